@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A mesh that is refined near a moving front. Each step refines or coarsens blocks, redistributes them to balance cells
-// per rank, and relaxes them with their neighbors' edges.
+// A mesh that is refined near a moving front. Each step refines or coarsens blocks, redistributes them to
+// balance the number of cells per rank, and relaxes them, using the edges of their neighbors.
 //
 //     adaptive_mesh [BLOCKS] [STEPS] [POLICY]
 //

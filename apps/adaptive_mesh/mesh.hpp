@@ -114,7 +114,7 @@ struct Mesh {
     }
 };
 
-/// Checksum of a block. Checksums of several blocks can be added in any order.
+/// Checksum of a block. The sum of several blocks' checksums does not depend on their order.
 inline std::uint64_t checksum(int index, const Block& block) {
     std::uint64_t sum = static_cast<std::uint64_t>(index + 1) * 0x9e3779b97f4a7c15U;
     for (const double value : block.values) {

@@ -38,7 +38,7 @@ void for_each_edge(Vertex vertices, long edges, int rank, Use use) {
     }
 }
 
-/// Computes the lowest vertex of each vertex's component by union-find.
+/// Computes, for each vertex, the lowest vertex of its component, by union-find.
 std::vector<Vertex> compute_serial_labels(Vertex vertices, long edges, int ranks) {
     std::vector<Vertex> parent(vertices);
     std::iota(parent.begin(), parent.end(), 0);
@@ -56,7 +56,7 @@ std::vector<Vertex> compute_serial_labels(Vertex vertices, long edges, int ranks
     return parent;
 }
 
-/// Items sent through the two streams.
+/// The items that the two streams carry.
 struct Edge {
     Vertex from, to;
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Diffusion Monte Carlo: walkers branch and die, and ranks rebalance walkers before each step.
 // `diffusion_monte_carlo harmonic|hydrogen [WALKERS] [STEPS] [METHOD] [BYTES] [MACHINE]`, with WALKERS in total and
-// BYTES per walker. METHOD is a balancer, `none`, or `swap`: a message for each walker along a sorted list of ranks.
-// With MACHINE, rank i runs on slot i. The energy is bitwise equal for any number of ranks and any balancer. It is
-// compared with the exact energy.
+// BYTES per walker. METHOD is a balancer, `none`, or `swap`, which sorts the ranks by load and sends a
+// message for each walker. With MACHINE, rank i runs on slot i. The energy is bitwise equal for any number of
+// ranks and any balancer. It is compared with the exact energy.
 #include <mpi.h>
 
 #include <topoloom_balance.h>
@@ -21,7 +21,7 @@
 namespace {
 
 constexpr std::size_t walkers_per_test = 64;  // number of walkers advanced between two tests of the exchange
-// With fewer walkers or steps, population control or the initial positions bias the energy.
+// With fewer walkers, population control biases the energy; with fewer steps, the initial positions do.
 constexpr std::int64_t min_walkers = 200, min_steps = 100;
 constexpr char usage[] = "harmonic or hydrogen, WALKERS from 1, STEPS from 4, METHOD, BYTES from 32, MACHINE";
 
@@ -66,7 +66,7 @@ void balance_by_swaps(Walkers& walkers, int bytes, RankInfo ranks) {
     walkers.resize(here);
 }
 
-/// Elapsed time and CPU time of this process, in seconds.
+/// The elapsed time, and the CPU time of this process, in seconds.
 struct ElapsedTime {
     double wall = 0, processor = 0;
     static ElapsedTime now() {
@@ -142,7 +142,7 @@ class Run {
         MPI_Reduce(processor_, processor, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
         const double energy = energy_ / static_cast<double>(measured_);
         const double error = std::fabs(energy - options_.system.energy) / std::fabs(options_.system.energy);
-        // Skip the energy check before equilibration.
+        // Skip the energy check if the run ends before equilibration.
         const bool is_checked = options_.walkers >= min_walkers && options_.steps >= min_steps;
         const bool is_right = corrupt_ == 0 && (!is_checked || error < 0.03);
         const char* good = is_checked ? "right" : "too few walkers or steps to judge";
@@ -203,7 +203,7 @@ class Run {
     RankInfo ranks_;
     Walkers walkers_;
     topoloom_balance_options balance_options_{};
-    double trial_, smoothed_ = 0, energy_ = 0, processor_[2] = {0, 0};  // CPU seconds: balancing, total
+    double trial_, smoothed_ = 0, energy_ = 0, processor_[2] = {0, 0};  // CPU seconds: balancing, all
     ElapsedTime balancing_;                                             // time of balancing in this step
     std::vector<double> balancings_, steps_;
     long long measured_ = 0, total_ = 0;

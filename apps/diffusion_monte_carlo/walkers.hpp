@@ -55,7 +55,7 @@ inline double radius(const Walker& walker) {
     return std::sqrt(walker.at[0] * walker.at[0] + walker.at[1] * walker.at[1] + walker.at[2] * walker.at[2]);
 }
 
-/// An array of walkers of equal size. Padding bytes, derived from the id, follow the position.
+/// An array of walkers of equal size. In each walker, padding bytes derived from its id follow its position.
 class Walkers {
    public:
     explicit Walkers(std::size_t bytes) : bytes_(bytes) {}
@@ -84,7 +84,7 @@ class Walkers {
 
 /// Sums over walkers, independent of their order: energies are integers in units of 2^-30.
 struct Sums {
-    std::uint64_t walkers = 0, energy = 0, corrupt = 0, ids = 0;  // energy is in two's complement
+    std::uint64_t walkers = 0, energy = 0, corrupt = 0, ids = 0;  // the energy is stored in two's complement
 };
 
 /// Moves walker i of `walkers` by drift and diffusion, then lets it die or branch. Appends the survivors to `next`.

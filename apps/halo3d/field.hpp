@@ -58,7 +58,7 @@ class Field {
 };
 
 /// A discrete eigenfunction of the domain: a Jacobi step multiplies it by a factor, because cos(t-a) + cos(t+a) = 2
-/// cos(a) cos(t). This gives the exact value of every cell after any number of steps.
+/// cos(a) cos(t). The exact value of every cell is thus known after any number of steps.
 class Wave {
    public:
     Wave(std::array<int, 3> global_cells, bool periodic) : periodic_(periodic) {

@@ -82,7 +82,8 @@ void print_locations(MPI_Comm grid, int rank, int ranks) {
     for (std::size_t at = 0; at < all.size(); at += line.size()) std::printf("%s\n", &all[at]);
 }
 
-/// Prints the total traffic by formula: each interior face is crossed once per direction and step.
+/// Prints the total traffic, computed by a formula: each interior face is crossed once per direction and
+/// step.
 void print_traffic(const Options& options) {
     const long long ranks = 1LL * options.grid[0] * options.grid[1] * options.grid[2];
     long long messages = 0;

@@ -30,7 +30,7 @@ namespace {
 
 using Extents = std::array<int, 3>;
 
-/// Parses the number per axis, such as 8x8x16. A single number applies to all axes.
+/// Parses a number for each axis, such as 8x8x16. A single number applies to all axes.
 Extents parse_extents(const std::string& text) {
     Extents read{};
     if (std::sscanf(text.c_str(), "%dx%dx%d", &read[0], &read[1], &read[2]) == 1) read.fill(read[0]);
@@ -322,7 +322,9 @@ int main(int argc, char** argv) {
 #ifdef SMPI_H
     const char* const right = "simulated";
 #else
-    const char* const right = "right";
+    {
+        // An edge must fit into a message: longer records need a rendezvous, which costs another round trip.
+        const char* const right = "right";
 #endif
     auto [seconds, moved, is_right] = run_steps(options, ranks);
     MPI_Allreduce(MPI_IN_PLACE, &is_right, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);

@@ -23,7 +23,7 @@
 
 namespace {
 
-/// Number of neighbor offsets without opposite ones; offset 0 is the patch itself.
+/// Number of neighbor offsets if only one of two opposite offsets counts; offset 0 is the patch itself.
 constexpr int half = 14;
 constexpr std::array<int, 3> get_offset(int number) {
     const int code = 13 + number;

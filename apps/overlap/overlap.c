@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Transposes a matrix with distributed rows, as a parallel FFT does. Compares MPI_Alltoall with two persistent calls of
-// topoloom_alltoall, each for half of the rows, so that one half is in flight while the other is packed. `overlap [N]`:
-// N rows per rank.
+// Transposes a matrix with distributed rows, as a parallel FFT does. Compares MPI_Alltoall with two
+// persistent topoloom_alltoall operations, each for half of the rows, so that one half is in flight while the
+// other is packed. `overlap [N]`: N rows per rank.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,8 +49,8 @@ static void transpose_by_topoloom(struct matrix* m) {
     }
 }
 
-/// Returns the seconds per transposition on the slowest rank, without the first transposition; -1 if an element is
-/// wrong.
+/// Returns the seconds per transposition on the slowest rank, not counting the first transposition; -1 if an
+/// element is wrong.
 static double measure_seconds(void (*transpose)(struct matrix*), struct matrix* m, int rank) {
     const int width = m->n * m->ranks;
     double start = 0, mine, slowest;

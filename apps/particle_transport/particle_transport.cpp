@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Monte Carlo transport of particles through a rod. Particles fly forward or backward until they are scattered or
-// absorbed. A beam enters the rod on rank 0 only. In each step, ranks rebalance particles, then each particle flies to
-// its next collision.
+// absorbed. All particles of the beam that enters the rod are born on rank 0. In each step, ranks rebalance
+// particles, then each particle flies to its next collision.
 //
 //     particle_transport [PARTICLES] [BIRTHS] [METHOD] [ALBEDO] [LENGTH]
 //
@@ -50,7 +50,7 @@ struct Rod {
     }
 };
 
-/// Numbers of terminated particles, and a checksum of their final positions.
+/// Numbers of particles that have ended, and a checksum of their final positions.
 struct Tally {
     std::uint64_t transmitted = 0, reflected = 0, absorbed = 0, histories = 0;
     [[nodiscard]] std::uint64_t total() const { return transmitted + reflected + absorbed; }

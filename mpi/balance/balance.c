@@ -64,7 +64,7 @@ static int check_slots(const struct comm_state* state, const uint32_t* slots, co
     return status;
 }
 
-/// Creates the balancer for these options, unless the options of the last call were equal. Collective.
+/// Creates the balancer for these options, unless the last call had equal options. Collective.
 static int prepare_balancer(struct comm_state* state, const topoloom_balance_options* options,
                             const char* method) {
     if (state->balancer != NULL && is_same_text(state->method, method) &&
@@ -148,7 +148,7 @@ int topoloom_balance(MPI_Comm comm, long long count, const topoloom_balance_opti
     struct comm_state* state = NULL;
     topoloom_own_plan own = {0};
     clear_error_message();
-    int status = find_state(comm, &state);
+    int status = find_or_create_state(comm, &state);
     if (status == MPI_SUCCESS && !state->has_equal_options) status = compare_options(state, &options);
     if (status != MPI_SUCCESS) return status;
     state->has_equal_options = true;

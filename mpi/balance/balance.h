@@ -20,11 +20,11 @@ struct comm_state {
     int slot;
     bool has_equal_options;  // whether the options are equal on all ranks
     struct nodes* nodes;     // NULL: nodes are not yet known
-    struct process* process;
+    struct process_state* process;
     struct comm_state* next;
 };
 
-/// Message tags: the first are used to decide on a plan, the others for exchanges.
+/// Message tags: the first ones are used to decide on a plan, the others for exchanges.
 enum { gather_tag = 15, decision_tags = 16, exchange_tags = 3, exchanges_at_once = 8, plans_at_once = 1024 };
 enum exchange_tag { size_tag, reply_tag, task_tag };
 
@@ -35,12 +35,12 @@ struct plan {
     int exchanges;  // number of exchanges started so far
     double stall_timeout;
     bool is_user_defined;   // the plan was created by topoloom_plan_create, and may contain cycles
-    bool reserve_capacity;  // all ranks guarantee capacity for the present and the received tasks together
+    bool reserve_capacity;  // all ranks guarantee capacity for their present tasks plus the received ones
 };
 
 // ---- comm_state.c ------------------------------------------------------------------------------------------------
 /// Finds or creates the state of a communicator. Collective.
-int find_state(MPI_Comm comm, struct comm_state** state);
+int find_or_create_state(MPI_Comm comm, struct comm_state** state);
 void retain_state(struct comm_state* state);
 void release_state(struct comm_state* state);
 
@@ -52,8 +52,9 @@ int compare_options(const struct comm_state* state, const topoloom_balance_optio
 /// Chooses the faster of gather_loads() and decide_by_messages() by predicted time. Collective.
 int choose_decision_method(struct comm_state* state, const topoloom_balance_options* options,
                            bool* should_gather);
-/// Frees the communicator and the window of the nodes. Collective. free_nodes() frees the memory.
-void close_nodes(struct nodes* nodes);
+/// Frees the communicator of a node's ranks and the window of their shared memory. Collective. free_nodes()
+/// frees the rest.
+void free_node_mpi_objects(struct nodes* nodes);
 void free_nodes(struct nodes* nodes);
 
 // ---- gather_loads.c ----------------------------------------------------------------------------------------------

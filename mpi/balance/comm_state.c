@@ -8,13 +8,13 @@
 
 /// State of a process, stored as an attribute of MPI_COMM_SELF: MPI_Finalize deletes it first, when duplicates can
 /// still be freed.
-struct process {
+struct process_state {
     struct comm_state* states;
     int key;  // keyval of the communicator attributes that store the states
 };
 
 static void free_communicators(struct comm_state* state) {
-    close_nodes(state->nodes);
+    free_node_mpi_objects(state->nodes);
     if (state->own != MPI_COMM_NULL) PMPI_Comm_free(&state->own);
 }
 
@@ -46,7 +46,7 @@ static int delete_state(MPI_Comm comm, int key, void* value, void* extra) {
 
 static int delete_process_state(MPI_Comm comm, int key, void* value, void* extra) {
     (void)comm, (void)key, (void)extra;
-    struct process* process = value;
+    struct process_state* process = value;
     for (struct comm_state* state = process->states; state != NULL; state = state->next) {
         free_communicators(state);
         state->process = NULL;
@@ -55,7 +55,7 @@ static int delete_process_state(MPI_Comm comm, int key, void* value, void* extra
     return MPI_SUCCESS;
 }
 
-static int find_process_state(struct process** process) {
+static int find_or_create_process_state(struct process_state** process) {
     static _Atomic int key = MPI_KEYVAL_INVALID;
     int status = MPI_SUCCESS, found = 0;
     if (atomic_load(&key) == MPI_KEYVAL_INVALID) {
@@ -66,7 +66,7 @@ static int find_process_state(struct process** process) {
     }
     status = PMPI_Comm_get_attr(MPI_COMM_SELF, atomic_load(&key), (void*)process, &found);
     if (status != MPI_SUCCESS || found) return status;
-    struct process* created = calloc(1, sizeof *created);
+    struct process_state* created = calloc(1, sizeof *created);
     if (created == NULL) return MPI_ERR_NO_MEM;
     // One keyval per process: simulated processes (SimGrid) share MPI_COMM_WORLD and its attributes.
     status = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_state, &created->key, NULL);
@@ -90,7 +90,7 @@ static int duplicate_comm(MPI_Comm comm, struct comm_state* state) {
     return status;
 }
 
-static int make_state(MPI_Comm comm, struct process* process, struct comm_state** state) {
+static int make_state(MPI_Comm comm, struct process_state* process, struct comm_state** state) {
     int is_inter = 0;
     int status = PMPI_Comm_test_inter(comm, &is_inter);
     if (status != MPI_SUCCESS) return status;
@@ -112,13 +112,13 @@ static int make_state(MPI_Comm comm, struct process* process, struct comm_state*
     return status;
 }
 
-int find_state(MPI_Comm comm, struct comm_state** state) {
+int find_or_create_state(MPI_Comm comm, struct comm_state** state) {
     if (comm == MPI_COMM_NULL)
         return raise_error(MPI_COMM_WORLD, MPI_ERR_COMM, "balance",
                            "the communicator is MPI_COMM_NULL: freed, or never created");
-    struct process* process = NULL;
+    struct process_state* process = NULL;
     int found = 0;
-    int status = find_process_state(&process);
+    int status = find_or_create_process_state(&process);
     if (status == MPI_SUCCESS) status = PMPI_Comm_get_attr(comm, process->key, (void*)state, &found);
     if (status != MPI_SUCCESS || found) return status;
     return make_state(comm, process, state);

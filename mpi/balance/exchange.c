@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Public functions of exchanges, and the arrangement of tasks at the end.
+// Public functions of exchanges; they also arrange the tasks at the end of an exchange.
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static const char* find_invalid_argument(struct topoloom_exchange_state* exchang
     if (exchange->tasks == NULL && !is_idle) return "the tasks are NULL";
     if (is_sized && exchange->sizes == NULL && !is_idle) return "the sizes are NULL";
     if (plan->before > exchange->capacity) return "the capacity is below the present number of tasks";
-    // The number of sizes in a message must fit MPI's int count.
+    // MPI counts the sizes in a message by an int, which limits their number.
     for (int i = 0; is_sized && i < plan->to_count + plan->from_count; ++i) {
         const bool is_to = i < plan->to_count;
         if ((is_to ? plan->tasks_to[i] : plan->tasks_from[i - plan->to_count]) > INT_MAX)
@@ -35,7 +35,8 @@ static const char* find_invalid_argument(struct topoloom_exchange_state* exchang
                : NULL;
 }
 
-/// Lists the transfers: the last tasks are sent, in the order of receivers. Returns false if memory is exhausted.
+/// Lists the transfers. The last tasks of the array are sent, in the order of receivers. Returns false if
+/// memory is exhausted.
 static bool list_transfers(struct topoloom_exchange_state* exchange) {
     const topoloom_plan* plan = &exchange->plan->shares;
     const bool is_sized = exchange->task_bytes == 0;

@@ -13,7 +13,7 @@ static bool is_assigned_node(const struct nodes* nodes, int node) {
     return node != nodes->own && node % get_node_size(nodes, nodes->own) == nodes->local;
 }
 
-/// Rank of another node that exchanges loads with this node.
+/// The rank of another node with which this rank exchanges loads.
 static int get_peer_rank(const struct nodes* nodes, int node) {
     return nodes->member[nodes->first[node] + nodes->own % get_node_size(nodes, node)];
 }

@@ -25,7 +25,7 @@ static void list_node_ranks(struct nodes* nodes, const int* lowest, const struct
         ++nodes->first[node_of[rank] + 1];
     }
     for (int node = 0; node < nodes->count; ++node) nodes->first[node + 1] += nodes->first[node];
-    // Filling backward turns the end of each node's range into its beginning.
+    // Filling the ranges backward turns the end of each node's range into its beginning.
     for (int rank = state->ranks - 1; rank >= 0; --rank)
         nodes->member[--nodes->first[node_of[rank] + 1]] = rank;
     memmove(nodes->first, nodes->first + 1, (size_t)nodes->count * sizeof *nodes->first);
@@ -33,7 +33,7 @@ static void list_node_ranks(struct nodes* nodes, const int* lowest, const struct
     nodes->own = node_of[state->rank];
 }
 
-void close_nodes(struct nodes* nodes) {
+void free_node_mpi_objects(struct nodes* nodes) {
     if (nodes == NULL || nodes->comm == MPI_COMM_NULL) return;
     if (nodes->window != MPI_WIN_NULL) PMPI_Win_free(&nodes->window);
     nodes->shared = NULL;

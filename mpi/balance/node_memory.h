@@ -9,11 +9,11 @@
 
 /// Memory shared by the ranks of a node. Counters grow by the node's rank count per gathering, so they are never reset.
 struct shared_loads {
-    _Atomic int64_t written;    // counts ranks that have written their own load
-    _Atomic int64_t received;   // counts ranks that have received their share of other nodes' loads
+    _Atomic int64_t written;    // how often ranks have written their own load
+    _Atomic int64_t received;   // how often ranks have received their share of other nodes' loads
     _Atomic int64_t failed_in;  // index of the first gathering in which MPI failed; 0: none
     _Atomic int failed_rank;    // a rank on which MPI failed
-    int64_t loads[];  // loads by rank, for this and the previous gathering, which ranks may still read
+    int64_t loads[];  // loads by rank, of this gathering and of the previous one, which ranks may still read
 };
 
 struct nodes {

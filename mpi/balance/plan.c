@@ -87,7 +87,7 @@ int topoloom_plan_create(MPI_Comm comm, long long count, int to_count, const int
                          topoloom_plan** plan) {
     struct comm_state* state = NULL;
     clear_error_message();
-    int status = find_state(comm, &state);
+    int status = find_or_create_state(comm, &state);
     if (status != MPI_SUCCESS) return status;
     long long *sent = calloc((size_t)state->ranks, sizeof *sent),
               *received = malloc((size_t)state->ranks * sizeof *received);

@@ -4,8 +4,9 @@
  * topoloom_balance computes a plan: each rank passes its number of tasks, and gets its own transfers. topoloom_exchange
  * executes a plan. A program can move several arrays by one plan, or compute while tasks are in flight.
  *
- * Functions return MPI error codes and invoke the error handler that the communicator had when it was first balanced.
- * Messages use a private duplicate of the communicator. The communicator may be freed before its plans.
+ * Functions return MPI error codes and invoke the error handler that the communicator had when it was first
+ * passed to this library. Messages use a private duplicate of the communicator. The communicator may be freed
+ * before its plans.
  */
 #ifndef TOPOLOOM_BALANCE_H
 #define TOPOLOOM_BALANCE_H
@@ -20,8 +21,9 @@ extern "C" {
 
 /* NOLINTBEGIN(readability-identifier-naming): C */
 
-/* How ranks decide on a plan: by the faster way; from the gathered loads of all ranks; or by at most 2 log2 P + 9
- * messages per rank, without gathering all loads. Only the method sweep supports messages. */
+/* How ranks decide on a plan: by the faster of the other two ways; from the gathered loads of all ranks; or
+ * by at most 2 log2 P + 9 messages per rank, without gathering all loads. Only the method sweep supports
+ * messages. */
 enum { TOPOLOOM_DECIDE_FASTEST, TOPOLOOM_DECIDE_GATHERED, TOPOLOOM_DECIDE_BY_MESSAGES };
 
 /* Zero or NULL selects the default, given in brackets. All members except slot must be equal on all ranks; the first
@@ -35,8 +37,8 @@ typedef struct topoloom_balance_options {
     int slot;
     /* TOPOLOOM_DECIDE_... */
     int decide;
-    /* Message costs for the choice of the faster way: s per short message, s per byte of a long message [3e-6 and
-     * 1e-10]. */
+    /* Message costs for the choice of the faster way: seconds per short message, and seconds per byte of a
+     * long message [3e-6 and 1e-10]. */
     double message_s, byte_s;
     /* Seconds without progress after which an exchange fails [never]. */
     double stall_timeout;
@@ -59,10 +61,10 @@ TOPOLOOM_BALANCE_API int topoloom_balance(MPI_Comm comm, long long count,
                                           const topoloom_balance_options* options, topoloom_plan** plan);
 /* Creates a plan from transfers that the program has chosen, such as for tasks of different loads. Collective.
  *
- * The last of the `count` tasks go to the receivers, in their order: tasks_to[i] tasks to rank to[i]. Each other rank
- * may occur once; a rank with 0 tasks may be omitted. Only the option stall_timeout is used. The plan may contain
- * cycles, so no rank can wait for others to free capacity: an exchange needs capacity for before + after - kept tasks.
- * Fails on all ranks if arguments of one rank are invalid. */
+ * The last of the `count` tasks go to the receivers, in their order: tasks_to[i] tasks to rank to[i]. Each
+ * other rank may occur at most once; a rank with 0 tasks may be omitted. Of the options, only stall_timeout
+ * is used. The plan may contain cycles, so no rank can wait for others to free capacity: an exchange needs
+ * capacity for before + after - kept tasks. Fails on all ranks if arguments of one rank are invalid. */
 TOPOLOOM_BALANCE_API int topoloom_plan_create(MPI_Comm comm, long long count, int to_count, const int* to,
                                               const long long* tasks_to,
                                               const topoloom_balance_options* options, topoloom_plan** plan);

@@ -149,7 +149,7 @@ static void reply_to_sources(struct topoloom_exchange_state* exchange) {
     }
 }
 
-/// Starts without replies: sends tasks at once, and receives tasks behind all present tasks.
+/// Starts an exchange without replies: sends tasks at once, and receives tasks behind all present tasks.
 static void start_without_replies(struct topoloom_exchange_state* exchange) {
     const topoloom_plan* plan = &exchange->plan->shares;
     char* at = exchange->tasks + exchange->bytes;

@@ -10,7 +10,7 @@ struct transfer {
     long long tasks, bytes;
     char* data;
     long long* sizes;    // sizes of tasks in bytes; NULL: all tasks have the same size
-    int accepted_bytes;  // reply: bytes per task that the receiver accepts; 1: any sizes; 0: refused
+    int accepted_bytes;  // the receiver's reply: accepted bytes per task; 1: any sizes; 0: refused
     bool is_accepted;    // whether the receiver accepts the tasks
     bool is_sent;        // whether the source sends the planned tasks
     int open_parts;      // number of parts that are posted and incomplete
@@ -47,7 +47,7 @@ struct topoloom_exchange_state {
     int* indices;
     MPI_Status* statuses;
     int request_count, request_capacity;
-    double last_progress;  // time in s of the last progress; 0: not waiting yet
+    double last_progress;  // time of the last progress, in s; 0: not waiting yet
     bool is_cancelled;
 };
 

@@ -62,7 +62,7 @@ static int check_buffer(const struct arguments* arguments, bool is_input, int ra
     if (desc->buffer != NULL || !has_elements) return MPI_SUCCESS;
     struct type_desc type;
     const int status = describe_type(desc->type, &type);
-    // A datatype with absolute addresses does not need a buffer.
+    // With a datatype of absolute addresses, the buffer may be NULL.
     if (status != MPI_SUCCESS || type.size == 0 || type.true_lb != 0) return status;
     return raise_error(comm, MPI_ERR_BUFFER, arguments->name, "the %s buffer is null", which);
 }

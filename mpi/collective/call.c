@@ -37,7 +37,8 @@ void abort_with_call_error(const struct call* call) {
 
 // ---- arguments ---------------------------------------------------------------------------------------------------
 
-/// Marks in-place input. In-place input that will be copied becomes a separate input buffer.
+/// Replaces MPI_IN_PLACE: marks the call as in-place and, if the input will be copied, makes it a separate
+/// input buffer.
 static void resolve_in_place(struct call* call) {
     struct arguments* arguments = &call->arguments;
     struct buffer_desc *input = &arguments->input, *output = &arguments->output;
@@ -64,7 +65,7 @@ static int describe_types(struct call* call) {
     return record_error(call, status, NULL);
 }
 
-/// Checks by MPI calls that datatypes are committed and the operator is defined for them.
+/// Lets MPI check that datatypes are committed and that the operator is defined for them.
 static int check_types(struct call* call) {
     const struct arguments* arguments = &call->arguments;
     struct comm_state* state = call->state;
@@ -106,7 +107,7 @@ static int check_own_block(struct call* call) {
 
 // ---- begin -------------------------------------------------------------------------------------------------------
 
-static void set_run_parameters(const struct call* call) {
+static void set_run_arguments(const struct call* call) {
     const struct comm_state* state = call->state;
     struct run* run = call->run;
     char* input = (char*)call->arguments.input.buffer;
@@ -135,7 +136,7 @@ int begin_call(struct call* call) {
     call->run = acquire_repeated_run(call);
     if (call->run != NULL) {
         call->tag = allocate_tag(state, false);
-        set_run_parameters(call);
+        set_run_arguments(call);
         call->is_prepared = true;
         return MPI_SUCCESS;
     }
@@ -155,8 +156,8 @@ int begin_call(struct call* call) {
     return status;
 }
 
-/// Duplicates a datatype. The program's operator needs the attributes. Other duplicates have none: deleting attributes
-/// would call the program in the thread that frees the duplicate.
+/// Duplicates a datatype. Only duplicates for the program's operator, which may need them, have the
+/// attributes: deleting attributes would call the program in the thread that frees the duplicate.
 static int duplicate_type(MPI_Datatype* type, bool with_attributes, bool* is_owned) {
     int status = MPI_SUCCESS;
     if (is_predefined_type(*type, &status) || status != MPI_SUCCESS) return status;
@@ -185,7 +186,7 @@ int duplicate_types(struct call* call) {
 
 // ---- the plan ----------------------------------------------------------------------------------------------------
 
-/// Arguments of the search for a plan.
+/// The criteria by which a plan is found.
 struct plan_query {
     topoloom_call call;
     const char* schedule;                      // NULL: not yet chosen
@@ -193,8 +194,8 @@ struct plan_query {
     const struct buffer_desc *input, *output;  // buffers with blocks of different sizes; otherwise NULL
 };
 
-/// Size of a call: elements in a reduction, otherwise bytes. Counts the vector, the block of a rank, or the block of a
-/// pair of ranks; the mean if blocks differ.
+/// Size of a call, in elements for a reduction and otherwise in bytes: that of the vector, of one rank's
+/// block, or of one pair's block. If blocks differ, their mean.
 static int64_t count_units(const struct call* call) {
     const struct arguments* arguments = &call->arguments;
     const int ranks = call->state->ranks;
@@ -202,7 +203,7 @@ static int64_t count_units(const struct call* call) {
     if (arguments->operation == TOPOLOOM_REDUCE_SCATTER)
         return arguments->input.counts == NULL ? arguments->input.count
                                                : get_total_count(&arguments->input, ranks) / ranks;
-    // Counts may differ between ranks with different datatypes, but the size in bytes does not.
+    // Ranks with different datatypes may have different counts, but the size in bytes is the same.
     if (arguments->operation == TOPOLOOM_ALL_GATHER && arguments->output.counts != NULL)
         return get_total_count(&arguments->output, ranks) * call->output_type.size / ranks;
     const int64_t count = call->reads_input ? arguments->input.count : arguments->output.count;
@@ -285,7 +286,7 @@ static int find_call_plan(const struct call* call, struct plan_query* query, cha
                                  .in_place = core->in_place != 0,
                                  .in_rank_order = core->in_rank_order != 0,
                                  .wants_result = core->wants_result != 0};
-    *plan = find_plan(call->state, &key, core, blocks, length, error, error_size);
+    *plan = find_or_create_plan(call->state, &key, core, blocks, length, error, error_size);
     free(blocks);
     return *plan == NULL ? MPI_ERR_OTHER : MPI_SUCCESS;
 }
@@ -370,7 +371,7 @@ static int create_call_run(struct call* call, char* error, size_t error_size) {
     status = acquire_call_run(call, &query, error, error_size);
     pthread_mutex_unlock(&state->guard);
     if (status != MPI_SUCCESS) return status;
-    set_run_parameters(call);
+    set_run_arguments(call);
     cache_repeated_call(call);
     // Start the timer after creating the plan, because only the first call with a schedule creates one.
     call->is_timed = is_schedule_chosen && call->is_blocking && state->learner != NULL;
@@ -384,7 +385,8 @@ int prepare_call(struct call* call, bool wait, bool* done) {
     if (status != MPI_SUCCESS) return record_error(call, status, NULL);
     if (!*done) return MPI_SUCCESS;
     const bool may_be_timed = call->is_blocking && state->learner != NULL;
-    // A timed call may try another schedule, which changes later choices. So active calls choose first, on all ranks.
+    // A timed call may try another schedule, which changes later choices. Therefore, on all ranks, the active
+    // calls choose their schedules first.
     if (may_be_timed) drive_active_calls(state->process);
     char error[512];
     error[0] = '\0';

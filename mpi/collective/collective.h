@@ -77,7 +77,7 @@ int pack_buffer(const struct buffer_desc* desc, const struct type_desc* type, in
                 char* copy);
 int unpack_buffer(const struct buffer_desc* desc, const struct type_desc* type, int ranks, const char* copy);
 
-// ---- active.c ----------------------------------------------------------------------------------------------------
+// ---- active_calls.c ----------------------------------------------------------------------------------------------
 /// State of a process: its active calls and communicators.
 struct process_state {
     bool is_threaded;           // MPI_THREAD_MULTIPLE: the guard is needed
@@ -96,7 +96,7 @@ static inline void lock_process(struct process_state* process) {
 static inline void unlock_process(struct process_state* process) {
     if (process->is_threaded) pthread_mutex_unlock(&process->guard);
 }
-/// How far to advance a call: post messages, test them, or wait for completion of the call.
+/// How far to advance a call: only post messages, also test them, or wait until the call is complete.
 enum advance_mode { posting, testing, waiting };
 // Callers hold the mutex of the process.
 void activate_call(struct process_state* process, struct call* call);
@@ -110,12 +110,12 @@ void notify_complete(struct call* call);
 /// Advances all active calls. Returns whether active calls remain.
 bool drive_active_calls(struct process_state* process);
 bool has_other_active_calls(struct process_state* process, const struct call* call);
-/// Runs a call to its end. The call has begun and is not in the list of active calls.
+/// Finishes a call that has begun and is not in the list of active calls.
 int finish_call(struct call* call);
 
 // ---- process_state.c ---------------------------------------------------------------------------------------------
 int get_process_state(struct process_state** process);
-/// Checks a datatype, and an operator unless it is MPI_OP_NULL, by MPI calls. Raises no error.
+/// Lets MPI check a datatype and, unless it is MPI_OP_NULL, an operator. Raises no error.
 int check_type_and_op(struct process_state* process, MPI_Datatype type, MPI_Op op);
 /// Creates a keyval once per process; thread-safe.
 int create_keyval_once(_Atomic int* keyval, MPI_Comm_delete_attr_function* delete_attribute);
@@ -137,7 +137,7 @@ struct plan {
     topoloom_program program;
     size_t max_requests;  // of a round
     struct run* idle;     // for reuse
-    int references;       // reference count: active runs, and the cache
+    int references;       // reference count: one per active run, one for the cache
     uint64_t last_used;
 };
 /// One execution of a plan.
@@ -145,7 +145,7 @@ struct run {
     struct plan* plan;
     struct run* next;  // link in the plan's list of idle runs
     MPI_Comm duplicate;
-    MPI_Comm error_comm;  // if its errors are fatal, the run ends at the first error; MPI_COMM_NULL: never
+    MPI_Comm error_comm;  // if its errors are fatal, the first one ends the run; MPI_COMM_NULL: none does
     const int* members;   // ranks of the run in the duplicate; NULL: all ranks
     int tag;
     struct type_desc type;  // type of messages: bytes, or elements of a reduction
@@ -166,16 +166,17 @@ struct run {
 struct run* create_run(struct plan* plan);
 void free_run(struct run* run);
 /// Sets the type of messages, and allocates scratch memory. Returns false if memory is exhausted.
-bool set_run_type(struct run* run, const struct type_desc* type);
-/// Creates persistent requests for all rounds, except for messages that are faster without.
+bool prepare_run_for_type(struct run* run, const struct type_desc* type);
+/// Creates persistent requests for all rounds, except for messages that are faster without one.
 int create_persistent_requests(struct run* run);
 /// Advances a run. After an error, executes the remaining rounds before returning it, so that no peer hangs.
 int advance_run(struct run* run, enum advance_mode mode, bool* done);
 
 // ---- plan.c ------------------------------------------------------------------------------------------------------
 /// Finds or creates a plan. Caller holds the state's mutex. Returns NULL, and writes `error`, on failure.
-struct plan* find_plan(struct comm_state* state, const struct plan_key* key, const topoloom_call* call,
-                       const int64_t* blocks, size_t length, char* error, size_t error_size);
+struct plan* find_or_create_plan(struct comm_state* state, const struct plan_key* key,
+                                 const topoloom_call* call, const int64_t* blocks, size_t length, char* error,
+                                 size_t error_size);
 void release_plan(struct plan* plan);
 /// Acquires an idle run of a plan, or creates one. Returns NULL if memory is exhausted.
 struct run* acquire_run(struct plan* plan, const struct type_desc* type);
@@ -254,9 +255,9 @@ struct comm_state* create_line_state(struct comm_state* parent, int rank, int ra
                                      topoloom_strategy* strategy);
 int raise_setup_error(MPI_Comm comm, const char* name, int status);
 int allocate_tag(struct comm_state* state, bool persistent);
-/// Whether our schedule is requested by the user, or faster than MPI's collective even if each round takes
-/// `round_delay` seconds longer. The result is equal on all ranks: if it cannot be computed, a rank returns true and
-/// fails all later calls, so that no rank hangs.
+/// Whether the user requests our schedule, or it is faster than MPI's collective even if each of its rounds
+/// takes `round_delay` seconds longer. The result is equal on all ranks: if it cannot be computed, a rank
+/// returns true and fails all later calls, so that no rank hangs.
 bool is_faster_than_mpi(struct comm_state* state, enum topoloom_operation operation, int64_t bytes,
                         bool in_rank_order, double round_delay);
 /// Finds the schedule that the strategy chooses. Raises errors in the name of function `name`.
@@ -283,12 +284,12 @@ struct call {
     struct type_desc input_type, output_type;  // datatypes of the two buffers
     bool owns_input_type, owns_output_type;
     bool is_prepared;
-    struct run* run;                 // NULL: no data to transfer
-    bool is_running;                 // the run has started, and the copies are filled
-    char* copies;                    // memory for copies of buffers with gaps, or that output would overwrite
-    char *input_copy, *output_copy;  // pointers into `copies`; NULL: the buffer is not copied
-    bool is_pending;                 // the call has started, and its status is not yet consumed
-    bool is_complete;                // the call has completed since its last start
+    struct run* run;  // NULL: no data to transfer
+    bool is_running;  // the run has started, and the copies are filled
+    char* copies;     // memory for copies of buffers that have gaps or that output would overwrite
+    char *input_copy, *output_copy;   // pointers into `copies`; NULL: the buffer is not copied
+    bool is_pending;                  // the call has started, and its status is not yet consumed
+    bool is_complete;                 // the call has completed since its last start
     void (*on_complete)(void* data);  // NULL: no callback
     void* on_complete_data;
     int error;
@@ -302,14 +303,15 @@ int begin_call(struct call* call);
 int duplicate_types(struct call* call);
 /// Creates the run, after the setup of the communicator.
 int prepare_call(struct call* call, bool wait, bool* done);
-/// Prepares the call if needed, and advances its run. After completion, the next call of this function starts it again.
+/// Prepares the collective call if needed, and advances its run. After the run is complete, calling this
+/// function starts it again.
 int advance_call(struct call* call, enum advance_mode mode, bool* done);
 void end_call(struct call* call);
 void raise_call_error(const struct call* call);
 /// Prints the error, and aborts the program.
 void abort_with_call_error(const struct call* call);
 
-// ---- blocking.c --------------------------------------------------------------------------------------------------
+// ---- blocking_call.c ---------------------------------------------------------------------------------------------
 int run_blocking_call(const struct arguments* arguments);
 
 // ---- requests.c --------------------------------------------------------------------------------------------------

@@ -30,7 +30,8 @@ static int run_fence(struct comm_state* state, MPI_Comm comm) {
     pthread_mutex_unlock(&state->guard);
     if (count == 0) return MPI_SUCCESS;
     const int status = sum_over_ranks(state, comm, values, sums, count);
-    // Active calls choose their schedules when they first advance. On all ranks, this must precede learning.
+    // Active calls choose their schedules when they first advance. On every rank, they must have done so
+    // before it learns.
     drive_active_calls(state->process);
     char error[256];
     pthread_mutex_lock(&state->guard);

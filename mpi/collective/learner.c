@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/// Capacities of fence runs, in values to sum. A schedule has 32 values, and most fences follow one call.
+/// How many values each of the fence runs can sum. A schedule has 32 values, and most fences follow one call.
 static const int64_t fence_sizes[fence_size_count] = {32, 128, TOPOLOOM_MAX_OBSERVATIONS};
 
 bool choose_schedule(struct comm_state* state, const struct schedule_query* schedule_query,
@@ -16,8 +16,8 @@ bool choose_schedule(struct comm_state* state, const struct schedule_query* sche
                                    error_size) == 0;
 }
 
-/// Creates a run of our all-reduce, during which other active calls advance. Returns NULL, and writes `error`, on
-/// failure.
+/// Creates a run of our all-reduce; other active calls advance meanwhile. Returns NULL, and writes `error`,
+/// on failure.
 static struct run* create_fence_run(struct comm_state* state, int64_t size, char* error, size_t error_size) {
     const topoloom_call call = {.operation = TOPOLOOM_ALL_REDUCE,
                                 .ranks = (size_t)state->ranks,
@@ -30,7 +30,7 @@ static struct run* create_fence_run(struct comm_state* state, int64_t size, char
     if (topoloom_strategy_choose(state->strategy, call.operation, size * key.unit_bytes, 0, &key.schedule,
                                  error, error_size) != 0)
         return NULL;
-    struct plan* plan = find_plan(state, &key, &call, NULL, 0, error, error_size);
+    struct plan* plan = find_or_create_plan(state, &key, &call, NULL, 0, error, error_size);
     if (plan == NULL) return NULL;
     struct type_desc type;
     struct run* run = describe_type(MPI_INT64_T, &type) == MPI_SUCCESS ? acquire_run(plan, &type) : NULL;

@@ -11,8 +11,8 @@ struct schedule_query {
     bool in_rank_order;
     bool is_timed;  // whether the time of the call will be measured
 };
-/// Chooses by the learner, or without one by the strategy. Caller holds the state's mutex. Returns false, and writes
-/// `error`, on failure.
+/// Chooses with the learner or, if there is none, with the strategy. Caller holds the state's mutex. Returns
+/// false, and writes `error`, on failure.
 bool choose_schedule(struct comm_state* state, const struct schedule_query* schedule_query,
                      const char** schedule, char* error, size_t error_size);
 /// Creates the learner, and allocates all memory for fences. If memory ran out later on one rank, ranks would choose

@@ -4,7 +4,8 @@
 
 #include <limits.h>
 
-/// Creates a datatype whose element is `count` elements of `type`: blocks of 2^30 elements, and the rest.
+/// Creates a datatype that combines `count` elements of `type`: blocks of 2^30 elements, and one block of the
+/// rest.
 static int create_long_type(const struct type_desc* type, int64_t count, MPI_Datatype* long_type) {
     enum { block_length = 1 << 30 };
     MPI_Datatype block = MPI_DATATYPE_NULL;

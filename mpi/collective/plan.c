@@ -50,8 +50,9 @@ static struct plan* create_plan(const struct plan_key* key, const topoloom_call*
     return plan;
 }
 
-struct plan* find_plan(struct comm_state* state, const struct plan_key* key, const topoloom_call* call,
-                       const int64_t* blocks, size_t length, char* error, size_t error_size) {
+struct plan* find_or_create_plan(struct comm_state* state, const struct plan_key* key,
+                                 const topoloom_call* call, const int64_t* blocks, size_t length, char* error,
+                                 size_t error_size) {
     int oldest = 0;
     for (int i = 0; i < plan_capacity; ++i) {
         struct plan* plan = state->plans[i];
@@ -90,7 +91,7 @@ struct run* acquire_run(struct plan* plan, const struct type_desc* type) {
         run = create_run(plan);
     if (run == NULL) return NULL;
     run->next = NULL;
-    if (!set_run_type(run, type)) {
+    if (!prepare_run_for_type(run, type)) {
         free_run(run);
         return NULL;
     }

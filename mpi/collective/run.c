@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Executes a program of the core, round by round.
+// Executes a program that the core has compiled from a schedule, round by round.
 #include <limits.h>
 #include <stdlib.h>
 
@@ -137,7 +137,7 @@ static int find_first_error(const struct run* run, int fallback) {
     return fallback;
 }
 
-/// Completes each request separately, because their states are unknown after an error.
+/// Completes each request separately, because after an error the states of requests are unknown.
 static bool complete_individually(struct run* run, bool wait) {
     bool all = true;
     for (int i = 0; i < run->in_flight; ++i) {
@@ -231,7 +231,7 @@ struct run* create_run(struct plan* plan) {
     return NULL;
 }
 
-bool set_run_type(struct run* run, const struct type_desc* type) {
+bool prepare_run_for_type(struct run* run, const struct type_desc* type) {
     run->type = *type;
     return reserve_scratch(run);
 }

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct text {
+struct text_buffer {
     char* data;
     size_t length;
 };
 
-static bool read_file(const char* name, struct text* text, char* error, size_t error_size) {
+static bool read_file(const char* name, struct text_buffer* text, char* error, size_t error_size) {
     FILE* file = fopen(name, "re");
     if (file == NULL) {
         snprintf(error, error_size, "cannot read '%s', which TOPOLOOM_COLLECTIVES names", name);
@@ -60,9 +60,10 @@ bool parse_exchange_algorithm(const char* name, enum exchange_algorithm* algorit
 }
 
 /// Reads one option, and modifies its text.
-static bool read_option(char* option, struct text parts[setting_count], char* error, size_t error_size) {
+static bool read_option(char* option, struct text_buffer parts[setting_count], char* error,
+                        size_t error_size) {
     char* value = strchr(option, '=');
-    int which = setting_decisions;  // an option without a name is a decision table
+    int which = setting_decisions;  // an option without `NAME=` is the name of a decision table
     if (value != NULL) {
         *value++ = '\0';
         for (which = 0; which < setting_count && strcmp(option, option_names[which]) != 0; ++which) {
@@ -99,7 +100,7 @@ static bool read_option(char* option, struct text parts[setting_count], char* er
     return parts[which].data != NULL;
 }
 
-/// Finds the end of an option: a semicolon outside of parentheses, which enclose options of schedules.
+/// Finds the end of an option: a semicolon outside of parentheses, which enclose the options of a schedule.
 static char* find_option_end(char* text) {
     int depth = 0;
     for (; *text != '\0'; ++text) {
@@ -109,7 +110,7 @@ static char* find_option_end(char* text) {
     return text;
 }
 
-static char* join_setting_parts(const struct text parts[setting_count], size_t* length) {
+static char* join_setting_parts(const struct text_buffer parts[setting_count], size_t* length) {
     *length = setting_count;
     for (int i = 0; i < setting_count; ++i) *length += parts[i].length;
     char* all = malloc(*length);
@@ -126,7 +127,7 @@ char* read_settings(size_t* length, char* error, size_t error_size) {
     error[0] = '\0';
     const char* variable = getenv("TOPOLOOM_COLLECTIVES");
     char* options = strdup(variable == NULL ? "" : variable);
-    struct text parts[setting_count] = {{NULL, 0}};
+    struct text_buffer parts[setting_count] = {{NULL, 0}};
     bool is_valid = options != NULL;
     for (char* option = options; is_valid && *option != '\0';) {
         char* end = find_option_end(option);

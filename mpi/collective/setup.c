@@ -23,8 +23,8 @@ enum setup_step {
     agree_on_strategy
 };
 
-/// Fields that each rank broadcasts: its location as numbered in the settings, a hash of its host name, and whether it
-/// has a progress thread.
+/// Fields that each rank broadcasts: its location, numbered as in the settings, a hash of its host name, and
+/// whether it has a progress thread.
 enum { field_location, field_host, field_has_thread, field_count };
 
 struct setup {
@@ -74,8 +74,9 @@ void free_setup(struct comm_state* state) {
 
 // ---- agreement ---------------------------------------------------------------------------------------------------
 
-/// Starts an agreement of all ranks. An error on one rank, usually exhausted memory, ends the setup on all ranks:
-/// different strategies would deadlock. `value` is positive on success; it must be equal on all ranks.
+/// Starts an agreement of all ranks. An error on one rank, usually exhausted memory, ends the setup on all
+/// ranks, because ranks with different strategies would deadlock. `value` is positive on success; it must be
+/// equal on all ranks.
 static int start_agreement(struct comm_state* state, struct setup* setup, int64_t value) {
     setup->agreement[0] = value;
     setup->agreement[1] = -value;

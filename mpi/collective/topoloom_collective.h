@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* libtopoloom-collective: MPI's collectives, by schedules that match the machine and the size of each call.
+/* libtopoloom-collective: MPI's collectives, implemented by schedules that match the machine and the size of
+ *each call.
  *
  * Names, arguments, MPI_IN_PLACE and return values are as in MPI. The first call on a communicator duplicates it, to
  * separate messages from those of the program; the duplicate is freed with the communicator. The schedule of a call
@@ -7,8 +8,8 @@
  * choose the same schedule.
  *
  * Rank 0 of the communicator reads the settings from the environment variable TOPOLOOM_COLLECTIVES: options separated by
- * semicolons, or the name of a decision table. Without settings, schedules are chosen only by the hosts of the
- * processes.
+ * semicolons, or the name of a decision table. Without settings, the choice depends only on which processes
+ * share a host.
  *   machine=FILE     machine file: lines `machine TEXT` and `node NUMBER HOST`, and message costs
  *   placement=FILE   slot of each rank of MPI_COMM_WORLD, written by `topoloom map`
  *   decisions=FILE   decision table, written by `topoloom collective --decisions`
@@ -19,9 +20,10 @@
  *   progress=1       a thread per process advances started collectives, if the program requested MPI_THREAD_MULTIPLE
  *   report=1         rank 0 prints the strategy of each communicator to standard error
  *
- * Errors invoke the communicator's error handler: for a started collective, when it is tested or waited for. MPICH
- * raises errors of messages on MPI_COMM_WORLD. Intercommunicators are not supported. The operator of a started
- * collective receives duplicates of derived datatypes, because the program may free the originals.
+ * Errors invoke the communicator's error handler: for a started collective, when it is tested or waited for.
+ * In MPICH, errors of messages are raised on MPI_COMM_WORLD instead. Intercommunicators are not supported.
+ * The operator of a started collective receives duplicates of derived datatypes, because the program may free
+ * the originals.
  */
 #ifndef TOPOLOOM_COLLECTIVE_H
 #define TOPOLOOM_COLLECTIVE_H
@@ -202,8 +204,8 @@ TOPOLOOM_COLLECTIVE_API int topoloom_barrier(MPI_Comm comm);
 TOPOLOOM_COLLECTIVE_API int topoloom_ibarrier(MPI_Comm comm, topoloom_request* request);
 TOPOLOOM_COLLECTIVE_API int topoloom_barrier_init(MPI_Comm comm, MPI_Info info, topoloom_request* request);
 
-/* Equivalents of MPI_Start etc. Null and inactive requests are complete, completion frees non-persistent requests, and
- * statuses are empty. */
+/* Equivalents of MPI_Start etc. Null and inactive requests count as complete, completion frees non-persistent
+ * requests, and statuses are empty. */
 TOPOLOOM_COLLECTIVE_API int topoloom_start(topoloom_request* request);
 TOPOLOOM_COLLECTIVE_API int topoloom_startall(int count, topoloom_request requests[]);
 TOPOLOOM_COLLECTIVE_API int topoloom_test(topoloom_request* request, int* flag, MPI_Status* status);
@@ -214,16 +216,18 @@ TOPOLOOM_COLLECTIVE_API int topoloom_waitall(int count, topoloom_request request
 /* Frees an inactive persistent request. */
 TOPOLOOM_COLLECTIVE_API int topoloom_request_free(topoloom_request* request);
 
-/* With learn=1, shares the measured times of all ranks; from the next call on, ranks choose the fastest schedules.
- * Collective. The library itself runs fences, at first after each call, then less and less often. Call this function at
- * suitable points of the program, such as the start of a phase. Without learn=1 it has no effect.
+/* With learn=1, shares the measured times among all ranks; from the next call on, ranks choose the fastest
+ * schedules. Collective. The library itself runs fences, at first after each call, then less and less often.
+ * Call this function at suitable points of the program, such as the start of a phase. Without learn=1 it has
+ * no effect.
  *
  * A fence allocates no memory. If a blocking call fails on one rank before it begins, such as for lack of memory, all
  * later calls of this rank on the communicator fail: its measured times would be incomplete. */
 TOPOLOOM_COLLECTIVE_API int topoloom_collective_fence(MPI_Comm comm);
 
-/* Finds the schedule of a call by operation (`alltoall`, ...) and size; `bytes` is defined as in `topoloom collective`.
- * Collective on first use of a communicator. The text is valid until the communicator is freed. */
+/* Returns the schedule of calls with this operation (`alltoall`, ...) and size; `bytes` is defined as in
+ * `topoloom collective`. Collective on first use of a communicator. The text is valid until the communicator
+ * is freed. */
 TOPOLOOM_COLLECTIVE_API int topoloom_schedule_of(MPI_Comm comm, const char* operation, long long bytes,
                                                  const char** schedule);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Raises errors in the way of MPI functions.
+// Raises errors as MPI functions do.
 #ifndef TOPOLOOM_ERRORS_H
 #define TOPOLOOM_ERRORS_H
 

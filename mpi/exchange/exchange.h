@@ -35,7 +35,7 @@ struct exchange {
     size_t outgoing_count;
     MPI_Request* sends;
     int send_count;
-    int announced_above;  // longer parts (in bytes) are sent after all arrivals are known
+    int announced_above;  // bytes above which a part is sent only after all arrivals are known
     struct arrived_part* arrivals;
     size_t arrival_count, arrival_capacity;
     bool is_complete;  // all parts are sent and received, even if an error occurred

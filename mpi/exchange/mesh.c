@@ -14,10 +14,10 @@
 // An additional message costs about 2 us on both sides, an additional stage about 3 us. From 8 to 4,096 ranks, an
 // extent of 4 is optimal or nearly so.
 enum { max_extent = 4 };
-// Parts up to this size are cheaper in a bundle than as a separate message.
+// Parts of up to this many bytes are cheaper in a bundle than as a separate message.
 enum { max_bundled_bytes = 1024 };
-// The head of a bundle, with MPI's header, must not exceed common eager limits. The tail follows when its length is
-// known.
+// Size of a bundle's head, which is sent first; with MPI's header it must not exceed common eager limits. The
+// tail follows when the receiver knows its length.
 enum { head_bytes = 4032, max_neighbors = 3 * 16 };
 
 /// Announces a part. Bundled parts follow their entry, padded to a multiple of 8 bytes.
@@ -52,7 +52,7 @@ static void create_stages(struct mesh* mesh, int ranks) {
     int64_t reach = 1;
     for (; reach < ranks; reach *= max_extent) ++mesh->stages;
     for (reach = 1, mesh->extent = 1;
-         reach < ranks;) {  // find the smallest sufficient extent for this number of stages
+         reach < ranks;) {  // find the smallest extent that suffices for this number of stages
         ++mesh->extent;
         reach = 1;
         for (int i = 0; i < mesh->stages; ++i) reach *= mesh->extent;

@@ -30,7 +30,7 @@ static int check_send_arguments(const struct send_arguments* send_arguments, MPI
     if (send_arguments->buffer != NULL || !has_any) return MPI_SUCCESS;
     struct type_desc elements;
     const int status = describe_type(send_arguments->type, &elements);
-    // A datatype with absolute addresses does not need a buffer.
+    // With a datatype of absolute addresses, the buffer may be NULL.
     if (status != MPI_SUCCESS || elements.size == 0 || elements.true_lb != 0) return status;
     return raise_error(comm, MPI_ERR_BUFFER, name, "sendbuf is NULL");
 }

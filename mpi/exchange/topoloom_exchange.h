@@ -18,9 +18,9 @@ extern "C" {
  * A destination may be the rank itself, and may occur several times. Empty messages are allowed and received. sdispls
  * are in extents of sendtype, as in MPI_Alltoallv; NULL: messages are consecutive.
  *
- * Received messages are sorted by source; messages from one source are in its sending order. `recvbuf` is the address
- * of a pointer, as in MPI_Win_allocate; it returns consecutive messages, in extents of recvtype. This function
- * allocates sources, recvcounts and the buffer; topoloom_sparse_free frees them.
+ * Received messages are sorted by source; messages from one source are in the order in which it sent them.
+ * `recvbuf` is the address of a pointer, as in MPI_Win_allocate; it returns consecutive messages, in extents
+ * of recvtype. This function allocates sources, recvcounts and the buffer; topoloom_sparse_free frees them.
  *
  * Type signatures must match. A message that is not a whole number of elements of recvtype is an error, raised after
  * all messages have been received. After any other error, such as exhausted memory, all later calls of this rank on the

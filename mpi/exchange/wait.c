@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Waits for requests of an exchange.
+// Waits for the requests of an exchange.
 #include <sched.h>
 
 #include "exchange.h"

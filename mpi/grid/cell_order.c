@@ -8,14 +8,14 @@
 const int topoloom_tiled[1] = {0};
 
 /// Communication pattern: 1 byte between neighbors along each dimension.
-struct neighbors {
+struct neighbor_arrays {
     uint64_t* first;
     uint32_t* peers;
     int64_t* bytes;
 };
 
 static bool list_neighbors(const struct topoloom_grid_state* grid, size_t cells,
-                           struct neighbors* neighbors) {
+                           struct neighbor_arrays* neighbors) {
     const size_t max_neighbors = 2 * (size_t)grid->dimensions * cells;
     neighbors->first = malloc((cells + 1) * sizeof *neighbors->first);
     neighbors->peers = malloc(max_neighbors * sizeof *neighbors->peers);
@@ -54,7 +54,7 @@ static bool compute_tiled_order(const struct topoloom_grid_state* grid, uint32_t
     const size_t cells = (size_t)grid->whole->ranks;
     char options[512];
     write_mapper_options(grid, options, sizeof options);
-    struct neighbors neighbors = {0};
+    struct neighbor_arrays neighbors = {0};
     int64_t* nodes = malloc(cells * sizeof *nodes);
     topoloom_process_map* process_map = NULL;
     bool is_ok = list_neighbors(grid, cells, &neighbors) && nodes != NULL;

@@ -3,8 +3,9 @@
  * libtopoloom-collective: settings, requests and errors are as in topoloom_collective.h.
  *
  * Cells are identified by coordinates; the last coordinate varies fastest. A line along a dimension consists of the
- * cells that differ only in this coordinate. Lines need no communicators, because their members are computed. Schedules
- * are chosen for the case that all lines along a dimension call the same collective at once and share the network.
+ * cells that differ only in this coordinate. Lines need no communicators, because their members are computed.
+ * Schedules are chosen on the assumption that all lines along a dimension call the same collective at once
+ * and share the network.
  */
 #ifndef TOPOLOOM_GRID_H
 #define TOPOLOOM_GRID_H
@@ -82,7 +83,7 @@ TOPOLOOM_COLLECTIVE_API int topoloom_line_iallreduce(const void* sendbuf, void* 
                                                      MPI_Datatype datatype, MPI_Op op, topoloom_grid grid,
                                                      int dimension, topoloom_request* request);
 
-/* Returns the schedule of a call on lines along a dimension, by operation (`bcast`, ...) and size; see
+/* Returns the schedule of calls on lines along a dimension with this operation (`bcast`, ...) and size; see
  * topoloom_schedule_of. The text is valid until the grid is freed. */
 TOPOLOOM_COLLECTIVE_API int topoloom_line_schedule_of(topoloom_grid grid, int dimension,
                                                       const char* operation, long long bytes,

@@ -31,7 +31,7 @@ struct job {
 /// Reads the job on rank 0 and broadcasts it. Collective. Aborts the program on errors.
 void read_job(struct job* job, const char* folder);
 void free_job(struct job* job);
-/// Writes the problem to the output, and exits with status 0. Collective.
+/// Writes the description of a problem to the output, and exits with status 0. Collective.
 _Noreturn void exit_with_problem(const struct job* job, const char* format, ...)
     __attribute__((format(printf, 2, 3)));
 

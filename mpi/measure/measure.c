@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Times schedules and MPI's own collective alternately, so that temporary disturbances affect all of them.
 //
-// Usage: measure FOLDER; see job.h for its files. Times are from a common start to the end of the last rank.
+// Usage: measure FOLDER; see job.h for its files. Times are measured from a common start until the last rank
+// has finished.
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <stdbool.h>

@@ -11,7 +11,7 @@
 
 namespace topoloom::objects {
 
-void State::broadcast(Message* message) {
+void SchedulerState::broadcast(Message* message) {
     message->header.origin = transport->rank();
     if (transport->rank() == 0) {
         message->header.kind = MessageKind::broadcast;
@@ -24,7 +24,7 @@ void State::broadcast(Message* message) {
     Message::discard(message);
 }
 
-void State::receive_broadcast(const Header& header, const char* values) {
+void SchedulerState::receive_broadcast(const MessageHeader& header, const char* values) {
     for_each_child(transport->rank(), transport->ranks(),
                    [&](int child) { transport->send(child, header, values); });
     Array& array = *arrays[header.array];
@@ -37,7 +37,7 @@ void State::receive_broadcast(const Header& header, const char* values) {
         [&](std::uint64_t, Resident* resident) { deliver_broadcasts(array, *resident); });
 }
 
-void State::deliver_broadcasts(Array& array, Resident& resident) {
+void SchedulerState::deliver_broadcasts(Array& array, Resident& resident) {
     const std::uint64_t first = array.broadcast_count - array.broadcasts.size();
     while (resident.broadcasts < array.broadcast_count) {
         const Message* const stored = array.broadcasts[resident.broadcasts++ - first];
@@ -47,19 +47,20 @@ void State::deliver_broadcasts(Array& array, Resident& resident) {
     }
 }
 
-void State::discard_broadcasts() {
+void SchedulerState::discard_broadcasts() {
     for (const auto& array : arrays) {
         for (Message* const message : array->broadcasts) Message::discard(message);
         array->broadcasts.clear();
     }
 }
 
-/// Delivers to members on this rank. With route tree, sends the list of the upper half of the other ranks to its first
-/// rank, and repeats this for the lower half.
-void State::multicast(const Header& header, const std::vector<std::uint64_t>& members, const char* values) {
+/// Delivers to members on this rank. On a tree route, splits the list of the other ranks: sends the upper
+/// half of the list to the first rank in it, and repeats this for the lower half.
+void SchedulerState::multicast(const MessageHeader& header, const std::vector<std::uint64_t>& members,
+                               const char* values) {
     Array& array = *arrays[header.array];
     if (array.user_array == nullptr) return;
-    std::vector<std::pair<int, std::uint64_t>> others;  // pairs of last known rank and member
+    std::vector<std::pair<int, std::uint64_t>> others;  // pairs: last known rank, member
     for (const std::uint64_t member : members) {
         if (array.residents.find(member) == nullptr) {
             others.emplace_back(get_last_known_rank(array, member), member);
@@ -90,7 +91,7 @@ void State::multicast(const Header& header, const std::vector<std::uint64_t>& me
         std::vector<char> packed(bytes + header.bytes);
         std::memcpy(packed.data(), listed.data(), bytes);
         if (header.bytes > 0) std::memcpy(packed.data() + bytes, values, header.bytes);
-        Header forwarded = header;
+        MessageHeader forwarded = header;
         forwarded.kind = MessageKind::multicast;
         forwarded.bytes = static_cast<std::uint32_t>(packed.size());
         transport->send(others[begin].first, forwarded, packed.data());
@@ -99,7 +100,7 @@ void State::multicast(const Header& header, const std::vector<std::uint64_t>& me
     }
 }
 
-void State::receive_multicast(const Header& header, const char* values) {
+void SchedulerState::receive_multicast(const MessageHeader& header, const char* values) {
     std::uint64_t counts[2];  // number of all members, and of members expected on this rank
     std::memcpy(counts, values, sizeof counts);
     std::vector<std::uint64_t> members(counts[0]);
@@ -109,7 +110,7 @@ void State::receive_multicast(const Header& header, const char* values) {
         const Location* const known = arrays[header.array]->locations.find(members[i]);
         if (known != nullptr) report_location({header.array, members[i]}, header.origin, *known);
     }
-    Header plain = header;
+    MessageHeader plain = header;
     plain.bytes -= static_cast<std::uint32_t>(bytes);
     multicast(plain, members, values + bytes);
 }

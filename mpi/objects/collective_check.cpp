@@ -17,7 +17,7 @@ namespace topoloom::objects {
 
 namespace {
 
-/// Error of the lowest rank with a fault.
+/// The error of the lowest rank that has a fault.
 struct FirstError {
     char text[480] = "";
     bool is_printed = false;

@@ -24,7 +24,8 @@ namespace topoloom::objects {
 
 namespace {
 
-/// Measures seconds per message and per byte between neighbors: minimum over several exchanges, maximum over ranks.
+/// Measures the seconds per message and per byte between neighbors: the minimum over several exchanges, then
+/// the maximum over ranks.
 std::array<double, 2> measure_message_costs(MPI_Comm comm, int rank, int ranks) {
     constexpr int small = 8, large = 1 << 16, rounds = 10;
     const int partner = (rank ^ 1) < ranks ? rank ^ 1 : MPI_PROC_NULL;
@@ -49,7 +50,7 @@ CombinedExchange::Round::~Round() {
     for (const HeldMessage& one : held) Message::discard(one.message);
 }
 
-std::uint32_t State::add_exchange(std::uint32_t array, const ManyToManyOptions& exchange_options) {
+std::uint32_t SchedulerState::add_exchange(std::uint32_t array, const ManyToManyOptions& exchange_options) {
     const int ranks = transport->ranks();
     if (exchange_options.strategies.empty()) fail("a many-to-many needs at least one strategy");
     if (!(exchange_options.alpha >= 0) || !(exchange_options.beta >= 0))
@@ -73,29 +74,29 @@ std::uint32_t State::add_exchange(std::uint32_t array, const ManyToManyOptions& 
     return static_cast<std::uint32_t>(exchanges.size() - 1);
 }
 
-void State::install_strategy(CombinedExchange& exchange, Combining strategy) {
+void SchedulerState::install_strategy(CombinedExchange& exchange, Combining strategy) {
     exchange.choice.strategy = strategy;
-    exchange.stages = Stages(strategy, transport->ranks());
+    exchange.stages = ExchangeStages(strategy, transport->ranks());
     exchange.senders.clear();
     for (std::size_t stage = 0; stage < exchange.stages.count(); ++stage)
         exchange.senders.push_back(
             exchange.stages.is_last(stage) ? 0 : exchange.stages.count_senders(stage, transport->rank()));
 }
 
-int State::get_designated_rank(const Resident& resident) const {
+int SchedulerState::get_designated_rank(const Resident& resident) const {
     return resident.moved_in_phase == phases ? resident.fence_rank : transport->rank();
 }
 
-Insertions& State::get_insertions(Resident& resident, std::uint32_t exchange) {
+Insertions& SchedulerState::get_insertions(Resident& resident, std::uint32_t exchange) {
     Insertions& of = resident.insertions[exchange];
     if (of.phase != phases) of = {phases, 0, 0};
     return of;
 }
 
-void State::insert(std::uint32_t exchange, Resident& resident, Message* message) {
+void SchedulerState::insert(std::uint32_t exchange, Resident& resident, Message* message) {
     Insertions& of = get_insertions(resident, exchange);
     ++of.count;
-    Header& header = message->header;
+    MessageHeader& header = message->header;
     if (options.measure) {
         Traffic& sent = resident.sent[ObjectKey::make(header.array, header.index)];
         sent.bytes += header.bytes;
@@ -112,9 +113,9 @@ void State::insert(std::uint32_t exchange, Resident& resident, Message* message)
     Message::discard(message);
 }
 
-void State::finish_insertions(std::uint32_t exchange, Resident& resident) {
+void SchedulerState::finish_insertions(std::uint32_t exchange, Resident& resident) {
     Insertions& of = get_insertions(resident, exchange);
-    Header header;
+    MessageHeader header;
     header.kind = MessageKind::insertions_done;
     header.exchange = static_cast<std::uint16_t>(exchange);
     header.sequence = of.round++;
@@ -124,8 +125,9 @@ void State::finish_insertions(std::uint32_t exchange, Resident& resident) {
     transport->send(to, header, nullptr);
 }
 
-void State::receive_insertion(Message* message) {
-    const Header header = message->header;  // copy the header, because completing the round frees the message
+void SchedulerState::receive_insertion(Message* message) {
+    const MessageHeader header =
+        message->header;  // copy the header, because completing the round frees the message
     CombinedExchange& exchange = exchanges[header.exchange];
     CombinedExchange::Round& round = exchange.rounds[header.sequence];
     ++round.inserted;
@@ -133,7 +135,7 @@ void State::receive_insertion(Message* message) {
     advance_exchange(exchange, header);
 }
 
-void State::receive_insertions_done(const Header& header) {
+void SchedulerState::receive_insertions_done(const MessageHeader& header) {
     CombinedExchange& exchange = exchanges[header.exchange];
     CombinedExchange::Round& round = exchange.rounds[header.sequence];
     ++round.done_objects;
@@ -142,13 +144,13 @@ void State::receive_insertions_done(const Header& header) {
 }
 
 /// Notifies ranks without objects, which other ranks wait for, that a round has begun.
-void State::open_exchange(const Header& header) {
+void SchedulerState::open_exchange(const MessageHeader& header) {
     CombinedExchange& exchange = exchanges[header.exchange];
     CombinedExchange::Round& round = exchange.rounds[header.sequence];
     if (round.is_open) return;
     round.is_open = true;
     if (exchange.has_empty_ranks && exchange.stages.count() > 1) {
-        Header opened = header;
+        MessageHeader opened = header;
         opened.kind = MessageKind::exchange_opened;
         opened.bytes = 0;
         if (transport->rank() != 0) transport->send(get_parent_rank(transport->rank()), opened, nullptr);
@@ -158,13 +160,13 @@ void State::open_exchange(const Header& header) {
     advance_exchange(exchange, header);
 }
 
-void State::receive_combined(const Header& header, const char* values) {
+void SchedulerState::receive_combined(const MessageHeader& header, const char* values) {
     CombinedExchange& exchange = exchanges[header.exchange];
     const bool is_last = exchange.stages.is_last(header.entry);
     CombinedExchange::Round& round = exchange.rounds[header.sequence];
     for (std::size_t at = 0; at < header.bytes;) {
         std::int32_t to = 0;
-        Header inner;
+        MessageHeader inner;
         std::memcpy(&to, values + at, sizeof to);
         std::memcpy(&inner, values + at + sizeof to, sizeof inner);
         at += sizeof to + sizeof inner;
@@ -183,10 +185,10 @@ void State::receive_combined(const Header& header, const char* values) {
 }
 
 /// Delivers a message on the last known rank of its object.
-void State::deliver_combined_message(Message* message) {
+void SchedulerState::deliver_combined_message(Message* message) {
     message->header.kind = MessageKind::call;
     message->header.sequence = 0;
-    const Header& header = message->header;
+    const MessageHeader& header = message->header;
     if (find_resident(header.array, header.index) != nullptr) return queue.push(message);
     const int here = transport->rank();
     // The message may have overtaken its object on the way to this rank. Return it to the sender, whose next message
@@ -202,9 +204,9 @@ void State::deliver_combined_message(Message* message) {
 
 /// Begins a round after all messages have been inserted, and a stage after all messages of the previous stage have
 /// arrived.
-void State::advance_exchange(CombinedExchange& exchange, const Header& header) {
+void SchedulerState::advance_exchange(CombinedExchange& exchange, const MessageHeader& header) {
     CombinedExchange::Round& round = exchange.rounds[header.sequence];
-    const Stages& stages = exchange.stages;
+    const ExchangeStages& stages = exchange.stages;
     if (round.is_complete) return;
     if (!round.has_begun) {
         const bool is_ready =
@@ -225,19 +227,22 @@ void State::advance_exchange(CombinedExchange& exchange, const Header& header) {
         deliver_combined_message(held.message);
 }
 
-/// Counts peers and bytes, for the choice of a strategy at the fence.
-void State::count_exchange_traffic(CombinedExchange& exchange, const CombinedExchange::Round& round) {
+/// Counts peers and bytes; the fence chooses a strategy from these.
+void SchedulerState::count_exchange_traffic(CombinedExchange& exchange,
+                                            const CombinedExchange::Round& round) {
     std::set<int> peers;
     for (const CombinedExchange::HeldMessage& held : round.held) {
         if (!held.is_own || held.to == transport->rank()) continue;
         peers.insert(held.to);
-        exchange.totals.bytes += static_cast<std::int64_t>(sizeof(Header)) + held.message->header.bytes;
+        exchange.totals.bytes +=
+            static_cast<std::int64_t>(sizeof(MessageHeader)) + held.message->header.bytes;
     }
     ++exchange.totals.rounds;
     exchange.totals.peers += static_cast<std::int64_t>(peers.size());
 }
 
-void State::send_stage(CombinedExchange& exchange, CombinedExchange::Round& round, const Header& of) {
+void SchedulerState::send_stage(CombinedExchange& exchange, CombinedExchange::Round& round,
+                                const MessageHeader& of) {
     const int here = transport->rank();
     std::map<int, std::vector<char>> packed;
     if (!exchange.stages.is_last(round.stage))
@@ -256,12 +261,12 @@ void State::send_stage(CombinedExchange& exchange, CombinedExchange::Round& roun
             bytes.insert(bytes.end(), begin, begin + count);
         };
         append(&destination, sizeof destination);
-        append(&held.message->header, sizeof(Header));
+        append(&held.message->header, sizeof(MessageHeader));
         append(held.message->values(), held.message->header.bytes);
         Message::discard(held.message);
     }
     round.held = std::move(staying);
-    Header header;
+    MessageHeader header;
     header.kind = MessageKind::combined;
     header.exchange = of.exchange;
     header.sequence = of.sequence;
@@ -275,7 +280,7 @@ void State::send_stage(CombinedExchange& exchange, CombinedExchange::Round& roun
 
 /// Ends a phase: gathers the locations of moved objects and the totals of exchanges on all ranks, and installs the
 /// fastest strategies.
-void State::run_fence() {
+void SchedulerState::run_fence() {
     for (const auto& array : arrays) array->fence_objects = array->residents.size();
     ++phases;
     if (exchanges.empty()) return arrivals.clear();
@@ -310,15 +315,15 @@ void State::run_fence() {
     if (sums.back() > 0) fail(!unfinished.empty() ? unfinished : "a many-to-many is not done on other ranks");
 }
 
-std::vector<MovedObject> State::list_arrivals() {
+std::vector<MovedObject> SchedulerState::list_arrivals() {
     std::vector<MovedObject> moved;
-    for (const Address& address : std::exchange(arrivals, {}))
+    for (const ObjectAddress& address : std::exchange(arrivals, {}))
         if (const Resident* const here = find_resident(address.array, address.index))
             moved.push_back({address.index, {transport->rank(), here->moves}, address.array});
     return moved;
 }
 
-void State::gather_locations(const std::vector<MovedObject>& own) {
+void SchedulerState::gather_locations(const std::vector<MovedObject>& own) {
     const int ranks = transport->ranks(), count = static_cast<int>(own.size() * sizeof own[0]);
     std::vector<int> counts(static_cast<std::size_t>(ranks)), offsets(counts.size());
     PMPI_Allgather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, comm);
@@ -328,7 +333,7 @@ void State::gather_locations(const std::vector<MovedObject>& own) {
     for (const MovedObject& one : all) record_location(*arrays[one.array], one.index, one.location);
 }
 
-void State::choose_strategy(CombinedExchange& exchange, const CombinedExchange::Totals& totals) {
+void SchedulerState::choose_strategy(CombinedExchange& exchange, const CombinedExchange::Totals& totals) {
     if (totals.rounds == 0) return;
     exchange.choice.degree = static_cast<double>(totals.peers) / static_cast<double>(totals.rounds);
     exchange.choice.bytes =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// State of a many-to-many exchange on a rank. Its messages are combined.
+// The state, on one rank, of a many-to-many exchange whose messages are combined.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ struct CombinedExchange {
         Round& operator=(const Round&) = delete;
         ~Round();
         std::uint64_t done_objects = 0;
-        std::uint64_t inserted = 0, expected = 0;  // messages inserted on this rank, by done objects
+        std::uint64_t inserted = 0, expected = 0;  // messages inserted on this rank by objects that are done
         bool is_open = false, has_begun = false, has_sent = false, is_complete = false;
         std::size_t stage = 0;
         std::vector<std::uint64_t> received;  // number of combined messages received, by stage
@@ -40,7 +40,7 @@ struct CombinedExchange {
     std::uint32_t array = 0;
     ManyToManyOptions options;
     ManyToManyChoice choice;
-    Stages stages;
+    ExchangeStages stages;
     std::vector<std::uint64_t> senders;  // number of ranks that send to this rank, by stage
     bool has_empty_ranks = false;        // without objects
     std::map<std::uint32_t, Round> rounds;

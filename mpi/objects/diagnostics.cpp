@@ -20,18 +20,18 @@ std::string describe_exception() {
     }
 }
 
-void State::fail(const std::string& text) const {
+void SchedulerState::fail(const std::string& text) const {
     raise_error(comm, MPI_ERR_OTHER, "objects", "%s", text.c_str());
     throw ObjectsError(text);
 }
 
-void State::fail_in_method(const char* call) const {
+void SchedulerState::fail_in_method(const char* call) const {
     if (delivering == 0) return;
     fail(std::string(current != nullptr ? "a method" : "a callback") + " calls " + call +
          ", which only the main program may");
 }
 
-std::string State::describe_object(std::uint32_t array, std::uint64_t index) const {
+std::string SchedulerState::describe_object(std::uint32_t array, std::uint64_t index) const {
     const Extents& extents = arrays[array]->settings.extents;
     const std::uint64_t at[] = {index / (extents.size[1] * extents.size[2]),
                                 index / extents.size[2] % extents.size[1], index % extents.size[2]};
@@ -40,7 +40,7 @@ std::string State::describe_object(std::uint32_t array, std::uint64_t index) con
     return text + ") of " + std::string(arrays[array]->type.name);
 }
 
-std::string State::describe_serialize_error(std::uint32_t array, std::uint64_t index) const {
+std::string SchedulerState::describe_serialize_error(std::uint32_t array, std::uint64_t index) const {
     return describe_object(array, index) + ": serialize threw " + describe_exception();
 }
 

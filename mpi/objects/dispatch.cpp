@@ -9,7 +9,7 @@
 namespace topoloom::objects {
 
 /// Receives a record. An exception must not lose the other records of the message, so run() rethrows it later.
-bool State::receive_record(int from, const Header& header, const char* values) {
+bool SchedulerState::receive_record(int from, const MessageHeader& header, const char* values) {
     try {
         return dispatch_record(from, header, values);
     } catch (...) {
@@ -19,7 +19,7 @@ bool State::receive_record(int from, const Header& header, const char* values) {
 }
 
 /// Dispatches a record by its kind. Returns whether the record is queued.
-bool State::dispatch_record(int from, const Header& header, const char* values) {
+bool SchedulerState::dispatch_record(int from, const MessageHeader& header, const char* values) {
     if (header.kind != MessageKind::call) {
         dispatch_control_record(header, values);
         return false;
@@ -73,8 +73,8 @@ void State::dispatch_control_record(const Header& header, const char* values) {
     }
 }
 
-void State::deliver_message(Message* message) {
-    const Header& header = message->header;
+void SchedulerState::deliver_message(Message* message) {
+    const MessageHeader& header = message->header;
     if (header.kind == MessageKind::reduction_result) {
         const std::unique_ptr<Message, decltype(&Message::discard)> owned(message, &Message::discard);
         try {
@@ -93,7 +93,7 @@ void State::deliver_message(Message* message) {
     if (!header.is_sequenced) return invoke_method(*here, message);
     std::uint32_t& expected = here->expected[header.sender];
     if (header.sequence != expected) {
-        release_message(message);  // release the memory, which earlier messages may need
+        release_message(message);  // so that messages before it in the sequence can be sent
         return here->out_of_order.push_back(message);
     }
     ++expected;
@@ -108,11 +108,11 @@ void State::deliver_message(Message* message) {
     invoke_method(*here, message);
 }
 
-void State::invoke_method(Resident& resident, Message* message) {
+void SchedulerState::invoke_method(Resident& resident, Message* message) {
     const auto discard_it = [this](Message* called) { release_and_discard(called); };
     const std::unique_ptr<Message, decltype(discard_it)> owned(message, discard_it);
-    const Header& header = message->header;
-    const Entry& entry = arrays[header.array]->type.entries[header.entry];
+    const MessageHeader& header = message->header;
+    const MethodEntry& entry = arrays[header.array]->type.entries[header.entry];
     const double begin = options.measure ? read_wall_clock() : 0, blocked_before = blocked_seconds;
     const int target_before = resident.target_rank;
     current = &resident;

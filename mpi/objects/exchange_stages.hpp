@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Stages of a combined exchange: each stage sends along one axis of a virtual mesh, in ascending order. Independent of
-// MPI.
+// Stages of a combined exchange: each stage sends along one axis of a virtual mesh, and axes are used in
+// ascending order. Independent of MPI.
 //
-// A position is a number with one digit per axis. The last plane across the highest axis may be incomplete. A hop to a
-// hole in this plane is redirected to a complete plane, which depends on the position of the sender (Kumar 2005,
-// section 3.1; see mesh.h of streams).
+// A position is a number with one digit per axis. The last plane across the highest axis may be incomplete. A
+// hop to a hole in this plane is redirected to a complete plane, chosen by the position of the sender (Kumar
+// 2005, section 3.1; see mesh.h of streams).
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,10 @@
 
 namespace topoloom::objects {
 
-class Stages {
+class ExchangeStages {
    public:
-    Stages() = default;
-    Stages(Combining strategy, int ranks) : ranks_(ranks) {
+    ExchangeStages() = default;
+    ExchangeStages(Combining strategy, int ranks) : ranks_(ranks) {
         const int axes = strategy == Combining::mesh ? 2 : strategy == Combining::grid ? 3 : 1;
         int extent = strategy == Combining::direct ? ranks : 2;
         const auto holds_all = [&] {

@@ -77,7 +77,7 @@ class HashTable {
     };
     [[nodiscard]] std::size_t mask() const { return slots_.size() - 1; }
     [[nodiscard]] std::size_t home_slot(std::uint64_t key) const {
-        // Fibonacci hashing distributes consecutive keys.
+        // Fibonacci hashing spreads consecutive keys over the table.
         return static_cast<std::size_t>((key * 0x9E3779B97F4A7C15) >> 32) & mask();
     }
     Value& insert_new(std::uint64_t key, Value&& value) {

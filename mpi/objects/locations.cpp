@@ -8,31 +8,31 @@
 
 namespace topoloom::objects {
 
-Resident* State::find_resident(std::uint32_t array, std::uint64_t index) {
+Resident* SchedulerState::find_resident(std::uint32_t array, std::uint64_t index) {
     Resident** const found = arrays[array]->residents.find(index);
     return found == nullptr ? nullptr : *found;
 }
 
-int State::get_home_rank(const Array& array, std::uint64_t index) const {
+int SchedulerState::get_home_rank(const Array& array, std::uint64_t index) const {
     if (array.settings.home) return array.settings.home(index);
     const auto ranks = static_cast<std::uint64_t>(transport->ranks());
     return static_cast<int>(index * ranks / array.settings.extents.count());
 }
 
-int State::get_last_known_rank(Array& array, std::uint64_t index) const {
+int SchedulerState::get_last_known_rank(Array& array, std::uint64_t index) const {
     const Location* const known = array.locations.find(index);
     return known != nullptr ? known->rank : get_home_rank(array, index);
 }
 
-void State::record_location(Array& array, std::uint64_t index, const Location& location) {
+void SchedulerState::record_location(Array& array, std::uint64_t index, const Location& location) {
     if (location.rank == transport->rank() || array.residents.find(index) != nullptr) return;
     Location& known = array.locations[index];
     if (location.moves >= known.moves) known = location;
 }
 
-void State::report_location(const Address& object, int to, const Location& location) {
+void SchedulerState::report_location(const ObjectAddress& object, int to, const Location& location) {
     if (to == transport->rank()) return;
-    Header header;
+    MessageHeader header;
     header.kind = MessageKind::location;
     header.array = object.array;
     header.index = object.index;
@@ -40,8 +40,9 @@ void State::report_location(const Address& object, int to, const Location& locat
     transport->send(to, header, reinterpret_cast<const char*>(&location));
 }
 
-/// Discards locations at the end of a phase, when home ranks have stored all locations.
-void State::discard_locations() {
+/// At the end of a phase, when home ranks know all locations, discards those of objects with another home
+/// rank if there are many.
+void SchedulerState::discard_locations() {
     for (const auto& array : arrays) {
         if (array->locations.size() <= 4096 + 4 * array->residents.size()) continue;
         HashTable<Location> kept;

@@ -45,7 +45,7 @@ T read(const char*& at) {
     return value;
 }
 
-std::int64_t get_packed_bytes(const State& state, const Resident& resident) {
+std::int64_t get_packed_bytes(const SchedulerState& state, const Resident& resident) {
     try {
         return static_cast<std::int64_t>(state.arrays[resident.array]->type.size(resident.object));
     } catch (...) {
@@ -54,7 +54,7 @@ std::int64_t get_packed_bytes(const State& state, const Resident& resident) {
 }
 
 /// Packs the records of the objects on this rank. `first` is the number of the first object of each array.
-std::vector<char> pack_records(State& state, const std::vector<std::uint64_t>& first) {
+std::vector<char> pack_records(SchedulerState& state, const std::vector<std::uint64_t>& first) {
     std::vector<char> records;
     for (std::size_t a = 0; a < state.arrays.size(); ++a) {
         Array& array = *state.arrays[a];
@@ -75,7 +75,7 @@ std::vector<char> pack_records(State& state, const std::vector<std::uint64_t>& f
     return records;
 }
 
-GatheredRecords gather_records(State& state, const std::vector<std::uint64_t>& first) {
+GatheredRecords gather_records(SchedulerState& state, const std::vector<std::uint64_t>& first) {
     std::vector<char> own;
     std::string fault;
     try {
@@ -125,14 +125,14 @@ void add_traffic(Measurements& measurements, const std::vector<const char*>& pee
 
 }  // namespace
 
-std::vector<std::uint64_t> State::list_first_objects() const {
+std::vector<std::uint64_t> SchedulerState::list_first_objects() const {
     std::vector<std::uint64_t> first{0};
     for (const auto& array : arrays)
         first.push_back(first.back() + (array->user_array == nullptr ? 0 : array->settings.extents.count()));
     return first;
 }
 
-DetailedMeasurements State::measurements() {
+DetailedMeasurements SchedulerState::measurements() {
     const std::vector<std::uint64_t> first = list_first_objects();
     const GatheredRecords all = gather_records(*this, first);
     const std::size_t objects = first.back();
@@ -170,8 +170,8 @@ DetailedMeasurements State::measurements() {
     return made;
 }
 
-void State::reset_measurements() {
-    // Keep the sequence numbers of messages.
+void SchedulerState::reset_measurements() {
+    // The sequence numbers of messages must not be reset.
     const auto reset = [](std::uint64_t, Traffic& sent) { sent = {.next_sequence = sent.next_sequence}; };
     for (const auto& array : arrays) {
         array->residents.for_each([&](std::uint64_t, Resident* resident) {

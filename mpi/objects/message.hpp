@@ -29,7 +29,7 @@ enum class MessageKind : std::uint8_t {
     combined  // ranks and messages of stage `entry`
 };
 
-struct Header {
+struct MessageHeader {
     std::uint64_t index = 0;   // index of the destination object
     std::uint64_t sender = 0;  // an ObjectKey
     std::int32_t priority = 0;
@@ -46,12 +46,12 @@ struct Header {
     Route route = Route::tree;  // of a multicast
     std::uint8_t unused[3] = {};
 };
-static_assert(sizeof(Header) == 48);
+static_assert(sizeof(MessageHeader) == 48);
 
 struct alignas(16) Message {
     Message* next = nullptr;
-    Header header;
-    std::int32_t from = -1;  // rank to which the bytes are released; -1: none
+    MessageHeader header;
+    std::int32_t from = -1;  // rank that is told when the bytes are released; -1: none
     [[nodiscard]] char* values() { return reinterpret_cast<char*>(this + 1); }
 
     static Message* make(std::size_t bytes) {
@@ -59,7 +59,7 @@ struct alignas(16) Message {
         made->header.bytes = static_cast<std::uint32_t>(bytes);
         return made;
     }
-    static Message* copy(const Header& header, const char* values) {
+    static Message* copy(const MessageHeader& header, const char* values) {
         Message* const made = make(header.bytes);
         made->header = header;
         if (header.bytes > 0) std::memcpy(made->values(), values, header.bytes);

@@ -7,8 +7,8 @@
 
 namespace topoloom::objects {
 
-void State::send(Message* message) {
-    Header& header = message->header;
+void SchedulerState::send(Message* message) {
+    MessageHeader& header = message->header;
     header.kind = MessageKind::call;
     header.origin = transport->rank();
     Array& array = *arrays[header.array];
@@ -31,21 +31,21 @@ void State::send(Message* message) {
     Message::discard(message);
 }
 
-void State::forward_message(const Header& header, const char* values) {
+void SchedulerState::forward_message(const MessageHeader& header, const char* values) {
     if (arrays[header.array]->user_array == nullptr) return;  // the array of the object was removed
     const int to = get_last_known_rank(*arrays[header.array], header.index);
     if (to == transport->rank()) fail(describe_object(header.array, header.index) + " is on no rank");
-    Header forwarded = header;
+    MessageHeader forwarded = header;
     forwarded.was_forwarded = true;
     transport->send(to, forwarded, values);
 }
 
 /// Releases the bytes of a message, so that its source can send more.
-void State::release_message(Message* message) {
+void SchedulerState::release_message(Message* message) {
     if (message->from >= 0) transport->release(std::exchange(message->from, -1), message->header);
 }
 
-void State::release_and_discard(Message* message) {
+void SchedulerState::release_and_discard(Message* message) {
     release_message(message);
     Message::discard(message);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures the CPU time of methods. Reads the fast wall clock at each call, and the slow CPU clock only once per
-// interval.
+// Measures the CPU time of methods. Reads the wall clock, which is fast to read, at each call, and the CPU
+// clock, which is slow, once per interval.
 #include <ctime>
 
 #include "state.hpp"
@@ -27,13 +27,13 @@ double read_wall_clock() { return read_clock(CLOCK_MONOTONIC); }
 double read_cpu_clock() { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
 #endif
 
-void State::start_measuring() {
+void SchedulerState::start_measuring() {
     if (!options.measure) return;
     last_clock = read_wall_clock();
     last_processor = read_cpu_clock();
 }
 
-void State::assign_method_times() {
+void SchedulerState::assign_method_times() {
     if (!options.measure) return;
     const double clock = read_wall_clock(), processor = read_cpu_clock();
     const double elapsed = clock - last_clock, used = processor - last_processor;

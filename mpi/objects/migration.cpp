@@ -8,7 +8,7 @@ namespace topoloom::objects {
 
 namespace {
 
-/// Serializes the scheduling state of an object, but not the object.
+/// Serializes the scheduling state of an object, but not the object itself.
 template <typename Archive>
 void serialize_state(Archive& archive, Resident& resident) {
     archive(resident.moves, resident.broadcasts, resident.reductions, resident.seconds, resident.sent,
@@ -17,7 +17,7 @@ void serialize_state(Archive& archive, Resident& resident) {
     archive(count);
     for (std::uint64_t i = 0; i < count; ++i) {
         if constexpr (Archive::reads) {
-            Header header;
+            MessageHeader header;
             archive(header);
             resident.out_of_order.push_back(Message::copy(header, archive.skip(header.bytes, 1)));
         } else {
@@ -30,7 +30,7 @@ void serialize_state(Archive& archive, Resident& resident) {
 
 }  // namespace
 
-Resident* State::create_resident(std::uint32_t array, std::uint64_t index, void* object) {
+Resident* SchedulerState::create_resident(std::uint32_t array, std::uint64_t index, void* object) {
     auto* const made = new Resident();
     made->object = object;
     made->array = array;
@@ -40,14 +40,15 @@ Resident* State::create_resident(std::uint32_t array, std::uint64_t index, void*
     return made;
 }
 
-/// Requests a migration for a time when no method runs, because a method of this object may be on the stack.
-void State::request_migration(Resident& resident, int rank) {
+/// Requests a migration, which is postponed until no method is running, because a method of this object may
+/// be on the stack.
+void SchedulerState::request_migration(Resident& resident, int rank) {
     if (resident.target_rank < 0)
         migration_requests.push_back({static_cast<std::uint16_t>(resident.array), resident.index});
     resident.target_rank = rank;
 }
 
-void State::send_migrating_object(Resident* resident) {
+void SchedulerState::send_migrating_object(Resident* resident) {
     const int to = std::exchange(resident->target_rank, -1);
     if (to == transport->rank()) return;
     assign_method_times();
@@ -91,7 +92,7 @@ void State::send_migrating_object(Resident* resident) {
     delete resident;
 }
 
-void State::receive_migrating_object(const Header& header, const char* values) {
+void SchedulerState::receive_migrating_object(const MessageHeader& header, const char* values) {
     Array& array = *arrays[header.array];
     if (array.user_array == nullptr) return;
     void* const object = array.type.make();

@@ -10,10 +10,10 @@ namespace topoloom::objects {
 
 namespace {
 
-/// Process map on the machine of the options, or on a machine inferred from ranks that share nodes.
+/// Process map on the machine given in the options, or on a machine inferred from which ranks share nodes.
 class ProcessMap {
    public:
-    ProcessMap(const State& state, const RebalanceOptions& options) {
+    ProcessMap(const SchedulerState& state, const RebalanceOptions& options) {
         const int ranks = state.transport->ranks();
         std::int64_t node = options.node;
         MPI_Comm here = MPI_COMM_NULL;
@@ -74,7 +74,7 @@ struct Decision {
 };
 
 /// Records the new locations of the peers of objects on this rank, so that home ranks do not have to forward messages.
-void record_new_locations(State& state, const DetailedMeasurements& before,
+void record_new_locations(SchedulerState& state, const DetailedMeasurements& before,
                           const std::vector<std::uint32_t>& new_rank) {
     const std::vector<std::uint64_t> first = state.list_first_objects();
     const auto here = static_cast<std::uint32_t>(state.transport->rank());

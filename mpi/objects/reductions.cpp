@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reductions: each rank combines values, and sends them up a tree of ranks with the number of contributions. So the
-// rank of an object at its contribution is irrelevant. In a reduction over a section for one object, a rank sends its
-// value directly to the rank of that object, as soon as all members on the rank have contributed.
+// Reductions: each rank combines values, and sends them up a tree of ranks with the number of contributions.
+// So it does not matter on which rank an object is when it contributes. In a reduction over a section for one
+// object, a rank sends its value directly to the rank of that object, as soon as all members on the rank have
+// contributed.
 #include <utility>
 
 #include "state.hpp"
 
 namespace topoloom::objects {
 
-void State::contribute(const PartialHeader& header, const char* value, std::size_t bytes) {
+void SchedulerState::contribute(const PartialHeader& header, const char* value, std::size_t bytes) {
     PartialResult& partial = partials[{header.group.number, header.group.round}];
     if (partial.header.contributions == 0) {
         partial.header = header;
         partial.value.assign(value, value + bytes);
     } else {
-        const Target &target = header.target, &first = partial.header.target;
+        const ReductionTarget &target = header.target, &first = partial.header.target;
         if (target.kind != first.kind || target.array != first.array || target.entry != first.entry ||
             target.index != first.index || header.operation != partial.header.operation)
             fail("objects contribute to one reduction with different operations or targets");
-        const auto combine = target.kind == Target::callback
+        const auto combine = target.kind == ReductionTarget::callback
                                  ? callbacks[target.entry].combine
                                  : arrays[target.array]->type.entries[target.entry].combine;
         if (combine == nullptr || !combine(header.operation, partial.value, value, bytes))
@@ -38,13 +39,13 @@ void State::contribute(const PartialHeader& header, const char* value, std::size
 }
 
 /// Forwards all partial results. Called when this rank is idle.
-void State::forward_partials() {
+void SchedulerState::forward_partials() {
     std::erase_if(partials, [&](const auto& entry) { return forward_partial(entry.second); });
 }
 
 /// Forwards a partial result to the rank that combines it with others. Returns false if this rank combines it.
-bool State::forward_partial(const PartialResult& partial) {
-    const Target& target = partial.header.target;
+bool SchedulerState::forward_partial(const PartialResult& partial) {
+    const ReductionTarget& target = partial.header.target;
     const int here = transport->rank();
     int to = get_parent_rank(here);
     if (is_for_one_object(partial.header.group, target)) {
@@ -57,7 +58,7 @@ bool State::forward_partial(const PartialResult& partial) {
     }
     PartialHeader forwarded = partial.header;
     forwarded.group.here = 0;
-    Header header;
+    MessageHeader header;
     header.kind = MessageKind::partial;
     header.bytes = static_cast<std::uint32_t>(sizeof forwarded + partial.value.size());
     std::vector<char> packed(header.bytes);
@@ -68,17 +69,17 @@ bool State::forward_partial(const PartialResult& partial) {
     return true;
 }
 
-void State::finish_reduction(const PartialResult& partial) {
-    const Target& target = partial.header.target;
+void SchedulerState::finish_reduction(const PartialResult& partial) {
+    const ReductionTarget& target = partial.header.target;
     Message* const message = Message::make(partial.value.size());
     if (!partial.value.empty()) std::memcpy(message->values(), partial.value.data(), partial.value.size());
     message->header.entry = target.entry;
     message->header.array = static_cast<std::uint16_t>(target.array);
     message->header.index = target.index;
     Resident* const interrupted = std::exchange(current, nullptr);
-    if (target.kind == Target::everyone) {
+    if (target.kind == ReductionTarget::everyone) {
         broadcast(message);
-    } else if (target.kind == Target::element) {
+    } else if (target.kind == ReductionTarget::element) {
         send(message);
     } else {
         message->header.kind = MessageKind::reduction_result;
@@ -88,7 +89,7 @@ void State::finish_reduction(const PartialResult& partial) {
     current = interrupted;
 }
 
-void State::distribute_result(const Header& header, const char* values) {
+void SchedulerState::distribute_result(const MessageHeader& header, const char* values) {
     for_each_child(transport->rank(), transport->ranks(),
                    [&](int child) { transport->send(child, header, values); });
     queue.push(Message::copy(header, values));

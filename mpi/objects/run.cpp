@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The scheduler loop: receives messages, calls methods, and joins a wave when idle.
+// The scheduler loop: receives messages, calls methods, and joins a wave (see transport.hpp) when idle.
 #include <exception>
 #include <sstream>
 #include <utility>
@@ -12,7 +12,8 @@ namespace {
 
 /// Seconds between two polls of the network while methods are called.
 constexpr double poll_interval = 2e-6;
-/// Polls of an idle rank before it joins a wave: waiting for a reply in flight is cheaper than a failed wave.
+/// Number of polls after which an idle rank joins a wave: waiting for a reply in flight is cheaper than a
+/// failed wave.
 #ifdef SMPI_H  // waiting is not polling
 constexpr int polls_before_wave = 0;
 #else
@@ -35,7 +36,7 @@ class ScopedValue {
 
 }  // namespace
 
-void State::run() {
+void SchedulerState::run() {
     start_measuring();
     double now = read_wall_clock(), last_poll = now;
     idle_since = now;
@@ -79,7 +80,7 @@ void State::run() {
     run_fence();
 }
 
-void State::deliver_next(Message* message) {
+void SchedulerState::deliver_next(Message* message) {
     const ScopedValue<Resident*> interrupted(current, nullptr);
     const ScopedValue<int> depth(delivering, delivering + 1);
     idle_since = 0;
@@ -87,9 +88,10 @@ void State::deliver_next(Message* message) {
     if (is_running) process_migrations();
 }
 
-/// Waits after a send while messages on this rank exceed the memory limit. Meanwhile the main program calls methods. A
-/// method cannot do so: it only receives, which is bounded by the windows of other ranks.
-void State::wait_for_space() {
+/// Waits after a send while messages on this rank exceed the memory limit. If the main program waits, it
+/// calls methods meanwhile. A waiting method cannot; it only receives messages, whose bytes are bounded by
+/// the windows of other ranks.
+void SchedulerState::wait_for_space() {
     const bool is_main = delivering == 0;
     if (!transport->is_full(is_main)) return;
     if (is_main) {
@@ -101,7 +103,7 @@ void State::wait_for_space() {
     if (is_main) assign_method_times();
 }
 
-void State::wait_until_not_full(bool delivers) {
+void SchedulerState::wait_until_not_full(bool delivers) {
     const double begin = read_wall_clock();
     idle_since = begin;
     for (int idle = 0; transport->is_full(delivers); ++idle) {
@@ -121,7 +123,7 @@ void State::wait_until_not_full(bool delivers) {
 }
 
 /// Waits for messages. Raises an error after the stall timeout if another rank has died or hangs.
-void State::wait_for_messages(bool is_blocked) {
+void SchedulerState::wait_for_messages(bool is_blocked) {
     if (transport->wait(is_blocked)) idle_since = 0;
     if (options.stall_timeout <= 0) return;
     const double now = read_wall_clock();
@@ -138,9 +140,9 @@ void State::wait_for_messages(bool is_blocked) {
     fail(text.str());
 }
 
-void State::process_migrations() {
+void SchedulerState::process_migrations() {
     while (!migration_requests.empty()) {
-        const Address address = migration_requests.front();
+        const ObjectAddress address = migration_requests.front();
         migration_requests.pop_front();
         Resident* const leaving = find_resident(address.array, address.index);
         if (leaving == nullptr || leaving->target_rank < 0) continue;
@@ -149,7 +151,7 @@ void State::process_migrations() {
     }
 }
 
-void State::rethrow_pending_exception() {
+void SchedulerState::rethrow_pending_exception() {
     if (pending_exception != nullptr) std::rethrow_exception(std::exchange(pending_exception, nullptr));
 }
 

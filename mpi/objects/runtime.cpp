@@ -25,7 +25,7 @@ std::string find_invalid_option(const SchedulerOptions& options, int ranks) {
 
 }  // namespace
 
-State::State(MPI_Comm given_comm, const SchedulerOptions& scheduler_options)
+SchedulerState::SchedulerState(MPI_Comm given_comm, const SchedulerOptions& scheduler_options)
     : comm(MPI_COMM_NULL), options(scheduler_options) {
     int ranks = 0;
     PMPI_Comm_size(given_comm, &ranks);
@@ -38,7 +38,7 @@ State::State(MPI_Comm given_comm, const SchedulerOptions& scheduler_options)
                                             options.memory_bytes, *this);
 }
 
-State::~State() {
+SchedulerState::~SchedulerState() {
     discard_broadcasts();
     transport.reset();
     int is_finalized = 0;
@@ -47,7 +47,7 @@ State::~State() {
 }
 
 Runtime::Runtime(MPI_Comm comm, const SchedulerOptions& options)
-    : state_(std::make_unique<State>(comm, options)) {}
+    : state_(std::make_unique<SchedulerState>(comm, options)) {}
 Runtime::~Runtime() = default;
 
 int Runtime::rank() const { return state_->transport->rank(); }
@@ -60,7 +60,7 @@ void Runtime::run() {
 
 std::int64_t Runtime::peak_message_bytes() const { return state_->transport->peak_bytes(); }
 
-std::uint32_t Runtime::add_array(const Type& type, void* array, ArraySettings settings) {
+std::uint32_t Runtime::add_array(const ElementType& type, void* array, ArraySettings settings) {
     if (state_->arrays.size() > 0xFFFF) fail("there are already 65,536 arrays");
     auto made = std::make_unique<Array>();
     made->type = type;
@@ -113,7 +113,7 @@ namespace {
 
 void set_address(Message* message, std::uint32_t array, std::uint32_t entry, std::uint64_t index,
                  int priority) {
-    Header& header = message->header;
+    MessageHeader& header = message->header;
     header.array = static_cast<std::uint16_t>(array);
     header.entry = entry;
     header.index = index;
@@ -173,7 +173,8 @@ void Runtime::finish_insertions(std::uint32_t many_to_many, Resident* from) {
     state_->wait_for_space();
 }
 
-void Runtime::contribute(const Group& group, int operation, const Target& target, Message* value) {
+void Runtime::contribute(const ReductionGroup& group, int operation, const ReductionTarget& target,
+                         Message* value) {
     if (state_->options.measure && state_->current != nullptr && is_for_one_object(group, target)) {
         Traffic& sent = state_->current->sent[ObjectKey::make(target.array, target.index)];
         sent.bytes += value->header.bytes;

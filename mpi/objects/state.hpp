@@ -22,7 +22,7 @@ namespace topoloom::objects {
 struct Traffic {
     std::int64_t bytes = 0, messages = 0;
     std::int64_t multicast_bytes = 0,
-                 reduced_bytes = 0;  // parts of `bytes` in multicasts, and in reductions over sections
+                 reduced_bytes = 0;  // those of `bytes` in multicasts, and those in reductions over sections
     std::uint32_t next_sequence = 0;
 };
 
@@ -39,18 +39,19 @@ struct ObjectKey {
     }
 };
 
-struct Address {
+struct ObjectAddress {
     std::uint16_t array = 0;
     std::uint64_t index = 0;
 };
 
-/// Rank of an object after a number of moves.
+/// The rank of an object after this number of moves.
 struct Location {
     std::int32_t rank = 0;
     std::uint32_t moves = 0;
 };
 
-/// State of an object in a many-to-many in a phase: the current round, and the object's insertions in this round.
+/// An object's state in one many-to-many during a phase: the current round, and the object's insertions in
+/// this round.
 struct Insertions {
     std::uint64_t phase = 0;
     std::uint32_t round = 0;
@@ -87,7 +88,7 @@ struct Resident {
 };
 
 struct Array {
-    Type type;
+    ElementType type;
     void* user_array = nullptr;  // the program's Objects<T>; null: removed
     ArraySettings settings;
     HashTable<Resident*> residents;
@@ -98,14 +99,14 @@ struct Array {
 };
 
 /// Whether a reduction is combined on the rank of one object instead of rank 0.
-[[nodiscard]] inline bool is_for_one_object(const Group& group, const Target& target) {
-    return group.is_section() && target.kind == Target::element;
+[[nodiscard]] inline bool is_for_one_object(const ReductionGroup& group, const ReductionTarget& target) {
+    return group.is_section() && target.kind == ReductionTarget::element;
 }
 
 /// Header of a partial result that is sent up the tree of ranks, or to an object.
 struct PartialHeader {
-    Group group;
-    Target target;
+    ReductionGroup group;
+    ReductionTarget target;
     std::uint64_t contributions = 0;
     std::int32_t operation = 0;
     std::int32_t padding = 0;
@@ -127,12 +128,12 @@ struct DetailedMeasurements : Measurements {
 
 /// State of a scheduler. Comments name the file that defines the functions; each file calls only functions of files
 /// above.
-struct State final : Receiver {
-    State(MPI_Comm comm, const SchedulerOptions& scheduler_options);
-    ~State();
+struct SchedulerState final : Receiver {
+    SchedulerState(MPI_Comm comm, const SchedulerOptions& scheduler_options);
+    ~SchedulerState();
 
     // diagnostics.cpp
-    /// Raises an error by the communicator's error handler. If the handler returns, throws ObjectsError.
+    /// Raises an error through the communicator's error handler. If the handler returns, throws ObjectsError.
     [[noreturn]] void fail(const std::string& text) const;
     void fail_in_method(const char* call) const;
     [[nodiscard]] std::string describe_object(std::uint32_t array, std::uint64_t index) const;
@@ -144,21 +145,22 @@ struct State final : Receiver {
     [[nodiscard]] int get_home_rank(const Array& array, std::uint64_t index) const;
     [[nodiscard]] int get_last_known_rank(Array& array, std::uint64_t index) const;
     void record_location(Array& array, std::uint64_t index, const Location& location);
-    void report_location(const Address& object, int to, const Location& location);
+    void report_location(const ObjectAddress& object, int to, const Location& location);
     void discard_locations();
 
     // messages.cpp
     void send(Message* message);
-    void forward_message(const Header& header, const char* values);
+    void forward_message(const MessageHeader& header, const char* values);
     void release_message(Message* message);
     void release_and_discard(Message* message);
 
     // broadcast.cpp
     void broadcast(Message* message);
-    void receive_broadcast(const Header& header, const char* values);
+    void receive_broadcast(const MessageHeader& header, const char* values);
     void deliver_broadcasts(Array& array, Resident& resident);
-    void multicast(const Header& header, const std::vector<std::uint64_t>& members, const char* values);
-    void receive_multicast(const Header& header, const char* values);
+    void multicast(const MessageHeader& header, const std::vector<std::uint64_t>& members,
+                   const char* values);
+    void receive_multicast(const MessageHeader& header, const char* values);
     void discard_broadcasts();
 
     // reductions.cpp
@@ -166,11 +168,12 @@ struct State final : Receiver {
     void forward_partials();
     [[nodiscard]] bool forward_partial(const PartialResult& partial);
     void finish_reduction(const PartialResult& partial);
-    void distribute_result(const Header& header, const char* values);
+    void distribute_result(const MessageHeader& header, const char* values);
 
     // method_times.cpp
     void start_measuring();
-    /// Adds the times of recent calls to their objects, reduced to the share in which the CPU ran this thread.
+    /// Adds the times of recent calls to their objects, multiplied by the share of the time in which the CPU
+    /// ran this thread.
     void assign_method_times();
 
     // combined_exchange.cpp
@@ -181,13 +184,13 @@ struct State final : Receiver {
     void insert(std::uint32_t exchange, Resident& resident, Message* message);
     void finish_insertions(std::uint32_t exchange, Resident& resident);
     void receive_insertion(Message* message);
-    void receive_insertions_done(const Header& header);
-    void open_exchange(const Header& header);
-    void receive_combined(const Header& header, const char* values);
+    void receive_insertions_done(const MessageHeader& header);
+    void open_exchange(const MessageHeader& header);
+    void receive_combined(const MessageHeader& header, const char* values);
     void deliver_combined_message(Message* message);
-    void advance_exchange(CombinedExchange& exchange, const Header& header);
+    void advance_exchange(CombinedExchange& exchange, const MessageHeader& header);
     void count_exchange_traffic(CombinedExchange& exchange, const CombinedExchange::Round& round);
-    void send_stage(CombinedExchange& exchange, CombinedExchange::Round& round, const Header& of);
+    void send_stage(CombinedExchange& exchange, CombinedExchange::Round& round, const MessageHeader& of);
     void run_fence();
     [[nodiscard]] std::vector<MovedObject> list_arrivals();
     void gather_locations(const std::vector<MovedObject>& own);
@@ -197,11 +200,11 @@ struct State final : Receiver {
     Resident* create_resident(std::uint32_t array, std::uint64_t index, void* object);
     void request_migration(Resident& resident, int rank);
     void send_migrating_object(Resident* resident);
-    void receive_migrating_object(const Header& header, const char* values);
+    void receive_migrating_object(const MessageHeader& header, const char* values);
 
     // dispatch.cpp
-    bool receive_record(int from, const Header& header, const char* values) override;
-    bool dispatch_record(int from, const Header& header, const char* values);
+    bool receive_record(int from, const MessageHeader& header, const char* values) override;
+    bool dispatch_record(int from, const MessageHeader& header, const char* values);
     void dispatch_control_record(const Header& header, const char* values);
     void deliver_message(Message* message);
     void invoke_method(Resident& resident, Message* message);
@@ -227,15 +230,16 @@ struct State final : Receiver {
     std::vector<std::unique_ptr<Array>> arrays;
     std::vector<Callback> callbacks;
     std::deque<CombinedExchange> exchanges;
-    std::uint64_t phases = 0;       // number of phases that have ended
-    std::vector<Address> arrivals;  // objects that migrated to this rank in this phase
+    std::uint64_t phases = 0;             // number of phases that have ended
+    std::vector<ObjectAddress> arrivals;  // objects that migrated to this rank in this phase
     MessageQueue queue;
-    Resident* current = nullptr;             // object whose method is running
-    int delivering = 0;                      // nesting depth of methods and callbacks
-    bool is_running = false;                 // run()
-    std::deque<Address> migration_requests;  // migrations to be processed in run() while no method is running
-    double blocked_seconds = 0;              // time that methods were blocked in sends, in s
-    double idle_since = 0;                   // 0: not idle
+    Resident* current = nullptr;  // object whose method is running
+    int delivering = 0;           // nesting depth of methods and callbacks
+    bool is_running = false;      // run()
+    std::deque<ObjectAddress>
+        migration_requests;      // migrations to be processed in run() while no method is running
+    double blocked_seconds = 0;  // seconds for which methods were blocked in sends
+    double idle_since = 0;       // 0: not idle
     HashTable<Traffic> sent_by_main;
     std::map<std::tuple<std::uint64_t, std::uint64_t>, PartialResult>
         partials;  // partial results by group and round

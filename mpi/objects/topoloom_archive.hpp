@@ -7,8 +7,9 @@
 //         void serialize(auto& archive) { archive(mass, trace); }
 //     };
 //
-// Trivially copyable types need no `serialize`. Pointers, iterators and views are rejected, also in arrays, optionals,
-// pairs, tuples and variants. C++ cannot inspect the members of a plain struct, which must not contain any of these.
+// Trivially copyable types need no `serialize`. Pointers, iterators and views are rejected, also in arrays,
+// optionals, pairs, tuples and variants. Plain structs must not contain any of these either, but C++ cannot
+// check their members.
 #ifndef TOPOLOOM_ARCHIVE_HPP
 #define TOPOLOOM_ARCHIVE_HPP
 
@@ -77,8 +78,8 @@ concept SerializesItself = requires(T& value, Archive& archive) { value.serializ
 template <typename T>
 concept Plain = std::is_trivially_copyable_v<T> && !holds_reference<T> && !std::is_empty_v<T>;
 
-/// Whether a type is a view that messages support: its elements are copied into the message, and are valid during the
-/// method call.
+/// Whether a type is a view that messages support: its elements are copied into the message, and the view
+/// that the method gets is valid during its call.
 template <typename>
 inline constexpr bool is_view = false;
 template <typename T>

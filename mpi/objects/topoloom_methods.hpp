@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Indices of objects, operations of reductions, and compile-time information about methods: names, parameters, numbers.
+// Indices of objects, operations of reductions, and compile-time information about methods: their names,
+// parameters and numbers.
 #ifndef TOPOLOOM_METHODS_HPP
 #define TOPOLOOM_METHODS_HPP
 

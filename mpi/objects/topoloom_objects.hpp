@@ -50,8 +50,9 @@ class Scheduler {
     void run() { runtime_.run(); }
     [[nodiscard]] int rank() const { return runtime_.rank(); }
     [[nodiscard]] int ranks() const { return runtime_.ranks(); }
-    /// Peak memory in bytes of messages from and for other ranks on this rank. Exceeds memory_bytes only if methods of
-    /// ranks waited for each other in a cycle, or if a message was longer.
+    /// Peak memory, in bytes, of messages on this rank that came from or went to other ranks. Exceeds
+    /// memory_bytes only if methods on several ranks waited for each other in a cycle, or if a single message
+    /// was longer.
     [[nodiscard]] std::int64_t peak_message_bytes() const { return runtime_.peak_message_bytes(); }
 
     /// Returns the measurements of all objects since the last rebalance. Collective, between two runs.
@@ -128,8 +129,8 @@ constexpr std::uint32_t get_method_number() {
 }
 
 template <typename T, auto method>
-constexpr Entry make_entry() {
-    Entry entry{method_name<method>(), nullptr, nullptr};
+constexpr MethodEntry make_entry() {
+    MethodEntry entry{method_name<method>(), nullptr, nullptr};
     entry.invoke = [](void* object, Reader& reader) {
         [[maybe_unused]] ValuesOf<method> values{};
         std::apply([&](auto&... value) { reader(value...); }, values);
@@ -207,39 +208,39 @@ class Object {
     template <objects::Operation How, typename Value>
     void contribute(Callback<Value> to, const std::type_identity_t<Value>& value) {
         runtime().contribute(group(), objects::operation_of<How>,
-                             {objects::Target::callback, 0, to.number, 0},
+                             {objects::ReductionTarget::callback, 0, to.number, 0},
                              objects::make_packed_message(value));
     }
     /// Contributes to a reduction whose result is sent to a method of all objects of the array.
     template <objects::Operation How, auto method, typename Value>
     void contribute(const Value& value) {
-        const objects::Target all{objects::Target::everyone, array_->handle().number,
-                                  objects::get_method_number<T, method>(), 0};
+        const objects::ReductionTarget all{objects::ReductionTarget::everyone, array_->handle().number,
+                                           objects::get_method_number<T, method>(), 0};
         runtime().contribute(group(), objects::operation_of<How>, all,
                              objects::make_message_for<method>(value));
     }
     /// Contributes to a reduction whose result is sent to a method of one object of the array.
     template <objects::Operation How, auto method, typename Value>
     void contribute_to(const Index& to, const Value& value) {
-        const objects::Target one{objects::Target::element, array_->handle().number,
-                                  objects::get_method_number<T, method>(), array_->linear_index(to)};
+        const objects::ReductionTarget one{objects::ReductionTarget::element, array_->handle().number,
+                                           objects::get_method_number<T, method>(), array_->linear_index(to)};
         runtime().contribute(group(), objects::operation_of<How>, one,
                              objects::make_message_for<method>(value));
     }
     /// Contributes to a reduction over a section. Each member must have a copy of the section.
     template <objects::Operation How, typename Value>
     void contribute(Section<T>& section, Callback<Value> to, const std::type_identity_t<Value>& value) {
-        runtime().contribute({section.number, section.members.size(), section.round++},
-                             objects::operation_of<How>, {objects::Target::callback, 0, to.number, 0},
-                             objects::make_packed_message(value));
+        runtime().contribute(
+            {section.number, section.members.size(), section.round++}, objects::operation_of<How>,
+            {objects::ReductionTarget::callback, 0, to.number, 0}, objects::make_packed_message(value));
     }
-    /// Contributes to a reduction over a section, whose result is sent to one object of any array. Each rank sends one
-    /// combined message.
+    /// Contributes to a reduction over a section whose result is sent to one object of any array. Each rank
+    /// sends one combined message.
     template <objects::Operation How, auto method, typename Other, typename Value>
     void contribute_to(Section<T>& section, Handle<Other> others, const Index& to, const Value& value) {
-        const objects::Target one{objects::Target::element, others.number,
-                                  objects::get_method_number<Other, method>(),
-                                  objects_of(others).linear_index(to)};
+        const objects::ReductionTarget one{objects::ReductionTarget::element, others.number,
+                                           objects::get_method_number<Other, method>(),
+                                           objects_of(others).linear_index(to)};
         const auto is_here = [&](std::uint64_t member) {
             return runtime().find_object(section.array.number, member) != nullptr;
         };
@@ -261,7 +262,7 @@ class Object {
    private:
     friend class Objects<T>;
     [[nodiscard]] objects::Runtime& runtime() const { return array_->scheduler().runtime(); }
-    [[nodiscard]] objects::Group group() const {
+    [[nodiscard]] objects::ReductionGroup group() const {
         return {array_->handle().number, array_->size(), runtime().take_reduction_number(resident_)};
     }
     Objects<T>* array_ = nullptr;
@@ -280,7 +281,7 @@ class Element {
     void send(const Arguments&... arguments) const {
         send_with_priority<method>(0, arguments...);
     }
-    /// Like send(), which has priority 0, with another priority. Lower values are delivered first.
+    /// Like send(), but with a priority; send() has priority 0. Lower values are delivered first.
     template <auto method, typename... Arguments>
     void send_with_priority(int priority, const Arguments&... arguments) const {
         runtime_.send(objects::make_message_for<method>(arguments...), array_,
@@ -294,14 +295,16 @@ class Element {
 };
 
 struct ObjectsOptions {
-    /// Delivers messages by send() from one object to another in order, regardless of priorities and migrations.
+    /// Whether the messages that one object sends to another by send() are delivered in order, regardless of
+    /// priorities and migrations.
     bool is_ordered = false;
-    /// Returns the home rank of an object, which creates the object and tracks its location. Must be the same function
-    /// on all ranks. Default: blocks of indices.
+    /// Returns the home rank of an object; this rank creates the object and tracks its location. Must be the
+    /// same function on all ranks. Default: blocks of indices.
     std::function<int(const Index&)> home;
 };
 
-/// An array of objects. Construction and destruction are collective between two runs, in the same order on all ranks.
+/// An array of objects. All ranks must construct and destroy their arrays together, between two runs and in
+/// the same order.
 template <typename T>
 class Objects {
     static_assert(std::derived_from<T, Object<T>>, "topoloom: T derives from topoloom::Object<T>");
@@ -418,11 +421,11 @@ class Objects {
                        std::string(objects::type_name<T>()));
     }
 
-    static const objects::Type& get_type() {
+    static const objects::ElementType& get_type() {
         static constexpr auto entries = T::methods::apply_to_all([]<auto... listed>() {
-            return std::array<objects::Entry, sizeof...(listed)>{objects::make_entry<T, listed>()...};
+            return std::array<objects::MethodEntry, sizeof...(listed)>{objects::make_entry<T, listed>()...};
         });
-        static constexpr objects::Type made{
+        static constexpr objects::ElementType made{
             objects::type_name<T>(),
             []() -> void* { return new T(); },
             [](void* object) { delete static_cast<T*>(object); },

@@ -30,8 +30,8 @@ struct Measurements {
     std::vector<std::uint64_t> first;
     std::vector<std::uint32_t> peers;
     std::vector<std::int64_t> bytes, messages;
-    /// 1 if most bytes of the object are in multicasts, or in reductions over sections for this object, so that each
-    /// rank sends or receives them once.
+    /// 1 if most bytes of the object are in multicasts, or in reductions over sections whose result it
+    /// receives: each rank then receives or sends these bytes only once.
     std::vector<std::uint8_t> is_proxied;
 
     [[nodiscard]] std::size_t objects() const { return rank.size(); }
@@ -69,14 +69,15 @@ struct SchedulerOptions {
 enum class Combining : std::uint8_t { direct, mesh, grid, hypercube };
 
 struct ManyToManyOptions {
-    /// Candidate strategies for the choice at fences, equal on all ranks. The first strategy is used until the first
-    /// fence.
+    /// Strategies from which fences choose; must be equal on all ranks. The first strategy is used until the
+    /// first fence.
     std::vector<Combining> strategies = {Combining::direct, Combining::mesh, Combining::grid,
                                          Combining::hypercube};
     double alpha = 0, beta = 0;  ///< seconds per message and per byte; 0: measured between neighbors
 };
 
-/// The strategy of a many-to-many, and the mean values from which it was chosen, of the last phase with messages.
+/// The strategy of a many-to-many, and the mean values from which it was chosen: those of the last phase with
+/// messages.
 struct ManyToManyChoice {
     Combining strategy = Combining::direct;
     double degree = 0;  ///< number of destination ranks per rank
@@ -92,7 +93,7 @@ struct Message;
 struct Resident;  // an object on this rank, with its scheduling state
 
 /// A method that can be called by messages.
-struct Entry {
+struct MethodEntry {
     std::string_view name;
     void (*invoke)(void* object, Reader& values);
     /// Combines two values of the method's parameter into the first; null unless the method has exactly one parameter.
@@ -100,7 +101,7 @@ struct Entry {
 };
 
 /// Operations of the element type of an array.
-struct Type {
+struct ElementType {
     std::string_view name;
     void* (*make)();
     void (*destroy)(void* object);
@@ -108,7 +109,7 @@ struct Type {
     void (*pack)(void* object, Writer& writer);
     void (*unpack)(void* object, Reader& reader);
     void (*bind)(void* object, void* array, Resident* resident);
-    const Entry* entries;
+    const MethodEntry* entries;
     std::size_t entry_count;
 };
 
@@ -126,14 +127,14 @@ struct ArraySettings {
 };
 
 /// Destination of the result of a reduction.
-struct Target {
+struct ReductionTarget {
     enum TargetKind : std::uint32_t { callback, everyone, element } kind = callback;
     std::uint32_t array = 0, entry = 0;  // for callbacks, `entry` is the callback's number
     std::uint64_t index = 0;
 };
 
 /// Participants of a reduction: an array or a section. Sections have separate numbers.
-struct Group {
+struct ReductionGroup {
     std::uint64_t number = 0;
     std::uint64_t members = 0;
     std::uint64_t round = 0;  // number of earlier reductions of this group
@@ -141,7 +142,7 @@ struct Group {
     [[nodiscard]] bool is_section() const { return number >> 63 != 0; }
 };
 
-struct State;
+struct SchedulerState;
 
 class TOPOLOOM_OBJECTS_API Runtime {
    public:
@@ -158,7 +159,7 @@ class TOPOLOOM_OBJECTS_API Runtime {
     void write_graph(const std::string& path);
     RebalanceResult rebalance(const std::string& policy, const RebalanceOptions& options);
 
-    std::uint32_t add_array(const Type& type, void* array, ArraySettings settings);
+    std::uint32_t add_array(const ElementType& type, void* array, ArraySettings settings);
     void remove_array(std::uint32_t array);
     void create_resident(std::uint32_t array, std::uint64_t index, void* object);
     [[nodiscard]] void* get_array(std::uint32_t array) const;
@@ -177,7 +178,8 @@ class TOPOLOOM_OBJECTS_API Runtime {
     void insert(std::uint32_t many_to_many, Resident* from, Message* message, std::uint32_t array,
                 std::uint32_t entry, std::uint64_t index);
     void finish_insertions(std::uint32_t many_to_many, Resident* from);
-    void contribute(const Group& group, int operation, const Target& target, Message* value);
+    void contribute(const ReductionGroup& group, int operation, const ReductionTarget& target,
+                    Message* value);
 
     using Invoke = std::function<void(Reader&)>;
     std::uint32_t add_callback(Invoke invoke,
@@ -192,11 +194,11 @@ class TOPOLOOM_OBJECTS_API Runtime {
     /// Calls `visit` for the objects of an array on this rank, in the order of indices.
     void for_each_local(std::uint32_t array, const std::function<void(void*)>& visit) const;
 
-    /// Raises an error by the communicator's error handler. If the handler returns, throws ObjectsError.
+    /// Raises an error through the communicator's error handler. If the handler returns, throws ObjectsError.
     [[noreturn]] void fail(const std::string& text) const;
 
    private:
-    std::unique_ptr<State> state_;
+    std::unique_ptr<SchedulerState> state_;
 };
 
 }  // namespace objects

@@ -19,13 +19,13 @@ constexpr int tag_of_messages = 0, tag_of_long_records = 1;
 
 Transport::Transport(MPI_Comm comm, std::size_t message_bytes, std::int64_t memory_bytes, Receiver& receiver)
     : comm_(comm), receiver_(receiver), message_bytes_(message_bytes) {
-    constexpr std::size_t max_messages = 32;  // per window, because MPI searches queued messages
+    constexpr std::size_t max_messages = 32;  // per window, because MPI searches queued messages one by one
     PMPI_Comm_rank(comm_, &rank_);
     PMPI_Comm_size(comm_, &ranks_);
     peers_.resize(static_cast<std::size_t>(ranks_));
     for_each_child(rank_, ranks_, [&](int) { ++children_; });
-    // Half of the memory is for messages to other ranks, and half for messages from them, because one message may
-    // exceed each window.
+    // Half of the memory is for messages to other ranks, and half for messages from them, because one message
+    // may exceed each of the two windows.
     initial_limit_ = limit_ = memory_bytes / 2;
     if (ranks_ == 1) return;
     const auto share = static_cast<std::size_t>(memory_bytes / 4 / (ranks_ - 1));
@@ -55,7 +55,7 @@ void Transport::post_receive(std::size_t slot) {
                tag_of_messages, comm_, &receive_requests_[slot]);
 }
 
-void Transport::send(int rank, const Header& header, const char* values) {
+void Transport::send(int rank, const MessageHeader& header, const char* values) {
     const std::size_t bytes = sizeof header + header.bytes;
     std::vector<char>& open = get_peer(rank).open;
     const std::size_t capacity = message_bytes_ + sizeof(Envelope);
@@ -164,7 +164,7 @@ void Transport::remove_complete_sends() {
     sends_.resize(kept);
 }
 
-void Transport::release(int from, const Header& header) {
+void Transport::release(int from, const MessageHeader& header) {
     const std::uint64_t bytes = sizeof header + header.bytes;
     Peer& source = get_peer(from);
     in_bytes_ -= static_cast<std::int64_t>(bytes);
@@ -177,7 +177,7 @@ void Transport::release(int from, const Header& header) {
         report_released(from);
 }
 
-/// Reports released bytes by a message without records.
+/// Reports released bytes in a message without records.
 void Transport::report_released(int rank) { send_message(rank, std::vector<char>(sizeof(Envelope))); }
 
 void Transport::report_due_releases() {
@@ -263,7 +263,7 @@ void Transport::process_message(int source, const char* bytes, std::size_t size)
 
 void Transport::deliver_records(int source, const char* at, const char* end) {
     while (at < end) {
-        Header header;
+        MessageHeader header;
         std::memcpy(&header, at, sizeof header);
         at += sizeof header;
         if (!receiver_.receive_record(source, header, at)) release(source, header);

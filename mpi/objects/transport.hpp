@@ -4,9 +4,9 @@
 //
 // A receiver releases bytes by consuming them. The unreleased bytes of a sender at a receiver are limited by a window;
 // further bytes wait at the sender. Messages carry the number of released bytes. A rank with too many bytes for other
-// ranks releases no bytes and calls no methods, so memory is also bounded along chains of ranks. A cycle of waiting
-// ranks is detected by a wave whose sums are equal although ranks wait. Then the limit of these ranks is doubled
-// (Parks, Bounded Scheduling of Process Networks, 1995).
+// ranks releases no bytes and calls no methods, so memory is also bounded along chains of ranks. A cycle of
+// waiting ranks is detected by a wave that finds equal sums although ranks still wait. Then the limit of
+// these ranks is doubled (Parks, Bounded Scheduling of Process Networks, 1995).
 #pragma once
 
 #include <mpi.h>
@@ -36,7 +36,7 @@ void for_each_child(int rank, int ranks, const Visit& visit) {
 class Receiver {
    public:
     /// Receives a record. Returns true if the receiver stores the record, and will release it later.
-    virtual bool receive_record(int from, const Header& header, const char* values) = 0;
+    virtual bool receive_record(int from, const MessageHeader& header, const char* values) = 0;
 
    protected:
     ~Receiver() = default;
@@ -46,8 +46,8 @@ class Receiver {
 struct Stall {
     const char* reason = nullptr;
     std::vector<int> ranks;
-    /// Factor up to 2 on the timeout of ranks that wait for waiting ranks, so that a rank that waits directly for the
-    /// stalled rank reports first.
+    /// Factor of up to 2 by which ranks that wait for other waiting ranks extend their timeout. So a rank
+    /// that waits for the stalled rank itself reports first.
     double timeout_factor = 1;
 };
 
@@ -63,7 +63,7 @@ class Transport {
     [[nodiscard]] int rank() const { return rank_; }
     [[nodiscard]] int ranks() const { return ranks_; }
 
-    void send(int rank, const Header& header, const char* values);
+    void send(int rank, const MessageHeader& header, const char* values);
     /// Sends open messages if windows allow.
     void flush();
     /// Begins a phase. Until its end, arriving records are delivered.
@@ -77,7 +77,7 @@ class Transport {
     bool wait(bool is_blocked);
 
     /// Releases a consumed record from this rank.
-    void release(int from, const Header& header);
+    void release(int from, const MessageHeader& header);
     /// Whether messages for other ranks exceed the limit for methods, or for the main program.
     [[nodiscard]] bool is_full(bool for_main_program) const {
         return out_bytes_ > (for_main_program ? limit_ / 2 : limit_);

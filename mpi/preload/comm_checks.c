@@ -76,8 +76,8 @@ static bool reserve_state_on_all(MPI_Comm comm, struct comm_state** state) {
     return false;
 }
 
-/// Sets up the communicator in its first blocking or persistent call. Returns NULL on all processes if no call can
-/// become faster, or if setup fails on one process.
+/// Sets up the communicator in the first blocking or persistent call on it. Returns NULL on all processes if
+/// no call can become faster, or if setup fails on one process.
 static struct comm_state* set_up_comm(MPI_Comm comm) {
     struct comm_state* state = NULL;
     bool done = false;

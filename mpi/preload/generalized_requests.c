@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Represents our non-blocking requests by generalized requests. The progress thread completes them, so that the program
-// may wait for them by any MPI function.
+// Represents our non-blocking requests by generalized requests. The progress thread completes them, so that
+// the program may wait for them with any MPI function.
 //
 // A receive from the process itself does not work in MPICH 4.0: MPI_Wait does not notice a message sent by another
 // thread.

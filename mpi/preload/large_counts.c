@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI-4's functions with large counts, which mpi4py always uses. If the size in bytes fits into an int, which is the
-// same decision on all processes, the call is forwarded to the function with int counts.
+// MPI-4's functions with large counts, which mpi4py always uses. If the size in bytes, which is the same on
+// all processes, fits into an int, the call is forwarded to the function with int counts.
 #include <limits.h>
 
 #include "preload.h"

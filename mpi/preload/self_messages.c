@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Represents our persistent requests by persistent receives from this process. Starting the receive also starts our
-// request. When our request completes, the progress thread sends the message. So the program may wait for it by any MPI
-// function.
+// request. When our request completes, the progress thread sends the message. So the program may wait for it
+// with any MPI function.
 #include "self_messages.h"
 
 #include <stdlib.h>

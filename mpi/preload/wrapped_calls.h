@@ -2,9 +2,9 @@
 // List of the collectives that can be replaced, with their parameters. Define both macros before including this file.
 // `condition` may use the parameters and an enum call_form `form`.
 //   ALL_FORMS(Name, name, (parameters), (arguments), condition)      blocking, non-blocking and persistent
-//   BLOCKING_ONLY(Name, name, (parameters), (arguments), condition)  blocking: every library sends blocks of different
-//                                                                    sizes directly, so replacing serves only learning
-//                                                                    and traces
+//   BLOCKING_ONLY(Name, name, (parameters), (arguments), condition)  only blocking: every library sends blocks of
+//                                                                    different sizes directly, so replacing serves
+//                                                                    only learning and traces
 ALL_FORMS(Barrier, barrier, (MPI_Comm comm), (comm), can_replace_barrier(form, comm))
 ALL_FORMS(Alltoall, alltoall,
           (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,

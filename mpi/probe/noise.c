@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures noise by fixed work quanta (Sottile and Minnich, "Analysis of microbenchmarks for performance tuning of
-// clusters", CLUSTER 2004).
+// Measures noise with fixed work quanta (Sottile and Minnich, "Analysis of microbenchmarks for performance
+// tuning of clusters", CLUSTER 2004).
 #include "noise.h"
 
 #include <mpi.h>
 #include <stdlib.h>
 
-enum { steps = 4000 };  // number of loop iterations per quantum, which take some microseconds
+enum { steps = 4000 };  // number of loop iterations in a quantum; a quantum takes some microseconds
 
 void measure_noise(struct probe* probe, int quanta) {
 #ifdef SMPI_H  // computation takes no simulated time

@@ -124,7 +124,7 @@ void run_pair_at(struct probe* probe, const struct measurement* measurement, int
     }
     const double seconds = measurement->kind->measure(&exchange);
     const double began = to_common_time(&probe->clock, MPI_Wtime()) -
-                         seconds;  // start of the exchange, when the peer was also ready
+                         seconds;  // start of the exchange: by then, the peer was also ready
     begin_pair(probe, first, second, exchange.bytes);
     add_result(&probe->results, seconds > 0 && began <= common + tolerance ? seconds : NAN);
 }

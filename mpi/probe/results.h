@@ -22,9 +22,10 @@ void begin_record(struct results* results, struct exchange_record record);
 int count_last_samples(const struct results* results);
 void add_result(struct results* results, double seconds);
 
-/// Appends a block with the results of all ranks to the file, and clears the results. A block has three int64: the
-/// number of commands executed so far, of records, and of samples. Then follow the records of five int32 each, and the
-/// samples as doubles. Without `measured`, which must be equal on all ranks, the block is empty. Collective.
+/// Appends a block with the results of all ranks to the file, and clears the results. A block begins with
+/// three int64: the numbers of commands executed so far, of records, and of samples. Then follow the records
+/// of five int32 each, and the samples as doubles. Without `measured`, which must be equal on all ranks, the
+/// block is empty. Collective.
 void write_results(struct results* results, int commands, int measured, const char* file);
 void free_results(struct results* results);
 

@@ -135,7 +135,7 @@ static void run_pairs_simultaneously(struct probe* probe, const struct measureme
     free(active);
 }
 
-/// Starts rounds by the clock, so that waiting ranks send no messages.
+/// Starts rounds at times of the common clock, so that waiting ranks need no messages.
 static void run_timetable(struct probe* probe, const struct measurement* measurement, double period,
                           char* words) {
     struct common_start start = make_common_start(MPI_COMM_WORLD);

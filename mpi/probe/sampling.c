@@ -66,17 +66,19 @@ int get_first_sample_count(const struct sampling* sampling) {
     return is_quiet(sampling) ? 1 : sampling->min_count;
 }
 
-static int is_equal(double a, double b, double exact) { return a - b <= exact * b && b - a <= exact * b; }
+static int is_nearly_equal(double a, double b, double exact) {
+    return a - b <= exact * b && b - a <= exact * b;
+}
 
 static int has_equal_values(const double* values, int count, double exact) {
     for (int i = 1; i < count; ++i)
-        if (!is_equal(values[i], values[0], exact)) return 0;
+        if (!is_nearly_equal(values[i], values[0], exact)) return 0;
     return 1;
 }
 
 static int is_known_time(const struct sampling* sampling, double seconds) {
     for (int i = 0; i < known_times && i < sampling->known_count; ++i)
-        if (is_equal(seconds, sampling->known[i], sampling->exact)) return 1;
+        if (is_nearly_equal(seconds, sampling->known[i], sampling->exact)) return 1;
     return 0;
 }
 

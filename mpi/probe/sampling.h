@@ -11,7 +11,7 @@ struct sampling {
     double seconds;             // time limit per pair in s
     double exact;               // relative difference below which samples are equal; 0 = never
     double deviation;           // standard deviation of samples of earlier pairs, relative to their medians
-    double weight;              // weight of `deviation`, in samples
+    double weight;              // weight of `deviation`, as a number of samples
     int quiet;                  // number of consecutive pairs whose samples were all equal
     double known[known_times];  // ring buffer of the times of such pairs
     int known_count;            // number of times added to the ring buffer so far

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Wraps the four functions through which MPI is initialized, also by Fortran bindings and by tools inside the program.
+// Wraps the four functions that initialize MPI. Fortran bindings and tools inside the program call them, too.
 #include "process_map.h"
 #include "shim.h"
 

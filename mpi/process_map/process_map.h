@@ -16,7 +16,7 @@ struct cpu_set {
 void get_thread_cpus(struct cpu_set* cpus);  // returns an empty set if the kernel does not report the CPUs
 void bind_thread(const struct cpu_set* cpus);
 bool has_cpu(const struct cpu_set* cpus, int cpu);
-char* format_cpus(const struct cpu_set* cpus);  // returns memory of malloc; NULL = memory exhausted
+char* format_cpus(const struct cpu_set* cpus);  // returns memory from malloc; NULL = memory exhausted
 bool parse_cpus(const char* text, struct cpu_set* cpus);
 bool is_cpu_subset(const struct cpu_set* inner, const struct cpu_set* outer);
 int find_first_cpu(const struct cpu_set* cpus);  // -1 = none
@@ -36,7 +36,7 @@ struct bindings {
 /// Reads a bindings file. Returns false on failure, with the reason in `error`.
 bool read_bindings(const char* file, struct bindings* bindings, char* error, size_t error_size);
 void free_bindings(struct bindings* bindings);
-/// Returns the index into `hosts`, by find_host; -1 = none.
+/// Returns the index into `hosts` of the host that find_host() finds; -1 = none.
 int find_bindings_host(const struct bindings* bindings, const char* name);
 
 // ---- affinity_report.c: where each process runs ----------------------------------------------------------

@@ -56,7 +56,8 @@ void dump_and_notify(const char* cause, int number) {
     if (is_dump_enabled() && !atomic_exchange(&notified_, true)) request_peer_dumps(folder_);
 }
 
-/// Waits if `topoloom record` is about to end the job, so that a call interrupted by the signal does not continue.
+/// If `topoloom record` is about to end the job, waits for that, so that a call interrupted by the signal
+/// does not continue.
 static void wait_for_job_end(void) {
     const struct timespec timeout = {.tv_sec = seconds_to_die};
     if (is_dump_enabled() && access(job_ends_, F_OK) == 0)

@@ -44,7 +44,7 @@ EXIT(_exit, dump_and_notify)
 EXIT(_Exit, dump_and_notify)
 EXIT(quick_exit, dump_and_notify)
 
-// Resets the nesting, because an error handler may jump out of an MPI call.
+// Resets the nesting depth of MPI calls, because an error handler may jump out of a call.
 #define JUMP(libc_function)                                                                       \
     SHIM_EXPORT __attribute__((noreturn)) void libc_function(struct __jmp_buf_tag environment[1], \
                                                              int value) {                         \

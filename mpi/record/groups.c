@@ -2,7 +2,7 @@
 // Translates ranks of any communicator or window to ranks of MPI_COMM_WORLD. Each translated rank is cached.
 //
 // MPI may reuse the handle of a freed communicator. The delete callback of an attribute reports that a communicator is
-// freed, by code in any language.
+// freed, whatever the language of the code that frees it.
 #include <stdlib.h>
 
 #include "record.h"

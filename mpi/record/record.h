@@ -21,7 +21,7 @@ extern bool record_initialized;  // whether a wrapper of MPI_Init was called
 extern bool record_spawned;      // the process was spawned by another program, whose recording excludes it
 extern unsigned long long record_job;   // job id: equal on all ranks of a world, different between worlds
 extern _Thread_local int record_depth;  // nesting depth of MPI calls in this thread
-void activate_recording(bool is_multithreaded);  // counting requires a lock with MPI_THREAD_MULTIPLE
+void activate_recording(bool is_multithreaded);  // with MPI_THREAD_MULTIPLE, counting requires a lock
 int64_t get_elapsed_ns(void);                    // returns nanoseconds since activate_recording
 void lock_recording(void);
 void unlock_recording(void);
@@ -34,7 +34,7 @@ void finish_recording(void);  // called before PMPI_Finalize; collective
 bool is_called_by_mpi(const void* caller);
 #define CALLER __builtin_return_address(0)
 
-/// Nesting of one MPI call in its thread.
+/// How deeply an MPI call is nested in other MPI calls of its thread.
 struct call_scope {
     int depth;
     bool outermost;
@@ -168,33 +168,37 @@ void end_persistent_init(MPI_Request request);
 void record_request_start(MPI_Request request);
 void remove_request(MPI_Request request);
 
-// ---- record_p2p.c, record_collective.c, record_rma.c: a function per kind of call --------------------------
-struct counts {  // exactly one of the two pointers is set
+// ---- record_p2p.c, record_collective.c, record_rma.c: one function for each kind of call
+// --------------------------
+struct count_array {  // exactly one of the two pointers is set
     const int* small;
     const MPI_Count* large;
 };
-struct types {  // exactly one of the two pointers is set
+struct type_array {  // exactly one of the two pointers is set
     const MPI_Datatype* c;
     const MPI_Fint* fortran;
 };
-static inline struct counts int_counts(const int* counts) { return (struct counts){counts, 0}; }
-static inline struct types c_types(const MPI_Datatype* types) { return (struct types){types, 0}; }
-static inline struct types fortran_types(const MPI_Fint* types) { return (struct types){0, types}; }
-static inline struct counts large_counts(const MPI_Count* counts) { return (struct counts){0, counts}; }
-static inline struct counts fortran_counts(const MPI_Fint* counts) {  // MPI may use 8-byte Fortran integers
+static inline struct count_array int_counts(const int* counts) { return (struct count_array){counts, 0}; }
+static inline struct type_array c_types(const MPI_Datatype* types) { return (struct type_array){types, 0}; }
+static inline struct type_array fortran_types(const MPI_Fint* types) { return (struct type_array){0, types}; }
+static inline struct count_array large_counts(const MPI_Count* counts) {
+    return (struct count_array){0, counts};
+}
+static inline struct count_array fortran_counts(
+    const MPI_Fint* counts) {  // MPI may use 8-byte Fortran integers
     return sizeof *counts == sizeof(int) ? int_counts((const int*)counts)
                                          : large_counts((const MPI_Count*)counts);
 }
-int64_t get_count(struct counts counts, int i);
-MPI_Datatype get_type(struct types types, int i);
+int64_t get_count(struct count_array counts, int i);
+MPI_Datatype get_type(struct type_array types, int i);
 int64_t get_bytes(int64_t count, MPI_Datatype type);
 bool is_in_place(const void* buffer);
 
 void record_send(MPI_Comm comm, int dest, int64_t count, MPI_Datatype type);
 void record_partitioned(MPI_Comm comm, int dest, int64_t partitions, int64_t count, MPI_Datatype type);
 void record_neighbors(MPI_Comm comm, int64_t count, MPI_Datatype type);
-void record_neighbors_v(MPI_Comm comm, struct counts counts, MPI_Datatype type);
-void record_neighbors_w(MPI_Comm comm, struct counts counts, struct types types);
+void record_neighbors_v(MPI_Comm comm, struct count_array counts, MPI_Datatype type);
+void record_neighbors_w(MPI_Comm comm, struct count_array counts, struct type_array types);
 
 void record_put(MPI_Win win, int target, int64_t count, MPI_Datatype type);
 void record_get(MPI_Win win, int target, int64_t count, MPI_Datatype type);
@@ -206,14 +210,14 @@ void record_compare_and_swap(MPI_Win win, int target, MPI_Datatype type);
 void record_collective(enum operation operation, MPI_Comm comm, int root, int64_t count, MPI_Datatype type);
 void record_blocks(enum operation operation, MPI_Comm comm, int root, const void* buffer, int64_t count,
                    MPI_Datatype type, int64_t other_count, MPI_Datatype other_type);
-void record_total(enum operation operation, MPI_Comm comm, struct counts counts, MPI_Datatype type);
+void record_total(enum operation operation, MPI_Comm comm, struct count_array counts, MPI_Datatype type);
 void record_total_block(MPI_Comm comm, int64_t count, MPI_Datatype type);
 void record_gatherv(MPI_Comm comm, int root, int64_t count, MPI_Datatype type);
-void record_scatterv(MPI_Comm comm, int root, struct counts counts, MPI_Datatype type);
-void record_alltoallv(MPI_Comm comm, const void* sendbuf, struct counts sends, MPI_Datatype sendtype,
-                      struct counts receives, MPI_Datatype recvtype);
-void record_alltoallw(MPI_Comm comm, const void* sendbuf, struct counts sends, struct types sendtypes,
-                      struct counts receives, struct types recvtypes);
+void record_scatterv(MPI_Comm comm, int root, struct count_array counts, MPI_Datatype type);
+void record_alltoallv(MPI_Comm comm, const void* sendbuf, struct count_array sends, MPI_Datatype sendtype,
+                      struct count_array receives, MPI_Datatype recvtype);
+void record_alltoallw(MPI_Comm comm, const void* sendbuf, struct count_array sends,
+                      struct type_array sendtypes, struct count_array receives, struct type_array recvtypes);
 
 // ---- block.c ---------------------------------------------------------------------------------------------
 /// Destination of 64-bit words: a file, or memory that grows.
@@ -233,8 +237,8 @@ bool gather_recording(const char* folder);  // collective; returns whether the f
 // ---- crash_dump.c ----------------------------------------------------------------------------------------
 void prepare_crash_dump(const char* folder);
 bool is_crash_dump_due(void);
-/// Writes the dump if it has not been written, and once requests the dumps of the other ranks on this node.
-/// Async-signal-safe.
+/// Writes the dump unless it has been written. On the first call, also requests the dumps of the other ranks
+/// on this node. Async-signal-safe.
 void dump_and_notify(const char* cause, int number);
 /// Sets the reason for a dump that is written at exit if MPI_Finalize has not been called.
 void set_exit_reason(const char* cause, int number);

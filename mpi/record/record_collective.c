@@ -29,7 +29,7 @@ void record_blocks(enum operation operation, MPI_Comm comm, int root, const void
     add_collective(operation, get_communicator_id(group), root, bytes);
 }
 
-void record_total(enum operation operation, MPI_Comm comm, struct counts counts, MPI_Datatype type) {
+void record_total(enum operation operation, MPI_Comm comm, struct count_array counts, MPI_Datatype type) {
     struct rank_group* group = get_recorded_group(comm);
     if (group == NULL) return;
     int64_t total = 0;
@@ -55,15 +55,15 @@ void record_gatherv(MPI_Comm comm, int root, int64_t count, MPI_Datatype type) {
     if (group->is_inter || group->my_rank != root) add_direct_message(group, root, get_bytes(count, type));
 }
 
-void record_scatterv(MPI_Comm comm, int root, struct counts counts, MPI_Datatype type) {
+void record_scatterv(MPI_Comm comm, int root, struct count_array counts, MPI_Datatype type) {
     struct rank_group* group = get_comm_group(comm);
     if (group == NULL || root != (group->is_inter ? MPI_ROOT : group->my_rank)) return;
     for (int i = 0; i < group->size; ++i) add_direct_message(group, i, get_bytes(get_count(counts, i), type));
 }
 
 /// Records the bytes to each peer. With MPI_IN_PLACE, these equal the bytes received from the peer.
-void record_alltoallv(MPI_Comm comm, const void* sendbuf, struct counts sends, MPI_Datatype sendtype,
-                      struct counts receives, MPI_Datatype recvtype) {
+void record_alltoallv(MPI_Comm comm, const void* sendbuf, struct count_array sends, MPI_Datatype sendtype,
+                      struct count_array receives, MPI_Datatype recvtype) {
     struct rank_group* group = get_comm_group(comm);
     const bool in_place = is_in_place(sendbuf);
     for (int i = 0; group != NULL && i < group->size; ++i)
@@ -72,8 +72,8 @@ void record_alltoallv(MPI_Comm comm, const void* sendbuf, struct counts sends, M
                                     : get_bytes(get_count(sends, i), sendtype));
 }
 
-void record_alltoallw(MPI_Comm comm, const void* sendbuf, struct counts sends, struct types sendtypes,
-                      struct counts receives, struct types recvtypes) {
+void record_alltoallw(MPI_Comm comm, const void* sendbuf, struct count_array sends,
+                      struct type_array sendtypes, struct count_array receives, struct type_array recvtypes) {
     struct rank_group* group = get_comm_group(comm);
     const bool in_place = is_in_place(sendbuf);
     for (int i = 0; group != NULL && i < group->size; ++i) {

@@ -2,11 +2,11 @@
 // Records the messages of point-to-point calls and neighborhood collectives.
 #include "record.h"
 
-int64_t get_count(struct counts counts, int i) {
+int64_t get_count(struct count_array counts, int i) {
     return counts.small ? counts.small[i] : (int64_t)counts.large[i];
 }
 
-MPI_Datatype get_type(struct types types, int i) {
+MPI_Datatype get_type(struct type_array types, int i) {
     return types.c ? types.c[i] : MPI_Type_f2c(types.fortran[i]);
 }
 
@@ -43,14 +43,14 @@ void record_neighbors(MPI_Comm comm, int64_t count, MPI_Datatype type) {
         if (group->neighbors[i] >= 0) add_transfer(KIND_NEIGHBOR, group->neighbors[i], bytes);
 }
 
-void record_neighbors_v(MPI_Comm comm, struct counts counts, MPI_Datatype type) {
+void record_neighbors_v(MPI_Comm comm, struct count_array counts, MPI_Datatype type) {
     const struct rank_group* group = get_neighbor_group(comm);
     for (int i = 0; group != NULL && i < group->neighbor_count; ++i)
         if (group->neighbors[i] >= 0)
             add_transfer(KIND_NEIGHBOR, group->neighbors[i], get_bytes(get_count(counts, i), type));
 }
 
-void record_neighbors_w(MPI_Comm comm, struct counts counts, struct types types) {
+void record_neighbors_w(MPI_Comm comm, struct count_array counts, struct type_array types) {
     const struct rank_group* group = get_neighbor_group(comm);
     for (int i = 0; group != NULL && i < group->neighbor_count; ++i)
         if (group->neighbors[i] >= 0)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Records one-sided calls: put and accumulate send to the target, get receives from the target, fetching calls do both.
+// Records one-sided calls: put and accumulate send to the target, get receives from it, and calls that fetch
+// and modify do both.
 #include "record.h"
 
 static void record_rma_access(enum transfer_kind kind, MPI_Win win, int target, int64_t bytes) {

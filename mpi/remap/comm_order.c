@@ -42,13 +42,13 @@ static bool needs_message_times(const struct order_options* options) {
 }
 
 /// Memory for finding an order. `seconds` is allocated only on rank 0, and only if an order needs it.
-struct workspace {
+struct order_buffers {
     int* ranks;
     double* seconds;
 };
 
 static int create_candidate(MPI_Comm comm, MPI_Comm private_comm, const struct order* order,
-                            const struct order_options* options, const struct workspace* workspace,
+                            const struct order_options* options, const struct order_buffers* workspace,
                             MPI_Comm* newcomm) {
     char error[error_size] = "";
     const int error_class =
@@ -90,7 +90,7 @@ static int create_ordered_comm(MPI_Comm comm, MPI_Comm private_comm, const struc
     PMPI_Comm_size(comm, &size);
     const bool needs_times = needs_message_times(options);
     const size_t ranks = (size_t)size;
-    struct workspace workspace = {
+    struct order_buffers workspace = {
         malloc(ranks * sizeof *workspace.ranks),
         needs_times && rank == 0 ? calloc(ranks * ranks, sizeof *workspace.seconds) : NULL};
     MPI_Comm candidates[max_orders];

@@ -15,8 +15,8 @@ double find_median(double values[], size_t count) {
     return values[count / 2];
 }
 
-/// Fills samples[c * repeats + turn], in seconds. Measures candidates alternately, so that temporary disturbances
-/// affect all of them.
+/// Fills samples[c * repeats + turn] with the seconds of candidate c. Measures candidates alternately, so
+/// that temporary disturbances affect all of them.
 static void measure_candidates(MPI_Comm comm, const MPI_Comm candidates[],
                                const struct order_options* options, struct buffers* buffers,
                                double* samples) {

@@ -98,8 +98,8 @@ static bool build_pattern_arrays(const struct gathered_lists* job, struct patter
     return true;
 }
 
-/// Finds an order by threads on all cores of the node, because the other ranks sleep meanwhile. Threads inherit the
-/// binding of the calling thread.
+/// Finds an order with threads on all cores of the node, because the other ranks sleep meanwhile. Threads
+/// inherit the binding of the calling thread.
 static int find_order_on_all_cores(const topoloom_process_map* process_map, const topoloom_pattern* pattern,
                                    const char* options, uint32_t* process_of_rank, topoloom_gain* gain,
                                    char* error, size_t error_size) {

@@ -11,8 +11,8 @@
 
 #include "reorder.h"
 
-enum { keep_rank = -1 };                     // special value of a new rank
-enum { invalid_peer = -2, no_memory = -1 };  // special values of a count
+enum { keep_rank = -1 };                     // special value in place of a new rank
+enum { invalid_peer = -2, no_memory = -1 };  // special values in place of a count
 
 struct process_info {
     struct location location;

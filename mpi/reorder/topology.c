@@ -7,26 +7,28 @@
 #include "reorder.h"
 
 /// A single array: sources, their weights, destinations, their weights.
-struct neighbors {
+struct neighbor_lists {
     int sources, destinations, weighted;
     int* ranks;
 };
 
-static int* get_source_weights(const struct neighbors* list) { return list->ranks + list->sources; }
-static int* get_destinations(const struct neighbors* list) { return list->ranks + 2 * list->sources; }
-static int* get_destination_weights(const struct neighbors* list) {
+static int* get_source_weights(const struct neighbor_lists* list) { return list->ranks + list->sources; }
+static int* get_destinations(const struct neighbor_lists* list) { return list->ranks + 2 * list->sources; }
+static int* get_destination_weights(const struct neighbor_lists* list) {
     return get_destinations(list) + list->destinations;
 }
-static int count_values(const struct neighbors* list) { return 2 * (list->sources + list->destinations); }
+static int count_values(const struct neighbor_lists* list) {
+    return 2 * (list->sources + list->destinations);
+}
 
-static bool allocate_neighbors(struct neighbors* list) {
+static bool allocate_neighbors(struct neighbor_lists* list) {
     list->ranks = calloc((size_t)count_values(list) + 1, sizeof *list->ranks);
     return list->ranks != NULL;
 }
 
 /// If memory is exhausted, `ranks` is NULL.
-static void find_neighbors(MPI_Comm comm, int kind, struct neighbors* list) {
-    *list = (struct neighbors){0};
+static void find_neighbors(MPI_Comm comm, int kind, struct neighbor_lists* list) {
+    *list = (struct neighbor_lists){0};
     int rank = 0;
     PMPI_Comm_rank(comm, &rank);
     if (kind == MPI_CART) {
@@ -48,7 +50,7 @@ static void find_neighbors(MPI_Comm comm, int kind, struct neighbors* list) {
     }
 }
 
-static int find_better_rank_for_neighbors(MPI_Comm comm, const struct neighbors* list,
+static int find_better_rank_for_neighbors(MPI_Comm comm, const struct neighbor_lists* list,
                                           struct reorder_stats* stats) {
     const int count = list->ranks == NULL ? -1 : list->destinations;
     int64_t* bytes = list->weighted && count > 0 ? malloc((size_t)count * sizeof *bytes) : NULL;
@@ -60,7 +62,8 @@ static int find_better_rank_for_neighbors(MPI_Comm comm, const struct neighbors*
     return better;
 }
 
-/// No process may skip a collective call, because the others would hang.
+/// Whether all processes could allocate memory. If one of them skipped a collective call, the others would
+/// hang.
 static bool is_allocated_everywhere(const int* memory, MPI_Comm comm) {
     int is_allocated = memory != NULL;
     PMPI_Allreduce(MPI_IN_PLACE, &is_allocated, 1, MPI_INT, MPI_LAND, comm);
@@ -92,15 +95,15 @@ static int recreate_graph(MPI_Comm old, MPI_Comm reordered_comm, MPI_Comm* bette
 }
 
 /// Sends the list of rank i to the process whose new rank is i. The communicator has no other traffic.
-static bool exchange_lists(MPI_Comm reordered_comm, int old_rank, const struct neighbors* own_list,
-                           struct neighbors* theirs) {
+static bool exchange_lists(MPI_Comm reordered_comm, int old_rank, const struct neighbor_lists* own_list,
+                           struct neighbor_lists* theirs) {
     enum { tag_header = 1, tag_list = 2 };
     const int sent[3] = {own_list->sources, own_list->destinations, own_list->weighted};
     int received[3] = {0};
     MPI_Status from;
     PMPI_Sendrecv(sent, 3, MPI_INT, old_rank, tag_header, received, 3, MPI_INT, MPI_ANY_SOURCE, tag_header,
                   reordered_comm, &from);
-    *theirs = (struct neighbors){received[0], received[1], received[2], NULL};
+    *theirs = (struct neighbor_lists){received[0], received[1], received[2], NULL};
     allocate_neighbors(theirs);
     const bool proceed = is_allocated_everywhere(theirs->ranks, reordered_comm);
     if (proceed)
@@ -110,15 +113,15 @@ static bool exchange_lists(MPI_Comm reordered_comm, int old_rank, const struct n
     return proceed;
 }
 
-static int* get_mpi_weights(const struct neighbors* list, int count, int* weights) {
+static int* get_mpi_weights(const struct neighbor_lists* list, int count, int* weights) {
     if (!list->weighted) return MPI_UNWEIGHTED;
     return count == 0 ? MPI_WEIGHTS_EMPTY : weights;
 }
 
-static int recreate_dist_graph(MPI_Comm old, MPI_Comm reordered_comm, const struct neighbors* own_list,
+static int recreate_dist_graph(MPI_Comm old, MPI_Comm reordered_comm, const struct neighbor_lists* own_list,
                                MPI_Info info, MPI_Comm* better) {
     int old_rank = 0, status = MPI_ERR_NO_MEM;
-    struct neighbors list;
+    struct neighbor_lists list;
     PMPI_Comm_rank(old, &old_rank);
     if (exchange_lists(reordered_comm, old_rank, own_list, &list))
         status = PMPI_Dist_graph_create_adjacent(
@@ -131,7 +134,7 @@ static int recreate_dist_graph(MPI_Comm old, MPI_Comm reordered_comm, const stru
 }
 
 /// Replaces the communicator by one with the same topology, in which this process has the given rank.
-static bool recreate_topology(MPI_Comm* comm, int kind, const struct neighbors* own_list, MPI_Info info,
+static bool recreate_topology(MPI_Comm* comm, int kind, const struct neighbor_lists* own_list, MPI_Info info,
                               int rank) {
     MPI_Comm reordered_comm = MPI_COMM_NULL, better = MPI_COMM_NULL;
     if (PMPI_Comm_split(*comm, 0, rank, &reordered_comm) != MPI_SUCCESS) return false;
@@ -156,7 +159,7 @@ int topoloom_topology_reorder(MPI_Comm* comm, MPI_Info info) {
     if (*comm == MPI_COMM_NULL) return MPI_SUCCESS;
     const int status = PMPI_Topo_test(*comm, &kind);
     if (status != MPI_SUCCESS || kind == MPI_UNDEFINED) return status;
-    struct neighbors own_list;
+    struct neighbor_lists own_list;
     MPI_Errhandler handler;
     // Our communicators inherit this error handler, so that the program can continue if their creation fails.
     PMPI_Comm_get_errhandler(*comm, &handler);

@@ -21,10 +21,10 @@ extern "C" {
 
 #define TOPOLOOM_MPI_API __attribute__((visibility("default")))
 
-/* Creates a communicator of the same processes in a better order. Each process passes the traffic of its old rank:
- * bytes[i] (1 each if bytes is NULL) to rank peers[i]; MPI_PROC_NULL is ignored. In newcomm, each process must do the
- * work of its new rank. `options` is significant only at rank 0. Options are separated by commas; NULL selects those in
- * the environment variable TOPOLOOM_OPTIONS:
+/* Creates a communicator of the same processes in a better order. Each process passes the traffic of its old
+ * rank: bytes[i] bytes to rank peers[i] (1 byte each if `bytes` is NULL); MPI_PROC_NULL is ignored. In
+ * newcomm, each process must do the work of its new rank. `options` is significant only at rank 0. Options
+ * are separated by commas; NULL selects those in the environment variable TOPOLOOM_OPTIONS:
  *   mapper=auto(effort=fast)  as for `topoloom map`; chains are written with +
  *   objective=hop-bytes       or congestion, congestion-soft, time
  *   seed=1, threads=0 (0: all cores of rank 0's node), seconds=8 (0: no limit)
@@ -72,7 +72,7 @@ TOPOLOOM_MPI_API int topoloom_comm_remap(MPI_Comm comm, const int ranks[], MPI_C
  *     tiled(4x8)              each node has a compact tile of the grid of row-major ranks (ch. 5)
  *     file(NAME)              file that rank 0 reads, written by `topoloom order -o`: a rank per line
  *   root=0                    process that becomes rank 0 in the first four orders
- *   channels=1                number of concurrent messages between two groups that are as fast as one
+ *   channels=1                number of messages that two groups can exchange at once, each as fast as alone
  *   message=16384, seed=1     message size for the measurement, in bytes
  *   operation=scatter, bytes=1048576
  *                             collective (see `topoloom collective`) and its block size; the root is 0

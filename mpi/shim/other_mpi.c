@@ -12,8 +12,8 @@
 
 #include "shim.h"
 
-/// Whether the program uses the MPI of this library: no other MPI is loaded. If two are loaded, the link order decides
-/// which one the program calls.
+/// Whether the program uses the MPI for which this library was compiled, that is, no other MPI is loaded. If
+/// two are loaded, the link order decides which one the program calls.
 static bool is_our_mpi(void) {
     const char* const name = "PMPI_Get_version";
     static const char here;

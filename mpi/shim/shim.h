@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shared by all libraries that are preloaded before MPI.
+// Functions shared by all libraries that are preloaded before MPI.
 #ifndef TOPOLOOM_SHIM_H
 #define TOPOLOOM_SHIM_H
 
@@ -27,7 +27,8 @@ struct shim {
 /// called from a constructor.
 void restart_if_other_mpi(const struct shim* shim, char** argv);
 
-/// Returns the next definition of `name` after this library's. Like the linker, exits with status 127 if none is found.
+/// Returns the definition of `name` that follows this library's in the search order. Like the linker, exits
+/// with status 127 if none is found.
 void* find_next_symbol(const char* name);
 /// Declares `next`, the next definition of a function, with the given type. Thread-safe; the function is looked up
 /// once.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Advances streams: always all streams of a process, because a rank that waits in one stream may block others in
-// another stream.
+// Advances all streams of a process together, because a rank that waits in one stream may block other ranks
+// in another stream.
 #include <sched.h>
 
 #include "stream.h"

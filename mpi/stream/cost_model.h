@@ -19,7 +19,7 @@ struct network {
 };
 
 static const double done_idle_seconds =
-    1e-5;  // time until an idle rank that is done flushes: about the time of a message
+    1e-5;  // seconds after which an idle rank that is done flushes: about the time of a message
 static const double item_seconds = 1e-8;  // CPU time to push or forward an item
 
 static inline double min_of_two(double left, double right) { return left < right ? left : right; }
@@ -30,7 +30,8 @@ static inline double count_buckets(double bytes, double bytes_per_bucket) {
     return (double)full + ((double)full * bytes_per_bucket < bytes);
 }
 
-/// Expected number of distinct values, except for one fixed value, in `draws` random draws from `extent` values.
+/// Expected number of distinct values, not counting one fixed value, among `draws` random draws from `extent`
+/// values.
 static inline double compute_expected_distinct(double extent, double draws) {
     double missed = 1, factor = 1 - 1 / extent;
     for (int64_t left = (int64_t)(draws + 0.5); left > 0; left /= 2, factor *= factor)

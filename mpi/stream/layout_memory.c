@@ -94,7 +94,7 @@ bool fits_memory(long long memory_bytes, int axes, int bucket_bytes) {
 void enable_fast_path(struct stream* stream, const int* order) {
     assign_hops(stream, order);
     const bool is_fixed_size = stream->fast.item_bytes != TOPOLOOM_STREAM_VARIABLE;
-    // The cost model must count all pushes over a mesh, so these cannot be inline.
+    // Over a mesh, the cost model must count all pushes, so these cannot be inline.
     const bool is_counted = stream->tuning.is_enabled && stream->axis_count > 1;
     stream->fast.plain_hops = is_fixed_size && !is_counted ? (uint32_t)stream->final_hops : 0;
 }

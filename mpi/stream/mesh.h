@@ -2,8 +2,9 @@
 // Routes over a virtual mesh, from position to position. Independent of MPI, so that a test can check all pairs.
 //
 // A position is a number with one digit per axis; the last axis is the lowest digit. A route corrects digits from the
-// last axis to axis 0 (Wesolowski et al., ICPP 2014). So a rank sends only to ranks on its own lines, whose number is
-// at most the sum of the extents. The last plane across axis 0 may be incomplete: positions from `ranks` on are holes.
+// last axis to axis 0 (Wesolowski et al., ICPP 2014). So a rank sends only to the ranks on its own lines, of
+// which there are at most as many as the sum of the extents. The last plane across axis 0 may be incomplete:
+// positions from `ranks` on are holes.
 #ifndef TOPOLOOM_STREAM_MESH_H
 #define TOPOLOOM_STREAM_MESH_H
 
@@ -71,8 +72,8 @@ static inline int get_next_axis(const struct mesh* mesh, int position, int targe
     return axis;
 }
 
-/// Returns the position after a hop to a digit of an axis, or -1 if this is a hole of axis 0, which no item is
-/// addressed to.
+/// Returns the position after a hop to a digit of an axis, or -1 if this is a hole of axis 0; no item is
+/// addressed to such a hole.
 ///
 /// Along higher axes, only hops from the incomplete plane can lead to a hole. Such a hop is redirected to a complete
 /// plane, from which no later hop leads to a hole. This plane depends on the sender's position, to balance the load.

@@ -30,7 +30,7 @@ static int sort_by_node(int ranks, const int* firsts, int* ends, int* order) {
     return per_node < 0 ? 0 : per_node;
 }
 
-/// The last axis covers one node, or several if this makes extents nearly equal.
+/// The last axis covers one node, or several nodes if that makes the extents nearly equal.
 void choose_extents_by_node(const struct stream* stream, int dimensions, int* extents) {
     const int ranks = stream->ranks, per_node = stream->ranks_per_node;
     choose_extents(ranks, dimensions, extents);

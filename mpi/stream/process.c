@@ -8,7 +8,7 @@
 
 static int free_process_state(MPI_Comm comm, int key, void* value, void* extra) {
     (void)comm, (void)key, (void)extra;
-    struct process* process = value;
+    struct process_state* process = value;
     for (struct stream* s = process->streams; s != NULL; s = s->next) s->process = NULL;
     free(process);
     return MPI_SUCCESS;
@@ -28,7 +28,7 @@ static int get_keyval(int* process_keyval) {
 }
 
 int register_stream(struct stream* stream) {
-    struct process* process = NULL;
+    struct process_state* process = NULL;
     int key = MPI_KEYVAL_INVALID, found = 0;
     int status = get_keyval(&key);
     if (status == MPI_SUCCESS) status = PMPI_Comm_get_attr(MPI_COMM_SELF, key, (void*)&process, &found);

@@ -142,7 +142,7 @@ static int forward_all_axes(struct stream* stream, bool* has_progressed) {
     for (int a = 1; a < stream->axis_count && status == MPI_SUCCESS; ++a)
         status = forward_along_axis(stream, &stream->axes[a], &here);
     *has_progressed = *has_progressed || here;
-    // Deliver the items that have arrived without waiting for a full bucket.
+    // Items that have arrived for this rank need not wait for a full bucket: deliver them now.
     if (status == MPI_SUCCESS && here && get_filled_bytes(stream, stream->local_hop) > 0)
         status = close_bucket(stream, stream->local_hop);
     return status;
@@ -205,7 +205,7 @@ int pull_item(struct stream* stream, const void** item, int* bytes) {
             count_delivered(stream, 1, bucket->delivered - before);
             return MPI_SUCCESS;
         }
-        // The item of the previous pull was valid until now.
+        // From here on, the item of the previous pull is no longer valid.
         if (is_local)
             release_bucket(stream, dequeue(&stream->local));
         else

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Records in buckets. A record has the address of the item if the next hop forwards it, the length if the item size is
-// variable, and the item.
+// Records in buckets. A record consists of the item's address if the next hop forwards it, the item's length
+// if that is variable, and the item.
 #include "stream.h"
 
 static bool has_length_field(const struct stream* stream) {
@@ -49,7 +49,8 @@ int reserve_record(struct stream* stream, int hop_number, int bytes, bool may_ex
     }
     taken->hop = hop_number;
     hop->open = taken;
-    // For items of fixed size, exclude the unusable rest, so that comparing two addresses detects a full bucket.
+    // For items of fixed size, exclude the end of the bucket that is too short for an item: then comparing
+    // two addresses shows whether the bucket is full.
     const int usable =
         has_length_field(stream) ? stream->payload_bytes : stream->payload_bytes / bytes * bytes;
     *open = (topoloom_stream_bucket){taken->items, taken->items + usable};

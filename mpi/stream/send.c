@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sends buckets by synchronous sends, which complete when the receiver has posted a receive. So messages to a sleeping
-// receiver occupy the bounded memory of their senders, not the memory of MPI.
+// Sends buckets with synchronous sends, which complete when the receiver has posted a receive. So messages to
+// a sleeping receiver occupy the bounded memory of their senders, not the memory of MPI.
 #include "cost_model.h"
 #include "stream.h"
 

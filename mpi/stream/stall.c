@@ -10,8 +10,8 @@ static size_t append_rank(char* text, size_t size, size_t length, int rank) {
     return length + (written > 0 ? (size_t)written : 0);
 }
 
-/// Scales the timeout by up to 2 on ranks that wait for waiting ranks, so that a rank that waits directly for the
-/// stalled rank reports first.
+/// Extends the timeout of ranks that wait for other waiting ranks, by a factor of up to 2. So a rank that
+/// waits for the stalled rank itself reports first.
 static double get_scaled_timeout(const struct stream* stream) {
     int awaited[max_children], levels = 0, below = 0;
     for (int left = stream->ranks; left > 1; left /= 2) ++levels;

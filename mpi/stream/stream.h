@@ -104,9 +104,9 @@ struct idle_flush {
     long long filled_bytes;
 };
 
-/// Time without progress of a rank that is done, or blocked in a push.
+/// For how long a rank that is done, or blocked in a push, has made no progress.
 struct stall {
-    double timeout, since;  // timeout 0: never; since 0: restart
+    double timeout, since;  // timeout: 0 = never; since: 0 = restart the measurement
 };
 
 /// Traffic of this rank in the phase; input of the cost model.
@@ -128,10 +128,10 @@ struct stream {
     MPI_Comm comm;
     int rank, ranks;
     int local_hop;   // hop to this rank itself: for own items, and for forwarded items that have arrived
-    int final_hops;  // next hops below this are destinations, whose items have no address
+    int final_hops;  // items for next hops below this end there, so they have no address
     topoloom_stream_handler* handler;
     void* context;
-    int bucket_bytes, payload_bytes;  // bytes of a message, and of its items
+    int bucket_bytes, payload_bytes;  // maximum bytes of a message, and of its items
     long long memory_bytes;           // limit; 0: none
     double flush_timeout, next_flush_check;
     struct idle_flush idle_flush;
@@ -157,12 +157,12 @@ struct stream {
     bool is_done, has_ended, is_advancing, is_in_handler;
     bool is_blocked;  // whether a push is waiting for bucket space
     long long bytes, peak_bytes;
-    struct stream* next;      // link in the process's list of streams
-    struct process* process;  // NULL after MPI_Finalize
+    struct stream* next;            // link in the process's list of streams
+    struct process_state* process;  // NULL after MPI_Finalize
 };
 
 /// The streams of a process.
-struct process {
+struct process_state {
     struct stream* streams;
     int handlers;  // number of running handlers, which may be nested
 };
@@ -248,7 +248,7 @@ bool allocate_layout(struct stream* stream);
 void free_layout(struct stream* stream);
 /// Assigns next hops, and enables inline pushes if possible.
 void enable_fast_path(struct stream* stream, const int* order);
-/// Replaces the mesh between two phases.
+/// Replaces the mesh; called between two phases.
 int change_layout(struct stream* stream, int dimensions, int bucket_bytes);
 
 // ---- tuning.c ----------------------------------------------------------------------------------------------------

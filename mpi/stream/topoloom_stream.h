@@ -6,8 +6,9 @@
  * Items from one rank to another arrive in push order.
  *
  * A direct stream has one bucket per rank. Over a virtual mesh of d dimensions, a rank sends only along its own lines,
- * to about d P^(1/d) ranks, which forward items. There are fewer buckets, which fill faster. But an item is sent up to
- * d times, with a 4-byte address on all axes except axis 0, the last axis of a route.
+ * to about d P^(1/d) ranks, which forward items. There are fewer buckets, so each fills faster. On the other
+ * hand, an item is sent up to d times, and has a 4-byte address on all axes except axis 0, the last axis of a
+ * route.
  *
  * Items are delivered only inside push, pull, progress and wait. During long computations, call
  * topoloom_stream_progress repeatedly. Each of these calls advances all streams of the process, so a handler may push
@@ -66,7 +67,8 @@ typedef struct topoloom_stream_options { /* NOLINT(readability-identifier-naming
     /* Memory limit of all buckets; pushes by handlers may exceed it [about 2 buckets per next hop plus 36 buckets, or
      * plus 12 if a bucket is below 16 KiB]. */
     long long memory_bytes;
-    /* Maximum seconds that an item waits in a bucket per hop, if ranks call the stream often enough [0.001]. */
+    /* Maximum seconds that an item waits in a bucket on each hop, if ranks call stream functions often enough
+     * [0.001]. */
     double flush_timeout;
     /* Dimensions of the mesh, 1 to 4 [1: direct]. TOPOLOOM_STREAM_AUTO also chooses flush_timeout and, for items of
      * fixed size, bucket_bytes, if these are 0. */
@@ -130,8 +132,9 @@ TOPOLOOM_STREAM_API int topoloom_stream_push_many(topoloom_stream stream, const 
  * NULL if no item has arrived. */
 TOPOLOOM_STREAM_API int topoloom_stream_pull(topoloom_stream stream, const void** item, int* bytes);
 
-/* Sends all non-empty buckets. Without this call, a bucket is sent when it is full, after the flush timeout, or when
- * its rank is idle: done, or calling progress or pull without a push for 1 % of the timeout. */
+/* Sends all non-empty buckets. Without this call, a bucket is sent when it is full, after the flush timeout,
+ * or when this rank is idle: it is done, or it has called progress or pull without a push for 1 % of the
+ * timeout. */
 TOPOLOOM_STREAM_API int topoloom_stream_flush(topoloom_stream stream);
 /* Ends the pushes of this rank in this phase; handlers may still push. */
 TOPOLOOM_STREAM_API int topoloom_stream_done(topoloom_stream stream);

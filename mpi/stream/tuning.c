@@ -19,7 +19,7 @@ int choose_initial_dimensions(const struct stream* stream) {
     return dimensions;
 }
 
-/// Measures the seconds per message while every rank sends to the rank half of the ranks away.
+/// Measures the seconds per message while rank r sends to rank r + P / 2 (modulo P), for all r at once.
 static int measure_message_time(const struct stream* stream, int bytes, int tag, double* seconds) {
     enum { repeats = 3, messages = 16 };
     const int ranks = stream->ranks, half = (ranks + 1) / 2;
@@ -73,7 +73,7 @@ struct candidate {
 
 static struct candidate evaluate_candidate(const struct stream* stream, struct traffic traffic,
                                            int dimensions, int bucket_bytes) {
-    const double timeout_factor = 10;  // flush timeout in multiples of the time to send all buckets
+    const double timeout_factor = 10;  // flush timeout, as a multiple of the time to send all buckets
     const double min_timeout = 1e-4, max_timeout = 1e-2;
     const struct mesh mesh = make_mesh_by_node(stream, dimensions);
     const struct network network = {stream->tuning.alpha, stream->tuning.beta};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A wave: a non-blocking allreduce along a binary tree rooted at rank 0. It takes 2 (P - 1) messages. MPI_Iallreduce
-// may take P (P - 1), as in SMPI.
+// A wave: a non-blocking allreduce along a binary tree rooted at rank 0. It takes 2 (P - 1) messages, whereas
+// MPI_Iallreduce may take P (P - 1), as in SMPI.
 #include "stream.h"
 
 /// Number of values to sum. Only the cost model needs more values than the numbers of messages.

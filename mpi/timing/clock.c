@@ -15,8 +15,8 @@ static int answer_offset_requests(MPI_Comm comm, int child, int tag) {
     return status;
 }
 
-/// Estimates the offset of this rank's clock from its parent's clock. Uses the fastest round trip, which bounds the
-/// difference of the delays in both directions best.
+/// Estimates the offset of this rank's clock from its parent's clock. Uses the fastest round trip, which
+/// gives the tightest bound on the difference between the delays of the two directions.
 static int estimate_offset(MPI_Comm comm, int parent, int tag, double* ahead) {
     double fastest = -1;
     for (int i = 0; i < round_trips; ++i) {

@@ -22,11 +22,11 @@ void resync_clocks(struct common_start* start);
 double wait_for_start(struct common_start* start, int* is_late);
 /// Waits until a common time. Returns 0 if this time has already passed.
 int wait_until_common_time(const struct common_start* start, double common);
-/// Returns the seconds from the start until the last rank calls this function, or -1 if a rank was late. Then the next
-/// start has a larger margin. Collective.
+/// Returns the seconds from the start until the last rank calls this function, or -1 if a rank was late. If
+/// so, the next start has a larger margin. Collective.
 double measure_from_start(struct common_start* start, double begin_time, int is_late);
-/// Returns the seconds from a common start to the end of the last rank. Repeats the call until no rank is late.
-/// Collective.
+/// Returns the seconds from a common start until the last rank has finished the call. Repeats the call until
+/// no rank starts late. Collective.
 double time_collective(struct common_start* start, collective_call* call, const struct buffers* buffers);
 
 #endif

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/// Arguments of a collective. Elements are bytes. In reductions whose blocks are multiples of 8 bytes, elements are
-/// doubles to add.
+/// Arguments of a collective. Elements are bytes. In reductions of blocks that are multiples of 8 bytes,
+/// elements are doubles, which are added.
 struct buffers {
     char *in, *out;
     int count, root;

@@ -59,7 +59,7 @@ void trace_message(struct trace* trace, enum trace_event_kind kind, int round, i
 }
 
 int complete_traced_requests(struct trace* trace, int count, MPI_Request requests[], bool wait, int* flag) {
-    // not MPI_Waitsome, which in SimGrid polls only every 0.1 ms
+    // MPI_Waitsome is avoided: in SimGrid it polls only every 0.1 ms
     for (;;) {
         int which = MPI_UNDEFINED, found = 1;
         const int status = wait ? PMPI_Waitany(count, requests, &which, MPI_STATUS_IGNORE)

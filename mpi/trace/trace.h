@@ -31,7 +31,7 @@ struct trace {
 /// Creates a trace. Returns NULL if memory is exhausted.
 struct trace* make_trace(const char* file);
 void free_trace(struct trace* trace);
-/// Whether the next call is traced: true for the first 100 calls.
+/// Whether the next call is to be traced: true for the first 100 calls.
 bool is_call_traced(const struct trace* trace);
 
 void begin_trace(struct trace* trace);

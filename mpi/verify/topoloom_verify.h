@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// libtopoloom-mpi: verifies that ranks run at their planned locations.
+// Part of libtopoloom-mpi: verifies that ranks run at their planned locations.
 #ifndef TOPOLOOM_VERIFY_H
 #define TOPOLOOM_VERIFY_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Verification for programs that check their own placement.
+// Lets programs verify their own placement.
 #include "topoloom_verify.h"
 
 #include <stdlib.h>

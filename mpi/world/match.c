@@ -5,7 +5,7 @@
 
 #include "world.h"
 
-/// A planned rank, ordered by slot, or a process, in launcher order.
+/// Either a planned rank, sorted by slot, or a process, sorted in launcher order.
 struct candidate {
     int host, order, id;
     bool matched;

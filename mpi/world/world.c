@@ -49,7 +49,7 @@ static const char* find_renumbering_obstacle(MPI_Comm comm) {
     own_values[2] = is_disabled_;
     PMPI_Allreduce(own_values, maxima, 3, MPI_INT, MPI_MAX, comm);
     if (maxima[2]) return "the program uses MPI sessions";
-    // In an MPMD job, the rank determines which program a process runs.
+    // In an MPMD job, the program that a process runs depends on its rank.
     return maxima[0] == -maxima[1] ? NULL : "the job runs several programs";
 }
 
@@ -85,8 +85,8 @@ static int free_renumbered_world(MPI_Comm self, int key, void* value, void* stat
 }
 
 /// Frees our communicator in MPI_Finalize, which deletes attributes of MPI_COMM_SELF, newest first, and then those of
-/// MPI_COMM_WORLD. Attributes that the program set on MPI_COMM_WORLD are on our communicator, and must be deleted
-/// between these. So it is freed by our attribute, the oldest of MPI_COMM_SELF.
+/// MPI_COMM_WORLD. Attributes that the program set on MPI_COMM_WORLD are on our communicator, and must be
+/// deleted between these. So our communicator is freed by our own attribute, the oldest of MPI_COMM_SELF.
 static void free_at_finalize(void) {
     int key = MPI_KEYVAL_INVALID;
     PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_renumbered_world, &key, NULL);

@@ -46,12 +46,12 @@ static void write_header(FILE* file, struct communicator* comm) {
     fprintf(file, "\"metadata\":{\"rec_mechanism\":\"topoloom\",\"hostname\":\"%s\",\"pid\":%d,\"device\":%d",
             get_host_name(), comm->process, comm->device);
     int rank, size;
-    if (find_job_rank(&rank, &size)) fprintf(file, ",\"job_rank\":%d,\"job_size\":%d", rank, size);
+    if (read_rank_and_size(&rank, &size)) fprintf(file, ",\"job_rank\":%d,\"job_size\":%d", rank, size);
     fprintf(file, "},");
 }
 
-/// Writes an entry. Returns 0, or the number of its calls if their size in bytes is unknown.
-static uint64_t write_entry(FILE* file, struct communicator* comm, const struct entry* entry,
+/// Writes an entry. Returns 0 or, if the size of its calls in bytes is unknown, their number.
+static uint64_t write_entry(FILE* file, struct communicator* comm, const struct count_entry* entry,
                             const char* function) {
     const uint64_t calls = atomic_load(&entry->calls);
     if (entry->element_bytes == 0 || calls == 0) return calls;
@@ -73,7 +73,7 @@ static void write_counts(struct communicator* comm) {
     if (file == NULL) return;
     uint64_t lost = atomic_load(&comm->counts.lost);
     for (uint64_t i = 0; i <= comm->counts.mask; i++) {
-        struct entry* entry = &comm->counts.entries[i];
+        struct count_entry* entry = &comm->counts.entries[i];
         if (is_filled(entry)) lost += write_entry(file, comm, entry, comm->counts.functions[i]);
     }
     write_header(file, comm);
@@ -82,7 +82,7 @@ static void write_counts(struct communicator* comm) {
 }
 
 /// Writes the counts of all communicators. Frees no memory, because other threads may still count.
-static void write_all(void) {
+static void write_all_counts(void) {
     pthread_mutex_lock(&mutex_);
     for (struct communicator* comm = first_; comm != NULL; comm = comm->next) write_counts(comm);
     pthread_mutex_unlock(&mutex_);
@@ -102,7 +102,7 @@ struct communicator* open_communicator(uint64_t id, int rank, int ranks, int nod
     atomic_init(&comm->rank, rank);
     comm->ranks = ranks;
     comm->nodes = nodes;
-    comm->device = find_device();
+    comm->device = find_current_gpu();
     comm->process = (int)getpid();
     if (id != 0) {
         write_header(file, comm);
@@ -110,12 +110,13 @@ struct communicator* open_communicator(uint64_t id, int rank, int ranks, int nod
     }
     fclose(file);
     pthread_mutex_lock(&mutex_);
-    struct communicator** link = &first_;  // ordered by age: the job's communicator before its subsets
+    // The list is ordered by age: the communicator of the whole job comes before those of its subsets.
+    struct communicator** link = &first_;
     while (*link != NULL) link = &(*link)->next;
     *link = comm;
     if (process_ == 0) {
         process_ = comm->process;
-        write_on_sigterm(write_all);
+        write_on_sigterm(write_all_counts);
     }
     pthread_mutex_unlock(&mutex_);
     return comm;
@@ -134,6 +135,6 @@ void close_communicator(struct communicator* comm) {
 
 /// Runs at exit, or when NCCL unloads the plugin.
 __attribute__((destructor)) static void unload(void) {
-    if (getpid() == process_) write_all();
+    if (getpid() == process_) write_all_counts();
     restore_sigterm();
 }

@@ -6,7 +6,7 @@
 #include "counts.h"
 
 struct communicator {
-    struct counts counts;
+    struct operation_counts counts;
     _Atomic uint64_t id;  // communicator id; before version 4 of the interface, 0 until the first event
     _Atomic int rank;
     int ranks;  // 0 before version 4

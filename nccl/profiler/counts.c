@@ -6,28 +6,29 @@
 
 enum { EMPTY, CLAIMED, FILLED };
 
-int make_counts(struct counts* counts, uint64_t kinds) {
+int make_counts(struct operation_counts* counts, uint64_t kinds) {
     uint64_t size = 64;
     while (size * 3 / 4 < kinds) size *= 2;
     memset(counts, 0, sizeof *counts);
-    counts->entries = aligned_alloc(sizeof(struct entry), size * sizeof(struct entry));
+    counts->entries = aligned_alloc(sizeof(struct count_entry), size * sizeof(struct count_entry));
     counts->functions = calloc(size, sizeof *counts->functions);
     if (counts->entries == NULL || counts->functions == NULL) {
         free_counts(counts);
         return -1;
     }
-    memset(counts->entries, 0, size * sizeof(struct entry));
+    memset(counts->entries, 0, size * sizeof(struct count_entry));
     counts->mask = size - 1;
-    counts->limit = size * 3 / 4;  // keeps the hash table sparse, so searches are short
+    counts->limit = size * 3 / 4;  // keeps the hash table sparse, so that searches are short
     return 0;
 }
 
-void free_counts(struct counts* counts) {
+void free_counts(struct operation_counts* counts) {
     free(counts->entries);
     free(counts->functions);
 }
 
-/// Parses the bits per element, the first number in a name such as ncclFloat8e4m3. Returns bytes; 0 = unknown.
+/// Reads the number of bits per element, which is the first number in a name such as ncclFloat8e4m3. Returns
+/// it in bytes; 0 = unknown.
 static uint32_t get_element_bytes(const char* datatype) {
     // NCCL reports "Unknown" for ncclUint8; RCCL does so for its 8-bit floats, too.
     if (strcmp(datatype, "Unknown") == 0) return 1;
@@ -44,12 +45,13 @@ static uint64_t hash_operation(const struct operation* operation) {
     return h ^ h >> 32;
 }
 
-static int is_same_kind(const struct entry* entry, const struct operation* operation) {
+static int is_same_kind(const struct count_entry* entry, const struct operation* operation) {
     return entry->count == operation->count && entry->peer == operation->peer &&
            entry->function == operation->function && entry->datatype == operation->datatype;
 }
 
-static void fill_entry(struct counts* counts, struct entry* entry, const struct operation* operation) {
+static void fill_entry(struct operation_counts* counts, struct count_entry* entry,
+                       const struct operation* operation) {
     entry->peer = operation->peer;
     entry->function = operation->function;
     entry->datatype = operation->datatype;
@@ -61,13 +63,13 @@ static void fill_entry(struct counts* counts, struct entry* entry, const struct 
 }
 
 /// Finds or creates the entry of an operation. Returns NULL if the table is full.
-static struct entry* find_entry(struct counts* counts, const struct operation* operation) {
+static struct count_entry* find_entry(struct operation_counts* counts, const struct operation* operation) {
     for (uint64_t at = hash_operation(operation);; at++) {
-        struct entry* entry = &counts->entries[at & counts->mask];
+        struct count_entry* entry = &counts->entries[at & counts->mask];
         uint32_t state = atomic_load_explicit(&entry->state, memory_order_acquire);
         if (state == FILLED && is_same_kind(entry, operation)) return entry;
         if (state != EMPTY)
-            continue;  // CLAIMED: skip without waiting, which may create a second entry of the same kind
+            continue;  // CLAIMED: skip the entry without waiting; the same kind may thus get a second entry
         if (atomic_fetch_add_explicit(&counts->used, 1, memory_order_relaxed) >= counts->limit) {
             atomic_fetch_sub_explicit(&counts->used, 1, memory_order_relaxed);
             return NULL;
@@ -81,15 +83,15 @@ static struct entry* find_entry(struct counts* counts, const struct operation* o
     }
 }
 
-void count_collective(struct counts* counts, const struct operation* collective) {
-    struct entry* entry = find_entry(counts, collective);
+void count_collective(struct operation_counts* counts, const struct operation* collective) {
+    struct count_entry* entry = find_entry(counts, collective);
     _Atomic uint64_t* counter = entry ? &entry->calls : &counts->lost;
     atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
 }
 
-void count_message(struct counts* counts, const struct operation* message) {
+void count_message(struct operation_counts* counts, const struct operation* message) {
     const struct operation any_size = {message->function, message->datatype, 0, message->peer};
-    struct entry* entry = find_entry(counts, &any_size);
+    struct count_entry* entry = find_entry(counts, &any_size);
     _Atomic uint64_t* counter = entry ? &entry->calls : &counts->lost;
     atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
     if (entry) atomic_fetch_add_explicit(&entry->elements, message->count, memory_order_relaxed);

@@ -16,7 +16,7 @@ struct operation {
 };
 
 /// Counter for one kind of operation. A kind may have several entries, whose counts must be added.
-struct entry {
+struct count_entry {
     _Alignas(64) _Atomic uint32_t state;  // aligned, so that each entry has its own cache line
     int32_t peer;
     const char* function;
@@ -27,8 +27,8 @@ struct entry {
     uint32_t element_bytes;     // 0 = unknown datatype
 };
 
-struct counts {
-    struct entry* entries;
+struct operation_counts {
+    struct count_entry* entries;
     char (*functions)[24];  // copies of function names: NCCL may be unloaded before they are written
     uint64_t mask;
     uint64_t limit;
@@ -37,16 +37,16 @@ struct counts {
 };
 
 /// Allocates a table for at least `kinds` kinds of operations. Returns -1 if memory is exhausted.
-int make_counts(struct counts* counts, uint64_t kinds);
-void free_counts(struct counts* counts);
+int make_counts(struct operation_counts* counts, uint64_t kinds);
+void free_counts(struct operation_counts* counts);
 
-/// Counts a collective by size and root.
-void count_collective(struct counts* counts, const struct operation* collective);
+/// Counts a collective; its size and root are part of its kind.
+void count_collective(struct operation_counts* counts, const struct operation* collective);
 /// By peer.
-void count_message(struct counts* counts, const struct operation* message);
+void count_message(struct operation_counts* counts, const struct operation* message);
 
 /// Whether the entry is complete and can be read.
-static inline int is_filled(struct entry* entry) {
+static inline int is_filled(struct count_entry* entry) {
     return atomic_load_explicit(&entry->state, memory_order_acquire) == 2;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Binary interface of NCCL's profiler plugins, versions 1 to 7, as far as this plugin uses it.
+// The parts of the binary interface of NCCL's profiler plugins that this plugin uses; versions 1 to 7.
 //
 // Versions and NCCL releases: 1: 2.23, 2: 2.24, 3: 2.26, 4: 2.27, 5: 2.28, 6: 2.29, 7: main branch. NCCL allocates the
 // descriptors, which may have more members than declared here.
@@ -87,7 +87,7 @@ struct event_v2 {
     };
 };
 
-/// Also used for collectives by copy engines.
+/// Also used for collectives that copy engines perform.
 struct collective_v4 {
     uint64_t number;
     const char* function;
@@ -149,7 +149,8 @@ typedef int stop_event(void* handle);
 typedef int record_state(void* handle, int state, void* arguments);
 typedef int finalize(void* context);
 
-/// Type of the exported symbol, by the signature of `init` and the type of the event descriptor.
+/// Types of the exported symbol, which differ in the signature of `init` and the type of the event
+/// descriptor.
 #define PROFILER(init_type, event_type)                                             \
     {                                                                               \
         const char* name;                                                           \

@@ -30,7 +30,7 @@ static void* find_function(const char* library, const char* name) {
     return handle != NULL ? dlsym(handle, name) : found;
 }
 
-int find_device(void) {
+int find_current_gpu(void) {
     const char* const functions[][2] = {{"libcuda.so.1", "cuCtxGetDevice"},
                                         {"libamdhip64.so", "hipGetDevice"}};
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
@@ -49,7 +49,7 @@ static int read_number(const char* name) {
     return value >= 0 && value < 1 << 30 && end != text && *end == '\0' ? (int)value : -1;
 }
 
-int find_job_rank(int* rank, int* size) {
+int read_rank_and_size(int* rank, int* size) {
     const char* const variables[][2] = {{"RANK", "WORLD_SIZE"},
                                         {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
                                         {"PMI_RANK", "PMI_SIZE"},

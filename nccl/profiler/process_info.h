@@ -7,9 +7,9 @@
 const char* get_host_name(void);
 
 /// Returns the GPU of the calling thread, or -1 if unknown.
-int find_device(void);
+int find_current_gpu(void);
 
 /// Reads rank and size from the launcher's environment variables. Returns 0 if none are set.
-int find_job_rank(int* rank, int* size);
+int read_rank_and_size(int* rank, int* size);
 
 #endif

@@ -51,7 +51,7 @@ void write_on_sigterm(void (*write)(void)) {
     sem_init(&signaled_, 0, 0);
     sigset_t all, previous;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &previous);  // so that signals are delivered to the program's threads
+    pthread_sigmask(SIG_SETMASK, &all, &previous);  // the new thread must not receive signals
     const bool is_running = pthread_create(&thread_, NULL, wait_for_signal, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &previous, NULL);
     if (!is_running) return;

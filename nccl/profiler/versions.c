@@ -25,7 +25,7 @@ static int init_communicator(void** context, int* mask, int events, uint64_t id,
                              int nodes) {
     *context = open_communicator(id, rank, ranks, nodes);
     if (*context != NULL)
-        *mask = events;  // one mask for all communicators: it must not disable events of earlier ones
+        *mask = events;  // one mask for all communicators: do not disable events of earlier ones
     return SUCCESS;
 }
 
@@ -38,7 +38,8 @@ static int init_plugin_v1(void** context, int* mask) {
     return init_communicator(context, mask, EVENT_GROUP | EVENT_COLLECTIVE | EVENT_MESSAGE, 0, -1, 0, 0);
 }
 
-// Requests kernel events without counting them: only then does NCCL report graphs that need no proxy.
+// Requests kernel events, although they are not counted: otherwise, NCCL does not report graphs that need no
+// proxy.
 static int init_plugin_v3(void** context, int* mask) {
     return init_communicator(context, mask, EVENT_GROUP | EVENT_COLLECTIVE | EVENT_MESSAGE | EVENT_KERNEL, 0,
                              -1, 0, 0);

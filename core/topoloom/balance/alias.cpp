@@ -20,7 +20,7 @@ struct SendersAndReceivers {
     std::size_t receivers = 0;
 };
 
-/// Splits ranks by the sign of their excess. Free of branches, because half of them would be mispredicted.
+/// Splits ranks by the sign of their excess. Uses no branches, because half of them would be mispredicted.
 template <class ExcessOf, class RankAt>
 SendersAndReceivers split_by_excess(std::size_t ranks, const ExcessOf& excess_of, const RankAt& rank_at) {
     SendersAndReceivers ranks_by_excess{BigVector<std::uint32_t>(ranks + 2),
@@ -42,10 +42,10 @@ SendersAndReceivers split_by_excess(std::size_t ranks, const ExcessOf& excess_of
     return ranks_by_excess;
 }
 
-/// Runs the alias method. `phantoms`: number of lowest ranks with a phantom task, which is the first task
-/// that they send. In the printed method a rank whose surplus is used up still serves the next receiver
-/// (`sends_at_target`). The next sender is selected without branches. `only`: list only moves from and to
-/// this rank.
+/// Runs the alias method. The lowest `phantoms` ranks have a phantom task and send it before their other
+/// tasks. If `sends_at_target`, a rank whose surplus is used up still serves the next receiver, as in the
+/// printed method. `only`: list only moves from and to this rank. The next sender is selected without
+/// branches.
 template <class ExcessOf>
 Plan fill_deficits(const ExcessOf& excess_of, const SendersAndReceivers& ranks_by_excess,
                    std::size_t phantoms, bool sends_at_target, std::optional<Rank> only) {

@@ -21,8 +21,8 @@ namespace {
 
 enum class PlanCost { hop_bytes, busiest_link, messages };
 
-/// Alternatives to the default limit, for machines with link bandwidths: the plan with the fewest hops may
-/// overload a link. The limit does not change the number of messages.
+/// Limits on senders per receiver to try besides the default, on machines with link bandwidths: the plan with
+/// the fewest hops may overload a link. The limit does not change the number of messages.
 constexpr std::uint32_t further_receive_limits[] = {1, 3, 4, 0};
 /// Above this number of ranks only the default limit is tried: evaluating a plan takes a sixth of a second
 /// for a million ranks.
@@ -36,7 +36,7 @@ struct AutoOptions {
     }
 };
 
-/// Congestion: bytes on the busiest link divided by its bandwidth, for tasks of one byte.
+/// Congestion if each task has one byte: the maximum over all links of bytes divided by bandwidth.
 double compute_congestion(const BalanceProblem& problem, const Plan& plan) {
     std::vector<Rank> senders;
     std::vector<Rank> receivers;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Balancers by name: their input, their descriptions and the table of balancers.
+// The input of balancers, their descriptions, and the table from which they are selected by name.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace topoloom {
 
-/// Equal tasks to distribute evenly: number of tasks per rank.
+/// Equal tasks to distribute evenly, given as the number of tasks of every rank.
 struct BalanceProblem {
     std::span<const std::int64_t> loads;
     /// Machine for balancers that prefer near partners; `slots` is empty if it is null.
@@ -48,8 +48,8 @@ struct Balancer : BalancerInfo {
 [[nodiscard]] const std::vector<Balancer>& balancers();
 
 /// Computes the plan of a balancer such as `alias` or `alias(remainder=exact)`. Throws Error for unknown
-/// names and options, 0 ranks, negative loads, a sum of loads of 2^62 or more, and a balancer that needs a
-/// machine if there is none.
+/// names and options, 0 ranks, negative loads, a sum of loads of 2^62 or more, and if the balancer needs a
+/// machine but none is given.
 [[nodiscard]] Plan balance(const BalanceProblem& problem, std::string_view method);
 
 /// Whether plans of a balancer may take several rounds. Throws Error for unknown names and options.
@@ -66,8 +66,8 @@ struct BalancerFunction<Plan (*)(const BalanceProblem&, Last)> {
     using Options = std::remove_cvref_t<Last>;
 };
 
-/// Builds the table entry of a balancer with a function Plan run(const BalanceProblem&, const Options&); the
-/// options may be omitted.
+/// Builds the table entry of a balancer that is implemented by a function Plan run(const BalanceProblem&,
+/// const Options&); the options may be omitted.
 template <auto run>
 [[nodiscard]] Balancer balancer(const BalancerInfo& info) {
     using Options = typename BalancerFunction<decltype(run)>::Options;

@@ -18,7 +18,7 @@ std::vector<std::int64_t> compute_excess(std::span<const std::int64_t> loads) {
     return excess;
 }
 
-/// Fraction of the load difference that flows in one step, per pair.
+/// For each pair, the fraction of its load difference that flows in one step.
 std::vector<double> compute_flow_fractions(const RankNetwork& network) {
     std::vector<double> shares;
     for (const auto& [low, high] : network.pairs)
@@ -122,8 +122,8 @@ Plan laplacian_plan(std::span<const std::int64_t> loads, const RankNetwork& netw
     };
     double square = dot(residual, residual);
     const double enough = 1e-12 * square;
-    // In exact arithmetic at most as many iterations as ranks; after these, the rounding of flows is larger
-    // than the residual.
+    // Exact arithmetic would need at most as many iterations as ranks; after these, rounding errors of flows
+    // are larger than the residual.
     for (std::size_t done = 0; done < std::min<std::size_t>(network.ranks, 1000) && square > enough; ++done) {
         std::ranges::fill(image, 0);
         for (const auto& [low, high] : network.pairs) {

@@ -10,22 +10,23 @@
 
 namespace topoloom {
 
-/// Computes a plan by first- or second-order diffusion. In every step the fraction 1 / (1 + larger degree) of
-/// a pair's load difference flows. The second order adds a multiple of the flow of the previous step, and
-/// needs about the square root of the number of steps. Stops when each rank is within half a task of its
-/// target or after `steps`. Flows are fractional; convert_flow_to_plan() rounds them so that loads end at the floor
-/// or ceiling of their mean. Sources: Cybenko 1989; Muthukrishnan, Ghosh, Schultz 1998. O(steps * pairs).
+/// Computes a plan by first- or second-order diffusion. In every step, the fraction 1 / (1 + larger degree of
+/// the two) of a pair's load difference flows. Second-order diffusion adds a multiple of the previous step's
+/// flow; its number of steps is about the square root of that of first-order diffusion. Stops when each rank
+/// is within half a task of its target or after `steps`. Flows are fractional; convert_flow_to_plan() rounds
+/// them so that loads end at the floor or ceiling of their mean. Sources: Cybenko 1989; Muthukrishnan, Ghosh,
+/// Schultz 1998. O(steps * pairs).
 [[nodiscard]] Plan diffusion_plan(std::span<const std::int64_t> loads, const RankNetwork& network,
                                   std::uint32_t order, std::uint32_t steps);
 
-/// Computes a plan by diffusion of whole tasks: the flow of a pair is rounded down, until no task moves.
+/// Computes a plan by diffusion of whole tasks: flows are rounded down in every step, until no task moves.
 /// Loads of neighbors may then differ by less than 1 + their larger degree. Source: Sudheer 2012, sec. 5.2.
 [[nodiscard]] Plan integer_diffusion_plan(std::span<const std::int64_t> loads, const RankNetwork& network,
                                           std::uint32_t steps);
 
-/// Computes the balancing flow with the least sum of squares, to which diffusion converges: differences of a
-/// potential that solves Laplace's equation on the network, by conjugate gradients. Source: Hu, Blake,
-/// Emerson 1998.
+/// Computes the balancing flow with the least sum of squares, to which diffusion converges. It is the
+/// difference of a potential that solves Poisson's equation on the network; computed by conjugate gradients.
+/// Source: Hu, Blake, Emerson 1998.
 [[nodiscard]] Plan laplacian_plan(std::span<const std::int64_t> loads, const RankNetwork& network);
 
 }  // namespace topoloom

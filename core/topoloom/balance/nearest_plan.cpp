@@ -41,7 +41,8 @@ Plan nearest_plan(std::span<const std::int64_t> loads, std::span<const std::uint
     const auto count = static_cast<std::uint32_t>(order.size());
     std::vector<std::int64_t> excess(order.size());
     for (std::uint32_t i = 0; i < count; ++i) excess[i] = loads[order[i]] - ends[order[i]];
-    // Positions count from 1, so that there is one position before the first and one after the last.
+    // Positions are numbered from 1, which leaves room for one position before the first and one after the
+    // last.
     std::vector<std::uint32_t> places(order.size() + 2);
     std::iota(places.begin(), places.end(), 0U);
     OpenPositions before(places);

@@ -13,16 +13,16 @@ namespace {
 constexpr std::size_t no_pair = std::numeric_limits<std::size_t>::max();
 
 /// The outgoing pairs of every rank, in the direction of flow.
-struct OutPairs {
+struct OutgoingPairs {
     std::vector<std::size_t> first;
     std::vector<std::size_t> pairs;
 };
 
-OutPairs find_out_pairs(const RankNetwork& network, const std::vector<std::int64_t>& flow) {
+OutgoingPairs find_out_pairs(const RankNetwork& network, const std::vector<std::int64_t>& flow) {
     const auto sender = [&](std::size_t p) {
         return flow[p] > 0 ? network.pairs[p].low : network.pairs[p].high;
     };
-    OutPairs out{std::vector<std::size_t>(network.ranks + 1, 0), {}};
+    OutgoingPairs out{std::vector<std::size_t>(network.ranks + 1, 0), {}};
     for (std::size_t p = 0; p < flow.size(); ++p) {
         if (flow[p] != 0) ++out.first[sender(p) + 1];
     }
@@ -36,12 +36,12 @@ OutPairs find_out_pairs(const RankNetwork& network, const std::vector<std::int64
 }
 
 /// Subtracts from every cycle its smallest flow, by depth-first search. O(pairs + ranks on cycles).
-void break_cycles(const RankNetwork& network, std::vector<std::int64_t>& flow) {
-    const OutPairs out = find_out_pairs(network, flow);
+void remove_flow_cycles(const RankNetwork& network, std::vector<std::int64_t>& flow) {
+    const OutgoingPairs out = find_out_pairs(network, flow);
     std::vector<std::size_t> next(out.first.begin(), out.first.end() - 1);
     std::vector<std::uint32_t> depth(network.ranks, 0);  // position on the path, from 1; 0: not on it
     std::vector<std::size_t> path;                       // pairs
-    std::vector<std::uint32_t> on_path;                  // ranks on the path: one more than pairs
+    std::vector<std::uint32_t> on_path;                  // ranks on the path; one more than pairs on it
     const auto receiver = [&](std::size_t p, std::uint32_t sender) {
         return network.pairs[p].low == sender ? network.pairs[p].high : network.pairs[p].low;
     };
@@ -101,7 +101,7 @@ RankNetwork make_rank_network(Neighbors neighbors, std::size_t ranks) {
             continue;
         }
         for (std::size_t bit = 1; bit < ranks; bit *= 2) {
-            // The path to the root clears the lowest bit.
+            // The next rank on the path to the root has the lowest set bit cleared.
             const std::size_t other = i | bit;
             if (other != i && other < ranks) add(i, other, i == 0 || bit < (i & (0U - i)));
         }
@@ -121,7 +121,7 @@ Plan convert_flow_to_plan(const RankNetwork& network, const Flow& flow, std::vec
         excess[network.pairs[p].low] -= rounded_flow[p];
         excess[network.pairs[p].high] += rounded_flow[p];
     }
-    // The path of a rank to the root leads to a lower rank.
+    // The next rank on the path to the root always has a lower number.
     for (std::size_t i = network.ranks; i-- > 1;) {
         const std::size_t pair = network.pair_to_root[i];
         rounded_flow[pair] = -excess[i];
@@ -131,7 +131,7 @@ Plan convert_flow_to_plan(const RankNetwork& network, const Flow& flow, std::vec
 }
 
 Plan convert_flow_to_plan(const RankNetwork& network, std::vector<std::int64_t> flow) {
-    break_cycles(network, flow);
+    remove_flow_cycles(network, flow);
     Plan moves;
     for (std::size_t p = 0; p < flow.size(); ++p) {
         const Rank low{network.pairs[p].low};

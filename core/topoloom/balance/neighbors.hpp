@@ -9,7 +9,8 @@
 
 namespace topoloom {
 
-/// Ring: each rank and the next. Hypercube: ranks whose numbers differ in one bit, if both exist.
+/// In a ring, each rank is joined with the next; in a hypercube, with the existing ranks whose numbers differ
+/// in one bit.
 enum class Neighbors { ring, hypercube };
 
 /// Two ranks, the lower first.
@@ -22,8 +23,9 @@ struct RankPair {
 struct RankNetwork {
     std::size_t ranks = 0;
     std::vector<RankPair> pairs;
-    std::vector<std::uint32_t> degree;      // by rank
-    std::vector<std::size_t> pair_to_root;  // pair to the parent in a spanning tree, by rank; none for rank 0
+    std::vector<std::uint32_t> degree;  // by rank
+    /// By rank: the pair of the rank and its parent in a spanning tree; none for rank 0.
+    std::vector<std::size_t> pair_to_root;
 };
 
 [[nodiscard]] RankNetwork make_rank_network(Neighbors neighbors, std::size_t ranks);

@@ -10,7 +10,7 @@ namespace topoloom {
 
 namespace {
 
-/// Measures of one rank.
+/// Totals of one rank, from which the measures are computed.
 struct RankMeasures {
     std::int64_t sends = 0;
     std::int64_t receives = 0;

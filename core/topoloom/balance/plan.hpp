@@ -20,7 +20,7 @@ struct TaskMove {
     friend bool operator==(const TaskMove&, const TaskMove&) = default;
 };
 
-/// Moves sorted by sender, then by receiver; at most one per pair, with at least one task each.
+/// Moves sorted by sender, then by receiver; at most one per pair of ranks, with at least one task each.
 using Plan = BigVector<TaskMove>;
 
 /// The six measures of a plan (Sudheer 2012, table 5.1): totals and maxima per rank.
@@ -38,18 +38,18 @@ struct PlanMeasures {
 /// O(ranks + moves).
 [[nodiscard]] PlanMeasures measure_plan(const Plan& plan, std::size_t ranks);
 
-/// Computes lower bounds on the measures of any one-round plan that turns `loads` into `ends`. Each rank that
-/// gains tasks has a sender, each that loses tasks has a receiver, all tasks above a target move, and only
-/// ranks with tasks can send. O(ranks).
+/// Computes lower bounds on the measures of any one-round plan that turns `loads` into `ends`. The bounds
+/// follow from these facts: each rank that gains tasks has a sender, each that loses tasks has a receiver,
+/// all tasks above a target move, and only ranks with tasks can send. O(ranks).
 [[nodiscard]] PlanMeasures least_measures(std::span<const std::int64_t> loads,
                                           std::span<const std::int64_t> ends);
 
 /// Returns the loads after executing the plan.
 [[nodiscard]] std::vector<std::int64_t> loads_after(std::span<const std::int64_t> loads, const Plan& plan);
 
-/// Number of rounds of a plan if ranks may forward received tasks; 1 if no rank sends more than it has. In
-/// each round every rank sends as many tasks as it can, lowest receivers first. Throws Error if a rank must
-/// send tasks that it never receives.
+/// Number of rounds that a plan takes if ranks may forward received tasks; 1 if no rank sends more than it
+/// has. In each round every rank sends as many tasks as it can, lowest receivers first. Throws Error if a
+/// rank must send tasks that it never receives.
 [[nodiscard]] std::uint32_t rounds_of(std::span<const std::int64_t> loads, const Plan& plan);
 
 /// Sorts moves into a plan; adds up moves of the same pair and drops empty ones.

@@ -14,7 +14,8 @@ EvenLoad compute_even_load(std::span<const std::int64_t> loads) {
     constexpr std::int64_t limit = std::int64_t{1} << 62;
     const auto ranks = static_cast<std::int64_t>(loads.size());
     std::int64_t sum = 0;
-    // Adds without branches; the OR of all loads shows if a load may be negative or too large.
+    // Adds without branches; the bitwise OR of all loads shows whether one of them may be negative or too
+    // large.
     std::int64_t bits = 0;
     for (const std::int64_t load : loads) bits |= load;
     const bool is_safe = bits >= 0 && bits < limit / ranks;
@@ -32,7 +33,7 @@ std::vector<std::uint8_t> target_extras(std::span<const std::int64_t> loads) {
     std::vector<std::uint8_t> extras(loads.size(), 0);
     if (even.ranks_at_ceiling == 0) return extras;
     const auto turn_of = [&](std::int64_t load) -> std::size_t {
-        // Uses arithmetic, because half of the branches would be mispredicted.
+        // Uses arithmetic instead of branches, half of which would be mispredicted.
         const std::size_t below = load < even.ceiling ? 1 : 0;
         return 2 * below + static_cast<std::size_t>(below == 1 ? load == even.floor : load != even.ceiling);
     };

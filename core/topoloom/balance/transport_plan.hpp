@@ -10,12 +10,12 @@
 
 namespace topoloom {
 
-/// Default maximum number of senders per receiver; with one sender, a third more tasks move.
+/// Default maximum number of senders per receiver; with at most one, a third more tasks would move.
 inline constexpr std::uint32_t default_receive_limit = 2;
 
-/// Ships surplus to deficits by the cheapest transport, for larger problems by match_near() along the order;
-/// then applies limit_receives() unless `receives` is 0. Loads end at the floor or ceiling of their mean, in
-/// one round and with at most ranks - 1 messages.
+/// Ships surplus to deficits by the cheapest transport or, in larger problems, by match_near() along a
+/// locality-preserving order. Then applies limit_receives() unless `receives` is 0. Loads end at the floor or
+/// ceiling of their mean, in one round and with at most ranks - 1 messages.
 [[nodiscard]] Plan transport_plan(const BalanceProblem& problem, std::span<const std::uint32_t> order,
                                   std::uint32_t receives);
 

@@ -10,8 +10,9 @@
 namespace topoloom {
 
 /// Task by task, the first rank with a surplus sends to the first rank with a deficit, as in simulation codes
-/// such as QWalk and QMCPACK. Loads end at the floor or ceiling of their mean. Minimizes the tasks that move
-/// in total and from any one rank; a rank may receive from many ranks. O(ranks).
+/// such as QWalk and QMCPACK. Loads end at the floor or ceiling of their mean. Minimizes the number of tasks
+/// that move in total, and that of the rank that sends the most; a rank may receive from many ranks.
+/// O(ranks).
 [[nodiscard]] Plan two_pointer_plan(std::span<const std::int64_t> loads);
 
 }  // namespace topoloom

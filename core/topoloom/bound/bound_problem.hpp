@@ -11,15 +11,16 @@
 
 namespace topoloom {
 
-/// Maximum number of ranks that fit on the slots, lightest ranks first.
+/// For each slot, the maximum number of ranks that fit on it: the lightest ranks.
 [[nodiscard]] std::vector<std::uint32_t> max_ranks_on_slots(std::span<const std::int64_t> masses,
                                                             std::span<const std::int64_t> capacities);
 
-/// If distances differ between directions, bounds on hop-bytes use the shorter one for both.
+/// If the distances between two slots differ by direction, bounds on hop-bytes use the shorter one for both.
 class BoundProblem {
    public:
-    /// `capacity`: ranks per slot of the allocation; empty: 1 each. Keeps references to graph and allocation.
-    /// Throws Error for empty graphs, if the ranks do not fit, and if twice the hop-bytes could reach 2^62.
+    /// `capacity`: maximum number of ranks on each slot of the allocation; empty: 1 each. Keeps references to
+    /// graph and allocation. Throws Error for empty graphs, if the ranks do not fit, and if twice the
+    /// hop-bytes could reach 2^62.
     BoundProblem(const CommGraph& graph, const Allocation& allocation,
                  std::vector<std::uint32_t> capacity = {}, int threads = 0);
 
@@ -45,7 +46,7 @@ class BoundProblem {
 /// Factor on floating-point bounds that makes them valid in spite of rounding.
 inline constexpr double rounding_margin = 1 - 1e-9;
 
-/// Half of a bound on the symmetric graph, which counts every pair twice. Rounded up because hop-bytes are
+/// Halves a bound for the symmetric graph, in which every pair counts twice. Rounded up because hop-bytes are
 /// integers.
 [[nodiscard]] inline std::int64_t halve_symmetric_bound(std::int64_t both_ways) {
     return (both_ways + 1) / 2;

@@ -20,15 +20,15 @@ constexpr std::size_t lanes = 32;
 constexpr std::int64_t max_halves = std::numeric_limits<std::int64_t>::max() / 4;
 
 /// Links that a message uses, in half messages.
-struct Arc {
+struct BusPath {
     alignas(lanes) std::array<std::uint8_t, lanes> load{};
     std::int32_t clockwise = 0;  // 1 for clockwise, -1 for counter-clockwise, 0 if split over both
 };
 
-using Arcs = std::array<Arc, threads * threads>;
+using BusPaths = std::array<BusPath, threads * threads>;
 
-Arc arc_between(const RingBus& bus, Node from, Node to) {
-    Arc arc;
+BusPath find_bus_path(const RingBus& bus, Node from, Node to) {
+    BusPath arc;
     bus.route(from, to, [&](Link link, double share) {
         arc.load[link.value] = static_cast<std::uint8_t>(arc.load[link.value] + (share < 1 ? 1 : 2));
         const LinkEnds ends = bus.ends(link);
@@ -43,15 +43,15 @@ struct Message {
     std::int64_t units;
 };
 
-/// Requires that Load can store the half messages of any link. With one-byte loads, a few instructions add
-/// the loads of all links.
+/// Load must be wide enough to count the half messages on any link. With one-byte loads, a few instructions
+/// add the loads of all links.
 template <class Load>
-BusScore score_affinity(const Arcs& arcs, std::span<const Message> messages, std::int64_t largest,
+BusScore score_affinity(const BusPaths& arcs, std::span<const Message> messages, std::int64_t largest,
                         const BusAffinity& element) {
     alignas(lanes) std::array<Load, lanes> load{};
     BusScore score;
     for (const Message& message : messages) {
-        const Arc& arc = arcs[element[message.from] * threads + element[message.to]];
+        const BusPath& arc = arcs[element[message.from] * threads + element[message.to]];
         const auto units = static_cast<Load>(message.units);
         for (std::size_t l = 0; l < lanes; ++l)
             load[l] = static_cast<Load>(load[l] + static_cast<Load>(arc.load[l]) * units);
@@ -76,10 +76,10 @@ BusAffinities rank_bus_affinities(const RingBus& bus, std::span<const Node> stat
              " and ", station.size());
     if (bus.link_count() > max_links)
         fail("a bus of ", bus.node_count(), " stations is too large; at most 12");
-    Arcs arcs;
+    BusPaths arcs;
     for (std::size_t a = 0; a < threads; ++a) {
         for (std::size_t b = 0; b < threads; ++b) {
-            if (a != b) arcs[a * threads + b] = arc_between(bus, station[a], station[b]);
+            if (a != b) arcs[a * threads + b] = find_bus_path(bus, station[a], station[b]);
         }
     }
     std::vector<Message> messages;
@@ -143,19 +143,19 @@ Bipartitions rank_bipartitions(const CommGraph& pattern) {
     const auto count = static_cast<std::uint32_t>(pattern.rank_count());
     if (count == 0 || count % 2 != 0 || count > 24)
         fail("bipartitions require 2, 4, ... or 24 threads, not ", count);
-    struct Volume {
+    struct CutBytes {
         std::uint32_t from, to;
         std::int64_t bytes;
     };
-    std::vector<Volume> volumes;
+    std::vector<CutBytes> volumes;
     for (const Rank u : ids<Rank>(count)) {
         for (const Edge edge : pattern.sends(u))
             volumes.push_back({u.value, edge.peer.value, edge.bytes.value});
     }
-    // Bytes sent from the set and to the set.
+    // Bytes that the set sends and receives.
     const auto crossing = [&](std::uint32_t set) {
         std::pair<std::int64_t, std::int64_t> bytes;
-        for (const Volume& volume : volumes) {
+        for (const CutBytes& volume : volumes) {
             const std::uint32_t from = set >> volume.from & 1;
             const std::uint32_t to = set >> volume.to & 1;
             bytes.first += from > to ? volume.bytes : 0;

@@ -15,11 +15,11 @@
 
 namespace topoloom {
 
-/// How the messages of an assignment share a ring bus; less is better (Sudheer 2012, section 4.6). Compared
-/// in this order: load of the busiest link, load difference of the two directions, load in excess of two
-/// messages per link, and messages that go half-way around. Values count half units, because half-way
-/// messages count half in each direction; a unit is the greatest common divisor of all message sizes. The
-/// source counts messages, which gives the same scores if all sizes are equal.
+/// How the messages of an assignment share a ring bus; less is better (Sudheer 2012, section 4.6). Members
+/// are compared in this order: load of the busiest link, load difference of the two directions, load in
+/// excess of two messages per link, and messages that go half-way around the ring. All are in half units,
+/// because half-way messages count half in each direction. A unit is the greatest common divisor of all
+/// message sizes. The source counts messages, which gives the same scores if all sizes are equal.
 struct BusScore {
     std::int64_t peak = 0;
     std::int64_t imbalance = 0;
@@ -42,7 +42,7 @@ struct BusAffinities {
 
 /// Scores all 40,320 assignments. `station`: bus stations of the eight elements. The pattern has eight ranks;
 /// each edge is one message. Symmetric assignments are not skipped, because the other stations break the
-/// symmetry of the bus. Throws Error for other counts.
+/// symmetry of the bus. Throws Error for other numbers of stations or ranks.
 [[nodiscard]] BusAffinities rank_bus_affinities(const RingBus& bus, std::span<const Node> station,
                                                 const CommGraph& pattern);
 
@@ -51,7 +51,7 @@ struct AffinityRate {
     BusRate slowest, average;
 };
 
-/// Rates of each assignment; ignores edges without bytes. Throws Error as bus_rates() does.
+/// Returns the rates of each assignment; ignores edges without bytes. Throws Error as bus_rates() does.
 [[nodiscard]] std::vector<AffinityRate> affinity_rates(const RingBus& bus, std::span<const Node> station,
                                                        const CommGraph& pattern,
                                                        std::span<const RankedAffinity> ranking,
@@ -66,12 +66,12 @@ struct Bipartition {
 struct Bipartitions {
     Bipartition best;  // processor 0 is the side that sends more
     Bipartition worst;
-    std::size_t optima = 0;  // number of sets as good as the best, counting both directions
+    std::size_t optima = 0;  // number of sets as good as the best; a set and its complement count separately
     std::size_t pessima = 0;
 };
 
-/// Ranks all balanced bipartitions of an even number of up to 24 threads by the bytes between processors. Throws
-/// Error for other counts.
+/// Ranks all balanced bipartitions of an even number of up to 24 threads by the bytes between processors.
+/// Throws Error for other numbers of threads.
 [[nodiscard]] Bipartitions rank_bipartitions(const CommGraph& pattern);
 
 }  // namespace topoloom

@@ -39,7 +39,7 @@ struct Port {
     friend auto operator<=>(const Port&, const Port&) = default;
 };
 
-/// Rank capacity and total link bandwidth of vertices.
+/// The rank capacity at vertices, and the total bandwidth of their links.
 std::vector<Port> find_ports(const NetworkGraph& graph) {
     std::vector<Port> found;
     for (std::uint32_t v = 0; v < graph.vertex_count(); ++v) {
@@ -65,8 +65,8 @@ bool has_known_routes(const NetworkView& network, const Allocation& allocation) 
     return nodes * nodes * static_cast<double>(network.diameter()) <= max_visits;
 }
 
-/// Total bandwidth of the links that routes between nodes of the allocation use; of all working links if the
-/// routes are unknown.
+/// Total bandwidth of the links that routes between nodes of the allocation use or, if the routes are
+/// unknown, of all working links.
 double usable_bandwidth(const NetworkView& network, const Allocation& allocation) {
     const bool known = has_known_routes(network, allocation);
     std::vector<char> is_used(network.link_count(), known ? 0 : 1);
@@ -87,7 +87,7 @@ double usable_bandwidth(const NetworkView& network, const Allocation& allocation
     return sum;
 }
 
-/// A copy of the network with hop distances, without given tree distances and intra-node levels.
+/// A copy of the machine whose distances are hops, without user-defined tree distances and intra-node levels.
 Machine make_hop_machine(const Machine& machine) {
     AnyTopology topology = machine.topology();
     if (const auto* tree = std::get_if<Tree>(&topology)) {
@@ -154,7 +154,7 @@ CongestionBound injection_bound(const BoundProblem& problem) {
         for (const Port& port : all_ports) {
             const auto sent = static_cast<double>(leaving_bytes(bytes_out[u], port.capacity));
             const auto received = static_cast<double>(leaving_bytes(bytes_in[u], port.capacity));
-            // A port without links cannot be the port of a rank with messages.
+            // A rank with messages cannot be behind a port without links.
             least = std::min(least,
                              std::max(sent > 0 ? sent / port.out : 0, received > 0 ? received / port.in : 0));
         }

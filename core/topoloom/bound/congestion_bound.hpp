@@ -11,31 +11,32 @@ namespace topoloom {
 
 /// `value` in seconds: bytes / bandwidth. `by` names the bound: "message", the bytes of one pair of ranks on
 /// the links of the best route; "injection", the bytes of one rank that leave its router; "cut", the bytes
-/// that leave a part of the allocation; "average", all bytes times hops over the bandwidth of all links on
-/// routes between the nodes; or "prices". `where` names the ranks or nodes.
+/// that leave a part of the allocation; "average", all bytes times hops, divided by the bandwidth of all
+/// links on routes between the nodes; or "prices", the dual bound. `where` names the ranks or nodes.
 struct CongestionBound {
     double value = 0;
     std::string by = "nothing";
     std::string where;
 };
 
-/// Requires one rank per node and the machine's routes. Returns 0 otherwise, for adaptive routing, and for
-/// too many routes.
+/// Uses the machine's routes. Returns 0 for adaptive routing, for too many routes, and unless every node has
+/// capacity for exactly one rank.
 [[nodiscard]] CongestionBound message_bound(const BoundProblem& problem);
 
 /// Computed from the bytes that leave the router of one rank, for any routing.
 [[nodiscard]] CongestionBound injection_bound(const BoundProblem& problem);
 
 /// Evaluates many candidate cuts: consecutive nodes (subtrees, groups, rows), slabs across each grid axis,
-/// and regions grown from a node, each with its switches. Samples large machines.
+/// and regions grown from a node, each with its switches. On large machines, only a sample of these.
 [[nodiscard]] CongestionBound cut_bound(const BoundProblem& problem);
 
-/// Average load over all links; spends the budget on a bound on hop-bytes.
+/// The average load over all links, which follows from a bound on hop-bytes; that bound spends the budget.
 [[nodiscard]] CongestionBound average_load_bound(const BoundProblem& problem, Meter& meter);
 
-/// A dual bound. For link prices that sum to 1, the busiest link is at least as busy as the price-weighted sum of
-/// bytes / bandwidth over all links. This sum is bounded like hop-bytes, by dual ascent; prices rise on links that
-/// good placements load. Uses the machine's routes. 0 for adaptive routing, and beyond a few hundred nodes.
+/// A dual bound. For link prices that sum to 1, the load of the busiest link is at least the price-weighted
+/// mean of bytes / bandwidth over all links. This mean is bounded by dual ascent, like hop-bytes; prices are
+/// raised on links that good placements load. Uses the machine's routes. 0 for adaptive routing, and beyond a
+/// few hundred nodes.
 [[nodiscard]] CongestionBound price_bound(const BoundProblem& problem, Meter& meter);
 
 /// The largest of these bounds.

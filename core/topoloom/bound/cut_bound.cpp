@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t max_neighbor_visits = 100'000'000;  // limit per kind of part; about one second
 
-/// [s]: minimum bytes that leave a part of capacity s, over all possible numbers of ranks in the part.
+/// [s]: minimum bytes that leave a part of capacity s, whatever number of ranks the part contains.
 std::vector<std::int64_t> min_leaving_bytes(const BoundProblem& problem) {
     const std::vector<std::int64_t> cuts = bound::min_cut_bytes(problem.symmetric());
     const std::uint64_t spare = problem.total_capacity() - problem.rank_count();
@@ -83,13 +83,13 @@ class CutSearch {
         restart_budget();
     }
 
-    /// Grows a region around every node: adds the vertex with the most bandwidth to the region, on ties the
-    /// nearest.
+    /// Grows a region around every node: always adds the vertex with the most bandwidth to the region, on
+    /// ties the nearest.
     void try_grown_parts() {
         const std::size_t vertices = graph_.vertex_count();
         std::vector<std::uint32_t> starts;
         for (const Node node : problem_.allocation().nodes()) starts.push_back(graph_.vertex(node));
-        // A stride that visits all nodes in a spread-out order, in case the budget ends early.
+        // This stride visits all nodes, with successive ones far apart, in case the budget ends early.
         std::size_t stride = starts.size() * 5 / 8 + 1;
         while (std::gcd(stride, starts.size()) != 1) ++stride;
         for (std::size_t i = 0; i < starts.size() && !is_budget_spent(); ++i)
@@ -172,7 +172,7 @@ class CutSearch {
 }  // namespace
 
 CongestionBound cut_bound(const BoundProblem& problem) {
-    // One side of every cut has capacity for all ranks.
+    // Every cut has a side with room for all ranks, so none gives a bound.
     if (problem.total_capacity() / 2 >= problem.rank_count()) return {};
     CutSearch search(problem);
     search.try_ranges();

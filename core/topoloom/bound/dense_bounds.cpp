@@ -28,7 +28,7 @@ std::int64_t gilmore_lawler_bound(const BoundProblem& problem) {
         for (std::size_t q = 0; q < near.profiles.size(); ++q)
             by_profile[p * near.profiles.size() + q] = min_hop_bytes(partners.profiles[p], near.profiles[q]);
     }
-    std::vector<std::uint32_t> columns;  // profiles, one column per rank of a slot's capacity
+    std::vector<std::uint32_t> columns;  // profile of each column; a slot of capacity k has k columns
     for (std::size_t position = 0; position < near.of_slot.size(); ++position)
         columns.insert(columns.end(), problem.capacity()[position], near.of_slot[position]);
     std::vector<std::int64_t> costs(problem.rank_count() * columns.size());
@@ -43,7 +43,7 @@ std::optional<std::int64_t> projection_bound(const BoundProblem& problem) {
     if (problem.total_capacity() > qap::max_projection_order) return {};
     const SlotDistances distances(problem.allocation());
     if (!distances.symmetric()) return {};
-    std::vector<std::uint32_t> places;  // one entry per rank of a slot's capacity
+    std::vector<std::uint32_t> places;  // a slot of capacity k has k entries
     for (std::uint32_t i = 0; i < problem.capacity().size(); ++i)
         places.insert(places.end(), problem.capacity()[i], i);
     const std::size_t order = places.size();
@@ -85,7 +85,7 @@ std::optional<std::int64_t> dual_ascent_bound(const BoundProblem& problem, Meter
         }
     }
     constexpr int max_sweeps = 200;
-    constexpr double min_gain = 5e-5;  // minimum relative gain of a sweep
+    constexpr double min_gain = 5e-5;  // stop after a sweep with a smaller relative gain
     for (int i = 0; i < max_sweeps; ++i) {
         const std::int64_t before = ascent.bound();
         ascent.sweep(problem.threads());

@@ -18,7 +18,7 @@ namespace topoloom::bound {
 
 namespace {
 
-/// Equivalent slots of a node; if their mutual distance is not 0, only slots of equal capacity.
+/// Equivalent slots of a node. If their mutual distance is not 0, all have the same capacity.
 struct Site {
     std::uint32_t node;      // index in the allocation
     std::uint32_t run;       // index within the node
@@ -87,7 +87,7 @@ class ProfileSearch {
             site_of_slot_[position] = number;
         }
         space_ = make_slot_space(allocation.machine(), slots);
-        // If a large part of all sites is needed, network regions exclude few.
+        // If a large part of all sites is needed, searching by network regions would exclude few sites.
         const bool near_only = slots.size() / 16 > reach;
         if (space_->has_router_table()) {
             find_kinds();
@@ -99,13 +99,13 @@ class ProfileSearch {
     [[nodiscard]] std::size_t site_count() const { return sites_.size(); }
     [[nodiscard]] std::span<const std::uint32_t> site_of_slot() const { return site_of_slot_; }
 
-    /// The first site known to have the same profile, by site.
+    /// By site: the first site that is known to have the same profile.
     [[nodiscard]] std::vector<std::uint32_t> first_site_of_profile() const {
         std::vector<std::uint32_t> first(sites_.size());
         std::iota(first.begin(), first.end(), 0U);
         if (kinds_.empty()) return first;
         using Word = std::array<std::uint64_t, 3>;
-        // Sites by kinds, distances and capacities on the node.
+        // Sites with the same kinds, distances and capacities on their node have the same profile.
         std::map<std::vector<Word>, std::uint32_t> known;
         for (std::uint32_t from = 0; from < sites_.size(); ++from) {
             std::vector<Word> on_node;
@@ -143,7 +143,7 @@ class ProfileSearch {
     }
 
    private:
-    /// Sites with equal distances to all sites of other nodes.
+    /// A class of sites with equal distances to all sites of other nodes.
     struct Kind {
         std::uint64_t total = 0;
         std::uint32_t site = no_index;   // a site of this kind
@@ -173,13 +173,13 @@ class ProfileSearch {
             if (kind.other == no_index && sites_[i].node != sites_[kind.site].node) kind.other = i;
         }
     }
-    /// The shorter distance of the two directions.
+    /// The shorter of the distances in the two directions.
     [[nodiscard]] std::uint32_t distance(std::uint32_t a, std::uint32_t b) const {
         const std::uint32_t there = space_->distance(a, b);
         return space_->is_symmetric() ? there : std::min(there, space_->distance(b, a));
     }
     void search_kinds(std::uint32_t from, NearestCapacity& found) const {
-        std::vector<std::pair<std::uint32_t, std::uint64_t>> on_node;  // kinds and capacity
+        std::vector<std::pair<std::uint32_t, std::uint64_t>> on_node;  // kind and capacity of each site
         for (const std::uint32_t site : sites_of_node_[sites_[from].node]) {
             if (site != from) found.add(distance(from, site), sites_[site].total);
             on_node.emplace_back(kind_[site], sites_[site].total);

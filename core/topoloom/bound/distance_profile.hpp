@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Capacity around a slot, by distance.
+// How many ranks have room within each distance of a slot.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace topoloom::bound {
 
-/// Capacity for `count` ranks within a distance, excluding the rank on the slot itself.
+/// A distance, and the number of ranks that have room within it, excluding the rank on the slot itself.
 struct DistanceStep {
     std::uint32_t distance;
     std::uint32_t count;
@@ -22,11 +22,11 @@ using DistanceProfile = std::vector<DistanceStep>;
 struct DistanceProfiles {
     std::vector<DistanceProfile> profiles;       // all different
     std::vector<std::uint32_t> of_slot;          // index of the profile, by position in the allocation
-    std::vector<std::uint64_t> capacity;         // by profile: number of slots with it
+    std::vector<std::uint64_t> capacity;         // by profile: total capacity of the slots with it
     [[nodiscard]] DistanceProfile best() const;  // the maximum capacity within each distance
 };
 
-/// Computes the profiles of all slots for up to `reach` other ranks. Equivalent slots are searched once. For
+/// Computes the profiles of all slots for up to `reach` other ranks. Equivalent slots share one search. For
 /// router tables O(routers^2), unless a node has capacity for `reach` ranks; otherwise searches network
 /// regions if `reach` is small, or takes O(nodes^2). Uses all cores.
 [[nodiscard]] DistanceProfiles distance_profiles(const BoundProblem& problem, std::uint32_t reach);

@@ -13,7 +13,8 @@ namespace topoloom::bound {
 
 namespace {
 
-constexpr double tolerance = 1e-12;  // difference between sums in a different order
+/// Relative difference between sums of the same loads in a different order.
+constexpr double tolerance = 1e-12;
 
 struct LinkShare {
     Link link;

@@ -15,15 +15,15 @@ namespace topoloom::bound {
 struct ExactCongestion {
     std::vector<Position> position_of_rank;
     double value = 0;         // maximum bytes / bandwidth of a link, in seconds
-    double lower_bound = 0;   // equal to the value unless the search was interrupted
+    double lower_bound = 0;   // proven lower bound; equal to the value unless the search was interrupted
     std::uint64_t nodes = 0;  // partial placements visited
 };
 
-/// Depth-first branch and bound, starting from a given placement. Ranks are placed one by one, in the order
-/// of bytes exchanged with placed ranks. A branch is cut if its busiest link, or the average load including
-/// the remaining bytes, is no better than the best placement. `known` is a proven lower bound; the search
-/// ends when it is reached. One rank per slot. For up to about ten ranks. Throws Error if routes depend on
-/// the load.
+/// Depth-first branch and bound, starting from a given placement. Ranks are placed one by one, first those
+/// that exchange the most bytes with ranks already placed. A branch is cut if the load of its busiest link,
+/// or the average load including the remaining bytes, is no better than that of the best placement. `known`
+/// is a proven lower bound; the search ends when it is reached. One rank per slot. For up to about ten ranks.
+/// Throws Error if routes depend on the load.
 [[nodiscard]] ExactCongestion min_congestion(const BoundProblem& problem, std::span<const Position> start,
                                              double known, Meter& meter);
 

@@ -10,7 +10,8 @@
 namespace topoloom {
 
 HopBytesBound hop_bytes_bound(const BoundProblem& problem, Meter& meter) {
-    // Limits on ranks and locations for proofs of about a second and about half a minute.
+    // Maximum of ranks times locations for proofs that take about a second, and for those of about half a
+    // minute.
     constexpr std::uint64_t few_pairs = std::uint64_t{1} << 18, max_pairs = std::uint64_t{1} << 22;
     HopBytesBound best{bound::sparse_bound(problem), "sparse"};
     const auto take = [&](std::optional<std::int64_t> value, std::string_view by) {

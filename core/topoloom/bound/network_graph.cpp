@@ -19,7 +19,8 @@ NetworkGraph::NetworkGraph(const BoundProblem& problem) {
     const auto runs = network.bandwidth_runs();
     double most = 0;
     for (const LinkRun& run : runs) most = std::max(most, run.bandwidth.value);
-    // 2^39 units for the fastest link allow sums over 2^23 links, and are exact if bandwidths are halved.
+    // With 2^39 units for the fastest link, sums over 2^23 links do not overflow, and bandwidths that are
+    // halved remain exact.
     if (most > 0) unit_ = std::ldexp(most, -39);
     for (const LinkRun& run : runs) {
         const auto units = static_cast<std::int64_t>(std::ceil(run.bandwidth.value / unit_));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Any network as a graph of vertices and working links, with rank capacities at vertices.
+// Represents any network as a graph of vertices and working links, with rank capacities at vertices.
 #pragma once
 
 #include <cstdint>
@@ -43,13 +43,13 @@ class NetworkCut {
 
     void clear();
     void add(std::uint32_t vertex);
-    /// Adds switches (vertices without capacity) with more bandwidth to the set than to the other vertices.
+    /// Adds switches (vertices without capacity) that have more bandwidth to the set than to other vertices.
     void add_switches();
     [[nodiscard]] bool contains_vertex(std::uint32_t vertex) const { return inside_[vertex] != 0; }
     [[nodiscard]] std::span<const std::uint32_t> members() const { return members_; }
     [[nodiscard]] std::uint64_t capacity() const { return capacity_; }
     [[nodiscard]] double bandwidth() const { return graph_.bandwidth(out_ + in_); }
-    [[nodiscard]] std::uint64_t visits() const { return visits_; }  // number of neighbors visited so far
+    [[nodiscard]] std::uint64_t visits() const { return visits_; }  // neighbors visited so far
 
    private:
     const NetworkGraph& graph_;

@@ -23,8 +23,8 @@ struct PartnerProfiles {
 /// O(edges * log degree).
 [[nodiscard]] PartnerProfiles partner_profiles(const CommGraph& symmetric);
 
-/// Minimum hop-bytes of a rank on a slot with this profile: the heaviest partners are nearest (rearrangement
-/// inequality of Hardy, Littlewood, Polya). O(steps).
+/// Minimum hop-bytes of a rank on a slot with this distance profile, reached if the heaviest partners are
+/// nearest (rearrangement inequality of Hardy, Littlewood, Polya). O(steps).
 [[nodiscard]] std::int64_t min_hop_bytes(const PartnerProfile& partners, const DistanceProfile& near);
 
 }  // namespace topoloom::bound

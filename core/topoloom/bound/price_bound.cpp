@@ -16,12 +16,12 @@ namespace topoloom {
 
 namespace {
 
-constexpr std::size_t max_crossings = std::size_t{1} << 24;  // maximum number of links on all routes
+constexpr std::size_t max_crossings = std::size_t{1} << 24;  // maximum total length of all routes, in links
 constexpr double max_pair_costs =
-    0x1p25;  // maximum size for dual ascent; larger problems take long and prove little
+    0x1p25;  // maximum number of pair costs for dual ascent; larger problems take long and prove little
 
 /// Messages between a rank and a partner.
-struct Exchange {
+struct PartnerTraffic {
     std::uint32_t partner;
     double sent;
     double received;
@@ -82,8 +82,9 @@ class PricedRoutes {
     std::vector<double> distance_;  // of a route
 };
 
-/// A two-player game: one player sets link prices, the other chooses a placement of low cost. Prices rise on
-/// loaded links (multiplicative weights: Freund, Schapire, Games and Economic Behavior 29, 1999).
+/// A game of two players: one sets link prices, the other chooses a placement for which it pays little.
+/// Prices rise on loaded links (multiplicative weights: Freund, Schapire, Games and Economic Behavior 29,
+/// 1999).
 class PriceGame {
    public:
     PriceGame(const BoundProblem& problem, PricedRoutes& routes)
@@ -116,7 +117,7 @@ class PriceGame {
             if (!meter.spend(examined_messages + 1)) return price;
             std::ranges::fill(seconds, 0);
             for (std::uint32_t u = 0; u < exchanges_.size(); ++u) {
-                for (const Exchange& exchange : exchanges_[u])
+                for (const PartnerTraffic& exchange : exchanges_[u])
                     routes_.add_load(node_of(u), node_of(exchange.partner), exchange.sent, seconds);
             }
             min_maximum = std::min(min_maximum, std::ranges::max(seconds));
@@ -138,7 +139,7 @@ class PriceGame {
         qap::DualAscent ascent(static_cast<std::uint32_t>(exchanges_.size()),
                                static_cast<std::uint32_t>(places), pairs / 2);
         for (std::uint32_t u = 0; u < exchanges_.size(); ++u) {
-            for (const Exchange& exchange : exchanges_[u]) {
+            for (const PartnerTraffic& exchange : exchanges_[u]) {
                 if (exchange.partner < u) continue;
                 ascent.add_pair(u, exchange.partner, [&](std::uint32_t j, std::uint32_t l) {
                     const std::uint32_t a = node_of_place_[j];
@@ -163,7 +164,7 @@ class PriceGame {
         for (const Rank u : ids<Rank>(graph.rank_count())) {
             for (const Rank v : symmetric.peers(u)) exchanges_[u.value].push_back({v.value, 0, 0});
         }
-        const auto find = [&](Rank u, Rank v) -> Exchange& {
+        const auto find = [&](Rank u, Rank v) -> PartnerTraffic& {
             const auto peers = symmetric.peers(u);
             const auto at = std::ranges::lower_bound(peers, v) - peers.begin();
             return exchanges_[u.value][static_cast<std::size_t>(at)];
@@ -184,11 +185,11 @@ class PriceGame {
     }
 
     [[nodiscard]] std::uint32_t node_of(std::uint32_t u) const { return node_of_place_[place_of_rank_[u]]; }
-    /// Price of u's messages if u is on a node; `other` has already moved to `other_node`.
+    /// Price of u's messages if u is on `node`, after `other` has moved to `node_of_other`.
     [[nodiscard]] double payment(std::uint32_t u, std::uint32_t node, std::uint32_t other,
                                  std::uint32_t node_of_other) const {
         double sum = 0;
-        for (const Exchange& exchange : exchanges_[u]) {
+        for (const PartnerTraffic& exchange : exchanges_[u]) {
             const std::uint32_t there = exchange.partner == other ? node_of_other : node_of(exchange.partner);
             sum += exchange.sent * routes_.distance(node, there) +
                    exchange.received * routes_.distance(there, node);
@@ -208,8 +209,8 @@ class PriceGame {
         for (std::uint32_t u = 0; u < exchanges_.size(); ++u) sum += payment(u, node_of(u), no_index, 0) / 2;
         return sum;
     }
-    /// Scale of integer costs. Costs clamped by dual ascent are at least the payment of this placement; with
-    /// many partners, whose sums might overflow, the scale avoids clamping.
+    /// Scale of integer costs. Dual ascent may clamp only costs that exceed the payment of this placement.
+    /// With many partners, whose sums might overflow, the scale is so small that no cost is clamped.
     [[nodiscard]] double cost_scale(double total_payment) const {
         std::size_t max_partners = 1;
         for (const auto& exchanges : exchanges_) max_partners = std::max(max_partners, exchanges.size());
@@ -247,7 +248,7 @@ class PriceGame {
 
     const BoundProblem& problem_;
     PricedRoutes& routes_;
-    std::vector<std::vector<Exchange>> exchanges_;  // messages by rank, ascending by partner
+    std::vector<std::vector<PartnerTraffic>> exchanges_;  // messages by rank, ascending by partner
     std::vector<std::uint32_t> node_of_place_;
     std::vector<std::uint32_t> place_of_rank_;
     std::vector<std::uint32_t> occupant_;  // of a place

@@ -15,7 +15,8 @@ namespace {
 constexpr std::size_t max_ranks_of_matrix = 1024;
 constexpr std::size_t max_cut_steps = std::size_t{1} << 28;
 
-/// Minimum bytes that leave k ranks if each has its k - 1 heaviest partners among them.
+/// [k]: minimum bytes that leave k ranks, which is reached if each has its k - 1 heaviest partners among
+/// them.
 std::vector<std::int64_t> cuts_by_partners(const PartnerProfiles& partners, std::size_t ranks) {
     std::vector<std::int64_t> cuts(ranks + 1, 0);
     const std::size_t largest = std::min<std::size_t>(
@@ -60,7 +61,7 @@ std::vector<std::int64_t> min_cut_bytes(const CommGraph& symmetric) {
             cuts[k] = std::max(cuts[k], static_cast<std::int64_t>(std::ceil(bytes - 1e-9)));
         }
     }
-    // A cut of k ranks is also a cut of all other ranks.
+    // The cut around k ranks is also the cut around all other ranks.
     for (std::size_t k = 0; 2 * k <= ranks; ++k)
         cuts[k] = cuts[ranks - k] = std::max(cuts[k], cuts[ranks - k]);
     return cuts;

@@ -13,8 +13,8 @@ namespace topoloom::bound {
 namespace {
 
 constexpr double max_assignment_steps =
-    1e9;  // maximum size of the assignment of rank classes to slot classes; a second or two
-constexpr std::uint32_t max_near = 64;  // number of distinguished places around a slot
+    1e9;  // maximum number of steps to assign rank classes to slot classes; takes a second or two
+constexpr std::uint32_t max_near = 64;  // number of nearest places that tell slots apart
 
 }  // namespace
 

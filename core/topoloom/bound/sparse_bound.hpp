@@ -9,11 +9,11 @@
 namespace topoloom::bound {
 
 /// A lower bound on the hop-bytes of all placements: a rank's k heaviest partners are at least as far as the
-/// k nearest places. Exact if all messages can be that short, as for a stencil on a torus of the same shape.
-/// Ranks with equal bytes to their partners and slots with equal distances form classes. If the classes are
-/// few enough to be assigned to each other, the bound equals gilmore_lawler_bound(); otherwise every rank
-/// counts as if it had the best slot. O(edges * log degree + slots * log slots * degree) on tori and trees;
-/// O(slots^2) for distance tables.
+/// k nearest places. Exact if some placement makes all messages that short, as for a stencil on a torus of
+/// the same shape. Ranks with equal bytes to their partners and slots with equal distances form classes. If
+/// the classes are few enough to be assigned to each other, the bound equals gilmore_lawler_bound();
+/// otherwise it assumes that every rank has the best slot. O(edges * log degree + slots * log slots * degree)
+/// on tori and trees; O(slots^2) for distance tables.
 [[nodiscard]] std::int64_t sparse_bound(const BoundProblem& problem);
 
 }  // namespace topoloom::bound

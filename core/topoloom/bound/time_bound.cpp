@@ -19,7 +19,8 @@ namespace topoloom {
 
 namespace {
 
-/// Latencies of routes between the nodes of an allocation, and the capacities that they reach.
+/// Latencies of routes between the nodes of an allocation, and the rank capacity within reach of each
+/// latency.
 class NearLatencies {
    public:
     explicit NearLatencies(const BoundProblem& problem) {
@@ -46,8 +47,8 @@ class NearLatencies {
 
     [[nodiscard]] std::size_t node_count() const { return capacity_.size(); }
     [[nodiscard]] std::uint64_t max_on_node() const { return max_on_node_; }
-    /// Minimum over all nodes of the longest route from a node to the nearest nodes with capacity for this
-    /// many other ranks.
+    /// The latency from a node to the farthest of the nearest nodes that have room for this many other ranks;
+    /// minimum over all nodes.
     [[nodiscard]] double max_latency_to(std::size_t ranks) const { return to_[ranks]; }
     [[nodiscard]] double max_latency_from(std::size_t ranks) const { return from_[ranks]; }
     /// Minimum latency between two nodes; 0 if all ranks fit on one node.
@@ -83,7 +84,7 @@ class NearLatencies {
         nearest_ = least;
     }
 
-    /// Lowers [k], the latency to reach k other ranks from node n.
+    /// Lowers within[k] to the latency for reaching k other ranks from node n, if that is lower.
     void lower_latencies(std::size_t n, bool outward, std::vector<double>& within) const {
         std::size_t k = 0;
         const auto up_to = [&](std::uint64_t count, double seconds) {
@@ -92,7 +93,7 @@ class NearLatencies {
         std::uint64_t reached = capacity_[n] - 1;
         up_to(reached, 0);
         if (latency_.empty())
-            return up_to(within.size(), nearest_);  // the capacity for all ranks was checked
+            return up_to(within.size(), nearest_);  // all ranks have room, as the caller has checked
         std::vector<std::pair<double, std::uint64_t>> others;
         for (std::size_t other = 0; other < capacity_.size(); ++other) {
             if (other == n) continue;
@@ -117,13 +118,13 @@ class NearLatencies {
     double seconds_per_byte_ = 0;
 };
 
-/// Messages of a rank in descending size.
+/// The messages of a rank, largest first.
 struct RankTraffic {
-    std::vector<std::int64_t> out, in;  // bytes by peer, in both directions
+    std::vector<std::int64_t> out, in;  // bytes by peer: sent, and received
     std::vector<std::int64_t> sent;     // bytes by peer with at least one message
-    std::int64_t messages = 0;          // sent
+    std::int64_t messages = 0;          // number of messages sent
     std::int64_t fewest = 0;            // minimum number of messages to any peer
-    std::uint32_t senders = 0;          // number of ranks that send messages to it
+    std::uint32_t senders = 0;          // number of ranks that send messages to this rank
 };
 
 std::vector<RankTraffic> list_traffic(const CommGraph& graph) {
@@ -175,9 +176,9 @@ bool has_unavoidable_messages(const CommGraph& graph, std::uint64_t max_on_node)
     return false;
 }
 
-/// Minimum bytes of the busiest node, from bytes by rank: the largest rank, the mean, and (i + 1) times a
-/// value if more than i times the number of nodes have at least that value, because i + 1 of these ranks must
-/// share a node.
+/// Minimum bytes of the busiest node, given the bytes of every rank: at least those of the largest rank, and
+/// the mean per node. If more than i * nodes ranks have at least some value, i + 1 of them share a node,
+/// which therefore has at least (i + 1) times this value.
 double bound_busiest_node(std::vector<double> of_rank, std::size_t nodes) {
     std::ranges::sort(of_rank, std::greater());
     double most = std::accumulate(of_rank.begin(), of_rank.end(), 0.0) / static_cast<double>(nodes);
@@ -187,15 +188,16 @@ double bound_busiest_node(std::vector<double> of_rank, std::size_t nodes) {
 }
 
 /// Seconds of the busiest link or NIC, and of the busiest memory, in one or several phases.
-struct Load {
+struct PhaseLoad {
     double network = 0;
     double memory = 0;
     std::string where{};
 };
 
 /// Minimum loads of NICs and memories.
-Load node_load(const std::vector<RankTraffic>& traffic, const NearLatencies& near, const NodeSpeeds& speeds) {
-    Load load{.where = "network cards"};
+PhaseLoad bound_node_loads(const std::vector<RankTraffic>& traffic, const NearLatencies& near,
+                           const NodeSpeeds& speeds) {
+    PhaseLoad load{.where = "network cards"};
     for (const auto bytes : {&RankTraffic::out, &RankTraffic::in}) {
         std::vector<double> all;
         double leaving = 0;
@@ -213,7 +215,7 @@ Load node_load(const std::vector<RankTraffic>& traffic, const NearLatencies& nea
     return load;
 }
 
-void raise_bound(Load& load, const CongestionBound& congestion) {
+void raise_bound(PhaseLoad& load, const CongestionBound& congestion) {
     if (congestion.value <= load.network) return;
     load.network = congestion.value;
     load.where = congestion.by + (congestion.where.empty() ? "" : " of " + congestion.where);
@@ -222,7 +224,7 @@ void raise_bound(Load& load, const CongestionBound& congestion) {
 /// Lower bounds on the parts of PhaseTime.
 struct PhaseBounds {
     double first = 0;         // seconds until the first byte reaches the network
-    double first_inside = 0;  // likewise memory
+    double first_inside = 0;  // the same for memory
     TimeBound all{};          // the largest
 };
 
@@ -231,13 +233,13 @@ void raise_bound(TimeBound& bound, double value, const char* by, const std::stri
 }
 
 PhaseBounds bound_phase(const CommGraph& graph, const Machine& machine, const NearLatencies& near,
-                        const Load& load, const std::vector<RankTraffic>& traffic) {
+                        const PhaseLoad& load, const std::vector<RankTraffic>& traffic) {
     const NodeSpeeds& speeds = machine.speeds();
     const double tick = startup_tick(graph, machine);
     const auto counted = [&](Seconds startup) { return std::floor(startup.value / tick + 0.5) * tick; };
     const double leaving_startup = counted(speeds.startup);
     const double inside_startup = counted(speeds.memory_startup);
-    const std::uint64_t kept = near.max_on_node() - 1;  // maximum number of peers on the own node
+    const std::uint64_t kept = near.max_on_node() - 1;  // maximum number of peers on a rank's own node
     double rounds = 0;
     for (const std::int64_t messages : graph.all_messages())
         rounds = std::max(rounds, static_cast<double>(messages));
@@ -288,20 +290,20 @@ PhaseBounds bound_phase(const CommGraph& graph, const Machine& machine, const Ne
     return parts;
 }
 
-/// The largest phase names the bound.
-void add(PhaseBounds& sum, const PhaseBounds& parts, TimeBound& largest) {
+/// Adds a phase to the sum; `largest` keeps the largest phase, which names the bound.
+void add_phase(PhaseBounds& sum, const PhaseBounds& parts, TimeBound& largest) {
     sum.first += parts.first;
     sum.first_inside += parts.first_inside;
     sum.all.value += parts.all.value;
     if (parts.all.value > largest.value) largest = parts.all;
 }
 
-/// Combines consecutive rounds or phases. Adds up the bounds of each; the busiest link of all together is
-/// never busier than the sum of the busiest of each.
-PhaseBounds combine_phases(const std::vector<PhaseBounds>& each, const Load& load) {
+/// Combines consecutive rounds or phases. Adds up their bounds. The load of the busiest link over all phases
+/// never exceeds the sum of the maxima of single phases.
+PhaseBounds combine_phases(const std::vector<PhaseBounds>& each, const PhaseLoad& load) {
     PhaseBounds sum;
     TimeBound largest;
-    for (const PhaseBounds& parts : each) add(sum, parts, largest);
+    for (const PhaseBounds& parts : each) add_phase(sum, parts, largest);
     sum.all.by = largest.by;
     sum.all.where = largest.where;
     raise_bound(sum.all, sum.first + load.network, "network", load.where);
@@ -318,7 +320,7 @@ TimeBound time_bound(const BoundProblem& problem, std::span<const CommGraph* con
     if (phases.empty()) phases = {&whole, 1};
     const NearLatencies latencies(problem);
     const auto load_of = [&](const CommGraph& graph, const std::vector<RankTraffic>& traffic, bool is_phase) {
-        Load load = node_load(traffic, latencies, machine.speeds());
+        PhaseLoad load = bound_node_loads(traffic, latencies, machine.speeds());
         if (&graph == whole || (phases.size() == 1 && phases.front() == &graph)) {
             raise_bound(load, congestion);
             return load;
@@ -330,7 +332,7 @@ TimeBound time_bound(const BoundProblem& problem, std::span<const CommGraph* con
     };
     const auto bound_of = [&](const CommGraph& graph) {
         const std::vector<RankTraffic> traffic = list_traffic(graph);
-        const Load load = load_of(graph, traffic, true);
+        const PhaseLoad load = load_of(graph, traffic, true);
         const std::vector<CommGraph> rounds = split_rounds(graph);
         if (rounds.empty()) return bound_phase(graph, machine, latencies, load, traffic);
         std::vector<PhaseBounds> each;

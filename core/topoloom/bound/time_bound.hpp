@@ -13,19 +13,19 @@ namespace topoloom {
 
 /// `value` in seconds. `by` names the largest part: "network", the startups of a round, the nearest route to
 /// enough nodes, and the minimum load of the busiest link or NIC; "memory", the same for memory traffic of
-/// nodes; "sender", the time of one rank to start all its messages and of the last to arrive; or "nothing".
-/// `where` names the rank or the proof of the load.
+/// nodes; "sender", the time until one rank has started all its messages and the last of these has arrived;
+/// or "nothing". `where` names the rank or the proof of the load.
 struct TimeBound {
     double value = 0;
     std::string by = "nothing";
     std::string where;
 };
 
-/// Computes the bound over the phases whose sum is the problem's graph; without phases, the graph is a single
-/// phase. `congestion` is a bound for the sum. The machine must specify bandwidths. With several phases, the
-/// budget is spent on congestion bounds of each. If the routes of an allocation have more than 2 * 10^7 links
-/// in total, their latency counts as 0. O(nodes^2 * (hops + log nodes) + edges * log degree) plus
-/// congestion_bound().
+/// Computes the bound for a run of all phases. The phases must add up to the problem's graph; without phases,
+/// the graph is a single phase. `congestion` is a bound for the sum. The machine must specify bandwidths.
+/// With several phases, the budget is spent on a congestion bound for each. If the routes of an allocation
+/// have more than 2 * 10^7 links in total, their latency counts as 0. O(nodes^2 * (hops + log nodes) + edges
+/// * log degree) plus congestion_bound().
 [[nodiscard]] TimeBound time_bound(const BoundProblem& problem, std::span<const CommGraph* const> phases,
                                    const CongestionBound& congestion, Meter& meter);
 

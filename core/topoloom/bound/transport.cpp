@@ -95,7 +95,8 @@ class Transport {
         }
     }
 
-    /// Calls visit(row, previous column) along a path from its end to its start; none at the start.
+    /// Calls visit(row, previous column) along a path from its end to its start, where the previous column is
+    /// no_index.
     template <class Visit>
     void walk_back(std::uint32_t row, std::uint32_t end, const Visit& visit) {
         for (std::uint32_t j = end;;) {

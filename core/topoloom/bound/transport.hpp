@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The transportation problem: linear assignment with multiplicities.
+// The transportation problem: linear assignment of rows and columns that count several times.
 #pragma once
 
 #include <cstdint>

@@ -9,20 +9,20 @@
 
 namespace topoloom {
 
-/// Which replica of an expert a token is sent to. Tokens originate uniformly from all GPUs.
+/// To which replica of an expert a token is sent. Tokens originate uniformly from all GPUs.
 enum class ExpertDispatch : std::uint8_t {
     spread,   // any replica, with equal probability
     nearest,  // a replica on the token's own node if there is one, otherwise any
 };
 
-/// Maximum number of experts of a token, which searches count in 16 bits.
+/// Maximum number of experts that a token may choose; searches count them in 16 bits.
 inline constexpr std::size_t max_experts_per_token = 1 << 12;
 
 /// One layer. Tokens are rows of `choices`: the experts of each token, -1 for none.
 struct ExpertLayer {
     std::span<const double> loads;  // load of each expert
     std::span<const std::int64_t> choices;
-    std::size_t per_token = 0;  // columns of choices; 0 if no tokens are known
+    std::size_t per_token = 0;  // number of columns of choices; 0 if no tokens are known
 
     [[nodiscard]] std::size_t tokens() const { return per_token == 0 ? 0 : choices.size() / per_token; }
     /// Throws Error for loads that are negative or add up to infinity, choices that are not experts, and too

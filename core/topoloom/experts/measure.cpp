@@ -74,8 +74,8 @@ class NodeReplicas {
         });
     }
 
-    /// The probability that a token from a node, or from none (`nodes_`), does not visit each node; its own
-    /// node is excluded.
+    /// For every node but `from`, the probability that a token from node `from` does not visit it. `from` is
+    /// `nodes_` if the token comes from none of the nodes.
     void compute_absence(std::span<const std::int64_t> choices, std::size_t from) {
         std::fill(absent_.begin(), absent_.end(), 1.0);
         for (const std::int64_t choice : choices) {

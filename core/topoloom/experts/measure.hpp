@@ -10,8 +10,8 @@
 namespace topoloom {
 
 struct ExpertMeasures {
-    /// Mean number of remote nodes that a token visits; each counts once. If no tokens are known, the
-    /// fraction of choices of an expert on a remote node.
+    /// Mean number of remote nodes that a token visits; each node counts once per token. If no tokens are
+    /// known, the fraction of choices that select an expert on a remote node.
     double visits = 0;
     double load_max = 0;  // of a GPU
     double load_mean = 0;

@@ -135,14 +135,14 @@ void NodeSearch::anneal(std::size_t swaps, double over, double heat, Rng& rng) {
     const double first = first_temperature(rng) * heat;
     if (first == 0) return;
     constexpr std::size_t steps = 200;
-    constexpr double coolest = 0.01;  // relative to the first temperature
+    constexpr double coolest = 0.01;  // fraction of the first temperature
     const double loose = std::max(over, 0.05);
     const auto count = static_cast<std::uint32_t>(movable_.size());
     for (std::size_t step = 0; step < steps; ++step) {
         const double done = static_cast<double>(step) / (steps - 1);
         const double temperature = first * std::pow(coolest, done);
         const double allowed = over + (loose - over) * std::max(0.0, 1 - 1.25 * done);
-        // A thousandth of a GPU's load above the limit costs one temperature.
+        // Excess over the limit of a thousandth of a GPU's mean load costs as much as the temperature.
         const double per_load = 1000 * temperature;
         for (std::size_t i = 0; i < swaps / steps; ++i) {
             const std::uint32_t a = movable_[rng.below(count)];
@@ -213,8 +213,8 @@ void NodeSearch::swap_gpus(std::uint32_t a, std::uint32_t b) {
     std::swap(gpu_of_[a], gpu_of_[b]);
 }
 
-/// Lowers the load of the fullest GPU as far as possible, down to `most`, by the cheapest swap that fills no
-/// other GPU above `most`.
+/// Lowers the load of the fullest GPU as far as possible, but not below `most`, by the cheapest swap that
+/// raises no other GPU above `most`.
 bool NodeSearch::unload_fullest_gpu(double most) {
     const auto full =
         static_cast<std::uint32_t>(std::max_element(gpu_load_.begin(), gpu_load_.end()) - gpu_load_.begin());
@@ -241,7 +241,7 @@ bool NodeSearch::unload_fullest_gpu(double most) {
     return true;
 }
 
-/// Whether the GPUs of two replicas can swap them.
+/// Whether two replicas may swap their GPUs.
 bool NodeSearch::fits_after_swap(std::uint32_t a, std::uint32_t b, double most) const {
     const std::uint32_t from = gpu_of_[a];
     const std::uint32_t to = gpu_of_[b];

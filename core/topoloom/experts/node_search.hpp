@@ -21,20 +21,20 @@ struct TokenPins {
     [[nodiscard]] std::size_t tokens() const { return begin.size() - 1; }
 };
 
-/// Replicas on nodes, with the cost of each on every node: the tokens that would visit the node only for this
-/// replica. Counts are updated with every move, so that evaluating a swap is O(1) and applying it is O(tokens
-/// of its replicas).
+/// Replicas on nodes, with the cost of each replica on every node: the number of tokens that would visit the
+/// node only for this replica. Counts are updated with every move, so that evaluating a swap is O(1) and
+/// applying it is O(tokens of its replicas).
 class NodeSearch {
    public:
-    /// `node_of`: node of each replica. Replicas that are `fixed` stay. A node may have an expert at most
-    /// `at_most(expert)` times or as often as now.
+    /// `node_of`: node of each replica. Replicas that are `fixed` stay. A node may have at most
+    /// `at_most(expert)` replicas of an expert, or as many as it has now.
     NodeSearch(const ExpertGpus& gpus, std::span<const ExpertReplica> replicas, const TokenPins& tokens,
                std::vector<std::uint32_t> node_of, std::vector<bool> fixed,
                std::vector<std::uint32_t> at_most);
 
     /// Simulated annealing by swaps (Kirkpatrick, Gelatt, Vecchi 1983). The load of a node may exceed the
-    /// mean by 5 % at first and by `over` at the end. `heat`: initial temperature, relative to the
-    /// temperature at which half of an average loss is often accepted.
+    /// mean by 5 % at first and by `over` at the end. `heat`: initial temperature, as a fraction of the one
+    /// at which a loss of half the average is often accepted.
     void anneal(std::size_t swaps, double over, double heat, Rng& rng);
 
     /// The node of each replica.
@@ -43,7 +43,7 @@ class NodeSearch {
     /// Packs replicas onto GPUs of their nodes, and swaps them between nodes until no GPU exceeds `most`;
     /// returns false if one still does.
     [[nodiscard]] bool pack(double most);
-    /// Replaces pack(): assigns replicas to these GPUs of their nodes.
+    /// Alternative to pack(): assigns replicas to these GPUs of their nodes.
     void assign_gpus(std::span<const std::uint32_t> gpus);
 
     /// Anneals packed replicas by swaps that leave no GPU above `most`, starting at this fraction of the
@@ -75,7 +75,7 @@ class NodeSearch {
         return cost_[node] * sole_visits(replica, node);
     }
     [[nodiscard]] bool may_swap(std::uint32_t a, std::uint32_t b);
-    /// Change of visits without tokens that both replicas share; a lower bound.
+    /// Change of visits if tokens that visit both replicas are ignored; a lower bound.
     [[nodiscard]] double unshared_visit_change(std::uint32_t a, std::uint32_t b);
     [[nodiscard]] double shared_visit_change(std::uint32_t a, std::uint32_t b);
     [[nodiscard]] double relative_excess(std::size_t node, double load, double over) const;

@@ -59,7 +59,8 @@ class Bins {
         bin_of_[replica] = static_cast<std::uint32_t>(bin);
     }
 
-    /// Applies the swap with the least load of the fuller bin; returns false if no swap helps.
+    /// Applies the swap after which the fuller of the two bins has the least load; returns false if no swap
+    /// helps.
     bool swap_with_fullest() {
         const auto full =
             static_cast<std::size_t>(std::max_element(load_.begin(), load_.end()) - load_.begin());

@@ -11,9 +11,9 @@
 
 namespace topoloom {
 
-/// Packs replicas into `bins` of `slots` each, which they fill. The heaviest replica goes first to the
-/// emptiest bin without its expert; then swaps with the fullest bin are applied while they help. Returns the
-/// bin of each replica.
+/// Packs replicas into `bins` bins of `slots` slots each; the replicas must fill all slots. The heaviest
+/// replica goes first to the emptiest bin without its expert; then swaps with the fullest bin are applied
+/// while they help. Returns the bin of each replica.
 [[nodiscard]] std::vector<std::uint32_t> pack_evenly(std::span<const ExpertReplica> replicas,
                                                      std::size_t bins, std::size_t slots);
 

@@ -24,7 +24,7 @@ namespace {
 
 using Counts = std::vector<std::uint32_t>;
 
-constexpr double rounding = 1e-9;  // relative, for sums of loads in a different order
+constexpr double rounding = 1e-9;  // relative margin for sums of loads in a different order
 
 /// Offset of the first replica of each expert in the list of replicas.
 Counts first_replicas(const Counts& counts) {
@@ -59,15 +59,16 @@ class ExpertPlacementSearch {
         placed_.best = placed_.even;
         const std::vector<double> loads = bin_loads(replicas, gpu_of, gpus_.count());
         most_ = *std::max_element(loads.begin(), loads.end()) * (1 + slack_) * (1 + rounding);
-        // Nearest dispatch may load a GPU more than equal shares of each expert do.
+        // With nearest dispatch, a GPU may get more load than its equal share of each expert.
         const ExpertMeasures even = measure(placed_.even);
         visits_ = satisfies_load_limit(even) ? even.visits : std::numeric_limits<double>::infinity();
         if (gpus_.nodes() == 1 || most_ == 0) return placed_;
         if (dispatch_ == ExpertDispatch::spread) {
             try_start(placed_.even);
         } else {
-            // Fewer replicas of other experts allow more for the busiest, but GPUs are harder to balance.
-            // With tokens, one start in between is within 1 % of the better of two, in half of the time.
+            // Fewer replicas of other experts allow more replicas of the busiest ones, but make GPUs harder
+            // to balance. If tokens are known, a single start in between comes within 1 % of the better of
+            // two starts, in half of the time.
             const bool has_tokens = layer_.tokens() > 0;
             for (const double part : has_tokens ? std::vector{0.9} : std::vector{1.0, 0.7})
                 try_start(spread_replicas(by_load, part));
@@ -99,8 +100,8 @@ class ExpertPlacementSearch {
         try_blocks_in_order(order);
     }
 
-    /// Starts from groups of experts that tokens choose together, with replicas on the same node. Other
-    /// starts spread replicas over nodes, which breaks groups.
+    /// Starts from groups of experts that tokens choose together, with all replicas of an expert on the same
+    /// node. Other starts spread replicas over nodes, which breaks groups.
     void try_expert_groups() {
         const std::size_t experts = layer_.loads.size();
         if (place_blocks_on_nodes(layer_.loads, gpus_).empty()) return;
@@ -121,8 +122,9 @@ class ExpertPlacementSearch {
         try_blocks_in_order(order);
     }
 
-    /// Tries blocks of adjacent experts in this order. If their visits are fewer than the best, ignoring
-    /// loads, continues from blocks with overloaded nodes relieved; half of the slack remains for GPUs.
+    /// Tries blocks of adjacent experts in this order. If they have fewer visits than the best placement,
+    /// regardless of loads, continues from such blocks after relieving overloaded nodes; half of the slack
+    /// remains for GPUs.
     void try_blocks_in_order(std::span<const std::uint32_t> order) {
         const auto blocks = place_blocks_on_nodes(layer_.loads, gpus_, order);
         if (blocks.empty()) return;
@@ -133,7 +135,7 @@ class ExpertPlacementSearch {
         improve_placement(start, cool);
     }
 
-    /// Places replicas on different nodes, with as many as possible for the busiest experts, such that none
+    /// Places replicas on different nodes, with as many as possible for the busiest experts, while no replica
     /// exceeds a fraction of a GPU's load; returns nothing if no placement satisfies the load limit.
     [[nodiscard]] std::vector<std::uint32_t> spread_replicas(const Counts& by_load, double part) {
         const bool has_tokens = layer_.tokens() > 0 && part < 0.95;  // then GPUs are easy to balance
@@ -247,7 +249,7 @@ class ExpertPlacementSearch {
     static constexpr AnnealingParameters cool{
         0.1, 0.05};  // `hot` would destroy blocks and take four times as long
 
-    /// Improves a placement by moving experts of the same tokens to the same nodes.
+    /// Improves a placement by moving experts that the same tokens choose to the same nodes.
     void improve_placement(std::span<const std::uint32_t> start, const AnnealingParameters& heat) {
         Counts counts(layer_.loads.size(), 0);
         for (const std::uint32_t expert : start) ++counts[expert];
@@ -262,7 +264,8 @@ class ExpertPlacementSearch {
         }
         const TokenPins tokens = draw_pins(counts, node_of);
         constexpr std::size_t swaps = 400'000;
-        for (const double part : {0.9, 0.3}) {  // fraction of the slack for nodes; GPUs need the rest
+        for (const double part :
+             {0.9, 0.3}) {  // fraction of the slack that nodes may use; GPUs need the rest
             NodeSearch search(gpus_, replicas, tokens, node_of, are_replicated(counts, replicas),
                               max_replicas_on_node(counts));
             search.anneal(swaps, slack_ * part, heat.nodes, rng_);

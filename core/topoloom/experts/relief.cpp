@@ -68,7 +68,7 @@ class BlockRelief {
         }
     }
 
-    /// Adds replicas on other GPUs of the same node until no replica exceeds a GPU's load.
+    /// Adds replicas within the same node until no replica has more load than a GPU may have.
     void split_large(double over) {
         const double most = mean_ / static_cast<double>(gpus_.gpus_on(0).size()) * (1 + over);
         for (std::size_t expert = 0; expert < home_.size(); ++expert) {
@@ -111,8 +111,8 @@ class BlockRelief {
         return true;
     }
 
-    /// Adds replicas on their own node of the experts with the largest load per replica, which changes no
-    /// visits. Experts with a replica on another node come last.
+    /// Adds replicas of the experts with the largest load per replica, each on the expert's own node, which
+    /// changes no visits. Experts with a replica on another node come last.
     void fill_free_slots(std::size_t node) {
         const auto key = [&](std::size_t expert) { return std::pair(away_[expert] == none, share(expert)); };
         while (left_[node] > 0) {

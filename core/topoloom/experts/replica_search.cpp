@@ -67,7 +67,8 @@ class ReplicaSearch {
         return on_node_[expert * nodes_ + at] > 0 ? loads_[expert] * gpus_.share(at) : 0;
     }
     [[nodiscard]] double excess_load(double load) const { return std::max(0.0, load - most_); }
-    /// Objective of annealing: ten times the load above the limit, minus the tokens that stay on their nodes.
+    /// The objective that annealing minimizes: ten times the load above the limit, minus the tokens that stay
+    /// on their nodes.
     [[nodiscard]] double energy() const { return 10 * over_ - kept_; }
 
     [[nodiscard]] bool gpu_has_expert(std::uint32_t at, std::uint32_t expert) const {

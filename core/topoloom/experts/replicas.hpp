@@ -16,14 +16,14 @@ struct ExpertReplica {
     double load;
 };
 
-/// Minimizes the largest load of a replica: adds replicas to the expert with the largest one until all places
-/// are used.
+/// Minimizes the largest load of a replica: adds a replica to the expert with the largest load per replica,
+/// until all places are used.
 [[nodiscard]] std::vector<std::uint32_t> count_replicas_by_load(std::span<const double> loads,
                                                                 const ExpertGpus& gpus);
 
-/// No replica exceeds `most`; remaining places go to the busiest experts until all nodes have a replica.
-/// Empty if there are not enough places. An expert with at least as many replicas as nodes has equally many
-/// on every node.
+/// Chooses numbers such that no replica's load exceeds `most`; remaining places go to the busiest experts
+/// until these have a replica on every node. Empty if there are not enough places. An expert with at least as
+/// many replicas as nodes has equally many on every node.
 [[nodiscard]] std::vector<std::uint32_t> count_replicas_by_node(std::span<const double> loads,
                                                                 const ExpertGpus& gpus, double most);
 

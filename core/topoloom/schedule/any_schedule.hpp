@@ -52,10 +52,11 @@ class ScheduleInterface {
     virtual void senders(std::uint64_t round, const RankVisitor& visit) const = 0;
 };
 
-/// Satisfies Schedule. Each function costs one virtual call, plus one indirect call per visit. Copies share the schedule.
+/// Satisfies Schedule. Each function costs one virtual call, plus one indirect call per visit. Copies share
+/// one schedule object.
 class AnySchedule {
    public:
-    /// Defined in schedule_adapter.hpp; include it where schedules are constructed.
+    /// Defined in schedule_adapter.hpp; include that file where schedules are constructed.
     template <class S>
         requires(!std::same_as<S, AnySchedule> && Schedule<S>)
     AnySchedule(S schedule);

@@ -78,7 +78,7 @@ void ScheduleVerifier::apply_block(std::uint64_t round, Transfer transfer, const
 
 void ScheduleVerifier::verify_round(std::uint64_t round, Transfer transfer,
                                     std::span<const TracedMessage> messages) {
-    std::vector<std::uint64_t> carried;  // shares before the round
+    std::vector<std::uint64_t> carried;  // contributions in the messages, as they were before the round
     for (const TracedMessage& message : messages) {
         Bytes bytes;
         for (const std::uint64_t block : message.blocks) {

@@ -21,7 +21,7 @@ struct TracedMessage {
     std::vector<std::uint64_t> blocks;
 };
 
-/// Tracks which rank has which blocks. Memory: one word per rank and block; for reductions, one bit per rank,
+/// Tracks which rank has which blocks. Memory: 8 bytes per rank and block; for reductions, one bit per rank,
 /// block and contributing rank.
 class ScheduleVerifier {
    public:
@@ -34,7 +34,7 @@ class ScheduleVerifier {
     void finish() const;
 
    private:
-    /// Index of the first word of a block's contributions on a rank.
+    /// Index in shares_ at which the contributions to a block that a rank has begin.
     [[nodiscard]] std::size_t at(Rank rank, std::uint64_t block) const {
         return (rank.value * collective_.block_count() + block) * whole_.size();
     }
@@ -49,9 +49,10 @@ class ScheduleVerifier {
                                    const char* what) const;
 
     Collective collective_;
-    /// Complete contributions of a block, one bit per rank; one bit without a reduction.
+    /// The contributions of a complete block: one bit per contributing rank, or a single bit without a
+    /// reduction.
     std::vector<std::uint64_t> whole_;
-    std::vector<std::uint64_t> shares_;  // indexed by rank, block and word
+    std::vector<std::uint64_t> shares_;  // by rank, then block, then 64-bit word
 };
 
 /// Sender, receiver and size of a message.
@@ -66,9 +67,9 @@ struct MessageKey {
 /// ranks.
 void check_agreement(std::uint64_t round, std::vector<MessageKey> sent, std::vector<MessageKey> received);
 
-/// Throws Error that names round, ranks and block unless the schedule implements its collective and its
-/// senders and receivers list the same messages. O(rounds * ranks + messages log messages + transferred
-/// blocks); memory as in ScheduleVerifier.
+/// Throws Error unless the schedule implements its collective, and its senders and receivers list the same
+/// messages. The error names the round, the ranks and the block. O(rounds * ranks + messages log messages +
+/// transferred blocks); memory as in ScheduleVerifier.
 template <Schedule S>
 void check_schedule(const S& schedule) {
     const Collective& collective = schedule.collective();

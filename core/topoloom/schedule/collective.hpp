@@ -34,7 +34,7 @@ enum class Operation {
 
 /// Returns the name used on the command line, such as all-gather.
 [[nodiscard]] std::string_view operation_name(Operation operation);
-/// Throws Error that lists all operations if the name is unknown.
+/// Throws Error if the name is unknown; the error lists all operations.
 [[nodiscard]] Operation parse_operation(std::string_view name);
 
 [[nodiscard]] constexpr bool is_many_to_many(Operation operation) {
@@ -54,9 +54,9 @@ enum class Cut : std::uint8_t {
 ///   reduce-scatter                    `bytes` per rank: block b is reduced to rank b
 ///                                     (`bytes` in total if all-gather or reduce-scatter has `pieces`)
 ///   scan, exscan                      one block; rank r needs the contributions of ranks 0 .. r (scan) or
-///                                     0 .. r - 1 (exscan), and separates contributions of lower ranks
+///                                     0 .. r - 1 (exscan), and keeps those of lower ranks separate
 ///   all-to-all                        `bytes` per pair: block o * ranks + t is sent by rank o to rank t
-///   many-to-many                      the same for the pairs of a demand, with the bytes of the demand
+///   many-to-many                      like all-to-all, but only for the pairs of a demand, with its bytes
 ///   many-to-many-multicast            block b is sent by rank b to its targets; other ranks may also have it
 ///   barrier                           one block of 0 bytes; every rank contributes at least once
 class Collective {
@@ -74,7 +74,7 @@ class Collective {
     [[nodiscard]] Bytes bytes() const { return bytes_; }
     [[nodiscard]] Rank root() const { return root_; }
     [[nodiscard]] std::uint64_t pieces() const { return pieces_; }
-    /// Null for operations other than many-to-many and its multicast variant.
+    /// The demand of a many-to-many or its multicast variant; null for other operations.
     [[nodiscard]] const Demand* demand() const { return demand_.get(); }
 
     /// Whether several ranks contribute to the same block.
@@ -87,12 +87,13 @@ class Collective {
     [[nodiscard]] bool is_personalized() const {
         return operation_ == Operation::all_to_all || operation_ == Operation::many_to_many;
     }
-    /// Whether the target receives data from the origin. For operations in which every rank has its own data.
+    /// Whether the target receives data from the origin. Only for operations in which every rank has its own
+    /// data.
     [[nodiscard]] bool is_target(Rank origin, Rank target) const {
         return demand_ == nullptr || demand_->is_target(origin, target);
     }
     [[nodiscard]] std::uint64_t block_count() const;
-    /// Number of ranks whose contributions the promised block includes: ranks 0, 1, ... .
+    /// The block promised to a rank includes the contributions of this many ranks: 0, 1, ... .
     [[nodiscard]] std::size_t promised_shares(Rank rank) const {
         return operation_ == Operation::scan     ? rank.value + std::size_t{1}
                : operation_ == Operation::exscan ? rank.value

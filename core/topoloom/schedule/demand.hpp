@@ -24,9 +24,9 @@ struct EveryNth {
 /// Regular (O(1) memory) or given by a graph. No rank requires its own data.
 class Demand {
    public:
-    /// Each of the next `degree` ranks, modulo the number of ranks, receives `bytes` from a rank. Throws
-    /// Error if ranks is 0, degree is not below the number of ranks, bytes is negative, or a rank has more
-    /// than 2^62 bytes.
+    /// Every rank sends `bytes` to each of the next `degree` ranks, modulo the number of ranks. Throws Error
+    /// if ranks is 0, degree is not below the number of ranks, bytes is negative, or a rank has more than
+    /// 2^62 bytes.
     Demand(std::size_t ranks, std::size_t degree, Bytes bytes);
     /// An edge u -> v of b bytes means that v receives b bytes from u. Throws Error for 0 ranks. Memory:
     /// twice the graph.

@@ -24,7 +24,7 @@ struct Copies {
 };
 
 /// Every function is O(1) or O(visited items), allocates nothing and throws nothing.
-///   rounds()                        0 for one rank
+///   rounds() number of rounds; 0 for one rank
 ///   sends(rank, round, visit)       calls visit(peer, bytes) for each message that the rank sends in the
 ///                                   round: at most one per peer, none to itself
 ///   receives(rank, round, visit)    calls visit(peer, bytes) for each message that the rank receives in the

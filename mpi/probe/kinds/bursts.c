@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bursts of messages, answered by one reply: C. Karlsson, PhD thesis, CSM, 2012, A 3.2 and 3.3.
+// Bursts of messages, each answered by one reply: C. Karlsson, PhD thesis, CSM, 2012, A 3.2 and 3.3.
 #include "kinds.h"
 
 #include <stddef.h>

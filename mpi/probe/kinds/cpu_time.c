@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/// Number of round trips of empty messages, after which an earlier message must have arrived.
+/// Number of round trips of empty messages. After these, an earlier message must have arrived.
 enum { trips = 2 };
 
 static void exchange_empty_messages(const struct exchange* e, int first) {

@@ -11,7 +11,7 @@ static const struct exchange_kind kinds[] = {
     {"burst", measure_burst, answer_burst},
     // time of `window` messages in each direction
     {"both", measure_bidirectional, answer_bidirectional},
-    // time of a message whose receive is posted, and an empty one
+    // time of a message whose receive is already posted, followed by an empty message
     {"expected", measure_two_messages, answer_expected},
     // the same, but the receive is posted after the empty message has arrived
     {"unexpected", measure_two_messages, answer_unexpected},

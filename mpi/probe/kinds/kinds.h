@@ -12,7 +12,7 @@ struct exchange {
     int peer;
     int bytes;              // of a message
     int window;             // number of consecutive messages, or of additional posted receives
-    char *out, *in;         // `in` has space for a window
+    char *out, *in;         // `in` has space for a window of messages
     MPI_Request* requests;  // memory for the requests of two windows
 };
 

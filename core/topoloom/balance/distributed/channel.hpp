@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The messages of one rank, and the coroutine type of functions that send and await them.
+// The channel through which a rank sends and receives messages, and the coroutine type of functions that use
+// it.
 #pragma once
 
 #include <coroutine>
@@ -56,7 +57,7 @@ class PeerChannel {
     [[nodiscard]] std::optional<std::uint32_t> from() const { return from_; }
     [[nodiscard]] Topic topic() const { return topic_; }
     [[nodiscard]] std::vector<Message> take_messages() { return std::exchange(out_, {}); }
-    /// Resumes the coroutine with the payload for which it waits.
+    /// Resumes the waiting coroutine and passes it the payload.
     void deliver(Payload payload) {
         in_ = std::move(payload);
         std::exchange(waiting_, {}).resume();
@@ -106,7 +107,7 @@ class [[nodiscard]] Coroutine {
 
     void start() { handle_.resume(); }
     [[nodiscard]] bool done() const { return handle_.done(); }
-    /// Returns the result after completion. Rethrows an exception of the coroutine.
+    /// Returns the result after completion. Rethrows an exception that the coroutine threw.
     Result take() {
         if (handle_.promise().error) std::rethrow_exception(handle_.promise().error);
         return std::move(*handle_.promise().result);

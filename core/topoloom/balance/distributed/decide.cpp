@@ -5,7 +5,7 @@
 #include <bit>
 #include <utility>
 
-#include "topoloom/balance/distributed/places.hpp"
+#include "topoloom/balance/distributed/line_positions.hpp"
 #include "topoloom/balance/distributed/sum_of_all.hpp"
 #include "topoloom/balance/distributed/tree_scan.hpp"
 #include "topoloom/base/error.hpp"
@@ -14,13 +14,14 @@ namespace topoloom {
 
 namespace {
 
-// GCC 12 destroys temporary arguments of awaited calls twice; therefore they have names here.
+// GCC 12 destroys temporary arguments of awaited calls twice; therefore all such arguments are named
+// variables.
 
 constexpr TreeTopics sum_topics{Topic::sums_up, Topic::sums_down};
 constexpr TreeTopics next_topics{Topic::next_up, Topic::next_down};
 
 /// Payload of the scan around a position of the merged line: position and owner of the first sender, key of
-/// the first receiver, position of the last sender; -1: none.
+/// the first receiver, and position of the last sender. -1 stands for none.
 constexpr std::size_t next_sender = 0, next_owner = 1, next_receiver = 2, last_sender = 3;
 
 Payload add_next(const Payload& left, const Payload& right) {
@@ -30,40 +31,41 @@ Payload add_next(const Payload& left, const Payload& right) {
             right[last_sender] >= 0 ? right[last_sender] : left[last_sender]};
 }
 
-/// Sends the element of each rank that is not at its target to its position before the merge.
-Coroutine<Element> send_to_position(PeerChannel& channel, std::uint32_t rank, std::uint32_t elements,
-                                    ElementPosition own) {
+/// If a rank is not at its target, sends its element to the rank that holds the element's position before the
+/// merge.
+Coroutine<LineElement> send_to_position(PeerChannel& channel, std::uint32_t rank, std::uint32_t elements,
+                                        ElementPosition own) {
     if (own.has_position && own.place != rank) channel.send(own.place, Topic::line_up, own.element.payload());
     if (rank < elements && (!own.has_position || own.place != rank)) {
         const Payload got = co_await channel.receive(std::nullopt, Topic::line_up);
-        co_return Element::of(got);
+        co_return LineElement::of(got);
     }
     co_return own.element;
 }
 
 /// Runs a bitonic merge network. Missing elements after the last count as infinite and stay there.
-Coroutine<Element> merge_elements(PeerChannel& channel, std::uint32_t rank, std::uint32_t elements,
-                                  Element own) {
+Coroutine<LineElement> merge_elements(PeerChannel& channel, std::uint32_t rank, std::uint32_t elements,
+                                      LineElement own) {
     for (std::uint32_t half = std::bit_ceil(elements) / 2; half > 0; half /= 2) {
         const std::uint32_t other = rank ^ half;
         if (other >= elements) continue;
         channel.send(other, Topic::merge, own.payload());
         const Payload got = co_await channel.receive(other, Topic::merge);
-        const Element others = Element::of(got);
+        const LineElement others = LineElement::of(got);
         own = rank < other ? std::min(own, others) : std::max(own, others);
     }
     co_return own;
 }
 
-/// A position in a segment of the merged line that ends with a sender.
-struct Segment {
+/// A position of the merged line, within the segment that ends with the next sender.
+struct SenderSegment {
     std::uint32_t sender;
     std::uint32_t away;    // distance to the sender
     std::uint32_t length;  // number of positions before the sender
 };
 
-/// Gathers served receivers at the sender along a binomial tree; returns the complete list there.
-Coroutine<Payload> gather_receivers(PeerChannel& channel, Segment segment, Payload served) {
+/// Gathers the receivers that a sender serves, along a binomial tree; the sender gets the complete list.
+Coroutine<Payload> gather_receivers(PeerChannel& channel, SenderSegment segment, Payload served) {
     const auto [sender, away, length] = segment;
     for (std::uint32_t step = 1; away + step <= length && (away & step) == 0; step *= 2) {
         const Payload got = co_await channel.receive(sender - away - step, Topic::gather);
@@ -75,10 +77,10 @@ Coroutine<Payload> gather_receivers(PeerChannel& channel, Segment segment, Paylo
     co_return Payload();
 }
 
-/// Finds the partners of an element's owner. Payload: its sender, or -1, and the tasks received; then pairs
-/// of receivers and tasks.
+/// Finds the partners of an element's owner. Returns the owner's sender, or -1, and the number of tasks
+/// received from it; then pairs of a receiver and a number of tasks.
 Coroutine<Payload> find_partners(PeerChannel& channel, std::uint32_t rank, std::uint32_t elements,
-                                 Element own, std::int64_t all_sent) {
+                                 LineElement own, std::int64_t all_sent) {
     const bool gives = own.is_receiver == 0;
     Payload own_payload(4, -1);
     if (gives) {
@@ -92,17 +94,17 @@ Coroutine<Payload> find_partners(PeerChannel& channel, std::uint32_t rank, std::
     const std::int64_t until = around.after[next_receiver];
     const std::int64_t lacks = gives ? (until >= 0 ? until : all_sent) - own.key : own.tasks;
     const auto begin = static_cast<std::uint32_t>(std::max<std::int64_t>(around.before[last_sender], 0));
-    // Serve the waiting gather first; otherwise senders would wait for each other in a chain.
+    // Complete the gather that others wait for first; otherwise senders would wait for each other in a chain.
     if (around.after[next_sender] >= 0) {
         const auto sender = static_cast<std::uint32_t>(around.after[next_sender]);
         Payload served;
         if (lacks > 0) served = Payload{own.owner, lacks};
-        const Segment segment{sender, sender - rank, sender - (gives ? rank : begin)};
+        const SenderSegment segment{sender, sender - rank, sender - (gives ? rank : begin)};
         static_cast<void>(co_await gather_receivers(channel, segment, std::move(served)));
     }
     Payload found{lacks > 0 ? around.after[next_owner] : -1, lacks};
     if (gives) {
-        const Segment segment{rank, 0, rank - begin};
+        const SenderSegment segment{rank, 0, rank - begin};
         const Payload none;
         const Payload served = co_await gather_receivers(channel, segment, none);
         found.insert(found.end(), served.begin(), served.end());
@@ -131,7 +133,7 @@ Coroutine<OwnPlan> decide(PeerChannel& channel, std::uint32_t rank, std::uint32_
     const PrefixSums prefix_sums = compute_prefix_sums(sum, ranks, around, kind);
     const ElementPosition own_position = find_position(prefix_sums, rank, load);
     Payload own_result;
-    Element own = co_await send_to_position(channel, rank, prefix_sums.elements, own_position);
+    LineElement own = co_await send_to_position(channel, rank, prefix_sums.elements, own_position);
     if (rank < prefix_sums.elements) {
         own = co_await merge_elements(channel, rank, prefix_sums.elements, own);
         own_result = co_await find_partners(channel, rank, prefix_sums.elements, own, prefix_sums.all_sent);

@@ -26,8 +26,8 @@ struct OwnPlan {
 /// A rank sends at most 2 ceil(log2 ranks) + this number of messages.
 inline constexpr std::uint32_t further_messages = 9;
 
-/// Computes the transfers of one rank in sweep_plan(). All ranks call it; it throws Error on all of them for
-/// a negative load, and if the loads add up to 2^62 or more. About 7 log2(ranks) messages are on the critical
+/// Computes the transfers of one rank in sweep_plan(). All ranks call it; it throws Error on all of them if
+/// any load is negative or the loads add up to 2^62 or more. About 7 log2(ranks) messages are on the critical
 /// path: a sum, a scan, a merge of the prefix sums of senders and receivers by a bitonic network with one
 /// element per rank, another scan, and a gather of receivers at their sender. Payloads are small, except
 /// those that list the receivers of a sender.

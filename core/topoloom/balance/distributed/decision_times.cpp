@@ -13,8 +13,8 @@ DecisionTimes decision_times(const DecidingRanks& deciding, const DecisionCosts&
     const double alone = 8 * all * costs.byte_s + all * costs.rank_s;
     DecisionTimes times;
     times.gathered = rounds * costs.message_s + alone;
-    // On the critical path, scans send 58 more numbers per round than one per message: their payloads, to two
-    // ranks over one link.
+    // Besides one number per message, scans send 58 numbers per round on the critical path: payloads of
+    // several numbers, to two ranks over one link.
     constexpr double round_bytes = 8 * 58;
     times.distributed = (7 * rounds + 3) * costs.message_s + rounds * round_bytes * costs.byte_s;
     times.by_node = std::numeric_limits<double>::infinity();

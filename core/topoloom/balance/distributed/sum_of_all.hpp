@@ -8,12 +8,12 @@
 
 namespace topoloom {
 
-/// Result for any sum of 2^62 or more.
+/// The result of sum_of_all() if the sum is 2^62 or more.
 inline constexpr std::int64_t too_large = std::int64_t{1} << 62;
 
-/// Sums loads: `too_large` if the sum is 2^62 or more, negative if any load is. Each rank sends ceil(log2
-/// ranks) consecutive messages, for any number of ranks. A rank has the sum of n ranks beginning with itself,
-/// and of the n - 1 ranks after it; each step turns n into 2n or 2n - 1.
+/// Sums loads. The result is `too_large` if the sum is 2^62 or more, and negative if any load is negative.
+/// Each rank sends ceil(log2 ranks) consecutive messages, for any number of ranks. A rank keeps two sums: of
+/// n ranks beginning with itself, and of the n - 1 ranks after it. Each step turns n into 2n or 2n - 1.
 Coroutine<std::int64_t> sum_of_all(PeerChannel& channel, std::uint32_t rank, std::uint32_t ranks,
                                    std::int64_t load);
 

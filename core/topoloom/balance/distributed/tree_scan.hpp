@@ -9,14 +9,15 @@
 
 namespace topoloom {
 
-/// A position in the search tree over positions 0 .. count - 1: the left subtree contains lower positions.
+/// A position as a vertex of the search tree over positions 0 .. count - 1: its left subtree contains lower
+/// positions.
 struct TreePosition {
     std::optional<std::uint32_t> parent, left, right;
 };
 
 [[nodiscard]] TreePosition tree_position(std::uint32_t place, std::uint32_t count);
 
-/// Combines the payloads of adjacent ranges; associative.
+/// Combines the payloads of two adjacent ranges. Must be associative.
 struct ScanOperator {
     Payload nothing;  // identity
     Payload (*add)(const Payload& left, const Payload& right);
@@ -30,8 +31,8 @@ struct ScanResult {
     Payload before, after;
 };
 
-/// Computes the combined payloads before and after a position. Each position sends at most three messages;
-/// about 2 log2(count) are on the critical path.
+/// Combines the payloads of all positions before one position, and of all after it. Each position sends at
+/// most three messages; about 2 log2(count) messages are on the critical path.
 Coroutine<ScanResult> tree_scan(PeerChannel& channel, std::uint32_t place, std::uint32_t count,
                                 TreeTopics topics, Payload own, ScanOperator addition);
 

@@ -80,7 +80,7 @@ class CycleSearch {
         while (ranks_.back() != there) leave();
     }
 
-    /// Removes the cycle that the path forms from this index on.
+    /// Removes the cycle formed by the part of the path that begins at this index.
     void remove_cycle(std::size_t begin) {
         std::int64_t even_cost = 0;
         std::int64_t odd_cost = 0;
@@ -108,8 +108,8 @@ class CycleSearch {
 
 std::vector<Shipment> remove_cycles(std::vector<Shipment> shipments, std::size_t ranks,
                                     std::span<const std::uint32_t> costs) {
-    // Removing a cycle may close another among ranks visited earlier. Therefore repeat until no cycle is
-    // found.
+    // Removing a cycle may create another one among ranks visited earlier. Therefore, the search repeats
+    // until it finds none.
     while (CycleSearch(shipments, ranks, costs).run()) {
     }
     std::erase_if(shipments, [](const Shipment& one) { return one.tasks == 0; });

@@ -10,9 +10,9 @@
 
 namespace topoloom {
 
-/// Removes cycles. On each cycle, tasks move from the more expensive half of its shipments to the other half
-/// until a shipment is empty: this never costs more and saves a message. `costs` are per task, by shipment.
-/// No rank may be both sender and receiver. O(shipments + ranks on cycles).
+/// Removes cycles. On each cycle, every second shipment shrinks and the others grow until one is empty. The
+/// more expensive half shrinks, so the cost never rises, and a message is saved. `costs` are per task, by
+/// shipment. No rank may be both sender and receiver. O(shipments + ranks on cycles).
 [[nodiscard]] std::vector<Shipment> remove_cycles(std::vector<Shipment> shipments, std::size_t ranks,
                                                   std::span<const std::uint32_t> costs);
 

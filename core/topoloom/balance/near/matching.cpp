@@ -30,8 +30,8 @@ std::vector<Shipment> match_near(const NearExcess& near) {
     std::vector<Shipment> shipments;
     shipments.reserve(count);
     std::vector<std::int64_t> left = near.excess;
-    // Parts, by their first and last position. The remaining excess in each part is a list with a single
-    // sign.
+    // Parts are identified by their first or last position. Each has a list of its positions with remaining
+    // excess, all of one sign.
     std::vector<std::uint32_t> begin(count), end(count), head(count), tail(count);
     std::vector<std::uint32_t> next(count, no_index), before(count, no_index);
     for (std::uint32_t i = 0; i < count; ++i) begin[i] = end[i] = head[i] = tail[i] = i;

@@ -12,7 +12,7 @@ namespace topoloom {
 struct NearExcess {
     std::vector<std::uint32_t> ranks;
     std::vector<std::int64_t> excess;  // in tasks; never 0; the sum is 0
-    /// By rank except the last: when its part merges with the next rank's part; see meeting_times().
+    /// For each rank but the last: when its part merges with that of the next rank; see meeting_times().
     std::vector<std::uint64_t> meeting_time;
 };
 
@@ -28,9 +28,9 @@ struct Shipment {
     std::int64_t tasks;
 };
 
-/// Adjacent parts of the order merge by their meeting times. Within a merged part, surplus is matched with
-/// deficits, facing ranks first, so that only the net excess leaves a part. A match completes at least one of
-/// its two ranks, so shipments have no cycles. O(ranks log ranks).
+/// Adjacent parts of the order merge in the order of their meeting times. Within a merged part, surplus is
+/// matched with deficits, beginning where the two parts touch, so that only the net excess leaves a part. A
+/// match completes at least one of its two ranks, so shipments have no cycles. O(ranks log ranks).
 [[nodiscard]] std::vector<Shipment> match_near(const NearExcess& near);
 
 }  // namespace topoloom

@@ -11,9 +11,9 @@
 namespace topoloom {
 
 /// A receiver with more than `most` senders receives everything from its first `most` senders; the remaining
-/// senders ship to these instead, and so on: with `most` = 1 a chain. Messages and final loads stay the same;
-/// more tasks move. Shipments must have no cycles. No rank sends tasks that it does not have, provided that
-/// no rank has a deficit larger than its target. O(ranks log ranks).
+/// senders ship to these instead, and so on; `most` = 1 gives a chain. Messages and final loads stay the
+/// same; more tasks move. Shipments must have no cycles. No rank sends tasks that it does not have, provided
+/// that no deficit is larger than the target of its rank. O(ranks log ranks).
 [[nodiscard]] std::vector<Shipment> limit_receives(std::vector<Shipment> shipments, std::size_t ranks,
                                                    std::uint32_t most);
 

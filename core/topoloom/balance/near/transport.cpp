@@ -29,7 +29,7 @@ class SpanningTreeBasis {
         build_tree(tree);
     }
 
-    /// Exchanges edges until no exchange makes the transport cheaper. Each exchange makes it cheaper because
+    /// Exchanges edges until no exchange makes the transport cheaper. Every exchange reduces the cost because
     /// no edge is empty.
     void run() {
         for (std::uint32_t sender = 0, idle = 0; idle < senders_; sender = (sender + 1) % senders_) {
@@ -105,8 +105,8 @@ class SpanningTreeBasis {
         if (next_[node] != no_index) before_[next_[node]] = before_[node];
     }
 
-    /// Calls visit(node, whether the edge above loses tasks, whether the node is on the sender's side) around
-    /// the cycle that a new edge closes.
+    /// Calls visit(node, whether the edge above it loses tasks, whether it is on the sender's side) for the
+    /// nodes of the cycle that a new edge closes.
     template <class Visit>
     void walk_cycle(std::uint32_t sender, std::uint32_t receiver, const Visit& visit) const {
         std::uint32_t a = sender;
@@ -151,8 +151,8 @@ class SpanningTreeBasis {
         shift_potentials(root, is_on_sender_side ? reduced : -reduced);
     }
 
-    /// Adds to the potentials of the senders below a node, subtracts from those of the receivers, and updates
-    /// depths.
+    /// Adds `by` to the potentials of the senders below a node, subtracts it from those of the receivers, and
+    /// updates depths.
     void shift_potentials(std::uint32_t root, std::int32_t by) {
         waiting_.assign(1, root);
         while (!waiting_.empty()) {
@@ -202,7 +202,8 @@ std::vector<Shipment> cheapest_transport(const NearExcess& near, const Machine& 
         (near.excess[i] > 0 ? giving : receiving).push_back(near.ranks[i]);
     }
     // Perturbation (Orden 1956): each sender gets a small extra amount, and the last receiver needs the sum.
-    // No proper subset balances, so no tree edge is empty and each exchange reduces the cost.
+    // No proper subset of senders and receivers balances, so no tree edge is empty and each exchange reduces
+    // the cost.
     const auto scale = static_cast<std::int64_t>(2 * senders.size() + 2);
     NearExcess enlarged = near;
     for (std::int64_t& excess : enlarged.excess) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Minimum-cost transport of surplus to deficits; the cost is tasks times distance.
+// Minimum-cost transport of surplus to deficits; the cost is the sum of tasks times distance.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace topoloom {
 
-/// Whether the cheapest transport takes less than a second: at most 2^22 pairs of a sender and a receiver,
-/// and no overflow in sums of distances and tasks.
+/// Whether computing the cheapest transport takes less than a second: if there are at most 2^22 pairs of a
+/// sender and a receiver, and sums of distances and tasks cannot overflow.
 [[nodiscard]] bool is_small(const NearExcess& near, const Machine& machine);
 
 /// Runs the transportation simplex, starting from match_near(). Shipments have no cycles. Requires

@@ -20,7 +20,7 @@ struct Window {
     std::vector<Shipment> shipments;
 };
 
-/// Width of a window, limited because work grows faster than the width; 0: no time for any window.
+/// Width of a window, limited because work grows faster than the width; 0 if there is no time for any window.
 std::uint32_t window_width(std::size_t ranks) {
     if (ranks <= std::size_t{1} << 15) return 1024;
     if (ranks <= std::size_t{1} << 17) return 256;
@@ -67,7 +67,7 @@ std::vector<Shipment> improve_in_windows(std::vector<Shipment> shipments, const 
         for (std::uint32_t begin = 0, end = shift > 0 ? shift : width; begin < count;
              begin = end, end = begin + width)
             windows.push_back({begin, std::min(end, count), {}});
-        // By how much the first window is shorter.
+        // By how much the first window is shorter than the others.
         const std::uint32_t before = shift > 0 ? width - shift : 0;
         const auto window_of = [&](std::uint32_t place) { return (place + before) / width; };
         std::vector<Shipment> others;

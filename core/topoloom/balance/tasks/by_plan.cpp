@@ -37,7 +37,8 @@ class TaskOwners {
             tasks_of_rank_[rank_of_[task].value].push_back(task);
     }
 
-    /// Moves tasks while this brings the moved load closer to `load`; returns the remaining load.
+    /// Moves tasks while this brings the moved load closer to `load`; returns the part of `load` that has not
+    /// moved.
     double move_tasks(Rank from, Rank to, double load) {
         std::vector<std::pair<std::int64_t, std::size_t>> candidates;
         for (const std::size_t task : tasks_of_rank_[from.value]) {
@@ -45,7 +46,7 @@ class TaskOwners {
             candidates.emplace_back(
                 symmetric_ == nullptr ? 0 : pull_bytes(*symmetric_, rank_of_, task, from, to), task);
         }
-        // The strongest pull first; then the heaviest task, because light tasks can fill the rest; then the
+        // Strongest pull first; on ties the heaviest task, because light tasks can fill the rest; then the
         // lowest number.
         std::ranges::sort(candidates, [&](const auto& a, const auto& b) {
             if (a.first != b.first) return a.first > b.first;

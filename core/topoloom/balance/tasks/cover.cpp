@@ -10,7 +10,7 @@ namespace topoloom {
 namespace {
 
 constexpr int max_nodes = 20'000;
-/// With more tasks, a single task hardly matters.
+/// If a cover needs more tasks, a single task hardly matters, and nothing is searched.
 constexpr std::size_t max_depth = 1000;
 
 class CoverSearch {
@@ -21,11 +21,11 @@ class CoverSearch {
                 items_.push_back({tasks.loads[task],
                                   tasks.bytes.empty() ? 0.0 : static_cast<double>(tasks.bytes[task]), task});
         }
-        std::ranges::sort(items_, [](const Item& a, const Item& b) {
+        std::ranges::sort(items_, [](const CoverItem& a, const CoverItem& b) {
             const double left = a.bytes * b.load, right = b.bytes * a.load;
             return left != right ? left < right : a.task < b.task;
         });
-        for (const Item& item : items_) {
+        for (const CoverItem& item : items_) {
             load_before_.push_back(load_before_.back() + item.load);
             bytes_before_.push_back(bytes_before_.back() + item.bytes);
         }
@@ -35,7 +35,7 @@ class CoverSearch {
         Cover found;
         found.least_bytes = bound(0, load);
         if (found.least_bytes == std::numeric_limits<double>::infinity()) {
-            for (const Item& item : items_) best_.push_back(item.task);
+            for (const CoverItem& item : items_) best_.push_back(item.task);
             return {best_, bytes_before_.back()};
         }
         const auto first = std::lower_bound(load_before_.begin(), load_before_.end(), load);
@@ -51,12 +51,12 @@ class CoverSearch {
     }
 
    private:
-    struct Item {
+    struct CoverItem {
         double load, bytes;
         std::uint32_t task;
     };
 
-    /// Lower bound on the bytes of items from index `from` on that cover `load`.
+    /// Lower bound on the bytes needed to cover `load` with the items from index `from` to the last.
     [[nodiscard]] double bound(std::size_t from, double load) const {
         if (load <= 0) return 0;
         const double wanted = load_before_[from] + load;
@@ -81,7 +81,7 @@ class CoverSearch {
         }
     }
 
-    std::vector<Item> items_;
+    std::vector<CoverItem> items_;
     std::vector<double> load_before_{0}, bytes_before_{0};  // prefix sums
     std::vector<std::uint32_t> chosen_, best_;
     double best_bytes_ = std::numeric_limits<double>::infinity();

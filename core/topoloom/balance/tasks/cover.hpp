@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Minimum knapsack cover: the tasks with the fewest bytes whose loads add up to a given load.
+// Minimum knapsack cover: the tasks with the fewest bytes whose loads add up to at least a given load.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,9 @@
 namespace topoloom {
 
 struct Cover {
-    std::vector<std::uint32_t> tasks;  // all tasks if their loads do not reach the given load
-    double least_bytes = 0;  // minimum bytes of any cover; if the search was cut short, of a fractional cover
+    std::vector<std::uint32_t> tasks;  // all tasks, if even their loads do not add up to the given load
+    /// Minimum bytes of any cover or, if the search was cut short, of a fractional cover.
+    double least_bytes = 0;
 };
 
 /// Runs depth-first branch and bound over tasks in the order of bytes per load, with the bound of the

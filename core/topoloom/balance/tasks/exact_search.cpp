@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "topoloom/balance/tasks/measures.hpp"
-#include "topoloom/balance/tasks/parts.hpp"
+#include "topoloom/balance/tasks/task_partition.hpp"
 
 namespace topoloom {
 
@@ -66,7 +66,7 @@ class ExactSearch {
         return load_[rank] + tasks_.loads[task] <= best_load_ * (1 + load_rounding) &&
                size(task) <= tasks_.memory - bytes_[rank];
     }
-    /// Cost of a task on a rank with respect to the tasks assigned so far, by task and rank.
+    /// By task and rank: cost of the task on the rank, given the tasks assigned so far.
     [[nodiscard]] double* costs(std::size_t depth) {
         return cost_.data() + (tasks_.graph == nullptr ? 0 : depth * count_ * ranks_);
     }
@@ -84,7 +84,7 @@ class ExactSearch {
         }
         return sum;
     }
-    /// Ranks at equal distances that no unassigned task distinguishes are interchangeable.
+    /// Ranks are interchangeable if their distances are equal and no unassigned task distinguishes them.
     [[nodiscard]] bool are_interchangeable(std::size_t depth, std::size_t a, std::size_t b) {
         if (!distance_.is_uniform() || load_[a] != load_[b] || bytes_[a] != bytes_[b]) return false;
         const double* cost = costs(depth);
@@ -108,8 +108,8 @@ class ExactSearch {
         return found;
     }
 
-    /// Whether this branch cannot improve on the best solution. `most`: load of the busiest rank, at least
-    /// the limit.
+    /// Whether this branch cannot improve on the best solution. `most`: the load of the busiest rank, or the
+    /// limit if that is larger.
     [[nodiscard]] bool cannot_improve(double most, double cost) const {
         if (most < best_load_ * (1 - load_rounding)) return false;
         return most > best_load_ * (1 + load_rounding) || cost >= best_cost_ * (1 - load_rounding);

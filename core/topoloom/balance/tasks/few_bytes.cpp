@@ -92,7 +92,7 @@ class FewBytesSearch {
             if (first.contains(task) || (load_[rank] > limit_ && tasks_.loads[task] == 0)) continue;
             remove_from_rank(task);
         }
-        // Take back tasks that fit again, the largest first.
+        // Take back removed tasks that fit after all, the largest first.
         std::ranges::stable_sort(removed, std::greater(), [&](std::uint32_t task) { return size(task); });
         std::erase_if(removed, [&](std::uint32_t task) {
             if (!has_room(rank, task)) return false;
@@ -169,7 +169,7 @@ class FewBytesSearch {
     std::priority_queue<Waiting> waiting_;
 };
 
-/// The same tasks without messages, on ranks at equal distances.
+/// A copy of the tasks without messages, on ranks at equal distances.
 Tasks without_messages_and_machine(const Tasks& tasks) {
     Tasks found = tasks;
     found.graph = nullptr;
@@ -178,7 +178,7 @@ Tasks without_messages_and_machine(const Tasks& tasks) {
     return found;
 }
 
-/// Load of the busiest rank, at least the limit, then moved bytes.
+/// The load of the busiest rank, or the limit if that is larger; then the task cost.
 std::pair<double, double> rate_owners(const Tasks& tasks, std::span<const Rank> owners) {
     return {std::max(load_limit(tasks), std::ranges::max(sum_rank_loads(tasks, owners))),
             task_cost(tasks, owners)};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Starting point of other searches: balance_with_few_bytes() without the exact search.
+// balance_with_few_bytes() without the exact search, as a starting point of other searches.
 #pragma once
 
 #include <vector>

@@ -40,9 +40,9 @@ class OwnerImprovement {
     }
 
    private:
-    /// A move of a task, or a swap unless `incoming` is `nothing`.
+    /// A swap of two tasks, or the move of one task if `incoming` is `nothing`.
     struct Change {
-        double most = 0;  // larger load of the two ranks, at least the limit
+        double most = 0;  // the larger of the two ranks' loads and the limit
         std::int64_t more_bytes = 0;
         std::size_t outgoing = nothing, incoming = nothing;
         Rank to{0};
@@ -108,7 +108,7 @@ class OwnerImprovement {
             examined_changes_ += static_cast<std::int64_t>(tasks_of_rank_[from.value].size());
             for (const std::size_t outgoing : tasks_of_rank_[from.value]) {
                 consider(evaluate_change(from, to, outgoing, nothing));
-                // The candidate that best balances both ranks, and its predecessor.
+                // Consider swaps with the task that best balances both ranks, and with its predecessor.
                 const double wanted = load(outgoing) - (now - load_[to.value]) / 2;
                 auto at = std::ranges::lower_bound(list, wanted, {},
                                                    [&](std::size_t other) { return load(other); });

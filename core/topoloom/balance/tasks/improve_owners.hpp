@@ -10,8 +10,8 @@ namespace topoloom {
 
 /// Improves owners within the memory. While the busiest rank is above the limit, it moves a task or swaps it
 /// for a lighter one, such that both ranks stay below its former load. Then tasks return to their owners, or
-/// swap with a task there, if this reduces moved bytes and makes no rank busier than the busiest. About
-/// O(tasks ranks) per step; stops after some 10^7 examined changes.
+/// swap with a task there, if this reduces the moved bytes and the maximum load does not rise. About O(tasks
+/// ranks) per step; stops after some 10^7 examined changes.
 [[nodiscard]] std::vector<Rank> improve_owners(const Tasks& tasks, std::vector<Rank> owners);
 
 }  // namespace topoloom

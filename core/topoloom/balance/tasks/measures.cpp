@@ -11,7 +11,7 @@ namespace topoloom {
 
 namespace {
 
-/// Margin for sums in a different order.
+/// Relative margin for rounding errors of sums in a different order.
 constexpr double sum_error = 1e-12;
 
 /// Minimum bytes that a rank must send, regardless of the receivers.
@@ -65,7 +65,8 @@ TaskMeasures measure_tasks(const Tasks& tasks, std::span<const Rank> owners) {
     if (tasks.bytes.empty()) return found;
     std::vector<std::vector<std::uint32_t>> tasks_of_rank(tasks.ranks);
     for (std::uint32_t i = 0; i < owners.size(); ++i) tasks_of_rank[tasks.owners[i].value].push_back(i);
-    // If tasks are too large for the limit, no rank had to send more than the reached load requires.
+    // If tasks are so large that the limit was not reached, count only the bytes that ranks had to send to
+    // reach the final maximum load.
     const double reached = std::max(found.load_limit, found.load_max * (1 + sum_error));
     for (const std::vector<std::uint32_t>& list : tasks_of_rank)
         found.least_bytes += min_sent_bytes(tasks, list, reached);

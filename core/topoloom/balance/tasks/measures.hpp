@@ -13,7 +13,8 @@ struct TaskMeasures {
     double load_max = 0;
     double load_limit = 0;
     std::int64_t moved_bytes = 0;
-    /// Bytes that must move until no rank exceeds its memory and the larger of the limit and load_max.
+    /// Minimum bytes that must move so that no rank exceeds its memory, and no load exceeds both the limit
+    /// and load_max.
     std::int64_t least_bytes = 0;
     std::int64_t cut_bytes = 0;  // bytes per period between tasks of different ranks
     double hop_bytes = 0;        // cut_bytes times the distance on the machine
@@ -21,8 +22,9 @@ struct TaskMeasures {
     double cost = 0;  // task_cost()
 };
 
-/// The objective of repartition(): bytes in all periods between tasks of different ranks, plus migrated
-/// bytes. On a machine both are multiplied by the distance plus a sixteenth, the cost of an intra-node byte.
+/// The objective of repartition(): bytes between tasks of different ranks in all periods, plus migrated
+/// bytes. On a machine, both are multiplied by the distance plus a sixteenth, which is the cost of an
+/// intra-node byte.
 [[nodiscard]] double task_cost(const Tasks& tasks, std::span<const Rank> owners);
 
 [[nodiscard]] TaskMeasures measure_tasks(const Tasks& tasks, std::span<const Rank> owners);

@@ -9,8 +9,8 @@
 
 namespace topoloom {
 
-/// Maps tasks to slots within the load limit, starting from their owners' slots. Returns none without a
-/// machine or messages, if ranks share a slot, or if the mapper cannot place all tasks.
+/// Maps tasks to slots within the load limit, starting from their owners' slots. Returns none if there is no
+/// machine or there are no messages, if ranks share a slot, or if the mapper cannot place all tasks.
 [[nodiscard]] std::optional<std::vector<Part>> place_tasks(const Tasks& tasks);
 
 }  // namespace topoloom

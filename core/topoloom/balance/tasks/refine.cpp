@@ -14,9 +14,9 @@ constexpr double least_gain = 1e-9;
 /// Vertices examined between two polls.
 constexpr std::size_t looks_per_poll = 4096;
 
-class Pass {
+class RefinementPass {
    public:
-    explicit Pass(TaskParts& parts)
+    explicit RefinementPass(TaskPartition& parts)
         : parts_(parts),
           version_(parts.part_of_vertex().size(), 0),
           has_moved_(parts.part_of_vertex().size(), 0) {}
@@ -34,7 +34,7 @@ class Pass {
             heap_.pop();
             if (has_moved_[entry.vertex.value] != 0 || entry.version != version_[entry.vertex.value])
                 continue;
-            // Ranks have filled up since this move was offered.
+            // Ranks may have filled up since this move was put on the heap.
             const std::optional<VertexMove> move = parts_.best_move(entry.vertex);
             if (!move) continue;
             if (move->gain < entry.gain) {
@@ -79,7 +79,7 @@ class Pass {
             if (has_moved_[u.value] == 0) offer(u);
     }
 
-    TaskParts& parts_;
+    TaskPartition& parts_;
     std::vector<std::uint32_t> version_;
     std::vector<char> has_moved_;
     std::priority_queue<Entry> heap_;
@@ -90,8 +90,8 @@ class Pass {
 
 }  // namespace
 
-void refine_parts(TaskParts& parts) {
-    for (int i = 0; i < max_passes && Pass(parts).run() > 0; ++i) {
+void refine_parts(TaskPartition& parts) {
+    for (int i = 0; i < max_passes && RefinementPass(parts).run() > 0; ++i) {
     }
 }
 

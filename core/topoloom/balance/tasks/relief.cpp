@@ -11,25 +11,25 @@ namespace topoloom {
 namespace {
 
 constexpr std::size_t nearest = 4;
-/// Number of almost ineffective paths after which the search stops.
+/// The search stops after this number of almost ineffective paths.
 constexpr int max_idle_paths = 3;
 
-struct Offer {
+struct MoveOffer {
     double price;
     Vertex vertex;
     Part to;
-    friend bool operator<(const Offer& a, const Offer& b) {
+    friend bool operator<(const MoveOffer& a, const MoveOffer& b) {
         return a.price != b.price ? a.price > b.price : a.vertex > b.vertex;
     }
 };
 
-/// Reduction of its rank's excess by moving a vertex, in the unit of excess().
-double relative_load(const TaskParts& parts, Vertex v) {
+/// By how much moving a vertex reduces its rank's excess, in the unit of excess().
+double relative_load(const TaskPartition& parts, Vertex v) {
     const double load = parts.level().load[v.value];
     return load > 0 ? load / parts.limit() : 0;
 }
 
-std::vector<Vertex> vertices_of(const TaskParts& parts, Part rank) {
+std::vector<Vertex> vertices_of(const TaskPartition& parts, Part rank) {
     std::vector<Vertex> list;
     for (const Vertex v : parts.level().graph.vertices())
         if (parts[v] == rank) list.push_back(v);
@@ -37,7 +37,7 @@ std::vector<Vertex> vertices_of(const TaskParts& parts, Part rank) {
 }
 
 /// The nearest ranks below the limit; on equal distances the emptiest first.
-std::vector<Part> find_near_ranks_with_room(const TaskParts& parts, Part rank) {
+std::vector<Part> find_near_ranks_with_room(const TaskPartition& parts, Part rank) {
     std::vector<std::pair<std::pair<double, double>, Part>> all;
     for (const Part other : ids<Part>(parts.ranks())) {
         if (other != rank && !parts.exceeds(other))
@@ -51,7 +51,7 @@ std::vector<Part> find_near_ranks_with_room(const TaskParts& parts, Part rank) {
 }
 
 /// Cost per unit of excess removed; cheapest moves come first.
-double relief_price(const TaskParts& parts, Vertex v, double gain, double excess) {
+double relief_price(const TaskPartition& parts, Vertex v, double gain, double excess) {
     const double taken = std::min(relative_load(parts, v), excess);
     return gain >= 0 ? -gain : -gain / std::max(taken, 1e-9);
 }
@@ -107,21 +107,42 @@ class RankRelief {
 
 }  // namespace
 
-void relieve_directly(TaskParts& parts) {
+void relieve_directly(TaskPartition& parts) {
     std::vector<Part> full;
     for (const Part rank : ids<Part>(parts.ranks()))
         if (parts.exceeds(rank)) full.push_back(rank);
     std::ranges::stable_sort(full, [&](Part a, Part b) { return parts.excess(a) > parts.excess(b); });
     for (const Part rank : full) {
         parts.poll();
-        RankRelief(parts, rank).relieve();
+        std::vector<Part> more = find_near_ranks_with_room(parts, rank);
+        std::priority_queue<MoveOffer> offers;
+        const auto offer = [&](Vertex v) {
+            const std::optional<VertexMove> move = parts.best_move(v, more);
+            if (move) offers.push({relief_price(parts, v, move->gain, parts.excess(rank)), v, move->to});
+        };
+        const std::vector<Vertex> held_vertices = vertices_of(parts, rank);
+        for (int round = 0; round < 2 && parts.exceeds(rank); ++round) {
+            if (round > 0) more = find_near_ranks_with_room(parts, rank);
+            for (const Vertex v : held_vertices)
+                if (parts[v] == rank) offer(v);
+            while (!offers.empty() && parts.exceeds(rank)) {
+                const MoveOffer next = offers.top();
+                offers.pop();
+                if (parts[next.vertex] != rank) continue;
+                std::optional<VertexMove> move = parts.best_move(next.vertex, more);
+                if (!move) {
+                    more = find_near_ranks_with_room(parts, rank);
+                    move = parts.best_move(next.vertex, more);
+                    if (!move) continue;
+                }
+                if (relief_price(parts, rank).relieve();
     }
 }
 
 namespace {
 
 /// The ranks with neighboring vertices, for each rank.
-std::vector<std::vector<Part>> neighbor_ranks(const TaskParts& parts) {
+std::vector<std::vector<Part>> neighbor_ranks(const TaskPartition& parts) {
     std::vector<std::vector<Part>> neighbor_parts(parts.ranks());
     for (const Vertex v : parts.level().graph.vertices()) {
         for (const Vertex u : parts.level().graph.peers(v))
@@ -135,7 +156,7 @@ std::vector<std::vector<Part>> neighbor_ranks(const TaskParts& parts) {
 }
 
 /// Shortest path from this rank to a rank below the mean; empty if none is reachable.
-std::vector<Part> find_path_to_room(const TaskParts& parts, Part from, double mean) {
+std::vector<Part> find_path_to_room(const TaskPartition& parts, Part from, double mean) {
     const std::vector<std::vector<Part>> neighbors = neighbor_ranks(parts);
     std::vector<Part> before(parts.ranks(), Part::none);
     std::vector<Part> queue{from};
@@ -156,9 +177,9 @@ std::vector<Part> find_path_to_room(const TaskParts& parts, Part from, double me
     return {};
 }
 
-/// Moves about this load; returns the moved load.
-double move_load(TaskParts& parts, Part from, Part to, double load) {
-    std::priority_queue<Offer> offers;
+/// Moves vertices with about this total load; returns the load that moved.
+double move_load(TaskPartition& parts, Part from, Part to, double load) {
+    std::priority_queue<MoveOffer> offers;
     const auto offer = [&](Vertex v) {
         if (parts[v] == from && parts.level().load[v.value] > 0)
             offers.push({-parts.gain(v, to) / parts.level().load[v.value], v, to});
@@ -166,7 +187,7 @@ double move_load(TaskParts& parts, Part from, Part to, double load) {
     for (const Vertex v : vertices_of(parts, from)) offer(v);
     double moved_load = 0;
     while (!offers.empty() && moved_load < load) {
-        const Offer next = offers.top();
+        const MoveOffer next = offers.top();
         offers.pop();
         const double weight = parts.level().load[next.vertex.value];
         if (parts[next.vertex] != from || weight >= 2 * (load - moved_load)) continue;
@@ -184,7 +205,7 @@ double move_load(TaskParts& parts, Part from, Part to, double load) {
 
 }  // namespace
 
-void relieve_along_paths(TaskParts& parts) {
+void relieve_along_paths(TaskPartition& parts) {
     double sum = 0;
     for (const Part rank : ids<Part>(parts.ranks())) sum += parts.load(rank);
     const double mean = sum / static_cast<double>(parts.ranks());

@@ -2,17 +2,17 @@
 // Moves vertices away from overloaded ranks.
 #pragma once
 
-#include "topoloom/balance/tasks/parts.hpp"
+#include "topoloom/balance/tasks/task_partition.hpp"
 
 namespace topoloom {
 
-/// Moves vertices directly to a rank of a neighbor or to one of the nearest ranks with room, lowest cost per
-/// load first.
-void relieve_directly(TaskParts& parts);
+/// Moves vertices directly to the rank of a neighboring vertex or to one of the nearest ranks with room,
+/// lowest cost per load first.
+void relieve_directly(TaskPartition& parts);
 
 /// Moves load along a shortest path of neighboring ranks to a rank with room. Each rank on the path sends as
 /// much load as it receives, so that vertices move only to ranks of their neighbors. Moves more load than
 /// relieve_directly(), but cuts fewer edges.
-void relieve_along_paths(TaskParts& parts);
+void relieve_along_paths(TaskPartition& parts);
 
 }  // namespace topoloom

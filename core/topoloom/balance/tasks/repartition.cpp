@@ -5,11 +5,11 @@
 
 #include "topoloom/balance/tasks/exact_search.hpp"
 #include "topoloom/balance/tasks/few_bytes.hpp"
-#include "topoloom/balance/tasks/parts.hpp"
 #include "topoloom/balance/tasks/place_tasks.hpp"
 #include "topoloom/balance/tasks/refine.hpp"
 #include "topoloom/balance/tasks/relief.hpp"
 #include "topoloom/balance/tasks/task_levels.hpp"
+#include "topoloom/balance/tasks/task_partition.hpp"
 #include "topoloom/balance/tasks/tasks.hpp"
 #include "topoloom/base/error.hpp"
 
@@ -17,15 +17,15 @@ namespace topoloom {
 
 namespace {
 
-/// Number of new splits, of cycles, and of cycles without a gain before the search ends.
+/// Number of new splits tried, and limits on the number of cycles and of successive cycles without a gain.
 constexpr std::uint64_t splits = 4;
 constexpr std::uint64_t max_cycles = 12;
 constexpr int max_idle_cycles = 4;
-/// With more tasks, there is one split and few cycles, and fine levels are relieved directly, because
-/// searching paths visits all edges.
+/// With more tasks, only one split and few cycles are tried, and ranks are relieved directly at fine levels,
+/// because searching for paths visits all edges.
 constexpr std::size_t many_tasks = 100'000;
 constexpr std::uint64_t few_cycles = 3;
-/// Allowed excess over the limit at coarse levels, in vertices; finer levels correct it.
+/// Allowed excess over the limit at coarse levels, in loads of the heaviest vertex; finer levels correct it.
 constexpr double slack_vertices = 2;
 
 std::vector<Part> parts_of(std::span<const Rank> ranks) {
@@ -70,7 +70,7 @@ class RepartitionSearch {
         if (const std::optional<std::vector<Part>> mapped_parts = place_tasks(tasks_))
             record_if_better(
                 fit_to_limits(levels_by_owner.front(),
-                              TaskParts(tasks_, distance_, levels_by_owner.front(), *mapped_parts)));
+                              TaskPartition(tasks_, distance_, levels_by_owner.front(), *mapped_parts)));
         int idle = 0;
         const std::uint64_t most_cycles = many ? few_cycles : max_cycles;
         for (std::uint64_t cycle = 0; cycle < most_cycles && idle < max_idle_cycles; ++cycle) {
@@ -92,23 +92,23 @@ class RepartitionSearch {
     /// Refines parts of the coarsest level, then of each finer level; returns none if memory does not
     /// suffice.
     std::optional<RatedParts> descend(std::span<const TaskLevel> levels, std::vector<Part> part,
-                                      void (*relieve)(TaskParts&)) {
+                                      void (*relieve)(TaskPartition&)) {
         for (std::size_t i = levels.size() - 1; i > 0; --i) {
             const double slack = slack_vertices * std::ranges::max(levels[i].load);
-            TaskParts parts(tasks_, distance_, levels[i], std::move(part), slack);
+            TaskPartition parts(tasks_, distance_, levels[i], std::move(part), slack);
             (levels[i].graph.size() > many_tasks ? relieve_directly : relieve)(parts);
             refine_parts(parts);
             const TaskLevel& finer = levels[i - 1];
             part.assign(finer.graph.size(), Part{0});
             for (const Vertex v : finer.graph.vertices()) part[v.value] = parts[finer.coarse_of[v.value]];
         }
-        TaskParts parts(tasks_, distance_, levels.front(), std::move(part));
+        TaskPartition parts(tasks_, distance_, levels.front(), std::move(part));
         (parts.part_of_vertex().size() > many_tasks ? relieve_directly : relieve)(parts);
         return fit_to_limits(levels.front(), parts);
     }
 
     /// If ranks still exceed their limits, moves as few bytes as possible.
-    std::optional<RatedParts> fit_to_limits(const TaskLevel& level, const TaskParts& parts) {
+    std::optional<RatedParts> fit_to_limits(const TaskLevel& level, const TaskPartition& parts) {
         if (!parts.any_exceeds()) return refine_and_rate(level, parts.part_of_vertex());
         const std::vector<Rank> present = ranks_of(parts.part_of_vertex());
         Tasks rest = tasks_;
@@ -121,7 +121,7 @@ class RepartitionSearch {
     }
 
     RatedParts refine_and_rate(const TaskLevel& level, std::vector<Part> part) {
-        TaskParts parts(tasks_, distance_, level, std::move(part));
+        TaskPartition parts(tasks_, distance_, level, std::move(part));
         refine_parts(parts);
         double excess = 0;
         for (const Part rank : ids<Part>(tasks_.ranks)) excess = std::max(excess, parts.excess(rank));

@@ -14,10 +14,11 @@ namespace topoloom {
 
 namespace {
 
-/// Approximate number of vertices per rank at the coarsest level, and minimum shrinking factor of a level.
+/// Coarsening stops at about this number of vertices per rank, or if a level does not shrink to this fraction
+/// of the previous one.
 constexpr std::size_t vertices_per_rank = 30;
 constexpr double least_shrinking = 0.95;
-/// The sum of all masses, which are integer-scaled loads.
+/// Masses are loads scaled to integers; this is their sum.
 constexpr double mass_sum = 0x1p40;
 
 TaskLevel build_finest_level(const Tasks& tasks) {
@@ -123,7 +124,7 @@ class TaskBisection {
     std::vector<std::uint32_t> number_;  // index within the vertices being split
 };
 
-/// Assigns parts to ranks, the pairs with the most common bytes first.
+/// Assigns parts to ranks; begins with the pairs of a part and a rank that have the most bytes in common.
 void assign_parts_to_ranks(const TaskLevel& level, std::size_t ranks, std::vector<Part>& part) {
     struct CommonBytes {
         std::int64_t bytes;

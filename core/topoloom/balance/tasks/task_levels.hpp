@@ -12,7 +12,7 @@
 
 namespace topoloom {
 
-/// Bytes of a vertex's tasks that one rank owns.
+/// A rank that owns some of a vertex's tasks, and their bytes.
 struct TaskAnchor {
     Part home;
     std::int64_t bytes;
@@ -22,7 +22,7 @@ struct TaskLevel {
     partition::WeightedGraph graph;  // edge weights are the bytes of both directions
     std::vector<double> load;
     std::vector<std::int64_t> bytes;
-    /// Index of its first anchor, by vertex; one more entry at the end.
+    /// By vertex: index of its first anchor. The last entry is the number of anchors.
     std::vector<std::uint32_t> first_anchor;
     std::vector<TaskAnchor> anchors;
     std::vector<Vertex> coarse_of;  // vertex of the next level; empty in the coarsest
@@ -32,12 +32,13 @@ struct TaskLevel {
     }
 };
 
-/// Builds the levels, beginning with the tasks. Joins only vertices with the same label, if labels are given.
-/// About O(edges).
+/// Builds the levels, beginning with the one whose vertices are the tasks. If labels are given, joins only
+/// vertices with the same label. About O(edges).
 [[nodiscard]] std::vector<TaskLevel> build_task_levels(const Tasks& tasks, std::span<const Part> label,
                                                        Rng rng);
 
-/// Converts parts of tasks to parts of the coarsest vertices. All tasks of a vertex must have the same part.
+/// Converts the parts of tasks to parts of the vertices at the coarsest level. All tasks in a vertex must
+/// have the same part.
 [[nodiscard]] std::vector<Part> project_to_coarsest(std::span<const TaskLevel> levels,
                                                     std::vector<Part> part);
 

@@ -36,8 +36,8 @@ struct Tasks {
     std::function<void()> poll = nullptr;
 };
 
-/// Throws Error for invalid tasks, a task that is larger than the memory, and more bytes than the memory of
-/// all ranks.
+/// Throws Error for invalid tasks, a task larger than the memory of a rank, and tasks with more bytes than
+/// the memory of all ranks.
 void check_tasks(const Tasks& tasks);
 
 [[nodiscard]] std::vector<double> sum_rank_loads(const Tasks& tasks, std::span<const Rank> owners);
@@ -49,26 +49,26 @@ void check_tasks(const Tasks& tasks);
 /// otherwise it moves to the least loaded rank. O(tasks log tasks).
 [[nodiscard]] std::vector<Rank> balance_greedily(const Tasks& tasks);
 
-/// Executes a balancer's plan for the loads of ranks, in units of 1 / 10,000 of the mean. A rank sends the
-/// tasks whose loads best match the plan, those with neighbors on the receiver first. Throws Error like
-/// balance().
+/// Executes the plan that a balancer computes from the loads of ranks in units of 1 / 10,000 of the mean. A
+/// rank sends tasks whose loads best match the plan, beginning with those that have neighbors on the
+/// receiver. Throws Error like balance().
 [[nodiscard]] std::vector<Rank> balance_by_plan(const Tasks& tasks, std::string_view method);
 
-/// Ranks above the limit send the tasks with the fewest bytes that cover their excess, and take back
+/// Ranks above the limit send those tasks that cover their excess with the fewest bytes, and take back
 /// unnecessary ones. The heaviest tasks go first, each to the fullest rank that has room. If a task fits
-/// nowhere, lighter tasks make room for it. If a few large tasks prevent reaching the limit, single tasks and
-/// pairs change ranks, starting from this result, balance_greedily() and the alias method's plan; the busiest
-/// rank is never busier than in these. Few tasks on few ranks are searched exactly. Throws Error if the
-/// memory does not suffice. O(tasks log tasks) unless memory is scarce or tasks are large.
+/// nowhere, lighter tasks leave a rank to make room for it. If a few large tasks keep a rank above the limit,
+/// single tasks and pairs change ranks, starting from this result, balance_greedily() and the alias method's
+/// plan; the maximum load is never larger than in these. Few tasks on few ranks are searched exactly. Throws
+/// Error if the memory does not suffice. O(tasks log tasks) unless memory is scarce or tasks are large.
 [[nodiscard]] std::vector<Rank> balance_with_few_bytes(const Tasks& tasks);
 
 /// Minimizes task_cost(): bytes between ranks in all periods and moved bytes, both times the distance; an
-/// intra-node byte costs a sixteenth of a hop. Close tasks of a rank are joined, level by level. At each
-/// level, ranks above the limit send vertices to near ranks with room, and single vertices move while this
-/// reduces the cost. New splits and, on a machine, a mapper provide alternative starts (Schloegel, Karypis,
-/// Kumar: A Unified Algorithm for Load-Balancing Adaptive Scientific Simulations. SC 2000). Few tasks on few
-/// ranks are searched exactly. Never costs more than balance_with_few_bytes(), and throws Error under the
-/// same conditions.
+/// intra-node byte costs a sixteenth of a hop. Tasks of a rank that communicate much are joined, level by
+/// level. At each level, ranks above the limit send vertices to near ranks with room, and single vertices
+/// move while this reduces the cost. New splits and, on a machine, a mapper provide alternative starts
+/// (Schloegel, Karypis, Kumar: A Unified Algorithm for Load-Balancing Adaptive Scientific Simulations. SC
+/// 2000). Few tasks on few ranks are searched exactly. Never costs more than balance_with_few_bytes(), and
+/// throws Error under the same conditions.
 [[nodiscard]] std::vector<Rank> repartition(const Tasks& tasks);
 
 }  // namespace topoloom

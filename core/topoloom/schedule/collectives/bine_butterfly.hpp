@@ -12,18 +12,21 @@
 
 namespace topoloom {
 
-/// A hypercube whose distances are one third shorter: the blocks of a rank belong to adjacent positions of a
-/// ring. An all-gather sends the blocks to the partner of step 1, then of step 2, and so on. A reduce-scatter
-/// runs the steps in reverse: a rank sends the contributions that the partner needs. An all-reduce with one
-/// piece per corner combines the two; with a single piece, partners exchange complete vectors. If the number
-/// of ranks is not a power of two, every other one of the first ranks is extra. Source: as BineRing; D. De
-/// Sensi et al., Swing: Short-cutting Rings for Higher Bandwidth Allreduce, NSDI 2024.
+/// Exchanges as on a hypercube, but over distances that are one third shorter. The blocks of a rank always
+/// belong to adjacent positions of a ring. An all-gather sends the blocks to the partner of step 1, then of
+/// step 2, and so on. A reduce-scatter runs the steps in reverse: a rank sends the contributions that the
+/// partner needs. An all-reduce with one piece per corner combines the two; with a single piece, partners
+/// exchange complete vectors. If the number of ranks is not a power of two, every other one of the first
+/// ranks is an extra rank (see cube.hpp). Sources: that of BineRing, and D. De Sensi et al., Swing:
+/// Short-cutting Rings for Higher Bandwidth Allreduce, NSDI 2024.
 class BineButterfly {
    public:
     explicit BineButterfly(Collective collective)
-        : collective_(std::move(collective)), cube_(collective_.ranks(), Fold::odd), ring_(cube_.corners()) {}
+        : collective_(std::move(collective)),
+          cube_(collective_.ranks(), ExtraRanks::odd),
+          ring_(cube_.corners()) {}
 
-    /// Number of pieces of an all-reduce in pieces.
+    /// Number of pieces of an all-reduce that is cut into one piece per corner.
     [[nodiscard]] static std::uint64_t pieces(std::size_t ranks) { return std::bit_floor(ranks); }
 
     [[nodiscard]] const Collective& collective() const { return collective_; }

@@ -10,16 +10,18 @@
 
 namespace topoloom {
 
-/// A binomial tree whose distances are one third shorter. Positions count from the root. If their number is
-/// not a power of two, every other one of the first positions is extra: a leaf below its neighbor. A
-/// broadcast or scatter runs the steps of the ring from the last to the first. Ranks with data send them to
-/// their partner: the whole vector, or the blocks of the partner's subtree, which are adjacent on the ring.
-/// Extra ranks receive in the last round. A reduce or gather runs the rounds in reverse. Source: as BineRing;
-/// extra ranks as MPICH folds them.
+/// A binomial tree, but over distances that are one third shorter. Positions count from the root. If their
+/// number is not a power of two, every other one of the first positions is an extra position: a leaf below
+/// its neighbor. A broadcast or scatter runs the steps of the ring from the last to the first. Ranks with
+/// data send them to their partner: the whole vector, or the blocks of the partner's subtree, which are
+/// adjacent on the ring. Extra ranks receive in the last round. A reduce or gather runs the rounds in
+/// reverse. Source: that of BineRing; extra ranks are folded as in MPICH.
 class BineTree {
    public:
     explicit BineTree(Collective collective)
-        : collective_(std::move(collective)), cube_(collective_.ranks(), Fold::odd), ring_(cube_.corners()) {}
+        : collective_(std::move(collective)),
+          cube_(collective_.ranks(), ExtraRanks::odd),
+          ring_(cube_.corners()) {}
 
     [[nodiscard]] const Collective& collective() const { return collective_; }
     [[nodiscard]] std::uint64_t rounds() const { return ring_.steps() + (cube_.extra() > 0 ? 1 : 0); }
@@ -67,7 +69,7 @@ class BineTree {
         return collective_.operation() == Operation::broadcast ||
                collective_.operation() == Operation::reduce;
     }
-    /// The step of the ring; 0 is the exchange with the extra ranks.
+    /// The step of the ring that a round performs; 0 is the exchange with the extra ranks.
     [[nodiscard]] std::uint64_t step(std::uint64_t round) const {
         const std::uint64_t up = is_downward() ? rounds() - 1 - round : round;
         return up + (cube_.extra() > 0 ? 0 : 1);

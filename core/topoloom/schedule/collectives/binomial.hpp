@@ -12,8 +12,8 @@
 namespace topoloom {
 
 /// Positions count from the root. The radix is k, and L = ceil(log_k ranks). Broadcast and scatter have
-/// rounds with h = k^(L-1), ..., k, 1: every position divisible by kh sends to the existing positions among
-/// those h, 2h, ..., (k-1)h further. A message has all data (broadcast) or the data of the next h positions
+/// rounds with h = k^(L-1), ..., k, 1: every position divisible by kh sends to those positions at distances
+/// h, 2h, ..., (k-1)h that exist. A message has all data (broadcast) or the data of the next h positions
 /// (scatter). Reduce and gather run the rounds in reverse. Source: Thakur, Rabenseifner, Gropp, IJHPCA 19(1),
 /// 2005; Karlsson 2012, A 4.6.
 class Binomial {
@@ -89,7 +89,7 @@ class Binomial {
         digits_.each_multiple(digit(round), collective_.ranks() - position,
                               [&](std::size_t by) { visit(position + by); });
     }
-    /// Positions in the subtree of a child.
+    /// Number of positions in the subtree of a child, including the child.
     [[nodiscard]] std::size_t subtree_size(std::size_t child, std::uint64_t round) const {
         return std::min(distance(round), collective_.ranks() - child);
     }
@@ -115,7 +115,7 @@ class Binomial {
     }
 
     Collective collective_;
-    Radix digits_;
+    RadixDigits digits_;
 };
 
 }  // namespace topoloom

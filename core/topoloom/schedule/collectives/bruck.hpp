@@ -98,7 +98,7 @@ class Bruck {
     }
 
     Collective collective_;
-    Radix digits_;
+    RadixDigits digits_;
 };
 
 }  // namespace topoloom

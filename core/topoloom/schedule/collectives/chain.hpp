@@ -58,8 +58,8 @@ class Chain {
     template <class Visit>
     void senders(std::uint64_t round, const Visit& visit) const {
         const std::uint64_t last = collective_.ranks() - 1;
-        // Links count from the first link that the first item crosses. The busy links are those that the
-        // first item has crossed and the last item has not.
+        // Links are numbered in the order in which the first item crosses them. The busy links are those that
+        // the first item has crossed but the last item has not.
         const std::uint64_t most = sends_distinct_blocks() ? last : std::min(last, round + 1);
         const std::uint64_t done =
             sends_distinct_blocks() ? 0 : round + 1 - std::min(round + 1, collective_.pieces());

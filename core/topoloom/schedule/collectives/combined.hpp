@@ -23,7 +23,7 @@ void each_combined_block(const Collective& collective, const Origins& each_origi
     });
 }
 
-/// The number of these blocks and their bytes. O(1) without a demand, from the numbers of origins and
+/// Returns the number and total bytes of these blocks. Without a demand O(1), from the numbers of origins and
 /// targets.
 template <class Origins>
 Copies count_combined_data(const Collective& collective, std::uint64_t origin_count,

@@ -10,12 +10,12 @@
 
 namespace topoloom {
 
-/// In the round of dimension j every rank exchanges with rank ^ 2^j all data for the other half. C is the
+/// In the round of dimension j ranks r and r xor 2^j exchange all data for each other's half. C is the
 /// largest power of two that does not exceed the number of ranks. Rank r >= C sends its data to rank r - C
 /// before the first exchange, and receives its result from that rank after the last. The last `direct`
 /// dimensions form one round, in which a rank sends to 2^direct - 1 ranks. In all other rounds a rank sends
-/// one message; copying blocks into it cannot overlap with another message, so gamma per byte is added. From
-/// NIC memory, with P' = P / 2^direct, an all-gather takes [3.16]
+/// one message; copying blocks into it cannot overlap with another message, so the copy adds gamma per byte.
+/// From NIC memory, with P' = P / 2^direct, an all-gather takes [3.16]
 ///   (log P - direct) alpha + (P' - 1) m (beta + gamma) + (2^direct - 1)(alpha + P' m beta_em) + P' m delta
 /// Source: S. Kumar, Optimizing Communication for Massively Parallel Processing, 2005, sec. 3.1 to 3.3.
 class CombiningHypercube {
@@ -96,7 +96,7 @@ class CombiningHypercube {
     void each_peer(Rank rank, std::uint64_t round, bool sending, const Visit& visit) const {
         const std::size_t at = rank.value;
         if (is_first(round) || is_last(round)) {
-            const bool out = is_last(round) == sending;  // to the ranks beyond the hypercube
+            const bool out = is_last(round) == sending;  // towards the ranks beyond the hypercube
             if (out && at < extra_ranks()) visit(Rank{at + cube_ranks()});
             if (!out && at >= cube_ranks()) visit(Rank{at - cube_ranks()});
         } else if (at < cube_ranks()) {

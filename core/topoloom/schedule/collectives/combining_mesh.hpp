@@ -8,13 +8,13 @@
 
 namespace topoloom {
 
-/// A round exchanges along one axis: a rank sends to every other cell of its line all data for the ranks
-/// behind that cell, even if the message is empty. With P = s^2 ranks and m bytes per pair, a rank sends 2 (s
-/// - 1) messages of s m bytes instead of P - 1 messages of m bytes: faster for m < alpha / beta. Copying
-/// blocks into a message overlaps with sending the previous message. Enumerating sends is O(1) per message;
-/// for a many-to-many, O(origins that the message may carry). An all-gather sends each message to a whole
-/// line. From NIC memory, with delta per byte to copy it there and beta_em per byte to send it, an all-gather
-/// takes
+/// A round exchanges along one axis: a rank sends every other cell of its line all data for the ranks behind
+/// that cell, as a message that may be empty. With P = s^2 ranks and m bytes per pair, a rank sends 2 (s
+/// - 1) messages of s m bytes instead of P - 1 messages of m bytes, which is faster if m < alpha / beta.
+/// Copying blocks into a message overlaps with sending the previous message. Enumerating sends is O(1) per
+/// message; for a many-to-many, O(origins whose data the message may carry). An all-gather sends each message
+/// to a whole line. From NIC memory, with delta per byte to copy it there and beta_em per byte to send it, an
+/// all-gather takes
 ///   2 axes  2 sqrt(P) alpha + P m beta_em + sqrt(P) m delta [3.14]
 ///   3 axes  3 cbrt(P) alpha + P m beta_em + P^(2/3) m delta [3.15]
 /// Source: S. Kumar, Optimizing Communication for Massively Parallel Processing, 2005, sec. 3.1 to 3.3.
@@ -62,7 +62,8 @@ class CombiningMesh {
             mesh_.each_busiest_cell([&](const VirtualMesh::Cell& cell) { visit(mesh_.rank(cell)); });
         }
     }
-    /// Copies into the messages that contain several blocks; all messages of an all-gather are the same.
+    /// The copies that form messages of several blocks. An all-gather copies only once, because all its
+    /// messages are the same.
     [[nodiscard]] Copies copies(Rank rank, std::uint64_t round) const {
         const int axis = mesh_.axis(round);
         const VirtualMesh::Cell from = mesh_.cell(rank);

@@ -26,7 +26,7 @@ enum class DirectOrder { cyclic, pairwise, at_once };
 template <DirectOrder order>
 class Direct {
    public:
-    /// The number of occupied seats must equal the number of ranks; null: rank r has seat r.
+    /// Without seats, rank r has seat r; otherwise as many seats must be occupied as there are ranks.
     explicit Direct(Collective collective, std::shared_ptr<const Seats> seats = nullptr)
         : collective_(std::move(collective)), seats_(std::move(seats)) {}
 
@@ -68,7 +68,8 @@ class Direct {
         visit(Rank{order == DirectOrder::pairwise ? (round + 1) ^ std::bit_floor(round + 1) : 0});
     }
 
-    /// In an all-gather a rank sends its own block to all others; it is copied to the NIC once [4.4].
+    /// In an all-gather a rank sends its own block to all others, so it copies the block to NIC memory only
+    /// once [4.4].
     [[nodiscard]] std::optional<Bytes> staged_bytes(Rank rank, std::uint64_t round) const {
         if (collective_.operation() != Operation::all_gather) return std::nullopt;
         return round == 0 ? bytes(rank, rank) : Bytes{0};

@@ -11,11 +11,11 @@
 
 namespace topoloom {
 
-/// Rank r is cell r of the grid. With T trees, piece p uses tree p mod T. In every round of a broadcast a
-/// rank forwards the pieces that it received in the previous round, one per tree; a reduce runs the rounds in
-/// reverse. On a torus with the shape of the grid, every link carries one piece per round, so a long vector
-/// takes m beta / T. A rank's parent in one tree is its child in another, so every round waits for the
-/// previous one. Source: J. Edmonds, Edge-disjoint branchings, in Combinatorial Algorithms, 1973.
+/// Rank r is cell r of the grid. With T trees, piece p travels along tree p mod T. In every round of a
+/// broadcast a rank forwards the pieces that it received in the previous round, one per tree; a reduce runs
+/// the rounds in reverse. On a torus with the shape of the grid, every link carries one piece per round, so a
+/// long vector takes m beta / T. A rank's parent in one tree is its child in another, so every round waits
+/// for the previous one. Source: J. Edmonds, Edge-disjoint branchings, in Combinatorial Algorithms, 1973.
 class DisjointTrees {
    public:
     DisjointTrees(Collective collective, GridTrees trees)
@@ -44,7 +44,7 @@ class DisjointTrees {
         });
     }
     /// While all trees carry pieces of one size, all ranks except those near the root send equally much.
-    /// Otherwise any rank may send the most; more than 1,024 ranks are sampled.
+    /// Otherwise any rank may send the most; among more than 1,024 ranks, only a sample is visited.
     template <class Visit>
     void busiest_senders(std::uint64_t round, const Visit& visit) const {
         if (round + 1 < trees_.height() || round >= whole_pieces_of_tree() || has_unequal_pieces(round)) {

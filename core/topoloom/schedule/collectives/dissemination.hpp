@@ -9,10 +9,10 @@
 
 namespace topoloom {
 
-/// In round j rank r notifies ranks r + i radix^j, 0 < i < radix, that it has arrived, together with all
-/// ranks that have notified it. Source: D. Hensgen, R. Finkel, U. Manber, Two Algorithms for Barrier
-/// Synchronization, Int. J. Parallel Programming 17(1), 1988; with several messages per round T. Hoefler et
-/// al., Fast Barrier Synchronization for InfiniBand, IPDPS 2006.
+/// In round j rank r notifies ranks r + i radix^j, 0 < i < radix, that it and all ranks that have notified it
+/// have arrived. Sources: D. Hensgen, R. Finkel, U. Manber, Two Algorithms for Barrier Synchronization, Int.
+/// J. Parallel Programming 17(1), 1988; for several messages per round, T. Hoefler et al., Fast Barrier
+/// Synchronization for InfiniBand, IPDPS 2006.
 class Dissemination {
    public:
     explicit Dissemination(Collective collective, std::uint32_t radix = 2)
@@ -44,7 +44,7 @@ class Dissemination {
 
    private:
     Collective collective_;
-    Radix distance_;
+    RadixDigits distance_;
 };
 
 }  // namespace topoloom

@@ -11,19 +11,20 @@
 
 namespace topoloom {
 
-/// Every corner of the cube ends with the sum of its own piece and of the piece of its extra rank. In each
-/// exchange a partner sends its contributions to the other's half of the pieces. An all-reduce then gathers
-/// the sums with the same exchanges in reverse. An all-reduce needs one piece per corner; a reduce-scatter
-/// needs the order `far`, because otherwise pieces end on other ranks. Source: R. Rabenseifner, Optimization
-/// of collective reduction operations, ICCS 2004.
+/// Every corner of the hypercube ends with the complete sums of its own piece and of the piece of its extra
+/// rank. In each exchange, each partner sends its contributions to the other's half of the pieces. An
+/// all-reduce then gathers the sums with the same exchanges in reverse. An all-reduce needs one piece per
+/// corner; a reduce-scatter needs HalvingOrder::far, because otherwise pieces end on other ranks. Source: R.
+/// Rabenseifner, Optimization of collective reduction operations, ICCS 2004.
 class Halving {
    public:
-    explicit Halving(Collective collective, Fold fold = Fold::last, HalvingOrder order = HalvingOrder::far)
+    explicit Halving(Collective collective, ExtraRanks fold = ExtraRanks::last,
+                     HalvingOrder order = HalvingOrder::far)
         : collective_(std::move(collective)),
           cube_(collective_.ranks(), fold),
           halves_(cube_.corners(), order) {}
 
-    /// Number of pieces of an all-reduce.
+    /// Number of pieces that an all-reduce needs.
     [[nodiscard]] static std::uint64_t pieces(std::size_t ranks) { return std::bit_floor(ranks); }
 
     [[nodiscard]] const Collective& collective() const { return collective_; }
@@ -78,7 +79,7 @@ class Halving {
         return stage(round) == Cube::Stage::hand_in ||
                (stage(round) == Cube::Stage::exchange && cube_.exchange(round) < cube_.dimensions());
     }
-    /// The exchange of the halving, or the matching exchange of the all-gather.
+    /// The number of the halving's exchange that a round performs or, in the all-gather, reverses.
     [[nodiscard]] std::uint64_t exchange(std::uint64_t round) const {
         const std::uint64_t number = cube_.exchange(round);
         return number < cube_.dimensions() ? number : 2 * cube_.dimensions() - 1 - number;

@@ -12,12 +12,12 @@
 namespace topoloom {
 
 /// The corners halve the vector as in an all-reduce, with one piece per corner. If the root is an extra rank,
-/// it replaces corner 0, which sends its piece to the root. Finally the exchanges run in reverse: of each two
-/// partners, the one farther from the root's corner sends all its pieces. Source: R. Rabenseifner,
+/// it replaces corner 0, which sends its piece to the root. Finally the exchanges run in reverse: of each
+/// pair of partners, the one farther from the root's corner sends all its pieces. Source: R. Rabenseifner,
 /// Optimization of collective reduction operations, ICCS 2004; replacing corner 0 as in MPICH.
 class HalvingReduce {
    public:
-    explicit HalvingReduce(Collective collective, Fold fold = Fold::last,
+    explicit HalvingReduce(Collective collective, ExtraRanks fold = ExtraRanks::last,
                            HalvingOrder order = HalvingOrder::far)
         : collective_(std::move(collective)),
           cube_(collective_.ranks(), fold),

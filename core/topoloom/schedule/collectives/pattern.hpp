@@ -10,13 +10,13 @@
 
 namespace topoloom {
 
-/// Converts all messages to one graph. With `each`, every message has this size, so that bytes count
-/// messages. O(messages), or O(edges) for repeated rounds; memory only for the graph. Throws Error for more
-/// than 2^31 edges.
+/// Converts all messages to one graph. If `each` is given, every message counts as this many bytes; with 1,
+/// the graph counts messages. O(messages), or O(edges) if rounds repeat; needs memory only for the graph.
+/// Throws Error for more than 2^31 edges.
 [[nodiscard]] CommGraph pattern(const AnySchedule& schedule, std::optional<Bytes> each = std::nullopt,
                                 int threads = 0);
 
-/// Converts one round to a graph: a phase.
+/// Converts one round, which is a phase, to a graph.
 [[nodiscard]] CommGraph phase(const AnySchedule& schedule, std::uint64_t round, int threads = 0);
 
 }  // namespace topoloom

@@ -11,10 +11,11 @@ namespace topoloom {
 
 /// In exchange j corners c and c xor 2^j exchange all their data. With radix k, the corners that differ only
 /// in digit j exchange, each with up to k - 1 others. Source: Thakur, Rabenseifner, Gropp, IJHPCA 19(1),
-/// 2005; Kumar 2005, eq. 3.11 and 3.13, the hypercube.
+/// 2005; Kumar 2005, eq. 3.11 and 3.13 (hypercube).
 class RecursiveDoubling {
    public:
-    explicit RecursiveDoubling(Collective collective, Fold fold = Fold::last, std::uint32_t radix = 2)
+    explicit RecursiveDoubling(Collective collective, ExtraRanks fold = ExtraRanks::last,
+                               std::uint32_t radix = 2)
         : collective_(std::move(collective)), cube_(collective_.ranks(), fold, radix) {}
 
     [[nodiscard]] const Collective& collective() const { return collective_; }
@@ -87,7 +88,7 @@ class RecursiveDoubling {
     [[nodiscard]] Bytes bytes_from_extra_rank(Rank extra) const {
         return is_all_gather() ? collective_.bytes_of(extra.value) : collective_.bytes();
     }
-    /// Bytes sent by a corner that has the blocks of this number of corners.
+    /// Bytes sent by a corner that already has the blocks of `corners` corners.
     [[nodiscard]] Bytes exchange_bytes(std::size_t first_corner, std::size_t corners) const {
         if (!is_all_gather()) return collective_.bytes();
         Bytes sum;

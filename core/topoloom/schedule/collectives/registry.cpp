@@ -43,12 +43,12 @@ Collective make_collective(const Call& call, std::uint64_t pieces = 1, Cut cut =
                        : Collective(call.operation, call.ranks, call.bytes, call.root, pieces, cut);
 }
 
-/// For schedules that support blocks of different sizes.
+/// Constructs the collective for schedules that support blocks of different sizes.
 Collective make_block_collective(const Call& call) {
     return make_collective(call, call.in_all ? call.ranks : 1);
 }
 
-/// For schedules that require blocks of equal size.
+/// Converts a call for schedules that require blocks of equal size.
 Call require_equal_blocks(Call call, std::string_view name) {
     if (!call.in_all) return call;
     const auto ranks = static_cast<std::int64_t>(std::max<std::size_t>(call.ranks, 1));
@@ -140,7 +140,7 @@ AnySchedule make_two_trees(const Call& call, std::string_view name, const Option
     return TwoTrees(make_segmented_collective(call, read_options<SegmentOptions>(name, values).segment));
 }
 
-struct TreesOptions {
+struct DisjointTreesOptions {
     Extents grid;
     std::uint32_t lines = 0;
     std::uint32_t segment = 65536;
@@ -155,9 +155,9 @@ struct TreesOptions {
 };
 
 AnySchedule make_disjoint_trees(const Call& call, std::string_view name, const OptionValues& values) {
-    const auto options = read_options<TreesOptions>(name, values);
+    const auto options = read_options<DisjointTreesOptions>(name, values);
     const Extents grid =
-        options.grid.empty() ? near_cube(static_cast<std::uint32_t>(call.ranks)) : options.grid;
+        options.grid.empty() ? near_cube_factors(static_cast<std::uint32_t>(call.ranks)) : options.grid;
     if (cell_count(grid) != call.ranks)
         fail("schedule '", name, "(grid=", format_extents(grid), ")' is for ", cell_count(grid),
              " ranks, not for ", call.ranks);
@@ -183,7 +183,7 @@ struct ScatterOptions {
 
 AnySchedule make_scatter_all_gather(const Call& call, std::string_view name, const OptionValues& values) {
     const auto options = read_options<ScatterOptions>(name, values);
-    const auto spread = static_cast<Spread>(options.gather);
+    const auto spread = static_cast<PieceExchange>(options.gather);
     if (!ScatterAllGather::supports_rank_count(call.ranks, spread))
         fail("schedule '", name, "(gather=doubling)' is for powers of two of ranks, not for ", call.ranks);
     return ScatterAllGather(make_collective(call, call.ranks, options.cut == 0 ? Cut::even : Cut::rounded_up),
@@ -213,7 +213,8 @@ AnySchedule make_recursive_doubling(const Call& call, std::string_view name, con
     if (call.operation == scan || call.operation == exscan)
         return make_without_options<ScanDoubling>(call, name, values);
     const auto options = read_options<DoublingOptions>(name, values);
-    return RecursiveDoubling(make_block_collective(call), static_cast<Fold>(options.fold), options.radix);
+    return RecursiveDoubling(make_block_collective(call), static_cast<ExtraRanks>(options.fold),
+                             options.radix);
 }
 
 struct HalvingOptions {
@@ -231,7 +232,7 @@ struct HalvingOptions {
 
 AnySchedule make_halving(const Call& call, std::string_view name, const OptionValues& values) {
     const auto options = read_options<HalvingOptions>(name, values);
-    const auto fold = static_cast<Fold>(options.fold);
+    const auto fold = static_cast<ExtraRanks>(options.fold);
     const auto order = static_cast<HalvingOrder>(options.order);
     if (call.operation == reduce_scatter) {
         if (options.order != 0 || options.cut != 0)
@@ -306,7 +307,7 @@ const std::vector<ScheduleEntry>& schedules() {
          .source = "Edmonds 1973",
          .cost = "(H - 1 + m / (T s)) (alpha + s beta)",
          .make = make_disjoint_trees,
-         .options = list_options<TreesOptions>},
+         .options = list_options<DisjointTreesOptions>},
         {.name = "linear",
          .operations = {broadcast, reduce, scatter, gather},
          .summary = "direct messages between the root and all other ranks, in one round",

@@ -19,8 +19,8 @@ struct Call {
     Bytes bytes;  // meaning as in Collective
     Rank root{0};
     std::shared_ptr<const Demand> demand = nullptr;  // demand of a many-to-many, including its bytes
-    /// Whether `bytes` of an all-gather or reduce-scatter is the total of all ranks. The contributions of the
-    /// ranks may then differ in size.
+    /// For an all-gather or reduce-scatter, whether `bytes` is the total of all ranks. The contributions of
+    /// the ranks may then differ in size.
     bool in_all = false;
     /// Size of one unit of `bytes`: an element that no message may split. Options of schedules remain in
     /// bytes.

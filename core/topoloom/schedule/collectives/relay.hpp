@@ -10,19 +10,19 @@
 
 namespace topoloom {
 
-/// Before rank r sends its last received block to r + k, it sends the block to these ranks:
+/// Before rank r sends the block that it received last to r + k, it sends the block to these ranks:
 ///   prefix  r xor 1, ..., r xor k - 1, if k is a power of two that divides the number of ranks
 ///   shift   r - ceil((k - 1) / 2), ..., r - 1 and r + 1, ..., r + floor((k - 1) / 2); at the last stop only
 ///           the ranks that did not get the block at the first stop
 enum class RelayOrder { prefix, shift };
 
-/// A round is one message of every rank, or all messages of a stop, and ends with a barrier. When blocks are
-/// sent from NIC memory, each is copied there once per stop; a stop with a single message sends from main
-/// memory. Source: Kumar 2005, eq. 4.5 and 4.6; for k = 1 the ring of eq. 4.3.
+/// A round has one message of every rank or, if `rounds_are_stops`, all messages of a stop. It ends with a
+/// barrier. When blocks are sent from NIC memory, each is copied there once per stop; a stop with a single
+/// message sends from main memory. Source: Kumar 2005, eq. 4.5 and 4.6; for k = 1 the ring of eq. 4.3.
 template <RelayOrder order>
 class Relay {
    public:
-    /// Uses the largest supported k up to `hop`.
+    /// Uses the largest supported k that does not exceed `hop`.
     Relay(Collective collective, std::size_t hop, bool rounds_are_stops)
         : collective_(std::move(collective)), rounds_are_stops_(rounds_are_stops) {
         const std::size_t ranks = collective_.ranks();
@@ -55,32 +55,32 @@ class Relay {
     void busiest_senders(std::uint64_t, const Visit& visit) const {
         visit(Rank{0});
     }
-    /// While data remain to be sent.
+    /// True while data remain to be sent.
     [[nodiscard]] bool has_barrier(std::uint64_t round) const {
-        return (rounds_are_stops_ ? begin(round + 1) : round + 1) + 1 < collective_.ranks();
+        return (rounds_are_stops_ ? first_message(round + 1) : round + 1) + 1 < collective_.ranks();
     }
     [[nodiscard]] std::optional<Bytes> staged_bytes(Rank, std::uint64_t round) const {
         if (k_ == 1) return std::nullopt;
-        const bool is_first = rounds_are_stops_ || round == begin(stop_of_message(round));
+        const bool is_first = rounds_are_stops_ || round == first_message(stop_of_message(round));
         return is_first ? collective_.bytes() : Bytes{0};
     }
 
    private:
-    /// The first message of a stop. If the last stop already has the block, no rank sends it there.
-    [[nodiscard]] std::uint64_t begin(std::uint64_t stop) const {
+    /// Number of the first message of a stop. If the last stop already has the block, no rank sends it there.
+    [[nodiscard]] std::uint64_t first_message(std::uint64_t stop) const {
         if (stop == stops_) return collective_.ranks() - 1;
         const bool had_it = stop + 1 == stops_ && collective_.ranks() - stop * k_ <= before_;
         return stop * k_ - (had_it ? 1 : 0);
     }
     [[nodiscard]] std::uint64_t stop_of_message(std::uint64_t message) const {
-        return message >= begin(stops_ - 1) ? stops_ - 1 : message / k_;
+        return message >= first_message(stops_ - 1) ? stops_ - 1 : message / k_;
     }
     template <class Visit>
     void each_peer(Rank rank, std::uint64_t round, bool sending, const Visit& visit) const {
         const std::uint64_t stop = rounds_are_stops_ ? round : stop_of_message(round);
-        const std::uint64_t first = rounds_are_stops_ ? begin(stop) : round;
-        const std::uint64_t end = rounds_are_stops_ ? begin(stop + 1) : round + 1;
-        for (std::uint64_t i = first - begin(stop); i < end - begin(stop); ++i)
+        const std::uint64_t first = rounds_are_stops_ ? first_message(stop) : round;
+        const std::uint64_t end = rounds_are_stops_ ? first_message(stop + 1) : round + 1;
+        for (std::uint64_t i = first - first_message(stop); i < end - first_message(stop); ++i)
             visit(peer(rank, i, sending), collective_.bytes());
     }
     [[nodiscard]] Rank peer(Rank rank, std::uint64_t message, bool sending) const {
@@ -95,7 +95,7 @@ class Relay {
     Collective collective_;
     bool rounds_are_stops_;
     std::size_t k_;
-    std::size_t before_;  // ranks before a stop that receive the block from the stop
+    std::size_t before_;  // number of ranks before a stop to which the stop sends the block
     std::size_t stops_;
 };
 

@@ -9,9 +9,9 @@
 
 namespace topoloom {
 
-/// In round j ranks r and r xor 2^j, if both exist, exchange the sum over the existing ranks among the 2^j
-/// that have the same upper bits. A sum received from a lower rank also becomes part of the rank's prefix.
-/// Source: Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005; MPICH's scan.
+/// In round j, ranks r and r xor 2^j exchange partial sums if both exist. The partial sum of a rank covers
+/// all existing ranks that differ from it at most in the lowest j bits. A sum received from a lower rank also
+/// becomes part of the rank's prefix. Source: Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005; MPICH's scan.
 class ScanDoubling {
    public:
     explicit ScanDoubling(Collective collective) : collective_(std::move(collective)) {}

@@ -12,7 +12,7 @@
 namespace topoloom {
 
 /// How ranks exchange their pieces: around a ring, or by recursive doubling, which requires a power-of-two rank count.
-enum class Spread : std::uint8_t { ring, doubling };
+enum class PieceExchange : std::uint8_t { ring, doubling };
 
 /// A broadcast scatters the pieces along a binomial tree, then all-gathers them. A reduction does the reverse: a
 /// reduce-scatter, then a gather along the tree. Positions count from the root; position p owns piece p. Source:
@@ -21,10 +21,10 @@ enum class Spread : std::uint8_t { ring, doubling };
 class ScatterAllGather {
    public:
     /// One piece per rank.
-    explicit ScatterAllGather(Collective collective, Spread spread = Spread::ring)
+    explicit ScatterAllGather(Collective collective, PieceExchange spread = PieceExchange::ring)
         : collective_(std::move(collective)), spread_(spread) {}
-    [[nodiscard]] static bool supports_rank_count(std::size_t ranks, Spread spread) {
-        return spread == Spread::ring || std::has_single_bit(ranks);
+    [[nodiscard]] static bool supports_rank_count(std::size_t ranks, PieceExchange spread) {
+        return spread == PieceExchange::ring || std::has_single_bit(ranks);
     }
 
     [[nodiscard]] const Collective& collective() const { return collective_; }
@@ -93,7 +93,7 @@ class ScatterAllGather {
     };
 
     [[nodiscard]] bool is_broadcast() const { return collective_.operation() == Operation::broadcast; }
-    [[nodiscard]] bool uses_ring() const { return spread_ == Spread::ring; }
+    [[nodiscard]] bool uses_ring() const { return spread_ == PieceExchange::ring; }
     [[nodiscard]] std::uint64_t tree_rounds() const {
         return static_cast<std::uint64_t>(std::bit_width(collective_.ranks() - 1));
     }
@@ -147,7 +147,7 @@ class ScatterAllGather {
     }
 
     Collective collective_;
-    Spread spread_;
+    PieceExchange spread_;
 };
 
 }  // namespace topoloom

@@ -10,14 +10,14 @@
 
 namespace topoloom {
 
-/// Positions count from the root; the other positions are the labels of two trees. The second tree is rank_at_distance
-/// by one position, so that inner ranks of one tree are leaves of the other. Even pieces use the first tree,
-/// odd pieces the second. In every round of a broadcast the root sends one piece to each tree, and every
-/// other rank forwards one piece to both its children; a reduce runs the rounds in reverse. Every rank thus
-/// sends and receives at most two pieces per round; the source instead uses two rounds with one piece each. A
-/// rank's ancestor in one tree may be its descendant in the other, so every round waits for the previous one,
-/// unlike in a chain. Source: P. Sanders, J. Speck, J. L. Träff, Two-tree algorithms for full bandwidth
-/// broadcast, reduction and scan, Parallel Computing 35(12), 2009.
+/// Positions count from the root; the other positions are the labels of two trees. The second tree is the
+/// first one shifted by one position, so that inner ranks of one tree are leaves of the other. Even pieces
+/// use the first tree, odd pieces the second. In every round of a broadcast the root sends one piece to each
+/// tree, and every other rank forwards one piece to both its children; a reduce runs the rounds in reverse.
+/// Every rank thus sends and receives at most two pieces per round, where the source uses two rounds with one
+/// piece each. A rank's ancestor in one tree may be its descendant in the other, so every round waits for the
+/// previous one, unlike in a chain. Source: P. Sanders, J. Speck, J. L. Träff, Two-tree algorithms for full
+/// bandwidth broadcast, reduction and scan, Parallel Computing 35(12), 2009.
 class TwoTrees {
    public:
     explicit TwoTrees(Collective collective)

@@ -5,7 +5,7 @@ namespace topoloom {
 
 namespace {
 
-/// The smallest side whose square or cube has room for all ranks.
+/// Side of the smallest square or cube that has room for all ranks.
 std::uint32_t smallest_side(std::size_t ranks, int axes) {
     std::uint64_t side = 1;
     while (side * side * (axes == 3 ? side : 1) < ranks) ++side;
@@ -21,7 +21,8 @@ VirtualMesh::VirtualMesh(std::size_t ranks, int axes) {
     };
     extent_ = {side, axes == 3 ? side : 1, 1};
     extent_[2] = planes(std::uint64_t{side} * extent_[1]);
-    // A single plane with holes has no full plane that could replace its holes; its rows become the planes.
+    // If a single plane has holes, there is no full plane to replace them; its rows therefore become the
+    // planes.
     if (extent_[2] == 1) extent_ = {side, 1, planes(side)};
     const std::size_t last = ranks - std::size_t{side} * extent_[1] * (extent_[2] - 1);
     full_rows_ = static_cast<std::uint32_t>(last / side);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Any number of ranks as a mesh of two or three axes; the last plane may have holes.
+// Arranges any number of ranks as a mesh of two or three axes; the last plane may have holes.
 #pragma once
 
 #include <array>
@@ -114,7 +114,7 @@ class VirtualMesh {
     }
 
    private:
-    /// The number of integers in 0 .. below-1 that equal a plane's number mod (planes - 1).
+    /// How many integers in 0 .. below-1 are congruent to a plane's number modulo (planes - 1).
     [[nodiscard]] std::uint32_t replaced_hole_count(std::uint32_t below, std::uint32_t z) const {
         return below > z ? (below - z - 1) / (extent_[2] - 1) + 1 : 0;
     }

@@ -10,7 +10,7 @@ namespace topoloom {
 
 namespace {
 
-/// Numbers of ranks as in the equations.
+/// The numbers derived from the rank count that the equations use.
 struct EquationRanks {
     double ranks;
     double side;    // side of the smallest square or cube that has room for the ranks

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The messages of a round of several concurrent calls of one schedule.
+// Lists the messages of a round while several calls of one schedule run concurrently.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ struct ConcurrentCalls {
     std::size_t ranks;           // of a call
 
     [[nodiscard]] Rank rank_in_call(Rank rank) const { return Rank{rank.value % ranks}; }
-    /// Same as in messages.hpp.
+    /// Like the functions in messages.hpp, but for all calls.
     void list_senders(const AnySchedule& schedule, std::uint64_t round, std::vector<Rank>& senders) const {
         topoloom::list_senders(schedule, round, senders);
         const std::size_t of_call = senders.size();

@@ -37,7 +37,7 @@ RankCost rank_cost(const AnySchedule& schedule, const NetworkModel& model, Rank 
     schedule.sends(rank, round, [&](Rank, Bytes bytes) {
         latency = std::max(latency, model.latency(bytes));
         const double arrived = sent.add(model.send_cpu(bytes), turn(bytes));
-        // Work of the receiver, which may not be visited.
+        // Includes the receiver's work, because busiest_senders() may not visit the receiver.
         cost_of_rank.time = std::max(cost_of_rank.time, arrived + work(bytes));
         cost_of_rank.cpu += model.send_cpu(bytes);
         cost_of_rank.bytes += bytes;
@@ -216,7 +216,7 @@ struct SampledRound {
 
 bool is_different(double value, double from) { return std::abs(value - from) > 0.01 * from; }
 
-/// Groups consecutive rounds whose busiest ranks send equally many messages and bytes and need the same time.
+/// Groups consecutive rounds whose busiest ranks send equally many messages and bytes, and need equal times.
 /// Samples 4 to 32 rounds per group, with about `most_messages` messages in total.
 std::vector<SampledRound> sample_rounds(const AnySchedule& schedule, const NetworkModel& model,
                                         std::uint64_t most_messages) {
@@ -358,7 +358,7 @@ ScheduleCost sampled_cost(const AnySchedule& schedule, const NetworkModel& model
         most_of_rank = std::max(most_of_rank, one.messages);
         all_of_rank += one.messages;
     }
-    // Simulating messages that are not routed takes at most a tenth of the time.
+    // So many senders are skipped that messages that are not routed take at most a tenth of the time.
     const std::uint64_t senders = 1 + most_of_rank * ranks / (most_messages << 8);
     const Sampling sampling{senders, 1 + all_of_rank * ranks / senders / most_messages};
     return replace_route_costs(alone, with_timer(schedule, at, machine, sampling, [&](RoundTimer& timer) {

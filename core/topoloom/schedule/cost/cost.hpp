@@ -14,8 +14,8 @@ namespace topoloom {
 
 struct ScheduleCost {
     double time = 0;  // seconds, summed over the rounds
-    /// CPU seconds for sending, receiving and copying of a rank that is the busiest in every round; never
-    /// more than the time.
+    /// CPU seconds that a rank spends on sending, receiving and copying if it is the busiest in every round;
+    /// never more than the time.
     double cpu = 0;
     double congestion = 0;  // seconds on the busiest link, summed over the rounds; 0 without a machine
     std::uint64_t rounds = 0;
@@ -24,8 +24,8 @@ struct ScheduleCost {
 };
 
 /// Returns the cost without a machine: a round takes as long as its busiest rank. A rank sends and receives k
-/// messages, with overheads o_s and o_r, a latency, and a turn of model.time() of the size per message. Its
-/// time is the longest of
+/// messages, with overheads o_s and o_r and a latency. Each message takes a turn of model.time(size). The
+/// rank's time is the longest of
 ///   - all turns, one after the other, plus the latency,
 ///   - (k - 1) o_s plus the last turn and the latency, and likewise with o_r,
 ///   - its CPU time: k o_s + k o_r, plus copying, plus reducing the received bytes.
@@ -75,9 +75,8 @@ struct ScheduleCost {
                                     const Machine& machine, std::span<const Slot> slots,
                                     const Budget& budget = {});
 
-/// Returns the seconds of a program of several schedules of the same ranks until the last rank has finished:
-/// run_cost() of the rounds of all schedules, one after the other. Throws Error if a schedule has other
-/// ranks.
+/// Returns the seconds until the last rank has finished a program of several schedules: run_cost() of all
+/// their rounds in sequence. Throws Error unless all schedules have the same number of ranks.
 [[nodiscard]] double program_time(std::span<const AnySchedule* const> steps, const NetworkModel& model,
                                   const Machine& machine, std::span<const Slot> slots);
 
@@ -89,8 +88,8 @@ struct ScheduleCost {
 
 /// Approximates cost() for schedules with more than `most_messages` messages, possibly more than 2^32, by
 /// routing only about that many. Among rounds with equal busiest ranks, evenly spread ones are sampled; in a
-/// round of many messages, some distances between ranks. The time that ranks spend outside the network is
-/// counted exactly.
+/// round of many messages, only some of the distances between ranks are sampled. The time that ranks spend
+/// outside the network is counted exactly.
 [[nodiscard]] ScheduleCost sampled_cost(const AnySchedule& schedule, const NetworkModel& model,
                                         const Machine& machine, std::span<const Slot> slots,
                                         std::uint64_t most_messages);

@@ -18,7 +18,7 @@ namespace topoloom {
 template <Schedule Line>
 class GridLines {
    public:
-    /// `lines`: the schedule of a line for every axis.
+    /// `lines`: for every axis, the schedule that each line along it runs.
     explicit GridLines(std::vector<Line> lines) : lines_(std::move(lines)) {
         for (const Line& line : lines_) {
             extents_.push_back(static_cast<std::uint32_t>(line.collective().ranks()));

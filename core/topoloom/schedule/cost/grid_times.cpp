@@ -38,7 +38,7 @@ double mean_byte_time(const NodeMap& map, const GridLinks& links) {
            (1 - outer) * links.inner_s_per_byte;
 }
 
-/// The chains of all axes, run one after the other.
+/// Totals over the chains of all axes, which run one after the other.
 struct ChainSteps {
     double axes = 0;      // steps in which each rank sends all segments
     double steps = 0;     // steps until the first segment has arrived

@@ -19,9 +19,9 @@ struct GridLinks {
 
 enum class GridCollective { broadcast, reduce, scatter, gather };
 
-/// Returns the seconds of a pipelined broadcast, or of a reduction if reduce_s_per_byte is set, of `bytes`
-/// along the chains of every axis in segments of `segment` bytes. Counted: in a step along an axis a node
-/// sends one segment per external link on the axis, and these share its channels. A byte takes max(1, links /
+/// Returns the seconds of a pipelined broadcast (a reduction if reduce_s_per_byte is set) of `bytes` along
+/// the chains of every axis, in segments of `segment` bytes. Counted: in a step along an axis a node sends
+/// one segment per external link on the axis, and these share its channels. A byte takes max(1, links /
 /// channels) times as long as alone, and a step takes as long as its slowest link. Printed: all steps take
 /// the mean over all links of the grid. Inter-node links count `channels` times as fast as one alone, so that
 /// crossing nodes can be cheaper than staying. Throws Error unless 0 < segment <= bytes. Source: Karlsson

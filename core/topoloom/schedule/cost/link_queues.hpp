@@ -16,8 +16,8 @@ class LinkQueues {
    public:
     explicit LinkQueues(std::size_t count) : queues_(count) {}
 
-    /// Adds a message that occupies the link for `seconds` > 0 from `start`. Returns when it has passed,
-    /// queued behind messages on the link at that time.
+    /// Adds a message that occupies the link for `seconds` > 0 from `start`. Returns the time at which it has
+    /// passed the link, after waiting for the messages already on it.
     double add(std::size_t link, double seconds, double start) {
         Queue& queue = queues_[link];
         if (queue.filled == 0) touched_.push_back(static_cast<std::uint32_t>(link));
@@ -39,10 +39,10 @@ class LinkQueues {
         }
         return passing_time;
     }
-    /// Returns when an added message has passed, after all messages of its round were added; never earlier
-    /// than add() returned. Messages of a busy interval share the link: they would all end with the interval
-    /// if they started together. A message that starts earlier than the last one ends half of that difference
-    /// earlier, the closest fit to simulated flows among several rules.
+    /// Returns the time at which an added message has passed the link, given all messages of its round; never
+    /// earlier than add() returned. Messages of a busy interval share the link: they would all end with the
+    /// interval if they started together. A message that starts earlier than the last one ends earlier by
+    /// half of that difference; of several rules, this one fits simulated flows best.
     [[nodiscard]] double passing_time(std::size_t link, double start) const {
         const std::vector<BusyInterval>& spans = queues_[link].spans;
         const BusyInterval& span = spans[first_beginning_after(spans, start) - 1];

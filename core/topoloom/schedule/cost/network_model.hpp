@@ -30,8 +30,8 @@ struct LinkFactors {
     std::int64_t most = std::numeric_limits<std::int64_t>::max();
 };
 
-/// Costs of a message in addition to its line, in seconds. Greek names and `per_byte` are in seconds per
-/// byte.
+/// Costs of a message in addition to alpha + bytes * beta, in seconds. Greek names and `per_byte` are in
+/// seconds per byte.
 struct MessageCosts {
     double latency = 0;  // L: time from the end of the turn to the arrival of a single message
     double send_cpu = 0, send_cpu_per_byte = 0;        // o_s: CPU of the sender
@@ -41,7 +41,8 @@ struct MessageCosts {
     double reduce = 0;                                 // cost per byte reduced
     double delta = 0;                                  // cost per byte staged in NIC memory
     double beta_em = 0;  // cost per byte sent from NIC memory; 0: never sent from there
-    // Cost per message and per byte of all processes of a node; 0: they do not slow each other.
+    // Cost of each message and each byte that the processes of a node send together; 0: they do not slow each
+    // other.
     double node_alpha = 0, node_beta = 0;
     double packet = 0;  // bytes after which a sender waits for an acknowledgment; 0: it never waits
     // Cost of each of log2 P rounds of a barrier; 0: the cost of sending and receiving a message.
@@ -64,10 +65,10 @@ class NetworkModel {
     [[nodiscard]] static NetworkModel largest(std::vector<CostLine> lines, const MessageCosts& costs = {});
     /// Derives a model from latency L, overhead o at each end, gap g between messages and gap G between
     /// bytes, in seconds. A single message takes L + 2 o + (bytes - 1) G, one of several max(g, o) + (bytes -
-    /// 1) G. Throws Error if a single message would take less than one of several, or a byte more than a
-    /// message. Sets latency, send_cpu and receive_cpu of the costs.
+    /// 1) G. Throws Error if a single message would take less than one of several, or if a byte would take
+    /// more than a message. Sets latency, send_cpu and receive_cpu of the costs.
     [[nodiscard]] static NetworkModel loggp(double L, double o, double g, double G, MessageCosts costs = {});
-    /// Returns a copy with the same lines and other costs.
+    /// Returns a copy with the same lines, but these costs.
     [[nodiscard]] NetworkModel with_costs(const MessageCosts& costs) const;
     /// Returns a copy with this number of NICs per node, shared evenly by its processes.
     [[nodiscard]] NetworkModel with_cards(std::uint32_t cards) const;
@@ -75,9 +76,10 @@ class NetworkModel {
     /// Throws Error unless `most` ascends, the last entry has no limit, all values are finite, bandwidths are
     /// positive and latencies not negative.
     [[nodiscard]] NetworkModel with_link_factors(std::vector<LinkFactors> factors) const;
-    /// Returns a copy in which a single message takes the line of its size among these. A rendezvous or a
-    /// copy delays a long message but not the messages after it. Throws Error unless `most` ascends, the last
-    /// line has no limit, all values are finite and not negative, and the costs have no latency.
+    /// Returns a copy in which a single message takes the time given by these lines for its size. A
+    /// rendezvous or a copy delays a long message but not the messages after it. Throws Error unless `most`
+    /// ascends, the last line has no limit, all values are finite and not negative, and the costs have no
+    /// latency.
     [[nodiscard]] NetworkModel with_single_message_lines(std::vector<CostLine> lines) const;
     /// Returns a copy with this model for intra-node messages.
     [[nodiscard]] NetworkModel with_intra_node_model(const NetworkModel& inside) const;
@@ -87,7 +89,8 @@ class NetworkModel {
         return seconds(size, [](const CostLine& line) { return line; });
     }
     /// Seconds between two successive messages of a process while this number of processes of the node send.
-    /// Injecting all their messages may take longer than the line, which is the time of a single process.
+    /// Injecting the messages of all these processes may take longer than alpha + bytes * beta, the time of a
+    /// single process.
     [[nodiscard]] double time(Bytes size, std::uint32_t processes) const {
         if (processes <= 1) return time(size);
         const double of_a_card = processes / cards_;
@@ -96,11 +99,11 @@ class NetworkModel {
             return CostLine{std::max(line.alpha, shared.alpha), std::max(line.beta, shared.beta)};
         });
     }
-    /// Seconds from the end of its turn until a single message has arrived.
+    /// Seconds from the end of the turn of a single message until its arrival.
     [[nodiscard]] double latency(Bytes size) const {
         return alone_.empty() ? costs_.latency : std::max(0.0, evaluate_line(alone_, size) - time(size));
     }
-    /// Seconds until a single message has arrived.
+    /// Seconds from the start of a single message until its arrival.
     [[nodiscard]] double arrival(Bytes size) const { return latency(size) + time(size); }
     [[nodiscard]] bool sends_from_nic() const { return costs_.beta_em > 0; }
     [[nodiscard]] bool shares_injection() const { return costs_.node_alpha > 0 || costs_.node_beta > 0; }
@@ -117,7 +120,7 @@ class NetworkModel {
     [[nodiscard]] double receive_cpu(Bytes size) const {
         return costs_.receive_cpu + static_cast<double>(size.value) * costs_.receive_cpu_per_byte;
     }
-    /// Seconds to copy bytes of this number of blocks into one message or out of it.
+    /// Seconds to copy `size` bytes in `blocks` blocks into one message, or out of it.
     [[nodiscard]] double copy(Bytes size, double blocks = 0) const {
         return blocks * costs_.combine + static_cast<double>(size.value) * costs_.gamma;
     }
@@ -175,7 +178,7 @@ class NetworkModel {
         while (lines[i].most < size.value) ++i;  // the last line has no limit
         return lines[i].alpha + static_cast<double>(size.value) * lines[i].beta;
     }
-    /// Evaluates the line of the size after changing each line.
+    /// Applies change() to the lines, then evaluates them for a size.
     template <class Change>
     [[nodiscard]] double seconds(Bytes size, Change change) const {
         const auto at = [](const CostLine& line, std::int64_t bytes) {

@@ -7,11 +7,11 @@
 
 namespace topoloom {
 
-/// Departures of the messages of a rank, in seconds after the first may leave. The NIC needs a turn per
-/// message, after the previous message has left and the CPU has started this one: k equal messages have left
-/// after max(k turn, (k - 1) o_s + turn). The turn is LogGP's gap, g + (b - 1) G, and o_s its overhead (A.
-/// Alexandrov et al., LogGP, SPAA 1995, sec. 2), except that a CPU may start a message while the NIC sends
-/// the previous one.
+/// Departure times of the messages of a rank, in seconds after the first may leave. The NIC takes the time
+/// `turn` for each message, which begins when the previous message has left and the CPU has started this one.
+/// Therefore, k equal messages have left after max(k turn, (k - 1) o_s + turn). The turn is LogGP's gap, g +
+/// (b - 1) G, and o_s its overhead (A. Alexandrov et al., LogGP, SPAA 1995, sec. 2), except that a CPU may
+/// start a message while the NIC sends the previous one.
 struct Departures {
     double started = 0, left = 0;
     /// Adds a message. Returns its arrival time without latency, if its route needs `wire` seconds.
@@ -38,7 +38,7 @@ struct Arrivals {
     }
     /// Whether no message has arrived.
     [[nodiscard]] bool is_empty() const { return last < 0; }
-    /// When all messages have been processed; 0 if none has arrived.
+    /// The time at which all messages have been processed; 0 if none has arrived.
     [[nodiscard]] double end_time() const { return is_empty() ? 0 : std::max(last, first + busy); }
 };
 

@@ -36,7 +36,7 @@ inline std::uint64_t spread_evenly(std::uint64_t number, std::uint64_t count) {
 }
 
 /// A sample of the messages of a round: every `senders`-th sender, and one of every `distances` consecutive
-/// distances between sender and receiver. The choice differs between runs of distances.
+/// distances between sender and receiver. A different one is chosen from each such group of distances.
 struct Sampling {
     std::uint64_t senders = 1;
     std::uint64_t distances = 1;
@@ -175,7 +175,8 @@ class RoundTimer {
         return static_cast<double>(messages_.size()) /
                static_cast<double>(std::max<std::ptrdiff_t>(routed, 1));
     }
-    /// Counts the senders of each node with inter-node messages; all senders if they are sampled.
+    /// Counts, per node, the ranks that send inter-node messages; if senders are sampled, all sampled ranks
+    /// of the node.
     void count_senders(const AnySchedule& schedule, std::uint64_t round) {
         for (const Rank from : senders_) senders_on_[calls_.node[from.value].value] = 0;
         for (const Rank from : senders_) {

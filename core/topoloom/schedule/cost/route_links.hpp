@@ -12,7 +12,7 @@ namespace topoloom {
 
 struct RouteLink {
     Link link;
-    double part;       // fraction of the bytes
+    double part;       // fraction of the bytes that uses the link
     double bandwidth;  // B/s
     double latency;    // s
 };
@@ -35,7 +35,7 @@ class RouteLinks {
 
    private:
     NetworkView view_;
-    const void* network_;  // a common topology, or view_
+    const void* network_;  // the machine's topology if it is a common one, otherwise view_
     void (*list_)(const void* network, Node from, Node to, std::vector<RouteLink>& links);
     std::vector<RouteLink> links_;
 };

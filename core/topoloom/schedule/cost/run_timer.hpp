@@ -63,7 +63,7 @@ class RunTimer {
             const Rank from = messages_[first].from;
             std::size_t end = first + 1;
             while (end < messages_.size() && messages_[end].from == from) ++end;
-            const std::span<const InFlight> of_rank = std::span(messages_).subspan(first, end - first);
+            const std::span<const MessageInFlight> of_rank = std::span(messages_).subspan(first, end - first);
             if (!meter_.spend(of_rank.size())) break;
             const double done = before_[from.value] + process_sends(schedule, round, of_rank, reduces);
             ranks.time[from.value] = std::max(ranks.time[from.value], done);
@@ -84,7 +84,7 @@ class RunTimer {
 
    private:
     static constexpr BytesPerSecond unlimited{std::numeric_limits<double>::infinity()};
-    struct InFlight {
+    struct MessageInFlight {
         Rank from, to;
         Bytes bytes;
         double start;             // time after which its sender has started all earlier messages
@@ -96,7 +96,7 @@ class RunTimer {
     };
 
     [[nodiscard]] Node node(Rank rank) const { return calls_.node[rank.value]; }
-    [[nodiscard]] bool is_intra_node(const InFlight& message) const {
+    [[nodiscard]] bool is_intra_node(const MessageInFlight& message) const {
         return node(message.from) == node(message.to);
     }
     [[nodiscard]] const NetworkModel& select_model(bool inside) const { return inside ? memory_ : model_; }
@@ -129,7 +129,7 @@ class RunTimer {
         filled_.clear();
         for (const auto& [start, i] : order_) queue_message(messages_[i]);
     }
-    void queue_message(InFlight& message) {
+    void queue_message(MessageInFlight& message) {
         const Node here = node(message.from), there = node(message.to);
         const auto bytes = static_cast<double>(message.bytes.value);
         message.first_filled = filled_.size();
@@ -153,7 +153,7 @@ class RunTimer {
         }
         message.ports = filled_.size() - message.first_filled - message.links;
     }
-    [[nodiscard]] double passing_time(const InFlight& message) const {
+    [[nodiscard]] double passing_time(const MessageInFlight& message) const {
         double last = message.passing_time;
         const std::uint32_t* filled = filled_.data() + message.first_filled;
         for (std::size_t i = 0; i < message.links; ++i)
@@ -163,15 +163,15 @@ class RunTimer {
         return last;
     }
     /// Processes the messages of a rank. Returns how long the rank is busy with sending.
-    double process_sends(const AnySchedule& schedule, std::uint64_t round, std::span<const InFlight> messages,
-                         bool reduces) {
+    double process_sends(const AnySchedule& schedule, std::uint64_t round,
+                         std::span<const MessageInFlight> messages, bool reduces) {
         const Rank from = messages.front().from;
         const std::optional<Bytes> to_card =
             model_.sends_from_nic() ? staged_bytes(schedule, calls_.rank_in_call(from), round) : std::nullopt;
         const std::uint32_t processes = senders_on_[node(from).value];
         Departures sent_by, inside;  // departures of inter-node and intra-node messages
         double busy_before = 0;
-        for (const InFlight& message : messages) {
+        for (const MessageInFlight& message : messages) {
             const NetworkModel& model = select_model(is_intra_node(message));
             const double overhead = model.receive_cpu(message.bytes), start = model.send_cpu(message.bytes);
             const double work = reduces ? model_.reduce(message.bytes) : 0;
@@ -232,7 +232,7 @@ class RunTimer {
     std::vector<double> before_;             // clocks of the ranks before the round
     std::vector<Rank> senders_;
     std::vector<SentMessage> of_rank_;
-    std::vector<InFlight> messages_;
+    std::vector<MessageInFlight> messages_;
     std::vector<std::pair<double, std::size_t>> order_;
     std::vector<std::uint32_t> filled_;  // links and ports of all messages, message by message
 };

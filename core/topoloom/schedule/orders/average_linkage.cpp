@@ -56,7 +56,7 @@ std::vector<std::uint32_t> find_clusters(const std::vector<ClusterMerge>& merges
         const auto [low, high] = std::minmax({top(merges[i].a), top(merges[i].b)});
         parent[high] = low;
     }
-    // The lowest item of its group comes first and has already been assigned a number.
+    // The lowest item of a group comes before its other items, so it already has a number.
     std::vector<std::uint32_t> group_number(parent.size());
     std::uint32_t count = 0;
     for (std::uint32_t item = 0; item < parent.size(); ++item)

@@ -7,7 +7,7 @@
 
 namespace topoloom {
 
-/// Sum and number of the distances between each two items, row by row.
+/// Sum and number of the distances between every pair of items, row by row.
 struct MeanDistances {
     explicit MeanDistances(std::size_t items) : size(items), sum(size * size, 0), count(size * size, 0) {}
 
@@ -29,7 +29,7 @@ struct MeanDistances {
 /// A merge of two groups, each identified by one of its items.
 struct ClusterMerge {
     std::uint32_t a = 0, b = 0;
-    double sum = 0, count = 0;  // of the distances between the two groups
+    double sum = 0, count = 0;  // of distances between the two groups
 
     [[nodiscard]] double mean() const { return sum / count; }
 };
@@ -38,8 +38,8 @@ struct ClusterMerge {
 /// Murtagh, A survey of recent advances in hierarchical clustering algorithms, The Computer Journal 26, 1983.
 [[nodiscard]] std::vector<ClusterMerge> average_linkage(MeanDistances distances);
 
-/// Returns the group of every item after merging the pairs before index `first`. Groups are numbered in
-/// order of their lowest item.
+/// Returns the group of every item after the merges before index `first`. Groups are numbered in order of
+/// their lowest item.
 [[nodiscard]] std::vector<std::uint32_t> find_clusters(const std::vector<ClusterMerge>& merges,
                                                        std::size_t first);
 

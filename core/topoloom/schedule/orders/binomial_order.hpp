@@ -36,9 +36,9 @@ enum class BinomialOrder {
 [[nodiscard]] std::vector<Rank> binomial_order(const CostMatrix& costs, BinomialOrder order, Rank root,
                                                std::uint32_t channels, std::uint64_t seed);
 
-/// Computes the same from measured costs, averaged over groups of close processes so that the order does not
-/// depend on noise. Without groups, orders that depend on costs equal the standard order. O(size^2 log size)
-/// per level of groups.
+/// Computes the same order from measured costs, averaged over groups of close processes so that the order
+/// does not depend on noise. Without groups, orders that depend on costs equal the standard order. O(size^2
+/// log size) per level of groups.
 [[nodiscard]] std::vector<Rank> measured_binomial_order(const CostMatrix& costs, BinomialOrder order,
                                                         Rank root, std::uint32_t channels,
                                                         std::uint64_t seed);
@@ -57,12 +57,13 @@ enum class ChannelSharing {
 };
 
 /// Returns the seconds of every step of a binomial scatter of one block per process, with costs per block. In
-/// step s every position r divisible by 2^(L-s) sends the upper half of its blocks to r + 2^(L-s-1). Let
-/// messages share c channels, w be the sum of their seconds and m the longest. All take max(m, w/c); in
-/// `growing`, max(m, 2w / (c + w/m)), less than twice as long as alone. With a single group, `growing` equals
-/// `node`. Throws Error unless the order contains every process once, or if channels is 0. Source: Karlsson
-/// 2012, A 4.6, T 4.6; two messages on one channel have 1.5 times the bandwidth of one, ch. 3, and within
-/// nodes all machines of the source have one channel, T 3.8 to T 3.10, T 3.13.
+/// step s every position r divisible by 2^(L-s) sends the upper half of its blocks to r + 2^(L-s-1). If
+/// messages share c channels, w is the sum of their times alone and m the longest of these, all of them take
+/// max(m, w/c). In `growing` they take max(m, 2w / (c + w/m)), less than twice as long as alone. With a
+/// single group, `growing` equals `node`. Throws Error unless the order contains every process once, or if
+/// channels is 0. Source: Karlsson 2012, A 4.6, T 4.6; two messages on one channel have 1.5 times the
+/// bandwidth of one, ch. 3, and within nodes all machines of the source have one channel, T 3.8 to T 3.10, T
+/// 3.13.
 [[nodiscard]] std::vector<double> binomial_scatter_steps(const CostMatrix& costs, const CostGroups& groups,
                                                          std::span<const Rank> order, std::uint32_t channels,
                                                          ChannelSharing sharing = ChannelSharing::growing);

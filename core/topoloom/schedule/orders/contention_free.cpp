@@ -94,7 +94,7 @@ double AnyAscent::max_messages_per_cable(const Level& level, std::span<const Nod
     std::uint32_t most = 0;
     for (const Subtree& subtree : subtrees_)
         most = std::max(most, messages_per_cable(std::max(subtree.entering, subtree.leaving), level.cables));
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> ways;  // pairs of the entered and the left subtree
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> ways;  // pairs of subtrees: entered, left
     for (const auto [from, to] : messages) {
         const std::pair way(level.nodes.quotient(to.value), level.nodes.quotient(from.value));
         if (way.first != way.second) ways.push_back(way);

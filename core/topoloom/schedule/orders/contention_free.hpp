@@ -38,9 +38,9 @@ void require_ranks(const Step& step, std::size_t ranks);
 
 /// Contention for any choice of upward routes, provided that messages from the same subtree use different
 /// cables. No two messages ever meet if all messages into a subtree come from one subtree of its level; on
-/// k-ary n-trees this condition is also necessary (Kumar 2005, 4.2). With fewer cables than nodes, cables may
-/// also carry more messages than one each; the messages of a subtree are assumed to be spread evenly.
-/// O(messages * levels).
+/// k-ary n-trees this condition is also necessary (Kumar 2005, 4.2). With fewer cables than nodes, a cable
+/// may carry more than one message; the messages of a subtree are assumed to be spread evenly. O(messages *
+/// levels).
 class AnyAscent {
    public:
     explicit AnyAscent(const FatTree& tree);

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t tried_cuts = 8;
 constexpr int reassignments = 10;
 constexpr double rounding = 1e-9;
-constexpr double most_apart = 1.1;  // ratio of the times of two processes in the two directions
+constexpr double most_apart = 1.1;  // maximum ratio between the times of the two directions of a pair
 
 using Numbers = std::vector<std::uint32_t>;
 
@@ -27,14 +27,14 @@ void check_probability(double p) {
 }
 
 /// A partition of items into groups numbered from 0.
-struct Parts {
+struct Partition {
     Numbers of;
     std::uint32_t count = 1;
     double log_chance = 0;
 };
 
 /// Numbers groups in order of their lowest item.
-void renumber(Parts& parts) {
+void renumber(Partition& parts) {
     std::map<std::uint32_t, std::uint32_t> number;
     for (std::uint32_t& group : parts.of)
         group = number.emplace(group, static_cast<std::uint32_t>(number.size())).first->second;
@@ -42,9 +42,9 @@ void renumber(Parts& parts) {
 }
 
 /// Times between some processes, using the faster direction of each pair.
-class Pairs {
+class PairTimes {
    public:
-    Pairs(const CostMatrix& costs, const std::vector<Rank>& members)
+    PairTimes(const CostMatrix& costs, const std::vector<Rank>& members)
         : size_(members.size()), times_(size_ * size_) {
         std::vector<double> sorted;
         for (std::size_t a = 0; a < size_; ++a) {
@@ -63,7 +63,7 @@ class Pairs {
 
     [[nodiscard]] std::size_t size() const { return size_; }
     [[nodiscard]] double time(std::size_t a, std::size_t b) const { return times_[a * size_ + b]; }
-    /// The pair's time; for the size - 2 longest times, the longest of the remaining times.
+    /// The pair's time, except that the size - 2 longest times are replaced by the longest of the others.
     [[nodiscard]] double clipped_time(std::size_t a, std::size_t b) const {
         return std::min(time(a, b), longest_);
     }
@@ -98,8 +98,8 @@ std::vector<std::size_t> best_cuts(const std::vector<ClusterMerge>& merges) {
     return found;
 }
 
-/// The group whose other processes are closest to one process.
-std::uint32_t nearest_group(const Pairs& pairs, const Parts& parts, std::size_t process) {
+/// The group whose processes, apart from this one, are closest to this process.
+std::uint32_t nearest_group(const PairTimes& pairs, const Partition& parts, std::size_t process) {
     std::vector<double> sum(parts.count, 0);
     std::vector<double> other_count(parts.count, 0);
     for (std::size_t other = 0; other < pairs.size(); ++other) {
@@ -117,7 +117,7 @@ std::uint32_t nearest_group(const Pairs& pairs, const Parts& parts, std::size_t 
     return best;
 }
 
-void move_to_nearest(const Pairs& pairs, Parts& parts) {
+void move_to_nearest(const PairTimes& pairs, Partition& parts) {
     for (int pass = 0; pass < reassignments; ++pass) {
         Numbers next;
         for (std::size_t process = 0; process < pairs.size(); ++process)
@@ -133,21 +133,22 @@ double log_partition_count(std::size_t items, std::uint32_t groups) {
     return static_cast<double>(items) * std::log(groups) - std::lgamma(groups + 1.0);
 }
 
-class Splitter {
+class GroupSplitter {
    public:
-    Splitter(const CostMatrix& costs, double significance) : costs_(costs), significance_(significance) {}
+    GroupSplitter(const CostMatrix& costs, double significance)
+        : costs_(costs), significance_(significance) {}
 
     /// Groups of these processes, and their p-value if all processes are alike.
     std::pair<std::vector<CostGroup>, double> split(const std::vector<Rank>& members) const {
         if (members.size() < 4) return {{}, 1};
-        const Pairs pairs(costs_, members);
+        const PairTimes pairs(costs_, members);
         Numbers alone(members.size());
         std::iota(alone.begin(), alone.end(), 0U);
-        std::optional<Parts> parts = find_parts(pairs, {alone, static_cast<std::uint32_t>(alone.size())});
+        std::optional<Partition> parts = find_parts(pairs, {alone, static_cast<std::uint32_t>(alone.size())});
         if (!parts) return {{}, 1};
         // The groups found may be nested; keep only the outermost.
         while (parts->count > 2) {
-            std::optional<Parts> outer = find_parts(pairs, *parts);
+            std::optional<Partition> outer = find_parts(pairs, *parts);
             if (!outer) break;
             parts = std::move(outer);
         }
@@ -163,7 +164,7 @@ class Splitter {
    private:
     /// Partitions items (processes or groups of processes) into groups; returns the best partition that is
     /// not rejected.
-    std::optional<Parts> find_parts(const Pairs& pairs, const Parts& items) const {
+    std::optional<Partition> find_parts(const PairTimes& pairs, const Partition& items) const {
         MeanDistances distances(items.count);
         for (std::size_t a = 0; a < pairs.size(); ++a) {
             for (std::size_t b = 0; b < a; ++b) {
@@ -174,7 +175,7 @@ class Splitter {
         const std::vector<ClusterMerge> merges = average_linkage(std::move(distances));
         for (const std::size_t first : best_cuts(merges)) {
             const Numbers clusters = find_clusters(merges, first);
-            Parts parts;
+            Partition parts;
             for (const std::uint32_t item : items.of) parts.of.push_back(clusters[item]);
             parts.count = static_cast<std::uint32_t>(clusters.size() - first);
             if (items.count == pairs.size()) move_to_nearest(pairs, parts);
@@ -183,7 +184,7 @@ class Splitter {
         return {};
     }
 
-    bool is_significant(const Pairs& pairs, const Parts& items, Parts& parts) const {
+    bool is_significant(const PairTimes& pairs, const Partition& items, Partition& parts) const {
         std::vector<double> inside, across;
         std::vector<std::vector<double>> inside_of(parts.count), into(parts.count);
         for (std::size_t a = 0; a < pairs.size(); ++a) {
@@ -232,7 +233,7 @@ class Splitter {
 };
 
 /// Messages between two groups, or within a group that is not split.
-struct Block {
+struct MessageBlock {
     const std::vector<Rank>* some;
     const std::vector<Rank>* others;
     Sample sample;
@@ -250,19 +251,19 @@ struct Block {
     }
 };
 
-Sample summarize_block(const CostMatrix& costs, const Block& block) {
+Sample summarize_block(const CostMatrix& costs, const MessageBlock& block) {
     std::vector<double> times;
     block.each([&](Rank from, Rank to) { times.push_back(costs(from, to)); });
-    // The median does not show which of the two is disturbed.
+    // With two times, a median cannot show which one was disturbed.
     if (times.size() == 2 && std::max(times[0], times[1]) > most_apart * std::min(times[0], times[1]))
         return summarize({std::min(times[0], times[1])});
     return summarize(std::move(times));
 }
 
 void list_blocks(const CostMatrix& costs, const std::vector<Rank>& members,
-                 const std::vector<CostGroup>& groups, std::vector<Block>& blocks) {
+                 const std::vector<CostGroup>& groups, std::vector<MessageBlock>& blocks) {
     const auto add = [&](const std::vector<Rank>& some, const std::vector<Rank>& others) {
-        Block block{&some, &others, {}};
+        MessageBlock block{&some, &others, {}};
         block.sample = summarize_block(costs, block);
         if (block.sample.count > 0) blocks.push_back(block);
     };
@@ -289,7 +290,8 @@ Sample combine_samples(const Sample& a, const Sample& b) {
 CostGroups find_cost_groups(const CostMatrix& costs, double significance) {
     check_probability(significance);
     CostGroups found;
-    std::tie(found.groups, found.chance) = Splitter(costs, significance).split(id_list<Rank>(costs.size()));
+    std::tie(found.groups, found.chance) =
+        GroupSplitter(costs, significance).split(id_list<Rank>(costs.size()));
     found.of.assign(costs.size(), 0);
     for (std::uint32_t group = 0; group < found.groups.size(); ++group) {
         for (const Rank process : found.groups[group].members) found.of[process.value] = group;
@@ -303,9 +305,9 @@ CostMatrix group_costs(const CostMatrix& costs, const CostGroups& groups, double
     const std::size_t size = costs.size();
     if (groups.of.size() != size) fail("groups of ", groups.of.size(), " processes, but costs of ", size);
     const std::vector<Rank> all = id_list<Rank>(size);
-    std::vector<Block> blocks;
+    std::vector<MessageBlock> blocks;
     list_blocks(costs, all, groups.groups, blocks);
-    std::ranges::stable_sort(blocks, {}, [](const Block& block) { return block.sample.mean; });
+    std::ranges::stable_sort(blocks, {}, [](const MessageBlock& block) { return block.sample.mean; });
     const double least_log_p = std::log(significance) - 2 * std::log(std::max<std::size_t>(1, blocks.size()));
     std::vector<double> seconds(size * size, 0);
     for (auto first = blocks.begin(); first != blocks.end();) {

@@ -30,24 +30,25 @@ struct CostGroups {
     std::vector<CostGroup> groups;  // outermost groups; none if the processes are not split
 };
 
-/// Splits processes into groups with slower messages between them, recursively. The distance of two processes
-/// is the faster of their two messages; for as many pairs as might be outliers, it is the longest of the
-/// other pairs. Average linkage joins them, and the cuts of its tree with the largest variance between
-/// intra-group and inter-group times are tested. A group has at least two processes. Groups are accepted if
-/// Student's t test finds inter-group pairs slower than intra-group pairs. The p-value, multiplied by the
-/// number of possible splits (Bonferroni), must be at most `significance`, and the test of each single group
-/// must also pass. `significance` is shared among the groups by size, so that it bounds the probability that
-/// any homogeneous group is split (N. Meinshausen, Hierarchical testing of variable importance, Biometrika
-/// 95, 2008). Throws Error unless 0 < significance < 1. O(size^2 log size) per level. Source of the
-/// hypotheses: C. Karlsson, Optimizing Multi-dimensional MPI Communications on Multi-core Architectures,
-/// 2012, sec. 4.1, which compares messages within a group and into it, but has no method to find the groups.
+/// Recursively splits processes into groups such that messages between groups are slower. The distance of two
+/// processes is the faster of their two messages. The longest distances, as many as might be outliers, are
+/// replaced by the longest of the others. Average linkage joins the processes into a tree. The cuts of this
+/// tree with the largest variance between intra-group and inter-group times are tested. A group has at least
+/// two processes. Groups are accepted if Student's t test finds inter-group pairs slower than intra-group
+/// pairs. The p-value, multiplied by the number of possible splits (Bonferroni), must be at most
+/// `significance`, and the test of each single group must also pass. `significance` is shared among the
+/// groups by size, so that it bounds the probability that any homogeneous group is split (N. Meinshausen,
+/// Hierarchical testing of variable importance, Biometrika 95, 2008). Throws Error unless 0 < significance <
+/// 1. O(size^2 log size) per level. Source of the hypotheses: C. Karlsson, Optimizing Multi-dimensional MPI
+/// Communications on Multi-core Architectures, 2012, sec. 4.1, which compares messages within a group with
+/// messages into it, but has no method to find the groups.
 [[nodiscard]] CostGroups find_cost_groups(const CostMatrix& costs, double significance = 0.01);
 
-/// Replaces the costs between each two groups, and within each group that is not split, by their mean over
-/// both directions without outliers. If a pair of single processes has times more than 10 % apart, the faster
-/// time is used. Means that do not differ by Student's t test are pooled, the lowest first, so that noise
-/// does not create fast edges; the test uses `significance` divided by the number of pairs of means. Throws
-/// Error for groups of other processes, and unless 0 < significance < 1. O(size^2).
+/// Replaces the costs between every pair of groups, and within each group that is not split, by their mean
+/// over both directions without outliers. If a pair of single processes has times more than 10 % apart, the
+/// faster time is used. Means that do not differ by Student's t test are pooled, beginning with the lowest,
+/// so that noise does not create fast edges; the test uses `significance` divided by the number of pairs of
+/// means. Throws Error for groups of other processes, and unless 0 < significance < 1. O(size^2).
 [[nodiscard]] CostMatrix group_costs(const CostMatrix& costs, const CostGroups& groups,
                                      double significance = 0.01);
 

@@ -20,21 +20,21 @@ using Order = std::vector<Node>;
 
 /// The objective: number of rounds in which messages may meet; on ties, number of subtrees above which
 /// messages may meet.
-struct Score {
+struct OrderScore {
     std::uint64_t rounds = 0;
     std::uint64_t places = 0;
-    friend auto operator<=>(const Score&, const Score&) = default;
+    friend auto operator<=>(const OrderScore&, const OrderScore&) = default;
 };
 
-class Scorer {
+class OrderScorer {
    public:
-    Scorer(const Machine& machine, std::span<const RepeatedStep> steps, ContentionModel meeting)
+    OrderScorer(const Machine& machine, std::span<const RepeatedStep> steps, ContentionModel meeting)
         : machine_(machine), steps_(steps) {
         if (meeting == ContentionModel::any_ascent) ascent_.emplace(require_fat_tree(machine));
     }
 
-    [[nodiscard]] Score score(std::span<const Node> order) {
-        Score all;
+    [[nodiscard]] OrderScore score(std::span<const Node> order) {
+        OrderScore all;
         for (const auto& [step, rounds] : steps_) {
             const auto messages = list_node_messages(step, order);
             const std::size_t places =
@@ -55,9 +55,9 @@ class Scorer {
 };
 
 /// The tree above some nodes; identifies subtrees of the same shape.
-class Shapes {
+class SubtreeShapes {
    public:
-    Shapes(const FatTree& tree, std::span<const Node> nodes) {
+    SubtreeShapes(const FatTree& tree, std::span<const Node> nodes) {
         std::uint32_t below = 1;
         spans_.push_back(below);
         for (const std::uint32_t arity : tree.spec().arity) spans_.push_back(below *= arity);
@@ -95,7 +95,7 @@ class Shapes {
 };
 
 /// Sorts nodes in tree order, but with the fullest subtrees of every switch first or last.
-Order sort_by_fullness(const Shapes& shapes, Order order, bool fullest_first) {
+Order sort_by_fullness(const SubtreeShapes& shapes, Order order, bool fullest_first) {
     std::ranges::sort(order);
     std::map<std::pair<std::size_t, std::uint32_t>, std::int64_t> nodes;
     for (const Node node : order) {
@@ -114,9 +114,9 @@ Order sort_by_fullness(const Shapes& shapes, Order order, bool fullest_first) {
     return order;
 }
 
-/// Swaps two nodes or moves a run of nodes, and keeps changes that are no worse. Stops after 10 ranks^2 moves
-/// without an improvement.
-void improve_order(Scorer& scorer, Order& order, Score& score, std::uint64_t work, Rng& rng) {
+/// Swaps two nodes or moves several consecutive nodes, and keeps changes that are no worse. Stops after 10
+/// ranks^2 moves without an improvement.
+void improve_order(OrderScorer& scorer, Order& order, OrderScore& score, std::uint64_t work, Rng& rng) {
     const auto ranks = static_cast<std::uint32_t>(order.size());
     if (ranks < 3) return;
     const std::uint64_t patience = std::uint64_t{10} * ranks * ranks;
@@ -131,7 +131,7 @@ void improve_order(Scorer& scorer, Order& order, Score& score, std::uint64_t wor
             std::ranges::sort(cut);
             std::rotate(at(cut[0]), at(cut[1]), at(cut[2]));
         }
-        const Score found = scorer.score(moved);
+        const OrderScore found = scorer.score(moved);
         if (found > score) continue;
         if (found < score) idle = 0;
         score = found;
@@ -139,11 +139,13 @@ void improve_order(Scorer& scorer, Order& order, Score& score, std::uint64_t wor
     }
 }
 
-/// Tries all orders, rank by rank. A step is lost as soon as messages among the first ranks meet.
+/// Tries all orders, rank by rank. A step counts as contended as soon as messages among the ranks ordered so
+/// far meet.
 class OrderEnumeration {
    public:
-    /// Without shapes no two nodes are interchangeable.
-    OrderEnumeration(const Shapes* shapes, Scorer& scorer, Order nodes, FreeOrder& best, std::uint64_t work)
+    /// If `shapes` is null, no two nodes count as interchangeable.
+    OrderEnumeration(const SubtreeShapes* shapes, OrderScorer& scorer, Order nodes, FreeOrder& best,
+                     std::uint64_t work)
         : shapes_(shapes), scorer_(scorer), nodes_(std::move(nodes)), best_(best), work_(work) {
         std::ranges::sort(nodes_);
         used_.resize(nodes_.size());
@@ -192,8 +194,8 @@ class OrderEnumeration {
         });
     }
 
-    const Shapes* shapes_;
-    Scorer& scorer_;
+    const SubtreeShapes* shapes_;
+    OrderScorer& scorer_;
     Order nodes_;
     FreeOrder& best_;
     std::uint64_t work_;
@@ -219,20 +221,20 @@ FreeOrder find_free_order(const Machine& machine, std::span<const Node> nodes,
                           std::uint64_t seed) {
     check_nodes(machine, nodes);
     for (const RepeatedStep& step : steps) require_ranks(step.step, nodes.size());
-    Scorer scorer(machine, steps, meeting);
+    OrderScorer scorer(machine, steps, meeting);
     const Order given_order(nodes.begin(), nodes.end());
     std::vector<Order> starts(1, given_order);
     std::ranges::sort(starts.front());
-    std::optional<Shapes> shapes;
+    std::optional<SubtreeShapes> shapes;
     if (const auto* const tree = std::get_if<FatTree>(&machine.topology())) {
         shapes.emplace(*tree, nodes);
         starts.push_back(sort_by_fullness(*shapes, given_order, true));
         starts.push_back(sort_by_fullness(*shapes, given_order, false));
     }
     Order best = given_order;
-    Score least = scorer.score(given_order);
+    OrderScore least = scorer.score(given_order);
     for (const Order& order : starts) {
-        if (const Score score = scorer.score(order); score < least) {
+        if (const OrderScore score = scorer.score(order); score < least) {
             least = score;
             best = order;
         }
@@ -240,7 +242,7 @@ FreeOrder find_free_order(const Machine& machine, std::span<const Node> nodes,
     Rng rng(seed);
     improve_order(scorer, best, least, work / 2, rng);
     FreeOrder found{best, least.rounds, false};
-    const Shapes* const alike = meeting == ContentionModel::any_ascent ? &*shapes : nullptr;
+    const SubtreeShapes* const alike = meeting == ContentionModel::any_ascent ? &*shapes : nullptr;
     found.proven =
         OrderEnumeration(alike, scorer, given_order, found, std::max(work, scorer.work() + work / 2)).run();
     return found;
@@ -248,7 +250,7 @@ FreeOrder find_free_order(const Machine& machine, std::span<const Node> nodes,
 
 std::vector<Node> with_gaps(const Machine& machine, std::span<const Node> nodes) {
     check_nodes(machine, nodes);
-    const Shapes shapes(require_fat_tree(machine), nodes);
+    const SubtreeShapes shapes(require_fat_tree(machine), nodes);
     std::vector<std::size_t> width(shapes.levels() - 1, 1);  // arity rounded up to a power of two, by level
     for (std::size_t j = 0; j < width.size(); ++j) {
         for (const Node node : nodes)

@@ -38,9 +38,9 @@ SpanningTree prune_links(const T& network, const Multicast& multicast, const std
 }
 
 /// Switches of a fat tree, with the cables above and below each and the nodes below.
-class Switches {
+class SwitchTreeBuilder {
    public:
-    explicit Switches(const FatTree& tree)
+    explicit SwitchTreeBuilder(const FatTree& tree)
         : tree_(tree), load_(tree.vertex_count()), cable_load_(tree.link_count()), out_(tree.vertex_count()) {
         for (const Node node : ids<Node>(tree.node_count())) below_.push_back({node.value, node.value + 1});
         below_.resize(tree.vertex_count(), {no_index, 0});
@@ -86,7 +86,7 @@ class Switches {
         visit(to);
         return to;
     }
-    /// Selects among the cables whose other end is acceptable.
+    /// Selects one of the cables whose other end is acceptable.
     template <class IsAcceptable>
     [[nodiscard]] std::optional<Link> select_cable(std::uint32_t at, ParentChoice choice,
                                                    const IsAcceptable& is_acceptable) const {
@@ -170,7 +170,7 @@ TreeLoads tree_loads(const Machine& machine, std::span<const SpanningTree> trees
 
 std::vector<SpanningTree> switch_trees(const FatTree& tree, std::span<const Multicast> multicasts,
                                        ParentChoice choice) {
-    Switches switches(tree);
+    SwitchTreeBuilder switches(tree);
     std::vector<SpanningTree> trees;
     for (const Multicast& multicast : multicasts) trees.push_back(switches.add(multicast, choice));
     return trees;

@@ -30,17 +30,17 @@ struct TreeLoads {
     std::vector<std::uint32_t> on_link;
     std::vector<std::uint32_t> on_vertex;
 };
-/// Throws Error for trees with roots or links that the machine does not have.
+/// Throws Error if the machine lacks the root or a link of a tree.
 [[nodiscard]] TreeLoads tree_loads(const Machine& machine, std::span<const SpanningTree> trees);
 
-/// Chooses the parent, and the cable to it, with the fewest trees; or always the last.
+/// Which parent, and which cable to it, a tree uses: those with the fewest trees, or always the last ones.
 enum class ParentChoice { least_loaded, last };
 
-/// Builds trees on a fat tree, each with regard to the previous ones: from the root up to a switch above all
-/// members, then down to them. The switches of a tree are the same for every member that sends. O(links of
-/// the tree * ports of a switch) per tree. Source: Kumar 2005, 8.4; its listing does not record the port up,
-/// and its descent does not end at nodes. Throws Error for nodes that do not exist and multicasts without
-/// members.
+/// Builds trees on a fat tree one after the other, so that each avoids the links of previous ones. A tree
+/// leads from the root up to a switch above all members, then down to them. The switches of a tree are the
+/// same for every member that sends. O(links of the tree * ports of a switch) per tree. Source: Kumar 2005,
+/// 8.4; its listing does not record the port up, and its descent does not end at nodes. Throws Error for
+/// nodes that do not exist and multicasts without members.
 [[nodiscard]] std::vector<SpanningTree> switch_trees(const FatTree& tree,
                                                      std::span<const Multicast> multicasts,
                                                      ParentChoice choice = ParentChoice::least_loaded);

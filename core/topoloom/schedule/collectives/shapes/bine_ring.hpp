@@ -9,9 +9,9 @@
 
 namespace topoloom {
 
-/// The number of positions is a power of two. In step n every even position meets the odd position at
-/// distance 1 - 2 + 4 - ... +- 2^(n-1), the negabinary number with n ones. Steps 1, ..., n join groups of 2^n
-/// adjacent positions. The tree of position 0 uses the same steps in reverse. Source: D. De Sensi et al.,
+/// The number of positions is a power of two. In step n every even position is paired with the odd position
+/// at distance 1 - 2 + 4 - ... +- 2^(n-1), the negabinary number with n ones. Steps 1, ..., n join groups of
+/// 2^n adjacent positions. The tree of position 0 uses the same steps in reverse. Source: D. De Sensi et al.,
 /// Bine Trees: Enhancing Collective Operations by Optimizing Communication Locality, SC 2025.
 class BineRing {
    public:
@@ -31,17 +31,17 @@ class BineRing {
         return wrap_position(position + count_ -
                              (position % 2 == 0 ? count_before(step) : count_after(step)));
     }
-    /// The number of the steps 1, 2, ... in which a position takes part in the tree of position 0. The
-    /// position receives the data in the last of them. Position 0, which has the data from the start, returns
-    /// steps() + 1.
+    /// In how many of the steps 1, 2, ... a position takes part in the tree of position 0. The position
+    /// receives the data in the last of them. Position 0, which has the data from the start, returns steps()
+    /// + 1.
     [[nodiscard]] std::uint64_t last_tree_step(std::size_t position) const {
         if (position == 0) return steps_ + 1;
         // A position takes part in step n if it is 0 (even) or 1/3 (odd) modulo 2^n.
         const auto shared = std::countr_zero(position % 2 == 0 ? position : 3 * position - 1);
         return std::min(static_cast<std::uint64_t>(shared), steps_);
     }
-    /// The number of positions joined with an even position after a step that precede it; count_after() counts
-    /// those that follow.
+    /// Number of positions before an even position that are joined with it after a step; count_after() counts
+    /// those after it.
     [[nodiscard]] static std::size_t count_before(std::uint64_t step) {
         return ((std::size_t{1} << (step & ~std::uint64_t{1})) - 1) / 3 * 2;
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks as corners of a hypercube, with extra ranks if their number is not a power of two.
+// Maps ranks to the corners of a hypercube. If the number of ranks is not a power of two, some ranks are
+// extra.
 #pragma once
 
 #include <algorithm>
@@ -12,20 +13,20 @@
 
 namespace topoloom {
 
-/// Which ranks are extra if their number is not a power of two: the last ranks, or, as in MPICH, the even or
-/// odd ones among the first ranks.
-enum class Fold : std::uint8_t { last, even, odd };
+/// Which ranks are extra if the number of ranks is not a power of two: the last ranks, or, as in MPICH, the
+/// even or odd ones among the first ranks.
+enum class ExtraRanks : std::uint8_t { last, even, odd };
 
 /// The number of corners is the largest power of two that does not exceed the number of ranks; with radix k,
 /// the largest m k^e with m < k, so that the highest digit has m values. Corners are numbered in rank order.
 /// There are fewer extra ranks than corners. Corner i also represents extra rank i: rank corners + i for
-/// Fold::last, otherwise the other rank of the pair 2i, 2i + 1. If there are extra ranks, one round before
+/// ExtraRanks::last, otherwise the other rank of the pair 2i, 2i + 1. If there are extra ranks, one round before
 /// the exchanges sends their data to the corners, and one round after the exchanges returns the result.
 class Cube {
    public:
     enum class Stage { hand_in, exchange, hand_back };
 
-    explicit Cube(std::size_t ranks, Fold fold = Fold::last, std::uint32_t radix = 2)
+    explicit Cube(std::size_t ranks, ExtraRanks fold = ExtraRanks::last, std::uint32_t radix = 2)
         : corners_(corners(ranks, radix)), extra_(ranks - corners_), fold_(fold), digits_(corners_, radix) {}
 
     [[nodiscard]] std::size_t corners() const { return corners_; }
@@ -33,7 +34,7 @@ class Cube {
     [[nodiscard]] std::uint64_t dimensions() const { return digits_.digits(); }
     /// Distance between neighbors in a dimension.
     [[nodiscard]] std::size_t distance(std::uint64_t dimension) const { return digits_.weight(dimension); }
-    /// Number of rounds with this number of exchanges.
+    /// Number of rounds if there are this many exchanges.
     [[nodiscard]] std::uint64_t rounds(std::uint64_t exchanges) const {
         return exchanges + (extra_ > 0 ? 2 : 0);
     }
@@ -46,26 +47,26 @@ class Cube {
 
     /// The rank at a corner.
     [[nodiscard]] Rank rank(std::size_t corner) const {
-        if (fold_ == Fold::last) return Rank{corner};
-        return Rank{corner < extra_ ? 2 * corner + (fold_ == Fold::even ? 1 : 0) : corner + extra_};
+        if (fold_ == ExtraRanks::last) return Rank{corner};
+        return Rank{corner < extra_ ? 2 * corner + (fold_ == ExtraRanks::even ? 1 : 0) : corner + extra_};
     }
     /// The extra rank that a corner represents, if corner < extra().
     [[nodiscard]] Rank extra_rank(std::size_t corner) const {
-        if (fold_ == Fold::last) return Rank{corners_ + corner};
-        return Rank{2 * corner + (fold_ == Fold::even ? 0 : 1)};
+        if (fold_ == ExtraRanks::last) return Rank{corners_ + corner};
+        return Rank{2 * corner + (fold_ == ExtraRanks::even ? 0 : 1)};
     }
     [[nodiscard]] bool is_extra(Rank rank) const {
-        if (fold_ == Fold::last) return rank.value >= corners_;
-        return rank.value < 2 * extra_ && rank.value % 2 == (fold_ == Fold::even ? 0 : 1);
+        if (fold_ == ExtraRanks::last) return rank.value >= corners_;
+        return rank.value < 2 * extra_ && rank.value % 2 == (fold_ == ExtraRanks::even ? 0 : 1);
     }
     /// The corner of a rank, or of the rank that represents it.
     [[nodiscard]] std::size_t corner(Rank rank) const {
-        if (fold_ == Fold::last) return rank.value < corners_ ? rank.value : rank.value - corners_;
+        if (fold_ == ExtraRanks::last) return rank.value < corners_ ? rank.value : rank.value - corners_;
         return rank.value < 2 * extra_ ? rank.value / 2 : rank.value - extra_;
     }
 
     /// The peer to which a rank sends in a round of this stage or, if not `sending`, from which it receives;
-    /// nullopt without a peer. Corners at `distance` exchange.
+    /// nullopt if there is none. Corners at `distance` exchange.
     [[nodiscard]] std::optional<Rank> peer(Rank rank, Stage stage, std::size_t distance, bool sending) const {
         const bool extra = is_extra(rank);
         const std::size_t at = corner(rank);
@@ -91,7 +92,7 @@ class Cube {
     void each_range(std::size_t begin, std::size_t count, const Visit& visit) const {
         const std::size_t extras_before = std::min(begin, extra_);
         const std::size_t extras = std::min(begin + count, extra_) - extras_before;
-        if (fold_ != Fold::last) return visit(begin + extras_before, count + extras);
+        if (fold_ != ExtraRanks::last) return visit(begin + extras_before, count + extras);
         visit(begin, count);
         if (extras > 0) visit(corners_ + begin, extras);
     }
@@ -105,8 +106,8 @@ class Cube {
 
     std::size_t corners_;
     std::size_t extra_;
-    Fold fold_;
-    Radix digits_;
+    ExtraRanks fold_;
+    RadixDigits digits_;
 };
 
 }  // namespace topoloom

@@ -53,7 +53,7 @@ class GridTrees {
     /// Maximum number of steps from the root to a cell.
     [[nodiscard]] std::uint64_t height() const { return height_ + detour_; }
 
-    /// Calls visit(step) for each edge into a cell; the parents differ.
+    /// Calls visit(step) for each edge into a cell; every edge comes from a different parent.
     template <class Visit>
     void each_parent(std::size_t child, const Visit& visit) const {
         const Cell at = cell(child);
@@ -67,7 +67,7 @@ class GridTrees {
             visit(step_into(at, axis, true));
         }
     }
-    /// Calls visit(step) for each edge out of a cell; the children differ.
+    /// Calls visit(step) for each edge out of a cell; every edge leads to a different child.
     template <class Visit>
     void each_child(std::size_t parent, const Visit& visit) const {
         const Cell from = cell(parent);
@@ -80,8 +80,8 @@ class GridTrees {
             }
         }
     }
-    /// Calls visit(cell) for the root and the cells around it. On an open grid no other cells have more
-    /// children.
+    /// Calls visit(cell) for the root and the cells around it. On an open grid, no other cell has more
+    /// children than these.
     template <class Visit>
     void each_cell_around_root(const Visit& visit) const {
         Cell at = root_;
@@ -111,17 +111,17 @@ class GridTrees {
         place = down ? (place == 0 ? extent_[axis] : place) - 1 : place + 1 == extent_[axis] ? 0 : place + 1;
         return at;
     }
-    /// Steps to a cell with the root's coordinate on this axis, in the tree of the axis: around the ring, or
-    /// one step away and back.
+    /// Number of steps along this axis to a cell with the root's coordinate, in the tree of the axis: once
+    /// around the ring, or one step away and back.
     [[nodiscard]] std::uint64_t detour(std::size_t axis) const { return closed_ ? extent_[axis] : 2; }
-    /// Whether an open line is traversed downward to reach the cell.
+    /// Whether the path to a cell traverses an open line downward.
     [[nodiscard]] bool is_entered_downward(const Cell& at, std::size_t axis) const {
         return at[axis] == root_[axis] ? at[axis] + 1 < extent_[axis] : at[axis] < root_[axis];
     }
     [[nodiscard]] TreeStep step_into(const Cell& at, std::size_t axis, bool down) const {
         std::uint64_t depth = at[axis] == root_[axis] ? detour(axis) : 0;
         for (std::size_t i = 0; i < axes_; ++i) depth += distance(at, i, down);
-        const std::size_t first = first_axis(at, axis);
+        const std::size_t first = tree_axis(at, axis);
         return {number(neighbor_cell(at, axis, !down)), number(at),
                 closed_ ? 2 * first + (down ? 1 : 0) : first, depth};
     }
@@ -131,8 +131,8 @@ class GridTrees {
         const std::uint32_t up = to >= from ? to - from : to + extent_[axis] - from;
         return down && up > 0 ? extent_[axis] - up : up;
     }
-    /// The tree that enters a cell along this axis is the tree of the returned axis.
-    [[nodiscard]] std::size_t first_axis(const Cell& at, std::size_t axis) const {
+    /// Returns the axis of the tree that enters a cell along `axis`.
+    [[nodiscard]] std::size_t tree_axis(const Cell& at, std::size_t axis) const {
         if (at[axis] == root_[axis]) return axis;
         std::size_t next = axis;
         do next = next + 1 == axes_ ? 0 : next + 1;

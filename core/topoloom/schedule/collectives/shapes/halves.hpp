@@ -32,7 +32,7 @@ class Halves {
         for (std::uint64_t e = 0; e <= exchange; ++e) piece += (corner >> e & 1) * length(e);
         return piece;
     }
-    /// OR of the distances of all later exchanges.
+    /// Bitwise OR of the distances of all later exchanges.
     [[nodiscard]] std::size_t later_distances(std::uint64_t exchange) const {
         return order_ == HalvingOrder::far ? length(exchange) - 1
                                            : (corners_ - 1) & ~((std::size_t{2} << exchange) - 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A binary tree with labels in in-order.
+// A binary tree whose nodes are labeled in-order.
 #pragma once
 
 #include <algorithm>

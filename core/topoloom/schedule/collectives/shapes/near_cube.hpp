@@ -9,7 +9,7 @@
 namespace topoloom {
 
 /// Three factors with the smallest sum, in ascending order: 4x4x4, 3x4x6, 1x1x13.
-[[nodiscard]] inline Extents near_cube(std::uint32_t ranks) {
+[[nodiscard]] inline Extents near_cube_factors(std::uint32_t ranks) {
     Extents best{1, 1, ranks};
     for (std::uint32_t x = 1; std::uint64_t{x} * x * x <= ranks; ++x) {
         if (ranks % x != 0) continue;

@@ -10,9 +10,9 @@ namespace topoloom {
 
 /// The digits of the numbers below a count: ceil(log_radix count) digits, lowest first. count < 2^32, 2 <=
 /// radix.
-class Radix {
+class RadixDigits {
    public:
-    Radix(std::size_t count, std::uint32_t radix) : radix_(radix) {
+    RadixDigits(std::size_t count, std::uint32_t radix) : radix_(radix) {
         for (std::size_t weight = 1; weight < count; weight *= radix) weights_[digits_++] = weight;
     }
 

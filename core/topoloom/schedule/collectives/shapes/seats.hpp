@@ -16,8 +16,8 @@
 
 namespace topoloom {
 
-/// Parses runs of seats of ranks 0, 1, ...; a slash precedes the number of seats if seats after the last run
-/// are empty: 0-2:4-6:8/16.
+/// Parses the seats of ranks 0, 1, ..., given as ranges such as 0-2:4-6:8/16. If seats after the last range
+/// are empty, a slash and the total number of seats follow.
 class Seats {
    public:
     static constexpr std::uint32_t most = 1U << 24;

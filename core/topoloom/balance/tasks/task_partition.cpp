@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/balance/tasks/parts.hpp"
+#include "topoloom/balance/tasks/task_partition.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -19,8 +19,8 @@ RankDistance::RankDistance(const Tasks& tasks) : tasks_(tasks) {
             table_.push_back(a == b ? 0.0F : static_cast<float>(distance_between(a, b)));
 }
 
-TaskParts::TaskParts(const Tasks& tasks, const RankDistance& distance, const TaskLevel& level,
-                     std::vector<Part> part, double slack)
+TaskPartition::TaskPartition(const Tasks& tasks, const RankDistance& distance, const TaskLevel& level,
+                             std::vector<Part> part, double slack)
     : distance_(distance),
       level_(level),
       poll_(tasks.poll),
@@ -37,18 +37,18 @@ TaskParts::TaskParts(const Tasks& tasks, const RankDistance& distance, const Tas
     }
 }
 
-double TaskParts::excess(Part rank) const {
+double TaskPartition::excess(Part rank) const {
     const double load = limit_ > 0 ? load_[rank.value] / limit_ - 1 : 0;
     const double bytes =
         memory_ > 0 ? static_cast<double>(bytes_[rank.value]) / static_cast<double>(memory_) - 1 : 0;
     return std::max({0.0, load, bytes});
 }
 
-bool TaskParts::any_exceeds() const {
+bool TaskPartition::any_exceeds() const {
     return std::ranges::any_of(ids<Part>(ranks()), [&](Part rank) { return exceeds(rank); });
 }
 
-double TaskParts::cost() const {
+double TaskPartition::cost() const {
     double messages = 0, moves = 0;
     for (const Vertex v : level_.graph.vertices()) {
         const auto peers = level_.graph.peers(v);
@@ -64,7 +64,7 @@ double TaskParts::cost() const {
     return periods_ * messages + moves;
 }
 
-void TaskParts::gather_pulls(Vertex v) {
+void TaskPartition::gather_pulls(Vertex v) {
     for (const Part rank : pulling_) pull_[rank.value] = 0;
     pulling_.clear();
     const auto add = [&](Part rank, double bytes) {
@@ -79,7 +79,7 @@ void TaskParts::gather_pulls(Vertex v) {
     for (const TaskAnchor& anchor : level_.anchors_of(v)) add(anchor.home, static_cast<double>(anchor.bytes));
 }
 
-double TaskParts::gain_from_pulls(Part from, Part to) const {
+double TaskPartition::gain_from_pulls(Part from, Part to) const {
     if (distance_.is_uniform()) return pull_[to.value] - pull_[from.value];
     double gain = 0;
     for (const Part rank : pulling_)
@@ -87,12 +87,12 @@ double TaskParts::gain_from_pulls(Part from, Part to) const {
     return gain;
 }
 
-double TaskParts::gain(Vertex v, Part to) {
+double TaskPartition::gain(Vertex v, Part to) {
     gather_pulls(v);
     return gain_from_pulls(part_[v.value], to);
 }
 
-std::optional<VertexMove> TaskParts::best_move(Vertex v, std::span<const Part> more) {
+std::optional<VertexMove> TaskPartition::best_move(Vertex v, std::span<const Part> more) {
     gather_pulls(v);
     const Part from = part_[v.value];
     std::optional<VertexMove> best;
@@ -107,7 +107,7 @@ std::optional<VertexMove> TaskParts::best_move(Vertex v, std::span<const Part> m
     return best;
 }
 
-void TaskParts::move(Vertex v, Part to) {
+void TaskPartition::move(Vertex v, Part to) {
     Part& at = part_[v.value];
     load_[at.value] -= level_.load[v.value];
     bytes_[at.value] -= level_.bytes[v.value];
@@ -116,7 +116,7 @@ void TaskParts::move(Vertex v, Part to) {
     bytes_[to.value] += level_.bytes[v.value];
 }
 
-bool TaskParts::has_remote_neighbor(Vertex v) const {
+bool TaskPartition::has_remote_neighbor(Vertex v) const {
     const auto elsewhere = [&](Part rank) { return rank != part_[v.value]; };
     return std::ranges::any_of(level_.graph.peers(v), [&](Vertex u) { return elsewhere(part_[u.value]); }) ||
            std::ranges::any_of(level_.anchors_of(v),

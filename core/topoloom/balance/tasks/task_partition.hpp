@@ -39,12 +39,12 @@ struct VertexMove {
     double gain;
 };
 
-class TaskParts {
+class TaskPartition {
    public:
     /// Keeps references to all arguments except the parts. A rank may exceed the limit by `slack`, because
     /// coarse vertices rarely fit exactly.
-    TaskParts(const Tasks& tasks, const RankDistance& distance, const TaskLevel& level,
-              std::vector<Part> part, double slack = 0);
+    TaskPartition(const Tasks& tasks, const RankDistance& distance, const TaskLevel& level,
+                  std::vector<Part> part, double slack = 0);
 
     [[nodiscard]] const TaskLevel& level() const { return level_; }
     [[nodiscard]] const RankDistance& distance() const { return distance_; }
@@ -54,7 +54,7 @@ class TaskParts {
     [[nodiscard]] double load(Part rank) const { return load_[rank.value]; }
     [[nodiscard]] double limit() const { return limit_; }
 
-    /// Relative excess of a rank over its load limit or its memory, the larger of the two.
+    /// The larger of a rank's relative excess over its load limit and that over its memory.
     [[nodiscard]] double excess(Part rank) const;
     [[nodiscard]] bool exceeds(Part rank) const {
         return load_[rank.value] > limit_ || bytes_[rank.value] > memory_;
@@ -68,12 +68,12 @@ class TaskParts {
     /// Cost of messages and migrations: bytes times distance. O(edges).
     [[nodiscard]] double cost() const;
     [[nodiscard]] double gain(Vertex v, Part to);
-    /// Finds the best move to a rank with room among the ranks of its neighbors and owners and `more`; none
-    /// if no such rank exists.
+    /// Finds the best move of a vertex to a rank with room, among the ranks of its neighbors, the owners of
+    /// its tasks, and `more`; none if no such rank exists.
     [[nodiscard]] std::optional<VertexMove> best_move(Vertex v, std::span<const Part> more = {});
     void move(Vertex v, Part to);
 
-    /// Whether a neighbor is on another rank, or one of its tasks has another owner.
+    /// Whether a neighbor of the vertex is on another rank, or one of the vertex's tasks has another owner.
     [[nodiscard]] bool has_remote_neighbor(Vertex v) const;
     /// Calls the poll callback; an exception from it ends the search.
     void poll() const {

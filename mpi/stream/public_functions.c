@@ -49,7 +49,7 @@ static int push_item(topoloom_stream handle, const void* item, int bytes, int ra
     char* space = NULL;
     if (stream->hops[hop].open != NULL && handle->buckets[hop].end - handle->buckets[hop].next < record) {
         status = close_bucket(stream, hop);
-        // Also receive, even if this rank pushes without pause.
+        // Receive here as well, in case this rank pushes without pause.
         if (status == MPI_SUCCESS) status = advance_stream(stream, false, &has_progressed);
     }
     for (bool has_tried = false; status == MPI_SUCCESS; has_tried = true) {
@@ -61,7 +61,7 @@ static int push_item(topoloom_stream handle, const void* item, int bytes, int ra
         if (status != MPI_SUCCESS || space != NULL) break;
         if (stream->handler == NULL && has_tried) return TOPOLOOM_STREAM_FULL;
         status = advance_all_streams(stream, false);
-        hop = get_next_hop(handle, rank);  // again, because the mesh may have changed after a phase
+        hop = get_next_hop(handle, rank);  // checked again, because the mesh may have changed after a phase
         record = get_record_bytes(stream, hop, bytes);
     }
     if (status != MPI_SUCCESS) return status;

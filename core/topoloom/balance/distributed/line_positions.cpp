@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/balance/distributed/places.hpp"
+#include "topoloom/balance/distributed/line_positions.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,14 +10,15 @@ namespace topoloom {
 
 namespace {
 
-// Kinds of ranks in the order in which they get the ceiling, as in target_loads(); then two sums of tasks.
+// Kinds of ranks, in the order in which target_loads() assigns the ceiling to them; then the indexes of two
+// sums of tasks.
 constexpr std::size_t at_ceiling = 0, above = 1, below = 2, at_floor = 3, surplus = 4, deficit = 5;
 
-/// Number of ranks of each kind that get the ceiling: the lowest ranks of the kind.
-using Quota = std::array<std::int64_t, 4>;
+/// How many ranks of each kind have the ceiling as their target: the lowest ranks of the kind.
+using CeilingQuota = std::array<std::int64_t, 4>;
 
-Quota compute_quota(std::int64_t at_ceiling_count, const Payload& all) {
-    Quota quota{};
+CeilingQuota compute_quota(std::int64_t at_ceiling_count, const Payload& all) {
+    CeilingQuota quota{};
     for (std::size_t kind = 0; kind < quota.size(); ++kind) {
         quota[kind] = std::min(all[kind], at_ceiling_count);
         at_ceiling_count -= quota[kind];
@@ -29,7 +30,7 @@ struct LineSums {
     std::int64_t senders, receivers, given, received;
 };
 
-LineSums compute_line_sums(const Payload& kinds, const Quota& quota) {
+LineSums compute_line_sums(const Payload& kinds, const CeilingQuota& quota) {
     const auto at_end = [&](std::size_t kind) { return std::min(kinds[kind], quota[kind]); };
     const std::int64_t above_ceiling = kinds[at_ceiling] - at_end(at_ceiling);
     return {above_ceiling + kinds[above], kinds[below] + at_end(at_floor),
@@ -60,7 +61,7 @@ Payload add_summaries(const Payload& left, const Payload& right) {
 PrefixSums compute_prefix_sums(std::int64_t sum, std::uint32_t ranks, const ScanResult& around,
                                const Payload& own) {
     const Payload all = add_summaries(add_summaries(around.before, own), around.after);
-    const Quota quota = compute_quota(sum % ranks, all);
+    const CeilingQuota quota = compute_quota(sum % ranks, all);
     const LineSums before = compute_line_sums(around.before, quota);
     const LineSums total = compute_line_sums(all, quota);
     const auto kind = static_cast<std::size_t>(std::ranges::find(own, 1) - own.begin());

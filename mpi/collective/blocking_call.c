@@ -36,7 +36,7 @@ int run_blocking_call(const struct arguments* arguments) {
     if (begun != MPI_SUCCESS) return begun;
     const int finished = finish_call(&call);
     int status = MPI_SUCCESS;
-    // collective, so also after an error on this rank: other ranks may have succeeded
+    // collective, so called even after an error on this rank: other ranks may have succeeded
     if (call.is_prepared && call.is_timed) status = record_time(&call);
     if (call.is_prepared && status == MPI_SUCCESS) status = write_call_trace(&call);
     end_call(&call);
