@@ -20,8 +20,8 @@
 #include "topoloom/machine/allocations/allocation.hpp"
 #include "topoloom/schedule/collectives/registry.hpp"
 #include "topoloom/schedule/cost/steps.hpp"
+#include "topoloom/schedule/orders/contention_free_order.hpp"
 #include "topoloom/schedule/orders/fitted_schedules.hpp"
-#include "topoloom/schedule/orders/free_order.hpp"
 #include "topoloom/schedule/orders/spanning_trees.hpp"
 
 namespace topoloom::python {
@@ -166,7 +166,7 @@ void bind_steps(nb::module_& m) {
     m.def(
         "meetings_any_ascent",
         [](const Machine& machine, const RepeatedStep& step, const Ids& nodes) {
-            AnyAscent ascent(require_fat_tree(machine));
+            AnyUpwardRoutes ascent(require_fat_tree(machine));
             return ascent.meetings(list_node_messages(step, nodes));
         },
         "machine"_a, "step"_a, "node_of_rank"_a,

@@ -8,7 +8,7 @@
 
 #include "topoloom/base/rng.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
-#include "topoloom/schedule/orders/contention_free.hpp"
+#include "topoloom/schedule/orders/contention.hpp"
 
 using namespace topoloom;
 
@@ -33,7 +33,7 @@ void time_any_ascent(benchmark::State& state) {
     const char* const text = trees[static_cast<std::size_t>(state.range(0))];
     set_label(state, text);
     const Machine machine = make_machine(text);
-    AnyAscent ascent(std::get<FatTree>(machine.topology()));
+    AnyUpwardRoutes ascent(std::get<FatTree>(machine.topology()));
     const auto messages = make_permutation(machine.node_count(), state.range(1) == 1);
     for (auto _ : state) benchmark::DoNotOptimize(ascent.meetings(messages).places);
 }

@@ -19,8 +19,8 @@
 #include "topoloom/place/problem.hpp"
 #include "topoloom/schedule/any_schedule.hpp"
 #include "topoloom/schedule/check_schedule.hpp"
-#include "topoloom/schedule/collectives/pattern.hpp"
 #include "topoloom/schedule/collectives/registry.hpp"
+#include "topoloom/schedule/collectives/schedule_graph.hpp"
 #include "topoloom/schedule/cost/cost.hpp"
 #include "topoloom/schedule/cost/messages.hpp"
 

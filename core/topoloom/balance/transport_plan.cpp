@@ -20,7 +20,7 @@ std::vector<Plan> transport_plans(const BalanceProblem& problem, std::span<const
     const NearExcess near =
         select_near_excess(order, meeting_times(*problem.machine, problem.slots, order), excess);
     const std::vector<Shipment> cheapest =
-        is_small(near, *problem.machine)
+        is_transport_affordable(near, *problem.machine)
             ? cheapest_transport(near, *problem.machine, problem.slots)
             : improve_in_windows(match_near(near), near, *problem.machine, problem.slots);
     std::vector<Plan> plans;

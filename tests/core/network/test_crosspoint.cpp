@@ -203,8 +203,8 @@ TEST_CASE("packets and credits are conserved in any configuration, and all packe
                                     .channel = 1 + rng.below(4),
                                     .arbiter = static_cast<Arbiter>(rng.below(3)),
                                     .fanout = static_cast<Fanout>(rng.below(3))};
-        testing::RandomExchange exchange(one.machine.node_count(), longest, 1 + rng.below(8), rng.below(2) == 0,
-                                   rng);
+        testing::RandomExchange exchange(one.machine.node_count(), longest, 1 + rng.below(8),
+                                         rng.below(2) == 0, rng);
         const auto network = make_crosspoint_network(one.fabric, one.paths, exchange, options, drawn);
         while (exchange.remaining_packets() > 0) {
             network->run(1);

@@ -2,8 +2,8 @@
 // Communication graphs of common collectives for tests.
 #pragma once
 
-#include "topoloom/schedule/collectives/pattern.hpp"
 #include "topoloom/schedule/collectives/registry.hpp"
+#include "topoloom/schedule/collectives/schedule_graph.hpp"
 
 namespace topoloom {
 

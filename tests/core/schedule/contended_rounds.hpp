@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "topoloom/schedule/orders/free_order.hpp"
+#include "topoloom/schedule/orders/contention_free_order.hpp"
 
 namespace topoloom::testing {
 
@@ -17,7 +17,7 @@ inline std::uint64_t contended_rounds(const Machine& machine, std::span<const Re
     for (const auto& [step, rounds] : steps) {
         const auto messages = list_node_messages(step, node_of_rank);
         const Meetings found = meeting == ContentionModel::any_ascent
-                                   ? AnyAscent(require_fat_tree(machine)).meetings(messages)
+                                   ? AnyUpwardRoutes(require_fat_tree(machine)).meetings(messages)
                                    : meetings_on_routes(machine, messages);
         if (found.places > 0) contended += rounds;
     }

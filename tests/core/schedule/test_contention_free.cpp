@@ -10,7 +10,7 @@
 #include "topoloom/base/rng.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
 #include "topoloom/schedule/collectives/registry.hpp"
-#include "topoloom/schedule/orders/contention_free.hpp"
+#include "topoloom/schedule/orders/contention.hpp"
 
 using namespace topoloom;
 
@@ -31,7 +31,8 @@ std::vector<Node> nodes_without(std::size_t count, const std::set<std::size_t>& 
 
 bool is_free(const FatTree& tree, const Step& step, std::size_t ranks,
              const std::set<std::size_t>& missing = {}) {
-    return AnyAscent(tree).meetings(list_node_messages(step, nodes_without(ranks, missing))).places == 0;
+    return AnyUpwardRoutes(tree).meetings(list_node_messages(step, nodes_without(ranks, missing))).places ==
+           0;
 }
 
 std::vector<std::size_t> free_shifts_of_ascents(const FatTree& tree) {
@@ -124,7 +125,7 @@ TEST_CASE("rotating or reflecting subtrees keeps schedules contention-free") {
         const std::uint32_t flip = rng.below(64);
         for (Node& node : moved) node = Node{node.value ^ flip};
         const std::size_t by = 1 + rng.below(63);
-        AnyAscent ascent(tree);
+        AnyUpwardRoutes ascent(tree);
         CHECK((ascent.meetings(list_node_messages(shift_step(64, by), moved)).places == 0) ==
               is_free(tree, shift_step(64, by), 64));
     }
@@ -164,7 +165,7 @@ TEST_CASE("k-shift is contention-free for k of 1, 2, 3, 4 and 8") {
 
 TEST_CASE("messages share no link for any ascent if no subtree is reported") {
     Rng rng(5);
-    AnyAscent small(k_ary_tree(2, 3)), large(k_ary_tree(4, 3));
+    AnyUpwardRoutes small(k_ary_tree(2, 3)), large(k_ary_tree(4, 3));
     int free = 0;
     for (int i = 0; i < 30; ++i) {
         const auto messages = list_node_messages(
@@ -185,7 +186,7 @@ TEST_CASE("messages share no link for any ascent if no subtree is reported") {
 
 TEST_CASE("messages share links if there are fewer cables than nodes") {
     FatTree thin({.arity = {4, 4}, .up = {1, 2}, .parallel = {}, .bandwidth = {}, .latency = {}});
-    AnyAscent ascent(thin);
+    AnyUpwardRoutes ascent(thin);
     const auto two = list_node_messages({{Rank{0}, Rank{4}}, {Rank{1}, Rank{5}}}, nodes_without(16, {}));
     CHECK(ascent.meetings(two).places == 0);
     const Meetings four = ascent.meetings(list_node_messages(shift_step(16, 4), nodes_without(16, {})));

@@ -11,8 +11,8 @@
 #include "topoloom/machine/text/machine_text.hpp"
 #include "topoloom/metric/judge.hpp"
 #include "topoloom/metric/loads/objective_loads.hpp"
-#include "topoloom/schedule/collectives/pattern.hpp"
 #include "topoloom/schedule/collectives/registry.hpp"
+#include "topoloom/schedule/collectives/schedule_graph.hpp"
 #include "topoloom/schedule/cost/cost.hpp"
 
 using namespace topoloom;

@@ -15,8 +15,8 @@
 #include "topoloom/schedule/check_schedule.hpp"
 #include "topoloom/schedule/collectives/registry.hpp"
 #include "topoloom/schedule/collectives/shapes/seats.hpp"
+#include "topoloom/schedule/orders/contention_free_order.hpp"
 #include "topoloom/schedule/orders/fitted_schedules.hpp"
-#include "topoloom/schedule/orders/free_order.hpp"
 
 using namespace topoloom;
 using testing::contended_rounds;

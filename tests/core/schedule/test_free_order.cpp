@@ -10,7 +10,7 @@
 #include "topoloom/base/rng.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
 #include "topoloom/schedule/collectives/registry.hpp"
-#include "topoloom/schedule/orders/free_order.hpp"
+#include "topoloom/schedule/orders/contention_free_order.hpp"
 
 using namespace topoloom;
 using testing::contended_rounds;

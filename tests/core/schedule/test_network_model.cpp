@@ -104,11 +104,11 @@ TEST_CASE("the NICs of a node share the traffic of its processes") {
     const NetworkModel one = myrinet_model(costs);
     for (const std::int64_t bytes : {0, 100, 1 << 20}) {
         const Bytes size{bytes};
-        CHECK(one.with_cards(4).time(size, 4) ==
+        CHECK(one.with_nics(4).time(size, 4) ==
               doctest::Approx(std::max(one.time(size), 20e-6 + 5e-9 * static_cast<double>(bytes))));
-        CHECK(one.with_cards(4).time(size, 32) == doctest::Approx(one.time(size, 8)));
-        CHECK(one.with_cards(4).nic_time(size, 32) == doctest::Approx(one.nic_time(size, 8)));
-        CHECK(one.with_cards(1).time(size, 32) == one.time(size, 32));
+        CHECK(one.with_nics(4).time(size, 32) == doctest::Approx(one.time(size, 8)));
+        CHECK(one.with_nics(4).nic_time(size, 32) == doctest::Approx(one.nic_time(size, 8)));
+        CHECK(one.with_nics(1).time(size, 32) == one.time(size, 32));
     }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/schedule/cost/overlap.hpp"
+#include "topoloom/schedule/cost/message_times.hpp"
 
 #include <doctest.h>
 

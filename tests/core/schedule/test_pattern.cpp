@@ -6,8 +6,8 @@
 #include <doctest.h>
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/schedule/collectives/pattern.hpp"
 #include "topoloom/schedule/collectives/registry.hpp"
+#include "topoloom/schedule/collectives/schedule_graph.hpp"
 
 #include "pattern/collectives.hpp"
 #include "pattern/dense.hpp"

@@ -177,7 +177,7 @@ class SpanningTreeBasis {
 
 }  // namespace
 
-bool is_small(const NearExcess& near, const Machine& machine) {
+bool is_transport_affordable(const NearExcess& near, const Machine& machine) {
     const std::uint64_t ranks = near.ranks.size();
     std::uint64_t giving = 0;
     std::uint64_t tasks = 0;

@@ -47,7 +47,7 @@ void improve_window(Window& window, const NearExcess& near, const Machine& machi
         }
         if (i < near.meeting_time.size()) latest = std::max(latest, near.meeting_time[i]);
     }
-    if (!is_small(inside, machine)) return;
+    if (!is_transport_affordable(inside, machine)) return;
     window.shipments = cheapest_transport(inside, machine, slots);
     for (auto& [sender, receiver, tasks] : window.shipments) {
         sender = places[sender];

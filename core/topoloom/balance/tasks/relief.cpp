@@ -136,93 +136,93 @@ void relieve_directly(TaskPartition& parts) {
                     if (!move) continue;
                 }
                 if (relief_price(parts, rank).relieve();
-    }
-}
-
-namespace {
-
-/// The ranks with neighboring vertices, for each rank.
-std::vector<std::vector<Part>> neighbor_ranks(const TaskPartition& parts) {
-    std::vector<std::vector<Part>> neighbor_parts(parts.ranks());
-    for (const Vertex v : parts.level().graph.vertices()) {
-        for (const Vertex u : parts.level().graph.peers(v))
-            if (parts[u] != parts[v]) neighbor_parts[parts[v].value].push_back(parts[u]);
-    }
-    for (std::vector<Part>& list : neighbor_parts) {
-        std::ranges::sort(list);
-        list.erase(std::ranges::unique(list).begin(), list.end());
-    }
-    return neighbor_parts;
-}
-
-/// Shortest path from this rank to a rank below the mean; empty if none is reachable.
-std::vector<Part> find_path_to_room(const TaskPartition& parts, Part from, double mean) {
-    const std::vector<std::vector<Part>> neighbors = neighbor_ranks(parts);
-    std::vector<Part> before(parts.ranks(), Part::none);
-    std::vector<Part> queue{from};
-    before[from.value] = from;
-    for (std::size_t i = 0; i < queue.size(); ++i) {
-        if (parts.load(queue[i]) < mean && !parts.exceeds(queue[i])) {
-            std::vector<Part> path{queue[i]};
-            while (path.back() != from) path.push_back(before[path.back().value]);
-            std::ranges::reverse(path);
-            return path;
+            }
         }
-        for (const Part next : neighbors[queue[i].value]) {
-            if (before[next.value] != Part::none) continue;
-            before[next.value] = queue[i];
-            queue.push_back(next);
+
+        namespace {
+
+        /// The ranks with neighboring vertices, for each rank.
+        std::vector<std::vector<Part>> neighbor_ranks(const TaskPartition& parts) {
+            std::vector<std::vector<Part>> neighbor_parts(parts.ranks());
+            for (const Vertex v : parts.level().graph.vertices()) {
+                for (const Vertex u : parts.level().graph.peers(v))
+                    if (parts[u] != parts[v]) neighbor_parts[parts[v].value].push_back(parts[u]);
+            }
+            for (std::vector<Part>& list : neighbor_parts) {
+                std::ranges::sort(list);
+                list.erase(std::ranges::unique(list).begin(), list.end());
+            }
+            return neighbor_parts;
         }
-    }
-    return {};
-}
 
-/// Moves vertices with about this total load; returns the load that moved.
-double move_load(TaskPartition& parts, Part from, Part to, double load) {
-    std::priority_queue<MoveOffer> offers;
-    const auto offer = [&](Vertex v) {
-        if (parts[v] == from && parts.level().load[v.value] > 0)
-            offers.push({-parts.gain(v, to) / parts.level().load[v.value], v, to});
-    };
-    for (const Vertex v : vertices_of(parts, from)) offer(v);
-    double moved_load = 0;
-    while (!offers.empty() && moved_load < load) {
-        const MoveOffer next = offers.top();
-        offers.pop();
-        const double weight = parts.level().load[next.vertex.value];
-        if (parts[next.vertex] != from || weight >= 2 * (load - moved_load)) continue;
-        const double now = -parts.gain(next.vertex, to) / weight;
-        if (now > next.price) {
-            offers.push({now, next.vertex, to});
-            continue;
+        /// Shortest path from this rank to a rank below the mean; empty if none is reachable.
+        std::vector<Part> find_path_to_room(const TaskPartition& parts, Part from, double mean) {
+            const std::vector<std::vector<Part>> neighbors = neighbor_ranks(parts);
+            std::vector<Part> before(parts.ranks(), Part::none);
+            std::vector<Part> queue{from};
+            before[from.value] = from;
+            for (std::size_t i = 0; i < queue.size(); ++i) {
+                if (parts.load(queue[i]) < mean && !parts.exceeds(queue[i])) {
+                    std::vector<Part> path{queue[i]};
+                    while (path.back() != from) path.push_back(before[path.back().value]);
+                    std::ranges::reverse(path);
+                    return path;
+                }
+                for (const Part next : neighbors[queue[i].value]) {
+                    if (before[next.value] != Part::none) continue;
+                    before[next.value] = queue[i];
+                    queue.push_back(next);
+                }
+            }
+            return {};
         }
-        parts.move(next.vertex, to);
-        moved_load += weight;
-        for (const Vertex u : parts.level().graph.peers(next.vertex)) offer(u);
-    }
-    return moved_load;
-}
 
-}  // namespace
-
-void relieve_along_paths(TaskPartition& parts) {
-    double sum = 0;
-    for (const Part rank : ids<Part>(parts.ranks())) sum += parts.load(rank);
-    const double mean = sum / static_cast<double>(parts.ranks());
-    for (const Part rank : ids<Part>(parts.ranks())) {
-        for (int idle = 0; parts.load(rank) > parts.limit() && idle < max_idle_paths;) {
-            parts.poll();
-            const std::vector<Part> path = find_path_to_room(parts, rank, mean);
-            if (path.empty()) break;
-            const double wanted =
-                std::min(parts.load(rank) - parts.limit(), parts.limit() - parts.load(path.back()));
-            double given = 0;
-            for (std::size_t i = path.size() - 1; i-- > 0;)
-                given = move_load(parts, path[i], path[i + 1], wanted);
-            if (given < 0.1 * wanted) ++idle;
+        /// Moves vertices with about this total load; returns the load that moved.
+        double move_load(TaskPartition& parts, Part from, Part to, double load) {
+            std::priority_queue<MoveOffer> offers;
+            const auto offer = [&](Vertex v) {
+                if (parts[v] == from && parts.level().load[v.value] > 0)
+                    offers.push({-parts.gain(v, to) / parts.level().load[v.value], v, to});
+            };
+            for (const Vertex v : vertices_of(parts, from)) offer(v);
+            double moved_load = 0;
+            while (!offers.empty() && moved_load < load) {
+                const MoveOffer next = offers.top();
+                offers.pop();
+                const double weight = parts.level().load[next.vertex.value];
+                if (parts[next.vertex] != from || weight >= 2 * (load - moved_load)) continue;
+                const double now = -parts.gain(next.vertex, to) / weight;
+                if (now > next.price) {
+                    offers.push({now, next.vertex, to});
+                    continue;
+                }
+                parts.move(next.vertex, to);
+                moved_load += weight;
+                for (const Vertex u : parts.level().graph.peers(next.vertex)) offer(u);
+            }
+            return moved_load;
         }
-    }
-    relieve_directly(parts);
-}
 
-}  // namespace topoloom
+        }  // namespace
+
+        void relieve_along_paths(TaskPartition & parts) {
+            double sum = 0;
+            for (const Part rank : ids<Part>(parts.ranks())) sum += parts.load(rank);
+            const double mean = sum / static_cast<double>(parts.ranks());
+            for (const Part rank : ids<Part>(parts.ranks())) {
+                for (int idle = 0; parts.load(rank) > parts.limit() && idle < max_idle_paths;) {
+                    parts.poll();
+                    const std::vector<Part> path = find_path_to_room(parts, rank, mean);
+                    if (path.empty()) break;
+                    const double wanted =
+                        std::min(parts.load(rank) - parts.limit(), parts.limit() - parts.load(path.back()));
+                    double given = 0;
+                    for (std::size_t i = path.size() - 1; i-- > 0;)
+                        given = move_load(parts, path[i], path[i + 1], wanted);
+                    if (given < 0.1 * wanted) ++idle;
+                }
+            }
+            relieve_directly(parts);
+        }
+
+    }  // namespace topoloom

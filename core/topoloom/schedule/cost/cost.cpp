@@ -150,7 +150,7 @@ struct RankNodes {
 
 RankNodes rank_nodes(const AnySchedule& schedule, const NetworkModel& model, const Machine& machine,
                      std::span<const Slot> slots) {
-    RankNodes found{.model = model.with_cards(nic_count(machine)), .node = {}};
+    RankNodes found{.model = model.with_nics(nic_count(machine)), .node = {}};
     std::vector<bool> is_taken(machine.node_count(), false);
     for (const Slot slot : slots) {
         found.node.push_back(machine.node(slot));

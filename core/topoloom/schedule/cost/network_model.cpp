@@ -93,7 +93,7 @@ NetworkModel NetworkModel::with_costs(const MessageCosts& costs) const {
     return alone_.empty() ? model : model.with_single_message_lines(alone_);
 }
 
-NetworkModel NetworkModel::with_cards(std::uint32_t cards) const {
+NetworkModel NetworkModel::with_nics(std::uint32_t cards) const {
     NetworkModel model = *this;
     model.cards_ = std::max(1U, cards);
     return model;

@@ -71,7 +71,7 @@ class NetworkModel {
     /// Returns a copy with the same lines, but these costs.
     [[nodiscard]] NetworkModel with_costs(const MessageCosts& costs) const;
     /// Returns a copy with this number of NICs per node, shared evenly by its processes.
-    [[nodiscard]] NetworkModel with_cards(std::uint32_t cards) const;
+    [[nodiscard]] NetworkModel with_nics(std::uint32_t cards) const;
     /// Returns a copy with link factors by message size; without factors, links are the same for all sizes.
     /// Throws Error unless `most` ascends, the last entry has no limit, all values are finite, bandwidths are
     /// positive and latencies not negative.

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "topoloom/base/id.hpp"
-#include "topoloom/schedule/cost/overlap.hpp"
+#include "topoloom/schedule/cost/message_times.hpp"
 
 namespace topoloom {
 

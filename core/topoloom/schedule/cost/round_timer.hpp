@@ -12,8 +12,8 @@
 
 #include "topoloom/machine/machine.hpp"
 #include "topoloom/schedule/cost/concurrent_calls.hpp"
+#include "topoloom/schedule/cost/message_times.hpp"
 #include "topoloom/schedule/cost/network_model.hpp"
-#include "topoloom/schedule/cost/overlap.hpp"
 #include "topoloom/schedule/cost/round_loads.hpp"
 #include "topoloom/schedule/cost/route_links.hpp"
 

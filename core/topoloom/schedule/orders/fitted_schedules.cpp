@@ -14,7 +14,7 @@
 #include "topoloom/machine/topologies/torus.hpp"
 #include "topoloom/schedule/collectives/shapes/grid_trees.hpp"
 #include "topoloom/schedule/collectives/shapes/seats.hpp"
-#include "topoloom/schedule/orders/free_order.hpp"
+#include "topoloom/schedule/orders/contention_free_order.hpp"
 
 namespace topoloom {
 

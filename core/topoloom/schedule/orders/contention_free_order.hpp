@@ -6,11 +6,11 @@
 #include <span>
 #include <vector>
 
-#include "topoloom/schedule/orders/contention_free.hpp"
+#include "topoloom/schedule/orders/contention.hpp"
 
 namespace topoloom {
 
-/// When messages contend: on a fat tree if some choice of upward routes lets them meet (see AnyAscent), or on
+/// When messages contend: on a fat tree if some choice of upward routes lets them meet (see AnyUpwardRoutes), or on
 /// any machine if their routes share a link.
 enum class ContentionModel { any_ascent, on_routes };
 

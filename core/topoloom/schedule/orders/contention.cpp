@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/schedule/orders/contention_free.hpp"
+#include "topoloom/schedule/orders/contention.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -52,7 +52,7 @@ const FatTree& require_fat_tree(const Machine& machine) {
     return *tree;
 }
 
-AnyAscent::AnyAscent(const FatTree& tree) {
+AnyUpwardRoutes::AnyUpwardRoutes(const FatTree& tree) {
     const FatTreeSpec& spec = tree.spec();
     std::uint32_t below = 1;
     std::uint32_t roots = 1;
@@ -64,7 +64,7 @@ AnyAscent::AnyAscent(const FatTree& tree) {
     }
 }
 
-Meetings AnyAscent::meetings(std::span<const NodeMessage> messages) {
+Meetings AnyUpwardRoutes::meetings(std::span<const NodeMessage> messages) {
     require_nodes(messages, levels_.empty() ? 1 : levels_.front().subtrees);
     Meetings all;
     for (const Level& level : levels_) {
@@ -90,7 +90,8 @@ Meetings AnyAscent::meetings(std::span<const NodeMessage> messages) {
 }
 
 /// Messages from one subtree use different cables.
-double AnyAscent::max_messages_per_cable(const Level& level, std::span<const NodeMessage> messages) const {
+double AnyUpwardRoutes::max_messages_per_cable(const Level& level,
+                                               std::span<const NodeMessage> messages) const {
     std::uint32_t most = 0;
     for (const Subtree& subtree : subtrees_)
         most = std::max(most, messages_per_cable(std::max(subtree.entering, subtree.leaving), level.cables));

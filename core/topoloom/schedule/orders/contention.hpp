@@ -19,7 +19,7 @@ struct NodeMessage {
 
 /// The contention of a step.
 struct Meetings {
-    /// Links with more than one message; for AnyAscent, subtrees above which links may have more than one
+    /// Links with more than one message; for AnyUpwardRoutes, subtrees above which links may have more than one
     /// message.
     std::size_t places = 0;
     double most = 0;  // maximum number of messages on one link, in the worst case
@@ -41,9 +41,9 @@ void require_ranks(const Step& step, std::size_t ranks);
 /// k-ary n-trees this condition is also necessary (Kumar 2005, 4.2). With fewer cables than nodes, a cable
 /// may carry more than one message; the messages of a subtree are assumed to be spread evenly. O(messages *
 /// levels).
-class AnyAscent {
+class AnyUpwardRoutes {
    public:
-    explicit AnyAscent(const FatTree& tree);
+    explicit AnyUpwardRoutes(const FatTree& tree);
 
     [[nodiscard]] Meetings meetings(std::span<const NodeMessage> messages);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/schedule/orders/free_order.hpp"
+#include "topoloom/schedule/orders/contention_free_order.hpp"
 
 #include <algorithm>
 #include <array>
@@ -50,7 +50,7 @@ class OrderScorer {
    private:
     const Machine& machine_;
     std::span<const RepeatedStep> steps_;
-    std::optional<AnyAscent> ascent_;
+    std::optional<AnyUpwardRoutes> ascent_;
     std::uint64_t work_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/schedule/collectives/pattern.hpp"
+#include "topoloom/schedule/collectives/schedule_graph.hpp"
 
 #include "topoloom/base/error.hpp"
 
