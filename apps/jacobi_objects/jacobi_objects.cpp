@@ -269,7 +269,7 @@ struct Outcome {
 
 Outcome run_steps(const Options& options, int ranks) {
     const auto& [settings, steps, map, policy, machine] = options;
-    // Messages must fit an edge: longer records need a rendezvous, which costs another round trip.
+    // An edge must fit into a message: longer records need a rendezvous, which costs another round trip.
     const std::int64_t edge = 8LL * settings.cells * (settings.dimensions == 3 ? settings.cells : 1);
     const auto message_bytes = static_cast<int>(std::clamp<std::int64_t>(edge + 1024, 16384, 1 << 24));
     topoloom::Scheduler scheduler(MPI_COMM_WORLD, {.message_bytes = message_bytes});
@@ -322,9 +322,7 @@ int main(int argc, char** argv) {
 #ifdef SMPI_H
     const char* const right = "simulated";
 #else
-    {
-        // An edge must fit into a message: longer records need a rendezvous, which costs another round trip.
-        const char* const right = "right";
+    const char* const right = "right";
 #endif
     auto [seconds, moved, is_right] = run_steps(options, ranks);
     MPI_Allreduce(MPI_IN_PLACE, &is_right, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);

@@ -66,9 +66,6 @@ class ReceiveLimiter {
     }
     void visit_senders_to(std::uint32_t receiver) {
         for (const std::uint32_t i : incident_.shipments_of(receiver)) {
-            // Each tree of shipments is traversed from a sender. A receiver rearranges the senders below it first.
-            // The sender above it comes last and never receives. A sender is below only one receiver, and so receives
-            // on behalf of only that one.
             const std::uint32_t sender = shipments_[i].sender;
             if (is_visited_[sender]) continue;
             is_visited_[sender] = 1;

@@ -59,7 +59,7 @@ double relief_price(const TaskPartition& parts, Vertex v, double gain, double ex
 /// Moves vertices of a rank above the limit to near ranks, cheapest first.
 class RankRelief {
    public:
-    RankRelief(TaskParts& parts, Part rank)
+    RankRelief(TaskPartition& parts, Part rank)
         : parts_(parts), rank_(rank), receivers_(find_near_ranks_with_room(parts, rank)) {}
 
     void relieve() {
@@ -85,7 +85,7 @@ class RankRelief {
             if (parts_[v] == rank_) offer(v);
     }
     void accept_best_offer() {
-        const Offer next = offers_.top();
+        const MoveOffer next = offers_.top();
         offers_.pop();
         if (parts_[next.vertex] != rank_) return;
         std::optional<VertexMove> move = parts_.best_move(next.vertex, receivers_);
@@ -99,10 +99,10 @@ class RankRelief {
         offer_held(parts_.level().graph.peers(next.vertex));
     }
 
-    TaskParts& parts_;
+    TaskPartition& parts_;
     Part rank_;
     std::vector<Part> receivers_;
-    std::priority_queue<Offer> offers_;
+    std::priority_queue<MoveOffer> offers_;
 };
 
 }  // namespace
@@ -114,115 +114,94 @@ void relieve_directly(TaskPartition& parts) {
     std::ranges::stable_sort(full, [&](Part a, Part b) { return parts.excess(a) > parts.excess(b); });
     for (const Part rank : full) {
         parts.poll();
-        std::vector<Part> more = find_near_ranks_with_room(parts, rank);
-        std::priority_queue<MoveOffer> offers;
-        const auto offer = [&](Vertex v) {
-            const std::optional<VertexMove> move = parts.best_move(v, more);
-            if (move) offers.push({relief_price(parts, v, move->gain, parts.excess(rank)), v, move->to});
-        };
-        const std::vector<Vertex> held_vertices = vertices_of(parts, rank);
-        for (int round = 0; round < 2 && parts.exceeds(rank); ++round) {
-            if (round > 0) more = find_near_ranks_with_room(parts, rank);
-            for (const Vertex v : held_vertices)
-                if (parts[v] == rank) offer(v);
-            while (!offers.empty() && parts.exceeds(rank)) {
-                const MoveOffer next = offers.top();
-                offers.pop();
-                if (parts[next.vertex] != rank) continue;
-                std::optional<VertexMove> move = parts.best_move(next.vertex, more);
-                if (!move) {
-                    more = find_near_ranks_with_room(parts, rank);
-                    move = parts.best_move(next.vertex, more);
-                    if (!move) continue;
-                }
-                if (relief_price(parts, rank).relieve();
-            }
+        RankRelief(parts, rank).relieve();
+    }
+}
+
+namespace {
+
+/// The ranks with neighboring vertices, for each rank.
+std::vector<std::vector<Part>> neighbor_ranks(const TaskPartition& parts) {
+    std::vector<std::vector<Part>> neighbor_parts(parts.ranks());
+    for (const Vertex v : parts.level().graph.vertices()) {
+        for (const Vertex u : parts.level().graph.peers(v))
+            if (parts[u] != parts[v]) neighbor_parts[parts[v].value].push_back(parts[u]);
+    }
+    for (std::vector<Part>& list : neighbor_parts) {
+        std::ranges::sort(list);
+        list.erase(std::ranges::unique(list).begin(), list.end());
+    }
+    return neighbor_parts;
+}
+
+/// Shortest path from this rank to a rank below the mean; empty if none is reachable.
+std::vector<Part> find_path_to_room(const TaskPartition& parts, Part from, double mean) {
+    const std::vector<std::vector<Part>> neighbors = neighbor_ranks(parts);
+    std::vector<Part> before(parts.ranks(), Part::none);
+    std::vector<Part> queue{from};
+    before[from.value] = from;
+    for (std::size_t i = 0; i < queue.size(); ++i) {
+        if (parts.load(queue[i]) < mean && !parts.exceeds(queue[i])) {
+            std::vector<Part> path{queue[i]};
+            while (path.back() != from) path.push_back(before[path.back().value]);
+            std::ranges::reverse(path);
+            return path;
         }
-
-        namespace {
-
-        /// The ranks with neighboring vertices, for each rank.
-        std::vector<std::vector<Part>> neighbor_ranks(const TaskPartition& parts) {
-            std::vector<std::vector<Part>> neighbor_parts(parts.ranks());
-            for (const Vertex v : parts.level().graph.vertices()) {
-                for (const Vertex u : parts.level().graph.peers(v))
-                    if (parts[u] != parts[v]) neighbor_parts[parts[v].value].push_back(parts[u]);
-            }
-            for (std::vector<Part>& list : neighbor_parts) {
-                std::ranges::sort(list);
-                list.erase(std::ranges::unique(list).begin(), list.end());
-            }
-            return neighbor_parts;
+        for (const Part next : neighbors[queue[i].value]) {
+            if (before[next.value] != Part::none) continue;
+            before[next.value] = queue[i];
+            queue.push_back(next);
         }
+    }
+    return {};
+}
 
-        /// Shortest path from this rank to a rank below the mean; empty if none is reachable.
-        std::vector<Part> find_path_to_room(const TaskPartition& parts, Part from, double mean) {
-            const std::vector<std::vector<Part>> neighbors = neighbor_ranks(parts);
-            std::vector<Part> before(parts.ranks(), Part::none);
-            std::vector<Part> queue{from};
-            before[from.value] = from;
-            for (std::size_t i = 0; i < queue.size(); ++i) {
-                if (parts.load(queue[i]) < mean && !parts.exceeds(queue[i])) {
-                    std::vector<Part> path{queue[i]};
-                    while (path.back() != from) path.push_back(before[path.back().value]);
-                    std::ranges::reverse(path);
-                    return path;
-                }
-                for (const Part next : neighbors[queue[i].value]) {
-                    if (before[next.value] != Part::none) continue;
-                    before[next.value] = queue[i];
-                    queue.push_back(next);
-                }
-            }
-            return {};
+/// Moves vertices with about this total load; returns the load that moved.
+double move_load(TaskPartition& parts, Part from, Part to, double load) {
+    std::priority_queue<MoveOffer> offers;
+    const auto offer = [&](Vertex v) {
+        if (parts[v] == from && parts.level().load[v.value] > 0)
+            offers.push({-parts.gain(v, to) / parts.level().load[v.value], v, to});
+    };
+    for (const Vertex v : vertices_of(parts, from)) offer(v);
+    double moved_load = 0;
+    while (!offers.empty() && moved_load < load) {
+        const MoveOffer next = offers.top();
+        offers.pop();
+        const double weight = parts.level().load[next.vertex.value];
+        if (parts[next.vertex] != from || weight >= 2 * (load - moved_load)) continue;
+        const double now = -parts.gain(next.vertex, to) / weight;
+        if (now > next.price) {
+            offers.push({now, next.vertex, to});
+            continue;
         }
+        parts.move(next.vertex, to);
+        moved_load += weight;
+        for (const Vertex u : parts.level().graph.peers(next.vertex)) offer(u);
+    }
+    return moved_load;
+}
 
-        /// Moves vertices with about this total load; returns the load that moved.
-        double move_load(TaskPartition& parts, Part from, Part to, double load) {
-            std::priority_queue<MoveOffer> offers;
-            const auto offer = [&](Vertex v) {
-                if (parts[v] == from && parts.level().load[v.value] > 0)
-                    offers.push({-parts.gain(v, to) / parts.level().load[v.value], v, to});
-            };
-            for (const Vertex v : vertices_of(parts, from)) offer(v);
-            double moved_load = 0;
-            while (!offers.empty() && moved_load < load) {
-                const MoveOffer next = offers.top();
-                offers.pop();
-                const double weight = parts.level().load[next.vertex.value];
-                if (parts[next.vertex] != from || weight >= 2 * (load - moved_load)) continue;
-                const double now = -parts.gain(next.vertex, to) / weight;
-                if (now > next.price) {
-                    offers.push({now, next.vertex, to});
-                    continue;
-                }
-                parts.move(next.vertex, to);
-                moved_load += weight;
-                for (const Vertex u : parts.level().graph.peers(next.vertex)) offer(u);
-            }
-            return moved_load;
+}  // namespace
+
+void relieve_along_paths(TaskPartition& parts) {
+    double sum = 0;
+    for (const Part rank : ids<Part>(parts.ranks())) sum += parts.load(rank);
+    const double mean = sum / static_cast<double>(parts.ranks());
+    for (const Part rank : ids<Part>(parts.ranks())) {
+        for (int idle = 0; parts.load(rank) > parts.limit() && idle < max_idle_paths;) {
+            parts.poll();
+            const std::vector<Part> path = find_path_to_room(parts, rank, mean);
+            if (path.empty()) break;
+            const double wanted =
+                std::min(parts.load(rank) - parts.limit(), parts.limit() - parts.load(path.back()));
+            double given = 0;
+            for (std::size_t i = path.size() - 1; i-- > 0;)
+                given = move_load(parts, path[i], path[i + 1], wanted);
+            if (given < 0.1 * wanted) ++idle;
         }
+    }
+    relieve_directly(parts);
+}
 
-        }  // namespace
-
-        void relieve_along_paths(TaskPartition & parts) {
-            double sum = 0;
-            for (const Part rank : ids<Part>(parts.ranks())) sum += parts.load(rank);
-            const double mean = sum / static_cast<double>(parts.ranks());
-            for (const Part rank : ids<Part>(parts.ranks())) {
-                for (int idle = 0; parts.load(rank) > parts.limit() && idle < max_idle_paths;) {
-                    parts.poll();
-                    const std::vector<Part> path = find_path_to_room(parts, rank, mean);
-                    if (path.empty()) break;
-                    const double wanted =
-                        std::min(parts.load(rank) - parts.limit(), parts.limit() - parts.load(path.back()));
-                    double given = 0;
-                    for (std::size_t i = path.size() - 1; i-- > 0;)
-                        given = move_load(parts, path[i], path[i + 1], wanted);
-                    if (given < 0.1 * wanted) ++idle;
-                }
-            }
-            relieve_directly(parts);
-        }
-
-    }  // namespace topoloom
+}  // namespace topoloom
