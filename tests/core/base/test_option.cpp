@@ -39,13 +39,13 @@ TEST_CASE("missing options keep their defaults") {
     CHECK(cooking.tray.empty());
 }
 
-TEST_CASE("an option with choices takes the index of the word") {
+TEST_CASE("an option with choices is set to the index of the given word") {
     CHECK(read_options<Cooking>("cook", {{"way", "boil"}}).way == 0);
     CHECK(read_options<Cooking>("cook", {{"way", "steam"}, {"minutes", "60"}}).way == 2);
     CHECK(read_options<Cooking>("cook", {{"way", "steam"}, {"minutes", "60"}}).minutes == 60);
 }
 
-TEST_CASE("an unknown word is refused with the nearest choice and all choices") {
+TEST_CASE("the error for an unknown word names the nearest choice and lists all choices") {
     CHECK_THROWS_WITH_AS(
         (void)read_options<Cooking>("cook", {{"way", "raost"}}),
         "no value of option way of cook 'raost' (did you mean 'roast'?); there are: boil, roast, steam",
@@ -68,7 +68,7 @@ TEST_CASE("numbers out of range, text for a number, and unknown options are refu
                          "cook has no options, but 'way' is given", Error);
 }
 
-TEST_CASE("extents of a grid are integers between x") {
+TEST_CASE("extents of a grid are integers separated by x") {
     CHECK(read_options<Cooking>("bake", {{"tray", "8"}}).tray == Extents{8});
     CHECK(read_options<Cooking>("bake", {{"tray", "8x1x16"}}).tray == Extents{8, 1, 16});
     for (const char* text : {"", "x", "8x", "x8", "8x0", "8,8", "8xa", "8x-1", "8x4294967296"}) {

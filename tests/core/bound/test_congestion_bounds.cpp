@@ -27,7 +27,7 @@ double compute_congestion(const CommGraph& graph, const Allocation& allocation, 
 
 }  // namespace
 
-TEST_CASE("no placement has less congestion than the bounds, on any machine") {
+TEST_CASE("no random placement has less congestion than the best bound, on any machine") {
     for_each_bound_case(30, [](const CommGraph& graph, const Allocation& allocation, Rng& rng) {
         const BoundProblem problem(graph, allocation);
         const CongestionBound bound = best_bound(problem);
@@ -52,7 +52,7 @@ TEST_CASE("ranks without messages cause no congestion") {
     }
 }
 
-TEST_CASE("no placement has less congestion than any bound") {
+TEST_CASE("in small cases no placement has less congestion than any of the bounds") {
     for_each_bound_case(5, [](const CommGraph& graph, const Allocation& allocation, Rng&) {
         const BoundProblem problem(graph, allocation);
         const Budget budget;
@@ -71,7 +71,7 @@ TEST_CASE("no placement has less congestion than any bound") {
     });
 }
 
-TEST_CASE("no k ranks have a smaller cut than the reported minimum") {
+TEST_CASE("no set of k ranks has a smaller cut than the reported minimum") {
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         Rng rng(seed);
         const std::size_t ranks = 1 + seed % 9;
@@ -91,7 +91,7 @@ TEST_CASE("no k ranks have a smaller cut than the reported minimum") {
     }
 }
 
-TEST_CASE("dual prices identify links that all routes between fragments share") {
+TEST_CASE("dual prices find the links that all routes between two fragments share") {
     const Machine machine = make_machine("torus:17x8x24");
     const Allocation allocation = fragmented_allocation(machine, 64, 4, 1);
     const CommGraph graph = stencil(std::vector<GridAxis>(3, {4, true}), StencilShape::star, Bytes{1024});
@@ -138,7 +138,7 @@ TEST_CASE("bounds are exact for stencils on a torus of the same shape") {
     }
 }
 
-TEST_CASE("a bound reports its proof and its location") {
+TEST_CASE("a bound reports which bound it is, and the rank or group that limits") {
     // Rank 0 sends to all others over the single link of its leaf.
     std::vector<Rank> sources(15, Rank{0});
     std::vector<Rank> peers;

@@ -97,7 +97,7 @@ void run_programs(const Case& one) {
     std::vector<RankProgram> programs;
     std::vector<RankMemory> memories(one.call.ranks);
     for (const Rank rank : ids<Rank>(one.call.ranks)) {
-        // Rooted operations are in place only on the root, other operations on all ranks.
+        // MPI_IN_PLACE applies only to the root in rooted operations, and to all ranks in others.
         const bool in_place = one.in_place && (!is_rooted(one.call.operation) || rank == one.call.root);
         layouts.emplace_back(collective, rank, in_place);
         programs.push_back(
@@ -138,7 +138,7 @@ void each_call(const Use& use) {
 
 }  // namespace
 
-TEST_CASE("the programs of all ranks perform the collective, with the messages of the schedule") {
+TEST_CASE("the programs of all ranks perform the collective and send the schedule's messages") {
     each_call([](const Case& one) { run_programs(one); });
 }
 
@@ -164,7 +164,7 @@ TEST_CASE("a non-commutative operator gets its operands in rank order") {
     CHECK(checked > 100);
 }
 
-TEST_CASE("variants of schedules run without errors") {
+TEST_CASE("schedules with non-default options perform their collectives") {
     for (const std::size_t ranks : rank_counts) {
         for (const std::string_view fold : {"even", "odd", "last"}) {
             const std::string options = "(fold=" + std::string(fold) + ")";

@@ -79,7 +79,7 @@ TEST_CASE("the snake curve visits neighbors in sequence on every grid") {
         check_steps(Curve::snake, text);
 }
 
-TEST_CASE("the curve on 3 x 3 cells equals Peano's drawing") {
+TEST_CASE("Peano's curve on 3 x 3 cells is the one that he drew") {
     const std::vector<std::uint32_t> square{3, 3};
     CHECK(curve_order(Curve::peano, square) == std::vector<std::uint32_t>{0, 1, 2, 5, 4, 3, 6, 7, 8});
 }
@@ -100,7 +100,7 @@ TEST_CASE("Morton's order interleaves bits, the first axis first") {
     CHECK(std::ranges::is_sorted(keys));
 }
 
-TEST_CASE("the order on a part of a machine is the order on the whole machine") {
+TEST_CASE("on a part of a machine, nodes have the same order as on the whole machine") {
     const Machine machine = make_machine("torus:8x8x8");
     const Allocation part = fragmented_allocation(machine, 100, 4, 2);
     for (const Curve curve : all_curves) {
@@ -133,7 +133,7 @@ TEST_CASE("a curve does not depend on the order of the allocation's nodes") {
     }
 }
 
-TEST_CASE("slots of a node stay together along a curve, in any given order") {
+TEST_CASE("slots of a node stay together along a curve, whatever the order of slots in the allocation") {
     const Machine machine = make_machine("torus:4x4,nodes=2+node:3");
     const ids<Slot> all(machine.slot_count());
     std::vector<Slot> slots(all.begin(), all.end());

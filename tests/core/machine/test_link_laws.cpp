@@ -148,8 +148,8 @@ Ends expected_ends(const Dragonfly& dragonfly) {
             if (same_row || a % in_group % spec.columns == b % in_group % spec.columns) join(ends, a, b);
         }
     }
-    // The groups to which the ports of group g connect, in order. A port that would connect to g itself is
-    // unused.
+    // The groups to which the ports of group g connect, in port order. A port that would connect to g itself
+    // is unused.
     const auto turn = [&](std::uint32_t g) {
         std::vector<std::uint32_t> groups;
         for (std::uint32_t i = 0; i < spec.groups; ++i) {
@@ -256,7 +256,7 @@ TEST_CASE("every link has a positive bandwidth, a nonnegative latency and a uniq
     });
 }
 
-TEST_CASE("runs of equal bandwidth cover each link once") {
+TEST_CASE("ranges of links with equal bandwidth cover each link once") {
     for_each_topology([](const Machine& machine, const auto& topology) {
         std::vector<int> covered(machine.link_count(), 0);
         for (const LinkRun& run : topology.bandwidth_runs()) {
@@ -270,7 +270,7 @@ TEST_CASE("runs of equal bandwidth cover each link once") {
     });
 }
 
-TEST_CASE("accumulated messages give the loads of their routes") {
+TEST_CASE("adding messages to loads equals walking their routes") {
     Rng rng(7);
     for_each_topology([&](const Machine& machine, const auto& whole) {
         const auto& topology = between_routers(whole);

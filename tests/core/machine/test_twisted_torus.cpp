@@ -36,7 +36,8 @@ std::map<std::uint32_t, int> count_nodes_by_distance(const std::string& text) {
     });
 }
 
-/// Directed links out of the best half of the routers between two planes across an axis.
+/// The least number of directed links out of half of the routers, for halves between two planes across an
+/// axis.
 std::size_t count_bisection_links(const std::string& text, const std::vector<std::uint32_t>& size) {
     return with_topology(make_machine(text), [&](const auto& t) {
         std::size_t least = t.link_count();

@@ -27,8 +27,8 @@ inline std::vector<double> reference_congestion(const topoloom::CommGraph& phase
     return seconds;
 }
 
-/// Loads of every node divided by bandwidth: sent through its port, received, read from its memory, and
-/// written there; memory includes intra-node messages.
+/// Bytes divided by bandwidth, in seconds. First the bytes that each node sends through its port, then those
+/// that it receives, reads from memory and writes to memory. Only memory includes intra-node messages.
 inline std::vector<double> reference_node_seconds(const topoloom::CommGraph& phase,
                                                   const topoloom::Machine& machine,
                                                   std::span<const topoloom::Slot> slots) {
@@ -52,7 +52,7 @@ inline std::vector<double> reference_node_seconds(const topoloom::CommGraph& pha
     return seconds;
 }
 
-/// The time if all pairs need `rounds` rounds, with the longest part as in PhaseTime.
+/// The time if all pairs send for `rounds` rounds, and the times of its parts as in PhaseTime.
 inline topoloom::TimeParts reference_rounds(const topoloom::CommGraph& phase, double rounds,
                                             const topoloom::Machine& machine,
                                             std::span<const topoloom::Slot> slots,
@@ -118,7 +118,7 @@ inline topoloom::TimeParts reference_rounds(const topoloom::CommGraph& phase, do
             std::max(network, memory)};
 }
 
-/// The time round by round, with the pairs that still have messages.
+/// The time added up round by round. Each round has the pairs that still have messages.
 inline topoloom::TimeParts reference_time_parts(const topoloom::CommGraph& phase,
                                                 const topoloom::Machine& machine,
                                                 std::span<const topoloom::Slot> slots,

@@ -62,7 +62,8 @@ std::vector<std::uint64_t> play(const testing::WiredMachine& wired, const Operat
     return finish(wired, ranks, settings);
 }
 
-/// The operations of a step wait for all operations of the rank's previous step.
+/// Converts a program to operations. Operations of a step wait for all operations of the rank's previous
+/// step.
 OperationGraph convert_to_operations(const Program& program) {
     std::vector<RankOperation> operations;
     std::vector<Dependence> order;
@@ -96,7 +97,7 @@ OperationGraph convert_to_operations(const Program& program) {
     return {program.rank_count(), std::move(operations), order};
 }
 
-/// The number of messages that a rank sends in a step.
+/// The largest number of messages that a rank sends in one step.
 std::size_t max_messages_per_step(const Program& program) {
     std::size_t most = 0;
     std::vector<ProgramMessage> messages;
@@ -111,7 +112,9 @@ std::size_t max_messages_per_step(const Program& program) {
 
 }  // namespace
 
-TEST_CASE("operations in rounds end in the same cycles as the rounds of a schedule, in all switches") {
+TEST_CASE(
+    "a schedule ends in the same cycles as a program of rounds and as operations, in both kinds of "
+    "switches") {
     Rng rng(5);
     const auto machines = testing::small_machines();
     for (int drawn = 0; drawn < 100; ++drawn) {
@@ -125,8 +128,8 @@ TEST_CASE("operations in rounds end in the same cycles as the rounds of a schedu
         settings.format = {
             .flit = 16 + rng.below(50), .payload = 1 + rng.below(300), .header = rng.below(30)};
         settings.costs = {.send = rng.below(300), .memory = rng.below(10)};
-        // Rounds pass their messages to the NIC gradually, operations all at once. With more messages than
-        // the NIC can have open, send time would occupy ranks at different times, so it is 0.
+        // Rounds give their messages to the NIC gradually, operations all at once. With more messages than
+        // the NIC can have open, the send overhead would occupy ranks at different times, so it is set to 0.
         if (max_messages_per_step(program) > NicQueues::max_open_messages) settings.costs.send = 0;
         settings.switches = rng.below(2) == 0 ? Switches::crosspoint : Switches::input_queued;
         settings.options = {.vcs = wired.paths.class_count() + rng.below(3), .buffer = 1 + rng.below(8)};
@@ -178,10 +181,11 @@ TEST_CASE("messages overlap with work that does not wait for them") {
             read_goal_text("num_ranks 2\nrank 0 {\n" + from + "}\nrank 1 {\n" + to + "}\n");
         return play(machine, graph, ranks_in_order(2), {.costs = costs});
     };
-    const std::uint64_t there = alone(2, 4);  // 100 bytes and a header
+    const std::uint64_t there = alone(2, 4);  // flits of 100 bytes and a header
     using Finish = std::vector<std::uint64_t>;
     CHECK(finish_of("s: send 100b to 1\n", "r: recv 100b from 0\n", {}) == Finish{4, there});
-    // Sent before the work, the message arrives before its end; sent after the work, it arrives later.
+    // A message that is sent before the work arrives before the work ends. One that is sent after the work
+    // arrives later.
     CHECK(finish_of("s: send 100b to 1\nc: calc 500\n", "r: recv 100b from 0\n", {.send = 10}) ==
           Finish{510, 10 + there});
     CHECK(finish_of("c: calc 500\ns: send 100b to 1\ns requires c\n", "r: recv 100b from 0\n",
@@ -191,19 +195,19 @@ TEST_CASE("messages overlap with work that does not wait for them") {
           500);
     CHECK(finish_of("s: send 100b to 1\n", "c: calc 5\nr: recv 100b from 0 cpu 1\nr requires c\n", {})[1] ==
           there);
-    // The receiving processor handles messages when it is idle.
+    // The processor that receives handles messages only when it is idle.
     CHECK(finish_of("s: send 100b to 1\n", "c: calc 500\nr: recv 100b from 0\n", {.receive = 30})[1] == 530);
     CHECK(finish_of("s: send 100b to 1\n", "c: calc 500\nr: recv 100b from 0 cpu 1\n", {.receive = 30})[1] ==
           500);
     CHECK(finish_of("s: send 100b to 1\n", "r: recv 100b from 0\n", {.receive = 30, .latency = 200})[1] ==
           there + 230);
-    // The message travels during the work.
+    // The message is in flight during the work.
     CHECK(finish_of("s: send 100b to 1\n", "c: calc 500\nr: recv 100b from 0\n", {.latency = 200})[1] == 500);
     CHECK(finish_of("s: send 100b to 1\n", "c: calc 500\nr: recv 100b from 0\n", {.latency = 600})[1] ==
           there + 600);
 }
 
-TEST_CASE("sends of a busy processor do not delay another processor") {
+TEST_CASE("sends that wait for a busy processor do not delay another processor") {
     const testing::WiredMachine machine("torus:8");
     for (const int count : {15, 16, 40}) {
         std::string from = "calc 100000\n", to;
@@ -252,7 +256,8 @@ TEST_CASE("messages match in the order of operations, in any order of arrival") 
     OperationRun ranks(graph, ranks_in_order(2), machine.machine.node_count(), {}, {}, 1);
     const auto network = make_input_queued_network(machine.fabric, machine.paths, ranks, {}, 1, 1);
     network->run(100);
-    // Work, the second send and receive, and later operations finish; the first send and receive do not.
+    // The work, the second send and receive, and later operations finish, but the first send and receive do
+    // not.
     CHECK(ranks.steps_done() == 3);
     CHECK(ranks.describe_first_waiting() == "recv 8b from 0 of rank 1 (line 9) waits for its message");
     network->run(1000);
@@ -268,7 +273,7 @@ TEST_CASE("messages inside a node pass through its memory in sequence") {
     CHECK(ends == std::vector<std::uint64_t>{7, 7, 107, 207});
 }
 
-TEST_CASE("nonexistent nodes of ranks, and formats without flits, are refused") {
+TEST_CASE("ranks on nonexistent nodes, and packet formats without flits, are refused") {
     const OperationGraph graph = read_goal_text("num_ranks 2\nrank 0 {\na: calc 1\n}\n");
     CHECK_THROWS_AS(OperationRun(graph, ranks_in_order(1), 3, {}, {}, 1), Error);
     CHECK_THROWS_AS(OperationRun(graph, ranks_in_order(2), 1, {}, {}, 1), Error);

@@ -51,7 +51,7 @@ std::array<std::int64_t, 2> sum_side_masses(const partition::WeightedGraph& grap
 
 }  // namespace
 
-TEST_CASE("unit masses fill capacities exactly, and the cost equals its definition") {
+TEST_CASE("vertices of mass 1 fill the capacities exactly, and the cost equals its definition") {
     Rng rng(1, 0);
     for (std::uint32_t round = 0; round < 60; ++round) {
         CAPTURE(round);
@@ -88,7 +88,7 @@ TEST_CASE("small graphs are nearly always cut optimally") {
     CHECK(missed <= 12);
 }
 
-TEST_CASE("a bias without edges determines the sides") {
+TEST_CASE("without edges, the bias of a vertex determines its side") {
     partition::WeightedGraph graph;
     graph.first.assign(41, 0);
     graph.mass.assign(40, 1);
@@ -116,7 +116,7 @@ TEST_CASE("stars, cliques, isolated vertices and edges of weight zero are split 
     }
 }
 
-TEST_CASE("different masses stay within capacities with room for the heaviest") {
+TEST_CASE("vertices of different mass respect the capacities if these leave room for the heaviest vertex") {
     Rng rng(4, 0);
     for (std::uint32_t round = 0; round < 20; ++round) {
         const partition::WeightedGraph graph = random_graph(200, 3, 9, 10, rng);

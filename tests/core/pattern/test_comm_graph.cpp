@@ -86,7 +86,7 @@ TEST_CASE("rows are sorted by peer, with each peer once and never the rank itsel
     CHECK(count == graph.all_peers().size());
 }
 
-TEST_CASE("the symmetric graph is the matrix plus its transpose") {
+TEST_CASE("the symmetric graph equals the matrix plus its transpose") {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         const std::size_t rank_count = 1 + seed;
         const Edges edges = random_edges(rank_count, 10 * seed, seed);
@@ -108,7 +108,7 @@ TEST_CASE("the symmetric graph is the matrix plus its transpose") {
         CHECK(graph.symmetric_edge_count() == symmetric.edge_count());
         CHECK(symmetric.total_bytes().value == 2 * graph.total_bytes().value);
         CHECK(symmetric.total_messages() == 2 * graph.total_messages());
-        // If every edge already has its reverse, all amounts double.
+        // If every edge already has a reverse edge of equal amounts, all amounts double.
         Dense doubled = to_dense_matrix(symmetric.symmetric());
         for (std::size_t u = 0; u < rank_count; ++u) {
             doubled[u][u] = {};
@@ -172,7 +172,7 @@ TEST_CASE("moving arrays into a graph gives the same graph as copying them") {
     CHECK(longer.total_messages() == graph.total_messages() + 3);
 }
 
-TEST_CASE("the arrays of a graph give the same graph again") {
+TEST_CASE("a graph built from the arrays of a graph equals it") {
     const Edges edges = random_edges(20, 300, 6);
     const auto graph = CommGraph::from_edges(20, edges.sources, edges.peers, edges.bytes, edges.messages);
     const auto again =
@@ -225,7 +225,7 @@ TEST_CASE("errors of invalid edges name ranks and amounts") {
 TEST_CASE("sums of bytes or messages beyond 64 bits are refused") {
     constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
     const std::vector<Rank> sources{Rank{0}, Rank{0}};
-    for (const int second : {1, 2}) {  // the same peer, and another peer
+    for (const int second : {1, 2}) {  // a second edge to the same peer, and one to another peer
         const std::vector<Rank> peers{Rank{1}, Rank{second}};
         CHECK_THROWS_AS((void)CommGraph::from_edges(3, sources, peers, std::vector{Bytes{most}, Bytes{1}}),
                         Error);

@@ -147,7 +147,7 @@ TEST_CASE("invalid METIS graphs are refused with the line and the reason") {
         });
 }
 
-TEST_CASE("a truncated METIS graph is refused, unless only the last line end is missing") {
+TEST_CASE("a truncated METIS graph is refused unless only the last line end is missing") {
     const std::string text = "4 3 1\n2 15\n1 15 3 17\n2 17 4 19\n3 19\n";
     for (std::size_t length = 0; length + 1 < text.size(); ++length) {
         CAPTURE(length);

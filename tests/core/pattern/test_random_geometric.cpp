@@ -20,7 +20,7 @@ struct Pair {
     std::size_t v;
 };
 
-/// Distances of all pairs of the points of this seed.
+/// Distances between all pairs of the points that belong to this seed.
 std::vector<Pair> point_pairs(std::size_t n, std::uint64_t seed) {
     Rng rng(seed);
     std::vector<double> x, y;
@@ -37,7 +37,7 @@ std::vector<Pair> point_pairs(std::size_t n, std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("exactly the pairs of points within some radius communicate") {
+TEST_CASE("exactly the pairs of points that are closer than some radius communicate") {
     for (const double degree : {0.5, 3.0, 6.0, 30.0, 190.0}) {
         for (std::uint64_t seed = 0; seed < 3; ++seed) {
             CAPTURE(degree);

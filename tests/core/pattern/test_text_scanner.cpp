@@ -24,7 +24,7 @@ TEST_CASE("integers are parsed exactly in every notation") {
     }
 }
 
-TEST_CASE("text other than an integer number of bytes is refused") {
+TEST_CASE("a text that is not an integer number of bytes is refused") {
     for (const char* text :
          {"",    ".",  "e5",  "1e",  "1e+",  "1e+-5", "1.2.3",    "15e-1", "1e-400", "1e400", "1e19", "--5",
           "+-5", "5-", "0x5", "nan", "-nan", "inf",   "infinity", "1_000", "1,5",    "-1",    "-1.0"}) {
@@ -33,7 +33,7 @@ TEST_CASE("text other than an integer number of bytes is refused") {
     }
 }
 
-TEST_CASE("random numbers in scientific notation are parsed back") {
+TEST_CASE("random integers written in scientific notation are parsed back exactly") {
     Rng rng(1);
     for (int i = 0; i < 2000; ++i) {
         const std::int64_t value = rng.next() >> rng.below(32);
