@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Predicted times: results of auto for any objective are never slower than block order, nor results of
-// improvers for `time` than their starts.
+// Predicted times: for any objective, placements by auto are never slower than block order. Improvers for
+// `time` never return placements that are slower than their starts.
 #include <doctest.h>
 
 #include <string>

@@ -57,14 +57,14 @@ TEST_CASE("with no more ranks than slots each slot gets one rank, for any loads 
     }
 }
 
-TEST_CASE("given capacities allow shared slots, even with fewer ranks than slots") {
+TEST_CASE("given capacities let ranks share slots, even with fewer ranks than slots") {
     const Capacity capacity = capacity_of(with_loads({2, 1}), 3, {.capacity = {0, 3.5, 0}});
     CHECK_FALSE(capacity.one_rank_per_slot());
     CHECK(to_vector(capacity.masses()) == std::vector<std::int64_t>{2, 1});
     CHECK(capacity.capacities()[1] == 3);
 }
 
-TEST_CASE("zero ranks, or too many for unshared slots, are refused") {
+TEST_CASE("zero ranks, and more ranks than unshared slots, are refused") {
     CHECK(error_message(with_loads({}), 4, {}) == "there are no ranks to place");
     CHECK(
         error_message(ring(9, Bytes{1}), 4, {}) ==
@@ -101,7 +101,7 @@ TEST_CASE("capacities must be one per slot, finite, not negative, and sufficient
     CHECK(error_message(graph, 3, {.capacity = {2, 2, 2}}) ==
           "a rank has load 3, but the largest capacity is 2");
     CHECK(error_message(graph, 2, {.capacity = {3, 3}}).empty());
-    // Integer loads cannot use the remainders of two slots.
+    // Integer loads cannot use the remaining fractions of two slots.
     CHECK(error_message(graph, 2, {.capacity = {3.5, 2.5}}).find("add up to 5, rounded down") !=
           std::string::npos);
     CHECK(error_message(with_loads({1.5, 2}), 2, {.capacity = {2, 1}}) ==
@@ -129,7 +129,7 @@ TEST_CASE("an error for a rank heavier than any slot states a sufficient imbalan
     }
 }
 
-TEST_CASE("integer loads are unchanged, and equal shares give perfect balance") {
+TEST_CASE("integer loads become equal masses, and with imbalance 0 a capacity is the share rounded up") {
     const Capacity even = capacity_of(ring(10, Bytes{1}), 4, {.imbalance = 0});
     CHECK(to_vector(even.masses()) == std::vector<std::int64_t>(10, 1));
     CHECK(to_vector(even.capacities()) == std::vector<std::int64_t>(4, 3));
@@ -141,7 +141,7 @@ TEST_CASE("integer loads are unchanged, and equal shares give perfect balance") 
     CHECK(to_vector(nothing.masses()) == std::vector<std::int64_t>{0, 0, 0});
 }
 
-TEST_CASE("a placement that fits by masses overfills no slot, even with fractional loads") {
+TEST_CASE("a placement whose masses fit overfills no slot, even with fractional loads") {
     Rng rng(8);
     for (int i = 0; i < 500; ++i) {
         const std::uint32_t slots = 1 + rng.below(5);
@@ -155,7 +155,7 @@ TEST_CASE("a placement that fits by masses overfills no slot, even with fraction
         const Sharing sharing{.capacity = limits};
         if (!error_message(graph, slots, sharing).empty()) continue;
         const Capacity capacity = capacity_of(graph, slots, sharing);
-        for (std::uint32_t s = 0; s < slots; ++s) {  // fill every slot in a random order
+        for (std::uint32_t s = 0; s < slots; ++s) {  // tries to fill every slot with ranks in a random order
             std::vector<std::size_t> order(loads.size());
             std::iota(order.begin(), order.end(), std::size_t{0});
             rng.shuffle(std::span(order));
@@ -186,7 +186,7 @@ TEST_CASE("infinite capacities suffice for all ranks") {
         const auto all = std::accumulate(capacity.capacities().begin(), capacity.capacities().end(), 0.0L,
                                          [](long double sum, std::int64_t c) { return sum + c; });
         CHECK(capacity.capacities().front() >= 5000);
-        CHECK(all < 0x1.0p62L);  // sums of capacities stay within 64 bits
+        CHECK(all < 0x1.0p62L);  // sums of capacities fit into 64 bits
     }
 }
 
@@ -196,7 +196,7 @@ TEST_CASE("fractional loads are rounded up to multiples of 2^-40 of their sum") 
         std::vector<double> loads(20 + rng.below(40));
         for (double& load : loads) load = 0.1 + rng.uniform();
         const auto slots = static_cast<std::uint32_t>(4 + rng.below(10));
-        const double imbalance = 1 + rng.uniform();  // a slot would still not have capacity for all
+        const double imbalance = 1 + rng.uniform();  // still no slot has capacity for all ranks
         const Capacity capacity = capacity_of(with_loads(loads), slots, {.imbalance = imbalance});
         const double all = std::accumulate(loads.begin(), loads.end(), 0.0);
         const double unit = all / 0x1.0p40;
@@ -208,7 +208,7 @@ TEST_CASE("fractional loads are rounded up to multiples of 2^-40 of their sum") 
         const double share = std::ceil(parts / slots);
         CHECK(std::abs(static_cast<double>(capacity.capacities()[0]) - std::floor((1 + imbalance) * share)) <=
               1);
-        // Without rounding, to one part in 10^9.
+        // Equals the unrounded capacity to one part in 10^9.
         const double plain = (1 + imbalance) * all / slots;
         CHECK(std::abs(static_cast<double>(capacity.capacities()[0]) * unit - plain) < 1e-9 * plain);
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Mappers along space-filling curves: positions on curves, and ranks and slots on the same curve.
+// Mappers along space-filling curves: ranks by number along the slots' curve, and ranks and slots along the
+// same kind of curve.
 #include <doctest.h>
 
 #include <algorithm>
@@ -39,7 +40,7 @@ TEST_CASE("rank i is on the i-th slot along the curve, and shared slots are fill
     }
 }
 
-TEST_CASE("a grid along the curve of a machine of its own shape costs one hop per message") {
+TEST_CASE("a grid on a machine of its own shape, both along the same curve, takes one hop per message") {
     const Machine machine = make_machine("torus:9x9");
     const Allocation allocation = Allocation::whole(machine);
     const std::vector<GridAxis> axes(2, {9, true});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// GGE, MAHD and EMAHD equal their definitions with distances for every pair.
+// GGE, MAHD and EMAHD choose the same slots as references that examine every pair of rank and slot.
 #include <doctest.h>
 
 #include <algorithm>
@@ -112,8 +112,8 @@ std::vector<Slot> reference_greedy(const CommGraph& directed, const Allocation& 
     return slots;
 }
 
-/// The point of a ring or line with the least sum of squared distances, multiplied by the total weight: the
-/// mean of the points, trying every position at which the ring is cut.
+/// The center of weighted points on a ring or line, multiplied by their total weight. The center has the
+/// least weighted sum of squared distances to the points. Tries every position at which the ring can be cut.
 std::int64_t reference_center(const std::vector<std::pair<std::int64_t, std::int64_t>>& points,
                               std::int64_t extent, bool wraps) {
     std::int64_t weight = 0;
@@ -123,7 +123,7 @@ std::int64_t reference_center(const std::vector<std::pair<std::int64_t, std::int
     for (std::int64_t cut = 0; cut <= (wraps ? extent : 0); ++cut) {
         std::int64_t sum = 0;
         for (const auto& [x, w] : points) sum += w * (x < cut ? x + extent : x);
-        std::int64_t spread = 0;  // multiplied by the square of the weight
+        std::int64_t spread = 0;  // multiplied by the square of the total weight
         for (const auto& [x, w] : points) {
             const std::int64_t off = weight * (x < cut ? x + extent : x) - sum;
             spread += w * off * off;
@@ -188,7 +188,7 @@ std::vector<Rank> growth_order(const CommGraph& directed) {
             for (const Edge edge : graph.sends(u)) {
                 if (is_placed[edge.peer.value]) bytes = std::max<std::int64_t>(bytes, 0) + edge.bytes.value;
             }
-            // Components start with the rank with the most partners.
+            // In a new component the rank with the most partners is first.
             return std::pair(bytes, bytes < 0 ? graph.degree(u) : 0);
         };
         Rank best = Rank::none;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Multisection on every machine, and the order of points by which it divides.
+// Multisection on every machine, and the order of points by which it divides slots.
 #include <doctest.h>
 
 #include <algorithm>
@@ -85,7 +85,9 @@ TEST_CASE("multisection is valid on every machine and the same for any number of
     }
 }
 
-TEST_CASE("small graphs that cannot be coarsened terminate, with any number of ranks for two slots") {
+TEST_CASE(
+    "multisection of small graphs that cannot be coarsened terminates, for any number of ranks on two "
+    "slots") {
     const Machine machine = make_machine("torus:2");
     const Allocation allocation = Allocation::whole(machine);
     for (std::size_t ranks = 3; ranks < 24; ++ranks) {
@@ -156,7 +158,7 @@ TEST_CASE("ranks of equal load fill shared slots exactly") {
     }
 }
 
-TEST_CASE("capacities that sum to the load are filled exactly, equal or not") {
+TEST_CASE("capacities that sum to the total load are filled exactly, whether equal or not") {
     Rng rng(11);
     for (const std::string& text : machine_texts_with_node_levels()) {
         CAPTURE(text);
@@ -180,7 +182,7 @@ TEST_CASE("capacities that sum to the load are filled exactly, equal or not") {
     }
 }
 
-TEST_CASE("ranks of unequal loads stay within capacities with some slack") {
+TEST_CASE("ranks of unequal loads respect capacities that leave some slack") {
     Rng rng(13);
     for (const std::string text :
          {"torus:4x4", "tree:4:8", "mesh:3x3+node:2:2,distance=1:2", "tree:2:2:2:2:2"}) {
@@ -203,7 +205,7 @@ TEST_CASE("ranks of unequal loads stay within capacities with some slack") {
     }
 }
 
-TEST_CASE("ranks without load, and slots at one point, are placed") {
+TEST_CASE("ranks without load are placed, and so are ranks on slots at distance zero") {
     const Machine machine = make_machine("torus:3x3+node:4");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph light = with_random_loads(ring(100, Bytes{1}), std::vector<double>(100, 0));
@@ -228,7 +230,7 @@ TEST_CASE("sorting by split keys keeps equal points together and separates disti
                 std::vector<Slot> slots = i == 0 ? all : random_subset(all, rng);
                 if (i % 3 == 1) slots.resize(std::min<std::size_t>(slots.size(), 2 + rng.below(4)));
                 slots.push_back(
-                    slots[rng.below(static_cast<std::uint32_t>(slots.size()))]);  // one of them twice
+                    slots[rng.below(static_cast<std::uint32_t>(slots.size()))]);  // one of the points twice
                 rng.shuffle(std::span(slots));
                 std::vector<typename Space::Point> points;
                 for (const Slot slot : slots) points.push_back(space.point(slot));
@@ -250,7 +252,7 @@ TEST_CASE("sorting by split keys keeps equal points together and separates disti
     }
 }
 
-TEST_CASE("sorting by split keys puts nodes of the same network position next to each other") {
+TEST_CASE("sorting by split keys keeps nodes at the same position of the network together") {
     Rng rng(4);
     for_each_topology([&](const Machine& machine, const auto& topology) {
         const auto& geometry = topology.geometry();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Minimum cuts: the flow equals the minimum cut, and moving borders preserves capacities.
+// Minimum cuts between two parts: the flow equals the cut, and moving the border between parts respects
+// capacities.
 #include "topoloom/place/shared/pair_flow.hpp"
 
 #include <doctest.h>
@@ -14,7 +15,7 @@ using namespace topoloom;
 
 namespace {
 
-/// Points along a line.
+/// A geometry of points along a line.
 struct LineSpace {
     using Point = std::int64_t;
     [[nodiscard]] static std::int64_t distance(Point a, Point b) { return std::abs(a - b); }
@@ -86,7 +87,7 @@ TEST_CASE("a maximum flow equals the minimum cut, and its sides form such a cut"
     }
 }
 
-TEST_CASE("moving borders lowers hop-bytes by the reported gain and respects capacities") {
+TEST_CASE("moving borders of parts lowers hop-bytes by the reported gain and respects capacities") {
     Rng rng(2, 0);
     for (int round = 0; round < 100; ++round) {
         CAPTURE(round);
@@ -110,7 +111,8 @@ TEST_CASE("with unlimited capacity one cut divides two parts optimally") {
     Rng rng(3, 0);
     for (int round = 0; round < 50; ++round) {
         CAPTURE(round);
-        // Vertices 0 .. 5 are in two parts and linked; 6 .. 8 are linked to a third part that is full.
+        // Vertices 0 .. 5 form a chain and are in parts 0 and 1. Some have edges to 6 .. 8, which stay in
+        // part 2, because it is full.
         EdgeWeights edges;
         for (std::uint32_t v = 0; v + 1 < 6; ++v) edges[{v, v + 1}] = 1 + rng.below(4);
         for (int i = 0; i < 8; ++i) edges[{rng.below(6), 6 + rng.below(3)}] = rng.below(5);

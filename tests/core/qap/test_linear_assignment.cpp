@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Linear assignment compared with enumeration, and proofs by prices.
+// Linear assignment compared with enumeration, and proven optimal by prices.
 #include <doctest.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ Cost min_of_all(const std::vector<Cost>& costs, std::size_t rows, std::size_t co
     return least;
 }
 
-/// Whether all rows can have distinct columns over tight entries, by augmenting paths.
+/// Whether all rows can be matched to distinct columns by tight entries, by augmenting paths.
 template <class IsTight>
 void match_rows(std::size_t rows, std::size_t columns, const IsTight& is_tight) {
     std::vector<std::size_t> row_of_column(columns, rows);

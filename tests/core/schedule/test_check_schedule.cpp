@@ -16,7 +16,7 @@ TracedMessage make_message(int from, int to, std::vector<std::uint64_t> blocks) 
     return {Rank{from}, Rank{to}, Bytes{bytes}, std::move(blocks)};
 }
 
-/// With three ranks, the second waits for more messages than are sent.
+/// An invalid schedule: every receiver expects one byte more than is sent.
 class UnreceivedMessages : public Binomial {
    public:
     using Binomial::Binomial;

@@ -34,7 +34,7 @@ double time_of(Operation operation, std::size_t ranks, std::int64_t bytes, const
 
 }  // namespace
 
-TEST_CASE("costs equal the formulas in the table of schedules") {
+TEST_CASE("costs equal the formulas in the documented table of schedules") {
     for (const std::int64_t bytes : {0, 1, 76, 4096, 1 << 20}) {
         const auto m = static_cast<double>(bytes);
         for (const std::size_t ranks : {2U, 4U, 8U, 64U, 1024U}) {
@@ -71,7 +71,7 @@ TEST_CASE("costs equal the formulas in the table of schedules") {
     CHECK(time_of(Operation::barrier, 1000, 0, "dissemination") == doctest::Approx(10 * alpha));
 }
 
-TEST_CASE("every round that waits for the previous one adds a latency, other rounds none") {
+TEST_CASE("every round that waits for the previous one adds a latency, and other rounds add none") {
     constexpr double way = 5e-6;
     MessageCosts costs;
     costs.gamma = gamma_s;
@@ -97,7 +97,7 @@ TEST_CASE("every round that waits for the previous one adds a latency, other rou
     }
 }
 
-TEST_CASE("rounds under a placement cost the same as phases of a pattern") {
+TEST_CASE("with a placement, rounds of a schedule cost as much as the same messages as phases of a pattern") {
     Rng rng(3);
     for (const std::string network :
          {"torus:4x4x3,bandwidth=2GB/s,latency=1us", "fattree:4:4:4", "dragonfly:3x4,nodes=4"}) {
@@ -129,7 +129,7 @@ TEST_CASE("rounds under a placement cost the same as phases of a pattern") {
     }
 }
 
-TEST_CASE("the rounds of a schedule carry its total traffic on every kind of network") {
+TEST_CASE("the rounds of a schedule add up to its total traffic on every kind of network") {
     for (const std::string network : {"torus:6x6", "fattree:6:6,up=1:2", "dragonfly:3x4,nodes=3"}) {
         CAPTURE(network);
         const Machine machine = make_machine(network);

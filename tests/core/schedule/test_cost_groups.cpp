@@ -16,13 +16,14 @@ namespace {
 
 using Members = std::vector<std::vector<std::uint32_t>>;
 
-/// A hierarchical machine with randomly numbered processes.
+/// A hierarchical machine whose processes are numbered at random.
 struct LeveledMachine {
-    std::vector<std::size_t> parts;  // number of parts of the machine, of parts of each part, and so on
-    std::vector<double> seconds;     // cost across the parts of each level, and within the smallest
-    std::vector<std::uint32_t> at;   // position of every process
+    std::vector<std::size_t>
+        parts;  // number of parts into which the machine is divided, into which each part is divided, and so on
+    std::vector<double> seconds;    // cost between the parts of each level, and within the smallest parts
+    std::vector<std::uint32_t> at;  // position of every process
 
-    /// The number of levels that two processes share.
+    /// The number of levels on which two processes are in the same part.
     std::size_t count_shared_levels(std::size_t a, std::size_t b) const {
         std::size_t size = at.size();
         for (std::size_t level = 0; level < parts.size(); ++level) {
@@ -46,7 +47,7 @@ LeveledMachine draw_machine(std::vector<std::size_t> parts, std::size_t leaf, st
 
 enum class Noise { even, late };
 
-/// Times with noise of about `spread`; a fraction of them takes 200 times as long.
+/// Times with noise of about `spread`. The fraction `outliers` of them is 200 times as long.
 CostMatrix draw_costs(const LeveledMachine& drawn, double spread, Noise noise, double outliers, Rng& rng) {
     std::vector<double> seconds;
     for (std::size_t a = 0; a < drawn.at.size(); ++a) {
@@ -68,7 +69,7 @@ Members members_of(const std::vector<CostGroup>& groups) {
     return found;
 }
 
-/// Whether the groups equal the parts of the machine from a level on.
+/// Whether the groups equal the parts of the machine from this level down.
 bool are_parts(const std::vector<CostGroup>& groups, const LeveledMachine& drawn, std::size_t level) {
     if (level == drawn.parts.size()) return groups.empty();
     if (groups.size() != drawn.parts[level]) return false;
@@ -83,7 +84,7 @@ bool are_parts(const std::vector<CostGroup>& groups, const LeveledMachine& drawn
 
 }  // namespace
 
-TEST_CASE("random hierarchies are found level by level, despite noise and outliers") {
+TEST_CASE("hierarchies of randomly numbered processes are found level by level, despite noise and outliers") {
     Rng rng(5);
     int found = 0, drawn = 0;
     for (const auto& [parts, leaf, seconds] :
@@ -111,7 +112,7 @@ TEST_CASE("random hierarchies are found level by level, despite noise and outlie
     CHECK(found >= drawn * 97 / 100);
 }
 
-TEST_CASE("equal processes are split with probability at most p") {
+TEST_CASE("processes with equal costs are split with probability at most p") {
     Rng rng(7);
     for (const double p : {0.01, 0.2}) {
         for (const Noise noise : {Noise::even, Noise::late}) {
@@ -129,7 +130,7 @@ TEST_CASE("equal processes are split with probability at most p") {
     }
 }
 
-TEST_CASE("equal processes within groups are split with probability at most p") {
+TEST_CASE("within groups, processes with equal costs are split with probability at most p") {
     Rng rng(8);
     int split = 0;
     constexpr int draws = 100;
@@ -143,7 +144,7 @@ TEST_CASE("equal processes within groups are split with probability at most p") 
     CHECK(split <= 10);
 }
 
-TEST_CASE("any difference beyond rounding splits costs without variance") {
+TEST_CASE("if costs have no variance, any difference beyond rounding splits processes") {
     Rng rng(9);
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
         const LeveledMachine machine = draw_machine({2, 3}, 2, {3, 2, 1}, rng);
@@ -220,7 +221,7 @@ TEST_CASE("one outlier of 200 times the cost changes neither groups nor means") 
     }
 }
 
-TEST_CASE("planted group costs are found, despite noise and outliers") {
+TEST_CASE("the true costs of groups are found, despite noise and outliers") {
     Rng rng(14);
     for (int repetition = 0; repetition < 20; ++repetition) {
         const LeveledMachine machine = draw_machine({2, 3}, 4, {40, 20, 10}, rng);
@@ -251,7 +252,7 @@ TEST_CASE("without groups all messages cost the same") {
     CHECK_THROWS_AS((void)group_costs(costs, find_cost_groups(costs), 0), Error);
 }
 
-TEST_CASE("the faster message of two processes counts") {
+TEST_CASE("of the two messages between a pair of processes, the faster one counts") {
     std::vector<double> seconds(16, 9);
     for (const std::size_t at : {1U, 4U, 11U, 14U}) seconds[at] = 3;
     const CostGroups groups = find_cost_groups(CostMatrix(4, seconds));
@@ -262,7 +263,7 @@ TEST_CASE("the faster message of two processes counts") {
         CHECK(found(Rank{0}, Rank{other}) == doctest::Approx(other == 1 ? 3 : 9));
 }
 
-TEST_CASE("costs at the limits of their range do not cause a split") {
+TEST_CASE("very small or large costs do not cause a further split") {
     Rng rng(13);
     const LeveledMachine machine = draw_machine({2}, 4, {32, 30}, rng);
     const CostMatrix costs = draw_costs(machine, 0.5, Noise::even, 0, rng);

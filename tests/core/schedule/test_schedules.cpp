@@ -26,7 +26,8 @@ bool is_many_to_many_operation(Operation operation) {
     return operation == Operation::many_to_many || operation == Operation::many_to_many_multicast;
 }
 
-/// A regular demand for even numbers of ranks, otherwise an uneven one with unused receivers and blocks.
+/// A regular demand for even numbers of ranks. For odd numbers, an uneven demand in which some ranks receive
+/// nothing.
 std::shared_ptr<const Demand> make_demand(std::size_t ranks, Bytes bytes) {
     if (ranks % 2 == 0) return std::make_shared<Demand>(ranks, std::min(ranks - 1, 1 + ranks / 3), bytes);
     Rng rng(ranks);
@@ -128,7 +129,7 @@ void each_uneven(std::size_t ranks, Bytes bytes, const Use& use) {
     }
 }
 
-/// Every third seat is empty, and two at the end.
+/// The schedule with numbered seats for ranks: every third seat is empty, and so are two at the end.
 std::string with_empty_seats(std::string_view schedule, std::size_t ranks) {
     std::string text;
     for (std::size_t rank = 0; rank < ranks; ++rank)
@@ -168,7 +169,7 @@ void each_schedule(std::size_t ranks, Rank root, Bytes bytes, const Use& use) {
     }
 }
 
-/// The time of a rank's sends with alpha + beta bytes per message, and slightly less for larger messages.
+/// The time of a rank's sends: alpha + beta * bytes per message, and less for bytes beyond 1000.
 template <Schedule S>
 double send_time(const S& schedule, Rank rank, std::uint64_t round, double alpha, double beta) {
     double time = 0;
@@ -197,7 +198,7 @@ TEST_CASE("every schedule performs its collective for any root, and for more ran
     }
 }
 
-TEST_CASE("busiest_senders() includes the busiest ranks of a round") {
+TEST_CASE("busiest_senders() includes a busiest rank of the round, for any costs") {
     for (const std::size_t ranks : {2U, 3U, 7U, 8U, 12U, 13U, 14U, 23U, 64U, 65U, 99U, 128U}) {
         each_schedule(ranks, Rank{ranks / 3}, Bytes{300}, [&](const auto& schedule) {
             for (const auto& [alpha, beta] : {std::pair(1.0, 0.0), {0.0, 1.0}, {50.0, 1.0}}) {
@@ -279,7 +280,7 @@ TEST_CASE(
     check_schedule(schedule);
 }
 
-TEST_CASE("with at-once every rank first sends to the opposite rank") {
+TEST_CASE("with at-once, every rank first sends to the rank half of all ranks away") {
     const auto peers = [](std::size_t ranks) {
         std::vector<std::uint32_t> found;
         make_schedule({Operation::all_to_all, ranks, Bytes{1}}, "at-once")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A strategy that ran out of memory answers the next query correctly, so that all ranks choose the same
-// schedule. Learning from the times of all ranks allocates no memory.
+// schedule. Learning from the ranks' times allocates no memory.
 #include <doctest.h>
 
 #include <array>
@@ -17,7 +17,7 @@
 
 namespace {
 
-/// The number of further allocations that succeed; below 0: all.
+/// The number of further allocations that succeed; if negative, all do.
 long left = -1;
 
 void* allocate(std::size_t size) {
@@ -58,7 +58,8 @@ std::string answers(Strategy& strategy, Operation operation) {
     return all;
 }
 
-/// The same answers after failed allocations at intervals of `step`.
+/// The same answers, after attempts that fail at an allocation: at the first one, then each time `step`
+/// allocations later.
 std::string answers_after_failures(Strategy& strategy, Operation operation, long step, int& failures) {
     for (long count = 0;; count += step) {
         left = count;
@@ -75,7 +76,7 @@ std::string answers_after_failures(Strategy& strategy, Operation operation, long
 
 }  // namespace
 
-TEST_CASE("failed allocations leave no state behind") {
+TEST_CASE("failed allocations do not change later answers") {
     for (const Operation operation : costed_operations) {
         Strategy fresh(lines_of_torus());
         const std::string expected = answers(fresh, operation);
