@@ -113,8 +113,7 @@ TEST_CASE("nodes with several slots are chosen as a whole") {
     CHECK(chosen.allocation.slot_count() == 512);
     CHECK(chosen.hop_bytes < chosen.first_hop_bytes);
     // On the empty machine, cubes of ranks are on a cube of nodes, each one hop from the next.
-    const std::int64_t crossing =
-        2LL * 3 * 3 * 64 * 8;  // three cuts along each axis; 8 x 8 pairs of ranks at each cut
+    const std::int64_t crossing = 2LL * 3 * 3 * 64 * 8;  // three cuts along each axis, 8 x 8 pairs each
     CHECK(choose_nodes(graph, Allocation::whole(machine), 64, fast).hop_bytes == crossing);
 }
 

@@ -62,8 +62,7 @@ class ProgramInterpreter {
     Rng rng_;
     std::vector<State> states_;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::deque<std::vector<Unit>>> in_flight_;
-    std::vector<std::vector<std::vector<Unit>>>
-        being_sent_;  // indexed by rank, then by message of the rank's round
+    std::vector<std::vector<std::vector<Unit>>> being_sent_;  // by rank, then by message of its round
     std::uint64_t messages_ = 0;
     std::int64_t units_ = 0;
 };

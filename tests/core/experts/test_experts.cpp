@@ -100,8 +100,7 @@ TEST_CASE("a busy block gets replicas on other nodes, and other blocks stay") {
     Rng rng(8, 0);
     std::vector<std::int64_t> choices;
     for (int token = 0; token < 2000; ++token) {
-        const std::uint32_t group =
-            rng.below(5) % 4;  // the first group is chosen twice as often as each other
+        const std::uint32_t group = rng.below(5) % 4;  // the first group is twice as likely
         const std::uint32_t first = rng.below(8);
         for (std::uint32_t i = 0; i < 3; ++i) choices.push_back(8 * group + (first + i) % 8);
     }

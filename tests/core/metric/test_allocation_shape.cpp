@@ -119,9 +119,8 @@ TEST_CASE("links above the job's switches in a tree are foreign") {
     const Machine tree = make_machine("tree:4:3");
     const AllocationShape shape = shape_of(tree, {0, 1, 4});
     CHECK(shape.components == 2);
-    CHECK(shape.links_inside == 6);  // three nodes, with links in both directions
-    CHECK(shape.links_leaving ==
-          5 + 2);  // links to the five other nodes of the two switches, and links upward
+    CHECK(shape.links_inside == 6);       // three nodes, with links in both directions
+    CHECK(shape.links_leaving == 5 + 2);  // links to the switches' five other nodes, and upward
     CHECK(shape.links_used == 6 + 4);
     CHECK(shape.foreign.size() == 4);
     CHECK(shape.foreign_share == doctest::Approx(8.0 / (2 * 2 + 4 * 4)));

@@ -101,8 +101,7 @@ TEST_CASE(
                 const Judgement judgement = judge(graph, machine, placement, 1);
                 if (!has_adaptive_routing(machine)) CHECK(now == judgement.loads);
                 CHECK(std::ranges::equal(now, slow, [](double a, double b) {
-                    return std::abs(a - b) <=
-                           1e-12 * b;  // fat trees add up loads before they divide by the number of cables
+                    return std::abs(a - b) <= 1e-12 * b;  // fat trees add up loads before they divide
                 }));
                 CHECK(loads.key() == reference_key(now, machine, judgement.hop_bytes));
                 CHECK(static_cast<double>(loads.soft()) / 0x1p20 ==

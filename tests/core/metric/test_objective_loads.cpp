@@ -163,10 +163,9 @@ TEST_CASE("the time of a phase equals a value computed by hand") {
         const MeasuredObjective objective{.mix = parse_objective("time"), .phases = {&graph}};
         return 1e6 * objective_key(machine, objective, std::vector{Slot{from}, Slot{to}}).congestion;
     };
-    CHECK(time(0, 1, 80'000, 1) == doctest::Approx(2 + 10));  // message inside the node
-    CHECK(time(0, 2, 80'000, 1) ==
-          doctest::Approx(5 + 2 + 3 + 40));  // message up to the router and down again
-    CHECK(time(0, 4, 80'000, 1) == doctest::Approx(5 + 12 + 3 + 80));  // message to the next router
+    CHECK(time(0, 1, 80'000, 1) == doctest::Approx(2 + 10));           // inside the node
+    CHECK(time(0, 2, 80'000, 1) == doctest::Approx(5 + 2 + 3 + 40));   // up to the router and down again
+    CHECK(time(0, 4, 80'000, 1) == doctest::Approx(5 + 12 + 3 + 80));  // to the next router
     CHECK(time(0, 4, 80'000, 4) == doctest::Approx(4 * (5 + 12 + 3) + 80));
     CHECK(time(0, 4, 0, 0) == 0);
     CHECK(time(0, 4, 80'000, 0) == doctest::Approx(80));

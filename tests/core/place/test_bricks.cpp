@@ -57,9 +57,8 @@ void check_against_proxies(const Problem& problem, const Placement& placement, s
     const Allocation& allocation = problem.allocation();
     const Machine& machine = problem.machine();
     const auto mass = problem.capacity().masses();
-    std::vector<std::int64_t> room(
-        problem.capacity().capacities().begin(),
-        problem.capacity().capacities().end());  // slot i has position i in the allocation
+    std::vector<std::int64_t> room(problem.capacity().capacities().begin(),
+                                   problem.capacity().capacities().end());  // slot i has position i
     std::vector<std::set<Slot>> proxies(patches);
     for (std::uint32_t patch = 0; patch < patches; ++patch) {
         room[placement[Rank{patch}].value] -= mass[patch];
@@ -84,8 +83,8 @@ void check_against_proxies(const Problem& problem, const Placement& placement, s
         const std::int64_t least = added(chosen);
         REQUIRE(room[chosen.value] >= mass[u]);
         std::tuple<std::int64_t, std::int64_t> brick{std::numeric_limits<std::int64_t>::max(), 0};
-        std::int64_t in_brick =
-            0;  // the most that the compute adds on any brick slot among those with the most free capacity
+        // The most that the compute adds on any brick slot among those with the most free capacity.
+        std::int64_t in_brick = 0;
         for (const Slot slot : allocation.slots()) {
             if (room[slot.value] < mass[u]) continue;
             const std::int64_t here = added(slot);

@@ -86,8 +86,7 @@ TEST_CASE("the option onto= lists the axes of a grid, slowest first") {
     struct Example {
         std::string onto;
         Extents routers;
-        std::array<std::array<std::uint32_t, 3>, 2>
-            stride;  // strides of x, y and z along each axis of the grid
+        std::array<std::array<std::uint32_t, 3>, 2> stride;  // [grid axis][x, y, z]
     };
     const Machine machine = make_machine("torus:2x3x5+node:2");
     const Allocation allocation = Allocation::whole(machine);

@@ -18,10 +18,9 @@ using Members = std::vector<std::vector<std::uint32_t>>;
 
 /// A hierarchical machine whose processes are numbered at random.
 struct LeveledMachine {
-    std::vector<std::size_t>
-        parts;  // number of parts into which the machine is divided, into which each part is divided, and so on
-    std::vector<double> seconds;    // cost between the parts of each level, and within the smallest parts
-    std::vector<std::uint32_t> at;  // position of every process
+    std::vector<std::size_t> parts;  // numbers of parts: of the machine, of each part, and so on
+    std::vector<double> seconds;     // cost between the parts of each level, and within the smallest parts
+    std::vector<std::uint32_t> at;   // position of every process
 
     /// The number of levels on which two processes are in the same part.
     std::size_t count_shared_levels(std::size_t a, std::size_t b) const {

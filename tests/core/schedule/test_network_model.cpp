@@ -61,8 +61,7 @@ TEST_CASE("LogGP models have the published times of one message and of many") {
         CHECK(model.cpu(Bytes{bytes}) == doctest::Approx(2 * overhead));
     }
     const NetworkModel busy = NetworkModel::loggp(latency, 4e-6, gap, byte_gap);
-    CHECK(busy.time(Bytes{1}) ==
-          doctest::Approx(4e-6));  // messages follow each other at the CPU overhead, which exceeds the gap
+    CHECK(busy.time(Bytes{1}) == doctest::Approx(4e-6));  // the overhead, which exceeds the gap
 }
 
 TEST_CASE("processes of a node share its injection bandwidth if the model specifies it") {

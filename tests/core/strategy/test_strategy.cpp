@@ -290,8 +290,7 @@ TEST_CASE("options that fit only some numbers of ranks apply to those, and are d
 
 TEST_CASE("long broadcasts on a torus use all its links, short ones the fewest rounds") {
     Setting setting = on_torus(64);
-    setting.machine =
-        "machine torus:4x2x8,bandwidth=10GB/s\nmessage - 1e-6 0\n";  // a port as fast as all links of a node
+    setting.machine = "machine torus:4x2x8,bandwidth=10GB/s\nmessage - 1e-6 0\n";  // one port for each link
     Strategy strategy(setting);
     CHECK(strategy.choose(broadcast, Bytes{16 << 20}, false).starts_with("disjoint-trees(grid=4x2x8"));
     CHECK(strategy.choose(broadcast, Bytes{8}, false).starts_with("b"));  // binomial, bine
