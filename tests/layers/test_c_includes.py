@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Include and symbol dependences of the C and C++ sources in mpi/ and nccl/."""
+"""Files in mpi/ and nccl/ include only what they may, and never form cycles."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def relative_name(path: Path) -> str:
 
 
 def find_included_headers(path: Path) -> list[Path]:
-    """Find the headers of mpi/ and nccl/ that a file includes; its folder is first."""
+    """Find the headers that a file includes; its own folder takes precedence."""
     found = []
     for name in INCLUDED.findall(path.read_text()):
         beside = path.with_name(name)
@@ -37,12 +37,12 @@ def find_included_headers(path: Path) -> list[Path]:
 
 
 def find_module(path: Path) -> Path:
-    """Return the folder of a file's README.md; for fortran/, the library's folder."""
+    """Return the module of a file: its folder, or the one above if in fortran/."""
     return path.parent.parent if path.parent.name == "fortran" else path.parent
 
 
 def read_permissions_below(top: str) -> dict[str, set[str]]:
-    """Map the modules below `top` to the modules that they are permitted to include."""
+    """Map the modules below `top` to the modules that they may include."""
     modules = {find_module(path) for path in FILES if path.is_relative_to(ROOT / top)}
     return {
         str(module.relative_to(ROOT / top)): {
@@ -79,7 +79,7 @@ def test_permissions_have_no_cycles(top: str) -> None:
 
 
 def test_headers_do_not_include_each_other_in_cycles() -> None:
-    """A C++ header and its source count as one file."""
+    """A C++ header and the source with the same name count as one file."""
     edges: dict[str, set[str]] = {}
     for path in FILES:
         if path.suffix != ".c":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rules that no compiler checks: dependences, sizes and contents of files."""
+"""Rules for files that no compiler checks: dependences, sizes and contents."""
 
 from __future__ import annotations
 

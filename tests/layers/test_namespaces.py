@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Internal names of a core module are in the module's namespace.
+"""Names that only one core module uses are in the namespace of that module.
 
-The namespace `topoloom` contains names that modules, bindings and tests share.
+The namespace `topoloom` itself has the names that several modules, bindings or tests
+use.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ OPENED = re.compile(r"^namespace (\w[\w:]*) \{", re.MULTILINE)
 #: Modules with a namespace, and modules of place/ without one.
 NAMED = ("partition", "qap", "bound")
 SHARED = ("place", "place/state")
-#: Headers of these modules that declare shared names.
+#: Headers of these modules that declare names for other modules.
 VOCABULARY = (
     "bound/bound_problem.hpp",
     "bound/bus_affinity.hpp",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tests.conftest import Command
 
 SIZES = {"grid": [4, 4], "ranks": 24, "rows": 7, "cells": [3, 3, 4]}
-#: attribute of a request -> option with a non-default value
+#: attribute of a pattern request -> its option, with a value other than the default
 OTHERS: dict[str, tuple[list[str], Any]] = {
     "bytes": (["--bytes", "5"], 5),
     "periodic": (["--open"], False),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""In a browser a report draws, responds to pointer and keys, and fetches nothing."""
+"""In a browser, a report draws, responds to pointer and keys, and fetches nothing."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def topoloom(folder: Path, *words: str) -> None:
 
 @pytest.fixture(scope="module")
 def report_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Report 64 ranks on nodes of 2 x 2 slots; host names contain markup."""
+    """Write a report on 64 ranks on nodes of 2 x 2 slots; host names contain markup."""
     folder = tmp_path_factory.mktemp("report")
     topoloom(folder, "pattern", "stencil3d", "--grid", "4x4x4", "-o", "p.npz")
     where = ["-m", "torus:4x4x4+node:2:2", "--allocate", "20"]
@@ -96,7 +96,7 @@ def test_links_show_their_load_and_its_senders(open_page: OpenPage) -> None:
     assert get_text(page, "#scene-read") != caption
     page.click("#hot tbody tr:first-child button")
     assert get_text(page, "#scene-read") == caption
-    # The pointer also finds the link at its marks.
+    # The pointer also finds links where the picture draws them.
     page.keyboard.press("0")
     box = page.locator("#scene-marks").bounding_box()
     assert box is not None
@@ -122,9 +122,10 @@ def test_selecting_another_view_shows_its_links(open_page: OpenPage) -> None:
 @pytest.mark.parametrize(
     ("machine", "mesh", "loaded_links"),
     [
-        # Rings of 4 along the last axis of a torus: 16 links in each direction.
+        # The rings of tp go along the last axis of the torus, which has 16 links in
+        # each direction.
         ("torus:4x4,bandwidth=50GB/s", "tp=4,dp=4", {"+y": 16, "-y": 16}),
-        # The group is in a leaf switch, so tp uses no links above it.
+        # Each group of tp is below one leaf switch, so tp uses no links above it.
         ("tree:4:4,bandwidth=50GB/s:200GB/s", "tp=4,dp=4", {"up": 16, "down": 16}),
     ],
 )
