@@ -25,7 +25,7 @@ VARIABLE = re.compile(r"(\w+)\s*(?:\[[^]]*\]\s*)*$")
 TYPE = re.compile(r"\b(?:struct|union|enum)\s+\w+")
 
 
-class Source(NamedTuple):
+class SourceSymbols(NamedTuple):
     """The symbols of one C file.
 
     Attributes
@@ -43,7 +43,7 @@ class Source(NamedTuple):
     expansions: dict[str, set[str]]
 
 
-def read_source(text: str) -> Source:
+def read_symbols(text: str) -> SourceSymbols:
     """Read the symbols of a C source or header."""
     code = IGNORED.sub(lambda found: '""' if found[0][0] in "\"'" else " ", text)
     expansions: dict[str, set[str]] = {}
@@ -63,7 +63,7 @@ def read_source(text: str) -> Source:
             used |= words
             if not re.search(r"\b(?:static|extern|typedef)\b", head):
                 defined |= _find_variables(head)
-    return Source(defined, used, expansions)
+    return SourceSymbols(defined, used, expansions)
 
 
 def _split_declarations(code: str) -> Iterator[tuple[str, str | None]]:
@@ -92,7 +92,7 @@ def _find_variables(head: str) -> set[str]:
     return {found[1]} if found else set()
 
 
-def find_references(sources: Mapping[str, Source]) -> dict[str, set[str]]:
+def find_references(sources: Mapping[str, SourceSymbols]) -> dict[str, set[str]]:
     """Map each source to those whose symbols it uses, directly or through macros."""
     headers = [s for name, s in sources.items() if name.endswith(".h")]
     shared = {key: words for s in headers for key, words in s.expansions.items()}

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from c_symbols import find_references, read_source
+from c_symbols import find_references, read_symbols
 from permissions import find_cycles, read_module_permissions
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -95,7 +95,7 @@ def test_headers_do_not_include_each_other_in_cycles() -> None:
 @pytest.mark.parametrize("folder", C_FOLDERS, ids=relative_name)
 def test_sources_do_not_use_each_other_in_cycles(folder: Path) -> None:
     sources = {
-        path.name: read_source(path.read_text()) for path in folder.glob("*.[ch]")
+        path.name: read_symbols(path.read_text()) for path in folder.glob("*.[ch]")
     }
     assert not find_cycles(find_references(sources))
 
@@ -112,7 +112,7 @@ def test_symbols_are_read_from_text() -> None:
     )
     free = "void free_run(int x) { rounds[0] = x; }\n"
     texts = {"run.h": header, "run.c": run, "plan.c": plan, "free.c": free}
-    sources = {name: read_source(text) for name, text in texts.items()}
+    sources = {name: read_symbols(text) for name, text in texts.items()}
     assert sources["run.c"].defined == {"advance_run", "rounds"}
     references = find_references(sources)
     assert references == {

@@ -78,7 +78,7 @@ def list_call_imports(tree: ast.Module, name: str) -> set[str]:
     }
     found: set[str] = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and called_name(node) in IMPORTERS:
+        if isinstance(node, ast.Call) and get_called_name(node) in IMPORTERS:
             module = node.args[0]
             if isinstance(module, ast.JoinedStr):
                 found |= {substitute_fields(module, name, text) for text in texts}
@@ -95,13 +95,13 @@ def list_call_imports(tree: ast.Module, name: str) -> set[str]:
     return {other for other in MODULES if f"topoloom.{other}" in found}
 
 
-def called_name(call: ast.Call) -> str:
+def get_called_name(call: ast.Call) -> str:
     """Return the name of the called function, without its module."""
     return ast.unparse(call.func).rpartition(".")[2]
 
 
 def substitute_fields(module: ast.JoinedStr, name: str, text: str) -> str:
-    """Substitute a text for the fields of an f-string, but the module for `__name__`."""
+    """Substitute a text for fields of an f-string, but the module for `__name__`."""
     parts = []
     for part in module.values:
         if isinstance(part, ast.Constant):

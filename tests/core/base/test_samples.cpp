@@ -11,7 +11,7 @@ using namespace topoloom;
 namespace {
 
 /// Two-sided tails with closed forms.
-double tail(double t, int freedom) {
+double closed_form_tail(double t, int freedom) {
     const double x = freedom / (freedom + t * t);
     if (freedom == 1) return 2 * std::atan(1 / t) / std::numbers::pi;
     // Integrals of cos^(freedom - 1) from 0 to atan(t / sqrt(freedom)); those for 2 and 4 degrees of freedom
@@ -25,7 +25,8 @@ double tail(double t, int freedom) {
 TEST_CASE("tails of Student's t distribution equal closed forms, near and far") {
     for (const double t : {1e-3, 0.1, 0.7, 1.0, 2.0, 5.0, 30.0}) {
         for (const int freedom : {1, 2, 4})
-            CHECK(std::exp(log_student_tail(t, freedom)) == doctest::Approx(tail(t, freedom)).epsilon(1e-9));
+            CHECK(std::exp(log_student_tail(t, freedom)) ==
+                  doctest::Approx(closed_form_tail(t, freedom)).epsilon(1e-9));
     }
     CHECK(log_student_tail(0, 7) == 0);
     CHECK(log_student_tail(-2, 7) == log_student_tail(2, 7));

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::array all_curves{Curve::hilbert, Curve::morton, Curve::peano, Curve::snake};
 
-std::vector<std::uint32_t> sort_order(std::vector<std::uint32_t> order) {
+std::vector<std::uint32_t> sorted_copy(std::vector<std::uint32_t> order) {
     std::ranges::sort(order);
     return order;
 }
@@ -28,7 +28,7 @@ std::vector<std::uint32_t> ascending_numbers(std::size_t count) {
     return numbers;
 }
 
-void check_steps(Curve curve, const std::string& text) {
+void check_steps_are_hops(Curve curve, const std::string& text) {
     CAPTURE(text);
     const Machine machine = make_machine(text);
     const auto order = curve_order(curve, Allocation::whole(machine));
@@ -45,7 +45,7 @@ TEST_CASE("the order along a curve is a permutation of the allocation's position
         const Machine machine = make_machine(text);
         const Allocation allocation = Allocation::whole(machine);
         for (const Curve curve : all_curves)
-            CHECK(sort_order(curve_order(curve, allocation)) == ascending_numbers(allocation.slot_count()));
+            CHECK(sorted_copy(curve_order(curve, allocation)) == ascending_numbers(allocation.slot_count()));
     }
 }
 
@@ -55,7 +55,7 @@ TEST_CASE("the order along a curve is a permutation of a grid's cells") {
         const std::size_t cells =
             std::accumulate(extents.begin(), extents.end(), std::size_t{1}, std::multiplies<>());
         for (const Curve curve : all_curves)
-            CHECK(sort_order(curve_order(curve, extents)) == ascending_numbers(cells));
+            CHECK(sorted_copy(curve_order(curve, extents)) == ascending_numbers(cells));
     }
 }
 
@@ -64,19 +64,19 @@ TEST_CASE(
     for (const std::string text :
          {"mesh:2", "mesh:16", "mesh:4x4", "mesh:16x16", "mesh:2x2x2", "mesh:8x8x8", "mesh:4x4x4x4",
           "mesh:2x2x2x2x2", "mesh:4x4x4x4x4", "mesh:2x2x2x2x2x2x2x2x2x2"})
-        check_steps(Curve::hilbert, text);
+        check_steps_are_hops(Curve::hilbert, text);
 }
 
 TEST_CASE("Peano's curve visits neighbors in sequence on cubes with a power of three as side") {
     for (const std::string text : {"mesh:3", "mesh:27", "mesh:3x3", "mesh:27x27", "mesh:3x3x3", "mesh:9x9x9",
                                    "mesh:9x9x9x9", "mesh:3x3x3x3x3x3"})
-        check_steps(Curve::peano, text);
+        check_steps_are_hops(Curve::peano, text);
 }
 
 TEST_CASE("the snake curve visits neighbors in sequence on every grid") {
     for (const std::string text :
          {"mesh:7", "mesh:4x5", "mesh:5x4", "mesh:3x5x7", "mesh:2x3x4x5", "mesh:2x2x2x2x2x2x2x2"})
-        check_steps(Curve::snake, text);
+        check_steps_are_hops(Curve::snake, text);
 }
 
 TEST_CASE("Peano's curve on 3 x 3 cells is the one that he drew") {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "machine/labeled_fat_tree.hpp"
-#include "machine/machine_reports.hpp"
+#include "machine/machine_queries.hpp"
 #include "machine/machines.hpp"
 
 using namespace topoloom;

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "machine/machine_reports.hpp"
+#include "machine/machine_queries.hpp"
 #include "machine/machines.hpp"
 
 using namespace topoloom;

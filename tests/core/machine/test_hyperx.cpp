@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "machine/machine_reports.hpp"
+#include "machine/machine_queries.hpp"
 #include "machine/machines.hpp"
 
 using namespace topoloom;

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "machine/machine_reports.hpp"
+#include "machine/machine_queries.hpp"
 #include "machine/machines.hpp"
 #include "topoloom/machine/allocations/allocation.hpp"
 

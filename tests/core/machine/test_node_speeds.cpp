@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "machine/machine_reports.hpp"
+#include "machine/machine_queries.hpp"
 #include "machine/machines.hpp"
 #include "topoloom/machine/allocations/allocation.hpp"
 

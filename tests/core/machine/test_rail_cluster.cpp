@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "machine/machine_reports.hpp"
+#include "machine/machine_queries.hpp"
 #include "machine/machines.hpp"
 #include "topoloom/machine/network_view.hpp"
 
@@ -61,11 +61,11 @@ TEST_CASE("with fewer rails than GPUs in a domain, every other GPU shares a rail
 }
 
 TEST_CASE("loads of all-to-all equal closed forms for each class of links") {
-    struct Shape {
+    struct ClusterShape {
         double gpus, domains, units, rails, spines;
     };
-    for (const Shape& s :
-         {Shape{4, 3, 2, 4, 3}, Shape{4, 2, 3, 2, 5}, Shape{6, 2, 2, 3, 4}, Shape{2, 4, 2, 1, 2}}) {
+    for (const ClusterShape& s : {ClusterShape{4, 3, 2, 4, 3}, ClusterShape{4, 2, 3, 2, 5},
+                                  ClusterShape{6, 2, 2, 3, 4}, ClusterShape{2, 4, 2, 1, 2}}) {
         const double all_domains = s.domains * s.units;
         const double on_rail = s.gpus / s.rails;  // GPUs of a domain on one rail
         const double from_elsewhere = s.gpus * (all_domains - 1);

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "machine/machine_reports.hpp"
+#include "machine/machine_queries.hpp"
 #include "machine/machines.hpp"
 
 using namespace topoloom;
@@ -96,18 +96,18 @@ using RingLoads = std::array<double, 24>;
 /// loads above 2, half-way messages.
 using Score = std::tuple<double, double, double, double>;
 
-struct Arc {
+struct ArcLoads {
     RingLoads loads{};
     double half_way = 0;
 };
 
 Score compute_score(const Pattern& messages, const std::array<Node, 8>& station,
-                    const std::vector<std::vector<Arc>>& arcs) {
+                    const std::vector<std::vector<ArcLoads>>& arcs) {
     RingLoads loads{};
     double half_way = 0;
     double clockwise = 0;
     for (const auto& [sender, receiver] : messages) {
-        const Arc& arc = arcs[station[sender].value][station[receiver].value];
+        const ArcLoads& arc = arcs[station[sender].value][station[receiver].value];
         for (std::size_t i = 0; i < 24; ++i) loads[i] += arc.loads[i];
         half_way += arc.half_way;
         const bool is_clockwise =
@@ -191,11 +191,11 @@ TEST_CASE(
 }
 
 TEST_CASE("the number of best affinities of the Cell is as in Sudheer 2012, section 4.6") {
-    std::vector<std::vector<Arc>> arcs(12, std::vector<Arc>(12));
+    std::vector<std::vector<ArcLoads>> arcs(12, std::vector<ArcLoads>(12));
     with_topology(make_machine(cell), [&](const auto& bus) {
         for (const Node a : ids<Node>(12)) {
             for (const Node b : ids<Node>(12)) {
-                Arc& arc = arcs[a.value][b.value];
+                ArcLoads& arc = arcs[a.value][b.value];
                 bus.route(a, b, [&](Link link, double share) {
                     const LinkEnds ends = bus.ends(link);
                     const bool clockwise = (ends.from + 1) % 12 == ends.to;

@@ -12,30 +12,32 @@ using namespace topoloom;
 
 namespace {
 
-bool mentions(const Machine& machine, const char* word) {
+bool text_contains(const Machine& machine, const char* word) {
     return machine.text().find(word) != std::string::npos;
 }
-bool is_a(const Machine& machine, const char* kind) { return machine.text().starts_with(kind); }
+bool text_begins_with(const Machine& machine, const char* kind) { return machine.text().starts_with(kind); }
 
 bool has_shortest_routes(const Machine& machine) {
     // GPUs do not use the spines if NVLinks lead to the target's rail.
-    const bool by_nvlink = is_a(machine, "rails:") && !mentions(machine, "cross=spine");
+    const bool by_nvlink = text_begins_with(machine, "rails:") && !text_contains(machine, "cross=spine");
     // A dragonfly route uses one global link, even if two would be shorter.
-    return !mentions(machine, "route=") && !by_nvlink && !is_a(machine, "dragonfly:") &&
-           !mentions(machine, clockwise_ring_text().c_str());
+    return !text_contains(machine, "route=") && !by_nvlink && !text_begins_with(machine, "dragonfly:") &&
+           !text_contains(machine, clockwise_ring_text().c_str());
 }
 bool is_symmetric(const Machine& machine) {
     // Routes in opposite directions use different NVLinks. If one of these is down, the routes can differ in
     // length.
-    const bool half_around = is_a(machine, "rails:") && mentions(machine, "+down:");
-    return !mentions(machine, ">") && !half_around && !mentions(machine, clockwise_ring_text().c_str());
+    const bool half_around = text_begins_with(machine, "rails:") && text_contains(machine, "+down:");
+    return !text_contains(machine, ">") && !half_around &&
+           !text_contains(machine, clockwise_ring_text().c_str());
 }
 bool splits_traffic(const Machine& machine) {
-    return mentions(machine, "ties=split") || mentions(machine, "routing=random") ||
-           mentions(machine, "routing=ecmp") || is_a(machine, "rails:") || is_a(machine, "dragonfly") ||
-           (is_a(machine, "ring:") && !mentions(machine, "ties=plus"));
+    return text_contains(machine, "ties=split") || text_contains(machine, "routing=random") ||
+           text_contains(machine, "routing=ecmp") || text_begins_with(machine, "rails:") ||
+           text_begins_with(machine, "dragonfly") ||
+           (text_begins_with(machine, "ring:") && !text_contains(machine, "ties=plus"));
 }
-bool makes_detours(const Machine& machine) { return mentions(machine, "routing=valiant"); }
+bool makes_detours(const Machine& machine) { return text_contains(machine, "routing=valiant"); }
 /// The vertex of a node: its router, or itself.
 template <class T>
 std::uint32_t router_of(const T& topology, Node node) {
@@ -62,7 +64,7 @@ Matrix all_hops(const Machine& machine, const T& topology) {
 }
 
 bool nodes_forward(const Machine& machine) {
-    return !mentions(machine, "forward=no") && !is_a(machine, "fattree:");
+    return !text_contains(machine, "forward=no") && !text_begins_with(machine, "fattree:");
 }
 
 /// Numbers of links on shortest routes between the vertices of all nodes, by breadth-first search over the

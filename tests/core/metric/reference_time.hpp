@@ -59,15 +59,15 @@ inline topoloom::TimeParts reference_rounds(const topoloom::CommGraph& phase, do
                                             std::span<const double> background) {
     using namespace topoloom;
     const NodeSpeeds& speeds = machine.speeds();
-    struct Sender {
+    struct SenderTimes {
         double leaving = 0, inside = 0, way = 0, transfer = 0;
         [[nodiscard]] double late(const NodeSpeeds& by) const {
             return leaving * by.startup.value + inside * by.memory_startup.value + way;
         }
     };
-    std::vector<Sender> senders;
+    std::vector<SenderTimes> senders;
     for (const Rank u : ids<Rank>(phase.rank_count())) {
-        Sender sender;
+        SenderTimes sender;
         for (const Edge edge : phase.sends(u)) {
             if (edge.messages == 0) continue;
             const Node from = machine.node(slots[u.value]);
@@ -90,7 +90,7 @@ inline topoloom::TimeParts reference_rounds(const topoloom::CommGraph& phase, do
         if (sender.leaving + sender.inside > 0) senders.push_back(sender);
     }
     double leaving = 0, leavers = 0, inside = 0, inside_of_leavers = 0, way = 0, late = 0, arrived = 0;
-    for (const Sender& sender : senders) {
+    for (const SenderTimes& sender : senders) {
         leaving += sender.leaving;
         inside += sender.inside;
         if (sender.leaving > 0) {

@@ -26,7 +26,7 @@ Nodes tile_nodes(const Extents& grid, const Extents& tile) {
 }
 
 /// Reference for two axes.
-Nodes reference_leaving(const Extents& grid, const Nodes& nodes, std::size_t axis) {
+Nodes count_leaving_links(const Extents& grid, const Nodes& nodes, std::size_t axis) {
     Nodes links(*std::ranges::max_element(nodes) + 1, 0);
     const auto node = [&](std::uint32_t r, std::uint32_t c) { return nodes[r * grid[1] + c]; };
     for (std::uint32_t r = 0; r + (axis == 0) < grid[0]; ++r) {
@@ -60,7 +60,7 @@ TEST_CASE("the node map of any grid equals its definition") {
         for (auto& node : nodes) node = rng.below(std::min(4U, static_cast<std::uint32_t>(nodes.size())));
         const NodeMap map = node_map(grid, nodes);
         for (const std::size_t axis : {0, 1})
-            CHECK(map.leaving[axis] == reference_leaving(grid, nodes, axis));
+            CHECK(map.leaving[axis] == count_leaving_links(grid, nodes, axis));
     }
 }
 

@@ -14,7 +14,7 @@ using namespace topoloom;
 
 namespace {
 
-/// Throughput of a switch, in flits per node and cycle, with one-flit packets to random outputs.
+/// Runs a switch of 16 nodes that send one-flit packets to random outputs.
 Received run_switch(const SwitchOptions& options, double load, std::uint64_t cycles) {
     const Machine machine = make_machine("fattree:16");
     const Fabric fabric(machine);
@@ -29,7 +29,8 @@ Received run_switch(const SwitchOptions& options, double load, std::uint64_t cyc
     return network->take_received();
 }
 
-double throughput(const SwitchOptions& options) {
+/// Throughput of the switch under full load, in flits per node and cycle.
+double measure_throughput(const SwitchOptions& options) {
     return static_cast<double>(run_switch(options, 1, 4000).flits) / 4000 / 16;
 }
 
@@ -113,13 +114,13 @@ TEST_CASE("more iterations of iSLIP keep all pairs of the first one") {
 TEST_CASE(
     "virtual output queues sustain the full load, a single queue per input sustains three fifths of it") {
     const SwitchOptions fifo{.vcs = 1, .buffer = 64, .routing = 0};
-    CHECK(throughput(fifo) == doctest::Approx(0.602).epsilon(0.03));
+    CHECK(measure_throughput(fifo) == doctest::Approx(0.602).epsilon(0.03));
     SwitchOptions voq{.vcs = 1, .buffer = 16, .routing = 0, .queues = InputQueues::by_output};
-    CHECK(throughput(voq) > 0.8);
+    CHECK(measure_throughput(voq) > 0.8);
     voq.iterations = 4;
-    CHECK(throughput(voq) > 0.95);
+    CHECK(measure_throughput(voq) > 0.95);
     voq.allocator = Allocator::wavefront;
-    CHECK(throughput(voq) > 0.95);
+    CHECK(measure_throughput(voq) > 0.95);
 }
 
 TEST_CASE("serving the oldest packet first reduces the longest latencies") {

@@ -78,7 +78,7 @@ struct CollectiveResult {
     std::vector<std::uint64_t> finish{};
 };
 
-struct Setting {
+struct CollectiveSetup {
     SwitchOptions options{.vcs = 1, .buffer = 32};
     PacketFormat format{.flit = 32, .payload = 256, .header = 0};
     MessageCycles costs{};
@@ -87,7 +87,7 @@ struct Setting {
 };
 
 CollectiveResult run_collective(const Machine& machine, const std::vector<SwitchGroup>& groups,
-                                std::int64_t bytes, Setting setting = {}) {
+                                std::int64_t bytes, CollectiveSetup setting = {}) {
     const Fabric fabric(machine);
     const Paths paths(fabric);
     setting.options.vcs = paths.class_count();
@@ -268,7 +268,7 @@ TEST_CASE("a reduction crosses each link of its tree once, towards the root") {
         for (const std::uint32_t units : {1U, 3U}) {
             const SwitchGroup group =
                 make_group(machine, SwitchCollective::reduce, Node{2}, all_nodes(machine));
-            Setting setting;
+            CollectiveSetup setting;
             setting.combine.units = units;
             const CollectiveResult done = run_collective(machine, {group}, 1000, setting);
             const std::uint64_t flits =
@@ -297,7 +297,7 @@ TEST_CASE("all members get the result of an all-reduce") {
 
 TEST_CASE("a reduction in a switch takes the time of its channels and its reduction unit") {
     const Machine machine = make_machine("fattree:8");
-    Setting setting{.options = {.buffer = 64, .routing = 1, .crossing = 2, .channel = 5}};
+    CollectiveSetup setting{.options = {.buffer = 64, .routing = 1, .crossing = 2, .channel = 5}};
     setting.costs = {.send = 100, .receive = 70};
     const SwitchGroup group = make_group(machine, SwitchCollective::reduce, Node{3}, all_nodes(machine));
     for (const std::uint32_t flits : {1U, 4U}) {
@@ -318,7 +318,7 @@ TEST_CASE("link-disjoint trees multiply the bandwidth of a broadcast") {
     const Machine machine = make_machine("torus:4x4");
     const Fabric fabric(machine);
     const std::vector<Node> members = all_nodes(machine);
-    Setting setting;
+    CollectiveSetup setting;
     // Trees use all four links of each router.
     for (const ChannelId id : ids<ChannelId>(fabric.channel_count())) {
         const Channel& channel = fabric.channel(id);
@@ -348,7 +348,7 @@ TEST_CASE("concurrent groups give the same results as separate groups") {
             groups.push_back(make_group(machine, static_cast<SwitchCollective>(group % 3),
                                         Node{rng.below(static_cast<std::uint32_t>(machine.node_count()))},
                                         all_nodes(machine)));
-        Setting setting{.options = {.buffer = 8}};
+        CollectiveSetup setting{.options = {.buffer = 8}};
         setting.combine.units = 1 + rng.below(4);
         std::vector<std::uint64_t> alone(Fabric(machine).channel_count());
         for (const SwitchGroup& group : groups) {

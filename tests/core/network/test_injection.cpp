@@ -56,8 +56,8 @@ double markov_dispersion(double load, std::uint32_t packet, double length, doubl
 
 constexpr std::size_t many = 4000000;
 
-LoadMeasure measure_latency(const Machine& machine, const std::string& injection, double load,
-                            std::uint32_t packet, int threads = 1, const std::string& text = "shift") {
+LoadMeasure measure_injection(const Machine& machine, const std::string& injection, double load,
+                              std::uint32_t packet, int threads = 1, const std::string& text = "shift") {
     const Fabric fabric(machine);
     const Paths paths(fabric);
     const TrafficPattern traffic(text, fabric.node_count(), 1);
@@ -113,10 +113,10 @@ TEST_CASE("with bursts but without pauses, sources send at the peak rate") {
 
 TEST_CASE("with a window of unanswered packets, one window is sent per round trip") {
     const Machine machine = make_machine("torus:8");
-    const double alone = measure_latency(machine, "closed(window=1)", 0.001, 1).latency_mean;
+    const double alone = measure_injection(machine, "closed(window=1)", 0.001, 1).latency_mean;
     for (const int window : {1, 2}) {
         const LoadMeasure found =
-            measure_latency(machine, "closed(window=" + std::to_string(window) + ")", 1, 1);
+            measure_injection(machine, "closed(window=" + std::to_string(window) + ")", 1, 1);
         CHECK(found.latency_mean == doctest::Approx(alone).epsilon(0.02));
         CHECK(found.accepted == doctest::Approx(window / (2 * alone)).epsilon(0.02));
         CHECK(found.saturated);
@@ -124,7 +124,8 @@ TEST_CASE("with a window of unanswered packets, one window is sent per round tri
 }
 
 TEST_CASE("a window that is never full adds replies but changes nothing else") {
-    const LoadMeasure found = measure_latency(make_machine("torus:8"), "closed(window=1000,reply=2)", 0.1, 4);
+    const LoadMeasure found =
+        measure_injection(make_machine("torus:8"), "closed(window=1000,reply=2)", 0.1, 4);
     CHECK(found.accepted == doctest::Approx(0.1).epsilon(0.02));
     CHECK_FALSE(found.saturated);
     CHECK(found.offered == 0.1);
@@ -132,8 +133,8 @@ TEST_CASE("a window that is never full adds replies but changes nothing else") {
 
 TEST_CASE("the window limits waiting packets, and threads do not change the result") {
     const Machine machine = make_machine("torus:4x4");
-    const LoadMeasure one = measure_latency(machine, "closed(window=4)", 1, 4, 1, "uniform");
-    const LoadMeasure two = measure_latency(machine, "closed(window=4)", 1, 4, 2, "uniform");
+    const LoadMeasure one = measure_injection(machine, "closed(window=4)", 1, 4, 1, "uniform");
+    const LoadMeasure two = measure_injection(machine, "closed(window=4)", 1, 4, 2, "uniform");
     CHECK(one.latency_p99 < 1000);
     CHECK(one.latency_mean == two.latency_mean);
     CHECK(one.by_latency == two.by_latency);

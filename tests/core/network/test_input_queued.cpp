@@ -33,7 +33,7 @@ struct LoadedRouters {
           network(make_input_queued_network(fabric, paths, senders, options, seed, threads)) {}
 };
 
-double latency(const Received& received) {
+double mean_latency(const Received& received) {
     return static_cast<double>(received.latency) / static_cast<double>(received.packets);
 }
 
@@ -124,7 +124,7 @@ TEST_CASE("a NIC is a queue with a fixed service time") {
         one.network->run(3000000);
         const double wait = load * (8 - 1) / (2 * (1 - load));
         const double alone = 1 + 1 + 1 + 1 + 8 - 1;
-        CHECK(latency(one.network->take_received()) - alone == doctest::Approx(wait).epsilon(0.01));
+        CHECK(mean_latency(one.network->take_received()) - alone == doctest::Approx(wait).epsilon(0.01));
     }
 }
 

@@ -20,20 +20,20 @@ using testing::alone, testing::ranks_in_order;
 
 namespace {
 
-enum class Switches { input_queued, crosspoint };
+enum class SwitchKind { input_queued, crosspoint };
 
 struct RunSettings {
     PacketFormat format{};
     MessageCycles costs{};
     SwitchOptions options{};
-    Switches switches = Switches::input_queued;
+    SwitchKind switches = SwitchKind::input_queued;
     int threads = 1;
     double nanosecond = 1;
 };
 
 std::unique_ptr<PacketNetwork> make_network(const testing::WiredMachine& wired, FiniteWorkload& senders,
                                             const RunSettings& settings) {
-    if (settings.switches == Switches::crosspoint)
+    if (settings.switches == SwitchKind::crosspoint)
         return make_crosspoint_network(wired.fabric, wired.paths, senders, settings.options, 1);
     return make_input_queued_network(wired.fabric, wired.paths, senders, settings.options, 1,
                                      settings.threads);
@@ -55,8 +55,8 @@ std::vector<std::uint64_t> finish(const testing::WiredMachine& wired, Run& ranks
     return finish;
 }
 
-std::vector<std::uint64_t> play(const testing::WiredMachine& wired, const OperationGraph& graph,
-                                const std::vector<Node>& nodes, const RunSettings& settings = {}) {
+std::vector<std::uint64_t> run_operations(const testing::WiredMachine& wired, const OperationGraph& graph,
+                                          const std::vector<Node>& nodes, const RunSettings& settings = {}) {
     OperationRun ranks(graph, nodes, wired.machine.node_count(), settings.format, settings.costs,
                        settings.nanosecond);
     return finish(wired, ranks, settings);
@@ -131,9 +131,9 @@ TEST_CASE(
         // Rounds give their messages to the NIC gradually, operations all at once. With more messages than
         // the NIC can have open, the send overhead would occupy ranks at different times, so it is set to 0.
         if (max_messages_per_step(program) > NicQueues::max_open_messages) settings.costs.send = 0;
-        settings.switches = rng.below(2) == 0 ? Switches::crosspoint : Switches::input_queued;
+        settings.switches = rng.below(2) == 0 ? SwitchKind::crosspoint : SwitchKind::input_queued;
         settings.options = {.vcs = wired.paths.class_count() + rng.below(3), .buffer = 1 + rng.below(8)};
-        if (settings.switches == Switches::crosspoint) {
+        if (settings.switches == SwitchKind::crosspoint) {
             settings.options.switching = Switching::cut_through;
             settings.options.buffer += settings.format.flits(settings.format.payload);
         }
@@ -143,10 +143,10 @@ TEST_CASE(
         ProgramRun rounds(program, nodes, wired.machine.node_count(), settings.format, settings.costs);
         const std::vector<std::uint64_t> expected = finish(wired, rounds, settings);
         const OperationGraph graph = convert_to_operations(program);
-        CHECK(play(wired, graph, nodes, settings) == expected);
-        if (settings.switches == Switches::crosspoint || std::ranges::max(expected) > 2000) continue;
+        CHECK(run_operations(wired, graph, nodes, settings) == expected);
+        if (settings.switches == SwitchKind::crosspoint || std::ranges::max(expected) > 2000) continue;
         settings.threads = 2;
-        CHECK(play(wired, graph, nodes, settings) == expected);
+        CHECK(run_operations(wired, graph, nodes, settings) == expected);
     }
 }
 
@@ -154,7 +154,7 @@ TEST_CASE("work is serial on one processor and parallel on two") {
     const testing::WiredMachine machine("torus:8");
     const auto finish_of = [&](const std::string& lines, double nanosecond = 1) {
         const OperationGraph graph = read_goal_text("num_ranks 1\nrank 0 {\n" + lines + "}\n");
-        return play(machine, graph, ranks_in_order(1), {.nanosecond = nanosecond})[0];
+        return run_operations(machine, graph, ranks_in_order(1), {.nanosecond = nanosecond})[0];
     };
     CHECK(finish_of("a: calc 100\n") == 100);
     CHECK(finish_of("a: calc 100\n", 0.333) == 33);
@@ -179,7 +179,7 @@ TEST_CASE("messages overlap with work that does not wait for them") {
     const auto finish_of = [&](const std::string& from, const std::string& to, const MessageCycles& costs) {
         const OperationGraph graph =
             read_goal_text("num_ranks 2\nrank 0 {\n" + from + "}\nrank 1 {\n" + to + "}\n");
-        return play(machine, graph, ranks_in_order(2), {.costs = costs});
+        return run_operations(machine, graph, ranks_in_order(2), {.costs = costs});
     };
     const std::uint64_t there = alone(2, 4);  // flits of 100 bytes and a header
     using Finish = std::vector<std::uint64_t>;
@@ -218,7 +218,7 @@ TEST_CASE("sends that wait for a busy processor do not delay another processor")
         const OperationGraph graph =
             read_goal_text("num_ranks 3\nrank 0 {\n" + from + "send 8b to 2 cpu 1\n}\nrank 1 {\n" + to +
                            "}\nrank 2 {\nrecv 8b from 0\n}\n");
-        const auto ends = play(machine, graph, ranks_in_order(3), {.costs = {.send = 10}});
+        const auto ends = run_operations(machine, graph, ranks_in_order(3), {.costs = {.send = 10}});
         CHECK(ends[2] < 100);
         CHECK(ends[1] > 100000);
     }
@@ -269,7 +269,8 @@ TEST_CASE("messages inside a node pass through its memory in sequence") {
     const OperationGraph graph = read_goal_text(
         "num_ranks 4\nrank 0 {\na: send 1000b to 2\n}\nrank 1 {\na: send 1000b to 3\n}\n"
         "rank 2 {\na: recv 1000b from 0\n}\nrank 3 {\na: recv 1000b from 1\n}\n");
-    const auto ends = play(machine, graph, ranks_in_order(4, 4), {.costs = {.memory_rate = 10, .memory = 7}});
+    const auto ends =
+        run_operations(machine, graph, ranks_in_order(4, 4), {.costs = {.memory_rate = 10, .memory = 7}});
     CHECK(ends == std::vector<std::uint64_t>{7, 7, 107, 207});
 }
 

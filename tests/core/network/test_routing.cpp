@@ -18,13 +18,13 @@ using namespace topoloom;
 namespace {
 
 /// Received flits per node and cycle, and a hash of all received packets.
-struct Outcome {
+struct RoutingResult {
     double accepted;
     std::tuple<std::uint64_t, std::vector<std::uint64_t>, std::vector<std::uint64_t>> all;
 };
 
-Outcome run(const std::string& text, Routing routing, const std::string& to, double load,
-            SwitchOptions options = {}, int threads = 1) {
+RoutingResult run(const std::string& text, Routing routing, const std::string& to, double load,
+                  SwitchOptions options = {}, int threads = 1) {
     const Machine machine = make_machine(text);
     const Fabric fabric(machine);
     const Paths paths(fabric, routing);

@@ -13,8 +13,8 @@ using namespace topoloom;
 
 namespace {
 
-std::int64_t cost_of(const partition::WeightedGraph& graph, const std::vector<std::int64_t>& bias,
-                     const std::vector<char>& side) {
+std::int64_t compute_bisection_cost(const partition::WeightedGraph& graph,
+                                    const std::vector<std::int64_t>& bias, const std::vector<char>& side) {
     std::int64_t cost = 0;
     for (const Vertex v : graph.vertices()) {
         if (!bias.empty() && side[v.value] == 1) cost += bias[v.value];
@@ -26,8 +26,8 @@ std::int64_t cost_of(const partition::WeightedGraph& graph, const std::vector<st
     return cost;
 }
 
-std::int64_t optimum(const partition::WeightedGraph& graph, const std::vector<std::int64_t>& bias,
-                     const std::array<std::int64_t, 2>& capacity) {
+std::int64_t find_least_cost(const partition::WeightedGraph& graph, const std::vector<std::int64_t>& bias,
+                             const std::array<std::int64_t, 2>& capacity) {
     std::int64_t best = std::numeric_limits<std::int64_t>::max();
     for (std::uint32_t bits = 0; bits < 1U << graph.size(); ++bits) {
         std::vector<char> side(graph.size());
@@ -37,7 +37,7 @@ std::int64_t optimum(const partition::WeightedGraph& graph, const std::vector<st
             mass[bits >> v & 1] += graph.mass[v];
         }
         if (mass[0] <= capacity[0] && mass[1] <= capacity[1])
-            best = std::min(best, cost_of(graph, bias, side));
+            best = std::min(best, compute_bisection_cost(graph, bias, side));
     }
     return best;
 }
@@ -67,7 +67,7 @@ TEST_CASE("vertices of mass 1 fill the capacities exactly, and the cost equals i
             partition::bisect(graph, bias, {left, n - left}, {.cycles = round % 3}, rng);
         CHECK(halves.excess == 0);
         CHECK(sum_side_masses(graph, halves.side) == std::array<std::int64_t, 2>{left, n - left});
-        CHECK(halves.cost == cost_of(graph, bias, halves.side));
+        CHECK(halves.cost == compute_bisection_cost(graph, bias, halves.side));
     }
 }
 
@@ -80,7 +80,7 @@ TEST_CASE("small graphs are nearly always cut optimally") {
         for (std::uint32_t v = 0; v < graph.size(); ++v)
             bias.push_back(static_cast<std::int64_t>(rng.below(7)) - 3);
         const std::array<std::int64_t, 2> capacity{5 + round % 3, 5 + round % 2};
-        const std::int64_t best = optimum(graph, bias, capacity);
+        const std::int64_t best = find_least_cost(graph, bias, capacity);
         const partition::Bisection halves = partition::bisect(graph, bias, capacity, {.starts = 8}, rng);
         CHECK(halves.cost >= best);
         missed += halves.cost > best ? 1 : 0;
@@ -112,7 +112,7 @@ TEST_CASE("stars, cliques, isolated vertices and edges of weight zero are split 
         const partition::Bisection halves =
             partition::bisect(graph, {}, {left, graph.size() - left}, {}, Rng(5));
         CHECK(halves.excess == 0);
-        CHECK(halves.cost == cost_of(graph, {}, halves.side));
+        CHECK(halves.cost == compute_bisection_cost(graph, {}, halves.side));
     }
 }
 

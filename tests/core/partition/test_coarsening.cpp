@@ -13,8 +13,8 @@ using namespace topoloom;
 namespace {
 
 /// Reference: contracts the clusters vertex by vertex and edge by edge.
-partition::WeightedGraph contract(const partition::WeightedGraph& fine, const std::vector<Vertex>& coarse_of,
-                                  std::uint32_t clusters) {
+partition::WeightedGraph contract_clusters(const partition::WeightedGraph& fine,
+                                           const std::vector<Vertex>& coarse_of, std::uint32_t clusters) {
     std::vector<std::int64_t> mass(clusters, 0);
     EdgeWeights edges;
     for (const Vertex v : fine.vertices()) {
@@ -42,7 +42,7 @@ TEST_CASE("the coarse graph has the masses and edges of its clusters") {
         const partition::WeightedGraph fine = random_graph(1 + rng.below(200), round % 6, 9, 4, rng);
         const std::int64_t max_mass = 4 + rng.below(20);
         const partition::Coarsening step = partition::coarsen(fine, max_mass, rng);
-        const partition::WeightedGraph wanted = contract(fine, step.coarse_of, step.graph.size());
+        const partition::WeightedGraph wanted = contract_clusters(fine, step.coarse_of, step.graph.size());
         REQUIRE(step.graph.size() == wanted.size());
         for (const Vertex c : wanted.vertices()) {
             CHECK(step.graph.mass[c.value] == wanted.mass[c.value]);

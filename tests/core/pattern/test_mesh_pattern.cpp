@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "pattern/collectives.hpp"
-#include "pattern/dense.hpp"
+#include "pattern/dense_matrix.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/pattern/generators/mesh_pattern.hpp"
 

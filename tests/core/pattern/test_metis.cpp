@@ -8,7 +8,7 @@
 #include "topoloom/pattern/generators/random_geometric.hpp"
 #include "topoloom/pattern/readers/metis.hpp"
 
-#include "pattern/dense.hpp"
+#include "pattern/dense_matrix.hpp"
 #include "pattern/refused_texts.hpp"
 
 using namespace topoloom;
@@ -65,15 +65,16 @@ TEST_CASE("edges have weight 1 unless the header declares weights") {
 }
 
 TEST_CASE("vertex weights are loads and vertex sizes are skipped") {
-    struct Row {
+    struct WeightedText {
         const char* text;
         double load;
         std::int64_t bytes;
     };
-    for (const Row& row : {Row{"2 1 10\n3 2\n4 1\n", 3, 1}, Row{"2 1 010\n3 2\n4 1\n", 3, 1},
-                           Row{"2 1 11\n3 2 9\n4 1 9\n", 3, 9}, Row{"2 1 011 1\n3 2 9\n4 1 9\n", 3, 9},
-                           Row{"2 1 100\n8 2\n8 1\n", 1, 1}, Row{"2 1 101\n8 2 9\n8 1 9\n", 1, 9},
-                           Row{"2 1 110\n8 3 2\n8 4 1\n", 3, 1}, Row{"2 1 111\n8 3 2 9\n8 4 1 9\n", 3, 9}}) {
+    for (const WeightedText& row :
+         {WeightedText{"2 1 10\n3 2\n4 1\n", 3, 1}, WeightedText{"2 1 010\n3 2\n4 1\n", 3, 1},
+          WeightedText{"2 1 11\n3 2 9\n4 1 9\n", 3, 9}, WeightedText{"2 1 011 1\n3 2 9\n4 1 9\n", 3, 9},
+          WeightedText{"2 1 100\n8 2\n8 1\n", 1, 1}, WeightedText{"2 1 101\n8 2 9\n8 1 9\n", 1, 9},
+          WeightedText{"2 1 110\n8 3 2\n8 4 1\n", 3, 1}, WeightedText{"2 1 111\n8 3 2 9\n8 4 1 9\n", 3, 9}}) {
         CAPTURE(std::string(row.text));
         const auto graph = read_metis(row.text);
         CHECK(graph.load(Rank{0}) == row.load);

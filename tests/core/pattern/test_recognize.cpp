@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "pattern/collectives.hpp"
-#include "place/renumbered.hpp"
+#include "place/changed_graphs.hpp"
 #include "topoloom/pattern/generators/random_geometric.hpp"
 #include "topoloom/pattern/recognize/recognize.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "../metric/random_problem.hpp"
 #include "../metric/reference_time.hpp"
-#include "renumbered.hpp"
+#include "changed_graphs.hpp"
 #include "topoloom/machine/allocations/fragments.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
 #include "topoloom/pattern/generators/random_geometric.hpp"

@@ -258,11 +258,11 @@ TEST_CASE(
     "require") {
     const Extents cells{12, 12, 8};
     const CommGraph graph = molecular_dynamics({12, 12, 8}, 92'224, 1);
-    struct Example {
+    struct PatchDistances {
         std::string text;
         std::vector<std::uint32_t> most;  // most hops along each axis
     };
-    for (const auto& [text, most] : std::vector<Example>{
+    for (const auto& [text, most] : std::vector<PatchDistances>{
              {"torus:8x8x8", {1, 1, 1}}, {"torus:8x8x16", {1, 1, 2}}, {"torus:8x32x16", {1, 4, 2}}}) {
         CAPTURE(text);
         const Machine machine = make_machine(text);

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "renumbered.hpp"
+#include "changed_graphs.hpp"
 #include "topoloom/machine/allocations/curves.hpp"
 #include "topoloom/machine/allocations/fragments.hpp"
 #include "topoloom/machine/text/machine_text.hpp"

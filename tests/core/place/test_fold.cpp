@@ -8,7 +8,7 @@
 #include <string>
 
 #include "../machine/machines.hpp"
-#include "renumbered.hpp"
+#include "changed_graphs.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/allocations/fragments.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
@@ -64,16 +64,16 @@ TEST_CASE("hops of stencils equal those of Bhatele and Kale, tables 4 and 5") {
 }
 
 TEST_CASE("a grid on a machine of its own shape takes one hop per message, for any numbering of its ranks") {
-    struct Match {
+    struct MatchingGrid {
         std::string machine;
         Extents extents;
         bool periodic;
     };
     for (const auto& [text, extents, periodic] :
-         {Match{"torus:8x8x8", {8, 8, 8}, true}, Match{"mesh:5x7", {7, 5}, false},
-          Match{"torus:4x6x3", {3, 4, 6}, false}, Match{"torus:3x7x5x2", {2, 5, 3, 7}, true},
-          Match{"torus:4x8", {32}, true}, Match{"torus:4x4x4", {16, 4}, true},
-          Match{"mesh:4x4x4", {64}, false}, Match{"torus:4x4", {2, 2, 2, 2}, false}}) {
+         {MatchingGrid{"torus:8x8x8", {8, 8, 8}, true}, MatchingGrid{"mesh:5x7", {7, 5}, false},
+          MatchingGrid{"torus:4x6x3", {3, 4, 6}, false}, MatchingGrid{"torus:3x7x5x2", {2, 5, 3, 7}, true},
+          MatchingGrid{"torus:4x8", {32}, true}, MatchingGrid{"torus:4x4x4", {16, 4}, true},
+          MatchingGrid{"mesh:4x4x4", {64}, false}, MatchingGrid{"torus:4x4", {2, 2, 2, 2}, false}}) {
         CAPTURE(text);
         const CommGraph graph = grid_of(extents, periodic);
         CHECK(count_hops(text, graph, "fold(grid=" + format_extents(extents) + ")") ==
@@ -83,17 +83,17 @@ TEST_CASE("a grid on a machine of its own shape takes one hop per message, for a
 }
 
 TEST_CASE("the option onto= lists the axes of a grid, slowest first") {
-    struct Example {
+    struct OntoExample {
         std::string onto;
         Extents routers;
         std::array<std::array<std::uint32_t, 3>, 2> stride;  // [grid axis][x, y, z]
     };
     const Machine machine = make_machine("torus:2x3x5+node:2");
     const Allocation allocation = Allocation::whole(machine);
-    for (const auto& [onto, routers, stride] : {Example{"x+zy", {2, 15}, {{{1, 0, 0}, {0, 1, 3}}}},
-                                                Example{"x+yz", {2, 15}, {{{1, 0, 0}, {0, 5, 1}}}},
-                                                Example{"zx+y", {10, 3}, {{{1, 0, 2}, {0, 1, 0}}}},
-                                                Example{"+yxz", {1, 30}, {{{0, 0, 0}, {5, 10, 1}}}}}) {
+    for (const auto& [onto, routers, stride] : {OntoExample{"x+zy", {2, 15}, {{{1, 0, 0}, {0, 1, 3}}}},
+                                                OntoExample{"x+yz", {2, 15}, {{{1, 0, 0}, {0, 5, 1}}}},
+                                                OntoExample{"zx+y", {10, 3}, {{{1, 0, 2}, {0, 1, 0}}}},
+                                                OntoExample{"+yxz", {1, 30}, {{{0, 0, 0}, {5, 10, 1}}}}}) {
         CAPTURE(onto);
         const Extents cells{routers[0] * 4, routers[1] * 4};
         const CommGraph graph = grid_of(cells, true);
@@ -144,16 +144,16 @@ TEST_CASE("onto= is refused if it does not name every axis once, or if the grid 
 }
 
 TEST_CASE("on few slots no placement of the grid is better than fold") {
-    struct Small {
+    struct SmallGrid {
         std::string machine;
         Extents extents;
         bool periodic;
     };
     for (const auto& [text, extents, periodic] :
-         {Small{"mesh:2x2x2", {2, 4}, true}, Small{"torus:3x3", {3, 3}, false},
-          Small{"mesh:8", {2, 4}, false}, Small{"mesh:3x3", {9}, false}, Small{"torus:8", {2, 2, 2}, false},
-          Small{"tree:2:2:2,distance=1:3:9", {2, 4}, false},
-          Small{"mesh:4+node:2,distance=1", {2, 4}, true}}) {
+         {SmallGrid{"mesh:2x2x2", {2, 4}, true}, SmallGrid{"torus:3x3", {3, 3}, false},
+          SmallGrid{"mesh:8", {2, 4}, false}, SmallGrid{"mesh:3x3", {9}, false},
+          SmallGrid{"torus:8", {2, 2, 2}, false}, SmallGrid{"tree:2:2:2,distance=1:3:9", {2, 4}, false},
+          SmallGrid{"mesh:4+node:2,distance=1", {2, 4}, true}}) {
         CAPTURE(text);
         const CommGraph graph = grid_of(extents, periodic);
         CHECK(count_hops(text, graph, "fold") == count_hops(text, graph, "exact"));

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "place/renumbered.hpp"
+#include "place/changed_graphs.hpp"
 #include "topoloom/partition/weighted_graph.hpp"
 #include "topoloom/pattern/generators/random_geometric.hpp"
 #include "topoloom/pattern/generators/stencil.hpp"

@@ -46,7 +46,7 @@ std::vector<std::string> mappers_for(Occupancy kind, bool constructing) {
 }
 
 /// Patterns with at most `most` ranks: connected and not, regular and not, some with isolated ranks.
-std::vector<CommGraph> patterns(std::size_t most, std::uint64_t seed) {
+std::vector<CommGraph> make_patterns(std::size_t most, std::uint64_t seed) {
     std::vector<CommGraph> graphs;
     graphs.push_back(ring(most, Bytes{1000}));
     graphs.push_back(binomial_tree(most, Bytes{7}));
@@ -82,7 +82,7 @@ TEST_CASE(
     for (const std::string& text : machines_up_to(100)) {
         const Machine machine = make_machine(text);
         for (const Allocation& allocation : {Allocation::whole(machine), random_three_quarters(machine, 3)}) {
-            for (const CommGraph& graph : patterns(allocation.slot_count(), 5)) {
+            for (const CommGraph& graph : make_patterns(allocation.slot_count(), 5)) {
                 for (const std::string& name : names) {
                     CAPTURE(text);
                     CAPTURE(name);
@@ -111,7 +111,7 @@ TEST_CASE("no improver makes a placement worse, and its result does not depend o
     for (const std::string& text : machines_up_to(100)) {
         const Machine machine = make_machine(text);
         const Allocation allocation = random_three_quarters(machine, 11);
-        for (const CommGraph& graph : patterns(allocation.slot_count(), 9)) {
+        for (const CommGraph& graph : make_patterns(allocation.slot_count(), 9)) {
             for (const std::string& name : names) {
                 for (const std::string start : {"random", "mahd", "block"}) {
                     CAPTURE(text);

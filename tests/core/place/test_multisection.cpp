@@ -49,12 +49,12 @@ std::vector<std::int64_t> mass_per_slot(const Problem& problem, const Placement&
     return masses;
 }
 
-bool fits(const Problem& problem, const Placement& placement) {
+bool respects_capacities(const Problem& problem, const Placement& placement) {
     const std::vector<std::int64_t> masses = mass_per_slot(problem, placement);
     return std::ranges::equal(masses, problem.capacity().capacities(), std::less_equal<>{});
 }
 
-const std::vector<std::string>& chains() {
+const std::vector<std::string>& multisection_chains() {
     static const std::vector<std::string> all{"multisection", "multisection(starts=1)",
                                               "multisection(starts=2;cycles=1;family=3)"};
     return all;
@@ -71,7 +71,7 @@ TEST_CASE("multisection is valid on every machine and the same for any number of
             const std::size_t slots = allocation.slot_count();
             for (const std::size_t ranks : {slots, slots - slots / 3, std::size_t{1}}) {
                 const CommGraph graph = random_pattern(ranks, 4 * ranks, rng);
-                for (const std::string& chain : chains()) {
+                for (const std::string& chain : multisection_chains()) {
                     CAPTURE(chain);
                     const PlaceResult one = place(Problem(graph, allocation, 3, 1), chain);
                     const PlaceResult two = place(Problem(graph, allocation, 3, 2), chain);
@@ -97,7 +97,7 @@ TEST_CASE(
             const Problem problem(graph, allocation, 1, 1, {.imbalance = 0});
             for (const std::string chain :
                  {"multisection(family=3)", "multisection,refine(family=4;cycles=3)", "auto"})
-                CHECK(fits(problem, place(problem, chain).placement));
+                CHECK(respects_capacities(problem, place(problem, chain).placement));
         }
     }
 }
@@ -118,7 +118,7 @@ TEST_CASE("a work budget of one unit ends multisection with a valid placement") 
     const Problem shared(more, allocation, 1, 1, {.imbalance = 0});
     const PlaceResult packed = place(shared, "multisection", budget);
     CHECK(packed.exhausted);
-    CHECK(fits(shared, packed.placement));
+    CHECK(respects_capacities(shared, packed.placement));
 }
 
 TEST_CASE("a stencil on a torus costs less than half of a random placement") {
@@ -144,12 +144,12 @@ TEST_CASE("ranks of equal load fill shared slots exactly") {
             const CommGraph graph = random_pattern(ranks, 3 * ranks, rng);
             for (const double imbalance : {0.0, 0.3}) {
                 const Sharing sharing{.imbalance = imbalance};
-                for (const std::string& chain : chains()) {
+                for (const std::string& chain : multisection_chains()) {
                     CAPTURE(ranks);
                     CAPTURE(chain);
                     const Problem problem(graph, allocation, 3, 1, sharing);
                     const PlaceResult one = place(problem, chain);
-                    CHECK(fits(problem, one.placement));
+                    CHECK(respects_capacities(problem, one.placement));
                     const PlaceResult two = place(Problem(graph, allocation, 3, 2, sharing), chain);
                     CHECK(std::ranges::equal(one.placement.slots(), two.placement.slots()));
                 }
@@ -174,7 +174,7 @@ TEST_CASE("capacities that sum to the total load are filled exactly, whether equ
         if (ranks == 0) capacity[0] = static_cast<double>(ranks = 1);
         const CommGraph graph = random_pattern(ranks, 3 * ranks, rng);
         const Problem problem(graph, allocation, 5, 1, {.capacity = capacity});
-        for (const std::string& chain : chains()) {
+        for (const std::string& chain : multisection_chains()) {
             CAPTURE(chain);
             const std::vector<std::int64_t> masses = mass_per_slot(problem, place(problem, chain).placement);
             CHECK(std::ranges::equal(masses, problem.capacity().capacities()));
@@ -197,9 +197,9 @@ TEST_CASE("ranks of unequal loads respect capacities that leave some slack") {
                 loads.push_back(i % 2 == 0 ? rng.below(10) : static_cast<double>(rng.below(1000)) / 77);
             const CommGraph graph = with_random_loads(random_pattern(ranks, 4 * ranks, rng), loads);
             const Problem problem(graph, allocation, 3, 1, {.imbalance = 0.2});
-            for (const std::string& chain : chains()) {
+            for (const std::string& chain : multisection_chains()) {
                 CAPTURE(chain);
-                CHECK(fits(problem, place(problem, chain).placement));
+                CHECK(respects_capacities(problem, place(problem, chain).placement));
             }
         }
     }
@@ -215,7 +215,7 @@ TEST_CASE("ranks without load are placed, and so are ranks on slots at distance 
     const Allocation one = Allocation::whole(point);
     const CommGraph circle = ring(29, Bytes{1});
     const Problem one_node(circle, one, 1, 1, {.imbalance = 0});
-    CHECK(fits(one_node, place(one_node, "multisection").placement));
+    CHECK(respects_capacities(one_node, place(one_node, "multisection").placement));
 }
 
 TEST_CASE("sorting by split keys keeps equal points together and separates distinct ones") {

@@ -35,8 +35,8 @@ std::int64_t hop_weight(const partition::WeightedGraph& graph, const std::vector
     return twice / 2;
 }
 
-std::vector<std::int64_t> loads(const partition::WeightedGraph& graph, const std::vector<Part>& part,
-                                std::size_t parts) {
+std::vector<std::int64_t> sum_part_loads(const partition::WeightedGraph& graph, const std::vector<Part>& part,
+                                         std::size_t parts) {
     std::vector<std::int64_t> load(parts, 0);
     for (std::uint32_t v = 0; v < graph.size(); ++v) load[part[v].value] += graph.mass[v];
     return load;
@@ -95,14 +95,14 @@ TEST_CASE("moving borders of parts lowers hop-bytes by the reported gain and res
         const std::vector<std::int64_t> points{0, 1, 3, 10};
         std::vector<Part> part;
         for (std::uint32_t v = 0; v < graph.size(); ++v) part.emplace_back(rng.below(4));
-        std::vector<std::int64_t> capacity = loads(graph, part, 4);
+        std::vector<std::int64_t> capacity = sum_part_loads(graph, part, 4);
         for (std::int64_t& c : capacity) c += rng.below(20);
         const std::int64_t before = hop_weight(graph, points, part);
         shared::PairFlow<LineSpace> flow(space, graph, points, capacity, part);
         const std::int64_t gained = flow.round(rng) + flow.round(rng);
         CHECK(gained >= 0);
         CHECK(hop_weight(graph, points, part) == before - gained);
-        const std::vector<std::int64_t> load = loads(graph, part, 4);
+        const std::vector<std::int64_t> load = sum_part_loads(graph, part, 4);
         for (std::size_t p = 0; p < 4; ++p) CHECK(load[p] <= capacity[p]);
     }
 }

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "changed_graphs.hpp"
 #include "pattern/collectives.hpp"
-#include "renumbered.hpp"
 #include "topoloom/machine/allocations/fragments.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
@@ -19,13 +19,13 @@ using namespace topoloom;
 
 namespace {
 
-struct Outcome {
+struct PlacedPattern {
     std::int64_t value;
     bool optimal;
     std::string pattern;
 };
 
-Outcome place_on(const CommGraph& graph, const Allocation& allocation) {
+PlacedPattern place_on(const CommGraph& graph, const Allocation& allocation) {
     const Problem problem(graph, allocation, 1, 1);
     const Budget budget;
     Meter meter(budget);
@@ -36,7 +36,7 @@ Outcome place_on(const CommGraph& graph, const Allocation& allocation) {
     return {hop_bytes(graph, allocation.machine(), slots, 1), found->optimal, found->pattern};
 }
 
-Outcome place_on(const CommGraph& graph, std::string_view machine_text) {
+PlacedPattern place_on(const CommGraph& graph, std::string_view machine_text) {
     const Machine machine = make_machine(machine_text);
     return place_on(graph, Allocation::whole(machine));
 }
@@ -48,11 +48,11 @@ CommGraph make_stencil(const std::vector<GridAxis>& grid) {
 }  // namespace
 
 TEST_CASE("grids on a torus or mesh of their shape take one hop per message, which is reported as optimal") {
-    struct Case {
+    struct GridOnMachine {
         std::vector<GridAxis> grid;
         const char* machine;
     };
-    const std::vector<Case> cases{
+    const std::vector<GridOnMachine> cases{
         {{{16, true}, {16, true}, {16, true}}, "torus:16x16x16"},
         {{{6, false}, {4, true}, {5, false}}, "torus:4x5x6"},
         {{{4, true}, {4, true}, {8, true}}, "torus:8x4x4"},
@@ -65,11 +65,11 @@ TEST_CASE("grids on a torus or mesh of their shape take one hop per message, whi
         {{{8, false}, {8, false}}, "torus:8x2x4"},
         {{{12, false}, {12, false}}, "torus:4x6x6"},
     };
-    for (const Case& c : cases) {
+    for (const GridOnMachine& c : cases) {
         CAPTURE(c.machine);
         for (const std::uint64_t seed : {1U, 2U}) {
             const CommGraph graph = renumber_ranks(make_stencil(c.grid), seed);
-            const Outcome outcome = place_on(graph, c.machine);
+            const PlacedPattern outcome = place_on(graph, c.machine);
             CHECK(outcome.value == graph.total_bytes().value);
             CHECK(outcome.optimal);
         }
@@ -124,11 +124,11 @@ TEST_CASE("groups stay together on a tree, and any placement of all-to-all is op
             if (u != v && u.value / 8 == v.value / 8) add(Edge{v, Bytes{5}});
         }
     });
-    const Outcome outcome = place_on(renumber_ranks(groups, 1), "tree:4:2:8,distance=1:10:100");
+    const PlacedPattern outcome = place_on(renumber_ranks(groups, 1), "tree:4:2:8,distance=1:10:100");
     CHECK(outcome.pattern == "8 groups of 8");
     CHECK(outcome.value == 5 * 64 * (3 * 1 + 4 * 10));
     CHECK(place_on(renumber_ranks(groups, 1), "torus:4x4x4").value == 5 * 64 * 12);  // cubes
-    const Outcome all = place_on(all_to_all(27, Bytes{2}), "torus:3x3x3");
+    const PlacedPattern all = place_on(all_to_all(27, Bytes{2}), "torus:3x3x3");
     CHECK(all.optimal);
     CHECK(all.pattern == "all-to-all of 27");
 }
@@ -137,7 +137,7 @@ TEST_CASE("a hub is placed in the middle, surrounded by its heaviest partners") 
     const CommGraph graph = CommGraph::from_rows(9, [](Rank u, const auto& add) {
         if (u.value > 0) add(Edge{Rank{0}, Bytes{u.value > 4 ? 10 : 1}});
     });
-    const Outcome outcome = place_on(renumber_ranks(graph, 4), "mesh:3x3");
+    const PlacedPattern outcome = place_on(renumber_ranks(graph, 4), "mesh:3x3");
     CHECK(outcome.optimal);
     CHECK(outcome.value == 4 * 10 * 1 + 4 * 1 * 2);
     CHECK(place_on(renumber_ranks(graph, 4), "mesh:7x7").value == 4 * 10 * 1 + 4 * 1 * 2);
@@ -149,7 +149,7 @@ TEST_CASE("binomial trees are halved along the axes, and the roots of the halves
     };
     for (const auto& [ranks, machine] :
          {std::pair{8U, "mesh:2x2x2"}, {16U, "mesh:4x4"}, {64U, "torus:4x4x4"}}) {
-        const Outcome outcome = place_tree(ranks, machine);
+        const PlacedPattern outcome = place_tree(ranks, machine);
         CHECK(outcome.pattern == "binomial tree of " + std::to_string(ranks));
         CHECK(outcome.value == ranks - 1);
         CHECK(outcome.optimal);
@@ -198,7 +198,7 @@ TEST_CASE("other trees are not recognized as binomial trees") {
 
 TEST_CASE("a ring that cannot be closed on a mesh is not reported as optimal") {
     const CommGraph graph = make_stencil({{5, true}, {5, true}});
-    const Outcome outcome = place_on(graph, "mesh:5x5");
+    const PlacedPattern outcome = place_on(graph, "mesh:5x5");
     CHECK_FALSE(outcome.optimal);
     CHECK(outcome.value == 2 * 2 * 5 * (4 + 4));
 }

@@ -33,7 +33,7 @@ qap::Qap random_qap(std::size_t n, std::uint64_t seed, bool symmetric) {
     return {n, std::move(a), matrix()};
 }
 
-std::int64_t min_value(const qap::Qap& qap) {
+std::int64_t min_value_of_all(const qap::Qap& qap) {
     qap::Permutation p(qap.order());
     std::iota(p.begin(), p.end(), 0U);
     std::int64_t least = qap.value(p);
@@ -87,7 +87,7 @@ TEST_CASE("small problems are solved to the best of all permutations") {
             const qap::QapResult result = solve(qap, 100'000);
             CHECK_NOTHROW(qap::require_permutation(result.assignment, n));
             CHECK(qap.value(result.assignment) == result.value);
-            CHECK(result.value == min_value(qap));
+            CHECK(result.value == min_value_of_all(qap));
         }
     }
 }

@@ -28,7 +28,7 @@ NetworkModel hockney_model() {
     return NetworkModel::regimes({{alpha, beta}}, costs);
 }
 
-double time_of(Operation operation, std::size_t ranks, std::int64_t bytes, const char* name) {
+double schedule_time(Operation operation, std::size_t ranks, std::int64_t bytes, const char* name) {
     return cost(make_schedule({operation, ranks, Bytes{bytes}}, name), hockney_model()).time;
 }
 
@@ -42,33 +42,35 @@ TEST_CASE("costs equal the formulas in the documented table of schedules") {
             const double log = std::log2(p);
             const auto is = [](double seconds) { return doctest::Approx(seconds).epsilon(1e-12); };
             using enum Operation;
-            CHECK(time_of(broadcast, ranks, bytes, "binomial") == is(log * (alpha + m * beta)));
-            CHECK(time_of(scatter, ranks, bytes, "binomial") == is(log * alpha + (p - 1) * m * beta));
-            CHECK(time_of(gather, ranks, bytes, "chain") == is((p - 1) * (alpha + m * beta)));
-            CHECK(time_of(all_gather, ranks, bytes, "ring") == is((p - 1) * (alpha + m * beta)));
-            CHECK(time_of(all_gather, ranks, bytes, "recursive-doubling") ==
+            CHECK(schedule_time(broadcast, ranks, bytes, "binomial") == is(log * (alpha + m * beta)));
+            CHECK(schedule_time(scatter, ranks, bytes, "binomial") == is(log * alpha + (p - 1) * m * beta));
+            CHECK(schedule_time(gather, ranks, bytes, "chain") == is((p - 1) * (alpha + m * beta)));
+            CHECK(schedule_time(all_gather, ranks, bytes, "ring") == is((p - 1) * (alpha + m * beta)));
+            CHECK(schedule_time(all_gather, ranks, bytes, "recursive-doubling") ==
                   is(log * alpha + (p - 1) * m * beta));
-            CHECK(time_of(all_gather, ranks, bytes, "bruck") == is(log * alpha + (p - 1) * m * beta));
-            CHECK(time_of(all_gather, ranks, bytes, "neighbor-exchange") ==
+            CHECK(schedule_time(all_gather, ranks, bytes, "bruck") == is(log * alpha + (p - 1) * m * beta));
+            CHECK(schedule_time(all_gather, ranks, bytes, "neighbor-exchange") ==
                   is(p / 2 * alpha + (p - 1) * m * beta));
-            CHECK(time_of(all_reduce, ranks, bytes, "recursive-doubling") == is(log * (alpha + m * beta)));
-            CHECK(time_of(reduce_scatter, ranks, bytes, "halving") == is(log * alpha + (p - 1) * m * beta));
-            CHECK(time_of(all_to_all, ranks, bytes, "cyclic") == is((p - 1) * (alpha + m * beta)));
-            CHECK(time_of(all_to_all, ranks, bytes, "pairwise") == is((p - 1) * (alpha + m * beta)));
-            CHECK(time_of(all_to_all, ranks, bytes, "at-once") == is((p - 1) * (alpha + m * beta)));
-            CHECK(time_of(all_to_all, ranks, bytes, "bruck") ==
+            CHECK(schedule_time(all_reduce, ranks, bytes, "recursive-doubling") ==
+                  is(log * (alpha + m * beta)));
+            CHECK(schedule_time(reduce_scatter, ranks, bytes, "halving") ==
+                  is(log * alpha + (p - 1) * m * beta));
+            CHECK(schedule_time(all_to_all, ranks, bytes, "cyclic") == is((p - 1) * (alpha + m * beta)));
+            CHECK(schedule_time(all_to_all, ranks, bytes, "pairwise") == is((p - 1) * (alpha + m * beta)));
+            CHECK(schedule_time(all_to_all, ranks, bytes, "at-once") == is((p - 1) * (alpha + m * beta)));
+            CHECK(schedule_time(all_to_all, ranks, bytes, "bruck") ==
                   is(log * (alpha + p / 2 * m * (beta + gamma_s))));
         }
-        CHECK(time_of(Operation::all_reduce, 1024, 1024 * bytes, "ring") ==
+        CHECK(schedule_time(Operation::all_reduce, 1024, 1024 * bytes, "ring") ==
               doctest::Approx(2 * 1023 * (alpha + m * beta)));
-        CHECK(time_of(Operation::all_reduce, 1024, 1024 * bytes, "halving") ==
+        CHECK(schedule_time(Operation::all_reduce, 1024, 1024 * bytes, "halving") ==
               doctest::Approx(20 * alpha + 2 * 1023 * m * beta));
-        CHECK(time_of(Operation::broadcast, 10, 8192 * bytes, "chain(segment=4096)") ==
+        CHECK(schedule_time(Operation::broadcast, 10, 8192 * bytes, "chain(segment=4096)") ==
               doctest::Approx(bytes == 0 ? 9 * alpha : (8 + 2 * m) * (alpha + 4096 * beta)));
     }
-    CHECK(time_of(Operation::reduce, 1024, 4096 * 1024, "scatter-all-gather") ==
+    CHECK(schedule_time(Operation::reduce, 1024, 4096 * 1024, "scatter-all-gather") ==
           doctest::Approx(1033 * alpha + 2 * 1023 * 4096 * beta));
-    CHECK(time_of(Operation::barrier, 1000, 0, "dissemination") == doctest::Approx(10 * alpha));
+    CHECK(schedule_time(Operation::barrier, 1000, 0, "dissemination") == doctest::Approx(10 * alpha));
 }
 
 TEST_CASE("every round that waits for the previous one adds a latency, and other rounds add none") {

@@ -44,14 +44,15 @@ LeveledMachine draw_machine(std::vector<std::size_t> parts, std::size_t leaf, st
     return drawn;
 }
 
-enum class Noise { even, late };
+enum class NoiseKind { even, late };
 
 /// Times with noise of about `spread`. The fraction `outliers` of them is 200 times as long.
-CostMatrix draw_costs(const LeveledMachine& drawn, double spread, Noise noise, double outliers, Rng& rng) {
+CostMatrix draw_costs(const LeveledMachine& drawn, double spread, NoiseKind noise, double outliers,
+                      Rng& rng) {
     std::vector<double> seconds;
     for (std::size_t a = 0; a < drawn.at.size(); ++a) {
         for (std::size_t b = 0; b < drawn.at.size(); ++b) {
-            const double late = noise == Noise::even ? rng.uniform() : -std::log(1 - rng.uniform());
+            const double late = noise == NoiseKind::even ? rng.uniform() : -std::log(1 - rng.uniform());
             const double time = drawn.seconds[drawn.count_shared_levels(a, b)] + spread * late;
             seconds.push_back(a == b ? 0 : time * (rng.uniform() < outliers ? 200 : 1));
         }
@@ -96,7 +97,7 @@ TEST_CASE("hierarchies of randomly numbered processes are found level by level, 
              {{2, 8}, 4, {10, 3, 1}},
              {{2, 2, 2}, 4, {40, 30, 20, 10}},
          }) {
-        for (const Noise noise : {Noise::even, Noise::late}) {
+        for (const NoiseKind noise : {NoiseKind::even, NoiseKind::late}) {
             for (const double outliers : {0.0, 0.02, 0.05}) {
                 for (int i = 0; i < 5; ++i) {
                     const LeveledMachine machine = draw_machine(parts, leaf, seconds, rng);
@@ -114,7 +115,7 @@ TEST_CASE("hierarchies of randomly numbered processes are found level by level, 
 TEST_CASE("processes with equal costs are split with probability at most p") {
     Rng rng(7);
     for (const double p : {0.01, 0.2}) {
-        for (const Noise noise : {Noise::even, Noise::late}) {
+        for (const NoiseKind noise : {NoiseKind::even, NoiseKind::late}) {
             for (const double outliers : {0.0, 0.03}) {
                 int split = 0;
                 constexpr int draws = 400;
@@ -135,7 +136,7 @@ TEST_CASE("within groups, processes with equal costs are split with probability 
     constexpr int draws = 100;
     for (int i = 0; i < draws; ++i) {
         const LeveledMachine machine = draw_machine({4}, 5, {50, 30}, rng);
-        const CostGroups found = find_cost_groups(draw_costs(machine, 1, Noise::late, 0, rng), 0.1);
+        const CostGroups found = find_cost_groups(draw_costs(machine, 1, NoiseKind::late, 0, rng), 0.1);
         CHECK(found.count == 4);
         split += std::any_of(found.groups.begin(), found.groups.end(),
                              [](const CostGroup& group) { return !group.groups.empty(); });
@@ -147,11 +148,12 @@ TEST_CASE("if costs have no variance, any difference beyond rounding splits proc
     Rng rng(9);
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
         const LeveledMachine machine = draw_machine({2, 3}, 2, {3, 2, 1}, rng);
-        CHECK(are_parts(find_cost_groups(draw_costs(machine, 0, Noise::even, 0, rng)).groups, machine, 0));
-        CHECK(find_cost_groups(draw_costs(machine, 1e-14, Noise::even, 0, rng)).count == 2);
+        CHECK(
+            are_parts(find_cost_groups(draw_costs(machine, 0, NoiseKind::even, 0, rng)).groups, machine, 0));
+        CHECK(find_cost_groups(draw_costs(machine, 1e-14, NoiseKind::even, 0, rng)).count == 2);
         const LeveledMachine alike = draw_machine({}, 12, {3}, rng);
-        CHECK(find_cost_groups(draw_costs(alike, 1e-15, Noise::even, 0, rng)).count == 1);
-        CHECK(find_cost_groups(draw_costs(alike, 0, Noise::even, 0, rng)).count == 1);
+        CHECK(find_cost_groups(draw_costs(alike, 1e-15, NoiseKind::even, 0, rng)).count == 1);
+        CHECK(find_cost_groups(draw_costs(alike, 0, NoiseKind::even, 0, rng)).count == 1);
     }
     CHECK(find_cost_groups(CostMatrix(6, std::vector<double>(36, 0))).count == 1);
 }
@@ -167,7 +169,7 @@ TEST_CASE("three processes form one group") {
 TEST_CASE("statistics of groups equal their definition for one-way messages") {
     Rng rng(10);
     const LeveledMachine machine = draw_machine({2, 2}, 4, {30, 20, 10}, rng);
-    const CostMatrix costs = draw_costs(machine, 1, Noise::even, 0, rng);
+    const CostMatrix costs = draw_costs(machine, 1, NoiseKind::even, 0, rng);
     const CostGroups found = find_cost_groups(costs);
     REQUIRE(are_parts(found.groups, machine, 0));
     const auto mean = [&](const CostGroup& to, const CostGroup& from) {
@@ -200,7 +202,7 @@ TEST_CASE("statistics of groups equal their definition for one-way messages") {
 TEST_CASE("one outlier of 200 times the cost changes neither groups nor means") {
     Rng rng(11);
     const LeveledMachine machine = draw_machine({2}, 4, {32, 30}, rng);
-    const CostMatrix clean = draw_costs(machine, 0.5, Noise::even, 0, rng);
+    const CostMatrix clean = draw_costs(machine, 0.5, NoiseKind::even, 0, rng);
     const Members expected = members_of(find_cost_groups(clean).groups);
     for (std::size_t a = 0; a < 8; ++a) {
         for (std::size_t b = 0; b < 8; ++b) {
@@ -224,10 +226,10 @@ TEST_CASE("the true costs of groups are found, despite noise and outliers") {
     Rng rng(14);
     for (int repetition = 0; repetition < 20; ++repetition) {
         const LeveledMachine machine = draw_machine({2, 3}, 4, {40, 20, 10}, rng);
-        const CostMatrix clean = draw_costs(machine, 0, Noise::even, 0, rng);
+        const CostMatrix clean = draw_costs(machine, 0, NoiseKind::even, 0, rng);
         const CostGroups groups = find_cost_groups(clean);
         const CostMatrix exact = group_costs(clean, groups);
-        const CostMatrix found = group_costs(draw_costs(machine, 1, Noise::even, 0.02, rng), groups);
+        const CostMatrix found = group_costs(draw_costs(machine, 1, NoiseKind::even, 0.02, rng), groups);
         for (const Rank from : ids<Rank>(clean.size())) {
             for (const Rank to : ids<Rank>(clean.size())) {
                 if (from == to) continue;
@@ -241,7 +243,7 @@ TEST_CASE("the true costs of groups are found, despite noise and outliers") {
 TEST_CASE("without groups all messages cost the same") {
     Rng rng(15);
     const LeveledMachine alike = draw_machine({}, 12, {30}, rng);
-    const CostMatrix costs = draw_costs(alike, 3, Noise::late, 0, rng);
+    const CostMatrix costs = draw_costs(alike, 3, NoiseKind::late, 0, rng);
     const CostMatrix found = group_costs(costs, find_cost_groups(costs));
     for (const Rank from : ids<Rank>(12)) {
         for (const Rank to : ids<Rank>(12))
@@ -265,7 +267,7 @@ TEST_CASE("of the two messages between a pair of processes, the faster one count
 TEST_CASE("very small or large costs do not cause a further split") {
     Rng rng(13);
     const LeveledMachine machine = draw_machine({2}, 4, {32, 30}, rng);
-    const CostMatrix costs = draw_costs(machine, 0.5, Noise::even, 0, rng);
+    const CostMatrix costs = draw_costs(machine, 0.5, NoiseKind::even, 0, rng);
     for (const double factor : {1e-300, 1e7}) {
         std::vector<double> seconds;
         for (const Rank from : ids<Rank>(8)) {

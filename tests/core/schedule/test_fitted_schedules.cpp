@@ -27,7 +27,7 @@ namespace {
 using Texts = std::vector<std::string>;
 
 /// At least 2 random nodes, in the order of the machine.
-std::vector<Node> some_nodes(Rng& rng, std::size_t count) {
+std::vector<Node> choose_random_nodes(Rng& rng, std::size_t count) {
     std::vector<Node> nodes = first_nodes(count);
     rng.shuffle(std::span(nodes));
     nodes.resize(2 + rng.below(static_cast<std::uint32_t>(count - 1)));
@@ -106,7 +106,7 @@ TEST_CASE("on fat trees with missing nodes, fitted pairwise and cyclic schedules
         const Machine machine = make_machine(text);
         CAPTURE(text);
         for (int i = 0; i < 12; ++i) {
-            const std::vector<Node> nodes = some_nodes(rng, machine.node_count());
+            const std::vector<Node> nodes = choose_random_nodes(rng, machine.node_count());
             CAPTURE(nodes.size());
             for (const std::string& fitted : fitted_schedules(machine, nodes)) {
                 CAPTURE(fitted);

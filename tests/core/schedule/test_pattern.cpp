@@ -10,7 +10,7 @@
 #include "topoloom/schedule/collectives/registry.hpp"
 
 #include "pattern/collectives.hpp"
-#include "pattern/dense.hpp"
+#include "pattern/dense_matrix.hpp"
 
 using namespace topoloom;
 

@@ -50,7 +50,7 @@ Setting lines_of_torus() {
 }
 
 /// All answers of a strategy for an operation, as text.
-std::string answers(Strategy& strategy, Operation operation) {
+std::string describe_answers(Strategy& strategy, Operation operation) {
     const Bytes bytes{1024};
     std::string all = strategy.choose(operation, bytes, true) +
                       (strategy.saves_time(operation, bytes, false, 0) ? " +" : " -");
@@ -64,7 +64,7 @@ std::string answers_after_failures(Strategy& strategy, Operation operation, long
     for (long count = 0;; count += step) {
         left = count;
         try {
-            std::string all = answers(strategy, operation);
+            std::string all = describe_answers(strategy, operation);
             left = -1;
             return all;
         } catch (const std::bad_alloc&) {
@@ -79,7 +79,7 @@ std::string answers_after_failures(Strategy& strategy, Operation operation, long
 TEST_CASE("failed allocations do not change later answers") {
     for (const Operation operation : costed_operations) {
         Strategy fresh(lines_of_torus());
-        const std::string expected = answers(fresh, operation);
+        const std::string expected = describe_answers(fresh, operation);
         for (const long step : {1, 7, 100}) {
             Strategy strategy(lines_of_torus());
             int failures = 0;

@@ -20,7 +20,7 @@ TOPOLOOM = str(Path(sys.executable).parent / "topoloom")
 NASTY = "</script><img src=x onerror=alert(1)>"
 
 
-def topoloom(folder: Path, *words: str) -> None:
+def run_topoloom(folder: Path, *words: str) -> None:
     done = subprocess.run(
         [TOPOLOOM, *words], cwd=folder, capture_output=True, text=True, check=False
     )
@@ -31,14 +31,14 @@ def topoloom(folder: Path, *words: str) -> None:
 def report_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write a report on 64 ranks on nodes of 2 x 2 slots; host names contain markup."""
     folder = tmp_path_factory.mktemp("report")
-    topoloom(folder, "pattern", "stencil3d", "--grid", "4x4x4", "-o", "p.npz")
+    run_topoloom(folder, "pattern", "stencil3d", "--grid", "4x4x4", "-o", "p.npz")
     where = ["-m", "torus:4x4x4+node:2:2", "--allocate", "20"]
-    topoloom(folder, "map", "p.npz", *where, "--mapper", "mahd", "-o", "x.json")
+    run_topoloom(folder, "map", "p.npz", *where, "--mapper", "mahd", "-o", "x.json")
     document = json.loads((folder / "x.json").read_text())
     document["allocation"]["hosts"] = [f"{NASTY}{i}" for i in range(20)]
     document["mapper"] = f"mahd{NASTY}"
     (folder / "x.json").write_text(json.dumps(document))
-    topoloom(folder, "report", "x.json", "-o", "r.html")
+    run_topoloom(folder, "report", "x.json", "-o", "r.html")
     return folder / "r.html"
 
 
@@ -135,8 +135,8 @@ def test_links_are_shown_by_the_axis_that_loads_them(
     axes = [axis[:2] for axis in mesh.split(",")]
     sends = ",".join(f"{axis}={9 // (1 + n)}GB" for n, axis in enumerate(axes))
     options = ["--mesh", mesh, "--traffic", sends, "--machine", machine]
-    topoloom(tmp_path, "axes", *options, "--write-pattern", "p.npz", "-o", "x.json")
-    topoloom(tmp_path, "report", "x.json", "-o", "r.html")
+    run_topoloom(tmp_path, "axes", *options, "--write-pattern", "p.npz", "-o", "x.json")
+    run_topoloom(tmp_path, "report", "x.json", "-o", "r.html")
     shown = open_report(browser, tmp_path / "r.html")
     page = shown.page
     assert get_text(page, "#parts").split() == ["Links", "loaded", "by", "all", *axes]
@@ -271,12 +271,12 @@ def extract_images(pdf: bytes) -> list[bytes]:
 def test_host_names_that_look_like_ranks_can_be_searched(
     browser: Any, tmp_path: Path
 ) -> None:
-    topoloom(tmp_path, "pattern", "ring", "--ranks", "16", "-o", "p.npz")
-    topoloom(tmp_path, "map", "p.npz", "-m", "torus:16", "-o", "x.json")
+    run_topoloom(tmp_path, "pattern", "ring", "--ranks", "16", "-o", "p.npz")
+    run_topoloom(tmp_path, "map", "p.npz", "-m", "torus:16", "-o", "x.json")
     document = json.loads((tmp_path / "x.json").read_text())
     document["allocation"]["hosts"] = [f"r{15 - i:02}n0" for i in range(16)]
     (tmp_path / "x.json").write_text(json.dumps(document))
-    topoloom(tmp_path, "report", "x.json", "-o", "r.html")
+    run_topoloom(tmp_path, "report", "x.json", "-o", "r.html")
     page = open_report(browser, tmp_path / "r.html").page
     page.fill("#search", "r12")
     assert get_text(page, "#found") == "1 to 1 of 1 node"
@@ -286,8 +286,8 @@ def test_host_names_that_look_like_ranks_can_be_searched(
 
 def test_a_pattern_without_messages_is_drawn(browser: Any, tmp_path: Path) -> None:
     save_graph(tmp_path / "p.npz", CommGraph.from_edges(1, [], [], []))
-    topoloom(tmp_path, "map", "p.npz", "-m", "torus:4x4x4", "-o", "x.json")
-    topoloom(tmp_path, "report", "x.json", "-o", "r.html")
+    run_topoloom(tmp_path, "map", "p.npz", "-m", "torus:4x4x4", "-o", "x.json")
+    run_topoloom(tmp_path, "report", "x.json", "-o", "r.html")
     opened = open_report(browser, tmp_path / "r.html")
     assert get_text(opened.page, "#scene-top") == "0 B"
     assert count_inked_pixels(opened.page, "scene") > 1000
