@@ -89,7 +89,7 @@ TEST_CASE("uniform numbers lie in [0, 1) with mean 1/2 and variance 1/12") {
     CHECK(squares / draws == doctest::Approx(1.0 / 3).epsilon(0.01));
 }
 
-TEST_CASE("a shuffle is a permutation, and all orders of three occur") {
+TEST_CASE("a shuffle is a permutation, and all orders of three items occur") {
     Rng rng(4);
     std::vector<int> items(1000);
     std::iota(items.begin(), items.end(), 0);

@@ -138,7 +138,7 @@ TEST_CASE("bounds are exact for stencils on a torus of the same shape") {
     }
 }
 
-TEST_CASE("a bound reports which bound it is, and the rank or group that limits") {
+TEST_CASE("the best bound reports its name, and the rank or group of ranks from which it follows") {
     // Rank 0 sends to all others over the single link of its leaf.
     std::vector<Rank> sources(15, Rank{0});
     std::vector<Rank> peers;

@@ -132,7 +132,7 @@ TEST_CASE("a busy block gets replicas on other nodes, and other blocks stay") {
     CHECK(relieve_blocks(layer, ExpertGpus(Ids{0, 0, 1}, 16), order, 0).empty());
 }
 
-TEST_CASE("tokens limited to groups visit at most as many nodes as groups") {
+TEST_CASE("tokens that choose experts of two groups visit at most two nodes") {
     Rng rng(5, 0);
     std::vector<std::int64_t> choices;
     for (int token = 0; token < 300; ++token) {
@@ -148,7 +148,7 @@ TEST_CASE("tokens limited to groups visit at most as many nodes as groups") {
     CHECK(measure_experts(layer, gpus, ExpertDispatch::spread, placed.best).visits <= 2 * 0.75 + 1e-9);
 }
 
-TEST_CASE("replicas go to the busiest experts, and bins are balanced") {
+TEST_CASE("replicas go to the busiest experts, and packing balances the loads of GPUs") {
     std::vector<double> loads(experts, 1.0);
     loads[3] = 8;
     const ExpertGpus gpus(nodes, 5);

@@ -102,7 +102,7 @@ TEST_CASE("a k-ary n-tree joins switches whose words agree in all but one digit"
     }
 }
 
-TEST_CASE("routes agree with the labels of vertices, by target, by source and for SimGrid") {
+TEST_CASE("routes by target, by source and of SimGrid equal those computed from labels of vertices") {
     for (const std::string& text : fat_trees) {
         CAPTURE(text);
         const FatTree by_target = get_fat_tree(text);
@@ -123,7 +123,7 @@ TEST_CASE("routes agree with the labels of vertices, by target, by source and fo
     }
 }
 
-TEST_CASE("loads of all-to-all match those of routes by labels") {
+TEST_CASE("loads of all-to-all equal those of routes computed from labels") {
     for (const std::string& text : fat_trees) {
         CAPTURE(text);
         const FatTree tree = get_fat_tree(text);

@@ -55,7 +55,7 @@ TEST_CASE("hops of a HyperX equal the number of axes on which routers differ") {
     }
 }
 
-TEST_CASE("routes of a HyperX correct the axes in order with one link each") {
+TEST_CASE("routes of a HyperX take at most one link along each axis, in the order of axes") {
     const Machine machine = make_machine("hyperx:4x3x5,hosts=free");
     const Node origin{(3 * 3 + 0) * 5 + 4};
     CHECK(route_names(machine, origin, Node{(1 * 3 + 2) * 5 + 0}) ==

@@ -122,7 +122,7 @@ TEST_CASE("ranks agree even if all clocks are broken") {
     }
 }
 
-TEST_CASE("fences become rare after learning has converged") {
+TEST_CASE("after learning has converged, ranks rarely exchange their times") {
     const PlantedCase planted = draw_case(1);
     LearningRanks ranks(planted, 1);
     std::vector<int> fences(4);
