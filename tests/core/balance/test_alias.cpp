@@ -94,9 +94,7 @@ TEST_CASE("all loads end equal if the number of ranks divides their sum") {
     }
 }
 
-TEST_CASE(
-    "with a remainder, loads end at k-2..k with phantom tasks and at k-1 or k without; k is the ceiling of "
-    "the mean") {
+TEST_CASE("loads end at most 2 below the ceiling of the mean, or at most 1 below it without phantom tasks") {
     Rng rng(2);
     bool two_below = false;
     for (int draw = 0; draw < 4000; ++draw) {

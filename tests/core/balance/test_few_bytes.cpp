@@ -116,9 +116,7 @@ TEST_CASE("the lower bound on moved bytes holds also if a task exceeds the load 
     }
 }
 
-TEST_CASE(
-    "few tasks are balanced optimally: fewest bytes within the limit, or within the least possible load if "
-    "higher") {
+TEST_CASE("few tasks are balanced optimally: fewest bytes within the limit, or else within the least load") {
     Rng rng(2);
     for (int draw = 0; draw < 200; ++draw) {
         FewBytesCase one = random_case(5 + rng.below(4), 2 + rng.below(2), rng);

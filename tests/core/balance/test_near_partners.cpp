@@ -263,8 +263,7 @@ TEST_CASE("a locality-preserving order contains each rank once, and follows a li
 }
 
 TEST_CASE(
-    "along a curve, the alias and nearest-sender balancers take one round, with one sender to each "
-    "receiver") {
+    "along a curve, the alias and nearest-sender balancers take one round, with one sender per receiver") {
     Rng rng(14);
     for (int draw = 0; draw < 60; ++draw) {
         for (const std::string& text : machines) {

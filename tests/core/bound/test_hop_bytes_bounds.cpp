@@ -172,9 +172,7 @@ TEST_CASE("with several slots per node the bound assumes that the heaviest partn
     CHECK(bound::sparse_bound(BoundProblem(graph, allocation)) == 0);
 }
 
-TEST_CASE(
-    "in large allocations, which are searched region by region, the nearest distances equal those of a full "
-    "search") {
+TEST_CASE("nearest distances in large allocations, searched region by region, equal those of a full search") {
     Rng rng(4);
     for (const std::string text : {"torus:20x21x22", "tree:24:20:21,distance=1:10:100", "mesh:96x97"}) {
         CAPTURE(text);

@@ -71,7 +71,7 @@ std::string format_order(const AxisOrder& order) {
 }  // namespace
 
 TEST_CASE(
-    "the chosen order is never worse, keeps ranks on distinct slots and has the value of its placement") {
+    "the best order is never worse than the default, uses distinct slots and has its placement's time") {
     const Extents extents{4, 2, 3, 2};
     const std::vector<MeshTraffic> traffic{{{0}, MeshCollective::halving, Bytes{60'000}},
                                            {{1, 3}, MeshCollective::ring, Bytes{20'000}},

@@ -45,9 +45,7 @@ std::int64_t total_bytes(const CommGraph& graph) { return graph.total_bytes().va
 
 }  // namespace
 
-TEST_CASE(
-    "chosen nodes are free, sorted and large enough for the ranks, and their placement has the reported "
-    "cost") {
+TEST_CASE("chosen nodes are free, sorted and large enough, and their placement has the reported cost") {
     Rng rng(4);
     for (const std::string& text : machine_texts()) {
         CAPTURE(text);

@@ -108,8 +108,7 @@ TEST_CASE("a tree is cut at the level with the least uplink bandwidth per node")
 }
 
 TEST_CASE(
-    "bisections of fat trees, dragonflies, HyperX and rail clusters are proven, and equal counts of their "
-    "cables") {
+    "bisections of fat trees, dragonflies, HyperX and rail clusters are proven, and equal cable counts") {
     for (const auto& [text, links] : std::vector<std::pair<std::string, std::size_t>>{
              {"fattree:16:16:16", 4096},  // full bisection: every node sends and receives
              {"fattree:44:182,up=1:6,parallel=1:3", 2 * 91 * 18},

@@ -124,9 +124,7 @@ TEST_CASE("failures of unknown nodes, vertices and links are refused") {
                          Error);
 }
 
-TEST_CASE(
-    "if a table of distances around failures exceeds memory, the machine is refused before links are "
-    "listed") {
+TEST_CASE("a table of distances around failures that exceeds memory is refused before links are listed") {
     for (const char* text : {"torus:16384x16384+down:1", "tree:1000:2000000+down:1"}) {
         CAPTURE(text);
         CHECK_THROWS_WITH_AS(make_machine(text), doctest::Contains("need more memory than"), Error);

@@ -61,9 +61,7 @@ TEST_CASE("nodes have links to switches, and to routers that they share with oth
     }
 }
 
-TEST_CASE(
-    "a host link has the bandwidth of all NICs of the node; the default per NIC is that of the fastest "
-    "link") {
+TEST_CASE("a host link has the bandwidth of its node's NICs, each by default as fast as the fastest link") {
     CHECK(last_link("hyperx:4").bandwidth == 1);
     CHECK(last_link("hyperx:4x4,bandwidth.x=double").bandwidth == 2);
     CHECK(last_link("hyperx:4,bandwidth=10GB/s,cards=4").bandwidth == 40e9);

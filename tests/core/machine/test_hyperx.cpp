@@ -92,8 +92,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "the average distance of a HyperX is the sum of 1 - 1 / extent over axes, scaled to pairs of different "
-    "routers") {
+    "the average distance between routers of a HyperX is the sum of 1 - 1 / extent, without equal pairs") {
     const Machine machine = make_machine("hyperx:4x3x5,nodes=2");
     CHECK(machine.average_distance() == doctest::Approx((3.0 / 4 + 2.0 / 3 + 4.0 / 5) * 120 / 119 + 2));
     CHECK(make_machine("hyperx:4x3x5,nodes=2,hosts=free").average_distance() ==

@@ -93,7 +93,7 @@ TEST_CASE("tiles gain the published factors 1.25, 1.5 and 1.86 in 2-D, 1.42 and 
 }
 
 TEST_CASE(
-    "a pipeline takes one step per segment and link; the printed gain of tiles equals their surface gain") {
+    "a pipeline takes a step per segment and link, and by the printed formula tiles gain as by surface") {
     const GridLinks wire{.latency_s = 1e-6, .outer_s_per_byte = 1e-9};
     // On a chain of 8 nodes, 10 segments take 8 - 2 + 10 steps. All links are inter-node.
     const NodeMap chain = node_map({8}, Nodes{0, 1, 2, 3, 4, 5, 6, 7});
@@ -158,8 +158,7 @@ TEST_CASE("no segment size is faster than the reported best one") {
 }
 
 TEST_CASE(
-    "binomial trees have log2 rounds per axis, intra-node rounds first, and inter-node messages share "
-    "channels") {
+    "binomial trees have log2 rounds per axis, intra-node first, and inter-node messages share channels") {
     const GridLinks links{.latency_s = 1, .outer_s_per_byte = 10, .inner_s_per_byte = 1, .channels = 1};
     const NodeMap map = node_map({8, 16}, tile_nodes({8, 16}, {2, 4}));
     CHECK(map.inner_rounds == Nodes{1, 2});

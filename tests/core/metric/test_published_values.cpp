@@ -117,7 +117,7 @@ TEST_CASE("round-robin has the hops of Bhatele and Kale 2008, table 5, with plai
 }
 
 TEST_CASE(
-    "column groups of 48 load no link on one router chip, and 2 messages per link on two (Aktulga 2012)") {
+    "a column group of 48 loads no link on one router chip, and 2 messages per link on two (Aktulga 2012)") {
     const Machine machine = make_machine("torus:17x8x24,nodes=2,hosts=free,bandwidth.y=half+node:24");
     const Allocation all = Allocation::whole(machine);
     const CommGraph group = binomial_tree(48, Bytes{25});  // s = 2.5, in tenths

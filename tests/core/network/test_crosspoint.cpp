@@ -373,9 +373,7 @@ TEST_CASE("multicasts with an average of four copies saturate a switch at a quar
     CHECK(measure(0.28).saturated);
 }
 
-TEST_CASE(
-    "input queues accept less load than crosspoints, and least if all copies of a packet must leave at "
-    "once") {
+TEST_CASE("input queues accept less load than crosspoints, and least if all copies must leave at once") {
     const MulticastSwitches switches("fattree:10", "multicast(fanout=4,sets=512,senders=2)");
     const auto accepted_load = [&](Fanout fanout) {
         MulticastLoad senders(switches.sets, 10, 1, 1, 1);

@@ -112,9 +112,7 @@ std::size_t max_messages_per_step(const Program& program) {
 
 }  // namespace
 
-TEST_CASE(
-    "a schedule ends in the same cycles as a program of rounds and as operations, in both kinds of "
-    "switches") {
+TEST_CASE("as rounds and as operations, a schedule ends in the same cycles, in both kinds of switches") {
     Rng rng(5);
     const auto machines = testing::small_machines();
     for (int drawn = 0; drawn < 100; ++drawn) {

@@ -46,8 +46,7 @@ RoutingResult run(const std::string& text, Routing routing, const std::string& t
 // Kim, Dally, Scott, Abts, ISCA 2008, 4.2: all nodes of a group send to the next group, to which there is one
 // channel.
 TEST_CASE(
-    "detours carry more traffic than the one channel between groups can, and UGAL takes detours only for "
-    "such traffic") {
+    "detours carry more than the one channel between groups, and UGAL takes them only for such traffic") {
     const std::string text = "dragonfly:9x1x4,nodes=2";
     const double alone = 1.0 / (4 * 2);
     const auto next_group = [&](Routing routing) {

@@ -47,8 +47,7 @@ TEST_CASE("every patch and every pair of touching patches has one compute, in or
     }
 }
 
-TEST_CASE(
-    "positions and forces are proportional to the patch, and the work of a compute to its pairs of atoms") {
+TEST_CASE("bytes are proportional to the atoms of a patch, and the load of a compute to its pairs of atoms") {
     const CommGraph graph = molecular_dynamics({4, 4, 4}, 92'224, 1);
     double atoms = 0;
     double pairs = 0;

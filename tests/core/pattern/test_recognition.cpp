@@ -175,8 +175,7 @@ TEST_CASE("rows and columns with all-to-all are recognized") {
 }
 
 TEST_CASE(
-    "a grid with an added, missing or moved edge is rejected, and a grid with different bytes is not "
-    "uniform") {
+    "a grid with an added, missing or moved edge is rejected, and one with different bytes is not uniform") {
     for (const StencilShape shape : {StencilShape::star, StencilShape::box}) {
         for (const bool periodic : {false, true}) {
             const std::vector<GridAxis> grid{{6, periodic}, {5, periodic}, {5, false}};

@@ -253,9 +253,7 @@ TEST_CASE("patches have the same relative positions on the machine as in the box
     }
 }
 
-TEST_CASE(
-    "along each axis, touching patches are no farther apart than the extents of the machine and the box "
-    "require") {
+TEST_CASE("along each axis, touching patches are no farther apart than the extents of the machine require") {
     const Extents cells{12, 12, 8};
     const CommGraph graph = molecular_dynamics({12, 12, 8}, 92'224, 1);
     struct PatchDistances {

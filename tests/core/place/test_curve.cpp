@@ -56,9 +56,7 @@ TEST_CASE("a grid on a machine of its own shape, both along the same curve, take
     }
 }
 
-TEST_CASE(
-    "curve-to-curve is better than row-major ranks along a curve, in parts of a machine and on shared "
-    "slots") {
+TEST_CASE("ranks along a curve cost less than row-major ranks, in parts of a machine and on shared slots") {
     const Machine machine = make_machine("torus:16x16x16");
     const Allocation allocation = fragmented_allocation(machine, 512, 4, 1);
     const std::vector<GridAxis> cube(3, {8, false});

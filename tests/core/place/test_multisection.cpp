@@ -86,8 +86,7 @@ TEST_CASE("multisection is valid on every machine and the same for any number of
 }
 
 TEST_CASE(
-    "multisection of small graphs that cannot be coarsened terminates, for any number of ranks on two "
-    "slots") {
+    "multisection of small graphs that cannot be coarsened ends, for any number of ranks on two slots") {
     const Machine machine = make_machine("torus:2");
     const Allocation allocation = Allocation::whole(machine);
     for (std::size_t ranks = 3; ranks < 24; ++ranks) {

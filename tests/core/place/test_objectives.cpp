@@ -133,9 +133,7 @@ TEST_CASE("the objective time is refused on machines without bandwidths") {
     }
 }
 
-TEST_CASE(
-    "objectives are refused with shared slots, with migration, and with phases or background that do not "
-    "fit") {
+TEST_CASE("objectives are refused with shared slots, migration, and phases or background that do not fit") {
     const Machine machine = make_machine("torus:4");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = make_pattern(8, {{0, 1, 100}});

@@ -120,8 +120,7 @@ TEST_CASE("a grid on shared slots is divided into squares") {
 }
 
 TEST_CASE(
-    "three equally distant groups of slots all get their share of ranks, whatever attracts the ranks "
-    "elsewhere") {
+    "three equally distant groups of slots get equal shares of ranks, whatever attracts ranks elsewhere") {
     // Both axes are cut; every ring of three is then divided at once while other parts of the torus attract
     // its ranks.
     const Machine machine = make_machine("torus:3x4");

@@ -84,8 +84,7 @@ TEST_CASE("steps join adjacent ranges of the ring, and each position only once")
     }
 }
 
-TEST_CASE(
-    "butterflies send no more bytes out of groups than hypercubes, and fewer on average over boundaries") {
+TEST_CASE("Bine butterflies never send more bytes out of groups than hypercubes, and on average fewer") {
     for (std::size_t ranks = 64; ranks <= 1024; ranks *= 2) {
         for (const std::size_t group : group_sizes) {
             CAPTURE(ranks);

@@ -203,8 +203,7 @@ TEST_CASE("the best many-to-many strategy of 2048 ranks depends on degree and si
 }
 
 TEST_CASE(
-    "a many-to-many has as many messages as the all-to-all, and no more bytes per rank than the printed "
-    "equation") {
+    "a many-to-many has as many messages as the all-to-all, and at most the bytes of the printed equation") {
     const auto demand = std::make_shared<Demand>(64, 16, Bytes{1});
     for (const std::string_view name : {"mesh", "grid", "hypercube"}) {
         const MessageCounts all = count_messages(name, Operation::all_to_all, 64);

@@ -107,8 +107,7 @@ TEST_CASE("shifts without contention are those of Kumar's lemma 6, and their com
 }
 
 TEST_CASE(
-    "exchanges with rank r xor j share no link, nor do exchanges of whole quarters that keep their inner "
-    "order") {
+    "exchanges with rank r xor j share no link, nor do exchanges of whole quarters in their inner order") {
     const FatTree tree = k_ary_tree(4, 3);
     for (std::size_t by = 1; by < 64; ++by) CHECK(is_free(tree, prefix_step(64, by), 64));
     std::vector<std::uint32_t> quarters{0, 1, 2, 3};
@@ -133,7 +132,7 @@ TEST_CASE("permuting nodes by xor changes no shift between contention-free and c
 }
 
 TEST_CASE(
-    "without one node, 6 of 8 steps of k-shift share links, and all steps of k-prefix and prefix sends") {
+    "if one node is missing, 6 of 8 steps of k-shift have contention, and all of k-prefix and pairwise") {
     const FatTree tree = k_ary_tree(4, 4);
     const auto met = [&](std::string_view schedule, const std::set<std::size_t>& missing) {
         const auto steps =

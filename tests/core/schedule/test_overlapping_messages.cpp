@@ -153,8 +153,7 @@ TEST_CASE("a reduction costs time per received byte, a copy none") {
 }
 
 TEST_CASE(
-    "more bytes, overhead or latency never make a schedule faster, and no part of the time exceeds the "
-    "total") {
+    "more bytes, overhead or latency never make a schedule faster, and no part exceeds the total time") {
     Rng rng(11);
     const Machine machine = make_machine("torus:4x4,bandwidth=2GB/s,latency=0.5us");
     const ids<Slot> slot_ids(16);

@@ -99,9 +99,7 @@ TEST_CASE("with equal distances and sizes a run takes the sum of its rounds") {
     }
 }
 
-TEST_CASE(
-    "a program of one step takes as long as a run, and ranks start the next step without waiting for "
-    "others") {
+TEST_CASE("a program of one step takes as long as a run, and ranks start the next step without a barrier") {
     const Machine machine = make_machine("tree:4:4,bandwidth=10GB/s,latency=100ns:5us");
     const std::vector<Slot> slots = first_slots(16);
     const AnySchedule near = make_schedule({Operation::all_gather, 16, Bytes{100}}, "ring");

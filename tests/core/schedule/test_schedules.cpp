@@ -267,7 +267,7 @@ TEST_CASE("options that a collective or a number of ranks does not permit are re
 }
 
 TEST_CASE(
-    "total bytes of all ranks apply to all-gather and reduce-scatter; some schedules cannot divide them") {
+    "bytes of all ranks can be given for all-gather and reduce-scatter; some schedules cannot divide them") {
     const auto call = [](Operation operation, std::int64_t bytes) {
         return Call{.operation = operation, .ranks = 6, .bytes = Bytes{bytes}, .in_all = true};
     };

@@ -58,9 +58,7 @@ struct LearningRanks {
 
 }  // namespace
 
-TEST_CASE(
-    "after 20 calls the schedule is within 5 % of the best, even if the known costs are off by a factor of "
-    "ten") {
+TEST_CASE("after 20 calls the schedule is within 5 % of the best, even if known costs are ten times off") {
     constexpr int cases = 300;
     int close = 0, cheap = 0;
     for (std::uint64_t seed = 0; seed < cases; ++seed) {

@@ -212,8 +212,7 @@ TEST_CASE("concurrent queries give equal answers") {
 }
 
 TEST_CASE(
-    "every operation has a schedule for any number of ranks, also if operands must be combined in rank "
-    "order") {
+    "every operation has a schedule for any number of ranks, also if operands must stay in rank order") {
     for (std::size_t ranks = 1; ranks <= 70; ranks += ranks < 18 ? 1 : 13) {
         Strategy strategy(setting_of(ranks));
         for (const Question& question : some_questions(ranks)) {
