@@ -301,7 +301,7 @@ TEST_CASE("link names contain the routers at both ends") {
     CHECK(get_dragonfly(single).link_name(Link{6}) == "group 0 router 0 -> group 1 router 0");
 }
 
-TEST_CASE("a dragonfly describes its structure") {
+TEST_CASE("the description of a dragonfly has its structure") {
     CHECK(make_machine("dragonfly:9x4").describe() == "9x4 dragonfly, 2 global links per router");
     CHECK(make_machine("dragonfly:6x6x16,nodes=4,global=10,arrangement=palmtree,routing=ugal").describe() ==
           "6x6x16 dragonfly, 4 nodes per router, 10 global links per router, palmtree arrangement, UGAL "

@@ -87,7 +87,7 @@ TEST_CASE("routes use the shortest paths over one global link, in equal shares")
     });
 }
 
-TEST_CASE("a Dragonfly+ describes its sizes and names its links") {
+TEST_CASE("the description of a Dragonfly+ has its sizes, and its links have names") {
     const Machine machine = make_machine("dragonflyplus:3x4x2,nodes=8,global=2");
     CHECK(machine.node_count() == 96);
     CHECK(machine.describe() == "3x4x2 Dragonfly+, 8 nodes per leaf, 2 global links per spine");

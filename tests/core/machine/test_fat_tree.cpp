@@ -229,7 +229,7 @@ TEST_CASE("cables have the bandwidth and latency of their level") {
     CHECK(times == std::vector<double>{1e-6, 3e-6, 3e-6, 1e-6});
 }
 
-TEST_CASE("a fat tree describes its structure and routing") {
+TEST_CASE("the description of a fat tree has its structure and routing") {
     CHECK(make_machine("fattree:4:4:4").describe() == "fat tree 4:4:4, up 1:4:4, d-mod-k routing");
     CHECK(make_machine("fattree:18:36,up=1:9,parallel=1:2,routing=random").describe() ==
           "fat tree 18:36, up 1:9, parallel 1:2, random routing");

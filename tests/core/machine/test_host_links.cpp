@@ -78,7 +78,7 @@ TEST_CASE("a host link has the machine's latency unless it is given its own") {
     CHECK(last_link("twisted:4x4,nodes=2,latency.host=300ns").latency == doctest::Approx(3e-7));
 }
 
-TEST_CASE("a machine describes the NICs of its nodes, and hosts=free") {
+TEST_CASE("the description of a machine has the NICs of its nodes, and hosts=free") {
     CHECK(make_machine("torus:4x4,nodes=2").describe() == "4x4 torus, 2 nodes per router");
     CHECK(make_machine("hyperx:4x4,nodes=2,hosts=free").describe() ==
           "4x4 HyperX, 2 nodes per router, hosts free");

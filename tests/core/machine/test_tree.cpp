@@ -55,7 +55,7 @@ TEST_CASE("on 4:8:2 with 1:10:100 ranks 0 and 3 are 1 apart, 0 and 4 are 10, 0 a
     CHECK(machine.hops(Node{31}, Node{32}) == 6);
 }
 
-TEST_CASE("a tree without distances counts the links up and down") {
+TEST_CASE("in a tree without given distances, a distance counts the links up and down") {
     const Machine machine = make_machine("tree:2:2:2");
     CHECK(machine.distance(Slot{0}, Slot{1}) == 2);
     CHECK(machine.distance(Slot{0}, Slot{2}) == 4);

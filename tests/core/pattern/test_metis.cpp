@@ -37,7 +37,7 @@ std::string write_graph(const CommGraph& graph) {
 
 }  // namespace
 
-TEST_CASE("an edge of weight w gives w bytes in each direction, and an empty line an isolated rank") {
+TEST_CASE("an edge of weight w gives w bytes in each direction, and an empty line is an isolated rank") {
     CHECK(to_dense_matrix(read_metis("4 2 1\n2 5\n1 5 3 7\n2 7\n\n")) == path_and_isolated_rank());
 }
 

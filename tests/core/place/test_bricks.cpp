@@ -150,7 +150,7 @@ TEST_CASE("with proxies, a compute adds no less on any slot with one of its patc
     }
 }
 
-TEST_CASE("placement with proxies sends less through proxies than placement without, on any machine") {
+TEST_CASE("a placement made for proxies has fewer hop-bytes through proxies than one made without") {
     const CommGraph graph = molecular_dynamics({6, 6, 4}, 92'224, 1);
     const CommGraph copies = molecular_dynamics({6, 6, 4}, 92'224, 1, false);
     for (const std::string text :

@@ -129,7 +129,7 @@ TEST_CASE("an error for a rank heavier than any slot states a sufficient imbalan
     }
 }
 
-TEST_CASE("integer loads become equal masses, and with imbalance 0 a capacity is the share rounded up") {
+TEST_CASE("integer loads are used as masses, and with imbalance 0 each capacity is the mean, rounded up") {
     const Capacity even = capacity_of(ring(10, Bytes{1}), 4, {.imbalance = 0});
     CHECK(to_vector(even.masses()) == std::vector<std::int64_t>(10, 1));
     CHECK(to_vector(even.capacities()) == std::vector<std::int64_t>(4, 3));

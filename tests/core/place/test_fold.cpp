@@ -283,7 +283,7 @@ TEST_CASE("auto is at least as good as fold and box, also with different loads")
     }
 }
 
-TEST_CASE("unsuitable boxes are refused with suitable ones") {
+TEST_CASE("unsuitable boxes are refused, and the error names suitable ones") {
     const Machine machine = make_machine("torus:4x4");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = grid_of({16, 16}, true);

@@ -38,7 +38,7 @@ TEST_CASE("several values may follow each other") {
     check_error("{} []", "line 1: expected the end of the text at '[]'");
 }
 
-TEST_CASE("invalid JSON is refused with its line") {
+TEST_CASE("the error for invalid JSON names the line") {
     check_error("", "line 1: expected a value, but the text ends");
     check_error("[1,]", "line 1: expected a value at ']'");
     check_error("[1\n2]", "line 2: expected ',' or ']' at '2]'");
