@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Record the compile cost of every object, and compare the total with a budget.
 
-As ``CMAKE_CXX_COMPILER_LAUNCHER`` it runs the compiler and logs the CPU time and peak
+As ``CMAKE_CXX_COMPILER_LAUNCHER`` it runs the compiler, and logs the CPU time and peak
 memory of every object in ``build/compile_cost.tsv``. After every 16 objects it also
-compiles a reference file, to calibrate the current speed of the machine.
+compiles a reference file, to measure the current speed of the machine.
 
 Without arguments it prints the totals and the ten slowest files, and fails if they
 exceed ``tools/compile_budget.json``. ``--update`` sets the budget to the current
@@ -27,7 +27,8 @@ LOG = ROOT / "build/compile_cost.tsv"
 BUDGET = ROOT / "tools/compile_budget.json"
 REFERENCE = ROOT / "tools/compile_reference.cpp"
 REFERENCE_EVERY = 16  # objects
-#: CPU time varies by 15 % between machines, memory by 0.1 %: fail only if both grow.
+#: Between machines, CPU time varies by 15 % and memory by 0.1 %, so the check fails
+#: only if both grow.
 MAX_GROWTH = {"cpu": 1.03, "memory": 1.03}
 MAX_COMPILER_MEMORY = 512  # MiB
 
@@ -60,7 +61,7 @@ def _compile_reference(compiler: str) -> None:
 
 
 def print_totals(update: bool) -> int:
-    """Print the totals; return 1 if CPU time and memory exceed the budget."""
+    """Print the totals; return 1 if both CPU time and memory exceed the budget."""
     objects, references = _read_log()
     reference = statistics.median(references)
     total = sum(seconds for seconds, _ in objects.values())
@@ -105,7 +106,7 @@ def _check_budget(
 
 
 def _read_log() -> tuple[dict[str, tuple[float, int]], list[float]]:
-    """Read the last entry of each object, and all entries of the reference.
+    """Read the last log entry of each object, and all entries of the reference file.
 
     Skip tests and the checks that CMake compiles at configure time.
     """

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reference for compile times: a file that uses the standard library like the core. A change of
-// this file changes the unit of the budget.
+// Reference for compile times: a file that uses the standard library as the core does. The budget is in
+// multiples of its compile time, so a change of this file changes the unit.
 #include <algorithm>
 #include <array>
 #include <compare>

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""List core functions that neither libtopoloom nor the Python module uses.
+"""List functions of the core that neither libtopoloom nor the Python module uses.
 
-Links the objects of a build again as one library with only the exported functions as
-roots, and reads which functions the linker removes. Such functions are never called, or
-all calls are inlined, so that they can be static or in an anonymous namespace. The exit
-status is 1 if the linker removes any.
+Links the objects of a build again as one library, with only the exported functions as
+roots, and reads which functions the linker removes. Such functions are either never
+called, or inlined in all calls; then they can be static or in an anonymous namespace.
+The exit status is 1 if the linker removes any.
 
 Usage: tools/unused_functions.py [BUILD]
 """
@@ -27,7 +27,7 @@ ALLOWED = {
 
 
 def run_command(*words: str | Path, text: str | None = None) -> str:
-    """Run a command; return standard output and error."""
+    """Run a command; return its standard output and standard error."""
     return subprocess.run(
         words,
         input=text,
@@ -65,7 +65,7 @@ def find_removed_functions(build: Path) -> set[str]:
 
 
 def find_external_functions(build: Path) -> set[str]:
-    """Return the mangled names of functions with one definition in the core."""
+    """Return the mangled names of external functions that the core defines."""
     listed = run_command("nm", "--defined-only", build / "libtopoloom_core.a")
     return set(re.findall(r"^\w+ T (\w+)$", listed, re.MULTILINE))
 

@@ -7,7 +7,7 @@ list_commands
 format_commands
 get_usage_pieces
 
-# Read or called by Python, IPython, pickle, NumPy, PyTorch, expat and MkDocs.
+# Read or called by Python, IPython, pickle, NumPy, PyTorch, expat or MkDocs.
 __annotations__
 __signature__
 _repr_html_
@@ -30,11 +30,7 @@ machine_html
 graph_html
 judgement_html
 
-# Read by lizard.
-_logical_operators
-_ternary_operators
-
-# Loaded by name by topoloom.cli.complete.
+# Loaded by topoloom.cli.complete by their names.
 SWITCHING
 traffic_names
 injection_names
@@ -43,7 +39,7 @@ routing_names
 arbiter_names
 allocator_names
 
-# Loaded by name by topoloom.machines.import_formats.
+# Loaded by topoloom.machines.import_formats by their names.
 read_aws_topology
 read_google_instances
 read_hwloc

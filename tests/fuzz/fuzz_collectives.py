@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compare random collectives with the MPI library's: `make fuzz-collectives`.
+"""Compare random collectives with those of the MPI library: `make fuzz-collectives`.
 
-`tests/mpi/programs/collectives/collective_cases.c` draws operation, count, datatype,
-root, operator, MPI_IN_PLACE, and whether the call is blocking, nonblocking or
-persistent. Results must be equal. Half of the cases use the chosen schedule, half use a
-named schedule.
+`tests/mpi/programs/collectives/collective_cases.c` draws the operation, count,
+datatype, root, operator, use of MPI_IN_PLACE, and whether the call is blocking,
+nonblocking or persistent. Results must equal those of the MPI library. Half of the
+cases use the schedule that Topoloom chooses, half use a named schedule.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "mpi"))
 
-#: Rank counts, and number of cases per 100 with each count.
+#: Numbers of ranks, and how many of 100 cases use each of them.
 SHARES = {
     **{1: 3, 2: 20, 3: 15, 4: 15, 5: 12, 7: 10, 8: 10, 9: 6, 13: 3, 16: 2, 17: 2},
     **{24: 1, 31: 1},
 }
-#: Number of cases per run of the program.
+#: Number of cases in each run of the program.
 AT_ONCE = 400
 
 
 def main() -> int:
-    """Run the cases with each MPI, and print one line per MPI."""
+    """Run the cases with each MPI library, and print one line for each."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cases", type=int, default=100_000, help="for each MPI")
     parser.add_argument("--only", metavar="MPI", help="openmpi, mpich or openmpi5")
@@ -60,7 +60,7 @@ def _run_random_cases(mpi: Mpi, folder: Path, cases: int, seed: int) -> int:
 
     source = ROOT / "tests/mpi/programs/collectives/collective_cases.c"
     program = compile_with_collectives(mpi, source, folder)
-    # MPICH busy-waits, so runs with more ranks than cores are slow.
+    # MPICH waits actively, so runs with more ranks than cores are slow.
     yields = folder / "yield_ucx.so"
     run(["cc", "-O2", "-shared", "-fPIC", ROOT / "bench/yield_ucx.c", "-o", yields])
     environment = {**os.environ, "LD_PRELOAD": str(yields)}

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Feed random or coverage-guided texts to every machine reader: `make fuzz`.
+"""Feed random or coverage-guided texts to all readers of files: `make fuzz`.
 
-Every target of `tests/package/importers/fuzz_targets.py` runs for the same time, in a
-separate process with limited memory. With atheris, coverage of the Python code guides
-the texts. Compiled readers, and all readers without atheris, get randomly mutated
-seeds. Texts that crash, or take over 2 s or too much memory, are stored in
-``build/fuzz/TARGET``, and the exit status is 1.
+Each reader in `tests/package/importers/fuzz_targets.py` runs for the same time, in a
+separate process with limited memory. If atheris is installed, coverage guides the
+choice of texts for Python readers. Otherwise, and for compiled readers, texts are
+randomly mutated seeds. Texts with which a reader crashes, or takes over 2 s or too much
+memory, are stored in ``build/fuzz/TARGET``, and the exit status is 1.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / "build" / "fuzz"
 _MAX_MEMORY_BYTES = 4 << 30
 _MAX_BYTES = 32_768
-#: libFuzzer's timeout, above the limit of `fuzz_targets.run_target`, for endless calls
+#: Timeout of libFuzzer for endless calls, above the limit of `fuzz_targets.run_target`
 _TIMEOUT_SECONDS = 60
 
 sys.path.insert(0, str(ROOT / "tests" / "package" / "importers"))
 
 
 def main() -> int:
-    """Run all targets for equal times, and print one line per target."""
+    """Run all targets for equal times, and print one line for each."""
     parser = argparse.ArgumentParser(description="Fuzz the readers of machines.")
     parser.add_argument("--seconds", type=int, default=600, help="for all targets")
     parser.add_argument("--only", nargs="+", metavar="TARGET", help="these targets")

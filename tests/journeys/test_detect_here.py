@@ -20,7 +20,7 @@ CPUS = sorted(os.sched_getaffinity(0))
 
 @pytest.fixture(autouse=True)
 def process_outside_jobs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Leave all jobs, enter an empty directory, and let Open MPI start as root."""
+    """Leave all jobs, enter an empty directory, and let root start Open MPI."""
     monkeypatch.chdir(tmp_path)
     for name in list(os.environ):
         if name.startswith(("SLURM_", "PBS_", "LSB_", "FLUX_", "PJM_")):
@@ -55,6 +55,6 @@ def test_run_binds_each_rank_to_a_separate_core() -> None:
     run = [*TOPOLOOM, "run", "--machine", "detect", "--profile", "ring.npz"]
     output = run_command(*run, "--", "mpirun.openmpi", "-n", ranks, "./where")
     cores = [line.split()[2:] for line in output.splitlines()]
-    # Each rank has all CPUs of one core, which no other rank has.
+    # Each rank is bound to all CPUs of one core, and no other rank is bound to them.
     assert len(cores) == ranks
     assert sorted(int(cpu) for core in cores for cpu in core) == CPUS

@@ -15,9 +15,9 @@ IGNORED = re.compile(
 )
 DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.MULTILINE)
 MACRO = re.compile(r"[ \t]*#\s*define\s+(\w+)(.*)", re.DOTALL)
-#: The name of a struct member is not a use of the function or variable.
+#: A member of a struct is not a use of a function or variable with the same name.
 WORD = re.compile(r"(?<!\.)(?<!->)\b[A-Za-z_]\w*")
-#: `name(arguments)`, optionally with attributes, before a function body.
+#: `name(arguments)` before the body of a function, optionally with attributes.
 FUNCTION = re.compile(
     r"(\w+)\s*\((?:[^()]|\([^()]*\))*\)\s*(?:__attribute__.*)?$", re.DOTALL
 )
@@ -25,7 +25,7 @@ VARIABLE = re.compile(r"(\w+)\s*(?:\[[^]]*\]\s*)*$")
 TYPE = re.compile(r"\b(?:struct|union|enum)\s+\w+")
 
 
-class Source(NamedTuple):
+class SourceSymbols(NamedTuple):
     """The symbols of one C file.
 
     Attributes
@@ -35,7 +35,7 @@ class Source(NamedTuple):
     used
         Identifiers outside inline functions and macros.
     expansions
-        Macros and functions with internal linkage -> identifiers in their definition.
+        Names of macros and static functions -> identifiers in their definitions.
     """
 
     defined: set[str]
@@ -43,7 +43,7 @@ class Source(NamedTuple):
     expansions: dict[str, set[str]]
 
 
-def read_source(text: str) -> Source:
+def read_symbols(text: str) -> SourceSymbols:
     """Read the symbols of a C source or header."""
     code = IGNORED.sub(lambda found: '""' if found[0][0] in "\"'" else " ", text)
     expansions: dict[str, set[str]] = {}
@@ -63,11 +63,11 @@ def read_source(text: str) -> Source:
             used |= words
             if not re.search(r"\b(?:static|extern|typedef)\b", head):
                 defined |= _find_variables(head)
-    return Source(defined, used, expansions)
+    return SourceSymbols(defined, used, expansions)
 
 
 def _split_declarations(code: str) -> Iterator[tuple[str, str | None]]:
-    """Split a file into declarations, as pairs of head and body in braces."""
+    """Split a file into declarations: pairs of a head and a body in braces, or None."""
     depth, start, body = 0, 0, 0
     for sign in re.finditer(r"[{};]", code):
         if sign[0] == "{":
@@ -86,14 +86,14 @@ def _split_declarations(code: str) -> Iterator[tuple[str, str | None]]:
 
 
 def _find_variables(head: str) -> set[str]:
-    """Return the name of the variable that a declaration defines, or none."""
+    """Return the name of the variable that a declaration defines, if it defines one."""
     is_variable = "=" in head or len(TYPE.sub("type ", head).split()) > 1
     found = VARIABLE.search(head.partition("=")[0].strip()) if is_variable else None
     return {found[1]} if found else set()
 
 
-def find_references(sources: Mapping[str, Source]) -> dict[str, set[str]]:
-    """Map each source to the sources whose symbols it uses, directly or by macros."""
+def find_references(sources: Mapping[str, SourceSymbols]) -> dict[str, set[str]]:
+    """Map each source to those whose symbols it uses, directly or through macros."""
     headers = [s for name, s in sources.items() if name.endswith(".h")]
     shared = {key: words for s in headers for key, words in s.expansions.items()}
     units = {name: s for name, s in sources.items() if not name.endswith(".h")}

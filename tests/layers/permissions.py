@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads from each module's README.md which includes and imports it permits."""
+"""Reads from the README.md of each module which modules its files may include."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MAY_INCLUDE = re.compile(r"^May include: (.+)\.$", re.MULTILINE)
 
 
 def read_permissions(top: Path, suffixes: tuple[str, ...]) -> dict[str, set[str]]:
-    """Map every source folder to the folders that its README.md permits."""
+    """Map every source folder to the folders that its files may include."""
     folders = {path.parent for suffix in suffixes for path in top.rglob(f"*{suffix}")}
     return {
         str(folder.relative_to(top)): read_module_permissions(folder)
@@ -21,7 +21,7 @@ def read_permissions(top: Path, suffixes: tuple[str, ...]) -> dict[str, set[str]
 
 
 def read_module_permissions(folder: Path) -> set[str]:
-    """Read the permitted folders from the README.md of a folder."""
+    """Read the folders that files of a folder may include from its README.md."""
     found = MAY_INCLUDE.search((folder / "README.md").read_text())
     assert found, f"{folder}/README.md does not state what its files may include"
     return set() if found[1] == "nothing" else set(found[1].split(", "))
@@ -30,8 +30,8 @@ def read_module_permissions(folder: Path) -> set[str]:
 def is_permitted(folder: str, allowed: set[str], other: str) -> bool:
     """Return whether files of `folder` are permitted to include files of `other`.
 
-    A name permits a folder and all folders below. If this folder contains the including
-    folder, the name permits only the folder itself.
+    An allowed folder stands for itself and all folders below. If it contains the
+    including folder, it stands only for itself.
     """
     if other in allowed or other == folder:
         return True
@@ -40,7 +40,7 @@ def is_permitted(folder: str, allowed: set[str], other: str) -> bool:
 
 
 def find_permitted_cycles(permissions: dict[str, set[str]]) -> list[str]:
-    """List cycles of permitted includes between folders."""
+    """List the cycles that permitted includes could form between folders."""
     return find_cycles(
         {
             folder: {o for o in permissions if is_permitted(folder, allowed, o)}
@@ -51,7 +51,7 @@ def find_permitted_cycles(permissions: dict[str, set[str]]) -> list[str]:
 
 
 def find_cycles(edges: Mapping[str, Collection[str]]) -> list[str]:
-    """List shortest cycles of a directed graph, at most one through each node."""
+    """List shortest cycles of a directed graph. No two of them share a node."""
     cycles: list[str] = []
     named: set[str] = set()
     for start in sorted(edges):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Include and symbol dependences of the C and C++ sources in mpi/ and nccl/."""
+"""Files in mpi/ and nccl/ include only what they may, and never form cycles."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from c_symbols import find_references, read_source
+from c_symbols import find_references, read_symbols
 from permissions import find_cycles, read_module_permissions
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,7 +27,7 @@ def relative_name(path: Path) -> str:
 
 
 def find_included_headers(path: Path) -> list[Path]:
-    """Find the headers of mpi/ and nccl/ that a file includes; its folder is first."""
+    """Find the headers that a file includes; its own folder takes precedence."""
     found = []
     for name in INCLUDED.findall(path.read_text()):
         beside = path.with_name(name)
@@ -37,12 +37,12 @@ def find_included_headers(path: Path) -> list[Path]:
 
 
 def find_module(path: Path) -> Path:
-    """Return the folder of a file's README.md; for fortran/, the library's folder."""
+    """Return the module of a file: its folder, or the one above if in fortran/."""
     return path.parent.parent if path.parent.name == "fortran" else path.parent
 
 
 def read_permissions_below(top: str) -> dict[str, set[str]]:
-    """Map the modules below `top` to the modules that they are permitted to include."""
+    """Map the modules below `top` to the modules that they may include."""
     modules = {find_module(path) for path in FILES if path.is_relative_to(ROOT / top)}
     return {
         str(module.relative_to(ROOT / top)): {
@@ -79,7 +79,7 @@ def test_permissions_have_no_cycles(top: str) -> None:
 
 
 def test_headers_do_not_include_each_other_in_cycles() -> None:
-    """A C++ header and its source count as one file."""
+    """A C++ header and the source with the same name count as one file."""
     edges: dict[str, set[str]] = {}
     for path in FILES:
         if path.suffix != ".c":
@@ -95,7 +95,7 @@ def test_headers_do_not_include_each_other_in_cycles() -> None:
 @pytest.mark.parametrize("folder", C_FOLDERS, ids=relative_name)
 def test_sources_do_not_use_each_other_in_cycles(folder: Path) -> None:
     sources = {
-        path.name: read_source(path.read_text()) for path in folder.glob("*.[ch]")
+        path.name: read_symbols(path.read_text()) for path in folder.glob("*.[ch]")
     }
     assert not find_cycles(find_references(sources))
 
@@ -112,7 +112,7 @@ def test_symbols_are_read_from_text() -> None:
     )
     free = "void free_run(int x) { rounds[0] = x; }\n"
     texts = {"run.h": header, "run.c": run, "plan.c": plan, "free.c": free}
-    sources = {name: read_source(text) for name, text in texts.items()}
+    sources = {name: read_symbols(text) for name, text in texts.items()}
     assert sources["run.c"].defined == {"advance_run", "rounds"}
     references = find_references(sources)
     assert references == {

@@ -45,7 +45,7 @@ def test_permissions_have_no_cycles() -> None:
 
 
 def test_includes_have_no_cycles() -> None:
-    """A header and its source count as one file."""
+    """A header and the source with the same name count as one file."""
     edges: dict[str, set[str]] = {}
     for path in FILES:
         name = relative_name(path.with_suffix(""))

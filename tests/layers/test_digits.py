@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[2] / "python" / "topoloom"
-#: These methods accept all Unicode digits, but int() rejects some of them.
+#: These methods accept all Unicode digits, some of which int() rejects.
 LOOSE = (r"\d", ".isdigit()", ".isdecimal()", ".isnumeric()")
 
 

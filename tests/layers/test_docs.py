@@ -31,7 +31,7 @@ DOCS = ROOT / "docs"
 PAGES = sorted(
     [*DOCS.rglob("*.md"), *(ROOT / n for n in ("README.md", "CONTRIBUTING.md"))]
 )
-#: Names that the examples in docs/develop add.
+#: Verbs and mappers that readers of the examples in docs/develop write.
 WRITTEN_BY_READERS = {"peers", "count_peers"}
 BLOCK = re.compile(r"^ *```(\w*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 
@@ -183,7 +183,7 @@ def test_the_page_of_tasks_names_every_task() -> None:
 
 
 def list_pages_with_files() -> list[Path]:
-    """List the pages that print a file with `cat`."""
+    """List the pages whose examples print a file with `cat`."""
     return [
         page
         for page in PAGES
@@ -194,7 +194,8 @@ def list_pages_with_files() -> list[Path]:
 @pytest.mark.parametrize("page", list_pages_with_files(), ids=lambda page: page.stem)
 def test_commands_print_what_the_pages_show(page: Path, topoloom: Command) -> None:
     for body in find_code_blocks(page, "console"):
-        # The first `cat` of a file prints its contents; later prints must be equal.
+        # The first `cat` of a file defines its contents. Later ones must print the
+        # same.
         for line, printed in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", body, re.M):
             program, *words = shlex.split(line)
             if program == "topoloom":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rules that no compiler checks: dependences, sizes and contents of files."""
+"""Rules for files that no compiler checks: dependences, sizes and contents."""
 
 from __future__ import annotations
 
@@ -61,11 +61,11 @@ def test_the_core_neither_prints_nor_opens_files() -> None:
 
 
 def test_bindings_are_at_most_a_fifth_of_the_core() -> None:
-    def lines(paths: list[Path]) -> int:
+    def count_lines(paths: list[Path]) -> int:
         return sum(len(path.read_text().splitlines()) for path in paths)
 
     bindings = sorted((ROOT / "bindings").rglob("*.[ch]pp"))
-    assert lines(bindings) <= lines(list_core_files()) / 5
+    assert count_lines(bindings) <= count_lines(list_core_files()) / 5
 
 
 def test_no_file_is_longer_than_the_limit() -> None:

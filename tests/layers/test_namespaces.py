@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Internal names of a core module are in the module's namespace.
+"""Names that only one core module uses are in the namespace of that module.
 
-The namespace `topoloom` contains names that modules, bindings and tests share.
+The namespace `topoloom` itself has the names that several modules, bindings or tests
+use.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ OPENED = re.compile(r"^namespace (\w[\w:]*) \{", re.MULTILINE)
 #: Modules with a namespace, and modules of place/ without one.
 NAMED = ("partition", "qap", "bound")
 SHARED = ("place", "place/state")
-#: Headers of these modules that declare shared names.
+#: Headers of these modules that declare names for other modules.
 VOCABULARY = (
     "bound/bound_problem.hpp",
     "bound/bus_affinity.hpp",
@@ -28,8 +29,8 @@ VOCABULARY = (
 )
 
 
-def namespace_of(header: str) -> str:
-    """Return the namespace of a header's declarations."""
+def get_expected_namespace(header: str) -> str:
+    """Return the namespace in which a header must declare its names."""
     folder = Path(header).parent
     top = folder.parts[0]
     if header not in VOCABULARY:
@@ -45,7 +46,7 @@ def test_headers_declare_in_the_namespace_of_their_module() -> None:
     for path in HEADERS:
         name = str(path.relative_to(CORE))
         opened = set(OPENED.findall(path.read_text()))
-        if opened - {namespace_of(name)}:
+        if opened - {get_expected_namespace(name)}:
             wrong.append(f"{name}: {', '.join(sorted(opened))}")
     assert not wrong
 
@@ -55,8 +56,8 @@ def test_the_headers_with_shared_names_exist() -> None:
 
 
 def test_modules_have_the_namespaces_of_their_names() -> None:
-    assert namespace_of("place/grid/fold.hpp") == "topoloom::grid"
-    assert namespace_of("qap/exact/branch_and_bound.hpp") == "topoloom::qap"
-    assert namespace_of("bound/transport.hpp") == "topoloom::bound"
-    assert namespace_of("bound/network_graph.hpp") == "topoloom"
-    assert namespace_of("place/problem.hpp") == "topoloom"
+    assert get_expected_namespace("place/grid/fold.hpp") == "topoloom::grid"
+    assert get_expected_namespace("qap/exact/branch_and_bound.hpp") == "topoloom::qap"
+    assert get_expected_namespace("bound/transport.hpp") == "topoloom::bound"
+    assert get_expected_namespace("bound/network_graph.hpp") == "topoloom"
+    assert get_expected_namespace("place/problem.hpp") == "topoloom"

@@ -3,9 +3,9 @@
 
 Compilers do not detect duplicates, because each file is compiled alone and the linker
 silently merges functions with equal names. ``-flto -Wodr`` finds duplicate types, but
-takes over a minute of CPU time. This test counts types in the text of headers and
-requires internal linkage for types in sources. A full run also compiles all headers in
-one file.
+takes over a minute of CPU time. This test searches the text of headers for duplicate
+types, and requires internal linkage for types in sources. A full run also compiles all
+headers in one file.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 INCLUDED = ("core", "tests/core", "third_party")
 SOURCES = ("core", "tests/core", "bindings", "bench/core")
 
-#: clang-format indents everything inside functions and classes.
+#: Only declarations outside functions and classes begin in the first column.
 TYPE = re.compile(r"(?:struct|class|union|enum class|enum) ([\w:]+)")
 NAMESPACE = re.compile(r"namespace ([\w:]+) \{|\}  // namespace ([\w:]+)")
 
@@ -54,7 +54,7 @@ def find_defined_types(header: str) -> Iterator[str]:
 
 
 def list_headers() -> list[Path]:
-    """List all headers by their include paths."""
+    """List the include paths of all headers."""
     found = [
         header.relative_to(ROOT / folder)
         for folder in INCLUDED[:2]

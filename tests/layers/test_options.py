@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Options have the same meaning in all verbs."""
+"""An option has the same meaning in all verbs."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from topoloom.cli.app import GROUPS, VERBS, app
 if TYPE_CHECKING:
     from tests.conftest import Command
 
-#: Options whose help describes the verb's output or format.
+#: Options whose help differs because it describes the output or formats of a verb.
 OUTPUT_OPTIONS = {"--output", "-o"}
 FORMAT_OPTIONS = {"--to"}
-#: Options that are established terms with another meaning in `network`.
+#: Options that, in `network`, are established terms with another meaning.
 NETWORK_TERMS = {"--loads", "--traffic"}
-#: In `axes`, the number of ranks, as in training frameworks.
+#: Options that `axes` uses as training frameworks do: the number of ranks.
 FRAMEWORK_TERMS = {"--world"}
 #: `probe` checks a machine, `export` checks a placement.
 CHECK_OPTIONS = {"--check"}
-#: In `trees`, the option selects what to simulate; in `balance` it has one choice.
+#: `trees` selects with it what to simulate; in `balance` it has only one choice.
 SIMULATION_OPTIONS = {"--simulate"}
 
 

@@ -26,9 +26,9 @@ def module_name(path: Path) -> str:
 
 MODULES = {module_name(path): path for path in FILES}
 
-#: Functions that import a module by its name.
+#: Functions that import a module whose name is their argument.
 IMPORTERS = ("import_module", "__import__")
-#: The module that loads the verbs, which use other files of its folder.
+#: The module that loads the verbs. It may form cycles with files of its folder.
 DISPATCHER = "cli.app"
 
 
@@ -78,7 +78,7 @@ def list_call_imports(tree: ast.Module, name: str) -> set[str]:
     }
     found: set[str] = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and called_name(node) in IMPORTERS:
+        if isinstance(node, ast.Call) and get_called_name(node) in IMPORTERS:
             module = node.args[0]
             if isinstance(module, ast.JoinedStr):
                 found |= {substitute_fields(module, name, text) for text in texts}
@@ -95,13 +95,13 @@ def list_call_imports(tree: ast.Module, name: str) -> set[str]:
     return {other for other in MODULES if f"topoloom.{other}" in found}
 
 
-def called_name(call: ast.Call) -> str:
+def get_called_name(call: ast.Call) -> str:
     """Return the name of the called function, without its module."""
     return ast.unparse(call.func).rpartition(".")[2]
 
 
 def substitute_fields(module: ast.JoinedStr, name: str, text: str) -> str:
-    """Substitute a text for the fields of an f-string, except `__name__`."""
+    """Substitute a text for fields of an f-string, but the module for `__name__`."""
     parts = []
     for part in module.values:
         if isinstance(part, ast.Constant):
@@ -160,7 +160,7 @@ def test_late_imports_are_found() -> None:
     assert list_statement_imports(tree, PACKAGE) == {"support.units"}
 
 
-#: Code outside the core that parses machine expressions.
+#: Patterns of code that parses machine texts outside the core.
 MACHINE_TEXT_PARSER = re.compile(
     r"(?:machine|described|network|before|after)\.text"
     r"\.(?:partition|rpartition|split|rsplit|find|index|startswith|removeprefix|replace)"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All assignments of tasks to ranks, for exact search.
+// Enumerates all assignments of tasks to ranks, for exhaustive search.
 #pragma once
 
 #include <cstddef>

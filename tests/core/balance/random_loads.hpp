@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random task counts of ranks, and the worst cases of the alias method.
+// Random task counts per rank, and the worst cases of the alias method.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ inline TaskCounts random_loads(std::size_t ranks, std::uint32_t most, Rng& rng) 
     return loads;
 }
 
-/// Random task counts whose sum is a multiple of the number of ranks.
+/// Random task counts per rank. Their sum is a multiple of the number of ranks.
 inline TaskCounts random_even_loads(std::size_t ranks, std::uint32_t most, Rng& rng) {
     TaskCounts loads = random_loads(ranks, most, rng);
     const auto sum = std::reduce(loads.begin(), loads.end());
@@ -28,7 +28,8 @@ inline TaskCounts random_even_loads(std::size_t ranks, std::uint32_t most, Rng& 
     return loads;
 }
 
-/// Sudheer 2012, ch. 5, example 1, with 2n ranks: n - 1 (n - 1 times), 2, 2n - 2, n + 1 (n - 1 times).
+/// Task counts of Sudheer 2012, ch. 5, example 1, with 2n ranks: n - 1 (n - 1 times), 2, 2n - 2, n + 1 (n - 1
+/// times).
 inline TaskCounts make_sudheer_example_1(std::int64_t n) {
     TaskCounts loads(static_cast<std::size_t>(n - 1), n - 1);
     loads.push_back(2);
@@ -37,7 +38,7 @@ inline TaskCounts make_sudheer_example_1(std::int64_t n) {
     return loads;
 }
 
-/// Sudheer 2012, ch. 5, example 2, with P ranks: 1, then P + 1 (P - 1 times).
+/// Task counts of Sudheer 2012, ch. 5, example 2, with P ranks: 1, then P + 1 (P - 1 times).
 inline TaskCounts make_sudheer_example_2(std::int64_t ranks) {
     TaskCounts loads(static_cast<std::size_t>(ranks), ranks + 1);
     loads.front() = 1;

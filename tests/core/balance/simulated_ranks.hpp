@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Simulates ranks that compute a plan by messages, in one thread; messages of a pair arrive in order.
+// Simulates, in one thread, ranks that compute a plan by exchanging messages. Messages from one rank to
+// another arrive in order.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +20,7 @@ namespace topoloom {
 struct SimulatedPlan {
     Plan plan;                            // as computed by senders
     Plan as_received;                     // as computed by receivers
-    std::uint32_t max_sent_messages = 0;  // maximum messages sent by one rank
+    std::uint32_t max_sent_messages = 0;  // most messages sent by any rank
     // Length of the longest chain of messages, each sent after the previous one was received.
     std::size_t longest_chain = 0;
 };

@@ -25,8 +25,8 @@ Amounts sum_tasks_by_pair(const Plan& plan) {
     return amounts;
 }
 
-/// Algorithm 1 of chapter 5 as printed, with phantoms on the lowest ranks. `bins` has deficits first; source
-/// and tasks are S and W in the source.
+/// Algorithm 1 of Sudheer 2012, ch. 5, as printed; the lowest ranks get the phantom tasks that make the sum
+/// divisible. `bins` lists ranks with a deficit first. `source` and `tasks` are S and W in the paper.
 Amounts run_printed_alias(TaskCounts loads) {
     const EvenLoad even = compute_even_load(loads);
     const std::int64_t k = even.ceiling;
@@ -94,7 +94,7 @@ TEST_CASE("all loads end equal if the number of ranks divides their sum") {
     }
 }
 
-TEST_CASE("loads with a remainder end in k-2..k with phantoms, and at k-1 or k without") {
+TEST_CASE("loads end at most 2 below the ceiling of the mean, or at most 1 below it without phantom tasks") {
     Rng rng(2);
     bool two_below = false;
     for (int draw = 0; draw < 4000; ++draw) {
@@ -116,7 +116,7 @@ TEST_CASE("the plan equals the plan of the published algorithm") {
     }
 }
 
-TEST_CASE("example 1 takes one message less than twice the optimum") {
+TEST_CASE("example 1 takes one message fewer than twice the minimum") {
     for (std::int64_t n = 4; n < 60; ++n) {
         const TaskCounts loads = make_sudheer_example_1(n);
         const PlanMeasures found = measure_plan(balance({loads}, "alias"), loads.size());
@@ -139,7 +139,7 @@ TEST_CASE("in example 2 every rank refills the previous one") {
     }
 }
 
-TEST_CASE("one rank, no tasks and equal loads need no plan") {
+TEST_CASE("the plan is empty for one rank, for no tasks and for equal loads") {
     for (const TaskCounts& loads : {TaskCounts{7}, TaskCounts{0}, TaskCounts(5, 0), TaskCounts(5, 3)}) {
         for (const Balancer& one : balancers()) {
             if (!one.needs_machine) CHECK(balance({loads}, one.name).empty());
@@ -161,7 +161,7 @@ TEST_CASE("invalid loads are refused with a one-line error") {
     CHECK_THROWS_AS(static_cast<void>(balance({TaskCounts{1}}, "alias(remainder=none)")), Error);
 }
 
-TEST_CASE("a rank that requests only its own moves gets all of them") {
+TEST_CASE("a plan that is computed for one rank has all moves of that rank") {
     Rng rng(11);
     for (int draw = 0; draw < 40; ++draw) {
         const TaskCounts loads = random_loads(2 + rng.below(30), 9, rng);
@@ -182,7 +182,7 @@ TEST_CASE("a rank that requests only its own moves gets all of them") {
     }
 }
 
-TEST_CASE("rounds are computed only for plans that may forward tasks") {
+TEST_CASE("balancers that never forward tasks need one round") {
     CHECK(!forwards_tasks("alias(remainder=exact)"));
     CHECK(!forwards_tasks("auto"));
     CHECK(forwards_tasks("diffusion"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tasks of unequal load and size: balance_with_few_bytes() respects limits and moves few bytes, compared with
-// exact search.
+// Tests balance_with_few_bytes() on tasks of unequal load and size: it respects limits and moves little more
+// than the minimum bytes, which exhaustive search finds.
 #include <doctest.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ struct FewBytesCase {
     [[nodiscard]] Tasks tasks() const { return {loads, owners, ranks, bytes, memory, tolerance}; }
 };
 
-/// The first ranks have more tasks than the last.
+/// The first ranks have more tasks than the last ones.
 FewBytesCase random_case(std::size_t count, std::size_t ranks, Rng& rng) {
     FewBytesCase one{{}, {}, {}, ranks};
     for (std::size_t i = 0; i < count; ++i) {
@@ -60,7 +60,7 @@ RankTotals sum_rank_totals(const FewBytesCase& one, const std::vector<Rank>& own
     return ends;
 }
 
-/// Minimum moved bytes of all assignments within the limit; -1 if none is.
+/// Fewest bytes moved by any assignment within the limit; -1 if no assignment is within it.
 std::int64_t min_moved_bytes(const FewBytesCase& one, double limit) {
     std::int64_t best = -1;
     for_every_assignment(one.loads.size(), one.ranks, [&](const std::vector<Rank>& owners) {
@@ -71,7 +71,7 @@ std::int64_t min_moved_bytes(const FewBytesCase& one, double limit) {
     return best;
 }
 
-/// Minimum load of the busiest rank over all assignments within the memory; infinite if there are none.
+/// Least load of the busiest rank over all assignments that fit in memory; infinite if none does.
 double min_max_load(const FewBytesCase& one) {
     double best = std::numeric_limits<double>::infinity();
     for_every_assignment(one.loads.size(), one.ranks, [&](const std::vector<Rank>& owners) {
@@ -107,7 +107,7 @@ TEST_CASE("no rank exceeds the mean by more than the tolerance, and moved bytes 
     }
 }
 
-TEST_CASE("the bound on moved bytes uses the reached loads, also for tasks that are too large") {
+TEST_CASE("the lower bound on moved bytes holds also if a task exceeds the load limit") {
     Rng rng(3);
     for (int draw = 0; draw < 300; ++draw) {
         const FewBytesCase one = random_case(3 + rng.below(6), 2 + rng.below(3), rng);
@@ -116,7 +116,7 @@ TEST_CASE("the bound on moved bytes uses the reached loads, also for tasks that 
     }
 }
 
-TEST_CASE("few tasks get the result of exact search: least load above the limit, then fewest bytes") {
+TEST_CASE("few tasks are balanced optimally: fewest bytes within the limit, or else within the least load") {
     Rng rng(2);
     for (int draw = 0; draw < 200; ++draw) {
         FewBytesCase one = random_case(5 + rng.below(4), 2 + rng.below(2), rng);
@@ -139,7 +139,7 @@ TEST_CASE("few tasks get the result of exact search: least load above the limit,
     }
 }
 
-TEST_CASE("few large tasks are packed within the limit") {
+TEST_CASE("few large tasks are packed optimally") {
     const FewBytesCase one{{9, 4, 2, 4, 4, 7, 3},
                            std::vector<std::int64_t>(7, 1),
                            {Rank{0}, Rank{0}, Rank{0}, Rank{0}, Rank{0}, Rank{0}, Rank{1}},
@@ -148,7 +148,7 @@ TEST_CASE("few large tasks are packed within the limit") {
     CHECK(found.load_max == 11);
 }
 
-TEST_CASE("no rank is busier than in the greedy result or the plan of the alias method") {
+TEST_CASE("no rank is busier than after greedy balancing or the alias method") {
     Rng rng(5);
     int met = 0;
     double ours = 0, bound = 0;
@@ -170,7 +170,7 @@ TEST_CASE("no rank is busier than in the greedy result or the plan of the alias 
     CHECK(ours <= 1.25 * bound);
 }
 
-TEST_CASE("no set of tasks with fewer bytes has the same load") {
+TEST_CASE("no set of tasks with fewer bytes reaches the requested load") {
     Rng rng(4);
     for (int draw = 0; draw < 200; ++draw) {
         const FewBytesCase one = random_case(1 + rng.below(10), 1, rng);
@@ -198,7 +198,7 @@ TEST_CASE("no set of tasks with fewer bytes has the same load") {
         CHECK(bytes == best);
         CHECK(found.least_bytes == best);
     }
-    // With many tasks the bound uses fractions of tasks.
+    // With many tasks the bound may count fractions of tasks.
     const FewBytesCase many{std::vector<double>(5000, 1), std::vector<std::int64_t>(5000, 2), {}, 1};
     std::vector<std::uint32_t> held;
     for (std::uint32_t i = 0; i < 5000; ++i) held.push_back(i);
@@ -222,7 +222,7 @@ TEST_CASE("memory limits are respected, and a balanced start is unchanged") {
     CHECK(balance_with_few_bytes(level.tasks()) == level.owners);
 }
 
-TEST_CASE("a rank that lacks memory sends the task with the fewest bytes") {
+TEST_CASE("a rank that exceeds its memory sends the task with the fewest bytes") {
     const FewBytesCase one{{1, 1, 1}, {100, 1, 0}, {Rank{0}, Rank{0}, Rank{1}}, 2, 100, 1};
     CHECK(balance_with_few_bytes(one.tasks()) == std::vector<Rank>{Rank{0}, Rank{1}, Rank{1}});
 }

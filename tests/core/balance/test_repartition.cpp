@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tasks that exchange messages: repartitioning gives a small cut and moves few bytes, compared with exact
-// search.
+// Repartitions tasks that exchange messages: with few tasks the cost of cut and moved bytes equals that of
+// exhaustive search.
 #include <doctest.h>
 
 #include <algorithm>
@@ -70,7 +70,7 @@ MeshCase make_random_mesh(std::uint32_t count, std::uint32_t ranks, Rng& rng) {
     return one;
 }
 
-/// Minimum cost of all assignments within the limit; -1 if none is.
+/// Least cost of any assignment within the limit; -1 if no assignment is within it.
 double min_cost(const Tasks& tasks) {
     double best = -1;
     const double limit = load_limit(tasks);
@@ -84,7 +84,7 @@ double min_cost(const Tasks& tasks) {
 
 }  // namespace
 
-TEST_CASE("few tasks reach the optimum of exact search, with and without a machine") {
+TEST_CASE("for few tasks repartition finds the optimum, with and without a machine") {
     Rng rng(1);
     const Machine line = make_machine("mesh:3");
     const std::vector<Slot> slots{Slot{0}, Slot{1}, Slot{2}};
@@ -108,7 +108,8 @@ TEST_CASE("few tasks reach the optimum of exact search, with and without a machi
     CHECK(found > 40);
 }
 
-TEST_CASE("the cost is cut bytes in all periods plus moved bytes, on a machine times distance and 1/16") {
+TEST_CASE(
+    "the cost is cut bytes times periods plus moved bytes, each weighted by distance + 1/16 on a machine") {
     Rng rng(7);
     const Machine line = make_machine("mesh:3");
     const std::vector<Slot> slots{Slot{0}, Slot{1}, Slot{2}};
@@ -126,7 +127,7 @@ TEST_CASE("the cost is cut bytes in all periods plus moved bytes, on a machine t
     CHECK(task_cost(tasks, tasks.owners) == measure_tasks(tasks, tasks.owners).cost);
 }
 
-TEST_CASE("repartition respects the tolerance, at lower cost than a policy that ignores neighbors") {
+TEST_CASE("repartition respects the tolerance, and costs less than balancing that ignores neighbors") {
     Rng rng(2);
     for (const std::uint32_t ranks : {2, 7, 16}) {
         const MeshCase one = make_mesh_case(32, ranks, rng);
@@ -140,7 +141,7 @@ TEST_CASE("repartition respects the tolerance, at lower cost than a policy that 
     }
 }
 
-TEST_CASE("tasks with many periods until the next balancing move to reduce the cut") {
+TEST_CASE("the more periods until the next balancing, the more tasks move to reduce the cut") {
     Rng rng(3);
     const MeshCase one = make_mesh_case(32, 16, rng);
     Tasks tasks = one.tasks(16);
@@ -203,7 +204,7 @@ TEST_CASE("memory limits are respected with neighbors") {
     CHECK(std::ranges::max(bytes_of_rank) <= tasks.memory);
 }
 
-TEST_CASE("the poll callback can end a search at every call") {
+TEST_CASE("the poll callback can end a search at any call") {
     Rng rng(6);
     const MeshCase one = make_mesh_case(40, 8, rng);
     const Machine machine = make_machine("torus:8");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sweep keeps the guarantees of the alias method, and distributed ranks compute the same plan.
+// The sweep keeps the guarantees of the alias method, and ranks that exchange messages compute the same plan.
 #include "topoloom/balance/sweep.hpp"
 
 #include <doctest.h>
@@ -28,7 +28,8 @@ void check_sweep(const TaskCounts& loads) {
     const PlanMeasures least = least_measures(loads, ends);
     CHECK(measures.max_receives == least.max_receives);
     CHECK(measures.max_tasks_received == least.max_tasks_received);
-    // As for the alias method: fewer messages than ranks off their target, and at most twice the minimum.
+    // Guarantees of the alias method: fewer messages than ranks that are off their target, and at most twice
+    // the minimum.
     std::int64_t unequal = 0;
     for (std::size_t i = 0; i < loads.size(); ++i) unequal += loads[i] != ends[i] ? 1 : 0;
     CHECK(measures.messages <= std::max<std::int64_t>(unequal - 1, 0));
@@ -101,7 +102,7 @@ TEST_CASE("ten thousand ranks that exchange messages compute the plan of the swe
     check_simulated_plan(loads, rng);
 }
 
-TEST_CASE("plans of the sweep cost at most 5 % more than those of the alias method") {
+TEST_CASE("plans of the sweep have at most 5 % more messages and tasks than those of the alias method") {
     Rng rng(4);
     std::int64_t messages = 0, alias_messages = 0, tasks = 0, alias_tasks = 0;
     for (int draw = 0; draw < 50; ++draw) {

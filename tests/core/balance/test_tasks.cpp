@@ -21,7 +21,7 @@ std::vector<Rank> make_ranks(const std::vector<std::uint32_t>& numbers) {
 
 }  // namespace
 
-TEST_CASE("greedy moves only the excess of a rank") {
+TEST_CASE("greedy balancing moves only the excess of a rank") {
     const std::vector<double> loads{4, 3, 2, 1, 1, 1};
     const std::vector<Rank> present = make_ranks({0, 0, 0, 1, 1, 2});
     Tasks tasks{.loads = loads, .owners = present, .ranks = 3, .tolerance = 0};
@@ -32,7 +32,7 @@ TEST_CASE("greedy moves only the excess of a rank") {
     CHECK(balance_greedily(tasks) == present);
 }
 
-TEST_CASE("a plan moves tasks whose neighbors are on the receiver") {
+TEST_CASE("a rank sends the tasks whose neighbors are on the receiving rank") {
     // Ranks 0 and 1 have loads 4 and 2: one of four equal tasks moves, and only task 2 communicates with rank 1.
     const std::vector<double> loads(6, 1);
     const std::vector<Rank> present = make_ranks({0, 0, 0, 0, 1, 1});
@@ -46,7 +46,7 @@ TEST_CASE("a plan moves tasks whose neighbors are on the receiver") {
     }
 }
 
-TEST_CASE("a plan of several rounds is executed") {
+TEST_CASE("a plan of several rounds forwards tasks") {
     // All tasks are on rank 0 of a ring of 8, along which diffusion forwards them.
     const std::vector<double> loads(64, 0.5);
     const std::vector<Rank> present(64, Rank{0});
@@ -57,7 +57,7 @@ TEST_CASE("a plan of several rounds is executed") {
     CHECK(std::ranges::min(ends) >= 3.5);
 }
 
-TEST_CASE("unequal loads end near their mean") {
+TEST_CASE("tasks of unequal load leave every rank near the mean") {
     Rng rng(3, 0);
     std::vector<double> loads;
     std::vector<Rank> present;

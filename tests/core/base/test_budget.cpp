@@ -21,7 +21,7 @@ TEST_CASE("a budget without limits never ends") {
     for (int i = 0; i < 100; ++i) CHECK(meter.spend(1 << 20));
 }
 
-TEST_CASE("a search without remaining time ends at its first check of the clock") {
+TEST_CASE("a search that has no time left ends when it first checks the clock") {
     const Budget budget{.seconds = 0};
     Meter meter(budget);
     CHECK_FALSE(meter.spend(1));

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint32_t greatest = (1U << 31) - 1;
 
-void check(std::uint32_t dividend, const Divisor& divisor) {
+void check_quotient(std::uint32_t dividend, const Divisor& divisor) {
     if (divisor.quotient(dividend) != dividend / divisor.value() ||
         divisor.remainder(dividend) != dividend % divisor.value()) {
         FAIL_CHECK(dividend, " by ", divisor.value());
@@ -27,10 +27,10 @@ void check_around_multiples(const Divisor& divisor) {
     for (const std::uint32_t times : {0U, 1U, 2U, 3U, last / 2, last - (last > 0), last}) {
         const std::uint64_t multiple = std::uint64_t{times} * divisor.value();
         for (const std::uint64_t dividend : {multiple, multiple + 1, multiple + divisor.value() - 1}) {
-            if (dividend <= greatest) check(static_cast<std::uint32_t>(dividend), divisor);
+            if (dividend <= greatest) check_quotient(static_cast<std::uint32_t>(dividend), divisor);
         }
     }
-    check(greatest, divisor);
+    check_quotient(greatest, divisor);
 }
 
 }  // namespace
@@ -49,7 +49,7 @@ TEST_CASE("quotients and remainders are exact for random numbers of all sizes") 
     Rng rng(1);
     for (int round = 0; round < 100000; ++round) {
         const Divisor divisor(1 + rng.below(1U << rng.below(32)));
-        check(rng.below(1U << 31) >> rng.below(31), divisor);
+        check_quotient(rng.below(1U << 31) >> rng.below(31), divisor);
         check_around_multiples(divisor);
     }
 }

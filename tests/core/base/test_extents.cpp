@@ -7,7 +7,7 @@
 
 using namespace topoloom;
 
-TEST_CASE("the number of cells saturates") {
+TEST_CASE("the number of cells saturates instead of overflowing") {
     CHECK(cell_count(Extents{}) == 1);
     CHECK(cell_count(Extents{3, 4, 5}) == 60);
     CHECK(cell_count(Extents{3, 0, 4'294'967'295}) == 0);
@@ -17,7 +17,7 @@ TEST_CASE("the number of cells saturates") {
     CHECK(cell_count(Extents{most, most, 8, 3}) == std::numeric_limits<std::uint64_t>::max());
 }
 
-TEST_CASE("cells are visited in the order of their numbers") {
+TEST_CASE("cells are visited in increasing order of their numbers") {
     const Extents extents{3, 1, 4};
     const Extents strides = row_major_strides(extents);
     CHECK(strides == Extents{4, 4, 1});

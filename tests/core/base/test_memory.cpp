@@ -9,7 +9,7 @@
 
 using namespace topoloom;
 
-TEST_CASE("a limit on the address space limits the reported memory") {
+TEST_CASE("the reported memory is at most the limit on the address space") {
     const std::uint64_t all = usable_memory();
     CHECK(all > 1'000'000);
     {

@@ -8,7 +8,7 @@
 
 using namespace topoloom;
 
-TEST_CASE("every chunk runs exactly once, by a worker below the number of threads") {
+TEST_CASE("every chunk is processed exactly once, by a worker with an index below the number of threads") {
     for (const int threads : {1, 2, 5}) {
         for (const std::size_t chunks : {std::size_t{0}, std::size_t{1}, std::size_t{3}, std::size_t{100}}) {
             std::vector<std::atomic<int>> runs(chunks);
@@ -23,7 +23,7 @@ TEST_CASE("every chunk runs exactly once, by a worker below the number of thread
     }
 }
 
-TEST_CASE("chunks cover the items once, in order, and the last may be short") {
+TEST_CASE("chunks cover each item once, in order, and only the last chunk may be short") {
     for (const std::size_t count :
          {std::size_t{0}, std::size_t{1}, std::size_t{9}, std::size_t{10}, std::size_t{11}}) {
         const Chunks chunks(count, 5);

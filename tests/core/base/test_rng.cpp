@@ -12,7 +12,7 @@
 using namespace topoloom;
 using Block = std::array<std::uint32_t, 4>;
 
-TEST_CASE("Philox gives the published test vectors of Random123") {
+TEST_CASE("Philox reproduces the published test vectors of Random123") {
     CHECK(philox({0, 0, 0, 0}, {0, 0}) == Block{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
     constexpr std::uint32_t ones = 0xffffffff;
     CHECK(philox({ones, ones, ones, ones}, {ones, ones}) ==
@@ -30,7 +30,7 @@ TEST_CASE("a stream starts with the block of counter zero, and its key is the se
     CHECK(rng.next() == philox({1, 0, 0, 0}, {0, 0})[0]);
 }
 
-TEST_CASE("a copied stream replays, another stream or seed differs") {
+TEST_CASE("a copy of a stream repeats its numbers, another stream or seed gives other numbers") {
     Rng rng(7, 3);
     Rng copy = rng;
     Rng other_stream(7, 4);
@@ -69,7 +69,7 @@ TEST_CASE("below() with a bound of more than 2^31 has no bias towards small valu
     const std::uint32_t bound = 3U << 30;
     int low = 0;
     for (int i = 0; i < 30'000; ++i) low += rng.below(bound) < (1U << 30) ? 1 : 0;
-    // Taking the remainder instead would give one half.
+    // With a mere remainder, half of the values would be low instead of a third.
     CHECK(std::abs(low - 10'000) < 500);
 }
 
@@ -89,7 +89,7 @@ TEST_CASE("uniform numbers lie in [0, 1) with mean 1/2 and variance 1/12") {
     CHECK(squares / draws == doctest::Approx(1.0 / 3).epsilon(0.01));
 }
 
-TEST_CASE("a shuffle is a permutation, and all orders of three occur") {
+TEST_CASE("a shuffle is a permutation, and all orders of three items occur") {
     Rng rng(4);
     std::vector<int> items(1000);
     std::iota(items.begin(), items.end(), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random patterns on random allocations of all machines, and exhaustive optima of small cases.
+// Random patterns on random allocations of all machines, and optima of small cases by exhaustive search.
 #pragma once
 
 #include <doctest.h>
@@ -47,7 +47,7 @@ void for_each_placement(const topoloom::Allocation& allocation, std::size_t rank
     do {
         use(topoloom::Placement(allocation,
                                 {slots.begin(), slots.begin() + static_cast<std::ptrdiff_t>(ranks)}));
-        // The next choice of slots; skips orders of the unused slots.
+        // Continues with the next choice of slots; skips permutations of the unused slots.
         std::ranges::reverse(slots.begin() + static_cast<std::ptrdiff_t>(ranks), slots.end());
     } while (std::ranges::next_permutation(slots).found);
 }

@@ -58,7 +58,7 @@ TEST_CASE("the number of best affinities of the Cell equals the published count"
     }
 }
 
-TEST_CASE("an affinity is scored by half messages per link") {
+TEST_CASE("an affinity's score counts link loads in half messages") {
     const auto& bus = std::get<RingBus>(cell.topology());
     const BusAffinities found = rank_bus_affinities(bus, stations, make_ring(8));
     const auto score_of = [&](const BusAffinity& element_of_thread) {
@@ -70,14 +70,14 @@ TEST_CASE("an affinity is scored by half messages per link") {
     // The affinity named Ring in the source sends all eight messages counter-clockwise without overlap.
     const BusScore all_one_way = score_of({0, 2, 4, 6, 7, 5, 3, 1});
     CHECK(all_one_way == BusScore{2, 16, 0, 0});
-    // Identity: three messages each way, one overlap each way, two half-way messages.
+    // The identity has three messages and one overlap in each direction, and two half-way messages.
     const BusScore identity = score_of({0, 1, 2, 3, 4, 5, 6, 7});
     CHECK(identity.imbalance == 0);
     CHECK(identity.half_way == 4);
     CHECK(identity.peak == 4);
 }
 
-TEST_CASE("a ring of 16 threads crosses a blade twice at best, and with every message at worst") {
+TEST_CASE("at best two messages of a ring of 16 threads cross between the blade's processors, at worst all") {
     const Bipartitions halves = rank_bipartitions(make_ring(16));
     CHECK(halves.best.crossing == Bytes{2 * 16384});
     CHECK(halves.optima == 16);
@@ -85,7 +85,7 @@ TEST_CASE("a ring of 16 threads crosses a blade twice at best, and with every me
     CHECK(halves.pessima == 2);
 }
 
-TEST_CASE("processor 0 is the side that sends more") {
+TEST_CASE("of the two sides of a bipartition, the one that sends more is on processor 0") {
     const CommGraph graph = make_pattern(4, 3, [](std::size_t i) {
         return std::vector<std::pair<std::size_t, std::size_t>>{{0, 1}, {2, 3}, {3, 1}}[i];
     });

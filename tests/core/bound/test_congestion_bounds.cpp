@@ -15,7 +15,7 @@ using namespace topoloom;
 
 namespace {
 
-CongestionBound best_bound(const BoundProblem& problem) {
+CongestionBound find_best_bound(const BoundProblem& problem) {
     const Budget budget;
     Meter meter(budget);
     return congestion_bound(problem, meter);
@@ -27,10 +27,10 @@ double compute_congestion(const CommGraph& graph, const Allocation& allocation, 
 
 }  // namespace
 
-TEST_CASE("no placement has less congestion than the bounds, on any machine") {
+TEST_CASE("no random placement has less congestion than the best bound, on any machine") {
     for_each_bound_case(30, [](const CommGraph& graph, const Allocation& allocation, Rng& rng) {
         const BoundProblem problem(graph, allocation);
-        const CongestionBound bound = best_bound(problem);
+        const CongestionBound bound = find_best_bound(problem);
         CAPTURE(bound.by);
         CAPTURE(bound.where);
         for (int i = 0; i < 10; ++i) {
@@ -47,12 +47,12 @@ TEST_CASE("ranks without messages cause no congestion") {
         const Allocation allocation = Allocation::whole(machine);
         for (const std::size_t ranks : {std::size_t{1}, std::size_t{2}}) {
             const CommGraph graph = CommGraph::from_edges(ranks, {}, {}, {});
-            CHECK(best_bound(BoundProblem(graph, allocation)).value == 0);
+            CHECK(find_best_bound(BoundProblem(graph, allocation)).value == 0);
         }
     }
 }
 
-TEST_CASE("no placement has less congestion than any bound") {
+TEST_CASE("in small cases no placement has less congestion than any of the bounds") {
     for_each_bound_case(5, [](const CommGraph& graph, const Allocation& allocation, Rng&) {
         const BoundProblem problem(graph, allocation);
         const Budget budget;
@@ -71,7 +71,7 @@ TEST_CASE("no placement has less congestion than any bound") {
     });
 }
 
-TEST_CASE("no k ranks have a smaller cut than the reported minimum") {
+TEST_CASE("no set of k ranks has a smaller cut than the reported minimum") {
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         Rng rng(seed);
         const std::size_t ranks = 1 + seed % 9;
@@ -91,7 +91,7 @@ TEST_CASE("no k ranks have a smaller cut than the reported minimum") {
     }
 }
 
-TEST_CASE("dual prices identify links that all routes between fragments share") {
+TEST_CASE("dual prices find the links that all routes between two fragments share") {
     const Machine machine = make_machine("torus:17x8x24");
     const Allocation allocation = fragmented_allocation(machine, 64, 4, 1);
     const CommGraph graph = stencil(std::vector<GridAxis>(3, {4, true}), StencilShape::star, Bytes{1024});
@@ -132,13 +132,13 @@ TEST_CASE("bounds are exact for stencils on a torus of the same shape") {
         std::vector<GridAxis> grid;
         for (const std::uint32_t extent : machine.grid()) grid.push_back({extent, text.front() == 't'});
         const CommGraph graph = stencil(grid, StencilShape::star, Bytes{1000});
-        const CongestionBound bound = best_bound(BoundProblem(graph, allocation));
+        const CongestionBound bound = find_best_bound(BoundProblem(graph, allocation));
         CHECK(bound.value > 1000 * 0.999);
         CHECK(bound.value <= 1000);
     }
 }
 
-TEST_CASE("a bound reports its proof and its location") {
+TEST_CASE("the best bound reports its name, and the rank or group of ranks from which it follows") {
     // Rank 0 sends to all others over the single link of its leaf.
     std::vector<Rank> sources(15, Rank{0});
     std::vector<Rank> peers;
@@ -146,7 +146,7 @@ TEST_CASE("a bound reports its proof and its location") {
     const auto star = CommGraph::from_edges(16, sources, peers, std::vector<Bytes>(15, Bytes{100}));
     const Machine tree = make_machine("tree:4:4");
     const Allocation leaves = Allocation::whole(tree);
-    const CongestionBound hub = best_bound(BoundProblem(star, leaves));
+    const CongestionBound hub = find_best_bound(BoundProblem(star, leaves));
     CHECK(hub.by == "injection");
     CHECK(hub.where == "rank 0");
     CHECK(hub.value == doctest::Approx(1500));
@@ -161,12 +161,12 @@ TEST_CASE("a bound reports its proof and its location") {
         }
     }
     const auto all = CommGraph::from_edges(16, from, to, std::vector<Bytes>(from.size(), Bytes{100}));
-    const CongestionBound group = best_bound(BoundProblem(all, leaves));
+    const CongestionBound group = find_best_bound(BoundProblem(all, leaves));
     CHECK(group.by == "cut");
     CHECK(group.where == "nodes 0..3");
     CHECK(group.value == doctest::Approx(4 * 12 * 100));
     // One node: no bytes cross a link.
     const Machine one = make_machine("torus:1+node:16");
     const Allocation slots = Allocation::whole(one);
-    CHECK(best_bound(BoundProblem(all, slots)).by == "nothing");
+    CHECK(find_best_bound(BoundProblem(all, slots)).by == "nothing");
 }

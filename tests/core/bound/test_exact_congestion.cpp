@@ -32,7 +32,7 @@ TEST_CASE("the search for minimum congestion finds the best of all placements") 
     });
 }
 
-TEST_CASE("an interrupted search for congestion keeps the known bound") {
+TEST_CASE("an interrupted search for minimum congestion keeps the bound known before") {
     Rng rng(2);
     const Machine machine = make_machine("torus:3x3");
     const Allocation allocation = Allocation::whole(machine);

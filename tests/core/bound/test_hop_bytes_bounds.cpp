@@ -60,7 +60,7 @@ Placement random_shared_placement(const Allocation& allocation, std::span<const 
     return {allocation, std::move(places), SlotUse::shared};
 }
 
-/// Checks the best of all bounds; the sparse bound is at most the dense bound.
+/// Returns the highest bound, and checks that the sparse bound is at most the dense bound.
 std::int64_t find_highest_bound(const BoundProblem& problem) {
     const std::int64_t dense = bound::gilmore_lawler_bound(problem);
     CHECK(bound::sparse_bound(problem) <= dense);
@@ -72,7 +72,7 @@ std::int64_t find_highest_bound(const BoundProblem& problem) {
 
 }  // namespace
 
-TEST_CASE("no placement has fewer hop-bytes than the bounds, on any machine") {
+TEST_CASE("no random placement has fewer hop-bytes than the best bound, on any machine") {
     for_each_bound_case(30, [](const CommGraph& graph, const Allocation& allocation, Rng& rng) {
         const BoundProblem problem(graph, allocation);
         const std::int64_t best = find_highest_bound(problem);
@@ -94,8 +94,8 @@ TEST_CASE("the Gilmore-Lawler bound equals its definition, and is at most the op
         CHECK(bound <= least);
         CHECK(bound::projection_bound(problem).value_or(0) <= least);
         CHECK(bound::dual_ascent_bound(problem, meter).value_or(0) <= least);
-        // The first sweep gives Gilmore and Lawler's bound, except for bytes rounded down to one part in
-        // 10^6.
+        // The first sweep gives Gilmore and Lawler's bound, except that it rounds bytes down by up to one
+        // part in 10^6.
         if (const auto raised = bound::dual_ascent_bound(problem, meter))
             CHECK(*raised >= bound - bound / 100'000 - 1);
     });
@@ -163,16 +163,16 @@ TEST_CASE("bounds are exact for stencils on a torus of the same shape") {
     }
 }
 
-TEST_CASE("with several slots per node the heaviest partners count as the nearest") {
-    // Of six neighbors, three can be on the node with 2 x 2 x 2 ranks; a fourth can be for some ranks, but
-    // not for all.
+TEST_CASE("with several slots per node the bound assumes that the heaviest partners are nearest") {
+    // With 2 x 2 x 2 ranks on a node, three of a rank's six neighbors share its node. Some ranks, but not
+    // all, could have a fourth there.
     const Machine machine = make_machine("torus:2x2x2+node:8");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = stencil(std::vector<GridAxis>(3, {4, true}), StencilShape::star, Bytes{1});
     CHECK(bound::sparse_bound(BoundProblem(graph, allocation)) == 0);
 }
 
-TEST_CASE("searching large allocations in regions gives the same distances") {
+TEST_CASE("nearest distances in large allocations, searched region by region, equal those of a full search") {
     Rng rng(4);
     for (const std::string text : {"torus:20x21x22", "tree:24:20:21,distance=1:10:100", "mesh:96x97"}) {
         CAPTURE(text);
@@ -205,7 +205,7 @@ TEST_CASE("searching large allocations in regions gives the same distances") {
     }
 }
 
-TEST_CASE("assigning classes gives the same bound as assigning their members") {
+TEST_CASE("assigning classes costs as much as assigning their members one by one") {
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         Rng rng(seed);
         const std::size_t rows = 1 + rng.below(6);
@@ -238,7 +238,7 @@ TEST_CASE("assigning classes gives the same bound as assigning their members") {
         Error);
 }
 
-TEST_CASE("slots have capacity for at most as many ranks as if all were the lightest") {
+TEST_CASE("no slot can hold more ranks than if it held only the lightest ones") {
     CHECK(max_ranks_on_slots(std::vector<std::int64_t>{5, 1, 3}, std::vector<std::int64_t>{0, 1, 4, 8, 9}) ==
           std::vector<std::uint32_t>{0, 1, 2, 2, 3});
 }

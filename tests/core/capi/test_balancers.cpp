@@ -21,7 +21,7 @@ using Loads = std::vector<std::int64_t>;
 /// Tasks by pair of sender and receiver.
 using Moves = std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t>;
 
-/// The tasks that ranks report as sent; checks that ranks report the same tasks as received.
+/// Collects the tasks that ranks report as sent, and checks that the receivers report the same tasks.
 Moves collect_moves(const std::vector<topoloom_own_plan>& plans) {
     Moves given, received;
     for (std::uint32_t rank = 0; rank < plans.size(); ++rank) {
@@ -45,16 +45,16 @@ Loads loads_after(Loads loads, const Moves& moves) {
     return loads;
 }
 
-class Balancer {
+class BalancerHandle {
    public:
-    Balancer(const char* method, std::size_t ranks, const char* machine = nullptr,
-             const std::vector<std::uint32_t>& slots = {}) {
+    BalancerHandle(const char* method, std::size_t ranks, const char* machine = nullptr,
+                   const std::vector<std::uint32_t>& slots = {}) {
         status =
             topoloom_balancer_make(method, machine, ranks, slots.data(), &balancer_, error, sizeof error);
     }
-    ~Balancer() { topoloom_balancer_free(balancer_); }
-    Balancer(const Balancer&) = delete;
-    Balancer& operator=(const Balancer&) = delete;
+    ~BalancerHandle() { topoloom_balancer_free(balancer_); }
+    BalancerHandle(const BalancerHandle&) = delete;
+    BalancerHandle& operator=(const BalancerHandle&) = delete;
 
     Moves compute_plan(const Loads& loads) {
         std::vector<topoloom_own_plan> plans(loads.size());
@@ -82,7 +82,7 @@ class ThreadMessages {
         ThreadMessages* post;
         std::uint32_t own;
         Loads words;  // payload of the last received message
-        int left;     // number of messages until the transport fails
+        int left;     // number of messages after which the transport fails
     };
     static int send(void* context, std::uint32_t to, int topic, const std::int64_t* words,
                     std::size_t count) {
@@ -147,46 +147,46 @@ Moves run_distributed_plan(const Loads& loads) {
 
 }  // namespace
 
-TEST_CASE("the parts of a plan are consistent for every balancer and balance loads") {
+TEST_CASE("with every balancer, the parts of the plan agree between ranks and balance the loads") {
     const Loads loads{0, 9, 3, 0, 14, 1, 7, 6};
     for (const char* method : {"alias", "alias(remainder=exact)", "qwalk", "sweep"}) {
         INFO(std::string(method));
-        Balancer balancer(method, loads.size());
+        BalancerHandle balancer(method, loads.size());
         const Loads found = loads_after(loads, balancer.compute_plan(loads));
         CHECK(balancer.status == 0);
         CHECK(std::ranges::count(found, 5) == 8);
     }
 }
 
-TEST_CASE("tasks move to near ranks if slots are given") {
+TEST_CASE("if slots are given, tasks move to near ranks") {
     // Ranks 0 and 3 have a surplus, ranks 1 and 2 a deficit; rank 0 is next to rank 2, and rank 3 next to
     // rank 1.
-    Balancer balancer("transport", 4, "ring:8", {0, 5, 1, 4});
+    BalancerHandle balancer("transport", 4, "ring:8", {0, 5, 1, 4});
     REQUIRE(balancer.status == 0);
     CHECK(balancer.compute_plan({4, 0, 0, 4}) == Moves{{{0, 2}, 2}, {{3, 1}, 2}});
 }
 
-TEST_CASE("ranks that exchange messages compute the same plan as a rank with all loads") {
+TEST_CASE("ranks that exchange messages compute the same plan as one rank that knows all loads") {
     for (const Loads& loads : {Loads{5}, Loads{8, 0}, Loads{0, 7, 0, 0, 2}, Loads{9, 9, 0, 0, 4, 1, 0, 30}}) {
-        Balancer balancer("sweep", loads.size());
+        BalancerHandle balancer("sweep", loads.size());
         CHECK(run_distributed_plan(loads) == balancer.compute_plan(loads));
     }
 }
 
 TEST_CASE("error messages are one line") {
-    CHECK(std::string(Balancer("alais", 4).error)
+    CHECK(std::string(BalancerHandle("alais", 4).error)
               .starts_with("no balancer 'alais' (did you mean 'alias'?); there are: "));
-    CHECK(std::string(Balancer("auto", 2, "ring:8", {3, 9}).error) ==
+    CHECK(std::string(BalancerHandle("auto", 2, "ring:8", {3, 9}).error) ==
           "slot 9 is none of the 8 slots of ring:8");
-    Balancer alias("alias", 2);
+    BalancerHandle alias("alias", 2);
     alias.compute_plan({-1, 3});
     CHECK(alias.status == 1);
     CHECK(std::string(alias.error) == "rank 0 has a load of -1; loads are at least 0");
     for (const char* several : {"diffusion(neighbors=ring)", "integer-diffusion", "laplacian"})
-        CHECK(std::string(Balancer(several, 4).error).find("in several rounds") != std::string::npos);
+        CHECK(std::string(BalancerHandle(several, 4).error).find("in several rounds") != std::string::npos);
 }
 
-TEST_CASE("a transport that fails returns its own status") {
+TEST_CASE("if the transport fails, its status is returned") {
     ThreadMessages post(2);
     ThreadMessages::Rank context{&post, 0, {}, 0};
     const topoloom_channel carrier{&context, ThreadMessages::send, ThreadMessages::receive};
@@ -196,7 +196,7 @@ TEST_CASE("a transport that fails returns its own status") {
     CHECK(plan.owner == nullptr);
 }
 
-TEST_CASE("few ranks gather loads, many do not") {
+TEST_CASE("few ranks gather all loads, many ranks do not") {
     CHECK(topoloom_gathers_loads(2, 1, 2, 0, 0) == 1);
     CHECK(topoloom_gathers_loads(100'000'000, 1'000'000, 100, 1e-6, 1e-9) == 0);
     CHECK(topoloom_gathers_by_node(120, 10, 12) == 1);

@@ -83,7 +83,7 @@ std::vector<std::vector<std::uint32_t>> make_pair_pattern(std::uint32_t ranks, s
 
 }  // namespace
 
-TEST_CASE("ranks that communicate are placed on one node") {
+TEST_CASE("ranks that communicate are placed on the same node") {
     // Processes 0, 1 are on node 5, processes 2, 3 on node 9; ranks 0 and 2 communicate, and 1 and 3.
     const ProcessMap process_map = ProcessMap::from_groups(1, 0, {5, 5, 9, 9});
     CHECK(process_map.machine() == "tree:2+node:2,distance=16:16");
@@ -105,7 +105,7 @@ TEST_CASE("the order is unchanged if reordering gains nothing") {
     CHECK(ordered.gain.after == ordered.gain.before);
 }
 
-TEST_CASE("a job with uneven groups becomes part of a regular tree") {
+TEST_CASE("a job with uneven groups is modeled as a part of a regular tree") {
     // Two switches with 2 and 1 nodes, with 3, 1 and 2 processes; on the first node two of them share a
     // package.
     const ProcessMap process_map =
@@ -118,13 +118,13 @@ TEST_CASE("a job with uneven groups becomes part of a regular tree") {
     CHECK(ordered.gain.after < ordered.gain.before);
 }
 
-TEST_CASE("equal numbers in different groups denote different groups") {
+TEST_CASE("equal group numbers below different parents denote different groups") {
     CHECK(ProcessMap::from_groups(2, 1, {0, 0, 1, 0}).machine() == "tree:2");
     CHECK(ProcessMap::from_groups(2, 1, {0, 0, 0, 1}).machine() == "tree:2");
     CHECK(ProcessMap::from_groups(2, 0, {0, 0, 0, 1}).machine() == "tree:1+node:2,distance=16:16");
 }
 
-TEST_CASE("switches are dropped if a regular tree around them would be too large") {
+TEST_CASE("switches are left out if a regular tree that contains them would be too large") {
     // Each level has one large group of 1000 switches, nodes or processes.
     Groups groups;
     for (std::int64_t i = 0; i < 1000; ++i) groups.insert(groups.end(), {i, 0, 0, 0});
@@ -141,13 +141,13 @@ TEST_CASE("processes of a described machine use its node numbers") {
     CHECK(ordered.gain.after == 40);
 }
 
-TEST_CASE("slots are divided if a node runs more processes than it has slots") {
+TEST_CASE("slots are subdivided if a node has more processes than slots") {
     CHECK(ProcessMap::on_machine("torus:2", 1, {0, 0, 0, 1}).machine() == "torus:2+node:3");
     CHECK(ProcessMap::on_machine("torus:2+node:2:2,distance=1:8", 1, {0, 0, 0, 0, 0, 1}).machine() ==
           "torus:2+node:2:2:2,distance=0:1:8");
 }
 
-TEST_CASE("processes of a node are ordered by the resources that they share") {
+TEST_CASE("processes of a node that share resources get communicating ranks") {
     // Cores 0 and 2 are in package 0, bound round-robin: processes 0 and 2 share it.
     const ProcessMap process_map =
         ProcessMap::on_machine("torus:1+node:2:2,distance=1:8", 2, {0, 0, 0, 1, 0, 0, 0, 1});
@@ -156,7 +156,7 @@ TEST_CASE("processes of a node are ordered by the resources that they share") {
     CHECK(ordered.gain.after == 40);
 }
 
-TEST_CASE("ranks can be placed on any process if there are more processes") {
+TEST_CASE("ranks can be placed on any processes if there are more processes than ranks") {
     const ProcessMap process_map = ProcessMap::from_groups(1, 0, {1, 2, 2, 3});
     const OrderResult ordered = order_ranks(process_map, {{1}, {0}});
     CHECK(ordered.process_of_rank[0] + ordered.process_of_rank[1] == 3);
@@ -189,7 +189,7 @@ TEST_CASE("the same input gives the same order on any number of threads") {
     CHECK(one.process_of_rank == two.process_of_rank);
 }
 
-TEST_CASE("C programs get the process at every position of a binomial tree") {
+TEST_CASE("the C interface returns the process at every position of a binomial tree") {
     std::vector<double> seconds;
     const std::vector<int> group{0, 1, 0, 0, 1, 0, 1, 1};
     for (const int one : group) {

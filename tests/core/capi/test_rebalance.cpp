@@ -57,7 +57,7 @@ TEST_CASE("policies balance loads") {
         ObjectRing ring({0, 0, 0, 0, 0, 0, 1, 1, 2, 2, 3, 3});
         REQUIRE(ring.rebalance(policy));
         CHECK(ring.result.busiest_before == 6);
-        // Diffusion would move half of an object.
+        // Further diffusion would move half an object.
         CHECK(ring.result.busiest_after == (std::string(policy) == "diffusion" ? 4 : 3));
         CHECK(ring.result.average == 3);
         CHECK(ring.result.moved_bytes == 1000 * ring.result.moved);
@@ -79,7 +79,7 @@ TEST_CASE("objects stay if moving gains less than it costs") {
     CHECK(even.found == even.process);
 }
 
-TEST_CASE("neighbors are moved to the same process") {
+TEST_CASE("neighboring objects are moved to the same process") {
     for (const char* policy : {"place", "repartition"}) {
         INFO(std::string(policy));
         ObjectRing ring({0, 3, 0, 3, 1, 2, 1, 2});
@@ -92,7 +92,7 @@ TEST_CASE("neighbors are moved to the same process") {
     }
 }
 
-TEST_CASE("messages of a proxied object count once per process") {
+TEST_CASE("messages between a proxied object and a process count once") {
     // Object 0 sends to three objects at one hop and to one object at two hops; all reply.
     ObjectRing star({0, 1, 1, 1, 3});
     star.first = {0, 4, 5, 6, 7, 8};

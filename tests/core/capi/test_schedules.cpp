@@ -80,7 +80,7 @@ TEST_CASE("a program sends to the peers of the chosen schedule") {
     CHECK(std::string(error).starts_with("no all-gather schedule 'rung'"));
 }
 
-TEST_CASE("the strategy uses seats and a machine file") {
+TEST_CASE("the strategy uses the ranks' nodes and a machine file") {
     const std::vector<std::int64_t> seats{0, 0, 1, 1};
     topoloom_setting setting = make_setting(4);
     setting.locations = seats.data();
@@ -101,13 +101,13 @@ TEST_CASE("an invalid query gives a one-line error") {
           "no operation has the number 13");
 }
 
-TEST_CASE("equal texts give the same object, also with equal settings") {
+TEST_CASE("equal schedules are the same string object, even from two strategies with equal settings") {
     StrategyHandle first(make_setting(8)), second(make_setting(8));
     CHECK(first.choose(TOPOLOOM_ALL_TO_ALL, 100) == second.choose(TOPOLOOM_ALL_TO_ALL, 100));
     CHECK(first.choose(TOPOLOOM_ALL_TO_ALL, 100) == first.choose(TOPOLOOM_ALL_TO_ALL, 100));
 }
 
-TEST_CASE("operations have the names of MPI and of Topoloom") {
+TEST_CASE("operations are known by their MPI names and their Topoloom names") {
     CHECK(parse_operation("MPI_Bcast") == std::to_string(TOPOLOOM_BROADCAST));
     CHECK(parse_operation("broadcast") == std::to_string(TOPOLOOM_BROADCAST));
     CHECK(parse_operation("MPI_Ialltoallw") == std::to_string(TOPOLOOM_ALL_TO_ALL));
@@ -118,7 +118,7 @@ TEST_CASE("operations have the names of MPI and of Topoloom") {
     CHECK(parse_operation("MPI_Send").starts_with("no collective 'MPI_Send'; there are: broadcast"));
 }
 
-TEST_CASE("a strategy for concurrent calls has the slot of each rank") {
+TEST_CASE("a strategy for concurrent calls knows the node of each rank") {
     // Two nodes and two calls, each call with one rank on each node.
     const std::vector<std::int64_t> seats{7, 7, 9, 9};
     topoloom_setting setting = make_setting(4);

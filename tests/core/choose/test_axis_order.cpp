@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Axis orders of meshes on machines: measured like placements, and optimal in small cases.
+// Axis orders of meshes on machines: their times equal those of their placements, and they are optimal in
+// small cases.
 #include <doctest.h>
 
 #include <algorithm>
@@ -24,7 +25,7 @@ std::vector<Slot> make_slots(const std::vector<std::uint32_t>& numbers) {
     return {numbers.begin(), numbers.end()};
 }
 
-/// Reference: seconds of all phases of all traffic.
+/// Reference: the predicted time in seconds, summed over all phases of all traffic.
 double reference_time(const Machine& machine, const Extents& extents, const std::vector<MeshTraffic>& traffic,
                       const std::vector<Slot>& slots) {
     double sum = 0;
@@ -35,7 +36,8 @@ double reference_time(const Machine& machine, const Extents& extents, const std:
     return sum;
 }
 
-/// Every order of the prime factors `axes` (by axis, all of size 2), on slots 0, 1, 2, ...
+/// Tries every order of the prime factors, all of which are 2, on slots 0, 1, 2, ... `axes` has the axis of
+/// each factor.
 double find_lowest_time(const Machine& machine, const Extents& extents,
                         const std::vector<MeshTraffic>& traffic, std::vector<std::uint32_t> axes) {
     double best = std::numeric_limits<double>::infinity();
@@ -69,7 +71,7 @@ std::string format_order(const AxisOrder& order) {
 }  // namespace
 
 TEST_CASE(
-    "the chosen order is never worse, keeps ranks on distinct slots and has the value of its placement") {
+    "the best order is never worse than the default, uses distinct slots and has its placement's time") {
     const Extents extents{4, 2, 3, 2};
     const std::vector<MeshTraffic> traffic{{{0}, MeshCollective::halving, Bytes{60'000}},
                                            {{1, 3}, MeshCollective::ring, Bytes{20'000}},
@@ -118,7 +120,7 @@ TEST_CASE("the best order is as good as the best of all orders of prime factors"
     }
 }
 
-TEST_CASE("a ring over two axes of a mesh runs back and forth, one link per step") {
+TEST_CASE("a ring over two axes of a mesh goes back and forth, so that each step takes one link") {
     const Machine machine = make_machine("mesh:2x8");
     const Allocation allocation = Allocation::whole(machine);
     const std::vector<MeshTraffic> ring{{{0}, MeshCollective::ring, Bytes{1000}}};
@@ -129,7 +131,7 @@ TEST_CASE("a ring over two axes of a mesh runs back and forth, one link per step
 }
 
 TEST_CASE("groups that do not divide a domain leave slots unused rather than span two domains") {
-    // Two groups of 4 in a domain of 10 leave 2 GPUs; in rank order the third group would span two domains.
+    // Two groups of 4 in a domain of 10 leave 2 GPUs. In rank order the third group would span two domains.
     const Machine machine = make_machine("rails:10:4:1,bandwidth=1GB/s,bandwidth.nvlink=10GB/s");
     const Allocation allocation = Allocation::whole(machine);
     const std::vector<MeshTraffic> traffic{{{0}, MeshCollective::ring, Bytes{1'000'000'000}}};
@@ -138,7 +140,7 @@ TEST_CASE("groups that do not divide a domain leave slots unused rather than spa
     CHECK(orders.best.total() == doctest::Approx(0.1));
 }
 
-TEST_CASE("the remaining slots of domains are filled with whole blocks") {
+TEST_CASE("blocks of ranks stay whole in domains with missing GPUs") {
     const Machine machine = make_machine("rails:4:3:1");
     // GPU 1 of the first domain and GPU 4 of the second are missing.
     const Allocation allocation = Allocation::of_slots(machine, make_slots({0, 2, 3, 5, 6, 7, 8, 9, 10, 11}));
@@ -149,7 +151,7 @@ TEST_CASE("the remaining slots of domains are filled with whole blocks") {
     for (const grid::SlotLine& line : lines) CHECK(line.slots.size() == 8);
 }
 
-TEST_CASE("the remaining nodes of a torus are filled with whole boxes") {
+TEST_CASE("boxes of ranks stay whole on a torus with missing nodes") {
     const Machine machine = make_machine("torus:4x4");
     const Allocation allocation = Allocation::of_slots(machine, make_slots({0, 1, 4, 5, 7, 10, 11, 14, 15}));
     const std::vector<Slot> boxes = make_slots({0, 1, 4, 5, 10, 11, 14, 15});
@@ -157,7 +159,7 @@ TEST_CASE("the remaining nodes of a torus are filled with whole boxes") {
     CHECK(std::ranges::count(lines, boxes, &grid::SlotLine::slots) == 1);
 }
 
-TEST_CASE("a line changes direction at the end of a machine row") {
+TEST_CASE("a line of ranks turns back at the end of a machine row") {
     const Machine machine = make_machine("torus:2x4x8");
     const Allocation whole = Allocation::whole(machine);
     const std::vector<grid::SlotLine> lines = grid::slot_lines(whole, 64, 9);

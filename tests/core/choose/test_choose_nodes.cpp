@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Nodes chosen for a pattern: valid, never worse than the first free nodes, optimal in known cases.
+// Nodes chosen for a pattern: valid, never worse than the first free nodes, and optimal in cases with a known
+// optimum.
 #include "topoloom/choose/choose_nodes.hpp"
 
 #include <algorithm>
@@ -44,7 +45,7 @@ std::int64_t total_bytes(const CommGraph& graph) { return graph.total_bytes().va
 
 }  // namespace
 
-TEST_CASE("chosen nodes are free, sorted, suffice for the placement, and have the reported cost") {
+TEST_CASE("chosen nodes are free, sorted and large enough, and their placement has the reported cost") {
     Rng rng(4);
     for (const std::string& text : machine_texts()) {
         CAPTURE(text);
@@ -76,7 +77,7 @@ TEST_CASE("chosen nodes are free, sorted, suffice for the placement, and have th
     }
 }
 
-TEST_CASE("a stencil gets a box of its shape on an empty torus") {
+TEST_CASE("on an empty torus a stencil gets a box of its own shape") {
     const Machine cube = make_machine("torus:12x12x12");
     const CommGraph open =
         make_halo_pattern({{4, false}, {5, false}, {6, false}}, StencilShape::star, Bytes{8});
@@ -101,7 +102,7 @@ TEST_CASE("a free box in a busy machine is found") {
     CHECK(choose_nodes(graph, Allocation(machine, free), 60, fast).hop_bytes == total_bytes(graph));
 }
 
-TEST_CASE("whole nodes are chosen if they have several slots") {
+TEST_CASE("nodes with several slots are chosen as a whole") {
     const Machine machine = make_machine("torus:8x8x8+node:8");
     const CommGraph graph =
         make_halo_pattern({{8, false}, {8, false}, {8, false}}, StencilShape::star, Bytes{8});
@@ -109,8 +110,8 @@ TEST_CASE("whole nodes are chosen if they have several slots") {
     const ChosenNodes chosen = choose_nodes(graph, ragged, 64, fast);
     CHECK(chosen.allocation.slot_count() == 512);
     CHECK(chosen.hop_bytes < chosen.first_hop_bytes);
-    // Empty machine: cubes of ranks on a cube of nodes, each one hop from the next.
-    const std::int64_t crossing = 2LL * 3 * 3 * 64 * 8;  // three cuts along each axis, 8 x 8 ranks each
+    // On the empty machine, cubes of ranks are on a cube of nodes, each one hop from the next.
+    const std::int64_t crossing = 2LL * 3 * 3 * 64 * 8;  // three cuts along each axis, 8 x 8 pairs each
     CHECK(choose_nodes(graph, Allocation::whole(machine), 64, fast).hop_bytes == crossing);
 }
 
@@ -122,7 +123,8 @@ TEST_CASE("a pattern on a tree gets nodes under the fewest switches") {
         if (node.value / 4 % 2 == 0 && node.value % 4 < 2) free.push_back(node);
     }
     const CommGraph ring = make_halo_pattern({{8, true}}, StencilShape::star, Bytes{10});
-    // All eight nodes are in one group: four neighbors share a switch, four are four hops apart, both ways.
+    // All eight nodes are in one group. Of eight pairs of neighbors, four share a switch and four are four
+    // hops apart, in both directions.
     CHECK(choose_nodes(ring, Allocation(tree, free), 8, fast).hop_bytes == 2 * 10 * (4 * 2 + 4 * 4));
 }
 
@@ -138,7 +140,7 @@ TEST_CASE("an exhausted budget ends the choice early with a valid result") {
     }
 }
 
-TEST_CASE("impossible choices of nodes are refused") {
+TEST_CASE("requests that no choice of nodes can meet are refused") {
     const Machine machine = make_machine("torus:4x4+node:4");
     const Allocation whole = Allocation::whole(machine);
     const CommGraph graph = make_halo_pattern({{4, true}, {5, true}}, StencilShape::star, Bytes{8});

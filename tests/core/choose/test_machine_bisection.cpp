@@ -48,11 +48,12 @@ MachineBisection find_bisection(const std::string& text) { return bisect_machine
 
 }  // namespace
 
-TEST_CASE("the bisection of a small machine is the minimum of all halvings, and no bound exceeds it") {
+TEST_CASE(
+    "the bisection of a small machine is the minimum over all halvings, and its lower bound is no higher") {
     int exact = 0;
     for_each_topology([&](const Machine& machine, const auto& network) {
         const NodeHalves halves = halve_nodes(machine);
-        const auto& routers = between_routers(network);  // vertices that stay on the side of their nodes
+        const auto& routers = between_routers(network);  // other vertices stay on the side of their nodes
         if (routers.vertex_count() > few || halves.smaller == 0) return;
         const double worst = min_bisection_bandwidth(machine, routers, halves);
         const MachineBisection found = bisect_machine(machine, 1);
@@ -63,9 +64,9 @@ TEST_CASE("the bisection of a small machine is the minimum of all halvings, and 
     CHECK(exact > 10);
 }
 
-TEST_CASE("bisections of tori and meshes equal the textbook values and are proven") {
+TEST_CASE("bisections of tori and meshes equal the textbook values, and their bounds prove them") {
     for (const auto& [text, links] : std::vector<std::pair<std::string, std::size_t>>{
-             {"torus:8x8x8", 256},  // 2 cables, 2 directions, 64 rings
+             {"torus:8x8x8", 256},  // 64 rings, each cut at 2 cables with 2 directions
              {"mesh:8x8x8", 128},
              {"torus:16x8x4", 128},
              {"torus:25x32x24", 2400},
@@ -89,7 +90,7 @@ TEST_CASE("an axis of odd extent leaves a gap between the bisection and its boun
     CHECK(found.at_least.value > 0.96 * 1600);
 }
 
-TEST_CASE("with different bandwidths the narrow axis is cut") {
+TEST_CASE("with different bandwidths the cut is across the axis with the least total bandwidth") {
     const MachineBisection found =
         find_bisection("torus:23x24x24,nodes=2,bandwidth=9.4GB/s,bandwidth.y=half");
     CHECK(found.link_count == 4 * 23 * 24);
@@ -97,7 +98,7 @@ TEST_CASE("with different bandwidths the narrow axis is cut") {
     CHECK(found.is_exact());
 }
 
-TEST_CASE("trees are cut at the level with the least uplink bandwidth per node") {
+TEST_CASE("a tree is cut at the level with the least uplink bandwidth per node") {
     const MachineBisection top = find_bisection("tree:4:8:2");
     CHECK(top.at_most.value == 2);  // the link of one group, both ways
     CHECK(top.is_exact());
@@ -106,9 +107,10 @@ TEST_CASE("trees are cut at the level with the least uplink bandwidth per node")
     CHECK(bottom.is_exact());
 }
 
-TEST_CASE("fat trees, dragonflies, HyperX and rails have the proven bisections of their cables") {
+TEST_CASE(
+    "bisections of fat trees, dragonflies, HyperX and rail clusters are proven, and equal cable counts") {
     for (const auto& [text, links] : std::vector<std::pair<std::string, std::size_t>>{
-             {"fattree:16:16:16", 4096},  // full: every node sends and receives
+             {"fattree:16:16:16", 4096},  // full bisection: every node sends and receives
              {"fattree:44:182,up=1:6,parallel=1:3", 2 * 91 * 18},
              {"fattree:8:8:4,up=1:2:2", 2 * 2 * 4},      // 4 cables above each of 4 subtrees
              {"hyperx:8x8x4,nodes=16", 2 * 64 * 2 * 2},  // across z
@@ -126,14 +128,14 @@ TEST_CASE("fat trees, dragonflies, HyperX and rails have the proven bisections o
     }
 }
 
-TEST_CASE("a single node has no halves") {
+TEST_CASE("a single node cannot be halved") {
     const MachineBisection found = find_bisection("torus:1");
     CHECK(found.at_most.value == 0);
     CHECK(found.link_count == 0);
     CHECK(found.is_exact());
 }
 
-TEST_CASE("an odd number of routers is halved up to one router") {
+TEST_CASE("an odd number of routers is divided into halves that differ by one router") {
     CHECK(halve_nodes(make_machine("torus:3x3,nodes=2")).larger == 10);
     CHECK(halve_nodes(make_machine("torus:3x3,nodes=2")).smaller == 8);
     CHECK(halve_nodes(make_machine("tree:5")).larger == 3);

@@ -32,7 +32,7 @@ void ProgramInterpreter::run_programs() {
             unfinished[any] = unfinished.back();
             unfinished.pop_back();
         }
-        // Random selection may miss the only rank that can advance for a long time.
+        // Random selection may, for a long time, miss the only rank that can advance.
         REQUIRE_MESSAGE(stuck < 10000 * programs_.size(), "all ranks wait");
     }
     for (const auto& [ends, messages] : in_flight_) CHECK(messages.empty());
@@ -63,7 +63,7 @@ void ProgramInterpreter::start_round(std::uint32_t rank, const ProgramRound& rou
         ++messages_;
         units_ += message.units;
     }
-    // Receive buffers may change at any time after this point.
+    // From here on, receive buffers may change at any time.
     for (const BufferMessage& message : program.messages_of(round.receives)) {
         REQUIRE((message.units == 0 || message.at.memory != Memory::input));
         std::fill_n(memories_[rank].at(message.at), message.units, Unit{});

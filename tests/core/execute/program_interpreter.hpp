@@ -13,7 +13,7 @@
 
 namespace topoloom {
 
-/// A unit of data: its index and the ranks that contributed.
+/// A unit of data: its index, and the ranks that contributed to it.
 struct Unit {
     std::int64_t id = -1;  // -1: undefined data that a program may not read
     std::uint64_t weights = 0;
@@ -62,7 +62,7 @@ class ProgramInterpreter {
     Rng rng_;
     std::vector<State> states_;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::deque<std::vector<Unit>>> in_flight_;
-    std::vector<std::vector<std::vector<Unit>>> being_sent_;  // indexed by rank and message of its round
+    std::vector<std::vector<std::vector<Unit>>> being_sent_;  // by rank, then by message of its round
     std::uint64_t messages_ = 0;
     std::int64_t units_ = 0;
 };

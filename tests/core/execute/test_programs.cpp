@@ -16,7 +16,7 @@ namespace {
 
 using enum Operation;
 
-struct Case {
+struct ProgramCase {
     Call call;
     std::string schedule;
     bool in_place = false;
@@ -63,13 +63,13 @@ void check_result(RankMemory& memory, const BlockLayout& layout) {
     });
 }
 
-struct Totals {
+struct TransferTotals {
     std::uint64_t messages = 0;
     std::int64_t units = 0;
 };
 
-Totals count_totals(const AnySchedule& schedule) {
-    Totals sum;
+TransferTotals count_transfers(const AnySchedule& schedule) {
+    TransferTotals sum;
     for (std::uint64_t round = 0; round < schedule.rounds(); ++round) {
         for (const Rank rank : ids<Rank>(schedule.collective().ranks())) {
             schedule.sends(rank, round, [&](Rank, Bytes bytes) {
@@ -84,7 +84,7 @@ Totals count_totals(const AnySchedule& schedule) {
     return sum;
 }
 
-void run_programs(const Case& one) {
+void run_programs(const ProgramCase& one) {
     CAPTURE(one.schedule);
     CAPTURE(operation_name(one.call.operation));
     CAPTURE(one.call.ranks);
@@ -97,7 +97,7 @@ void run_programs(const Case& one) {
     std::vector<RankProgram> programs;
     std::vector<RankMemory> memories(one.call.ranks);
     for (const Rank rank : ids<Rank>(one.call.ranks)) {
-        // Rooted operations are in place only on the root, other operations on all ranks.
+        // MPI_IN_PLACE applies only to the root in rooted operations, and to all ranks in others.
         const bool in_place = one.in_place && (!is_rooted(one.call.operation) || rank == one.call.root);
         layouts.emplace_back(collective, rank, in_place);
         programs.push_back(
@@ -110,7 +110,7 @@ void run_programs(const Case& one) {
                                    static_cast<std::uint32_t>(one.call.ranks + one.call.root.value));
     interpreter.run_programs();
     for (const Rank rank : ids<Rank>(one.call.ranks)) check_result(memories[rank.value], layouts[rank.value]);
-    const Totals expected = count_totals(schedule);
+    const TransferTotals expected = count_transfers(schedule);
     CHECK(interpreter.messages() == expected.messages);
     CHECK(interpreter.units() == expected.units);
 }
@@ -118,7 +118,7 @@ void run_programs(const Case& one) {
 const std::vector<std::size_t> rank_counts{1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 24};
 
 template <class Use>
-void each_call(const Use& use) {
+void for_each_call(const Use& use) {
     for (const ScheduleEntry& entry : schedules()) {
         for (const Operation operation : entry.operations) {
             for (const std::size_t ranks : rank_counts) {
@@ -128,7 +128,8 @@ void each_call(const Use& use) {
                     if (operation == many_to_many || operation == many_to_many_multicast) continue;
                     for (const std::size_t root : {std::size_t{0}, ranks / 2, ranks - 1}) {
                         if (root > 0 && (!is_rooted(operation) || units == 1)) continue;
-                        use(Case{{operation, ranks, Bytes{units}, Rank{root}}, std::string(entry.name)});
+                        use(ProgramCase{{operation, ranks, Bytes{units}, Rank{root}},
+                                        std::string(entry.name)});
                     }
                 }
             }
@@ -138,12 +139,12 @@ void each_call(const Use& use) {
 
 }  // namespace
 
-TEST_CASE("the programs of all ranks perform the collective, with the messages of the schedule") {
-    each_call([](const Case& one) { run_programs(one); });
+TEST_CASE("the programs of all ranks perform the collective and send the schedule's messages") {
+    for_each_call([](const ProgramCase& one) { run_programs(one); });
 }
 
 TEST_CASE("results may overwrite the input") {
-    each_call([](Case one) {
+    for_each_call([](ProgramCase one) {
         const Operation operation = one.call.operation;
         if (operation == all_to_all || operation == reduce_scatter) return;
         one.in_place = true;
@@ -153,7 +154,7 @@ TEST_CASE("results may overwrite the input") {
 
 TEST_CASE("a non-commutative operator gets its operands in rank order") {
     std::size_t checked = 0;
-    each_call([&](Case one) {
+    for_each_call([&](ProgramCase one) {
         if (!keeps_rank_order(make_schedule(one.call, one.schedule))) return;
         one.in_rank_order = true;
         run_programs(one);
@@ -164,7 +165,7 @@ TEST_CASE("a non-commutative operator gets its operands in rank order") {
     CHECK(checked > 100);
 }
 
-TEST_CASE("variants of schedules run without errors") {
+TEST_CASE("schedules with non-default options perform their collectives") {
     for (const std::size_t ranks : rank_counts) {
         for (const std::string_view fold : {"even", "odd", "last"}) {
             const std::string options = "(fold=" + std::string(fold) + ")";

@@ -55,7 +55,7 @@ bool has_distinct_experts_per_gpu(const Ids& held, std::size_t slots) {
 
 }  // namespace
 
-TEST_CASE("experts of a topic are placed on one node, within the slack") {
+TEST_CASE("experts of one topic are placed on one node, within the allowed imbalance") {
     const auto choices = make_topical_tokens(1);
     const auto loads = count_choices(choices);
     const ExpertLayer layer{loads, choices, 4};
@@ -68,7 +68,7 @@ TEST_CASE("experts of a topic are placed on one node, within the slack") {
             const ExpertMeasures best = measure_experts(layer, gpus, dispatch, placed.best);
             CHECK(best.load_max <= even.load_max * 1.5 * (1 + 1e-6));
             CHECK(best.visits < even.visits);
-            // One node per token; a quarter of the tokens are already there.
+            // The experts of a token are on one node, where a quarter of the tokens already are.
             CHECK(best.visits == doctest::Approx(0.75));
         }
     }
@@ -84,7 +84,7 @@ TEST_CASE("threads do not change the placement of experts") {
     for (std::size_t i = 0; i < layers.size(); ++i) CHECK(one[i].best == three[i].best);
 }
 
-TEST_CASE("blocks of experts stay on their nodes") {
+TEST_CASE("every block of experts is placed on its own node") {
     std::vector<double> loads(experts, 1.0);
     loads[9] = 4;
     const ExpertGpus gpus(nodes, 5);
@@ -100,7 +100,7 @@ TEST_CASE("a busy block gets replicas on other nodes, and other blocks stay") {
     Rng rng(8, 0);
     std::vector<std::int64_t> choices;
     for (int token = 0; token < 2000; ++token) {
-        const std::uint32_t group = rng.below(5) % 4;  // the first group is chosen twice as often
+        const std::uint32_t group = rng.below(5) % 4;  // the first group is twice as likely
         const std::uint32_t first = rng.below(8);
         for (std::uint32_t i = 0; i < 3; ++i) choices.push_back(8 * group + (first + i) % 8);
     }
@@ -132,7 +132,7 @@ TEST_CASE("a busy block gets replicas on other nodes, and other blocks stay") {
     CHECK(relieve_blocks(layer, ExpertGpus(Ids{0, 0, 1}, 16), order, 0).empty());
 }
 
-TEST_CASE("tokens limited to groups visit at most as many nodes as groups") {
+TEST_CASE("tokens that choose experts of two groups visit at most two nodes") {
     Rng rng(5, 0);
     std::vector<std::int64_t> choices;
     for (int token = 0; token < 300; ++token) {
@@ -148,7 +148,7 @@ TEST_CASE("tokens limited to groups visit at most as many nodes as groups") {
     CHECK(measure_experts(layer, gpus, ExpertDispatch::spread, placed.best).visits <= 2 * 0.75 + 1e-9);
 }
 
-TEST_CASE("replicas go to the busiest experts, and bins are balanced") {
+TEST_CASE("replicas go to the busiest experts, and packing balances the loads of GPUs") {
     std::vector<double> loads(experts, 1.0);
     loads[3] = 8;
     const ExpertGpus gpus(nodes, 5);
@@ -161,7 +161,7 @@ TEST_CASE("replicas go to the busiest experts, and bins are balanced") {
     CHECK(*std::max_element(sums.begin(), sums.end()) <= 39.0 / 8 + 1);
 }
 
-TEST_CASE("impossible loads and slot counts are refused") {
+TEST_CASE("impossible loads and numbers of slots are refused") {
     std::vector<double> loads(experts, 1e308);
     const ExpertGpus gpus(nodes, 4);
     const auto place = [&](const ExpertGpus& on) {

@@ -18,14 +18,14 @@ class LabeledFatTree {
     struct Cable {
         std::uint32_t from;
         std::uint32_t to;
-        std::uint32_t number;  // among parallel cables
+        std::uint32_t number;  // number among parallel cables
         friend auto operator<=>(const Cable&, const Cable&) = default;
     };
 
     explicit LabeledFatTree(const topoloom::FatTreeSpec& spec) : spec_(spec) {
         for (std::size_t level = 0; level <= spec.arity.size(); ++level) {
-            // Enumerates labels with the digits of the roots fastest, then those of the subtrees, each from
-            // the lowest up.
+            // Enumerates labels. The digits of the roots vary fastest, then those of the subtrees, each from
+            // the lowest digit up.
             Digits digits(spec.arity.size(), 0);
             do {
                 vertex_[{level, digits}] = static_cast<std::uint32_t>(vertex_.size());

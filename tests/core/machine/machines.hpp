@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Machines of every topology, including unusual shapes, for tests of general laws.
+// Machines of every topology, including unusual shapes, for tests of laws that hold on all machines.
 #pragma once
 
 #include <doctest.h>
@@ -207,8 +207,8 @@ inline std::vector<std::string> machine_texts() {
     };
 }
 
-/// All machine texts, and some with several slots per node, distances between levels, and distances to the
-/// network port.
+/// All machine texts, and further ones with several slots per node, distances between node levels, and
+/// distances to the network port.
 inline std::vector<std::string> machine_texts_with_node_levels() {
     std::vector<std::string> texts = machine_texts();
     for (const char* text :

@@ -46,7 +46,7 @@ TEST_CASE("every slot of an allocation has the index of its node") {
     }
 }
 
-TEST_CASE("a whole machine is allocated in the order of its slots") {
+TEST_CASE("an allocation of a whole machine lists its slots in order") {
     const Machine machine = make_machine("torus:3x3+node:2");
     const Allocation allocation = Allocation::whole(machine);
     REQUIRE(allocation.slot_count() == 18);

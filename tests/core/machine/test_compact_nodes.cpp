@@ -23,7 +23,7 @@ std::uint64_t compute_spread(const Machine& machine, std::span<const Node> nodes
     return sum;
 }
 
-/// The minimum spread of all choices.
+/// The minimum spread of all choices of nodes.
 std::uint64_t min_spread(const Machine& machine, std::span<const Node> nodes, std::size_t count) {
     std::uint64_t least = ~std::uint64_t{0};
     std::vector<char> is_chosen(nodes.size(), 0);
@@ -94,7 +94,7 @@ TEST_CASE("on an empty torus a choice is at least as compact as a box") {
             compact_nodes(Allocation::whole(cube), std::size_t{side} * side * side);
         CHECK(compute_spread(cube, chosen) <= compute_spread(cube, box_nodes(cube, {side, side, side})));
     }
-    const Machine slab = make_machine("torus:4x4x16");  // short rings are efficient if they are full
+    const Machine slab = make_machine("torus:4x4x16");  // a box that fills its short rings is compact
     CHECK(compute_spread(slab, compact_nodes(Allocation::whole(slab), 64)) <=
           compute_spread(slab, box_nodes(slab, {4, 4, 4})));
     const Machine mesh = make_machine("mesh:9x9");
@@ -105,12 +105,12 @@ TEST_CASE("on an empty torus a choice is at least as compact as a box") {
 TEST_CASE("the choice fills whole switches of a tree") {
     const Machine tree = make_machine("tree:8:6:4");
     const Allocation ragged = fragmented_allocation(tree, 100, 9, 2);
-    // The optimum uses whole switches of one group as far as they are free.
+    // The optimum uses whole switches of one group.
     CHECK(compute_spread(tree, compact_nodes(Allocation::whole(tree), 16)) == 2 * 8 * 7 * 2 + 2 * 64 * 4);
     CHECK(compute_spread(tree, compact_nodes(ragged, 20)) <= compute_spread(tree, ragged.nodes().first(20)));
 }
 
-TEST_CASE("a choice among scattered nodes is never worse than the first ones") {
+TEST_CASE("a choice among scattered nodes is never less compact than the first nodes") {
     for (std::uint64_t seed = 1; seed <= 10; ++seed) {
         const Machine machine = make_machine(seed % 2 ? "torus:12x10x8" : "mesh:20x20");
         const Allocation ragged = fragmented_allocation(machine, 200, 12, seed);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::array all_curves{Curve::hilbert, Curve::morton, Curve::peano, Curve::snake};
 
-std::vector<std::uint32_t> sort_order(std::vector<std::uint32_t> order) {
+std::vector<std::uint32_t> sorted_copy(std::vector<std::uint32_t> order) {
     std::ranges::sort(order);
     return order;
 }
@@ -28,7 +28,7 @@ std::vector<std::uint32_t> ascending_numbers(std::size_t count) {
     return numbers;
 }
 
-void check_steps(Curve curve, const std::string& text) {
+void check_steps_are_hops(Curve curve, const std::string& text) {
     CAPTURE(text);
     const Machine machine = make_machine(text);
     const auto order = curve_order(curve, Allocation::whole(machine));
@@ -45,7 +45,7 @@ TEST_CASE("the order along a curve is a permutation of the allocation's position
         const Machine machine = make_machine(text);
         const Allocation allocation = Allocation::whole(machine);
         for (const Curve curve : all_curves)
-            CHECK(sort_order(curve_order(curve, allocation)) == ascending_numbers(allocation.slot_count()));
+            CHECK(sorted_copy(curve_order(curve, allocation)) == ascending_numbers(allocation.slot_count()));
     }
 }
 
@@ -55,7 +55,7 @@ TEST_CASE("the order along a curve is a permutation of a grid's cells") {
         const std::size_t cells =
             std::accumulate(extents.begin(), extents.end(), std::size_t{1}, std::multiplies<>());
         for (const Curve curve : all_curves)
-            CHECK(sort_order(curve_order(curve, extents)) == ascending_numbers(cells));
+            CHECK(sorted_copy(curve_order(curve, extents)) == ascending_numbers(cells));
     }
 }
 
@@ -64,22 +64,22 @@ TEST_CASE(
     for (const std::string text :
          {"mesh:2", "mesh:16", "mesh:4x4", "mesh:16x16", "mesh:2x2x2", "mesh:8x8x8", "mesh:4x4x4x4",
           "mesh:2x2x2x2x2", "mesh:4x4x4x4x4", "mesh:2x2x2x2x2x2x2x2x2x2"})
-        check_steps(Curve::hilbert, text);
+        check_steps_are_hops(Curve::hilbert, text);
 }
 
 TEST_CASE("Peano's curve visits neighbors in sequence on cubes with a power of three as side") {
     for (const std::string text : {"mesh:3", "mesh:27", "mesh:3x3", "mesh:27x27", "mesh:3x3x3", "mesh:9x9x9",
                                    "mesh:9x9x9x9", "mesh:3x3x3x3x3x3"})
-        check_steps(Curve::peano, text);
+        check_steps_are_hops(Curve::peano, text);
 }
 
 TEST_CASE("the snake curve visits neighbors in sequence on every grid") {
     for (const std::string text :
          {"mesh:7", "mesh:4x5", "mesh:5x4", "mesh:3x5x7", "mesh:2x3x4x5", "mesh:2x2x2x2x2x2x2x2"})
-        check_steps(Curve::snake, text);
+        check_steps_are_hops(Curve::snake, text);
 }
 
-TEST_CASE("the curve on 3 x 3 cells equals Peano's drawing") {
+TEST_CASE("Peano's curve on 3 x 3 cells is the one that he drew") {
     const std::vector<std::uint32_t> square{3, 3};
     CHECK(curve_order(Curve::peano, square) == std::vector<std::uint32_t>{0, 1, 2, 5, 4, 3, 6, 7, 8});
 }
@@ -100,7 +100,7 @@ TEST_CASE("Morton's order interleaves bits, the first axis first") {
     CHECK(std::ranges::is_sorted(keys));
 }
 
-TEST_CASE("the order on a part of a machine is the order on the whole machine") {
+TEST_CASE("on a part of a machine, nodes have the same order as on the whole machine") {
     const Machine machine = make_machine("torus:8x8x8");
     const Allocation part = fragmented_allocation(machine, 100, 4, 2);
     for (const Curve curve : all_curves) {
@@ -133,7 +133,7 @@ TEST_CASE("a curve does not depend on the order of the allocation's nodes") {
     }
 }
 
-TEST_CASE("slots of a node stay together along a curve, in any given order") {
+TEST_CASE("slots of a node stay together along a curve, whatever the order of slots in the allocation") {
     const Machine machine = make_machine("torus:4x4,nodes=2+node:3");
     const ids<Slot> all(machine.slot_count());
     std::vector<Slot> slots(all.begin(), all.end());

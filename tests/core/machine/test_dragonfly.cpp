@@ -129,12 +129,12 @@ const std::vector<std::string> shapes{
     "9x4,global=2",  // canonical: one link between two groups
     "9x4,global=2,arrangement=palmtree",
     "4x4,global=4",                       // five links between two groups, one port left over
-    "3x4,global=5,arrangement=palmtree",  // ten; two of one router lead to the same group
+    "3x4,global=5,arrangement=palmtree",  // ten links between two groups, two of them at the same router
     "2x3,global=1",
-    "4x2x3",  // two dimensions, two global links between groups
+    "4x2x3",  // routers in two dimensions; two global links between two groups
     "3x3x4,global=2,arrangement=palmtree",
     "5x2x7,arrangement=direct",
-    "2x5x14",  // 70 links: more than fit a word of bits
+    "2x5x14",  // 70 links: too many for the bits of a 64-bit word
     "4x1",
     "1x3x3",
 };
@@ -169,9 +169,9 @@ TEST_CASE("minimal routes of all-to-all give the published loads on a canonical 
         const Machine machine = make_machine(std::string("dragonfly:9x4,nodes=2,arrangement=") + arrangement);
         const std::vector<double> loads = compute_all_to_all_loads(machine);
         for (const Link link : ids<Link>(loads.size())) {
-            // Global link: all pairs of nodes of the two groups. Local link between routers with p = h nodes
-            // each: messages between these nodes, to the h groups of the second router, and from the h groups
-            // of the first router.
+            // A global link carries the messages between all pairs of nodes of two groups. A local link joins
+            // two routers with p = h nodes each. It carries messages between these nodes, to the h groups of
+            // the second router, and from the h groups of the first.
             const double expected =
                 is_global(get_dragonfly(machine), link) ? a * h * a * h : h * h + 2 * h * (h * a * h);
             CHECK(loads[link.value] == expected);
@@ -206,7 +206,7 @@ TEST_CASE("minimal routes are all shortest routes over one global link, with equ
     }
 }
 
-TEST_CASE("Valiant routes use every other group as intermediate, minimally to it and from it") {
+TEST_CASE("Valiant routes take every other group as intermediate, with minimal routes to it and from it") {
     for (const std::string& shape : shapes) {
         CAPTURE(shape);
         const Machine machine = make_machine("dragonfly:" + shape + ",routing=valiant");
@@ -252,8 +252,8 @@ TEST_CASE("routes over one global link visit their links in order") {
 }
 
 TEST_CASE("ports are connected according to the arrangement") {
-    // Computed by hand for 5 groups of 2 routers with 2 global links: group 1 reaches 0 2 3 4, 0 4 3 2, or
-    // with a port for itself.
+    // Computed by hand for 5 groups of 2 routers with 2 global links: the ports of group 1 lead to groups 0 2
+    // 3 4 (consecutive) or 0 4 3 2 (palmtree). With direct, one more port would lead to group 1 itself.
     const auto routers_to = [](const std::string& arrangement) {
         const Machine machine =
             make_machine("dragonfly:5x2,global=" + std::string(arrangement == "direct" ? "3" : "2") +
@@ -301,7 +301,7 @@ TEST_CASE("link names contain the routers at both ends") {
     CHECK(get_dragonfly(single).link_name(Link{6}) == "group 0 router 0 -> group 1 router 0");
 }
 
-TEST_CASE("a dragonfly describes its structure") {
+TEST_CASE("the description of a dragonfly has its structure") {
     CHECK(make_machine("dragonfly:9x4").describe() == "9x4 dragonfly, 2 global links per router");
     CHECK(make_machine("dragonfly:6x6x16,nodes=4,global=10,arrangement=palmtree,routing=ugal").describe() ==
           "6x6x16 dragonfly, 4 nodes per router, 10 global links per router, palmtree arrangement, UGAL "
@@ -339,7 +339,7 @@ TEST_CASE("an invalid dragonfly is refused") {
     refuses("dragonfly:1x30000x30000", "the machine has");
 }
 
-TEST_CASE("lower bounds for routers and groups are the distances of their nearest nodes") {
+TEST_CASE("lower bounds on distances to routers and groups equal the distances of their nearest nodes") {
     const Machine machine = make_machine("dragonfly:9x4,nodes=3");
     const auto& geometry = get_dragonfly(machine).geometry();
     const auto points = [&](std::uint32_t first, std::uint32_t count) {

@@ -25,7 +25,7 @@ Shares find_route_shares(const Machine& machine, Node a, Node b) {
 
 }  // namespace
 
-TEST_CASE("all spines share a message within a group") {
+TEST_CASE("a message within a group is split over all spines") {
     const Machine machine = make_machine("dragonflyplus:1x2x4,hosts=free");
     Shares expected;
     for (std::uint32_t spine = 2; spine < 6; ++spine) expected[{0, spine}] = expected[{spine, 1}] = 0.25;
@@ -33,7 +33,7 @@ TEST_CASE("all spines share a message within a group") {
     CHECK(machine.hops(Node{0}, Node{1}) == 2);
 }
 
-TEST_CASE("all links between two groups share a message, each with its two spines") {
+TEST_CASE("a message between two groups is split over all links between them and the spines at their ends") {
     // Leaves are 0 to 2, spines 3 to 8. Ports of group 0 lead to groups 1, 2, 1, 2 from spines 3, 3, 4, 4.
     const Machine machine = make_machine("dragonflyplus:3x1x2,global=2,hosts=free");
     const Shares expected{{{0, 3}, 0.5}, {{0, 4}, 0.5}, {{3, 5}, 0.5},
@@ -87,7 +87,7 @@ TEST_CASE("routes use the shortest paths over one global link, in equal shares")
     });
 }
 
-TEST_CASE("a Dragonfly+ describes its sizes and names its links") {
+TEST_CASE("the description of a Dragonfly+ has its sizes, and its links have names") {
     const Machine machine = make_machine("dragonflyplus:3x4x2,nodes=8,global=2");
     CHECK(machine.node_count() == 96);
     CHECK(machine.describe() == "3x4x2 Dragonfly+, 8 nodes per leaf, 2 global links per spine");

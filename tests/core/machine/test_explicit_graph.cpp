@@ -74,7 +74,7 @@ class ReferenceShares {
     SharePerLink shares_;
 };
 
-/// Whether the route of a message is given in the text.
+/// Whether the text gives the route of a message.
 bool is_route_in_text(const Machine& machine, Node a, Node b) {
     return machine.text().find("route=0>3>2>1") != std::string::npos && a == Node{0} && b == Node{1};
 }
@@ -110,7 +110,7 @@ TEST_CASE("given routes are used, and other pairs use a shortest route") {
     CHECK(route_vertices(machine, Node{1}, Node{0}) == Stops{1, 0});
 }
 
-TEST_CASE("with ECMP all shortest routes share traffic hop by hop, also around failures") {
+TEST_CASE("with ECMP traffic is split over all shortest routes hop by hop, also around failures") {
     int graphs = 0;
     for_each_topology([&]<class T>(const Machine& machine, const T& topology) {
         if constexpr (std::is_same_v<T, ExplicitGraph> || std::is_same_v<T, DegradedTopology>) {
@@ -136,7 +136,7 @@ TEST_CASE("with ECMP all shortest routes share traffic hop by hop, also around f
     CHECK(graphs == 6);
 }
 
-TEST_CASE("a link that represents two cables gets two shares of an ECMP route") {
+TEST_CASE("a link that represents two cables gets two shares of the traffic of an ECMP route") {
     const Machine machine = make_machine("graph:2+4:0-2,1-3,2-4@2B/s,3-4@2B/s,2-5,3-5,routing=ecmp");
     std::map<std::string, double> shares;
     with_topology(machine, [&](const auto& t) {
@@ -147,7 +147,7 @@ TEST_CASE("a link that represents two cables gets two shares of an ECMP route") 
     CHECK(shares["switch 5 -> switch 3"] == doctest::Approx(1.0 / 3));
 }
 
-TEST_CASE("a route visited within another visit is the same") {
+TEST_CASE("visiting a route during the visit of another one does not change either") {
     const Machine machine = make_machine(random_graph(12, 9, 4) + ",routing=ecmp");
     with_topology(machine, [&](const auto& t) {
         SharePerLink alone;
@@ -162,7 +162,7 @@ TEST_CASE("a route visited within another visit is the same") {
 }
 
 TEST_CASE("routes avoid nodes that do not forward") {
-    // Two joined switches and a node on both: the path through the node would be equally short.
+    // Two joined switches have a node on both: the path through that node would be no longer.
     const std::string text = "graph:3+3:0-3,0-5,1-3,2-5,3-4,4-5";
     CHECK(route_vertices(make_machine(text), Node{1}, Node{2}) == Stops{1, 3, 0, 5, 2});
     CHECK(route_vertices(make_machine(text + ",forward=no"), Node{1}, Node{2}) == Stops{1, 3, 4, 5, 2});

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "machine/labeled_fat_tree.hpp"
-#include "machine/machine_reports.hpp"
+#include "machine/machine_queries.hpp"
 #include "machine/machines.hpp"
 
 using namespace topoloom;
@@ -31,7 +31,7 @@ FatTree get_fat_tree(const std::string& text) { return std::get<FatTree>(make_ma
 
 using Cable = LabeledFatTree::Cable;
 
-/// The names of parallel links end with the number of the cable.
+/// Names of parallel links end with the number of the cable.
 Cable cable_of(const FatTree& tree, Link link) {
     const std::string name = tree.link_name(link);
     const std::size_t number = name.find(", cable ");
@@ -79,12 +79,13 @@ TEST_CASE("a k-ary n-tree joins switches whose words agree in all but one digit"
     for (const Link link : ids<Link>(tree.link_count())) ++joined[{tree.ends(link).from, tree.ends(link).to}];
     const std::uint32_t nodes = 27;
     for (std::uint32_t p = 0; p < nodes; ++p) CHECK(joined[{p, nodes + p / k}] == 1);
-    // Words of levels 0 and 1 may differ in digit 1, words of levels 1 and 2 in digit 0.
+    // Linked switches of levels 0 and 1 have words that agree except in digit 1, those of levels 1 and 2
+    // except in digit 0.
     std::vector<std::vector<std::uint32_t>> place(3, std::vector<std::uint32_t>(9));
     for (std::uint32_t w = 0; w < 9; ++w) {
         const std::uint32_t w0 = w / k;
         const std::uint32_t w1 = w % k;
-        place[0][w] = w0 * k + w1;  // the leaf switch of nodes w0 w1 *
+        place[0][w] = w0 * k + w1;  // the leaf switch of the nodes with digits w0 w1 *
         place[1][w] = w0 * k + w1;  // root w1 of the subtree w0
         place[2][w] = w1 + k * w0;  // root of the tree
     }
@@ -101,7 +102,7 @@ TEST_CASE("a k-ary n-tree joins switches whose words agree in all but one digit"
     }
 }
 
-TEST_CASE("routes agree with the labels of vertices, by target, by source and for SimGrid") {
+TEST_CASE("routes by target, by source and of SimGrid equal those computed from labels of vertices") {
     for (const std::string& text : fat_trees) {
         CAPTURE(text);
         const FatTree by_target = get_fat_tree(text);
@@ -122,7 +123,7 @@ TEST_CASE("routes agree with the labels of vertices, by target, by source and fo
     }
 }
 
-TEST_CASE("loads of all-to-all match those of routes by labels") {
+TEST_CASE("loads of all-to-all equal those of routes computed from labels") {
     for (const std::string& text : fat_trees) {
         CAPTURE(text);
         const FatTree tree = get_fat_tree(text);
@@ -178,7 +179,7 @@ TEST_CASE("random routing splits traffic out of a subtree equally over the cable
     }
 }
 
-TEST_CASE("accumulated messages give the loads of their routes") {
+TEST_CASE("adding messages to loads equals walking their routes") {
     for (const std::string& text : fat_trees) {
         for (const std::string routing : {"d-mod-k", "random", "simgrid"}) {
             CAPTURE(text);
@@ -228,7 +229,7 @@ TEST_CASE("cables have the bandwidth and latency of their level") {
     CHECK(times == std::vector<double>{1e-6, 3e-6, 3e-6, 1e-6});
 }
 
-TEST_CASE("a fat tree describes its structure and routing") {
+TEST_CASE("the description of a fat tree has its structure and routing") {
     CHECK(make_machine("fattree:4:4:4").describe() == "fat tree 4:4:4, up 1:4:4, d-mod-k routing");
     CHECK(make_machine("fattree:18:36,up=1:9,parallel=1:2,routing=random").describe() ==
           "fat tree 18:36, up 1:9, parallel 1:2, random routing");
@@ -259,7 +260,7 @@ TEST_CASE("invalid fat trees are refused") {
               .find("needs 2 entries of bandwidth, not 3") != std::string::npos);
 }
 
-TEST_CASE("fat trees with too many links, switches or levels for ids are refused before allocation") {
+TEST_CASE("fat trees with more links, switches or levels than ids are refused before memory is allocated") {
     CHECK(error_message_of("fattree:60000:35000")
               .find("fattree:60000:35000': the fat tree has more than 2^32 - 1 links") != std::string::npos);
     CHECK(error_message_of("fattree:2:2:2,up=4000000000:4000000000:4000000000").find("2^32 - 1 links") !=
@@ -274,7 +275,7 @@ TEST_CASE("fat trees with too many links, switches or levels for ids are refused
 }
 
 TEST_CASE("the largest fat trees behave like small ones") {
-    // 2^30 nodes on 2^10 x 2^20; routes of the highest ids.
+    // 2^30 nodes in a tree of 2^10 x 2^20; checks routes of the highest ids.
     const FatTree tree = get_fat_tree("fattree:1024:1048576,up=1:1");
     const Node last{tree.node_count() - 1};
     std::vector<LinkEnds> route;

@@ -22,7 +22,7 @@ Stops route_vertices(const Machine& machine, std::uint32_t a, std::uint32_t b) {
     });
 }
 
-/// A random graph, and for every node a random tree that leads to it from everywhere: [vertex][node] is the
+/// A random graph, and for every node a random tree that leads to it from every vertex: [vertex][node] is the
 /// next vertex.
 struct RandomTables {
     std::vector<Stops> next;
@@ -81,7 +81,7 @@ TEST_CASE("distances follow tables with detours") {
     CHECK(machine.hops(Node{0}, Node{1}) == 1);
 }
 
-TEST_CASE("routes with failures become shortest routes, and the others stay") {
+TEST_CASE("routes that contain failures become shortest routes, and other routes stay") {
     const Machine one = make_machine(two_leaves_text() + "+down:4-8");
     CHECK(route_vertices(one, 0, 2) == Stops{0, 4, 7, 5, 2});
     CHECK(route_vertices(one, 0, 3) == Stops{0, 4, 6, 5, 3});
@@ -91,7 +91,7 @@ TEST_CASE("routes with failures become shortest routes, and the others stay") {
     CHECK(route_vertices(ring, 3, 1) == Stops{3, 4, 0, 1});
 }
 
-TEST_CASE("routes and hops of random tables equal those of following the tables") {
+TEST_CASE("routes and hops of random forwarding tables match a walk through the tables") {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
         const RandomTables tabled = random_tables(7, static_cast<std::uint32_t>(seed % 6), seed);
         CAPTURE(tabled.text);

@@ -21,7 +21,7 @@ std::vector<std::uint32_t> node_numbers(const Allocation& allocation) {
 
 }  // namespace
 
-TEST_CASE("on a machine with enough nodes an allocation has the requested nodes and fragments") {
+TEST_CASE("on a machine with enough nodes an allocation has the requested numbers of nodes and fragments") {
     const std::vector<std::tuple<std::string, std::size_t, std::size_t>> wishes{
         {"torus:16x16x16", 512, 9},
         {"torus:16x16x16", 64, 1},
@@ -48,7 +48,7 @@ TEST_CASE("on a machine with enough nodes an allocation has the requested nodes 
     }
 }
 
-TEST_CASE("without coordinates fragments are runs of consecutive nodes") {
+TEST_CASE("without coordinates every fragment is a range of consecutive nodes") {
     for (const std::string& text : {std::string("tree:4:8:8"), random_graph(100, 3, 8)}) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
@@ -61,7 +61,7 @@ TEST_CASE("without coordinates fragments are runs of consecutive nodes") {
     }
 }
 
-TEST_CASE("an allocation without room for gaps still has the requested nodes") {
+TEST_CASE("an allocation without room for gaps still has the requested number of nodes") {
     for (const std::string text : {"torus:4x4x4", "torus:4x4x4,nodes=2", "mesh:8x8", "tree:64", "torus:64"}) {
         const Machine machine = make_machine(text);
         for (std::uint64_t seed = 1; seed <= 10; ++seed) {
@@ -85,11 +85,11 @@ TEST_CASE("equal seeds give equal fragments, other seeds other ones") {
 TEST_CASE("fragments of a torus are boxes, planes and lines") {
     const Machine machine = make_machine("torus:16x16x16");
     const Allocation allocation = fragmented_allocation(machine, 512, 9, 3);
-    std::size_t joined = 0;  // neighbors within the allocation
+    std::size_t joined = 0;  // pairs of neighbors within the allocation, in both orders
     for (const Node a : allocation.nodes()) {
         for (const Node b : allocation.nodes()) joined += machine.hops(a, b) == 1 ? 1 : 0;
     }
-    CHECK(joined >= 2 * allocation.nodes().size());  // a plain tree of nodes would have fewer
+    CHECK(joined >= 2 * allocation.nodes().size());  // fragments that are trees of neighbors would have fewer
 }
 
 TEST_CASE("impossible fragmentations are refused") {

@@ -45,7 +45,7 @@ std::set<std::vector<std::uint32_t>> reference_shapes(const Machine& machine, co
     }
 }
 
-/// Extents of the nodes along every axis, around the ring if the axis is one.
+/// Number of different coordinates of the nodes on every axis.
 std::vector<std::uint32_t> node_extents(const Machine& machine, const std::vector<Node>& nodes) {
     std::vector<std::uint32_t> extents;
     for (std::size_t axis = 0; axis < machine.grid().size(); ++axis) {

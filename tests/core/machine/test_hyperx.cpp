@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "machine/machine_reports.hpp"
+#include "machine/machine_queries.hpp"
 #include "machine/machines.hpp"
 
 using namespace topoloom;
@@ -55,7 +55,7 @@ TEST_CASE("hops of a HyperX equal the number of axes on which routers differ") {
     }
 }
 
-TEST_CASE("routes of a HyperX correct the axes in order with one link each") {
+TEST_CASE("routes of a HyperX take at most one link along each axis, in the order of axes") {
     const Machine machine = make_machine("hyperx:4x3x5,hosts=free");
     const Node origin{(3 * 3 + 0) * 5 + 4};
     CHECK(route_names(machine, origin, Node{(1 * 3 + 2) * 5 + 0}) ==
@@ -69,8 +69,10 @@ TEST_CASE("routes of a HyperX correct the axes in order with one link each") {
     CHECK(route_names(hosted, Node{1}, Node{0}) == Names{"node 1 up", "node 0 down"});
 }
 
-TEST_CASE("all-to-all loads every link of an axis with routers / extent messages, per pair of nodes") {
-    // One end of a message can be any router on all axes except the link's own, on which both ends are fixed.
+TEST_CASE(
+    "all-to-all puts nodes^2 x routers / extent messages on every link of an axis, for `nodes` per router") {
+    // On the link's own axis both ends of a message are fixed. On every other axis one end is fixed and the
+    // other is any router.
     for (const std::string text : {"hyperx:4x3x5", "hyperx:4x3x5,order=1:2:0", "hyperx:6x2x1,nodes=3",
                                    "hypercube:5", "hypercube:3,nodes=2,order=2:0:1"}) {
         CAPTURE(text);
@@ -89,7 +91,8 @@ TEST_CASE("all-to-all loads every link of an axis with routers / extent messages
     }
 }
 
-TEST_CASE("the average distance of a HyperX is the sum over axes of 1 - 1 / extent, over pairs that differ") {
+TEST_CASE(
+    "the average distance between routers of a HyperX is the sum of 1 - 1 / extent, without equal pairs") {
     const Machine machine = make_machine("hyperx:4x3x5,nodes=2");
     CHECK(machine.average_distance() == doctest::Approx((3.0 / 4 + 2.0 / 3 + 4.0 / 5) * 120 / 119 + 2));
     CHECK(make_machine("hyperx:4x3x5,nodes=2,hosts=free").average_distance() ==
@@ -99,7 +102,7 @@ TEST_CASE("the average distance of a HyperX is the sum over axes of 1 - 1 / exte
 TEST_CASE("flattened butterflies of k^n nodes have routers of n (k - 1) + 1 ports (Kim, Dally, Abts 2007)") {
     const Machine line = make_machine("hyperx:32,nodes=32");
     CHECK(line.node_count() == 32 * 32);
-    // One of two host links leaves a router.
+    // Of the two links between a node and its router, one leaves the router.
     CHECK((line.link_count() - line.node_count()) / 32 == 2 * 31 + 1);
     const Machine cube = make_machine("hyperx:8x8x8,nodes=8");
     CHECK(cube.node_count() == 8 * 8 * 8 * 8);
@@ -107,7 +110,7 @@ TEST_CASE("flattened butterflies of k^n nodes have routers of n (k - 1) + 1 port
     CHECK(cube.describe() == "8x8x8 HyperX, 8 nodes per router");
 }
 
-TEST_CASE("a hypercube links routers whose numbers differ in one bit, and halves across N / 2 links") {
+TEST_CASE("a hypercube links routers whose numbers differ in one bit, and has a bisection of N / 2 links") {
     const Machine machine = make_machine("hypercube:8");
     CHECK(machine.describe() == "hypercube of 8 dimensions");
     with_topology(machine, [](const auto& cube) {

@@ -16,7 +16,7 @@ namespace {
 
 using Ends = std::map<std::pair<std::uint32_t, std::uint32_t>, int>;
 
-void join(Ends& ends, std::uint32_t a, std::uint32_t b) {
+void add_cable(Ends& ends, std::uint32_t a, std::uint32_t b) {
     ++ends[{a, b}];
     ++ends[{b, a}];
 }
@@ -33,7 +33,7 @@ Ends expected_ends(const BasicTorus<Width>& torus) {
             const std::uint32_t at = router / step % size[axis];
             const std::uint32_t next = (at + 1) % size[axis];
             if (size[axis] == 1 || (next == 0 && !torus.wraps(axis))) continue;
-            join(ends, router, router - at * step + next * step);
+            add_cable(ends, router, router - at * step + next * step);
         }
     }
     return ends;
@@ -45,7 +45,7 @@ Ends expected_ends(const Tree& tree) {
     std::uint32_t first = 0;
     auto groups = static_cast<std::uint32_t>(tree.node_count());
     for (const std::uint32_t arity : tree.spec().arity) {
-        for (std::uint32_t g = 0; g < groups; ++g) join(ends, first + g, first + groups + g / arity);
+        for (std::uint32_t g = 0; g < groups; ++g) add_cable(ends, first + g, first + groups + g / arity);
         first += groups;
         groups /= arity;
     }
@@ -55,7 +55,7 @@ Ends expected_ends(const Tree& tree) {
 Ends expected_ends(const FatTree& tree) {
     Ends ends;
     for (const LabeledFatTree::Cable& cable : LabeledFatTree(tree.spec()).cables())
-        join(ends, cable.from, cable.to);
+        add_cable(ends, cable.from, cable.to);
     return ends;
 }
 
@@ -74,7 +74,7 @@ Ends expected_ends(const BasicHyperX<Space>& hyperx) {
                 x /= extent;
                 y /= extent;
             }
-            if (differing == 1) join(ends, a, b);
+            if (differing == 1) add_cable(ends, a, b);
         }
     }
     return ends;
@@ -84,7 +84,7 @@ Ends expected_ends(const BasicHyperX<Space>& hyperx) {
 Ends expected_ends(const RingBus& ring) {
     Ends ends;
     const std::uint32_t stations = ring.spec().stations;
-    for (std::uint32_t a = 0; a < stations && stations > 1; ++a) join(ends, a, (a + 1) % stations);
+    for (std::uint32_t a = 0; a < stations && stations > 1; ++a) add_cable(ends, a, (a + 1) % stations);
     return ends;
 }
 
@@ -110,7 +110,7 @@ Ends expected_ends(const TwistedTorus& torus) {
             advance_along_axis(torus.spec(), at, axis);
             std::uint32_t next = 0;
             for (std::size_t d = 0; d < size.size(); ++d) next = next * size[d] + at[d];
-            if (next != router) join(ends, router, next);
+            if (next != router) add_cable(ends, router, next);
         }
     }
     return ends;
@@ -126,13 +126,13 @@ Ends expected_ends(const RailCluster& cluster) {
     for (std::uint32_t unit = 0, gpu = 0; unit < spec.units; ++unit) {
         for (std::uint32_t domain = 0; domain < spec.domains; ++domain) {
             for (std::uint32_t i = 0; i < spec.gpus; ++i, ++gpu) {
-                join(ends, gpu, gpus + unit * spec.domains + domain);
-                join(ends, gpu, leaves + unit * spec.rails + i % spec.rails);
+                add_cable(ends, gpu, gpus + unit * spec.domains + domain);
+                add_cable(ends, gpu, leaves + unit * spec.rails + i % spec.rails);
             }
         }
     }
     for (std::uint32_t leaf = leaves; leaf < spines; ++leaf) {
-        for (std::uint32_t spine = 0; spine < *spec.spines; ++spine) join(ends, leaf, spines + spine);
+        for (std::uint32_t spine = 0; spine < *spec.spines; ++spine) add_cable(ends, leaf, spines + spine);
     }
     return ends;
 }
@@ -145,11 +145,11 @@ Ends expected_ends(const Dragonfly& dragonfly) {
     for (std::uint32_t a = 0; a < spec.groups * in_group; ++a) {
         for (std::uint32_t b = a + 1; b < (a / in_group + 1) * in_group; ++b) {
             const bool same_row = a / spec.columns == b / spec.columns;
-            if (same_row || a % in_group % spec.columns == b % in_group % spec.columns) join(ends, a, b);
+            if (same_row || a % in_group % spec.columns == b % in_group % spec.columns) add_cable(ends, a, b);
         }
     }
-    // The groups to which the ports of group g connect, in order. A port that would connect to g itself is
-    // unused.
+    // The groups to which the ports of group g connect, in port order. A port that would connect to g itself
+    // is unused.
     const auto turn = [&](std::uint32_t g) {
         std::vector<std::uint32_t> groups;
         for (std::uint32_t i = 0; i < spec.groups; ++i) {
@@ -175,7 +175,7 @@ Ends expected_ends(const Dragonfly& dragonfly) {
     for (const auto& [pair, here] : routers) {
         if (pair.first >= pair.second) continue;
         const std::vector<std::uint32_t>& there = routers[{pair.second, pair.first}];
-        for (std::size_t k = 0; k < here.size(); ++k) join(ends, here[k], there.at(k));
+        for (std::size_t k = 0; k < here.size(); ++k) add_cable(ends, here[k], there.at(k));
     }
     return ends;
 }
@@ -187,7 +187,7 @@ Ends expected_ends(const DragonflyPlus& network) {
     Ends ends;
     for (std::uint32_t leaf = 0; leaf < leaves; ++leaf) {
         for (std::uint32_t spine = 0; spine < spec.spines; ++spine)
-            join(ends, leaf, leaves + leaf / spec.leaves * spec.spines + spine);
+            add_cable(ends, leaf, leaves + leaf / spec.leaves * spec.spines + spine);
     }
     if (spec.groups == 1) return ends;
     // The spines of one group that have links to another.
@@ -203,7 +203,7 @@ Ends expected_ends(const DragonflyPlus& network) {
     for (const auto& [pair, here] : spines) {
         const std::uint32_t used = spec.spines * *spec.global_links / (spec.groups - 1);
         for (std::size_t k = 0; k < used && pair.first < pair.second; ++k)
-            join(ends, here.at(k), spines[{pair.second, pair.first}].at(k));
+            add_cable(ends, here.at(k), spines[{pair.second, pair.first}].at(k));
     }
     return ends;
 }
@@ -221,7 +221,8 @@ Ends expected_ends(const Hosted<Base>& hosted) {
     Ends ends = expected_ends(routers);
     if (!hosted.has_links()) return ends;
     for (const Node node : ids<Node>(hosted.node_count()))
-        join(ends, static_cast<std::uint32_t>(routers.vertex_count()) + node.value, routers.vertex(node));
+        add_cable(ends, static_cast<std::uint32_t>(routers.vertex_count()) + node.value,
+                  routers.vertex(node));
     return ends;
 }
 
@@ -256,7 +257,7 @@ TEST_CASE("every link has a positive bandwidth, a nonnegative latency and a uniq
     });
 }
 
-TEST_CASE("runs of equal bandwidth cover each link once") {
+TEST_CASE("ranges of links with equal bandwidth cover each link once") {
     for_each_topology([](const Machine& machine, const auto& topology) {
         std::vector<int> covered(machine.link_count(), 0);
         for (const LinkRun& run : topology.bandwidth_runs()) {
@@ -270,7 +271,7 @@ TEST_CASE("runs of equal bandwidth cover each link once") {
     });
 }
 
-TEST_CASE("accumulated messages give the loads of their routes") {
+TEST_CASE("adding messages to loads equals walking their routes") {
     Rng rng(7);
     for_each_topology([&](const Machine& machine, const auto& whole) {
         const auto& topology = between_routers(whole);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Machine texts are parsed; invalid ones are refused with the position and a remedy.
+// Machine texts are parsed, and invalid ones are refused with the position and a remedy.
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "machine/machine_reports.hpp"
+#include "machine/machine_queries.hpp"
 #include "machine/machines.hpp"
 #include "topoloom/machine/allocations/allocation.hpp"
 
@@ -66,7 +66,7 @@ TEST_CASE("a mesh text gives lines instead of rings") {
     CHECK(machine.describe() == "4x4x4 mesh");
 }
 
-TEST_CASE("wrap= opens some rings of a torus") {
+TEST_CASE("wrap= turns some rings of a torus into lines") {
     CHECK(make_machine("torus:4x5x6,wrap=010").wraps() == std::vector<bool>{false, true, false});
 }
 
@@ -91,7 +91,7 @@ TEST_CASE("bandwidth and latency are set for all links, for an axis or for one d
     CHECK(latency_from(machine, origin, machine.node_at({0, 1})).value == doctest::Approx(90e-9));
 }
 
-TEST_CASE("axes beyond the letters are named by number") {
+TEST_CASE("axes beyond the last letter are named by number") {
     std::string text = "torus:2";
     for (int i = 1; i < 30; ++i) text += i < 28 ? "x1" : "x3";
     const Machine machine = make_machine(text + ",bandwidth.29=half,bandwidth.x=double");
@@ -150,7 +150,7 @@ TEST_CASE("distances between nodes include the distances of both slots to their 
     }
 }
 
-TEST_CASE("interchangeable slots have equal distances to all others") {
+TEST_CASE("interchangeable slots have equal distances to all other slots") {
     const auto interchangeable_slots = [](const std::string& text) {
         return make_machine(text).node_spec().interchangeable_slots();
     };
@@ -177,7 +177,7 @@ TEST_CASE("interchangeable slots have equal distances to all others") {
     }
 }
 
-TEST_CASE("a graph text has a + for switches, and its nodes may have several slots") {
+TEST_CASE("in the text of a graph, switches follow a +, and nodes may have several slots") {
     const Machine machine = make_machine("graph:2+1:0-2,1-2+node:4");
     CHECK(machine.node_count() == 2);
     CHECK(machine.slot_count() == 8);
@@ -199,7 +199,7 @@ TEST_CASE("nonexistent coordinates are refused") {
                          Error);
 }
 
-TEST_CASE("errors in texts name the column and the expected token") {
+TEST_CASE("errors in machine texts name the column and the expected token") {
     const std::vector<std::pair<std::string, std::string>> bad{
         {"", "expected a topology such as torus:8x8x8 at column 1"},
         {"torus", "expected numbers separated by 'x' at column 6"},

@@ -12,7 +12,7 @@ using namespace topoloom;
 
 namespace {
 
-/// Nodes that are up, in reverse order, as long as failures leave routes between all of them.
+/// Up to 40 nodes that are up and can all reach each other despite failures, in reverse order.
 std::vector<Node> reversed_up_nodes(const Machine& machine) {
     std::vector<Node> nodes;
     for (const Node node : machine.usable_nodes()) {

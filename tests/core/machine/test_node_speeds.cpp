@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Default hop weights that separate nodes, and default speeds, assumed and reported.
+// Default hop weights, which make other nodes farther than the same node, and default speeds, which are
+// assumed and reported.
 #include <algorithm>
 #include <string>
 #include <vector>
 
-#include "machine/machine_reports.hpp"
+#include "machine/machine_queries.hpp"
 #include "machine/machines.hpp"
 #include "topoloom/machine/allocations/allocation.hpp"
 
@@ -31,7 +32,7 @@ TEST_CASE("by default other nodes are at least twice as far as the farthest slot
             const Machine machine = make_machine(text);
             const std::vector<Node> nodes = machine.usable_nodes();
             const std::uint32_t farthest = machine.node_spec().levels.distances().back();
-            // If nodes have distance zero, no weight separates them.
+            // If nodes are at distance zero, no hop weight makes them farther.
             bool some_together = false;
             for (std::size_t i = 1; i < nodes.size(); ++i)
                 some_together = some_together ||
@@ -50,7 +51,7 @@ TEST_CASE("by default other nodes are at least twice as far as the farthest slot
     }
 }
 
-TEST_CASE("the default hop weight is the smallest that separates nodes") {
+TEST_CASE("the default hop weight is the smallest that makes other nodes at least twice as far") {
     const auto weight = [](const std::string& text) { return make_machine(text).node_spec().hop_weight; };
     CHECK(weight("torus:4") == 1);
     CHECK(weight("torus:4+node:4") == 1);
@@ -141,10 +142,10 @@ TEST_CASE("bandwidths below those of real links, and speeds without bandwidths, 
     CHECK(has_remark("torus:4+node:4,startup=5us", "how fast nodes are counts nowhere"));
 }
 
-TEST_CASE("only needed speeds are assumed") {
-    CHECK(make_machine("hyperx:4+node:4").remarks().empty());  // no bandwidths, hence no times
+TEST_CASE("only speeds that the pattern needs are assumed") {
+    CHECK(make_machine("hyperx:4+node:4").remarks().empty());  // without bandwidths there are no times
     CHECK(make_machine("hyperx:4+node:4").speeds().startup == Seconds{0});
-    // One slot per node: no intra-node messages. A given startup implies that latency was considered.
+    // One slot per node: no intra-node messages. Whoever gives a startup has considered the latency.
     const Machine flat = make_machine("torus:4,bandwidth=10GB/s+node:1,startup=1us");
     CHECK(flat.speeds().latency == Seconds{0});
     CHECK(flat.remarks().empty());
@@ -161,7 +162,7 @@ TEST_CASE("only needed speeds are assumed") {
     CHECK_FALSE(has_remark("torus:4,bandwidth=10GB/s+node:4,latency=1us", "to arrive"));
 }
 
-TEST_CASE("a degraded machine has the same assumptions") {
+TEST_CASE("a degraded machine has the same assumed speeds") {
     CHECK(make_machine("hyperx:4,bandwidth=10GB/s+down:1+node:4").remarks() ==
           make_machine("hyperx:4,bandwidth=10GB/s+node:4").remarks());
 }

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "machine/machine_reports.hpp"
+#include "machine/machine_queries.hpp"
 #include "machine/machines.hpp"
 #include "topoloom/machine/network_view.hpp"
 
@@ -15,7 +15,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// Number of links by the classes of their ends, such as "GPU -> NVSwitch".
+/// Number of links for each pair of vertex classes, such as "GPU -> NVSwitch".
 std::string classify_link(const std::string& link_name) {
     std::string words;
     for (const char c : link_name) {
@@ -37,7 +37,8 @@ TEST_CASE("GPUs meet at the NVSwitch of their domain or at the leaf of their rai
                 "spine 1 -> unit 1 rail 1 * 0.500000", "unit 1 rail 1 -> GPU 9"});
 }
 
-TEST_CASE("messages to another rail first change GPU by NVLink, or change leaf over the spines") {
+TEST_CASE(
+    "messages to another rail first go over NVLink to another GPU, or over the spines to another leaf") {
     const Machine nvlink = make_machine("rails:4:2:2,spines=1");
     CHECK(route_names(nvlink, Node{0}, Node{6}) == Names{"GPU 0 -> NVSwitch 0", "NVSwitch 0 -> GPU 2",
                                                          "GPU 2 -> unit 0 rail 2", "unit 0 rail 2 -> GPU 6"});
@@ -59,12 +60,12 @@ TEST_CASE("with fewer rails than GPUs in a domain, every other GPU shares a rail
                                                           "unit 0 rail 1 -> GPU 5"});
 }
 
-TEST_CASE("all-to-all loads each class of links in closed form") {
-    struct Shape {
+TEST_CASE("loads of all-to-all equal closed forms for each class of links") {
+    struct ClusterShape {
         double gpus, domains, units, rails, spines;
     };
-    for (const Shape& s :
-         {Shape{4, 3, 2, 4, 3}, Shape{4, 2, 3, 2, 5}, Shape{6, 2, 2, 3, 4}, Shape{2, 4, 2, 1, 2}}) {
+    for (const ClusterShape& s : {ClusterShape{4, 3, 2, 4, 3}, ClusterShape{4, 2, 3, 2, 5},
+                                  ClusterShape{6, 2, 2, 3, 4}, ClusterShape{2, 4, 2, 1, 2}}) {
         const double all_domains = s.domains * s.units;
         const double on_rail = s.gpus / s.rails;  // GPUs of a domain on one rail
         const double from_elsewhere = s.gpus * (all_domains - 1);
@@ -73,7 +74,8 @@ TEST_CASE("all-to-all loads each class of links in closed form") {
             std::map<std::string, double> expected;
             expected["GPU->NVSwitch"] = s.gpus - 1 + (by_nvlink ? (all_domains - 1) * (s.gpus - on_rail) : 0);
             expected["NVSwitch->GPU"] = expected["GPU->NVSwitch"];
-            // A GPU forwards messages from its domain to GPUs with its index in other domains.
+            // A GPU forwards messages from all GPUs of its domain to the GPUs with its own index in other
+            // domains.
             expected["GPU->unitrail"] = from_elsewhere;
             expected["unitrail->GPU"] = from_elsewhere;
             const double up = by_nvlink ? s.gpus * s.domains * out_of_unit * on_rail
@@ -129,8 +131,8 @@ TEST_CASE("NVLinks, rails and spines have separate bandwidths and latencies") {
 
 TEST_CASE("a link's distance is its slowdown relative to NVLink if bandwidths are known") {
     const auto distances = [](const std::string& text) {
-        // To a GPU of the same domain; another domain in the unit, same and other rail; another unit, same
-        // and other rail.
+        // Distances to a GPU of the same domain; in another domain of the unit, on the same rail and on
+        // another; and in another unit, on the same rail and on another.
         const Machine machine = make_machine("rails:4:2:2," + text);
         std::vector<std::uint32_t> found;
         for (const std::uint32_t to : {1U, 4U, 5U, 8U, 9U}) {
@@ -147,7 +149,7 @@ TEST_CASE("a link's distance is its slowdown relative to NVLink if bandwidths ar
           Distances{2, 2 * 9, 2 * (1 + 9), 2 * (9 + 18), 2 * (1 + 9 + 18)});
     CHECK(distances("bandwidth=50GB/s,bandwidth.nvlink=450GB/s,cross=spine") ==
           Distances{2, 2 * 9, 2 * (9 + 9), 2 * (9 + 9), 2 * (9 + 9)});
-    // Never less than 1.
+    // The distance of a link is never less than 1.
     CHECK(distances("bandwidth=50GB/s,bandwidth.nvlink=25GB/s") == Distances{2, 2, 4, 4, 6});
     // Only some bandwidths are given.
     CHECK(distances("bandwidth.nvlink=double") == Distances{2, 2, 4, 4, 6});
@@ -167,7 +169,7 @@ TEST_CASE("hops count links, regardless of their distances") {
     CHECK(weighed.max_distance() == 38);
 }
 
-TEST_CASE("clusters of small units are large but not grouped into classes") {
+TEST_CASE("a cluster of many small units has correct distances, although its leaves form no classes") {
     const Machine machine = make_machine("rails:2:1:2100");  // 4,200 leaves
     CHECK(machine.distance(Slot{0}, Slot{1}) == 2);
     CHECK(machine.distance(Slot{0}, Slot{2}) == 4);
@@ -178,8 +180,8 @@ TEST_CASE("distances in large clusters equal their definition") {
     for (const std::string options :
          {"", ",cross=spine", ",rails=4", ",bandwidth=50GB/s,bandwidth.nvlink=450GB/s"}) {
         const Machine large = make_machine("rails:8:96:8" + options);
-        // Small enough for a table of all pairs; pairs of the large cluster have corresponding pairs in the
-        // small one.
+        // The small cluster can use a table of all pairs. Each compared pair of the large cluster corresponds
+        // to a pair of the small one.
         const Machine small = make_machine("rails:8:3:3" + options);
         const auto counterpart = [](std::uint32_t unit, std::uint32_t domain, std::uint32_t gpu) {
             return std::pair(Slot{(unit * 96 + domain) * 8 + gpu}, Slot{(unit * 3 + domain) * 8 + gpu});
@@ -227,7 +229,7 @@ TEST_CASE("an invalid rail cluster is refused") {
     for (const auto& [text, reason] : bad) CHECK(error_message_of(text) == reason);
 }
 
-TEST_CASE("a host is a domain unless given, also with failures") {
+TEST_CASE("the GPUs of a host are those of a domain unless host= is given, also with failures") {
     for (const char* const down : {"", "+down:5"}) {
         const Machine domains = make_machine(std::string("rails:8:2:1") + down);
         const Machine trays = make_machine(std::string("rails:8:2:1,host=4") + down);

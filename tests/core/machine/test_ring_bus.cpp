@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "machine/machine_reports.hpp"
+#include "machine/machine_queries.hpp"
 #include "machine/machines.hpp"
 
 using namespace topoloom;
@@ -58,8 +58,8 @@ std::array<Node, 8> stations_of_threads(const Affinity& affinity) {
     return station;
 }
 
-/// Numbers of clockwise, counter-clockwise and half-way messages, and of pairs of each direction that share a
-/// link.
+/// Numbers of clockwise, counter-clockwise and half-way messages, and for each direction the number of pairs
+/// of messages that share a link.
 using Counts = std::array<int, 5>;
 
 template <class T>
@@ -92,22 +92,22 @@ Counts count_messages(const T& bus, const Pattern& messages, const Affinity& aff
 /// Load of each link, clockwise links first.
 using RingLoads = std::array<double, 24>;
 
-/// Score of an affinity, less is better: maximum load, load difference of the directions, excess over 2 per
-/// link, half-way messages.
+/// Score of an affinity; less is better: maximum load of a link, difference between the directions, sum of
+/// loads above 2, half-way messages.
 using Score = std::tuple<double, double, double, double>;
 
-struct Arc {
+struct ArcLoads {
     RingLoads loads{};
     double half_way = 0;
 };
 
 Score compute_score(const Pattern& messages, const std::array<Node, 8>& station,
-                    const std::vector<std::vector<Arc>>& arcs) {
+                    const std::vector<std::vector<ArcLoads>>& arcs) {
     RingLoads loads{};
     double half_way = 0;
     double clockwise = 0;
     for (const auto& [sender, receiver] : messages) {
-        const Arc& arc = arcs[station[sender].value][station[receiver].value];
+        const ArcLoads& arc = arcs[station[sender].value][station[receiver].value];
         for (std::size_t i = 0; i < 24; ++i) loads[i] += arc.loads[i];
         half_way += arc.half_way;
         const bool is_clockwise =
@@ -121,7 +121,7 @@ Score compute_score(const Pattern& messages, const std::array<Node, 8>& station,
 
 }  // namespace
 
-TEST_CASE("messages on a ring bus take the shorter arc, and both arcs if they are half-way") {
+TEST_CASE("messages on a ring bus take the shorter arc, and half-way messages are split over both arcs") {
     const Machine machine = make_machine("ring:6");
     CHECK(route_names(machine, Node{4}, Node{0}) == Names{"station 4 clockwise", "station 5 clockwise"});
     CHECK(route_names(machine, Node{1}, Node{5}) ==
@@ -140,7 +140,7 @@ TEST_CASE("messages on a ring bus take the shorter arc, and both arcs if they ar
           Names{"station 1 clockwise", "station 2 clockwise", "station 3 clockwise"});
 }
 
-TEST_CASE("the rings of one direction form one link with their total bandwidth") {
+TEST_CASE("rings of the same direction form one link with their total bandwidth") {
     with_topology(make_machine(cell), [](const auto& bus) {
         CHECK(bus.link_count() == 24);
         for (const Link link : ids<Link>(24)) CHECK(bus.bandwidth(link).value == 2 * 25.6e9);
@@ -151,8 +151,8 @@ TEST_CASE("the rings of one direction form one link with their total bandwidth")
 }
 
 TEST_CASE("all-to-all loads every link of a ring bus equally") {
-    // Each station has arcs of 1, 2 ... links in either direction, and for even counts half an arc of n / 2
-    // links.
+    // Each station sends over arcs of 1, 2, ... links in either direction. With an even number n of stations,
+    // half a message goes over n / 2 links in each direction.
     for (const std::uint32_t n : {2U, 3U, 7U, 8U, 12U}) {
         double load = 0;
         for (std::uint32_t length = 1; 2 * length < n; ++length) load += length;
@@ -163,7 +163,8 @@ TEST_CASE("all-to-all loads every link of a ring bus equally") {
     }
 }
 
-TEST_CASE("affinities on the Cell's bus have the directions and overlaps of Sudheer 2012, section 4.4") {
+TEST_CASE(
+    "affinities on the Cell's bus have the published directions and overlaps of Sudheer 2012, section 4.4") {
     const std::vector<std::pair<std::string, std::array<Counts, 5>>> published{
         {"Ring", {{{3, 3, 2, 1, 1}, {0, 8, 0, 0, 0}, {3, 1, 4, 3, 0}, {3, 3, 2, 1, 1}, {4, 4, 0, 0, 0}}}},
         {"Recursive doubling 1",
@@ -190,11 +191,11 @@ TEST_CASE("affinities on the Cell's bus have the directions and overlaps of Sudh
 }
 
 TEST_CASE("the number of best affinities of the Cell is as in Sudheer 2012, section 4.6") {
-    std::vector<std::vector<Arc>> arcs(12, std::vector<Arc>(12));
+    std::vector<std::vector<ArcLoads>> arcs(12, std::vector<ArcLoads>(12));
     with_topology(make_machine(cell), [&](const auto& bus) {
         for (const Node a : ids<Node>(12)) {
             for (const Node b : ids<Node>(12)) {
-                Arc& arc = arcs[a.value][b.value];
+                ArcLoads& arc = arcs[a.value][b.value];
                 bus.route(a, b, [&](Link link, double share) {
                     const LinkEnds ends = bus.ends(link);
                     const bool clockwise = (ends.from + 1) % 12 == ends.to;

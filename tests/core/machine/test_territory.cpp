@@ -66,7 +66,7 @@ struct ReferenceTerritory {
 
 }  // namespace
 
-TEST_CASE("the territory of an allocation agrees with its definition on every topology") {
+TEST_CASE("the territory of an allocation equals the reference on every topology") {
     Rng rng(5);
     for_each_topology([&](const Machine& machine, const auto& network) {
         const std::vector<Node> usable = machine.usable_nodes();
@@ -90,7 +90,7 @@ TEST_CASE("the territory of an allocation agrees with its definition on every to
     });
 }
 
-TEST_CASE("a whole machine is one component and completely owned") {
+TEST_CASE("an allocation of the whole machine owns every vertex and is one component") {
     for_each_topology([&](const Machine& machine, const auto& network) {
         const Territory territory(Allocation::whole(machine));
         CHECK(territory.component_count() == 1);
@@ -99,7 +99,7 @@ TEST_CASE("a whole machine is one component and completely owned") {
     });
 }
 
-TEST_CASE("grid neighbors are joined, also around rings") {
+TEST_CASE("grid neighbors are in one component, also around rings") {
     const Machine ring = make_machine("torus:8");
     CHECK(count_components(ring, {0, 7, 3}) == 2);
     const Machine line = make_machine("mesh:8");
@@ -110,7 +110,7 @@ TEST_CASE("grid neighbors are joined, also around rings") {
     CHECK(count_components(pairs, {0, 4}) == 2);  // no diagonal neighbors
 }
 
-TEST_CASE("nodes on one switch are joined, nodes on different switches are not") {
+TEST_CASE("nodes on the same switch are in one component, nodes on different switches are not") {
     const Machine tree = make_machine("tree:4:8:2");
     CHECK(count_components(tree, {0, 3}) == 1);
     CHECK(count_components(tree, {3, 4}) == 2);
@@ -123,7 +123,7 @@ TEST_CASE("nodes on one switch are joined, nodes on different switches are not")
     CHECK(count_components(three, {0, 1, 2, 4}) == 1);
 }
 
-TEST_CASE("adjacent switches join their nodes, as routers do") {
+TEST_CASE("nodes on adjacent switches are in one component, as on adjacent routers") {
     const Machine line = make_machine("graph:3+3:0-3,1-4,2-5,3-4,4-5,forward=no");
     CHECK(count_components(line, {0, 1}) == 1);
     CHECK(count_components(line, {0, 2}) == 2);

@@ -12,30 +12,33 @@ using namespace topoloom;
 
 namespace {
 
-bool mentions(const Machine& machine, const char* word) {
+bool text_contains(const Machine& machine, const char* word) {
     return machine.text().find(word) != std::string::npos;
 }
-bool is_a(const Machine& machine, const char* kind) { return machine.text().starts_with(kind); }
+bool text_begins_with(const Machine& machine, const char* kind) { return machine.text().starts_with(kind); }
 
 bool has_shortest_routes(const Machine& machine) {
     // GPUs do not use the spines if NVLinks lead to the target's rail.
-    const bool by_nvlink = is_a(machine, "rails:") && !mentions(machine, "cross=spine");
+    const bool by_nvlink = text_begins_with(machine, "rails:") && !text_contains(machine, "cross=spine");
     // A dragonfly route uses one global link, even if two would be shorter.
-    return !mentions(machine, "route=") && !by_nvlink && !is_a(machine, "dragonfly:") &&
-           !mentions(machine, clockwise_ring_text().c_str());
+    return !text_contains(machine, "route=") && !by_nvlink && !text_begins_with(machine, "dragonfly:") &&
+           !text_contains(machine, clockwise_ring_text().c_str());
 }
 bool is_symmetric(const Machine& machine) {
-    // The NVLinks differ by direction; if one is down, the route of one direction alone is shorter.
-    const bool half_around = is_a(machine, "rails:") && mentions(machine, "+down:");
-    return !mentions(machine, ">") && !half_around && !mentions(machine, clockwise_ring_text().c_str());
+    // Routes in opposite directions use different NVLinks. If one of these is down, the routes can differ in
+    // length.
+    const bool half_around = text_begins_with(machine, "rails:") && text_contains(machine, "+down:");
+    return !text_contains(machine, ">") && !half_around &&
+           !text_contains(machine, clockwise_ring_text().c_str());
 }
 bool splits_traffic(const Machine& machine) {
-    return mentions(machine, "ties=split") || mentions(machine, "routing=random") ||
-           mentions(machine, "routing=ecmp") || is_a(machine, "rails:") || is_a(machine, "dragonfly") ||
-           (is_a(machine, "ring:") && !mentions(machine, "ties=plus"));
+    return text_contains(machine, "ties=split") || text_contains(machine, "routing=random") ||
+           text_contains(machine, "routing=ecmp") || text_begins_with(machine, "rails:") ||
+           text_begins_with(machine, "dragonfly") ||
+           (text_begins_with(machine, "ring:") && !text_contains(machine, "ties=plus"));
 }
-bool makes_detours(const Machine& machine) { return mentions(machine, "routing=valiant"); }
-/// Location of a node, or its router.
+bool makes_detours(const Machine& machine) { return text_contains(machine, "routing=valiant"); }
+/// The vertex of a node: its router, or itself.
 template <class T>
 std::uint32_t router_of(const T& topology, Node node) {
     if constexpr (std::is_same_v<T, DegradedTopology>) {
@@ -61,10 +64,11 @@ Matrix all_hops(const Machine& machine, const T& topology) {
 }
 
 bool nodes_forward(const Machine& machine) {
-    return !mentions(machine, "forward=no") && !is_a(machine, "fattree:");
+    return !text_contains(machine, "forward=no") && !text_begins_with(machine, "fattree:");
 }
 
-/// Links on a shortest route between the vertices of all nodes, found by breadth-first search over the links.
+/// Numbers of links on shortest routes between the vertices of all nodes, by breadth-first search over the
+/// links.
 template <class T>
 Matrix breadth_first_hops(const Machine& machine, const T& topology) {
     const std::size_t ends_only = nodes_forward(machine) ? 0 : topology.node_count();
@@ -104,7 +108,7 @@ void for_each_pair(const Machine& machine, const auto& check) {
 
 }  // namespace
 
-TEST_CASE("the shares of the links on a route sum to its hops, or to more with detours") {
+TEST_CASE("the shares of a route's links sum to its hops, or to more if it has detours") {
     for_each_topology([](const Machine& machine, const auto& topology) {
         for_each_pair(machine, [&](Node a, Node b) {
             double sum = 0;
@@ -120,7 +124,7 @@ TEST_CASE("the shares of the links on a route sum to its hops, or to more with d
     });
 }
 
-TEST_CASE("routes conserve flow: traffic that enters a vertex leaves it, except at the ends") {
+TEST_CASE("routes conserve flow: all traffic that enters a vertex leaves it, except at the two ends") {
     for_each_topology([](const Machine& machine, const auto& topology) {
         for_each_pair(machine, [&](Node a, Node b) {
             std::map<std::uint32_t, double> surplus;
@@ -153,7 +157,7 @@ TEST_CASE("unsplit routes visit their links in order") {
     });
 }
 
-TEST_CASE("hops equal the length of a shortest route, and are no fewer on given routes") {
+TEST_CASE("hops equal the length of a shortest route, and given routes are no shorter") {
     for_each_topology([](const Machine& machine, const auto& topology) {
         const Matrix hops = all_hops(machine, topology);
         const Matrix searched = breadth_first_hops(machine, topology);
@@ -167,7 +171,7 @@ TEST_CASE("hops equal the length of a shortest route, and are no fewer on given 
     });
 }
 
-TEST_CASE("only nodes of one vertex are 0 hops apart") {
+TEST_CASE("only nodes at the same vertex are 0 hops apart") {
     for_each_topology([](const Machine& machine, const auto& topology) {
         for_each_pair(machine, [&](Node a, Node b) {
             const bool together = topology.vertex(a) == topology.vertex(b);
@@ -237,7 +241,7 @@ TEST_CASE("no detour is shorter than the route itself") {
     });
 }
 
-TEST_CASE("coordinates lie in the grid and map back to the first node there") {
+TEST_CASE("coordinates lie in the grid and map back to the first node with these coordinates") {
     for_each_topology([](const Machine& machine, const auto& topology) {
         const auto grid = machine.grid();
         CHECK(machine.wraps().size() == grid.size());
@@ -246,7 +250,7 @@ TEST_CASE("coordinates lie in the grid and map back to the first node there") {
             REQUIRE(at.size() == grid.size());
             for (std::size_t d = 0; d < at.size(); ++d) CHECK(at[d] < grid[d]);
             const Node first = machine.node_at(at);
-            if (!machine.has_grid()) {  // a line of all nodes
+            if (!machine.has_grid()) {  // the grid is a line of all nodes
                 CHECK(first == node);
                 continue;
             }
@@ -257,7 +261,7 @@ TEST_CASE("coordinates lie in the grid and map back to the first node there") {
     });
 }
 
-TEST_CASE("total distances are sums over all given points") {
+TEST_CASE("the total distance of a point is the sum of its distances to all given points") {
     Rng rng(5);
     for_each_topology([&](const Machine& machine, const auto& topology) {
         const auto& geometry = topology.geometry();
@@ -274,7 +278,7 @@ TEST_CASE("total distances are sums over all given points") {
     });
 }
 
-TEST_CASE("a distance sum adds weighted distances to its points, and its lower bound never exceeds it") {
+TEST_CASE("a DistanceSum adds weighted distances to its points, and its lower bound never exceeds the sum") {
     Rng rng(6);
     for_each_topology([&](const Machine& machine, const auto& topology) {
         const auto& geometry = topology.geometry();

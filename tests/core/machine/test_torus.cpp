@@ -78,7 +78,7 @@ TEST_CASE("distances on the longest axes are correct") {
     CHECK(ring.hops(Node{16383}, Node{8190}) == 8191);
 }
 
-TEST_CASE("routes correct x, then y, in the shorter direction") {
+TEST_CASE("routes travel along x, then along y, in the shorter direction") {
     const Machine machine = make_machine("torus:5x5");
     CHECK(half_route_names(machine, machine.node_at({0, 0}), machine.node_at({2, 4})) ==
           Names{"(0,0) +x", "(1,0) +x", "(2,0) -y"});
@@ -86,7 +86,7 @@ TEST_CASE("routes correct x, then y, in the shorter direction") {
           Names{"(1,3) -x", "(0,3) -x", "(4,3) +y", "(4,4) +y"});
 }
 
-TEST_CASE("routes correct the axes in the given order") {
+TEST_CASE("routes travel along the axes in the given order") {
     const Machine machine = make_machine("torus:5x5,order=1:0");
     CHECK(half_route_names(machine, machine.node_at({0, 0}), machine.node_at({1, 4})) ==
           Names{"(0,0) -y", "(0,4) +x"});

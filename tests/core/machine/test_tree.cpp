@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Trees and levels follow the hierarchy strings of KaHIP: bottom-up, with absolute distances.
+// Trees and levels follow the hierarchy strings of KaHIP: levels are listed bottom-up, with absolute
+// distances.
 #include <string>
 #include <vector>
 
@@ -26,7 +27,7 @@ std::uint32_t reference_distance(const std::vector<std::uint32_t>& arity,
 
 }  // namespace
 
-TEST_CASE("levels have the mixed radix of KaHIP, the first arity fastest") {
+TEST_CASE("members are numbered as in KaHIP, in mixed radix with the first arity fastest") {
     const std::vector<std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>>> shapes{
         {{4, 8, 2}, {1, 10, 100}},    {{1}, {0}},       {{3, 5, 7}, {1, 2, 3}},
         {{1, 6, 1, 2}, {1, 2, 3, 4}}, {{5, 1}, {0, 9}}, {{2, 2, 2, 2, 2, 2}, {0, 0, 1, 1, 5, 5}}};
@@ -54,7 +55,7 @@ TEST_CASE("on 4:8:2 with 1:10:100 ranks 0 and 3 are 1 apart, 0 and 4 are 10, 0 a
     CHECK(machine.hops(Node{31}, Node{32}) == 6);
 }
 
-TEST_CASE("a tree without distances counts the links up and down") {
+TEST_CASE("in a tree without given distances, a distance counts the links up and down") {
     const Machine machine = make_machine("tree:2:2:2");
     CHECK(machine.distance(Slot{0}, Slot{1}) == 2);
     CHECK(machine.distance(Slot{0}, Slot{2}) == 4);

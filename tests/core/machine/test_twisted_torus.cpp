@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "machine/machine_reports.hpp"
+#include "machine/machine_queries.hpp"
 #include "machine/machines.hpp"
 
 using namespace topoloom;
@@ -36,7 +36,8 @@ std::map<std::uint32_t, int> count_nodes_by_distance(const std::string& text) {
     });
 }
 
-/// Directed links out of the best half of the routers between two planes across an axis.
+/// The least number of directed links out of half of the routers, for halves between two planes across an
+/// axis.
 std::size_t count_bisection_links(const std::string& text, const std::vector<std::uint32_t>& size) {
     return with_topology(make_machine(text), [&](const auto& t) {
         std::size_t least = t.link_count();
@@ -117,7 +118,7 @@ TEST_CASE("a single ring twisted onto itself is a circulant graph") {
 TEST_CASE("the twisted slices of TPU v4 are cubic lattices with a lower diameter and twice the bisection") {
     // The face- and the body-centered cubic lattice of side a have diameter 3a/2 (Camarero, Martinez, Beivide
     // 2015). Jouppi et al. 2023 twist slices of 4x4x8 and 4x8x8 for their bisection.
-    struct Slice {
+    struct TorusSlice {
         std::vector<std::uint32_t> size;
         std::string extents;
         std::string twist;
@@ -125,9 +126,9 @@ TEST_CASE("the twisted slices of TPU v4 are cubic lattices with a lower diameter
         std::uint32_t straight_diameter;
         std::size_t straight_cut;
     };
-    const std::vector<Slice> slices{{{4, 4, 8}, "4x4x8", ",twist.x=0:0:4,twist.y=0:0:4", 6, 8, 32},
-                                    {{4, 8, 8}, "4x8x8", ",twist.x=0:4:4", 6, 10, 64}};
-    for (const Slice& slice : slices) {
+    const std::vector<TorusSlice> slices{{{4, 4, 8}, "4x4x8", ",twist.x=0:0:4,twist.y=0:0:4", 6, 8, 32},
+                                         {{4, 8, 8}, "4x8x8", ",twist.x=0:4:4", 6, 10, 64}};
+    for (const TorusSlice& slice : slices) {
         CAPTURE(slice.extents);
         const std::string twisted = "twisted:" + slice.extents + slice.twist;
         const std::string straight = "torus:" + slice.extents;

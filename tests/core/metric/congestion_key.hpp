@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Congestion key of a placement, computed from scratch.
+// Computes the congestion key of a placement from scratch.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random changes of a placement with incremental loads, and reference loads.
+// Makes random changes to a placement whose loads are updated incrementally, and computes reference loads.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ inline std::vector<double> reference_loads(const topoloom::CommGraph& graph, con
     return loads;
 }
 
-/// Ranks on slots, and the changes made so far.
+/// Ranks on slots, changed at random.
 struct RandomChanges {
     std::vector<topoloom::Slot> slots;
     std::vector<topoloom::Slot> free;
@@ -47,7 +47,7 @@ struct RandomChanges {
         free.erase(free.begin(), placed);
     }
 
-    /// Makes a random change: unconditionally, if better, or if the soft value allows it.
+    /// Makes a random change: unconditionally, only if better, or only if the soft value stays below a limit.
     template <class Loads>
     void make_random_change(Loads& loads, topoloom::Rng& rng) {
         const auto some = [&](std::size_t count) { return rng.below(static_cast<std::uint32_t>(count)); };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random patterns and placements for comparison with reference implementations.
+// Random patterns and placements, for comparing the library with reference implementations.
 #pragma once
 
 #include <vector>

@@ -37,8 +37,8 @@ inline std::vector<ReferenceMessage> all_pairs(const topoloom::CommGraph& graph)
     return pairs;
 }
 
-/// The fraction of a message from a to b on each link; for adaptive routing, with fraction `minimal` on
-/// minimal routes.
+/// The fraction of a message from a to b on each link. With adaptive routing, the fraction `minimal_share` of
+/// it takes minimal routes.
 inline std::map<std::uint32_t, double> route_shares(const topoloom::Machine& machine, topoloom::Node a,
                                                     topoloom::Node b, std::optional<double> minimal_share) {
     std::map<std::uint32_t, double> on_link;
@@ -52,7 +52,8 @@ inline std::map<std::uint32_t, double> route_shares(const topoloom::Machine& mac
     return on_link;
 }
 
-/// The host of a node; on rails a group of host= GPUs, or the NVLink domain.
+/// The host of a node: the node itself. On rail clusters, where nodes are GPUs, it is a group of host= GPUs,
+/// or the NVLink domain.
 inline std::uint32_t host_of(const topoloom::Machine& machine, topoloom::Node node) {
     const std::string text = machine.text();
     if (!text.starts_with("rails:")) return node.value;

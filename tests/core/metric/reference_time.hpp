@@ -27,8 +27,8 @@ inline std::vector<double> reference_congestion(const topoloom::CommGraph& phase
     return seconds;
 }
 
-/// Loads of every node divided by bandwidth: sent through its port, received, read from its memory, and
-/// written there; memory includes intra-node messages.
+/// Bytes divided by bandwidth, in seconds. First the bytes that each node sends through its port, then those
+/// that it receives, reads from memory and writes to memory. Only memory includes intra-node messages.
 inline std::vector<double> reference_node_seconds(const topoloom::CommGraph& phase,
                                                   const topoloom::Machine& machine,
                                                   std::span<const topoloom::Slot> slots) {
@@ -52,22 +52,22 @@ inline std::vector<double> reference_node_seconds(const topoloom::CommGraph& pha
     return seconds;
 }
 
-/// The time if all pairs need `rounds` rounds, with the longest part as in PhaseTime.
+/// The time if all pairs send for `rounds` rounds, and the times of its parts as in PhaseTime.
 inline topoloom::TimeParts reference_rounds(const topoloom::CommGraph& phase, double rounds,
                                             const topoloom::Machine& machine,
                                             std::span<const topoloom::Slot> slots,
                                             std::span<const double> background) {
     using namespace topoloom;
     const NodeSpeeds& speeds = machine.speeds();
-    struct Sender {
+    struct SenderTimes {
         double leaving = 0, inside = 0, way = 0, transfer = 0;
         [[nodiscard]] double late(const NodeSpeeds& by) const {
             return leaving * by.startup.value + inside * by.memory_startup.value + way;
         }
     };
-    std::vector<Sender> senders;
+    std::vector<SenderTimes> senders;
     for (const Rank u : ids<Rank>(phase.rank_count())) {
-        Sender sender;
+        SenderTimes sender;
         for (const Edge edge : phase.sends(u)) {
             if (edge.messages == 0) continue;
             const Node from = machine.node(slots[u.value]);
@@ -90,7 +90,7 @@ inline topoloom::TimeParts reference_rounds(const topoloom::CommGraph& phase, do
         if (sender.leaving + sender.inside > 0) senders.push_back(sender);
     }
     double leaving = 0, leavers = 0, inside = 0, inside_of_leavers = 0, way = 0, late = 0, arrived = 0;
-    for (const Sender& sender : senders) {
+    for (const SenderTimes& sender : senders) {
         leaving += sender.leaving;
         inside += sender.inside;
         if (sender.leaving > 0) {
@@ -118,7 +118,7 @@ inline topoloom::TimeParts reference_rounds(const topoloom::CommGraph& phase, do
             std::max(network, memory)};
 }
 
-/// The time round by round, with the pairs that still have messages.
+/// The time added up round by round. Each round has the pairs that still have messages.
 inline topoloom::TimeParts reference_time_parts(const topoloom::CommGraph& phase,
                                                 const topoloom::Machine& machine,
                                                 std::span<const topoloom::Slot> slots,

@@ -21,8 +21,8 @@ double find_best_split(const std::vector<double>& minimal, const std::vector<dou
     return best_minimal_share(minimal, detours, runs);
 }
 
-/// Every node of 9 groups of 8 nodes sends 630 bytes to the corresponding node of the next group: the worst
-/// case of minimal routing.
+/// In 9 groups of 8 nodes, every node sends 630 bytes to the corresponding node of the next group. This is
+/// the worst case for minimal routing.
 CommGraph make_next_group_pattern() {
     std::vector<Rank> from;
     std::vector<Rank> to;
@@ -41,7 +41,7 @@ Judgement judge_routing(const std::string& routing, const CommGraph& graph) {
 
 }  // namespace
 
-TEST_CASE("the split balances a busy minimal route and its detours") {
+TEST_CASE("the split balances the load of a busy minimal route and its detours") {
     CHECK(find_best_split({10, 0}, {0, 5}) == doctest::Approx(1.0 / 3));     // 10 f = 5 (1 - f)
     CHECK(find_best_split({10, 4}, {0, 10}) == doctest::Approx(10.0 / 16));  // 10 f = 10 - 6 f
     CHECK(find_best_split({10, 20, 0, 1}, {2, 10, 0, 4}) == 0);
@@ -50,13 +50,13 @@ TEST_CASE("the split balances a busy minimal route and its detours") {
     CHECK(find_best_split({}, {}) == 1);
 }
 
-TEST_CASE("the split with the fewest detours is chosen among equally good ones") {
+TEST_CASE("among equally good splits the one with the fewest detours is chosen") {
     CHECK(find_best_split({10}, {10}) == 1);
     CHECK(find_best_split({10, 5}, {10, 20}) == 1);                         // from 2/3 on
     CHECK(find_best_split({10, 20}, {10, 5}) == doctest::Approx(1.0 / 3));  // up to 1/3
 }
 
-TEST_CASE("links of different bandwidth count by time") {
+TEST_CASE("the split balances times if links have different bandwidths") {
     const std::vector<double> minimal{10, 0};
     const std::vector<double> detours{0, 5};
     const std::array runs{LinkRun{Link{0}, 1, BytesPerSecond{10}}, LinkRun{Link{1}, 1, BytesPerSecond{1}}};
@@ -92,8 +92,9 @@ TEST_CASE("no other split lowers the load of the busiest link") {
 
 TEST_CASE("traffic to the next group is split as in the closed form") {
     const CommGraph graph = make_next_group_pattern();
-    // Minimal: the bytes of all 8 nodes on one global link. Valiant: a seventh of them on each link, from two
-    // groups. Balanced fraction f: 8 f = 16 (1 - f) / 7.
+    // On minimal routes, the messages of all 8 nodes use one global link. On Valiant routes, a seventh of
+    // them uses each link, from two groups. If a fraction f is minimal, loads are balanced at 8 f = 16 (1 -
+    // f) / 7.
     CHECK(judge_routing("minimal", graph).congestion_max == 8 * 630);
     CHECK(judge_routing("valiant", graph).congestion_max == doctest::Approx(16.0 / 7 * 630));
     const Judgement ugal = judge_routing("ugal", graph);
@@ -102,13 +103,13 @@ TEST_CASE("traffic to the next group is split as in the closed form") {
     CHECK_FALSE(judge_routing("minimal", graph).minimal_share.has_value());
 }
 
-TEST_CASE("uniform traffic uses minimal routes") {
+TEST_CASE("uniform traffic takes only minimal routes") {
     const Judgement ugal = judge_routing("ugal", all_to_all(72, Bytes{10}));
     CHECK(*ugal.minimal_share == 1);
     CHECK(ugal.congestion_max == judge_routing("minimal", all_to_all(72, Bytes{10})).congestion_max);
 }
 
-TEST_CASE("adaptive routing is never worse than minimal or Valiant routing") {
+TEST_CASE("adaptive routing never has more congestion than minimal or Valiant routing") {
     Rng rng(42);
     for (const std::string shape : {"5x4,global=2", "6x2x3", "9x4,nodes=2", "2x4"}) {
         CAPTURE(shape);

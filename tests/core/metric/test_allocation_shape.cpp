@@ -74,7 +74,7 @@ TEST_CASE("link counts and loads equal their definitions on every topology") {
     });
 }
 
-TEST_CASE("a whole machine has no surface and no foreign links") {
+TEST_CASE("an allocation of the whole machine has no surface and no foreign links") {
     for_each_topology([](const Machine& machine, const auto& network) {
         const Allocation whole = Allocation::whole(machine);
         std::size_t links = 0;
@@ -88,7 +88,7 @@ TEST_CASE("a whole machine has no surface and no foreign links") {
     });
 }
 
-TEST_CASE("a box of a torus has the surface of a box") {
+TEST_CASE("a box of a torus has the surface links of a box") {
     const Machine machine = make_machine("torus:6x6x6");
     std::vector<std::uint32_t> box;
     for (std::uint32_t x = 0; x < 2; ++x) {
@@ -115,19 +115,19 @@ TEST_CASE("two distant nodes of a line communicate over foreign links") {
     CHECK(shape.foreign_share == 1);
 }
 
-TEST_CASE("links above the switches of a tree are foreign") {
+TEST_CASE("links above the job's switches in a tree are foreign") {
     const Machine tree = make_machine("tree:4:3");
     const AllocationShape shape = shape_of(tree, {0, 1, 4});
     CHECK(shape.components == 2);
-    CHECK(shape.links_inside == 6);       // three nodes, both directions
-    CHECK(shape.links_leaving == 5 + 2);  // to five other nodes of the two switches, and upward
+    CHECK(shape.links_inside == 6);       // three nodes, with links in both directions
+    CHECK(shape.links_leaving == 5 + 2);  // links to the switches' five other nodes, and upward
     CHECK(shape.links_used == 6 + 4);
     CHECK(shape.foreign.size() == 4);
     CHECK(shape.foreign_share == doctest::Approx(8.0 / (2 * 2 + 4 * 4)));
 }
 
-TEST_CASE("links that a job shares with jobs on its switches or routers are foreign") {
-    // All uplinks of the tree, and all links between the routers, but no host links.
+TEST_CASE("links that other jobs on the same switches or routers may use are foreign") {
+    // Foreign are all uplinks of the tree and all links between routers, but no host links.
     CHECK(shape_of(make_machine("tree:2:4"), {0, 2, 4, 6}).foreign.size() == 8);
     CHECK(shape_of(make_machine("tree:2:4"), {0, 1, 2, 3, 4, 5, 6}).foreign.size() == 2 * 4);
     const AllocationShape half = shape_of(make_machine("dragonfly:3x2,nodes=2"), {0, 2, 4, 6, 8, 10});

@@ -48,7 +48,7 @@ std::vector<BusMessage> random_messages(std::uint32_t stations, Rng& rng) {
 
 }  // namespace
 
-TEST_CASE("no message is faster than a ring, and no station faster than its port") {
+TEST_CASE("no message is faster than a ring allows, and no station faster than its port") {
     Rng rng(1);
     for (const std::string text : {"ring:12,rings=2,transfers=3,bandwidth=25.6GB/s",
                                    "ring:5,transfers=1,bandwidth=25.6GB/s", "ring:8,bandwidth=25.6GB/s"}) {
@@ -73,7 +73,7 @@ TEST_CASE("no message is faster than a ring, and no station faster than its port
     }
 }
 
-TEST_CASE("rotating or mirroring a bus does not change its rates") {
+TEST_CASE("rotating or mirroring all messages on a bus does not change their rates") {
     Rng rng(2);
     for (int trial = 0; trial < 20; ++trial) {
         const auto messages = random_messages(12, rng);
@@ -105,7 +105,7 @@ TEST_CASE("two overlapping messages in one direction run at full speed, and a th
           doctest::Approx(ring_rate));
 }
 
-TEST_CASE("a ring carries as many transfers as the machine states") {
+TEST_CASE("a ring carries as many concurrent transfers as the machine text states") {
     std::vector<BusMessage> around;
     for (std::uint32_t i = 0; i < 12; ++i) around.push_back(make_message(i, (i + 1) % 12));
     for (const std::uint32_t transfers : {1U, 2U, 3U, 4U, 6U, 12U}) {
@@ -134,8 +134,8 @@ TEST_CASE("messages shorter than a piece neither wait nor delay others") {
 }
 
 TEST_CASE("messages of unequal sizes wait only for each other's pieces") {
-    // Alternating on one ring: the small message ends after its second piece, then the large one has the ring
-    // to itself.
+    // Pieces of both messages alternate on one ring. After its second piece the small message ends, and the
+    // large one has the ring to itself.
     const Machine machine = make_machine("ring:8,bandwidth=25.6GB/s");
     const BusRates found = rates_on(machine, {make_message(0, 3, 32 * kib), make_message(1, 4, 96 * kib)});
     CHECK(found.of_message[0].worst.value == doctest::Approx(ring_rate * 2 / 3));
@@ -164,7 +164,7 @@ TEST_CASE("the memory controller handles one piece at a time, so eight elements 
     const double all = rates_on(cell_bus(), reads, timing).slowest.worst.value;
     CHECK(all == doctest::Approx(ring_rate / 8));
     CHECK(all < 4e9);
-    // Half of the elements write: both directions count together.
+    // Half of the elements write. The limit is for both directions together.
     for (std::size_t i = 0; i < 4; ++i) std::swap(reads[i].from, reads[i].to);
     CHECK(rates_on(cell_bus(), reads, timing).slowest.worst.value == doctest::Approx(ring_rate / 8));
     CHECK(rates_on(cell_bus(), reads).slowest.worst.value == doctest::Approx(ring_rate / 4));
@@ -190,7 +190,7 @@ TEST_CASE("each message counts one startup") {
           doctest::Approx(4096 / seconds));
 }
 
-TEST_CASE("impossible messages are refused") {
+TEST_CASE("invalid messages are refused") {
     CHECK_THROWS_AS((void)rates_on(cell_bus(), {make_message(3, 3)}), Error);
     CHECK_THROWS_AS((void)rates_on(cell_bus(), {make_message(0, 12)}), Error);
     CHECK_THROWS_AS((void)rates_on(cell_bus(), {make_message(0, 1, 0)}), Error);
@@ -199,7 +199,7 @@ TEST_CASE("impossible messages are refused") {
     CHECK_THROWS_AS((void)rates_on(make_machine("ring:65"), {make_message(0, 1)}), Error);
 }
 
-TEST_CASE("elements have the Cell's names on its own bus, and are the allocated slots on other buses") {
+TEST_CASE("elements have their names on the Cell's own bus, and are the allocated slots on other buses") {
     CHECK(elements_of(Allocation::whole(cell_bus())) == cell_elements);
     const Machine eight = make_machine("ring:8");
     for (std::uint32_t i = 0; i < 8; ++i) CHECK(elements_of(Allocation::whole(eight))[i] == Node{i});

@@ -80,7 +80,7 @@ TEST_CASE("the hottest links and their contributors agree with the definition") 
     }
 }
 
-TEST_CASE("a request for all links returns only loaded links") {
+TEST_CASE("even if all links are requested, only loaded links are returned") {
     const Machine machine = make_machine("torus:8x8x8");
     Rng rng(32);
     const CommGraph graph = random_pattern(512, 2000, rng);
@@ -106,7 +106,7 @@ TEST_CASE("one and two threads return the same links and contributors") {
                 hottest_links(graph, machine, placement, judgement, 10, 2));
 }
 
-TEST_CASE("two messages that share a link make it the hottest") {
+TEST_CASE("the link that two messages share is the hottest") {
     const Machine machine = make_machine("torus:8");
     const std::array sources{Rank{0}, Rank{1}};
     const std::array peers{Rank{2}, Rank{2}};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Evaluations compared with their definitions and counts by hand, for any number of threads.
+// Compares the results of judge() with their definitions and with counts by hand, for several numbers of
+// threads.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -29,7 +30,7 @@ CommGraph one_message(std::size_t ranks, int from, int to, std::int64_t bytes, s
                                  std::array{Bytes{bytes}}, std::array{messages});
 }
 
-/// Equality of loads up to rounding: sums of shares such as a third depend on their order.
+/// Whether loads are equal up to rounding, because sums of shares such as a third depend on their order.
 void check_equal(const Judgement& a, const Judgement& b, double tolerance = 0) {
     const auto equal = [&](double x, double y) { return std::abs(x - y) <= tolerance * std::abs(y); };
     CHECK(a.hop_bytes == b.hop_bytes);
@@ -126,7 +127,7 @@ TEST_CASE("a stencil on a torus of the same shape costs one hop per message and 
     CHECK(result.bytes_out == std::vector<Bytes>(64, Bytes{60}));
 }
 
-TEST_CASE("intra-node messages cost no hops but count in the averages") {
+TEST_CASE("intra-node messages take no hops but count in the averages") {
     const Machine machine = make_machine("torus:4+node:2");
     const std::array sources{Rank{0}, Rank{0}};
     const std::array peers{Rank{1}, Rank{2}};
@@ -152,7 +153,7 @@ TEST_CASE("messages of a rank to itself are never counted") {
     CHECK(result.inter_node_bytes == Bytes{0});
 }
 
-TEST_CASE("messages between two nodes of a router use both host links") {
+TEST_CASE("messages between two nodes of the same router use the host links of both") {
     const Machine machine = make_machine("torus:4,nodes=2");
     const Judgement result =
         judge(one_message(2, 0, 1, 1000), machine, place_in_order(Allocation::whole(machine), 2));
@@ -163,7 +164,7 @@ TEST_CASE("messages between two nodes of a router use both host links") {
     CHECK(result.inter_node_max == Bytes{1000});
 }
 
-TEST_CASE("with hosts=free, messages between nodes of a router count as inter-node but use no link") {
+TEST_CASE("with hosts=free, messages between nodes of the same router count as inter-node but use no link") {
     const Machine machine = make_machine("torus:4,nodes=2,hosts=free");
     const Judgement result =
         judge(one_message(2, 0, 1, 1000), machine, place_in_order(Allocation::whole(machine), 2));
@@ -194,7 +195,8 @@ TEST_CASE("congestion is bytes divided by bandwidth, in seconds") {
     CHECK(result.congestion_max == 2.0);
 }
 
-TEST_CASE("amounts that could overflow a sum are refused, and the largest allowed ones are exact") {
+TEST_CASE(
+    "amounts whose sum could overflow are refused, and results for the largest allowed amounts are exact") {
     const Machine machine = make_machine("torus:8");
     const Allocation all = Allocation::whole(machine);
     const Placement placement(all, {Slot{0}, Slot{4}});

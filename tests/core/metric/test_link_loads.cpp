@@ -42,7 +42,7 @@ double reference_soft(std::span<const double> loads, const Machine& machine, dou
     return sum;
 }
 
-/// Whether a rank uses the busiest link, port or memory, by rank.
+/// For each rank, whether it uses the busiest link, port or memory.
 std::vector<char> ranks_on_busiest_links(const CommGraph& graph, const Machine& machine,
                                          std::span<const Slot> slots, std::span<const double> seconds) {
     const double least = std::ranges::max(seconds) * (1 - 1e-12);
@@ -77,7 +77,8 @@ bool has_adaptive_routing(const Machine& machine) {
 
 }  // namespace
 
-TEST_CASE("loads, maximum, hop-bytes and soft value match the placement after any changes") {
+TEST_CASE(
+    "after any changes, loads, maximum, hop-bytes and soft value equal those recomputed from the placement") {
     Rng rng(5);
     for (const std::string& network : machine_texts()) {
         for (const std::string inside : {"", "+node:2,distance=3:7"}) {
@@ -100,7 +101,7 @@ TEST_CASE("loads, maximum, hop-bytes and soft value match the placement after an
                 const Judgement judgement = judge(graph, machine, placement, 1);
                 if (!has_adaptive_routing(machine)) CHECK(now == judgement.loads);
                 CHECK(std::ranges::equal(now, slow, [](double a, double b) {
-                    return std::abs(a - b) <= 1e-12 * b;  // fat trees accumulate loads before dividing
+                    return std::abs(a - b) <= 1e-12 * b;  // fat trees add up loads before they divide
                 }));
                 CHECK(loads.key() == reference_key(now, machine, judgement.hop_bytes));
                 CHECK(static_cast<double>(loads.soft()) / 0x1p20 ==
@@ -113,7 +114,7 @@ TEST_CASE("loads, maximum, hop-bytes and soft value match the placement after an
     }
 }
 
-TEST_CASE("node ports and memories are counted like links after any changes") {
+TEST_CASE("after any changes, loads of ports and memories equal recomputed ones, as those of links do") {
     Rng rng(6);
     for (const std::string& network : machine_texts()) {
         for (const std::string inside : {"+node:2,bandwidth=300MB/s", "+node:2:2,memory=100MB/s,port=0:1",
@@ -177,10 +178,10 @@ TEST_CASE("a host link has the bandwidth of the node's NICs and carries all inte
     CHECK(congestion("hyperx:2,nodes=2,bandwidth.host=double") == 240);
     CHECK(congestion("dragonfly:1x4,cards=4,bandwidth.host=half") == 180);
     CHECK(congestion("torus:4,cards=1") == 360);
-    CHECK(congestion("torus:4") == 240);  // two of three in one direction
+    CHECK(congestion("torus:4") == 240);  // two of the three messages take the same direction
 }
 
-TEST_CASE("background traffic on a link counts in every maximum") {
+TEST_CASE("background traffic on a link counts in the maximum after every change") {
     for (const std::string text : {"torus:4", "fattree:2:3,up=3:1,routing=random"}) {
         CAPTURE(text);
         const Machine machine = make_machine(text);

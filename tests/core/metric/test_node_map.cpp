@@ -26,7 +26,7 @@ Nodes tile_nodes(const Extents& grid, const Extents& tile) {
 }
 
 /// Reference for two axes.
-Nodes reference_leaving(const Extents& grid, const Nodes& nodes, std::size_t axis) {
+Nodes count_leaving_links(const Extents& grid, const Nodes& nodes, std::size_t axis) {
     Nodes links(*std::ranges::max_element(nodes) + 1, 0);
     const auto node = [&](std::uint32_t r, std::uint32_t c) { return nodes[r * grid[1] + c]; };
     for (std::uint32_t r = 0; r + (axis == 0) < grid[0]; ++r) {
@@ -38,7 +38,7 @@ Nodes reference_leaving(const Extents& grid, const Nodes& nodes, std::size_t axi
 
 }  // namespace
 
-TEST_CASE("4 nodes of 4 cores and a 4x4 grid, by rows and in tiles, give the published values") {
+TEST_CASE("a 4x4 grid on 4 nodes of 4 cores has the published values, for rows and for tiles") {
     Nodes rows(16);
     for (std::uint32_t i = 0; i < 16; ++i) rows[i] = i / 4;
     const NodeMap by_rows = node_map({4, 4}, rows);
@@ -60,11 +60,12 @@ TEST_CASE("the node map of any grid equals its definition") {
         for (auto& node : nodes) node = rng.below(std::min(4U, static_cast<std::uint32_t>(nodes.size())));
         const NodeMap map = node_map(grid, nodes);
         for (const std::size_t axis : {0, 1})
-            CHECK(map.leaving[axis] == reference_leaving(grid, nodes, axis));
+            CHECK(map.leaving[axis] == count_leaving_links(grid, nodes, axis));
     }
 }
 
-TEST_CASE("a tile inside a larger grid has as many external links as surface: 6 with 8 cores, 7 with 12") {
+TEST_CASE(
+    "a tile inside a larger grid has as many external links as its surface: 6 with 8 cores, 7 with 12") {
     for (const Extents& tile : {Extents{1, 8}, {2, 4}, {4, 2}, {8, 1}, {1, 12}, {2, 6}, {3, 4}, {12, 1}}) {
         const Extents grid{3 * tile[0], 3 * tile[1]};
         CHECK(node_map(grid, tile_nodes(grid, tile)).external_links() == tile_surface(tile));
@@ -92,9 +93,9 @@ TEST_CASE("tiles gain the published factors 1.25, 1.5 and 1.86 in 2-D, 1.42 and 
 }
 
 TEST_CASE(
-    "a pipeline takes one step per segment and link; the printed gain of tiles equals their surface gain") {
+    "a pipeline takes a step per segment and link, and by the printed formula tiles gain as by surface") {
     const GridLinks wire{.latency_s = 1e-6, .outer_s_per_byte = 1e-9};
-    // One chain of 8 nodes, 10 segments: (8 - 2 + 10) steps. All links are inter-node.
+    // On a chain of 8 nodes, 10 segments take 8 - 2 + 10 steps. All links are inter-node.
     const NodeMap chain = node_map({8}, Nodes{0, 1, 2, 3, 4, 5, 6, 7});
     CHECK(pipelined_time(chain, wire, 1e6, 1e5) == doctest::Approx((8 - 2 + 10) * (1e-6 + 1e-4)));
     const GridLinks fast{.latency_s = 0, .outer_s_per_byte = 1e-9, .channels = 2};
@@ -108,11 +109,13 @@ TEST_CASE(
     // (p_1 + p_2 - 4 + 2m/s) s E/(p_1 + p_2) beta/c
     CHECK(pipelined_time(tiles, fast, 1e6, 1e4, FormulaVariant::printed) ==
           doctest::Approx((32 + 32 - 4 + 2 * 100) * 1e4 * 6.0 / 64 * 1e-9 / 2));
-    // Strips: 8 messages on 2 channels along one axis, 1 along the other; tiles: 4 and 2.
+    // With strips, 8 messages leave a node along one axis and 1 along the other; with tiles, 4 and 2. There
+    // are 2 channels.
     CHECK(gain(FormulaVariant::counted) == doctest::Approx((8.0 / 2 + 1) / (4.0 / 2 + 1)));
 }
 
-TEST_CASE("more channels never slow counted pipelines, down to the time of a single message per step") {
+TEST_CASE(
+    "more channels never slow down a pipeline, and with many channels a step takes the time of one message") {
     Rng rng(5);
     for (int round = 0; round < 40; ++round) {
         const Extents grid{2 + static_cast<std::uint32_t>(rng.below(7)),
@@ -123,7 +126,7 @@ TEST_CASE("more channels never slow counted pipelines, down to the time of a sin
         GridLinks links{1e-6, 1e-9, 2e-10, 0, 1};
         const auto time = [&] { return pipelined_time(map, links, 1e6, 1e4); };
         double before = time();
-        // One channel: a step takes as long as all messages of the busiest node in sequence.
+        // With one channel a step takes as long as all messages of the busiest node in sequence.
         double all = 0;
         for (const std::size_t axis : {0, 1}) {
             const double byte = std::max(1e-9 * map.external_links(axis), 2e-10);
@@ -141,7 +144,7 @@ TEST_CASE("more channels never slow counted pipelines, down to the time of a sin
     }
 }
 
-TEST_CASE("no other segment is faster than the best one") {
+TEST_CASE("no segment size is faster than the reported best one") {
     const GridLinks links{5e-6, 1e-9, 2e-10, 1e-10, 2};
     const NodeMap map = node_map({32, 32}, tile_nodes({32, 32}, {2, 4}));
     for (const FormulaVariant reading : {FormulaVariant::counted, FormulaVariant::printed}) {
@@ -149,19 +152,18 @@ TEST_CASE("no other segment is faster than the best one") {
         const double time = pipelined_time(map, links, 1e6, best, reading);
         for (double segment = 100; segment <= 1e6; segment *= 1.1)
             CHECK(pipelined_time(map, links, 1e6, segment, reading) >= time * (1 - 1e-12));
-        // Two processes cannot overlap messages.
+        // With two processes there is nothing to pipeline, so the best segment is the whole message.
         CHECK(best_segment(node_map({2}, Nodes{0, 1}), links, 1e6, reading) == 1e6);
     }
 }
 
 TEST_CASE(
-    "binomial trees have log2 rounds per axis, intra-node rounds first, and inter-node messages share "
-    "channels") {
+    "binomial trees have log2 rounds per axis, intra-node first, and inter-node messages share channels") {
     const GridLinks links{.latency_s = 1, .outer_s_per_byte = 10, .inner_s_per_byte = 1, .channels = 1};
     const NodeMap map = node_map({8, 16}, tile_nodes({8, 16}, {2, 4}));
     CHECK(map.inner_rounds == Nodes{1, 2});
-    // Axis 0: 3 rounds, 1 intra-node; 4 messages leave a node at once. Axis 1: 4 rounds, 2 intra-node; 2
-    // messages.
+    // Axis 0 has 3 rounds, 1 of them intra-node, and 4 messages leave a node at once. Axis 1 has 4 rounds, 2
+    // of them intra-node, and 2 messages leave a node at once.
     const auto expected = [&](double outer_0, double outer_1) {
         return (1 + 10) * outer_0 * 2 + (1 + 1) + (1 + 10) * outer_1 * 2 + (1 + 1) * 2;
     };
@@ -173,7 +175,8 @@ TEST_CASE(
     summing.reduce_s_per_byte = 0.5;
     CHECK(binomial_time(map, GridCollective::reduce, summing, 1) ==
           doctest::Approx(expected(4, 2) + 7 * 0.5));
-    // A scatter from one process to 8: 4, 2 and 1 shares; sec. 4.3 states a cost of 7/8 of the 8 shares.
+    // A scatter from one process to 8 sends 4, 2 and 1 shares in sequence. Sec. 4.3 states the same cost, 7/8
+    // of the 8 shares.
     const NodeMap line = node_map({8}, Nodes{0, 1, 2, 3, 4, 5, 6, 7});
     const GridLinks bytes_only{.outer_s_per_byte = 1};
     CHECK(binomial_time(line, GridCollective::scatter, bytes_only, 1) == 7);

@@ -26,14 +26,14 @@ double reference_norm(std::span<const double> seconds) {
     return std::pow(sum, 1.0 / 8);
 }
 
-/// Nodes as described, and with low bandwidths.
+/// Insides of nodes: none, and two with low bandwidths or high startup costs.
 const std::vector<std::string> insides{
     "", "+node:2,bandwidth=300MB/s,startup=10us",
     "+node:2:2,bandwidth=2GB/s,memory=100MB/s,memory-startup=30us,startup=90us,latency=50us"};
 
 }  // namespace
 
-TEST_CASE("every objective equals its definition over all phases after any changes") {
+TEST_CASE("after any changes, every objective equals its definition over all phases") {
     Rng rng(7);
     for (const std::string& network : machine_texts()) {
         for (const std::string& inside : insides) {
@@ -91,7 +91,7 @@ TEST_CASE("every objective equals its definition over all phases after any chang
     }
 }
 
-TEST_CASE("undoing a change restores every objective") {
+TEST_CASE("undoing a change restores the value of every objective") {
     Rng rng(8);
     for (const std::string network :
          {"torus:4x3,nodes=2,bandwidth=1GB/s,latency=1us", "dragonfly:5x4,nodes=2,cards=4,bandwidth=25GB/s",
@@ -127,7 +127,7 @@ TEST_CASE("undoing a change restores every objective") {
     }
 }
 
-TEST_CASE("the time of one phase is the complete formula, also in searches by loads") {
+TEST_CASE("objective_key(), Problem::time() and time_parts() give the reference time of a phase") {
     Rng rng(9);
     for (const std::string network :
          {"torus:4x3,nodes=2,bandwidth=1GB/s,latency=1us",
@@ -153,7 +153,7 @@ TEST_CASE("the time of one phase is the complete formula, also in searches by lo
 }
 
 TEST_CASE("the time of a phase equals a value computed by hand") {
-    // 2 routers of 2 nodes of 2 slots.
+    // Two routers, each with two nodes of two slots.
     const Machine machine = make_machine(
         "mesh:2,nodes=2,bandwidth=1GB/s,latency=10us,bandwidth.host=2GB/s,latency.host=1us"
         "+node:2,bandwidth=4GB/s,startup=3us,latency=5us,memory=8GB/s,memory-startup=2us");
@@ -164,14 +164,14 @@ TEST_CASE("the time of a phase equals a value computed by hand") {
         return 1e6 * objective_key(machine, objective, std::vector{Slot{from}, Slot{to}}).congestion;
     };
     CHECK(time(0, 1, 80'000, 1) == doctest::Approx(2 + 10));           // inside the node
-    CHECK(time(0, 2, 80'000, 1) == doctest::Approx(5 + 2 + 3 + 40));   // up to the router and down
+    CHECK(time(0, 2, 80'000, 1) == doctest::Approx(5 + 2 + 3 + 40));   // up to the router and down again
     CHECK(time(0, 4, 80'000, 1) == doctest::Approx(5 + 12 + 3 + 80));  // to the next router
     CHECK(time(0, 4, 80'000, 4) == doctest::Approx(4 * (5 + 12 + 3) + 80));
     CHECK(time(0, 4, 0, 0) == 0);
     CHECK(time(0, 4, 80'000, 0) == doctest::Approx(80));
 }
 
-TEST_CASE("the startups of its messages limit a sender") {
+TEST_CASE("the time of a sender is at least the sum of its startups") {
     const Machine machine = make_machine("tree:8,bandwidth=1GB/s+node:1,startup=3us,latency=5us");
     std::vector<Rank> peers;
     for (std::uint32_t v = 1; v < 8; ++v) peers.emplace_back(v);
@@ -181,10 +181,10 @@ TEST_CASE("the startups of its messages limit a sender") {
     const MeasuredObjective objective{.mix = parse_objective("time"), .phases = {&graph}};
     const double seconds =
         objective_key(machine, objective, std::vector<Slot>(slots.begin(), slots.end())).congestion;
-    CHECK(seconds == doctest::Approx(5e-6 + 7 * 3e-6));  // not 3 us + the 7 us of its link
+    CHECK(seconds == doctest::Approx(5e-6 + 7 * 3e-6));  // and not 3 us plus the 7 us of its link
 }
 
-TEST_CASE("an objective in one phase without background equals that of link loads") {
+TEST_CASE("without background, an objective of one phase equals the one computed from link loads") {
     const Machine machine = make_machine("torus:4x4");
     Rng rng(3);
     const CommGraph graph = random_pattern(16, 60, rng);
@@ -195,7 +195,7 @@ TEST_CASE("an objective in one phase without background equals that of link load
           congestion_key(graph, machine, slots).congestion);
 }
 
-TEST_CASE("objectives are parsed, and errors name the invalid part") {
+TEST_CASE("objectives are parsed, and errors name the part that is invalid") {
     CHECK(parse_objective("time").is(ObjectiveKind::time));
     CHECK_FALSE(parse_objective("weighted(time=1)").is(ObjectiveKind::time));
     const Objective mix = parse_objective("weighted(hop-bytes=1;congestion=2.5)");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages through proxies compared with their definition, slot by slot, and in judge().
+// Messages through proxies: their hop-bytes equal the definition, evaluated slot by slot, also in judge().
 #include <doctest.h>
 
 #include <algorithm>
@@ -46,7 +46,8 @@ std::int64_t reference_hop_bytes(const CommGraph& graph, const Machine& machine,
 
 }  // namespace
 
-TEST_CASE("a proxied rank and a slot exchange one message each way, for any number of ranks") {
+TEST_CASE(
+    "a proxied rank and a slot exchange one message in each direction, for any number of ranks on the slot") {
     Rng rng(7);
     for (const std::string text : {"torus:3x4", "mesh:5+node:2", "tree:3:4,distance=1:10", "hypercube:4"}) {
         CAPTURE(text);
@@ -74,7 +75,7 @@ TEST_CASE("a proxied rank and a slot exchange one message each way, for any numb
     }
 }
 
-TEST_CASE("proxies save no messages with one rank per slot") {
+TEST_CASE("with one rank per slot, proxies save no messages") {
     Rng rng(3);
     const Machine machine = make_machine("torus:4x3+node:2");
     const Allocation allocation = Allocation::whole(machine);
@@ -85,7 +86,7 @@ TEST_CASE("proxies save no messages with one rank per slot") {
     CHECK(judge(graph, machine, placement).loads == judge(plain, machine, placement).loads);
 }
 
-TEST_CASE("proxied ranks are ascending, and invalid or repeated ranks are refused") {
+TEST_CASE("proxied ranks are sorted, and invalid or repeated ranks are refused") {
     Rng rng(1);
     const CommGraph graph = random_pattern(6, 10, rng);
     const CommGraph listed = CommGraph(graph).with_proxies({Rank{4}, Rank{0}});

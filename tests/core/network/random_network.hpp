@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random switch networks, run until all packets have arrived.
+// Runs random switch networks until all packets have arrived.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace topoloom::testing {
 
-/// Nodes send random packets to random nodes, and some nodes reply to each packet.
+/// A workload in which nodes send random packets to random nodes. Optionally each packet gets a reply.
 class RandomExchange final : public Workload {
    public:
     RandomExchange(std::size_t nodes, std::uint32_t longest, std::uint32_t packets, bool answers, Rng& rng)
@@ -51,7 +51,7 @@ class RandomExchange final : public Workload {
    private:
     std::uint32_t longest_;
     bool answers_;
-    std::vector<std::vector<PacketRequest>> due_;  // by node, the next packet last
+    std::vector<std::vector<PacketRequest>> due_;  // by node; the packet to send next is last
     std::uint64_t left_ = 0;
 };
 
@@ -64,7 +64,7 @@ struct WiredMachine {
     Paths paths;
 };
 
-/// Uses crosspoint switches in a quarter of the cases that they support.
+/// Uses input-queued switches, or crosspoint switches in a quarter of the cases that these support.
 inline std::unique_ptr<PacketNetwork> random_switches(const WiredMachine& wired, Workload& workload,
                                                       SwitchOptions options, std::uint64_t seed, Rng& rng) {
     const bool fits = options.buffer >= workload.longest_packet() && wired.paths.escape_classes() == 0;
@@ -76,8 +76,8 @@ inline std::unique_ptr<PacketNetwork> random_switches(const WiredMachine& wired,
     return make_crosspoint_network(wired.fabric, wired.paths, workload, options, seed);
 }
 
-/// Runs a network and checks conservation every `check_every` cycles. Throws Error if a packet is lost or
-/// blocked.
+/// Runs a network and checks every `check_every` cycles that packets and credits are conserved. Throws Error
+/// if a packet is lost or blocked.
 inline void run_random_network(const std::vector<std::unique_ptr<WiredMachine>>& machines, std::uint64_t seed,
                                std::uint64_t check_every) {
     constexpr std::uint64_t max_cycles = 100000;
@@ -111,7 +111,7 @@ inline void run_random_network(const std::vector<std::unique_ptr<WiredMachine>>&
     }
 }
 
-/// Small machines for each kind of routes.
+/// Small machines with every kind of route.
 inline std::vector<std::unique_ptr<WiredMachine>> small_machines() {
     std::vector<std::unique_ptr<WiredMachine>> machines;
     for (const char* const text : {"torus:4x3", "torus:5", "torus:3x3x2", "mesh:3x3", "fattree:3:3",

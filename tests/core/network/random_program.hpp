@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random collectives on nodes of small machines.
+// Random collectives on the nodes of small machines.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ inline std::vector<Node> ranks_in_order(std::size_t ranks, std::uint32_t per_nod
     return nodes;
 }
 
-/// Latency of a packet without contention: injection, then router by router.
+/// Latency of a packet without contention: for its injection, then from router to router.
 inline std::uint64_t alone(std::uint64_t routers, std::uint64_t flits, const SwitchOptions& options = {}) {
     return options.channel + routers * (options.routing + 1 + options.crossing + options.channel) + flits - 1;
 }
@@ -46,7 +46,7 @@ struct RandomProgram {
     }
 
     Call call{};
-    std::string name;  // messages of the schedule
+    std::string name;  // all messages of the schedule
     std::vector<Node> nodes;
 };
 

@@ -14,7 +14,7 @@ using namespace topoloom;
 
 namespace {
 
-/// Throughput of a switch in flits per node and cycle, for one-flit packets to any output.
+/// Runs a switch of 16 nodes that send one-flit packets to random outputs.
 Received run_switch(const SwitchOptions& options, double load, std::uint64_t cycles) {
     const Machine machine = make_machine("fattree:16");
     const Fabric fabric(machine);
@@ -29,7 +29,8 @@ Received run_switch(const SwitchOptions& options, double load, std::uint64_t cyc
     return network->take_received();
 }
 
-double throughput(const SwitchOptions& options) {
+/// Throughput of the switch under full load, in flits per node and cycle.
+double measure_throughput(const SwitchOptions& options) {
     return static_cast<double>(run_switch(options, 1, 4000).flits) / 4000 / 16;
 }
 
@@ -56,7 +57,7 @@ std::size_t max_matching_size(Matching& matching, std::uint32_t outputs) {
 
 }  // namespace
 
-TEST_CASE("a matching pairs only requests, and a wavefront arbiter leaves no free pair") {
+TEST_CASE("every matched pair was requested, and every request has a matched input or output") {
     Rng rng(3);
     Matching matching;
     for (int drawn = 0; drawn < 500; ++drawn) {
@@ -91,7 +92,7 @@ TEST_CASE("a matching pairs only requests, and a wavefront arbiter leaves no fre
     }
 }
 
-TEST_CASE("more iterations of iSLIP never match less per cycle") {
+TEST_CASE("more iterations of iSLIP keep all pairs of the first one") {
     Rng rng(4);
     for (int drawn = 0; drawn < 200; ++drawn) {
         Matching one, three;
@@ -107,21 +108,22 @@ TEST_CASE("more iterations of iSLIP never match less per cycle") {
     }
 }
 
-// One queue: 0.6 with 16 inputs (Karol, Hluchyj, Morgan 1987). Virtual output queues: 1 (McKeown 1999) if a
-// packet needs no virtual channel. Here packets first request a virtual channel, and one iteration does not
-// compensate for this.
-TEST_CASE("virtual output queues sustain the full load, a single queue three fifths") {
+// Published throughputs: with one queue per input, 0.6 for 16 inputs (Karol, Hluchyj, Morgan 1987); with
+// virtual output queues, 1 (McKeown 1999) if packets need no virtual channel. Here packets first request a
+// virtual channel, and one iteration does not compensate for this.
+TEST_CASE(
+    "virtual output queues sustain the full load, a single queue per input sustains three fifths of it") {
     const SwitchOptions fifo{.vcs = 1, .buffer = 64, .routing = 0};
-    CHECK(throughput(fifo) == doctest::Approx(0.602).epsilon(0.03));
+    CHECK(measure_throughput(fifo) == doctest::Approx(0.602).epsilon(0.03));
     SwitchOptions voq{.vcs = 1, .buffer = 16, .routing = 0, .queues = InputQueues::by_output};
-    CHECK(throughput(voq) > 0.8);
+    CHECK(measure_throughput(voq) > 0.8);
     voq.iterations = 4;
-    CHECK(throughput(voq) > 0.95);
+    CHECK(measure_throughput(voq) > 0.95);
     voq.allocator = Allocator::wavefront;
-    CHECK(throughput(voq) > 0.95);
+    CHECK(measure_throughput(voq) > 0.95);
 }
 
-TEST_CASE("serving the oldest packet first shortens the longest latencies") {
+TEST_CASE("serving the oldest packet first reduces the longest latencies") {
     const auto longest = [](Arbiter arbiter) {
         const Received received = run_switch({.vcs = 4, .buffer = 8, .arbiter = arbiter}, 0.7, 20000);
         std::uint64_t left = received.packets / 1000, cycles = received.by_latency.size();
@@ -131,7 +133,7 @@ TEST_CASE("serving the oldest packet first shortens the longest latencies") {
     CHECK(longest(Arbiter::age) < longest(Arbiter::random));
 }
 
-TEST_CASE("more output queues than virtual channels are refused in one line") {
+TEST_CASE("more output queues than virtual channels are refused with a one-line error") {
     const Machine machine = make_machine("fattree:40");
     const Fabric fabric(machine);
     const Paths paths(fabric);

@@ -26,7 +26,7 @@ using namespace topoloom;
 
 namespace {
 
-/// Crosspoint switches under a load.
+/// A network of crosspoint switches under load.
 struct LoadedCrosspoint {
     Machine machine;
     Fabric fabric{machine};
@@ -71,14 +71,14 @@ SwitchGroup make_group(const Machine& machine, SwitchCollective collective, Node
     return {collective, tree_of(machine, {root, members}), std::move(members)};
 }
 
-/// The time of a collective, and the load of its channels.
+/// The time of a collective, and the loads of the channels that it uses.
 struct CollectiveResult {
     std::uint64_t end = 0;
     std::vector<std::uint64_t> carried{};
     std::vector<std::uint64_t> finish{};
 };
 
-struct Setting {
+struct CollectiveSetup {
     SwitchOptions options{.vcs = 1, .buffer = 32};
     PacketFormat format{.flit = 32, .payload = 256, .header = 0};
     MessageCycles costs{};
@@ -87,7 +87,7 @@ struct Setting {
 };
 
 CollectiveResult run_collective(const Machine& machine, const std::vector<SwitchGroup>& groups,
-                                std::int64_t bytes, Setting setting = {}) {
+                                std::int64_t bytes, CollectiveSetup setting = {}) {
     const Fabric fabric(machine);
     const Paths paths(fabric);
     setting.options.vcs = paths.class_count();
@@ -165,7 +165,7 @@ TEST_CASE("a packet without contention takes the time of its crosspoints and cha
             }
 }
 
-TEST_CASE("packets wait at outputs as in separate queues") {
+TEST_CASE("at each output, packets wait as long as in a queue of its own") {
     // Karol, Hluchyj, Morgan 1987: N inputs with probability p per slot; the mean wait is (N - 1) / N p / (2
     // (1 - p)).
     for (const double load : {0.5, 0.8}) {
@@ -175,7 +175,7 @@ TEST_CASE("packets wait at outputs as in separate queues") {
         (void)one.network->take_received();
         one.network->run(400000);
         const Received received = one.network->take_received();
-        // Each of the 15 others sends to an output with probability p / 15 per cycle.
+        // In every cycle, each of the 15 other nodes sends to this output with probability p / 15.
         const double wait = 14.0 / 15 * load / (2 * (1 - load));
         const double alone = 1 + 1 + 1;
         CHECK(static_cast<double>(received.latency) / static_cast<double>(received.packets) - alone ==
@@ -214,7 +214,7 @@ TEST_CASE("packets and credits are conserved in any configuration, and all packe
     }
 }
 
-TEST_CASE("multicasts and unicast packets do not delay each other") {
+TEST_CASE("collectives in switches and other packets share links, and all arrive") {
     Rng rng(17);
     const auto wired = testing::small_machines();
     for (int drawn = 0; drawn < 100; ++drawn) {
@@ -241,7 +241,7 @@ TEST_CASE("multicasts and unicast packets do not delay each other") {
     }
 }
 
-TEST_CASE("a multicast uses each link of its tree once, for any sender") {
+TEST_CASE("a multicast crosses each link of its tree once, for any sender") {
     Rng rng(5);
     for (const char* const text : machines) {
         const Machine machine = make_machine(text);
@@ -254,7 +254,7 @@ TEST_CASE("a multicast uses each link of its tree once, for any sender") {
             const SwitchGroup group = make_group(machine, SwitchCollective::multicast, root, members);
             const CollectiveResult done = run_collective(machine, {group}, 1000);
             const TreeLoads loads = tree_loads(machine, std::vector<SpanningTree>{group.tree});
-            // Four packets, 3 of 8 flits and one of 232 bytes.
+            // Four packets: three of 8 flits, and one of 232 bytes.
             for (const Link link : ids<Link>(machine.link_count()))
                 CHECK(done.carried[link.value] == 32 * std::uint64_t{loads.on_link[link.value]});
             for (const Node member : members) CHECK(done.finish[member.value] > 0);
@@ -262,19 +262,19 @@ TEST_CASE("a multicast uses each link of its tree once, for any sender") {
     }
 }
 
-TEST_CASE("a reduction uses each link of its tree once, towards the root") {
+TEST_CASE("a reduction crosses each link of its tree once, towards the root") {
     for (const char* const text : machines) {
         const Machine machine = make_machine(text);
         for (const std::uint32_t units : {1U, 3U}) {
             const SwitchGroup group =
                 make_group(machine, SwitchCollective::reduce, Node{2}, all_nodes(machine));
-            Setting setting;
+            CollectiveSetup setting;
             setting.combine.units = units;
             const CollectiveResult done = run_collective(machine, {group}, 1000, setting);
             const std::uint64_t flits =
                 std::accumulate(done.carried.begin(), done.carried.end(), std::uint64_t{0});
             const Fabric fabric(machine);
-            // Nodes that are their own routers have a channel to it, and the root has one from it.
+            // A node that is also a router has a channel to the router, and the root has a channel from it.
             std::uint64_t own = 0;
             for (const Node node : ids<Node>(machine.node_count())) own += fabric.is_own_router(node) ? 1 : 0;
             CHECK(flits == 32 * (group.tree.links.size() + own));
@@ -282,7 +282,7 @@ TEST_CASE("a reduction uses each link of its tree once, towards the root") {
     }
 }
 
-TEST_CASE("all members get the result of an all-reduce, and none before all have sent their data") {
+TEST_CASE("all members get the result of an all-reduce") {
     for (const char* const text : machines) {
         const Machine machine = make_machine(text);
         const SwitchGroup group =
@@ -297,7 +297,7 @@ TEST_CASE("all members get the result of an all-reduce, and none before all have
 
 TEST_CASE("a reduction in a switch takes the time of its channels and its reduction unit") {
     const Machine machine = make_machine("fattree:8");
-    Setting setting{.options = {.buffer = 64, .routing = 1, .crossing = 2, .channel = 5}};
+    CollectiveSetup setting{.options = {.buffer = 64, .routing = 1, .crossing = 2, .channel = 5}};
     setting.costs = {.send = 100, .receive = 70};
     const SwitchGroup group = make_group(machine, SwitchCollective::reduce, Node{3}, all_nodes(machine));
     for (const std::uint32_t flits : {1U, 4U}) {
@@ -308,7 +308,8 @@ TEST_CASE("a reduction in a switch takes the time of its channels and its reduct
             CHECK(done.end == 100 + to_unit + 7 * flits * period + from_unit + 70);
         }
     }
-    // Of three units, two are leaves with four of eight inputs each, one of which is the root's.
+    // There are three units. Two are in leaf switches with four of the eight inputs each; the root has one of
+    // these inputs.
     setting.combine = {.units = 3, .period = ChannelTimes::cycle};
     CHECK(run_collective(machine, {group}, 32, setting).end == 100 + 8 + 4 + 3 + 1 + 3 + 5 + 70);
 }
@@ -317,8 +318,8 @@ TEST_CASE("link-disjoint trees multiply the bandwidth of a broadcast") {
     const Machine machine = make_machine("torus:4x4");
     const Fabric fabric(machine);
     const std::vector<Node> members = all_nodes(machine);
-    Setting setting;
-    // Nodes use all four links of their router.
+    CollectiveSetup setting;
+    // Trees use all four links of each router.
     for (const ChannelId id : ids<ChannelId>(fabric.channel_count())) {
         const Channel& channel = fabric.channel(id);
         const bool is_node = channel.is_entry() || channel.is_exit();
@@ -347,7 +348,7 @@ TEST_CASE("concurrent groups give the same results as separate groups") {
             groups.push_back(make_group(machine, static_cast<SwitchCollective>(group % 3),
                                         Node{rng.below(static_cast<std::uint32_t>(machine.node_count()))},
                                         all_nodes(machine)));
-        Setting setting{.options = {.buffer = 8}};
+        CollectiveSetup setting{.options = {.buffer = 8}};
         setting.combine.units = 1 + rng.below(4);
         std::vector<std::uint64_t> alone(Fabric(machine).channel_count());
         for (const SwitchGroup& group : groups) {
@@ -358,7 +359,7 @@ TEST_CASE("concurrent groups give the same results as separate groups") {
     }
 }
 
-TEST_CASE("multicasts with four copies on average saturate a switch at a quarter of the rate") {
+TEST_CASE("multicasts with an average of four copies saturate a switch at a quarter of the link rate") {
     const MulticastSwitches switches("fattree:8", "multicast(fanout=4,sets=64)");
     const auto measure = [&](double load) {
         MulticastLoad senders(switches.sets, 8, 4, load, 1);
@@ -372,7 +373,7 @@ TEST_CASE("multicasts with four copies on average saturate a switch at a quarter
     CHECK(measure(0.28).saturated);
 }
 
-TEST_CASE("input queues pass less than crosspoints, and least if all copies leave at once") {
+TEST_CASE("input queues accept less load than crosspoints, and least if all copies must leave at once") {
     const MulticastSwitches switches("fattree:10", "multicast(fanout=4,sets=512,senders=2)");
     const auto accepted_load = [&](Fanout fanout) {
         MulticastLoad senders(switches.sets, 10, 1, 1, 1);
@@ -389,11 +390,12 @@ TEST_CASE("input queues pass less than crosspoints, and least if all copies leav
     const double split = accepted_load(Fanout::split), whole = accepted_load(Fanout::whole);
     CHECK(whole < split);
     CHECK(split < accepted_load(Fanout::crosspoints));
-    // Two senders conflict unless their target sets are disjoint; on a conflict one of them waits.
+    // Two senders conflict unless their sets of targets are disjoint. On a conflict one of them waits.
     CHECK(whole > 0.5);
 }
 
-TEST_CASE("unicast packets in one queue reach 2 - sqrt 2 of the load of a large switch") {
+TEST_CASE(
+    "with one queue per input, a large switch sustains 2 - sqrt 2 of the full load of unicast packets") {
     for (const Fanout fanout : {Fanout::split, Fanout::whole}) {
         const SwitchOptions options{.vcs = 1, .buffer = 64, .routing = 0, .fanout = fanout};
         CHECK(LoadedCrosspoint("fattree:256", "uniform", 1, options, 1).measure_accepted_load(4000) ==

@@ -36,12 +36,12 @@ TEST_CASE("messages between two ranks match in order, by tag") {
     CHECK(graph[OperationId{2}].match == OperationId{5});
 }
 
-TEST_CASE("only operations in a cyclic wait are named") {
+TEST_CASE("errors name only the operations in a cyclic wait") {
     const std::string begin = "num_ranks 2\nrank 0 {\nr: recv 8b from 1\ns: send 8b to 1\n";
     const std::string middle = "}\nrank 1 {\nr: recv 8b from 0\ns: send 8b to 0\n";
     CHECK_NOTHROW((void)read_goal_text(begin + middle + "}\n"));
     CHECK_NOTHROW((void)read_goal_text(begin + "s requires r\n" + middle + "}\n"));
-    // A receive starts as soon as its rank reaches it.
+    // "irequires" waits only for the start of a receive, and a receive starts at once.
     CHECK_NOTHROW((void)read_goal_text(begin + "s irequires r\n" + middle + "s irequires r\n}\n"));
     try {
         (void)read_goal_text(begin + "s requires r\n" + middle + "s requires r\n}\n");
@@ -79,7 +79,7 @@ TEST_CASE("invalid GOAL is refused with a one-line error and its position") {
     refused(one + "a: calc 1\n", "expected '}'");
 }
 
-TEST_CASE("labels, blanks and comments are parsed as by the GOAL tools") {
+TEST_CASE("labels, blanks and comments are parsed as the GOAL tools do") {
     const OperationGraph graph = read_goal_text(
         "// by hand\nnum_ranks 2 /* ranks,\n  two of them */\n/* the first */ rank 0{\nsend 8b to 1 // at "
         "once\n"

@@ -18,7 +18,7 @@ using namespace topoloom;
 
 namespace {
 
-/// Number of packets of a source, by cycle.
+/// Number of packets that a source sends in each cycle.
 std::vector<int> count_packets(const std::string& injection, double load, std::uint32_t packet,
                                std::uint64_t seed, std::size_t cycles) {
     PacketSource source(Injection(injection), load, packet, seed, 0);
@@ -33,7 +33,7 @@ double mean(const std::vector<int>& made) {
     return sum / static_cast<double>(made.size());
 }
 
-/// Variance of the packet count of a window divided by its mean; 1 for independent packets.
+/// Variance of the packet count in a window of cycles, divided by the mean; 1 for independent packets.
 double dispersion(const std::vector<int>& made, std::size_t window) {
     const std::size_t windows = made.size() / window;
     double sum = 0, squared = 0;
@@ -47,7 +47,7 @@ double dispersion(const std::vector<int>& made, std::size_t window) {
     return (squared / static_cast<double>(windows) - middle * middle) / middle;
 }
 
-/// The same ratio for a two-state Markov source over a long window, from its covariances.
+/// The same ratio for a two-state Markov source and a long window, computed from covariances.
 double markov_dispersion(double load, std::uint32_t packet, double length, double peak) {
     const double chance = peak / packet, share = load / peak;
     const double stays = 1 - 1 / length - share / (1 - share) / length;
@@ -56,8 +56,8 @@ double markov_dispersion(double load, std::uint32_t packet, double length, doubl
 
 constexpr std::size_t many = 4000000;
 
-LoadMeasure measure_latency(const Machine& machine, const std::string& injection, double load,
-                            std::uint32_t packet, int threads = 1, const std::string& text = "shift") {
+LoadMeasure measure_injection(const Machine& machine, const std::string& injection, double load,
+                              std::uint32_t packet, int threads = 1, const std::string& text = "shift") {
     const Fabric fabric(machine);
     const Paths paths(fabric);
     const TrafficPattern traffic(text, fabric.node_count(), 1);
@@ -73,7 +73,7 @@ LoadMeasure measure_latency(const Machine& machine, const std::string& injection
 
 }  // namespace
 
-TEST_CASE("all injections have the mean rate of the load") {
+TEST_CASE("every injection process has the requested mean rate") {
     for (const double load : {0.05, 0.3, 0.8})
         for (const std::uint32_t packet : {1U, 4U})
             for (const char* text : {"bernoulli", "poisson", "on-off", "on-off(length=20,peak=90)"}) {
@@ -83,7 +83,7 @@ TEST_CASE("all injections have the mean rate of the load") {
             }
 }
 
-TEST_CASE("the variance of packet counts follows the theory of each process") {
+TEST_CASE("the variance of packet counts equals the theory of each injection process") {
     constexpr std::size_t window = 2000;
     CHECK(dispersion(count_packets("bernoulli", 0.3, 1, 3, many), window) ==
           doctest::Approx(0.7).epsilon(0.1));
@@ -107,24 +107,25 @@ TEST_CASE("bursts and pauses have the given mean lengths") {
     CHECK((static_cast<double>(many) - on) / bursts == doctest::Approx(120).epsilon(0.03));
 }
 
-TEST_CASE("bursts without pauses send at the peak rate") {
+TEST_CASE("with bursts but without pauses, sources send at the peak rate") {
     CHECK(count_packets("on-off(length=3)", 1, 1, 2, 1000) == count_packets("bernoulli", 1, 1, 2, 1000));
 }
 
-TEST_CASE("a window is sent once per round trip") {
+TEST_CASE("with a window of unanswered packets, one window is sent per round trip") {
     const Machine machine = make_machine("torus:8");
-    const double alone = measure_latency(machine, "closed(window=1)", 0.001, 1).latency_mean;
+    const double alone = measure_injection(machine, "closed(window=1)", 0.001, 1).latency_mean;
     for (const int window : {1, 2}) {
         const LoadMeasure found =
-            measure_latency(machine, "closed(window=" + std::to_string(window) + ")", 1, 1);
+            measure_injection(machine, "closed(window=" + std::to_string(window) + ")", 1, 1);
         CHECK(found.latency_mean == doctest::Approx(alone).epsilon(0.02));
         CHECK(found.accepted == doctest::Approx(window / (2 * alone)).epsilon(0.02));
         CHECK(found.saturated);
     }
 }
 
-TEST_CASE("a window that is never full changes only the replies") {
-    const LoadMeasure found = measure_latency(make_machine("torus:8"), "closed(window=1000,reply=2)", 0.1, 4);
+TEST_CASE("a window that is never full adds replies but changes nothing else") {
+    const LoadMeasure found =
+        measure_injection(make_machine("torus:8"), "closed(window=1000,reply=2)", 0.1, 4);
     CHECK(found.accepted == doctest::Approx(0.1).epsilon(0.02));
     CHECK_FALSE(found.saturated);
     CHECK(found.offered == 0.1);
@@ -132,13 +133,13 @@ TEST_CASE("a window that is never full changes only the replies") {
 
 TEST_CASE("the window limits waiting packets, and threads do not change the result") {
     const Machine machine = make_machine("torus:4x4");
-    const LoadMeasure one = measure_latency(machine, "closed(window=4)", 1, 4, 1, "uniform");
-    const LoadMeasure two = measure_latency(machine, "closed(window=4)", 1, 4, 2, "uniform");
+    const LoadMeasure one = measure_injection(machine, "closed(window=4)", 1, 4, 1, "uniform");
+    const LoadMeasure two = measure_injection(machine, "closed(window=4)", 1, 4, 2, "uniform");
     CHECK(one.latency_p99 < 1000);
     CHECK(one.latency_mean == two.latency_mean);
     CHECK(one.by_latency == two.by_latency);
     CHECK(one.by_source == two.by_source);
-    // Little's law: the number of packets without a reply is the window.
+    // Little's law: rate times latency equals the number of packets without a reply, which is the window.
     CHECK(one.accepted / 4 * 2 * one.latency_mean == doctest::Approx(4).epsilon(0.02));
 }
 

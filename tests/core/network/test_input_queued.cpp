@@ -16,7 +16,7 @@ using namespace topoloom;
 
 namespace {
 
-/// A network with all objects to which it refers.
+/// A network, with all objects to which it has references.
 struct LoadedRouters {
     Machine machine;
     Fabric fabric{machine};
@@ -33,13 +33,13 @@ struct LoadedRouters {
           network(make_input_queued_network(fabric, paths, senders, options, seed, threads)) {}
 };
 
-double latency(const Received& received) {
+double mean_latency(const Received& received) {
     return static_cast<double>(received.latency) / static_cast<double>(received.packets);
 }
 
 }  // namespace
 
-TEST_CASE("a packet without contention takes the sum of its steps") {
+TEST_CASE("a packet without contention takes the sum of the times of its steps") {
     for (const std::uint32_t flits : {1U, 4U})
         for (const std::uint32_t routing : {0U, 1U, 3U})
             for (const std::uint32_t channel : {1U, 5U}) {
@@ -103,7 +103,7 @@ TEST_CASE("any number of threads gives the same packets at the same times") {
 }
 
 // Karol, Hluchyj, Morgan, Input Versus Output Queueing on a Space-Division Packet Switch, IEEE Trans. Comm. 35, 1987.
-TEST_CASE("input queues reach 2 - sqrt 2 of the load of a large switch") {
+TEST_CASE("with one queue per input, a large switch sustains 2 - sqrt 2 of the full load") {
     const SwitchOptions options{.vcs = 1, .buffer = 64, .routing = 0};
     LoadedRouters routers("fattree:256", "uniform", 1, options, 1);
     routers.network->run(2000);
@@ -124,11 +124,12 @@ TEST_CASE("a NIC is a queue with a fixed service time") {
         one.network->run(3000000);
         const double wait = load * (8 - 1) / (2 * (1 - load));
         const double alone = 1 + 1 + 1 + 1 + 8 - 1;
-        CHECK(latency(one.network->take_received()) - alone == doctest::Approx(wait).epsilon(0.01));
+        CHECK(mean_latency(one.network->take_received()) - alone == doctest::Approx(wait).epsilon(0.01));
     }
 }
 
-TEST_CASE("a load is measured until its mean is known, and too high a load is reported as saturated") {
+TEST_CASE(
+    "measurement continues until the mean is known, and a load that is too high is reported as saturated") {
     const auto measure = [](double load) {
         LoadedRouters one("torus:4x4", "uniform", 4, {.vcs = 4}, load);
         const Budget budget;
@@ -145,8 +146,8 @@ TEST_CASE("a load is measured until its mean is known, and too high a load is re
     CHECK(high.accepted < 0.9);
 }
 
-TEST_CASE("a load is saturated even if only a few nodes cannot send it") {
-    // Nodes 0 and 1 share a cable to the switch of all others, which have one cable each.
+TEST_CASE("a load is reported as saturated even if only a few nodes cannot sustain it") {
+    // Nodes 0 and 1 share a cable to the switch of all other nodes, each of which has its own cable.
     std::string star = "graph:60+2:0-60,1-60,60-61";
     for (int node = 2; node < 60; ++node) star += "," + std::to_string(node) + "-61";
     const auto is_saturated = [&](double load) {
@@ -159,7 +160,7 @@ TEST_CASE("a load is saturated even if only a few nodes cannot send it") {
     CHECK(is_saturated(0.6));
 }
 
-TEST_CASE("a stopped measurement is marked as stopped") {
+TEST_CASE("a measurement that is stopped is marked as stopped") {
     LoadedRouters one("torus:4x4", "uniform", 4, {}, 0.1);
     const Budget budget{.keep_going = [](std::uint64_t) { return false; }};
     Meter meter(budget);

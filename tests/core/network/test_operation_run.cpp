@@ -20,20 +20,20 @@ using testing::alone, testing::ranks_in_order;
 
 namespace {
 
-enum class Switches { input_queued, crosspoint };
+enum class SwitchKind { input_queued, crosspoint };
 
 struct RunSettings {
     PacketFormat format{};
     MessageCycles costs{};
     SwitchOptions options{};
-    Switches switches = Switches::input_queued;
+    SwitchKind switches = SwitchKind::input_queued;
     int threads = 1;
     double nanosecond = 1;
 };
 
 std::unique_ptr<PacketNetwork> make_network(const testing::WiredMachine& wired, FiniteWorkload& senders,
                                             const RunSettings& settings) {
-    if (settings.switches == Switches::crosspoint)
+    if (settings.switches == SwitchKind::crosspoint)
         return make_crosspoint_network(wired.fabric, wired.paths, senders, settings.options, 1);
     return make_input_queued_network(wired.fabric, wired.paths, senders, settings.options, 1,
                                      settings.threads);
@@ -55,14 +55,15 @@ std::vector<std::uint64_t> finish(const testing::WiredMachine& wired, Run& ranks
     return finish;
 }
 
-std::vector<std::uint64_t> play(const testing::WiredMachine& wired, const OperationGraph& graph,
-                                const std::vector<Node>& nodes, const RunSettings& settings = {}) {
+std::vector<std::uint64_t> run_operations(const testing::WiredMachine& wired, const OperationGraph& graph,
+                                          const std::vector<Node>& nodes, const RunSettings& settings = {}) {
     OperationRun ranks(graph, nodes, wired.machine.node_count(), settings.format, settings.costs,
                        settings.nanosecond);
     return finish(wired, ranks, settings);
 }
 
-/// The operations of a step wait for all operations of the rank's previous step.
+/// Converts a program to operations. Operations of a step wait for all operations of the rank's previous
+/// step.
 OperationGraph convert_to_operations(const Program& program) {
     std::vector<RankOperation> operations;
     std::vector<Dependence> order;
@@ -96,7 +97,7 @@ OperationGraph convert_to_operations(const Program& program) {
     return {program.rank_count(), std::move(operations), order};
 }
 
-/// The number of messages that a rank sends in a step.
+/// The largest number of messages that a rank sends in one step.
 std::size_t max_messages_per_step(const Program& program) {
     std::size_t most = 0;
     std::vector<ProgramMessage> messages;
@@ -111,7 +112,7 @@ std::size_t max_messages_per_step(const Program& program) {
 
 }  // namespace
 
-TEST_CASE("operations in rounds end in the same cycles as the rounds of a schedule, in all switches") {
+TEST_CASE("as rounds and as operations, a schedule ends in the same cycles, in both kinds of switches") {
     Rng rng(5);
     const auto machines = testing::small_machines();
     for (int drawn = 0; drawn < 100; ++drawn) {
@@ -125,12 +126,12 @@ TEST_CASE("operations in rounds end in the same cycles as the rounds of a schedu
         settings.format = {
             .flit = 16 + rng.below(50), .payload = 1 + rng.below(300), .header = rng.below(30)};
         settings.costs = {.send = rng.below(300), .memory = rng.below(10)};
-        // Rounds pass their messages to the NIC gradually, operations all at once. With more messages than
-        // the NIC can have open, send time would occupy ranks at different times, so it is 0.
+        // Rounds give their messages to the NIC gradually, operations all at once. With more messages than
+        // the NIC can have open, the send overhead would occupy ranks at different times, so it is set to 0.
         if (max_messages_per_step(program) > NicQueues::max_open_messages) settings.costs.send = 0;
-        settings.switches = rng.below(2) == 0 ? Switches::crosspoint : Switches::input_queued;
+        settings.switches = rng.below(2) == 0 ? SwitchKind::crosspoint : SwitchKind::input_queued;
         settings.options = {.vcs = wired.paths.class_count() + rng.below(3), .buffer = 1 + rng.below(8)};
-        if (settings.switches == Switches::crosspoint) {
+        if (settings.switches == SwitchKind::crosspoint) {
             settings.options.switching = Switching::cut_through;
             settings.options.buffer += settings.format.flits(settings.format.payload);
         }
@@ -140,10 +141,10 @@ TEST_CASE("operations in rounds end in the same cycles as the rounds of a schedu
         ProgramRun rounds(program, nodes, wired.machine.node_count(), settings.format, settings.costs);
         const std::vector<std::uint64_t> expected = finish(wired, rounds, settings);
         const OperationGraph graph = convert_to_operations(program);
-        CHECK(play(wired, graph, nodes, settings) == expected);
-        if (settings.switches == Switches::crosspoint || std::ranges::max(expected) > 2000) continue;
+        CHECK(run_operations(wired, graph, nodes, settings) == expected);
+        if (settings.switches == SwitchKind::crosspoint || std::ranges::max(expected) > 2000) continue;
         settings.threads = 2;
-        CHECK(play(wired, graph, nodes, settings) == expected);
+        CHECK(run_operations(wired, graph, nodes, settings) == expected);
     }
 }
 
@@ -151,7 +152,7 @@ TEST_CASE("work is serial on one processor and parallel on two") {
     const testing::WiredMachine machine("torus:8");
     const auto finish_of = [&](const std::string& lines, double nanosecond = 1) {
         const OperationGraph graph = read_goal_text("num_ranks 1\nrank 0 {\n" + lines + "}\n");
-        return play(machine, graph, ranks_in_order(1), {.nanosecond = nanosecond})[0];
+        return run_operations(machine, graph, ranks_in_order(1), {.nanosecond = nanosecond})[0];
     };
     CHECK(finish_of("a: calc 100\n") == 100);
     CHECK(finish_of("a: calc 100\n", 0.333) == 33);
@@ -176,12 +177,13 @@ TEST_CASE("messages overlap with work that does not wait for them") {
     const auto finish_of = [&](const std::string& from, const std::string& to, const MessageCycles& costs) {
         const OperationGraph graph =
             read_goal_text("num_ranks 2\nrank 0 {\n" + from + "}\nrank 1 {\n" + to + "}\n");
-        return play(machine, graph, ranks_in_order(2), {.costs = costs});
+        return run_operations(machine, graph, ranks_in_order(2), {.costs = costs});
     };
-    const std::uint64_t there = alone(2, 4);  // 100 bytes and a header
+    const std::uint64_t there = alone(2, 4);  // flits of 100 bytes and a header
     using Finish = std::vector<std::uint64_t>;
     CHECK(finish_of("s: send 100b to 1\n", "r: recv 100b from 0\n", {}) == Finish{4, there});
-    // Sent before the work, the message arrives before its end; sent after the work, it arrives later.
+    // A message that is sent before the work arrives before the work ends. One that is sent after the work
+    // arrives later.
     CHECK(finish_of("s: send 100b to 1\nc: calc 500\n", "r: recv 100b from 0\n", {.send = 10}) ==
           Finish{510, 10 + there});
     CHECK(finish_of("c: calc 500\ns: send 100b to 1\ns requires c\n", "r: recv 100b from 0\n",
@@ -191,19 +193,19 @@ TEST_CASE("messages overlap with work that does not wait for them") {
           500);
     CHECK(finish_of("s: send 100b to 1\n", "c: calc 5\nr: recv 100b from 0 cpu 1\nr requires c\n", {})[1] ==
           there);
-    // The receiving processor handles messages when it is idle.
+    // The processor that receives handles messages only when it is idle.
     CHECK(finish_of("s: send 100b to 1\n", "c: calc 500\nr: recv 100b from 0\n", {.receive = 30})[1] == 530);
     CHECK(finish_of("s: send 100b to 1\n", "c: calc 500\nr: recv 100b from 0 cpu 1\n", {.receive = 30})[1] ==
           500);
     CHECK(finish_of("s: send 100b to 1\n", "r: recv 100b from 0\n", {.receive = 30, .latency = 200})[1] ==
           there + 230);
-    // The message travels during the work.
+    // The message is in flight during the work.
     CHECK(finish_of("s: send 100b to 1\n", "c: calc 500\nr: recv 100b from 0\n", {.latency = 200})[1] == 500);
     CHECK(finish_of("s: send 100b to 1\n", "c: calc 500\nr: recv 100b from 0\n", {.latency = 600})[1] ==
           there + 600);
 }
 
-TEST_CASE("sends of a busy processor do not delay another processor") {
+TEST_CASE("sends that wait for a busy processor do not delay another processor") {
     const testing::WiredMachine machine("torus:8");
     for (const int count : {15, 16, 40}) {
         std::string from = "calc 100000\n", to;
@@ -214,7 +216,7 @@ TEST_CASE("sends of a busy processor do not delay another processor") {
         const OperationGraph graph =
             read_goal_text("num_ranks 3\nrank 0 {\n" + from + "send 8b to 2 cpu 1\n}\nrank 1 {\n" + to +
                            "}\nrank 2 {\nrecv 8b from 0\n}\n");
-        const auto ends = play(machine, graph, ranks_in_order(3), {.costs = {.send = 10}});
+        const auto ends = run_operations(machine, graph, ranks_in_order(3), {.costs = {.send = 10}});
         CHECK(ends[2] < 100);
         CHECK(ends[1] > 100000);
     }
@@ -252,7 +254,8 @@ TEST_CASE("messages match in the order of operations, in any order of arrival") 
     OperationRun ranks(graph, ranks_in_order(2), machine.machine.node_count(), {}, {}, 1);
     const auto network = make_input_queued_network(machine.fabric, machine.paths, ranks, {}, 1, 1);
     network->run(100);
-    // Work, the second send and receive, and later operations finish; the first send and receive do not.
+    // The work, the second send and receive, and later operations finish, but the first send and receive do
+    // not.
     CHECK(ranks.steps_done() == 3);
     CHECK(ranks.describe_first_waiting() == "recv 8b from 0 of rank 1 (line 9) waits for its message");
     network->run(1000);
@@ -264,11 +267,12 @@ TEST_CASE("messages inside a node pass through its memory in sequence") {
     const OperationGraph graph = read_goal_text(
         "num_ranks 4\nrank 0 {\na: send 1000b to 2\n}\nrank 1 {\na: send 1000b to 3\n}\n"
         "rank 2 {\na: recv 1000b from 0\n}\nrank 3 {\na: recv 1000b from 1\n}\n");
-    const auto ends = play(machine, graph, ranks_in_order(4, 4), {.costs = {.memory_rate = 10, .memory = 7}});
+    const auto ends =
+        run_operations(machine, graph, ranks_in_order(4, 4), {.costs = {.memory_rate = 10, .memory = 7}});
     CHECK(ends == std::vector<std::uint64_t>{7, 7, 107, 207});
 }
 
-TEST_CASE("nonexistent nodes of ranks, and formats without flits, are refused") {
+TEST_CASE("ranks on nonexistent nodes, and packet formats without flits, are refused") {
     const OperationGraph graph = read_goal_text("num_ranks 2\nrank 0 {\na: calc 1\n}\n");
     CHECK_THROWS_AS(OperationRun(graph, ranks_in_order(1), 3, {}, {}, 1), Error);
     CHECK_THROWS_AS(OperationRun(graph, ranks_in_order(2), 1, {}, {}, 1), Error);

@@ -34,12 +34,12 @@ const std::vector<std::string> texts{"torus:8",
                                      "rails:4:4:2",
                                      "twisted:4x4x4,twist.x=0:0:2"};
 
-/// Machines for Valiant and minimal paths, as in UGAL.
+/// Machines for UGAL, which chooses between minimal and Valiant paths.
 const std::vector<std::string> with_detours{"dragonfly:9x1x4,nodes=2", "dragonfly:4x2x2", "dragonfly:5x1x3"};
 
 using Place = std::pair<std::uint32_t, std::uint32_t>;  // channel and class
 
-/// Whether the graph has no cycle.
+/// Whether the dependency graph has no cycle.
 bool is_acyclic(std::map<Place, std::set<Place>> next) {
     bool found = true;
     while (found && !next.empty()) {
@@ -57,7 +57,8 @@ bool is_acyclic(std::map<Place, std::set<Place>> next) {
     return next.empty();
 }
 
-/// Checks the laws of paths; `queued` includes detours.
+/// Checks that paths lead from node to node without cyclic dependencies. `queued` gives the queue lengths
+/// that decide about detours.
 void check_paths(const Fabric& fabric, const Paths& paths, int draws, bool is_shortest,
                  const Queued& queued) {
     const NetworkView view(fabric.machine().topology());
@@ -65,7 +66,7 @@ void check_paths(const Fabric& fabric, const Paths& paths, int draws, bool is_sh
     std::size_t longest = 0;
     Rng rng(1);
     Paths::Workspace room;
-    /// Adds the dependencies between the channels of a path, in any classes.
+    /// Adds the dependencies between the channels of a path, for all classes that a packet may use.
     const auto add = [&](std::span<const Hop> path) {
         std::set<Place> before;
         for (std::size_t i = 0; i < path.size(); ++i) {
@@ -73,7 +74,7 @@ void check_paths(const Fabric& fabric, const Paths& paths, int draws, bool is_sh
             CHECK(hop.classes <= paths.class_count());
             CHECK(hop.highest < hop.classes);
             std::set<Place> here;
-            // A packet of any class can proceed to some class.
+            // From its class on the last channel, a packet can proceed to the classes from `lowest` on.
             const auto take = [&](std::uint32_t lowest, const Place* last) {
                 CHECK(lowest <= hop.highest);
                 for (std::uint32_t klass = lowest; klass <= hop.highest; ++klass) {
@@ -131,7 +132,7 @@ TEST_CASE("minimal paths and detours together have no cyclic dependencies") {
     }
 }
 
-TEST_CASE("large machines are wired without visiting all pairs") {
+TEST_CASE("large machines are wired without a visit to every pair of nodes") {
     const auto classes = [](const std::string& text) {
         const Machine machine = make_machine(text);
         const Fabric fabric(machine);
@@ -142,7 +143,7 @@ TEST_CASE("large machines are wired without visiting all pairs") {
     CHECK(classes("torus:32x32,nodes=16") == 2);
 }
 
-TEST_CASE("rings need a second class of virtual channels, meshes and trees do not") {
+TEST_CASE("rings need a second class of virtual channels, unlike meshes and trees") {
     const auto classes = [](const std::string& text) {
         const Machine machine = make_machine(text);
         const Fabric fabric(machine);
@@ -156,7 +157,7 @@ TEST_CASE("rings need a second class of virtual channels, meshes and trees do no
     };
     CHECK(classes("torus:8") == 2);
     CHECK(classes("torus:8x8x8") == 2);
-    CHECK(classes("torus:3x3") == 1);  // no packet goes two links along a ring
+    CHECK(classes("torus:3x3") == 1);  // no packet takes two links of the same ring
     CHECK(classes("mesh:8x8") == 1);
     CHECK(classes("fattree:4:4:4") == 1);
     CHECK(classes("dragonfly:9x1x4,nodes=2,routing=minimal") == 2);

@@ -63,8 +63,7 @@ TEST_CASE("a single message takes the time of its packets plus the overheads of 
             left -= carried;
         } while (left > 0);
         CHECK(ran.flits == flits);
-        // The second of several packets uses other virtual channels, and follows as fast as the channel
-        // accepts flits.
+        // Each further packet uses other virtual channels, and follows as fast as the channel accepts flits.
         CHECK(ran.finish[4] == 100 + alone(4, flits, options) + 70);
         CHECK(ran.end == ran.finish[4]);
         CHECK(ran.finish[1] == 100 + flits);
@@ -102,7 +101,7 @@ TEST_CASE("channels have the given latency") {
     CHECK_THROWS_AS(run_one(1), Error);
 }
 
-TEST_CASE("a rank sends only after the messages for which it waits") {
+TEST_CASE("a rank sends only after the messages for which it waits have arrived") {
     const testing::WiredMachine machine("torus:8");
     std::vector<StoredMessage> relay;
     for (std::uint32_t i = 0; i < 7; ++i) relay.push_back({Rank{i}, Rank{i + 1}, i, Bytes{100}});
@@ -113,7 +112,7 @@ TEST_CASE("a rank sends only after the messages for which it waits") {
     CHECK(ran.finish[7] == 7 * hop);
 }
 
-TEST_CASE("schedules end on any machine with all their bytes, for any division of threads and cycles") {
+TEST_CASE("schedules send all packets on any machine, and end in the same cycle for any number of threads") {
     Rng rng(3);
     const auto machines = testing::small_machines();
     for (int drawn = 0; drawn < 120; ++drawn) {
@@ -145,7 +144,7 @@ TEST_CASE("schedules end on any machine with all their bytes, for any division o
             }
         const RunResult ran = run(wired, program, nodes, format, costs, options);
         CHECK(ran.packets == packets);
-        // Threads wait for each other often, which is slow on busy cores.
+        // Threads wait for each other often, which is slow on busy cores, so only short runs use two.
         if (ran.end < 2000) CHECK(run(wired, program, nodes, format, costs, options, 2).finish == ran.finish);
         const RunResult sliced = run(wired, program, nodes, format, costs, options, 1, 1 + rng.below(50));
         CHECK(sliced.finish == ran.finish);
@@ -189,7 +188,7 @@ TEST_CASE("ranks of a node share its NIC and memory") {
         run(machine, StoredProgram(8, both), ranks_in_order(8, 4), format, {}, {.vcs = 4, .buffer = 32});
     CHECK(four.end >= 4 * 800);
     CHECK(four.end < 4 * 800 * 1.05);
-    // All messages take turns, hence arrive about equally late.
+    // The messages take turns, and therefore arrive at about the same time.
     for (std::uint32_t i = 4; i < 8; ++i) CHECK(four.finish[i] > 3.9 * 800);
 
     std::vector<StoredMessage> inside;
@@ -201,7 +200,7 @@ TEST_CASE("ranks of a node share its NIC and memory") {
     CHECK(shared.finish[3] == 207);
 }
 
-TEST_CASE("jobs without shared links take as long as alone, and other jobs take longer") {
+TEST_CASE("jobs that share no links take as long as alone, and jobs that share links take longer") {
     const testing::WiredMachine machine("mesh:8");
     std::vector<StoredMessage> ring, rings;
     for (std::uint32_t i = 0; i < 4; ++i) ring.push_back({Rank{i}, Rank{(i + 1) % 4}, 0, Bytes{4000}});
@@ -219,7 +218,7 @@ TEST_CASE("jobs without shared links take as long as alone, and other jobs take 
     CHECK(run(machine, two, mixed).end > run(machine, job, half).end);
 }
 
-TEST_CASE("packets of ranks in a cyclic wait are named") {
+TEST_CASE("an error names the packets of ranks in a cyclic wait") {
     const testing::WiredMachine machine("torus:8");
     std::vector<StoredMessage> round;
     for (std::uint32_t i = 0; i < 8; ++i) round.push_back({Rank{i}, Rank{(i + 3) % 8}, 0, Bytes{100000}});
@@ -228,7 +227,7 @@ TEST_CASE("packets of ranks in a cyclic wait are named") {
                          doctest::Contains("packets are deadlocked: the packet to node"), Error);
 }
 
-TEST_CASE("a program that waits for an unsent message is named") {
+TEST_CASE("an error names the rank that waits for an unsent message") {
     /// Rank 1 waits for rank 0, which sends no message.
     class SilentProgram final : public Program {
        public:

@@ -17,14 +17,14 @@ using namespace topoloom;
 
 namespace {
 
-/// Received flits per node and cycle, and a hash of the run.
-struct Outcome {
+/// Received flits per node and cycle, and a hash of all received packets.
+struct RoutingResult {
     double accepted;
     std::tuple<std::uint64_t, std::vector<std::uint64_t>, std::vector<std::uint64_t>> all;
 };
 
-Outcome run(const std::string& text, Routing routing, const std::string& to, double load,
-            SwitchOptions options = {}, int threads = 1) {
+RoutingResult run(const std::string& text, Routing routing, const std::string& to, double load,
+                  SwitchOptions options = {}, int threads = 1) {
     const Machine machine = make_machine(text);
     const Fabric fabric(machine);
     const Paths paths(fabric, routing);
@@ -43,8 +43,10 @@ Outcome run(const std::string& text, Routing routing, const std::string& to, dou
 
 }  // namespace
 
-// Kim, Dally, Scott, Abts, ISCA 2008, 4.2: all nodes of a group send to the next group, over one channel.
-TEST_CASE("detours carry more than one channel between groups, and UGAL uses them only there") {
+// Kim, Dally, Scott, Abts, ISCA 2008, 4.2: all nodes of a group send to the next group, to which there is one
+// channel.
+TEST_CASE(
+    "detours carry more than the one channel between groups, and UGAL takes them only for such traffic") {
     const std::string text = "dragonfly:9x1x4,nodes=2";
     const double alone = 1.0 / (4 * 2);
     const auto next_group = [&](Routing routing) {
@@ -61,7 +63,7 @@ TEST_CASE("detours carry more than one channel between groups, and UGAL uses the
     CHECK(uniform(Routing::valiant) < 0.55);
 }
 
-TEST_CASE("a machine with adaptive routing is simulated with adaptive routing") {
+TEST_CASE("a machine whose text has adaptive routing is simulated with it") {
     const auto routing = [](const std::string& text) {
         const Machine machine = make_machine(text);
         const Fabric fabric(machine);
@@ -73,14 +75,15 @@ TEST_CASE("a machine with adaptive routing is simulated with adaptive routing") 
     CHECK(routing("dragonfly:9x1x4,nodes=2,routing=minimal") == std::pair(Routing::own, 2U));
 }
 
-TEST_CASE("adaptive routing on fat trees spreads traffic that static routes concentrate") {
+TEST_CASE("adaptive routing on fat trees spreads traffic that static routes send over the same links") {
     const double own = run("fattree:4:4:4", Routing::own, "transpose", 0.9).accepted;
     const double adaptive = run("fattree:4:4:4", Routing::minimal_adaptive, "transpose", 0.9).accepted;
     CHECK(own < 0.6);
     CHECK(adaptive > 1.3 * own);
 }
 
-TEST_CASE("each step of an adaptive packet is on a shortest route, and trees need no escape channel") {
+TEST_CASE(
+    "every hop of an adaptively routed packet is on a shortest route, and trees need no escape channel") {
     for (const char* const text : {"torus:4x4", "fattree:3:3:2", "mesh:3x4"}) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
@@ -135,7 +138,8 @@ TEST_CASE("deadlocked packets are found and named") {
     const Paths paths(fabric);
     const TrafficPattern traffic("shift(by=3)", 8, 1);
     OpenLoop senders(traffic, 8, 4, 1, 1);
-    // Before the run by the turns of routes; without that check, during the run by blocked packets.
+    // The possible deadlock is found before the run, from the routes. Without that check it is found during
+    // the run, from blocked packets.
     CHECK_THROWS_WITH_AS(make_input_queued_network(fabric, paths, senders, {.vcs = 1, .buffer = 2}, 1),
                          doctest::Contains("could wait for each other in a circle"), Error);
     const auto network =

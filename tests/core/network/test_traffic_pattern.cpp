@@ -10,7 +10,7 @@
 
 using namespace topoloom;
 
-TEST_CASE("traffic patterns send to the destinations of their definitions") {
+TEST_CASE("traffic patterns have the destinations of their definitions") {
     Rng rng(1);
     const auto to = [&](const std::string& text, std::uint32_t from) {
         return TrafficPattern(text, 16, 1).next(Node{from}, rng).value;
@@ -24,7 +24,7 @@ TEST_CASE("traffic patterns send to the destinations of their definitions") {
     CHECK(TrafficPattern("transpose", 16, 1).sends(Node{7}));
 }
 
-TEST_CASE("a permutation reaches every node, and no node sends to itself") {
+TEST_CASE("a random permutation reaches every node, and no node sends to itself") {
     for (const std::size_t nodes : {2U, 3U, 17U, 64U}) {
         const TrafficPattern traffic("permutation", nodes, 3);
         std::set<Node> reached;
@@ -37,7 +37,7 @@ TEST_CASE("a permutation reaches every node, and no node sends to itself") {
     }
 }
 
-TEST_CASE("uniform traffic reaches all other nodes equally, and a hot spot gets its share") {
+TEST_CASE("uniform traffic reaches all other nodes equally often, and a hot spot gets the requested share") {
     Rng rng(7);
     constexpr int packets = 30000;
     std::vector<int> uniform(8), hot(8);

@@ -29,7 +29,7 @@ struct LabelingProblem {
     }
 };
 
-/// A random problem: every pair of vertices has an edge with probability 1/2; some labels are fixed.
+/// A random problem: each pair of vertices has an edge with probability 1/2, and some labels are fixed.
 LabelingProblem make_random_problem(std::uint32_t size, std::uint64_t seed) {
     Rng rng(seed);
     std::vector<std::vector<std::int64_t>> weight(size, std::vector<std::int64_t>(size, 0));
@@ -77,8 +77,8 @@ TEST_CASE("labelings are never worse than the start, and mostly optimal") {
     CHECK(best_found > cases * 9 / 10);
 }
 
-TEST_CASE("coupled vertices change their labels together") {
-    // A chain that prefers label 1 only as a whole: every single change is worse.
+TEST_CASE("coupled vertices change their labels together if no single change is better") {
+    // A chain of vertices costs less only if all of them get label 1. Every single change costs more.
     constexpr std::uint32_t size = 30;
     LabelingProblem c;
     for (std::uint32_t v = 0; v < size; ++v) {

@@ -13,8 +13,8 @@ using namespace topoloom;
 
 namespace {
 
-std::int64_t cost_of(const partition::WeightedGraph& graph, const std::vector<std::int64_t>& bias,
-                     const std::vector<char>& side) {
+std::int64_t compute_bisection_cost(const partition::WeightedGraph& graph,
+                                    const std::vector<std::int64_t>& bias, const std::vector<char>& side) {
     std::int64_t cost = 0;
     for (const Vertex v : graph.vertices()) {
         if (!bias.empty() && side[v.value] == 1) cost += bias[v.value];
@@ -26,8 +26,8 @@ std::int64_t cost_of(const partition::WeightedGraph& graph, const std::vector<st
     return cost;
 }
 
-std::int64_t optimum(const partition::WeightedGraph& graph, const std::vector<std::int64_t>& bias,
-                     const std::array<std::int64_t, 2>& capacity) {
+std::int64_t find_least_cost(const partition::WeightedGraph& graph, const std::vector<std::int64_t>& bias,
+                             const std::array<std::int64_t, 2>& capacity) {
     std::int64_t best = std::numeric_limits<std::int64_t>::max();
     for (std::uint32_t bits = 0; bits < 1U << graph.size(); ++bits) {
         std::vector<char> side(graph.size());
@@ -37,7 +37,7 @@ std::int64_t optimum(const partition::WeightedGraph& graph, const std::vector<st
             mass[bits >> v & 1] += graph.mass[v];
         }
         if (mass[0] <= capacity[0] && mass[1] <= capacity[1])
-            best = std::min(best, cost_of(graph, bias, side));
+            best = std::min(best, compute_bisection_cost(graph, bias, side));
     }
     return best;
 }
@@ -51,7 +51,7 @@ std::array<std::int64_t, 2> sum_side_masses(const partition::WeightedGraph& grap
 
 }  // namespace
 
-TEST_CASE("unit masses fill capacities exactly, and the cost equals its definition") {
+TEST_CASE("vertices of mass 1 fill the capacities exactly, and the cost equals its definition") {
     Rng rng(1, 0);
     for (std::uint32_t round = 0; round < 60; ++round) {
         CAPTURE(round);
@@ -67,7 +67,7 @@ TEST_CASE("unit masses fill capacities exactly, and the cost equals its definiti
             partition::bisect(graph, bias, {left, n - left}, {.cycles = round % 3}, rng);
         CHECK(halves.excess == 0);
         CHECK(sum_side_masses(graph, halves.side) == std::array<std::int64_t, 2>{left, n - left});
-        CHECK(halves.cost == cost_of(graph, bias, halves.side));
+        CHECK(halves.cost == compute_bisection_cost(graph, bias, halves.side));
     }
 }
 
@@ -80,7 +80,7 @@ TEST_CASE("small graphs are nearly always cut optimally") {
         for (std::uint32_t v = 0; v < graph.size(); ++v)
             bias.push_back(static_cast<std::int64_t>(rng.below(7)) - 3);
         const std::array<std::int64_t, 2> capacity{5 + round % 3, 5 + round % 2};
-        const std::int64_t best = optimum(graph, bias, capacity);
+        const std::int64_t best = find_least_cost(graph, bias, capacity);
         const partition::Bisection halves = partition::bisect(graph, bias, capacity, {.starts = 8}, rng);
         CHECK(halves.cost >= best);
         missed += halves.cost > best ? 1 : 0;
@@ -88,7 +88,7 @@ TEST_CASE("small graphs are nearly always cut optimally") {
     CHECK(missed <= 12);
 }
 
-TEST_CASE("a bias without edges determines the sides") {
+TEST_CASE("without edges, the bias of a vertex determines its side") {
     partition::WeightedGraph graph;
     graph.first.assign(41, 0);
     graph.mass.assign(40, 1);
@@ -112,11 +112,11 @@ TEST_CASE("stars, cliques, isolated vertices and edges of weight zero are split 
         const partition::Bisection halves =
             partition::bisect(graph, {}, {left, graph.size() - left}, {}, Rng(5));
         CHECK(halves.excess == 0);
-        CHECK(halves.cost == cost_of(graph, {}, halves.side));
+        CHECK(halves.cost == compute_bisection_cost(graph, {}, halves.side));
     }
 }
 
-TEST_CASE("different masses stay within capacities with room for the heaviest") {
+TEST_CASE("vertices of different mass respect the capacities if these leave room for the heaviest vertex") {
     Rng rng(4, 0);
     for (std::uint32_t round = 0; round < 20; ++round) {
         const partition::WeightedGraph graph = random_graph(200, 3, 9, 10, rng);

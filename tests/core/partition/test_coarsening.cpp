@@ -12,9 +12,9 @@ using namespace topoloom;
 
 namespace {
 
-/// Reference: contracts the clusters one vertex and edge at a time.
-partition::WeightedGraph contract(const partition::WeightedGraph& fine, const std::vector<Vertex>& coarse_of,
-                                  std::uint32_t clusters) {
+/// Reference: contracts the clusters vertex by vertex and edge by edge.
+partition::WeightedGraph contract_clusters(const partition::WeightedGraph& fine,
+                                           const std::vector<Vertex>& coarse_of, std::uint32_t clusters) {
     std::vector<std::int64_t> mass(clusters, 0);
     EdgeWeights edges;
     for (const Vertex v : fine.vertices()) {
@@ -42,7 +42,7 @@ TEST_CASE("the coarse graph has the masses and edges of its clusters") {
         const partition::WeightedGraph fine = random_graph(1 + rng.below(200), round % 6, 9, 4, rng);
         const std::int64_t max_mass = 4 + rng.below(20);
         const partition::Coarsening step = partition::coarsen(fine, max_mass, rng);
-        const partition::WeightedGraph wanted = contract(fine, step.coarse_of, step.graph.size());
+        const partition::WeightedGraph wanted = contract_clusters(fine, step.coarse_of, step.graph.size());
         REQUIRE(step.graph.size() == wanted.size());
         for (const Vertex c : wanted.vertices()) {
             CHECK(step.graph.mass[c.value] == wanted.mass[c.value]);
@@ -52,7 +52,7 @@ TEST_CASE("the coarse graph has the masses and edges of its clusters") {
     }
 }
 
-TEST_CASE("vertices of different labels are never joined") {
+TEST_CASE("vertices with different labels are never joined") {
     Rng rng(2, 0);
     for (std::uint32_t round = 0; round < 30; ++round) {
         const partition::WeightedGraph fine = random_graph(200, 4, 9, 1, rng);
@@ -75,7 +75,7 @@ TEST_CASE("grids, stars, cliques and isolated vertices shrink by at least a thir
     }
 }
 
-TEST_CASE("coarsening in windows gives the same graph for any number of threads, and its edges add up") {
+TEST_CASE("coarsening in windows is equal for any number of threads, and keeps the weight between clusters") {
     const partition::WeightedGraph graph = random_graph(60'000, 6, 9, 3, Rng(3));
     const partition::Coarsening one = partition::coarsen(graph, 12, Rng(4), {}, 512, 1);
     const partition::Coarsening three = partition::coarsen(graph, 12, Rng(4), {}, 512, 3);
@@ -83,7 +83,7 @@ TEST_CASE("coarsening in windows gives the same graph for any number of threads,
     CHECK(one.graph.first == three.graph.first);
     CHECK(one.graph.peer == three.graph.peer);
     CHECK(one.graph.weight == three.graph.weight);
-    REQUIRE(one.graph.size() > 1U << 14);  // built in several windows
+    REQUIRE(one.graph.size() > 1U << 14);  // large enough to be built in several windows
     std::int64_t between = 0;
     for (const Vertex v : graph.vertices()) {
         for (std::size_t e = 0; e < graph.degree(v); ++e)

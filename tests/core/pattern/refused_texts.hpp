@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checks for all readers of communication graphs: invalid texts and their messages.
+// Checks that readers of communication graphs refuse invalid texts with the right messages.
 #pragma once
 
 #include <doctest.h>
@@ -16,7 +16,7 @@ struct RefusedText {
     std::string message;
 };
 
-/// Checks that a reader refuses each text with its message.
+/// Checks that a reader refuses each text with the expected message.
 template <class Read>
 void check_refused(const Read& read, const std::vector<RefusedText>& refused) {
     for (const RefusedText& one : refused) {
@@ -25,7 +25,8 @@ void check_refused(const Read& read, const std::vector<RefusedText>& refused) {
     }
 }
 
-/// Checks that a reader parses or refuses a text with one changed byte, and that both occur.
+/// Changes single bytes of a text. Checks that a reader either parses or refuses the result, and that both
+/// occur.
 template <class Read>
 void check_changed_bytes(const Read& read, const std::string& text) {
     topoloom::Rng rng(1);

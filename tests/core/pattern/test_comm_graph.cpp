@@ -7,22 +7,22 @@
 #include "topoloom/base/rng.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
 
-#include "pattern/dense.hpp"
+#include "pattern/dense_matrix.hpp"
 
 using namespace topoloom;
 
 namespace {
 
-struct Edges {
+struct EdgeArrays {
     std::vector<Rank> sources;
     std::vector<Rank> peers;
     std::vector<Bytes> bytes;
     std::vector<std::int64_t> messages;
 };
 
-Edges random_edges(std::size_t rank_count, std::size_t edge_count, std::uint64_t seed) {
+EdgeArrays random_edges(std::size_t rank_count, std::size_t edge_count, std::uint64_t seed) {
     Rng rng(seed);
-    Edges edges;
+    EdgeArrays edges;
     for (std::size_t i = 0; i < edge_count; ++i) {
         edges.sources.push_back(Rank{std::size_t{rng.below(static_cast<std::uint32_t>(rank_count))}});
         edges.peers.push_back(Rank{std::size_t{rng.below(static_cast<std::uint32_t>(rank_count))}});
@@ -32,7 +32,7 @@ Edges random_edges(std::size_t rank_count, std::size_t edge_count, std::uint64_t
     return edges;
 }
 
-Dense dense_of_edges(const Edges& edges, std::size_t rank_count) {
+Dense dense_of_edges(const EdgeArrays& edges, std::size_t rank_count) {
     Dense matrix = empty_matrix(rank_count);
     for (std::size_t i = 0; i < edges.sources.size(); ++i) {
         add(matrix, edges.sources[i].value, edges.peers[i].value, edges.bytes[i].value, edges.messages[i]);
@@ -40,7 +40,8 @@ Dense dense_of_edges(const Edges& edges, std::size_t rank_count) {
     return matrix;
 }
 
-CommGraph one_edge(std::size_t rank_count, int u, int v, std::int64_t bytes, std::int64_t messages = 1) {
+CommGraph make_one_edge_graph(std::size_t rank_count, int u, int v, std::int64_t bytes,
+                              std::int64_t messages = 1) {
     return CommGraph::from_edges(rank_count, std::vector{Rank{u}}, std::vector{Rank{v}},
                                  std::vector{Bytes{bytes}}, std::vector{messages});
 }
@@ -50,7 +51,7 @@ CommGraph one_edge(std::size_t rank_count, int u, int v, std::int64_t bytes, std
 TEST_CASE("a graph from edges sums duplicates and stores the diagonal separately") {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         const std::size_t rank_count = 1 + seed;
-        const Edges edges = random_edges(rank_count, 10 * seed, seed);
+        const EdgeArrays edges = random_edges(rank_count, 10 * seed, seed);
         const auto graph =
             CommGraph::from_edges(rank_count, edges.sources, edges.peers, edges.bytes, edges.messages);
         const Dense expected = dense_of_edges(edges, rank_count);
@@ -70,7 +71,7 @@ TEST_CASE("a graph from edges sums duplicates and stores the diagonal separately
 }
 
 TEST_CASE("rows are sorted by peer, with each peer once and never the rank itself") {
-    const Edges edges = random_edges(30, 2000, 5);
+    const EdgeArrays edges = random_edges(30, 2000, 5);
     const auto graph = CommGraph::from_edges(30, edges.sources, edges.peers, edges.bytes, edges.messages);
     std::size_t count = 0;
     for (const Rank u : ids<Rank>(30)) {
@@ -86,10 +87,10 @@ TEST_CASE("rows are sorted by peer, with each peer once and never the rank itsel
     CHECK(count == graph.all_peers().size());
 }
 
-TEST_CASE("the symmetric graph is the matrix plus its transpose") {
+TEST_CASE("the symmetric graph equals the matrix plus its transpose") {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         const std::size_t rank_count = 1 + seed;
-        const Edges edges = random_edges(rank_count, 10 * seed, seed);
+        const EdgeArrays edges = random_edges(rank_count, 10 * seed, seed);
         const auto graph =
             CommGraph::from_edges(rank_count, edges.sources, edges.peers, edges.bytes, edges.messages);
         Dense expected = empty_matrix(rank_count);
@@ -108,7 +109,7 @@ TEST_CASE("the symmetric graph is the matrix plus its transpose") {
         CHECK(graph.symmetric_edge_count() == symmetric.edge_count());
         CHECK(symmetric.total_bytes().value == 2 * graph.total_bytes().value);
         CHECK(symmetric.total_messages() == 2 * graph.total_messages());
-        // If every edge already has its reverse, all amounts double.
+        // If every edge already has a reverse edge of equal amounts, all amounts double.
         Dense doubled = to_dense_matrix(symmetric.symmetric());
         for (std::size_t u = 0; u < rank_count; ++u) {
             doubled[u][u] = {};
@@ -147,7 +148,7 @@ TEST_CASE("compressed rows give the graph of the same edges, in any order and wi
 }
 
 TEST_CASE("moving arrays into a graph gives the same graph as copying them") {
-    const Edges edges = random_edges(20, 300, 7);
+    const EdgeArrays edges = random_edges(20, 300, 7);
     const auto graph = CommGraph::from_edges(20, edges.sources, edges.peers, edges.bytes, edges.messages);
     const auto copied = [](const auto& span) {
         using Value = typename std::decay_t<decltype(span)>::value_type;
@@ -172,8 +173,8 @@ TEST_CASE("moving arrays into a graph gives the same graph as copying them") {
     CHECK(longer.total_messages() == graph.total_messages() + 3);
 }
 
-TEST_CASE("the arrays of a graph give the same graph again") {
-    const Edges edges = random_edges(20, 300, 6);
+TEST_CASE("a graph built from the arrays of a graph equals it") {
+    const EdgeArrays edges = random_edges(20, 300, 6);
     const auto graph = CommGraph::from_edges(20, edges.sources, edges.peers, edges.bytes, edges.messages);
     const auto again =
         CommGraph::from_csr(graph.first(), graph.all_peers(), graph.all_bytes(), graph.all_messages(), {},
@@ -212,12 +213,12 @@ TEST_CASE("rows built on one thread and on several give the same graph") {
 }
 
 TEST_CASE("errors of invalid edges name ranks and amounts") {
-    CHECK_THROWS_WITH_AS(one_edge(2, 0, 7, 1), "an edge joins ranks 0 and 7, but there are only 2 ranks",
-                         Error);
-    CHECK_THROWS_AS(one_edge(2, 7, 0, 1), Error);
-    CHECK_THROWS_WITH_AS(one_edge(2, 0, 1, -5), "rank 0 sends -5 bytes to rank 1; bytes must not be negative",
-                         Error);
-    CHECK_THROWS_AS(one_edge(2, 0, 1, 5, -1), Error);
+    CHECK_THROWS_WITH_AS(make_one_edge_graph(2, 0, 7, 1),
+                         "an edge joins ranks 0 and 7, but there are only 2 ranks", Error);
+    CHECK_THROWS_AS(make_one_edge_graph(2, 7, 0, 1), Error);
+    CHECK_THROWS_WITH_AS(make_one_edge_graph(2, 0, 1, -5),
+                         "rank 0 sends -5 bytes to rank 1; bytes must not be negative", Error);
+    CHECK_THROWS_AS(make_one_edge_graph(2, 0, 1, 5, -1), Error);
     CHECK_THROWS_AS((void)CommGraph::from_edges(std::size_t{1} << 40, {}, {}, {}), Error);
     CHECK_THROWS_AS((void)CommGraph::from_edges(2, std::vector{Rank{0}}, {}, {}), Error);
 }
@@ -225,7 +226,7 @@ TEST_CASE("errors of invalid edges name ranks and amounts") {
 TEST_CASE("sums of bytes or messages beyond 64 bits are refused") {
     constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
     const std::vector<Rank> sources{Rank{0}, Rank{0}};
-    for (const int second : {1, 2}) {  // the same peer, and another peer
+    for (const int second : {1, 2}) {  // a second edge to the same peer, and one to another peer
         const std::vector<Rank> peers{Rank{1}, Rank{second}};
         CHECK_THROWS_AS((void)CommGraph::from_edges(3, sources, peers, std::vector{Bytes{most}, Bytes{1}}),
                         Error);
@@ -233,7 +234,7 @@ TEST_CASE("sums of bytes or messages beyond 64 bits are refused") {
                                                     std::vector{most, std::int64_t{1}}),
                         Error);
     }
-    CHECK(one_edge(2, 0, 1, most).total_bytes().value == most);
+    CHECK(make_one_edge_graph(2, 0, 1, most).total_bytes().value == most);
 }
 
 TEST_CASE("loads are 1 by default, and must be finite, not negative, and one per rank") {

@@ -6,7 +6,7 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/pattern/readers/dense_matrix.hpp"
 
-#include "pattern/dense.hpp"
+#include "pattern/dense_matrix.hpp"
 #include "pattern/refused_texts.hpp"
 
 using namespace topoloom;

@@ -6,7 +6,7 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/pattern/readers/matrix_market.hpp"
 
-#include "pattern/dense.hpp"
+#include "pattern/dense_matrix.hpp"
 #include "pattern/refused_texts.hpp"
 
 using namespace topoloom;
@@ -52,7 +52,8 @@ TEST_CASE("arrays are stored by column") {
               "%%MatrixMarket matrix array integer general\n2 2\n1\n2\n3\n4\n")) == expected);
 }
 
-TEST_CASE("integers are parsed in every notation of reals, and a pattern matrix has one byte per entry") {
+TEST_CASE(
+    "integers may be written in any notation of real numbers, and a pattern matrix has one byte per entry") {
     for (const char* value :
          {"1024", "1024.0", "1.024e3", "1.0240000000000000E+03", "+1024", "10240e-1", "01024"}) {
         CAPTURE(value);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Traffic of meshes equals the collectives of each group.
+// The traffic of a mesh equals that of the collectives of all its groups.
 #include <doctest.h>
 
 #include <bit>
 #include <vector>
 
 #include "pattern/collectives.hpp"
-#include "pattern/dense.hpp"
+#include "pattern/dense_matrix.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/pattern/generators/mesh_pattern.hpp"
 
@@ -16,7 +16,7 @@ namespace {
 
 using Extents = std::vector<std::uint32_t>;
 
-constexpr std::int64_t bytes = 840;  // a multiple of all divisors in the tests
+constexpr std::int64_t bytes = 840;  // a multiple of all numbers that divide it in these tests
 
 Dense matrix_of(const Extents& extents, const MeshTraffic& traffic) {
     Dense sum;
@@ -36,7 +36,7 @@ std::int64_t sent_bytes(const Dense& matrix, std::size_t u) {
     return sum;
 }
 
-/// The ranks of a 2x3x4 mesh by their positions, the first axis fastest.
+/// The rank at a position of a 2x3x4 mesh; the first axis varies fastest.
 std::size_t mesh_rank(std::size_t x, std::size_t y, std::size_t z) { return x + 2 * y + 6 * z; }
 
 }  // namespace
@@ -57,7 +57,7 @@ TEST_CASE("a ring along an axis joins ranks with equal coordinates on all others
 TEST_CASE("members of a group along several axes are numbered with the first axis fastest") {
     Dense expected = empty_matrix(24);
     for (std::size_t y = 0; y < 3; ++y) {
-        for (std::size_t i = 0; i + 1 < 8; ++i) {  // member i: z is the fast axis
+        for (std::size_t i = 0; i + 1 < 8; ++i) {  // position of member i: z varies fastest
             const std::size_t here = mesh_rank(i / 4, y, i % 4);
             const std::size_t next = mesh_rank((i + 1) / 4, y, (i + 1) % 4);
             add(expected, here, next, bytes / 2);
@@ -93,19 +93,20 @@ TEST_CASE("each round of halving sends half as much over twice the distance") {
     }
 }
 
-TEST_CASE("a single axis gives the pattern of the collective, and groups of one rank send nothing") {
+TEST_CASE(
+    "a mesh with a single axis has the pattern of the collective, and groups of one rank send nothing") {
     CHECK(matrix_of({7}, {{0}, MeshCollective::all_to_all, Bytes{60}}) ==
           to_dense_matrix(all_to_all(7, Bytes{10})));
     CHECK(mesh_phases(Extents{1, 4}, {{0}, MeshCollective::ring, Bytes{10}}).empty());
 }
 
-TEST_CASE("parts are rounded up, and large parts stay exact") {
+TEST_CASE("bytes per message are rounded up, and large byte counts stay exact") {
     CHECK(sent_bytes(matrix_of({4}, {{0}, MeshCollective::all_to_all, Bytes{10}}), 0) == 12);
     const std::int64_t most = 7 * (std::int64_t{1} << 57);
     CHECK(sent_bytes(matrix_of({8}, {{0}, MeshCollective::halving, Bytes{most}}), 3) == most);
 }
 
-TEST_CASE("invalid traffic is refused with valid alternatives") {
+TEST_CASE("invalid traffic is refused, and the error names valid alternatives") {
     const auto refused = [](const Extents& extents, const MeshTraffic& traffic, const char* text) {
         CHECK_THROWS_WITH_AS((void)mesh_phases(extents, traffic), text, Error);
     };

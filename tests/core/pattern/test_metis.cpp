@@ -8,7 +8,7 @@
 #include "topoloom/pattern/generators/random_geometric.hpp"
 #include "topoloom/pattern/readers/metis.hpp"
 
-#include "pattern/dense.hpp"
+#include "pattern/dense_matrix.hpp"
 #include "pattern/refused_texts.hpp"
 
 using namespace topoloom;
@@ -37,7 +37,7 @@ std::string write_graph(const CommGraph& graph) {
 
 }  // namespace
 
-TEST_CASE("an edge of weight w gives w bytes in each direction, and an empty line an isolated rank") {
+TEST_CASE("an edge of weight w gives w bytes in each direction, and an empty line is an isolated rank") {
     CHECK(to_dense_matrix(read_metis("4 2 1\n2 5\n1 5 3 7\n2 7\n\n")) == path_and_isolated_rank());
 }
 
@@ -65,15 +65,16 @@ TEST_CASE("edges have weight 1 unless the header declares weights") {
 }
 
 TEST_CASE("vertex weights are loads and vertex sizes are skipped") {
-    struct Row {
+    struct WeightedText {
         const char* text;
         double load;
         std::int64_t bytes;
     };
-    for (const Row& row : {Row{"2 1 10\n3 2\n4 1\n", 3, 1}, Row{"2 1 010\n3 2\n4 1\n", 3, 1},
-                           Row{"2 1 11\n3 2 9\n4 1 9\n", 3, 9}, Row{"2 1 011 1\n3 2 9\n4 1 9\n", 3, 9},
-                           Row{"2 1 100\n8 2\n8 1\n", 1, 1}, Row{"2 1 101\n8 2 9\n8 1 9\n", 1, 9},
-                           Row{"2 1 110\n8 3 2\n8 4 1\n", 3, 1}, Row{"2 1 111\n8 3 2 9\n8 4 1 9\n", 3, 9}}) {
+    for (const WeightedText& row :
+         {WeightedText{"2 1 10\n3 2\n4 1\n", 3, 1}, WeightedText{"2 1 010\n3 2\n4 1\n", 3, 1},
+          WeightedText{"2 1 11\n3 2 9\n4 1 9\n", 3, 9}, WeightedText{"2 1 011 1\n3 2 9\n4 1 9\n", 3, 9},
+          WeightedText{"2 1 100\n8 2\n8 1\n", 1, 1}, WeightedText{"2 1 101\n8 2 9\n8 1 9\n", 1, 9},
+          WeightedText{"2 1 110\n8 3 2\n8 4 1\n", 3, 1}, WeightedText{"2 1 111\n8 3 2 9\n8 4 1 9\n", 3, 9}}) {
         CAPTURE(std::string(row.text));
         const auto graph = read_metis(row.text);
         CHECK(graph.load(Rank{0}) == row.load);
@@ -147,7 +148,7 @@ TEST_CASE("invalid METIS graphs are refused with the line and the reason") {
         });
 }
 
-TEST_CASE("a truncated METIS graph is refused, unless only the last line end is missing") {
+TEST_CASE("a truncated METIS graph is refused unless only the last line end is missing") {
     const std::string text = "4 3 1\n2 15\n1 15 3 17\n2 17 4 19\n3 19\n";
     for (std::size_t length = 0; length + 1 < text.size(); ++length) {
         CAPTURE(length);

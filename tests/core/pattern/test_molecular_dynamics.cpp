@@ -13,7 +13,7 @@ namespace {
 
 using Cells = std::array<std::uint32_t, 3>;
 
-/// Reference: cells that touch, including across periodic boundaries.
+/// Reference: whether two cells touch, also across periodic boundaries.
 bool are_touching(std::uint32_t a, std::uint32_t b, const Cells& cells) {
     for (std::size_t axis = 3; axis-- > 0;) {
         const int extent = static_cast<int>(cells[axis]);
@@ -27,7 +27,7 @@ bool are_touching(std::uint32_t a, std::uint32_t b, const Cells& cells) {
 
 }  // namespace
 
-TEST_CASE("every pair of touching patches has one compute, in order, and so has every patch itself") {
+TEST_CASE("every patch and every pair of touching patches has one compute, in order") {
     for (const Cells cells :
          {Cells{4, 5, 3}, Cells{2, 1, 6}, Cells{1, 1, 1}, Cells{2, 2, 2}, Cells{7, 7, 5}}) {
         const std::uint32_t patches = cells[0] * cells[1] * cells[2];
@@ -47,8 +47,7 @@ TEST_CASE("every pair of touching patches has one compute, in order, and so has 
     }
 }
 
-TEST_CASE(
-    "positions and forces are proportional to the patch, and the work of a compute to its pairs of atoms") {
+TEST_CASE("bytes are proportional to the atoms of a patch, and the load of a compute to its pairs of atoms") {
     const CommGraph graph = molecular_dynamics({4, 4, 4}, 92'224, 1);
     double atoms = 0;
     double pairs = 0;
@@ -68,7 +67,8 @@ TEST_CASE(
         pairs += graph.load(u);
     }
     CHECK(atoms == 92'224);
-    // Half of the 27 neighborhoods of each patch, up to the variation of atoms.
+    // Each patch interacts with 27 patches including itself, and each pair counts once. The numbers of atoms
+    // vary a little.
     CHECK(pairs == doctest::Approx(92'224.0 * 92'224 / 64 * 27 / 2).epsilon(0.01));
 }
 

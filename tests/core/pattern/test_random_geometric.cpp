@@ -8,27 +8,27 @@
 #include "topoloom/base/rng.hpp"
 #include "topoloom/pattern/generators/random_geometric.hpp"
 
-#include "pattern/dense.hpp"
+#include "pattern/dense_matrix.hpp"
 
 using namespace topoloom;
 
 namespace {
 
-struct Pair {
+struct PointPair {
     double distance;
     std::size_t u;
     std::size_t v;
 };
 
-/// Distances of all pairs of the points of this seed.
-std::vector<Pair> point_pairs(std::size_t n, std::uint64_t seed) {
+/// Distances between all pairs of the points that belong to this seed.
+std::vector<PointPair> list_point_pairs(std::size_t n, std::uint64_t seed) {
     Rng rng(seed);
     std::vector<double> x, y;
     for (std::size_t u = 0; u < n; ++u) {
         x.push_back(rng.uniform());
         y.push_back(rng.uniform());
     }
-    std::vector<Pair> pairs;
+    std::vector<PointPair> pairs;
     for (std::size_t u = 0; u < n; ++u) {
         for (std::size_t v = u + 1; v < n; ++v) pairs.push_back({std::hypot(x[u] - x[v], y[u] - y[v]), u, v});
     }
@@ -37,7 +37,7 @@ std::vector<Pair> point_pairs(std::size_t n, std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("exactly the pairs of points within some radius communicate") {
+TEST_CASE("exactly the pairs of points that are closer than some radius communicate") {
     for (const double degree : {0.5, 3.0, 6.0, 30.0, 190.0}) {
         for (std::uint64_t seed = 0; seed < 3; ++seed) {
             CAPTURE(degree);
@@ -45,7 +45,7 @@ TEST_CASE("exactly the pairs of points within some radius communicate") {
             const auto matrix = to_dense_matrix(random_geometric(200, Bytes{5}, seed, degree));
             double longest_edge = 0;
             double shortest_gap = std::numeric_limits<double>::infinity();
-            for (const Pair& pair : point_pairs(200, seed)) {
+            for (const PointPair& pair : list_point_pairs(200, seed)) {
                 const Cell cell = matrix[pair.u][pair.v];
                 if (cell.messages > 0) {
                     CHECK(cell == Cell{5, 1});

@@ -4,7 +4,7 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/pattern/generators/ring.hpp"
 
-#include "pattern/dense.hpp"
+#include "pattern/dense_matrix.hpp"
 
 using namespace topoloom;
 

@@ -4,7 +4,7 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/pattern/generators/stencil.hpp"
 
-#include "pattern/dense.hpp"
+#include "pattern/dense_matrix.hpp"
 
 using namespace topoloom;
 
@@ -21,7 +21,7 @@ std::vector<int> coordinates(const Grid& grid, std::size_t rank) {
     return at;
 }
 
-/// Reference: how often v is a neighbor of u in the stencil.
+/// Reference: how many neighbors of u in the stencil are v.
 int count_neighbors(const Grid& grid, StencilShape shape, std::size_t u, std::size_t v) {
     const auto from = coordinates(grid, u);
     const auto to = coordinates(grid, v);
@@ -89,7 +89,7 @@ TEST_CASE("an inner rank of the usual stencils has 4, 8, 6 and 26 neighbors") {
     CHECK(degree({{5}, {5}, {5}}, StencilShape::box) == 26);
 }
 
-TEST_CASE("the last axis is the fastest") {
+TEST_CASE("the last axis varies fastest") {
     const auto graph = stencil(Grid{{2, false}, {3, false}}, StencilShape::star, Bytes{1});
     const auto peers = graph.peers(Rank{0});
     CHECK(std::vector(peers.begin(), peers.end()) == std::vector{Rank{1}, Rank{3}});

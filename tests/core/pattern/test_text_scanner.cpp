@@ -9,22 +9,25 @@
 using namespace topoloom;
 
 TEST_CASE("integers are parsed exactly in every notation") {
-    struct Row {
+    struct IntegerText {
         const char* text;
         std::int64_t value;
     };
-    for (const Row& row :
-         {Row{"0", 0}, Row{"0.000", 0}, Row{"0e5", 0}, Row{"0.0e-3", 0}, Row{"-0", 0}, Row{"5.", 5},
-          Row{".5e1", 5}, Row{"1.5e1", 15}, Row{"1500e-2", 15}, Row{"+1.5E+01", 15},
-          Row{"1e17", 100'000'000'000'000'000}, Row{"9e18", 9'000'000'000'000'000'000},
-          Row{"999999999999999999", 999'999'999'999'999'999}, Row{"9223372036854775807", INT64_MAX},
-          Row{"1.23456789012345678e17", 123'456'789'012'345'678}, Row{"00000000000000000000007", 7}}) {
+    for (const IntegerText& row :
+         {IntegerText{"0", 0}, IntegerText{"0.000", 0}, IntegerText{"0e5", 0}, IntegerText{"0.0e-3", 0},
+          IntegerText{"-0", 0}, IntegerText{"5.", 5}, IntegerText{".5e1", 5}, IntegerText{"1.5e1", 15},
+          IntegerText{"1500e-2", 15}, IntegerText{"+1.5E+01", 15},
+          IntegerText{"1e17", 100'000'000'000'000'000}, IntegerText{"9e18", 9'000'000'000'000'000'000},
+          IntegerText{"999999999999999999", 999'999'999'999'999'999},
+          IntegerText{"9223372036854775807", INT64_MAX},
+          IntegerText{"1.23456789012345678e17", 123'456'789'012'345'678},
+          IntegerText{"00000000000000000000007", 7}}) {
         CAPTURE(std::string(row.text));
         CHECK(TextScanner(row.text).read_bytes("a value").value == row.value);
     }
 }
 
-TEST_CASE("text other than an integer number of bytes is refused") {
+TEST_CASE("a text that is not an integer number of bytes is refused") {
     for (const char* text :
          {"",    ".",  "e5",  "1e",  "1e+",  "1e+-5", "1.2.3",    "15e-1", "1e-400", "1e400", "1e19", "--5",
           "+-5", "5-", "0x5", "nan", "-nan", "inf",   "infinity", "1_000", "1,5",    "-1",    "-1.0"}) {
@@ -33,7 +36,7 @@ TEST_CASE("text other than an integer number of bytes is refused") {
     }
 }
 
-TEST_CASE("random numbers in scientific notation are parsed back") {
+TEST_CASE("random integers written in scientific notation are parsed back exactly") {
     Rng rng(1);
     for (int i = 0; i < 2000; ++i) {
         const std::int64_t value = rng.next() >> rng.below(32);

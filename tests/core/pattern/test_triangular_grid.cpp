@@ -22,7 +22,7 @@ constexpr std::array groups{TriangularGroup::column, TriangularGroup::row,
 constexpr std::array backward{TriangularGroup::column_reduction, TriangularGroup::row_reduction,
                               TriangularGroup::gather};
 
-/// The layout of figure 4: ranks from 1, rows separated by |.
+/// The layout as in figure 4: ranks from 1, with rows separated by |.
 std::string format_layout(std::uint32_t rows, TriangularOrder order) {
     const auto cells = triangular_grid(rows, order);
     std::string text;
@@ -36,7 +36,7 @@ std::string format_layout(std::uint32_t rows, TriangularOrder order) {
     return text;
 }
 
-/// Reference: ranks of a group in order.
+/// Reference: the ranks of every group, in order.
 std::vector<std::vector<std::uint32_t>> list_group_members(std::uint32_t rows, TriangularOrder order,
                                                            TriangularGroup group) {
     const auto cells = triangular_grid(rows, order);
@@ -54,7 +54,7 @@ std::vector<std::vector<std::uint32_t>> list_group_members(std::uint32_t rows, T
 
 using Messages = std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t>;
 
-/// Bytes by sender and receiver, or with `back` by receiver and sender.
+/// Bytes by pair of sender and receiver, or with `back` by pair of receiver and sender.
 Messages sum_messages(const CommGraph& graph, bool back = false) {
     Messages found;
     for (const Rank u : ids<Rank>(graph.rank_count())) {
@@ -98,7 +98,7 @@ TEST_CASE("rows and columns of balanced grids, and orthogonalization groups, hav
     }
 }
 
-TEST_CASE("messages go down a binomial tree from the diagonal of every group") {
+TEST_CASE("messages follow a binomial tree in every group, from the rank on the diagonal") {
     for (const TriangularOrder order : orders) {
         for (const TriangularGroup group : groups) {
             const bool scattered = group == TriangularGroup::orthogonalization;
@@ -111,7 +111,7 @@ TEST_CASE("messages go down a binomial tree from the diagonal of every group") {
                     ranks.begin());
                 const std::size_t size = ranks.size();
                 const auto rank = [&](std::size_t relative) { return ranks[(root + relative) % size]; };
-                std::vector<std::int64_t> below(size, 1);  // target ranks of a message
+                std::vector<std::int64_t> below(size, 1);  // number of ranks that a message is for
                 for (std::size_t v = size; v-- > 1;) below[v & (v - 1)] += below[v];
                 const auto part = static_cast<std::int64_t>((1000 + size - 1) / size);
                 for (std::size_t v = 1; v < size; ++v, ++edges) {
@@ -138,7 +138,7 @@ TEST_CASE("reductions and gathers send the messages of broadcasts and scatters i
     }
 }
 
-TEST_CASE("levels sum to the messages, and no rank receives data after sending them") {
+TEST_CASE("the levels together contain all messages, and no rank receives after it has sent") {
     const auto all = {
         groups[0], groups[1], groups[2], backward[0], backward[1], backward[2], TriangularGroup::all_reduce};
     for (const TriangularOrder order : orders) {
@@ -185,7 +185,7 @@ TEST_CASE("after the levels of an all-reduce every rank has the sum of all ranks
     }
 }
 
-TEST_CASE("an even number of rows has no balanced form, and zero rows no grid") {
+TEST_CASE("an even number of rows has no balanced order, and zero rows have no grid") {
     CHECK_THROWS_WITH_AS(
         (void)triangular_grid(6, bcm),
         "a balanced triangular grid cannot have 6 rows, an even number; the nearest are 5 and 7", Error);

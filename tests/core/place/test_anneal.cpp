@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Annealing, and components of local searches: exact gains, fast distances, lists of near slots.
+// Annealing, and the components of local searches: gains, fast distances, lists of near slots.
 #include <doctest.h>
 
 #include <algorithm>
@@ -70,7 +70,7 @@ TEST_CASE("fast distances equal those of the machine") {
     }
 }
 
-TEST_CASE("near slots equal those found by sorting all slots") {
+TEST_CASE("near slots are those that sorting all slots finds") {
     for (const std::string& text : annealed_machines()) {
         const Machine machine = make_machine(text);
         const Allocation allocation = random_four_fifths(machine, 2);
@@ -101,7 +101,7 @@ TEST_CASE("near slots equal those found by sorting all slots") {
     }
 }
 
-TEST_CASE("gains of an arrangement are differences of its value, and undoing restores it") {
+TEST_CASE("gains equal differences of an arrangement's value, and undoing a change restores the value") {
     Rng rng(4);
     for (const std::string& text : annealed_machines()) {
         CAPTURE(text);
@@ -137,7 +137,7 @@ TEST_CASE("gains of an arrangement are differences of its value, and undoing res
     }
 }
 
-TEST_CASE("a packed graph has the renumbered edges of the graph, without edges of 0 bytes") {
+TEST_CASE("a packed graph has the edges of the graph with renumbered ranks, except edges of 0 bytes") {
     Rng rng(5);
     const CommGraph graph = random_pattern(40, 300, rng).symmetric();
     std::vector<Rank> order;
@@ -146,7 +146,7 @@ TEST_CASE("a packed graph has the renumbered edges of the graph, without edges o
     for (const std::int64_t factor : {std::int64_t{1}, std::int64_t{1} << 30}) {
         std::vector<Bytes> bytes;
         for (const Bytes b : graph.all_bytes()) bytes.emplace_back(b.value * factor);
-        // No common divisor makes these fit 32 bits.
+        // Dividing these by a common divisor does not make them fit into 32 bits.
         bytes.back() = Bytes{bytes.back().value + (factor > 1 ? 1 : 0)};
         const CommGraph big = CommGraph::from_csr(graph.first(), graph.all_peers(), bytes);
         const std::int64_t divisor = std::max<std::int64_t>(1, common_divisor(big));
@@ -195,7 +195,7 @@ TEST_CASE(
     CHECK(hop_bytes_by(problem, "random,swap,anneal(heat=0)") <= hop_bytes_by(problem, "random,swap"));
 }
 
-TEST_CASE("with sweeps=0 annealing uses exactly its work budget") {
+TEST_CASE("with sweeps=0 annealing uses up its work budget") {
     const Machine machine = make_machine("torus:8x8x8");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = random_geometric(512, Bytes{1}, 3, 8);
@@ -208,7 +208,7 @@ TEST_CASE("with sweeps=0 annealing uses exactly its work budget") {
     CHECK(std::ranges::equal(one.placement.slots(), two.placement.slots()));
     CHECK(one.work == two.work);
     CHECK(one.work > 1'700'000);
-    CHECK(one.work < 2'400'000);  // every chain may start another round
+    CHECK(one.work < 2'400'000);  // every chain may exceed the budget by one round
 }
 
 TEST_CASE("annealing stops on request") {
@@ -223,7 +223,7 @@ TEST_CASE("annealing stops on request") {
     CHECK(asked == 3);
 }
 
-TEST_CASE("annealing by regions is never worse and the same for any number of threads") {
+TEST_CASE("annealing by regions is never worse than its start, and equal for any number of threads") {
     for (const std::string& text : annealed_machines()) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
@@ -248,7 +248,7 @@ TEST_CASE("annealing by regions is never worse and the same for any number of th
     }
 }
 
-TEST_CASE("regions contain each slot of a rank with partners once") {
+TEST_CASE("every slot with a rank that has partners is in exactly one region") {
     const Machine machine = make_machine("torus:6x6x6");
     const Allocation allocation = random_four_fifths(machine, 4);
     const CommGraph graph = random_geometric(150, Bytes{8}, 1, 5).symmetric();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The auto portfolio is never worse than its parts, also on tiny and irregular problems.
+// auto is never worse than the mappers that it combines, also on tiny and irregular problems.
 #include <doctest.h>
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 #include "../base/limited_memory.hpp"
 #include "../machine/machines.hpp"
 #include "../metric/random_problem.hpp"
+#include "changed_graphs.hpp"
 #include "pattern/collectives.hpp"
-#include "renumbered.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/rng.hpp"
 #include "topoloom/machine/allocations/fragments.hpp"
@@ -42,7 +42,7 @@ CommGraph make_star(std::size_t ranks, Bytes bytes) {
 
 }  // namespace
 
-TEST_CASE("auto is never worse than block order or its own parts") {
+TEST_CASE("auto is never worse than block order or the mappers that it combines") {
     Rng rng(1);
     for (const std::string text :
          {"torus:4x4x4", "mesh:9x7", "tree:4:4:4,distance=1:10:100", "torus:3x5+node:3:2,distance=1:2:5",
@@ -67,8 +67,8 @@ TEST_CASE("auto is never worse than block order or its own parts") {
     }
 }
 
-TEST_CASE("ranks with inter-node messages are placed next to the network port") {
-    // On each node one of 8 ranks mainly sends to other nodes.
+TEST_CASE("ranks with inter-node messages are placed on the slots nearest to the network port") {
+    // Of each 8 ranks, one mainly sends to ranks of other nodes.
     constexpr std::uint32_t cores = 8;
     const CommGraph graph = CommGraph::from_rows(4 * cores, [](Rank u, const auto& add) {
         const std::uint32_t first = u.value / cores * cores;
@@ -103,7 +103,7 @@ TEST_CASE("ranks with inter-node messages are placed next to the network port") 
     }
 }
 
-TEST_CASE("every effort is at least as good as the next lower effort's parts") {
+TEST_CASE("every effort is at least as good as multisection and swap") {
     const Machine machine = make_machine("torus:4x4x3");
     const Allocation allocation = fragmented_allocation(machine, 40, 3, 1);
     const CommGraph graph = random_geometric(38, Bytes{100}, 2, 6);
@@ -121,7 +121,7 @@ TEST_CASE("every effort is at least as good as the next lower effort's parts") {
         Error);
 }
 
-TEST_CASE("shuffled stencils on a torus of their shape reach the optimum: one hop per message") {
+TEST_CASE("shuffled stencils on a torus or mesh of their shape reach the optimum: one hop per message") {
     const auto check = [](const std::string& text, std::span<const GridAxis> grid) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
@@ -138,7 +138,7 @@ TEST_CASE("shuffled stencils on a torus of their shape reach the optimum: one ho
     check("torus:8x8x8", std::array<GridAxis, 3>{{{8, true}, {8, true}, {8, true}}});
 }
 
-TEST_CASE("patterns that cannot be improved are placed without a search") {
+TEST_CASE("patterns that no search can improve are placed like block order") {
     const Machine machine = make_machine("torus:4x4+node:2");
     const Allocation allocation = Allocation::whole(machine);
     Rng rng(2);
@@ -147,7 +147,7 @@ TEST_CASE("patterns that cannot be improved are placed without a search") {
     graphs.push_back(CommGraph::from_rows(1, [](Rank, const auto&) {}));   // one rank
     graphs.push_back(CommGraph::from_rows(1, [](Rank u, const auto& add) { add(Edge{u, Bytes{9}}); }));
     graphs.push_back(ring(32, Bytes{0}));        // messages of 0 bytes
-    graphs.push_back(all_to_all(32, Bytes{3}));  // all ranks equivalent, and no free slot
+    graphs.push_back(all_to_all(32, Bytes{3}));  // all ranks are equivalent, and no slot is free
     for (const CommGraph& graph : graphs) {
         const Problem problem(graph, allocation, 1, 2);
         for (const std::string chain : {"auto(effort=fast)", "auto"}) {
@@ -176,7 +176,7 @@ TEST_CASE("isolated ranks, edges without bytes, and few ranks on many slots are 
     }
 }
 
-TEST_CASE("a star has its hub in the middle, and a clique of 256 ranks is placed in any order") {
+TEST_CASE("the hub of a star is placed in the middle, and 256 ranks with all-to-all as in block order") {
     const Machine machine = make_machine("torus:16x16");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph hub = renumber_ranks(make_star(256, Bytes{5}), 3);
@@ -187,12 +187,13 @@ TEST_CASE("a star has its hub in the middle, and a clique of 256 ranks is placed
     const CommGraph clique = all_to_all(256, Bytes{1});
     const Problem all(clique, allocation, 1, 2);
     CHECK(value_by(all, "auto(effort=fast)") == value_by(all, "block"));
-    // With spare slots a star surrounds its hub: 4 slots at one hop, 8 at two.
+    // With spare slots, the ranks of a star surround its hub: 4 at one hop, 8 at two.
     const CommGraph small = make_star(13, Bytes{1});
     CHECK(value_by(Problem(small, allocation), "auto") == 2 * (4 + 8 * 2));
 }
 
-TEST_CASE("remapping is never worse than staying or than moving without migration cost") {
+TEST_CASE(
+    "remapping is never worse than staying, than resettle, or than a placement that ignores migration cost") {
     Rng rng(4);
     const Machine machine = make_machine("torus:4x4x4");
     const Allocation allocation = fragmented_allocation(machine, 50, 3, 2);
@@ -210,7 +211,7 @@ TEST_CASE("remapping is never worse than staying or than moving without migratio
     }
 }
 
-TEST_CASE("migration cost counts even if the pattern alone has a known optimum") {
+TEST_CASE("migration cost counts even if the optimum for the pattern alone is known") {
     const std::array<GridAxis, 2> square{{{4, true}, {4, true}}};
     const Machine machine = make_machine("torus:4x4");
     const Allocation allocation = Allocation::whole(machine);
@@ -302,7 +303,8 @@ TEST_CASE("on few slots with a dense pattern, no exchange of two ranks improves 
     }
 }
 
-TEST_CASE("a search that exceeds memory is refused before it starts, and mappers without search still run") {
+TEST_CASE(
+    "a search that would exceed memory is refused before it starts, but mappers without search still run") {
     const CommGraph graph = all_to_all(2000, Bytes{1});
     const Machine machine = make_machine("tree:8:250");
     const Allocation allocation = Allocation::whole(machine);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Predicted times: results of auto for any objective are never slower than block order, nor results of
-// improvers for `time` than their starts.
+// Predicted times: for any objective, placements by auto are never slower than block order. Improvers for
+// `time` never return placements that are slower than their starts.
 #include <doctest.h>
 
 #include <string>
@@ -8,7 +8,7 @@
 
 #include "../metric/random_problem.hpp"
 #include "../metric/reference_time.hpp"
-#include "renumbered.hpp"
+#include "changed_graphs.hpp"
 #include "topoloom/machine/allocations/fragments.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
 #include "topoloom/pattern/generators/random_geometric.hpp"

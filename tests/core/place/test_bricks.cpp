@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Placement of patches and computes of molecular dynamics compared with its definition.
+// Placement of patches and computes of molecular dynamics, compared with its definition.
 #include <doctest.h>
 
 #include <algorithm>
@@ -51,14 +51,14 @@ void check_against_definition(const Problem& problem, const Placement& placement
     }
 }
 
-/// Checks each compute in placement order: the bytes times distance added on its slot are minimal among slots
-/// with proxies and in the brick.
+/// Checks each compute in placement order. On its slot it adds no more bytes times distance than on any slot
+/// with a proxy of one of its patches, or in the brick between them.
 void check_against_proxies(const Problem& problem, const Placement& placement, std::uint32_t patches) {
     const Allocation& allocation = problem.allocation();
     const Machine& machine = problem.machine();
     const auto mass = problem.capacity().masses();
     std::vector<std::int64_t> room(problem.capacity().capacities().begin(),
-                                   problem.capacity().capacities().end());  // slot i is at position i
+                                   problem.capacity().capacities().end());  // slot i has position i
     std::vector<std::set<Slot>> proxies(patches);
     for (std::uint32_t patch = 0; patch < patches; ++patch) {
         room[placement[Rank{patch}].value] -= mass[patch];
@@ -83,7 +83,8 @@ void check_against_proxies(const Problem& problem, const Placement& placement, s
         const std::int64_t least = added(chosen);
         REQUIRE(room[chosen.value] >= mass[u]);
         std::tuple<std::int64_t, std::int64_t> brick{std::numeric_limits<std::int64_t>::max(), 0};
-        std::int64_t in_brick = 0;  // maximum added by the brick slots with the most free capacity
+        // The most that the compute adds on any brick slot among those with the most free capacity.
+        std::int64_t in_brick = 0;
         for (const Slot slot : allocation.slots()) {
             if (room[slot.value] < mass[u]) continue;
             const std::int64_t here = added(slot);
@@ -102,7 +103,7 @@ void check_against_proxies(const Problem& problem, const Placement& placement, s
     }
 }
 
-/// The length of the shortest part of the ring or row that contains all positions, by trying every start.
+/// The length of the shortest part of a ring or row that contains all positions, found by trying every start.
 std::uint32_t shortest_arc(const std::vector<std::uint32_t>& at, std::uint32_t extent, bool wraps) {
     std::uint32_t shortest = extent;
     for (std::uint32_t start = 0; start < extent; ++start) {
@@ -119,7 +120,7 @@ std::uint32_t shortest_arc(const std::vector<std::uint32_t>& at, std::uint32_t e
 
 }  // namespace
 
-TEST_CASE("a compute goes to the least loaded slot with room between its patches, or nearby") {
+TEST_CASE("a compute goes to the least loaded slot with free capacity between its patches, or nearby") {
     const CommGraph graph = molecular_dynamics({4, 3, 3}, 5000, 1, false);  // 540 ranks
     for (const std::string text : {"torus:4x4x4", "mesh:9x6", "torus:7x2x1x5", "torus:4x3x2+node:3",
                                    "torus:5x4,nodes=2", "torus:2x60x60", "tree:4:16,distance=1:10",
@@ -135,7 +136,7 @@ TEST_CASE("a compute goes to the least loaded slot with room between its patches
     }
 }
 
-TEST_CASE("no slot with one of the patches, and no slot of the brick, adds less with proxies") {
+TEST_CASE("with proxies, a compute adds no less on any slot with one of its patches or in the brick") {
     const CommGraph graph = molecular_dynamics({4, 3, 3}, 5000, 1);
     for (const std::string text :
          {"torus:4x4x4", "mesh:9x6", "torus:4x3x2+node:3", "tree:4:16,distance=1:10", "torus:10x10x10"}) {
@@ -149,7 +150,7 @@ TEST_CASE("no slot with one of the patches, and no slot of the brick, adds less 
     }
 }
 
-TEST_CASE("placement with proxies sends less through proxies than placement without, on any machine") {
+TEST_CASE("a placement made for proxies has fewer hop-bytes through proxies than one made without") {
     const CommGraph graph = molecular_dynamics({6, 6, 4}, 92'224, 1);
     const CommGraph copies = molecular_dynamics({6, 6, 4}, 92'224, 1, false);
     for (const std::string text :
@@ -183,7 +184,8 @@ TEST_CASE("without distances patches stay in place, and computes send farther") 
 }
 
 TEST_CASE("a compute of several patches is in the bounding box of its patches") {
-    // 4 x 4 x 4 patches, and one compute for each patch with its next patches along every axis, periodically.
+    // 4 x 4 x 4 patches. For each patch there is one compute with the next patches along every axis,
+    // periodically.
     const std::uint32_t side = 4;
     const std::uint32_t patches = side * side * side;
     std::vector<Rank> sources;
@@ -239,7 +241,7 @@ TEST_CASE("patches have the same relative positions on the machine as in the box
     const Machine machine = make_machine("torus:8x16x4");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = molecular_dynamics({4, 8, 2}, 64 * 1000, 1);
-    // Patches of equal load, so that all cuts are in the middle.
+    // Patches have equal loads, so that all cuts are in the middle.
     const CommGraph even = CommGraph::from_csr(graph.first(), graph.all_peers(), graph.all_bytes());
     const Problem problem(even, allocation, 1, 1, {.imbalance = 1.0});
     const Placement placement = place(problem, "bricks(cells=4x8x2)").placement;
@@ -251,14 +253,14 @@ TEST_CASE("patches have the same relative positions on the machine as in the box
     }
 }
 
-TEST_CASE("touching patches are at most as far apart along any axis as their extents require") {
+TEST_CASE("along each axis, touching patches are no farther apart than the extents of the machine require") {
     const Extents cells{12, 12, 8};
     const CommGraph graph = molecular_dynamics({12, 12, 8}, 92'224, 1);
-    struct Example {
+    struct PatchDistances {
         std::string text;
-        std::vector<std::uint32_t> most;  // hops along each axis
+        std::vector<std::uint32_t> most;  // most hops along each axis
     };
-    for (const auto& [text, most] : std::vector<Example>{
+    for (const auto& [text, most] : std::vector<PatchDistances>{
              {"torus:8x8x8", {1, 1, 1}}, {"torus:8x8x16", {1, 1, 2}}, {"torus:8x32x16", {1, 4, 2}}}) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
@@ -278,7 +280,7 @@ TEST_CASE("touching patches are at most as far apart along any axis as their ext
     }
 }
 
-TEST_CASE("long axes are also halved in the middle") {
+TEST_CASE("long axes are also cut in the middle") {
     const Machine machine = make_machine("torus:256x2");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = molecular_dynamics({128, 1, 1}, 128 * 300, 1);
@@ -302,7 +304,7 @@ TEST_CASE("computes go to any slot with capacity when the budget is exhausted") 
     CHECK(std::ranges::min(room) >= 0);
 }
 
-TEST_CASE("cells are recognized, and auto is at least as good") {
+TEST_CASE("cells are recognized, and auto is at least as good as bricks") {
     const Machine machine = make_machine("torus:6x5x4");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = molecular_dynamics({5, 4, 4}, 9000, 2);

@@ -18,7 +18,7 @@ using namespace topoloom;
 
 namespace {
 
-CommGraph with_loads(std::vector<double> loads) {
+CommGraph make_graph_with_loads(std::vector<double> loads) {
     const std::size_t ranks = loads.size();
     return CommGraph::from_rows(ranks, [](Rank, const auto&) {}, std::move(loads));
 }
@@ -50,22 +50,22 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 
 TEST_CASE("with no more ranks than slots each slot gets one rank, for any loads and imbalance") {
     for (const Sharing& sharing : {Sharing{}, Sharing{.imbalance = 0.5}}) {
-        const Capacity capacity = capacity_of(with_loads({0.5, 7, 0}), 5, sharing);
+        const Capacity capacity = capacity_of(make_graph_with_loads({0.5, 7, 0}), 5, sharing);
         CHECK(capacity.one_rank_per_slot());
         CHECK(to_vector(capacity.masses()) == std::vector<std::int64_t>{1, 1, 1});
         CHECK(to_vector(capacity.capacities()) == std::vector<std::int64_t>{1, 1, 1, 1, 1});
     }
 }
 
-TEST_CASE("given capacities allow shared slots, even with fewer ranks than slots") {
-    const Capacity capacity = capacity_of(with_loads({2, 1}), 3, {.capacity = {0, 3.5, 0}});
+TEST_CASE("given capacities let ranks share slots, even with fewer ranks than slots") {
+    const Capacity capacity = capacity_of(make_graph_with_loads({2, 1}), 3, {.capacity = {0, 3.5, 0}});
     CHECK_FALSE(capacity.one_rank_per_slot());
     CHECK(to_vector(capacity.masses()) == std::vector<std::int64_t>{2, 1});
     CHECK(capacity.capacities()[1] == 3);
 }
 
-TEST_CASE("zero ranks, or too many for unshared slots, are refused") {
-    CHECK(error_message(with_loads({}), 4, {}) == "there are no ranks to place");
+TEST_CASE("zero ranks, and more ranks than unshared slots, are refused") {
+    CHECK(error_message(make_graph_with_loads({}), 4, {}) == "there are no ranks to place");
     CHECK(
         error_message(ring(9, Bytes{1}), 4, {}) ==
         "9 ranks do not fit on the 4 slots of 4 nodes; allocate more nodes, start fewer ranks, or let ranks "
@@ -86,7 +86,7 @@ TEST_CASE("a negative or NaN imbalance is refused, even if it is unused") {
 }
 
 TEST_CASE("capacities must be one per slot, finite, not negative, and sufficient") {
-    const CommGraph graph = with_loads({1, 2, 3});
+    const CommGraph graph = make_graph_with_loads({1, 2, 3});
     CHECK(error_message(graph, 2, {.capacity = {3, 3, 3}}) ==
           "there are 3 capacities for 2 slots; give one per slot");
     CHECK(error_message(graph, 2, {.capacity = {3}}) ==
@@ -101,15 +101,15 @@ TEST_CASE("capacities must be one per slot, finite, not negative, and sufficient
     CHECK(error_message(graph, 3, {.capacity = {2, 2, 2}}) ==
           "a rank has load 3, but the largest capacity is 2");
     CHECK(error_message(graph, 2, {.capacity = {3, 3}}).empty());
-    // Integer loads cannot use the remainders of two slots.
+    // Integer loads cannot use the remaining fractions of two slots.
     CHECK(error_message(graph, 2, {.capacity = {3.5, 2.5}}).find("add up to 5, rounded down") !=
           std::string::npos);
-    CHECK(error_message(with_loads({1.5, 2}), 2, {.capacity = {2, 1}}) ==
+    CHECK(error_message(make_graph_with_loads({1.5, 2}), 2, {.capacity = {2, 1}}) ==
           "the ranks have a load of 3.5 in all, but the capacities add up to 3");
 }
 
 TEST_CASE("an error for a rank heavier than any slot states a sufficient imbalance") {
-    CHECK(error_message(with_loads({6, 1, 1}), 2, {.imbalance = 0}) ==
+    CHECK(error_message(make_graph_with_loads({6, 1, 1}), 2, {.imbalance = 0}) ==
           "a rank has load 6, but with 2 slots each may hold only 4; allow an imbalance of 0.5 or more");
     Rng rng(4);
     for (int i = 0; i < 200; ++i) {
@@ -118,7 +118,7 @@ TEST_CASE("an error for a rank heavier than any slot states a sufficient imbalan
         for (std::uint32_t u = 0; u < 8; ++u)
             loads.push_back(i % 2 == 0 ? rng.below(5) : static_cast<double>(rng.below(1000)) / 128.3);
         loads[rng.below(8)] += 1000;
-        const CommGraph graph = with_loads(loads);
+        const CommGraph graph = make_graph_with_loads(loads);
         const std::string text = error_message(graph, slots, {.imbalance = 0});
         CAPTURE(text);
         const std::size_t at = text.find("allow an imbalance of ");
@@ -129,19 +129,19 @@ TEST_CASE("an error for a rank heavier than any slot states a sufficient imbalan
     }
 }
 
-TEST_CASE("integer loads are unchanged, and equal shares give perfect balance") {
+TEST_CASE("integer loads are used as masses, and with imbalance 0 each capacity is the mean, rounded up") {
     const Capacity even = capacity_of(ring(10, Bytes{1}), 4, {.imbalance = 0});
     CHECK(to_vector(even.masses()) == std::vector<std::int64_t>(10, 1));
     CHECK(to_vector(even.capacities()) == std::vector<std::int64_t>(4, 3));
     const Capacity loose = capacity_of(ring(1000, Bytes{1}), 10, {.imbalance = 0.03});
     CHECK(to_vector(loose.capacities()) == std::vector<std::int64_t>(10, 103));
-    const Capacity heavy = capacity_of(with_loads({5, 0, 3, 1e12, 2}), 4, {.imbalance = 4});
+    const Capacity heavy = capacity_of(make_graph_with_loads({5, 0, 3, 1e12, 2}), 4, {.imbalance = 4});
     CHECK(to_vector(heavy.masses()) == std::vector<std::int64_t>{5, 0, 3, 1000000000000, 2});
-    const Capacity nothing = capacity_of(with_loads({0, 0, 0}), 2, {.imbalance = 0});
+    const Capacity nothing = capacity_of(make_graph_with_loads({0, 0, 0}), 2, {.imbalance = 0});
     CHECK(to_vector(nothing.masses()) == std::vector<std::int64_t>{0, 0, 0});
 }
 
-TEST_CASE("a placement that fits by masses overfills no slot, even with fractional loads") {
+TEST_CASE("a placement whose masses fit overfills no slot, even with fractional loads") {
     Rng rng(8);
     for (int i = 0; i < 500; ++i) {
         const std::uint32_t slots = 1 + rng.below(5);
@@ -151,11 +151,11 @@ TEST_CASE("a placement that fits by masses overfills no slot, even with fraction
         const double total = std::accumulate(loads.begin(), loads.end(), 0.0);
         std::vector<double> limits;
         for (std::uint32_t s = 0; s < slots; ++s) limits.push_back(total * (rng.below(100) + 1) / 50.0);
-        const CommGraph graph = with_loads(loads);
+        const CommGraph graph = make_graph_with_loads(loads);
         const Sharing sharing{.capacity = limits};
         if (!error_message(graph, slots, sharing).empty()) continue;
         const Capacity capacity = capacity_of(graph, slots, sharing);
-        for (std::uint32_t s = 0; s < slots; ++s) {  // fill every slot in a random order
+        for (std::uint32_t s = 0; s < slots; ++s) {  // tries to fill every slot with ranks in a random order
             std::vector<std::size_t> order(loads.size());
             std::iota(order.begin(), order.end(), std::size_t{0});
             rng.shuffle(std::span(order));
@@ -172,7 +172,8 @@ TEST_CASE("a placement that fits by masses overfills no slot, even with fraction
 }
 
 TEST_CASE("fractional loads may fill a capacity completely") {
-    const Capacity capacity = capacity_of(with_loads({0.3, 0.3, 0.1, 0.2}), 3, {.capacity = {0.3, 0.3, 0.3}});
+    const Capacity capacity =
+        capacity_of(make_graph_with_loads({0.3, 0.3, 0.1, 0.2}), 3, {.capacity = {0.3, 0.3, 0.3}});
     CHECK(capacity.masses()[0] <= capacity.capacities()[0]);
     CHECK(capacity.masses()[2] + capacity.masses()[3] <= capacity.capacities()[2]);
 }
@@ -186,7 +187,7 @@ TEST_CASE("infinite capacities suffice for all ranks") {
         const auto all = std::accumulate(capacity.capacities().begin(), capacity.capacities().end(), 0.0L,
                                          [](long double sum, std::int64_t c) { return sum + c; });
         CHECK(capacity.capacities().front() >= 5000);
-        CHECK(all < 0x1.0p62L);  // sums of capacities stay within 64 bits
+        CHECK(all < 0x1.0p62L);  // sums of capacities fit into 64 bits
     }
 }
 
@@ -196,8 +197,8 @@ TEST_CASE("fractional loads are rounded up to multiples of 2^-40 of their sum") 
         std::vector<double> loads(20 + rng.below(40));
         for (double& load : loads) load = 0.1 + rng.uniform();
         const auto slots = static_cast<std::uint32_t>(4 + rng.below(10));
-        const double imbalance = 1 + rng.uniform();  // a slot would still not have capacity for all
-        const Capacity capacity = capacity_of(with_loads(loads), slots, {.imbalance = imbalance});
+        const double imbalance = 1 + rng.uniform();  // still no slot has capacity for all ranks
+        const Capacity capacity = capacity_of(make_graph_with_loads(loads), slots, {.imbalance = imbalance});
         const double all = std::accumulate(loads.begin(), loads.end(), 0.0);
         const double unit = all / 0x1.0p40;
         double parts = 0;
@@ -208,7 +209,7 @@ TEST_CASE("fractional loads are rounded up to multiples of 2^-40 of their sum") 
         const double share = std::ceil(parts / slots);
         CHECK(std::abs(static_cast<double>(capacity.capacities()[0]) - std::floor((1 + imbalance) * share)) <=
               1);
-        // Without rounding, to one part in 10^9.
+        // Equals the unrounded capacity to one part in 10^9.
         const double plain = (1 + imbalance) * all / slots;
         CHECK(std::abs(static_cast<double>(capacity.capacities()[0]) * unit - plain) < 1e-9 * plain);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Improvers for congestion: guarantees, and results with a known optimum.
+// Improvers for congestion: guarantees, and cases with a known optimum.
 #include <doctest.h>
 
 #include <algorithm>

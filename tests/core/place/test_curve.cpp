@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Mappers along space-filling curves: positions on curves, and ranks and slots on the same curve.
+// Mappers along space-filling curves: ranks by number along the slots' curve, and ranks and slots along the
+// same kind of curve.
 #include <doctest.h>
 
 #include <algorithm>
 
-#include "renumbered.hpp"
+#include "changed_graphs.hpp"
 #include "topoloom/machine/allocations/curves.hpp"
 #include "topoloom/machine/allocations/fragments.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
@@ -39,7 +40,7 @@ TEST_CASE("rank i is on the i-th slot along the curve, and shared slots are fill
     }
 }
 
-TEST_CASE("a grid along the curve of a machine of its own shape costs one hop per message") {
+TEST_CASE("a grid on a machine of its own shape, both along the same curve, takes one hop per message") {
     const Machine machine = make_machine("torus:9x9");
     const Allocation allocation = Allocation::whole(machine);
     const std::vector<GridAxis> axes(2, {9, true});
@@ -55,9 +56,7 @@ TEST_CASE("a grid along the curve of a machine of its own shape costs one hop pe
     }
 }
 
-TEST_CASE(
-    "curve-to-curve is better than row-major ranks along a curve, in parts of a machine and on shared "
-    "slots") {
+TEST_CASE("ranks along a curve cost less than row-major ranks, in parts of a machine and on shared slots") {
     const Machine machine = make_machine("torus:16x16x16");
     const Allocation allocation = fragmented_allocation(machine, 512, 4, 1);
     const std::vector<GridAxis> cube(3, {8, false});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// grasp, hybrid and tabu: valid on uneven sizes, independent of threads.
+// The mappers grasp, hybrid and tabu: valid for uneven sizes, and independent of the number of threads.
 #include <doctest.h>
 
 #include <algorithm>
@@ -26,7 +26,8 @@ std::int64_t value(const Problem& problem, const Placement& placement) {
 
 }  // namespace
 
-TEST_CASE("the dense problem has the value of the placement, with free slots and levels") {
+TEST_CASE(
+    "the value of the dense problem equals that of the placement, also with free slots and node levels") {
     for (const char* text : {"torus:4x5", "torus:3x3+node:4,port=0:2",
                              "tree:3:2,distance=5:9+node:4,distance=1", "torus:3x3+node:2:2"}) {
         const Machine machine = make_machine(text);
@@ -58,7 +59,7 @@ TEST_CASE("a ring and a stencil that fit the torus are placed with one hop per m
     CHECK(value(grid, place(grid, "random,tabu(iterations=100000)").placement) == halo.total_bytes().value);
 }
 
-TEST_CASE("under a work budget threads do not change the placement, and no result is worse than the start") {
+TEST_CASE("under a work budget, threads do not change the placement, and no result is worse than the start") {
     const Machine machine = make_machine("torus:6x6x6");
     const Allocation allocation = fragmented_allocation(machine, 90, 3, 1);
     const CommGraph graph = random_geometric(83, Bytes{100}, 2, 6);
@@ -85,7 +86,7 @@ TEST_CASE("under a work budget threads do not change the placement, and no resul
     }
 }
 
-TEST_CASE("tabu among near ranks leaves local optima of swap and uses free slots") {
+TEST_CASE("tabu among near ranks improves on local optima of swap, and uses free slots") {
     const Machine machine = make_machine("torus:10x10");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph =
@@ -95,7 +96,7 @@ TEST_CASE("tabu among near ranks leaves local optima of swap and uses free slots
     CHECK(value(problem, place(problem, "random,swap,tabu(dense=0;iterations=5000)").placement) < local);
 }
 
-TEST_CASE("tabu includes migration cost, in the dense search and among near ranks") {
+TEST_CASE("tabu includes migration cost, both in the dense search and among near ranks") {
     Rng rng(4);
     for (const char* text : {"torus:4x5", "tree:3:2,distance=5:9+node:4,distance=1", "torus:3x3+node:2:2"}) {
         const Machine machine = make_machine(text);
@@ -133,7 +134,8 @@ TEST_CASE("no rank moves if migration costs more than all messages") {
     for (std::uint32_t u = 0; u < 12; ++u) CHECK(placement[Rank{u}] == *from[u]);
 }
 
-TEST_CASE("grasp from a greedy start is never worse than the start, on matrices and along edges") {
+TEST_CASE(
+    "grasp from a greedy start is never worse than the start, whether it works on matrices or along edges") {
     for (const char* text :
          {"torus:6x6x6", "tree:3:2,distance=5:9+node:4,distance=1", "torus:5x5+node:2:2"}) {
         const Machine machine = make_machine(text);
@@ -175,7 +177,7 @@ TEST_CASE("grasp along edges returns the best of its starts, also with isolated 
     }
 }
 
-TEST_CASE("hybrid supports parts of different sizes") {
+TEST_CASE("hybrid places all ranks for any sizes of its parts") {
     const Machine machine = make_machine("torus:4x4x4");
     for (const std::size_t slots : {1U, 2U, 7U, 33U, 64U}) {
         const Allocation allocation = fragmented_allocation(machine, slots, 1, 4);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exact finds the best of all placements, and reports valid bounds.
+// The mapper exact finds the best of all placements, and reports valid bounds.
 #include <limits>
 
 #include "bound/bound_cases.hpp"
@@ -62,7 +62,7 @@ TEST_CASE("exact includes migration cost") {
     });
 }
 
-TEST_CASE("an exhausted budget ends exact with its best placement and bound, for any number of threads") {
+TEST_CASE("with an exhausted budget, exact returns its best placement and bound, for any number of threads") {
     const Machine machine = make_machine("mesh:4x4");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = random_geometric(14, Bytes{100}, 2, 6);
@@ -102,7 +102,7 @@ TEST_CASE("minimum congestion is found and proven") {
     });
 }
 
-TEST_CASE("eight threads in a ring on a Cell processor load every link with one message") {
+TEST_CASE("a ring of eight threads on a Cell processor loads no link with more than one message") {
     const Machine cell = make_machine("ring:12,rings=2");
     std::vector<Node> elements;
     for (const std::uint32_t station : {10U, 1U, 9U, 2U, 8U, 3U, 7U, 4U}) elements.emplace_back(station);
@@ -116,14 +116,15 @@ TEST_CASE("eight threads in a ring on a Cell processor load every link with one 
     const Bytes size{16384};
     constexpr double rings = 2;  // each way
     CHECK(best_for(ring(8, size)) == 16384 / rings);
-    // Different sizes require a search. A half-way message is split over both directions.
+    // With different sizes the order of threads matters: the large message goes half-way around the ring, and
+    // is split over both directions.
     const auto uneven =
         CommGraph::from_edges(8, std::vector<Rank>{Rank{0}, Rank{2}}, std::vector<Rank>{Rank{1}, Rank{3}},
                               std::vector<Bytes>{size, Bytes{100}});
     CHECK(best_for(uneven) == 16384 / rings / 2);
 }
 
-TEST_CASE("other objectives, and searches that exceed memory, are refused") {
+TEST_CASE("exact refuses other objectives, and problems whose search would exceed memory") {
     const Machine machine = make_machine("torus:16x16x16,bandwidth=1GB/s");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = ring(4096, Bytes{1});

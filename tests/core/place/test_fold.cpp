@@ -8,7 +8,7 @@
 #include <string>
 
 #include "../machine/machines.hpp"
-#include "renumbered.hpp"
+#include "changed_graphs.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/allocations/fragments.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
@@ -37,12 +37,12 @@ std::int64_t count_hops(const std::string& machine_text, const CommGraph& graph,
 }  // namespace
 
 TEST_CASE("hops of stencils equal those of Bhatele and Kale, tables 4 and 5") {
-    // 512^3 elements in chares of 16^3 and 32^3, on meshes of nodes with two processors
+    // 512^3 elements in chares of 16^3 and of 32^3, on meshes of nodes with two processors
     CHECK(count_hops("mesh:4x4x8+node:2", grid_of({32, 32, 32}, true), "fold") == 53'248);
     CHECK(count_hops("mesh:4x4x8+node:2", grid_of({16, 16, 16}, true), "fold") == 13'312);
     CHECK(count_hops("mesh:4x8x8+node:2", grid_of({32, 32, 32}, true), "fold") == 69'632);
     CHECK(count_hops("mesh:4x8x8+node:2", grid_of({16, 16, 16}, true), "fold") == 17'408);
-    // 8192 x 131072 elements in chares of 128^2 and 256^2, on tori
+    // 8192 x 131072 elements in chares of 128^2 and of 256^2, on tori
     const CommGraph large = grid_of({64, 1024}, true);
     const CommGraph small = grid_of({32, 512}, true);
     const std::string published = "fold(reflect=no;";
@@ -52,28 +52,28 @@ TEST_CASE("hops of stencils equal those of Bhatele and Kale, tables 4 and 5") {
     CHECK(count_hops("torus:8x16x16", small, published + "grid=32x512;boxes=8x256)") == 25'600);
     CHECK(count_hops("torus:8x8x8", large, "round-robin") == 149'504);
     CHECK(count_hops("torus:8x8x8", small, "hashed(grid=32x512)", 3.0) == 298'736);
-    // Planes along z, with y inside, if the extents differ.
+    // With different extents, planes follow each other along z, and lie along y.
     const std::string planes = "fold(reflect=no;onto=x+zy;";
     CHECK(count_hops("torus:8x8x16", large, planes + "grid=64x1024)") == 34'816);
     CHECK(count_hops("torus:8x8x16", small, planes + "grid=32x512)") == 17'408);
     CHECK(count_hops("torus:8x32x16", large, planes + "grid=64x1024)") == 83'968);
     CHECK(count_hops("torus:16x32x16", small, planes + "grid=32x512)") == 50'176);
-    // Reflected folds avoid the route back, and other cuts have even fewer hops.
+    // Reflected folds avoid the way back to the start of a row, and other cuts have even fewer hops.
     CHECK(count_hops("torus:8x8x8", large, "fold") == 24'576);
     CHECK(count_hops("torus:8x16x16", large, "fold") == 49'152);
 }
 
-TEST_CASE("a grid on a machine of its own shape costs one hop per message, for any numbering") {
-    struct Match {
+TEST_CASE("a grid on a machine of its own shape takes one hop per message, for any numbering of its ranks") {
+    struct MatchingGrid {
         std::string machine;
         Extents extents;
         bool periodic;
     };
     for (const auto& [text, extents, periodic] :
-         {Match{"torus:8x8x8", {8, 8, 8}, true}, Match{"mesh:5x7", {7, 5}, false},
-          Match{"torus:4x6x3", {3, 4, 6}, false}, Match{"torus:3x7x5x2", {2, 5, 3, 7}, true},
-          Match{"torus:4x8", {32}, true}, Match{"torus:4x4x4", {16, 4}, true},
-          Match{"mesh:4x4x4", {64}, false}, Match{"torus:4x4", {2, 2, 2, 2}, false}}) {
+         {MatchingGrid{"torus:8x8x8", {8, 8, 8}, true}, MatchingGrid{"mesh:5x7", {7, 5}, false},
+          MatchingGrid{"torus:4x6x3", {3, 4, 6}, false}, MatchingGrid{"torus:3x7x5x2", {2, 5, 3, 7}, true},
+          MatchingGrid{"torus:4x8", {32}, true}, MatchingGrid{"torus:4x4x4", {16, 4}, true},
+          MatchingGrid{"mesh:4x4x4", {64}, false}, MatchingGrid{"torus:4x4", {2, 2, 2, 2}, false}}) {
         CAPTURE(text);
         const CommGraph graph = grid_of(extents, periodic);
         CHECK(count_hops(text, graph, "fold(grid=" + format_extents(extents) + ")") ==
@@ -83,17 +83,17 @@ TEST_CASE("a grid on a machine of its own shape costs one hop per message, for a
 }
 
 TEST_CASE("the option onto= lists the axes of a grid, slowest first") {
-    struct Example {
+    struct OntoExample {
         std::string onto;
         Extents routers;
-        std::array<std::array<std::uint32_t, 3>, 2> stride;  // of x, y and z along each axis of the grid
+        std::array<std::array<std::uint32_t, 3>, 2> stride;  // [grid axis][x, y, z]
     };
     const Machine machine = make_machine("torus:2x3x5+node:2");
     const Allocation allocation = Allocation::whole(machine);
-    for (const auto& [onto, routers, stride] : {Example{"x+zy", {2, 15}, {{{1, 0, 0}, {0, 1, 3}}}},
-                                                Example{"x+yz", {2, 15}, {{{1, 0, 0}, {0, 5, 1}}}},
-                                                Example{"zx+y", {10, 3}, {{{1, 0, 2}, {0, 1, 0}}}},
-                                                Example{"+yxz", {1, 30}, {{{0, 0, 0}, {5, 10, 1}}}}}) {
+    for (const auto& [onto, routers, stride] : {OntoExample{"x+zy", {2, 15}, {{{1, 0, 0}, {0, 1, 3}}}},
+                                                OntoExample{"x+yz", {2, 15}, {{{1, 0, 0}, {0, 5, 1}}}},
+                                                OntoExample{"zx+y", {10, 3}, {{{1, 0, 2}, {0, 1, 0}}}},
+                                                OntoExample{"+yxz", {1, 30}, {{{0, 0, 0}, {5, 10, 1}}}}}) {
         CAPTURE(onto);
         const Extents cells{routers[0] * 4, routers[1] * 4};
         const CommGraph graph = grid_of(cells, true);
@@ -111,7 +111,7 @@ TEST_CASE("the option onto= lists the axes of a grid, slowest first") {
     }
 }
 
-TEST_CASE("onto= is refused if it does not name every axis once, or does not fit") {
+TEST_CASE("onto= is refused if it does not name every axis once, or if the grid does not fit") {
     const CommGraph graph = grid_of({16, 16}, true);
     const auto fails = [&](const std::string& onto, const std::string& message,
                            const std::string& machine = "torus:2x4x4") {
@@ -143,24 +143,24 @@ TEST_CASE("onto= is refused if it does not name every axis once, or does not fit
         }());
 }
 
-TEST_CASE("no placement on few slots is better than fold") {
-    struct Small {
+TEST_CASE("on few slots no placement of the grid is better than fold") {
+    struct SmallGrid {
         std::string machine;
         Extents extents;
         bool periodic;
     };
     for (const auto& [text, extents, periodic] :
-         {Small{"mesh:2x2x2", {2, 4}, true}, Small{"torus:3x3", {3, 3}, false},
-          Small{"mesh:8", {2, 4}, false}, Small{"mesh:3x3", {9}, false}, Small{"torus:8", {2, 2, 2}, false},
-          Small{"tree:2:2:2,distance=1:3:9", {2, 4}, false},
-          Small{"mesh:4+node:2,distance=1", {2, 4}, true}}) {
+         {SmallGrid{"mesh:2x2x2", {2, 4}, true}, SmallGrid{"torus:3x3", {3, 3}, false},
+          SmallGrid{"mesh:8", {2, 4}, false}, SmallGrid{"mesh:3x3", {9}, false},
+          SmallGrid{"torus:8", {2, 2, 2}, false}, SmallGrid{"tree:2:2:2,distance=1:3:9", {2, 4}, false},
+          SmallGrid{"mesh:4+node:2,distance=1", {2, 4}, true}}) {
         CAPTURE(text);
         const CommGraph graph = grid_of(extents, periodic);
         CHECK(count_hops(text, graph, "fold") == count_hops(text, graph, "exact"));
     }
 }
 
-TEST_CASE("a plan with equal boxes reports its hop-bytes") {
+TEST_CASE("the hop-bytes reported for a plan of equal boxes are those of its placement") {
     for (const std::string text :
          {"torus:4x4x4", "mesh:4x8", "torus:2x4x4+node:4:2,distance=1:3", "torus:4x4,nodes=2",
           "torus:4x4,nodes=2,hosts=free", "torus:4x4,cards=1+node:2,distance=3",
@@ -198,7 +198,7 @@ TEST_CASE("a plan with equal boxes reports its hop-bytes") {
     }
 }
 
-TEST_CASE("any grid folds onto any machine and any part of it, within the capacities") {
+TEST_CASE("any grid can be folded onto any machine or a part of it, within the capacities") {
     const std::vector<double> loads{1, 2, 3, 1, 5};
     for (const std::string& text : machine_texts_with_node_levels()) {
         const Machine machine = make_machine(text);
@@ -283,7 +283,7 @@ TEST_CASE("auto is at least as good as fold and box, also with different loads")
     }
 }
 
-TEST_CASE("unsuitable boxes are refused with suitable ones") {
+TEST_CASE("unsuitable boxes are refused, and the error names suitable ones") {
     const Machine machine = make_machine("torus:4x4");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = grid_of({16, 16}, true);

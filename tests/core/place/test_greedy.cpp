@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// GGE, MAHD and EMAHD equal their definitions with distances for every pair.
+// GGE, MAHD and EMAHD choose the same slots as references that examine every pair of rank and slot.
 #include <doctest.h>
 
 #include <algorithm>
@@ -19,12 +19,12 @@ using namespace topoloom;
 
 namespace {
 
-enum class Rule { mahd, mahd_weighted, gge };
-enum class Key { degree, neighbors, bytes };
+enum class SlotRule { mahd, mahd_weighted, gge };
+enum class CentralityKey { degree, neighbors, bytes };
 
 /// Sudheer 2012, ch. 6, algorithm 1 literally: every step examines every rank and slot.
-std::vector<Slot> reference_greedy(const CommGraph& directed, const Allocation& allocation, Key key,
-                                   Rule rule, Rank first) {
+std::vector<Slot> reference_greedy(const CommGraph& directed, const Allocation& allocation, CentralityKey key,
+                                   SlotRule rule, Rank first) {
     const CommGraph graph = directed.symmetric();
     const Machine& machine = allocation.machine();
     const std::size_t n = graph.rank_count();
@@ -61,9 +61,9 @@ std::vector<Slot> reference_greedy(const CommGraph& directed, const Allocation& 
             if (!position[edge.peer.value]) continue;
             const std::uint64_t d =
                 machine.distance(allocation.slots()[p], allocation.slots()[*position[edge.peer.value]]);
-            if (rule == Rule::mahd) sum += d;
-            if (rule == Rule::mahd_weighted) sum += d * static_cast<std::uint64_t>(edge.bytes.value);
-            if (rule == Rule::gge && mapped_at[edge.peer.value] > latest) {
+            if (rule == SlotRule::mahd) sum += d;
+            if (rule == SlotRule::mahd_weighted) sum += d * static_cast<std::uint64_t>(edge.bytes.value);
+            if (rule == SlotRule::gge && mapped_at[edge.peer.value] > latest) {
                 latest = mapped_at[edge.peer.value];
                 sum = d;
             }
@@ -82,8 +82,8 @@ std::vector<Slot> reference_greedy(const CommGraph& directed, const Allocation& 
     };
     const auto degree = [&](Rank u) { return static_cast<std::int64_t>(graph.degree(u)); };
     const auto key_of = [&](Rank u) {
-        if (key == Key::degree) return degree(u);
-        return key == Key::neighbors ? placed_neighbors(u) : bytes_to_placed(u);
+        if (key == CentralityKey::degree) return degree(u);
+        return key == CentralityKey::neighbors ? placed_neighbors(u) : bytes_to_placed(u);
     };
     const auto unplaced_with_most = [&](const auto& of, const auto& eligible) {
         std::optional<Rank> best;
@@ -112,8 +112,8 @@ std::vector<Slot> reference_greedy(const CommGraph& directed, const Allocation& 
     return slots;
 }
 
-/// The point of a ring or line with the least sum of squared distances, multiplied by the total weight: the
-/// mean of the points, trying every position at which the ring is cut.
+/// The center of weighted points on a ring or line, multiplied by their total weight. The center has the
+/// least weighted sum of squared distances to the points. Tries every position at which the ring can be cut.
 std::int64_t reference_center(const std::vector<std::pair<std::int64_t, std::int64_t>>& points,
                               std::int64_t extent, bool wraps) {
     std::int64_t weight = 0;
@@ -123,7 +123,7 @@ std::int64_t reference_center(const std::vector<std::pair<std::int64_t, std::int
     for (std::int64_t cut = 0; cut <= (wraps ? extent : 0); ++cut) {
         std::int64_t sum = 0;
         for (const auto& [x, w] : points) sum += w * (x < cut ? x + extent : x);
-        std::int64_t spread = 0;  // multiplied by the square of the weight
+        std::int64_t spread = 0;  // multiplied by the square of the total weight
         for (const auto& [x, w] : points) {
             const std::int64_t off = weight * (x < cut ? x + extent : x) - sum;
             spread += w * off * off;
@@ -188,7 +188,7 @@ std::vector<Rank> growth_order(const CommGraph& directed) {
             for (const Edge edge : graph.sends(u)) {
                 if (is_placed[edge.peer.value]) bytes = std::max<std::int64_t>(bytes, 0) + edge.bytes.value;
             }
-            // Components start with the rank with the most partners.
+            // In a new component the rank with the most partners is first.
             return std::pair(bytes, bytes < 0 ? graph.degree(u) : 0);
         };
         Rank best = Rank::none;
@@ -245,18 +245,18 @@ TEST_CASE("greedy constructors choose the same slots as their papers") {
                 const CommGraph graph = random_weights(allocation.slot_count() - seed % 3, seed);
                 const Problem problem(graph, allocation);
                 const Rank first = max_partners(graph);
-                const auto check = [&](const char* mapper, Key key, Rule rule) {
+                const auto check = [&](const char* mapper, CentralityKey key, SlotRule rule) {
                     CAPTURE(mapper);
                     CHECK(std::ranges::equal(place(problem, mapper).placement.slots(),
                                              reference_greedy(graph, allocation, key, rule, first)));
                 };
-                check("mahd", Key::bytes, Rule::mahd_weighted);
-                check("mahd(key=degree;weighted=0)", Key::degree, Rule::mahd);
-                check("mahd(key=degree)", Key::degree, Rule::mahd_weighted);
-                check("mahd(key=neighbors;weighted=0)", Key::neighbors, Rule::mahd);
-                check("gge", Key::bytes, Rule::gge);
-                check("gge(key=degree)", Key::degree, Rule::gge);
-                check("gge(key=neighbors)", Key::neighbors, Rule::gge);
+                check("mahd", CentralityKey::bytes, SlotRule::mahd_weighted);
+                check("mahd(key=degree;weighted=0)", CentralityKey::degree, SlotRule::mahd);
+                check("mahd(key=degree)", CentralityKey::degree, SlotRule::mahd_weighted);
+                check("mahd(key=neighbors;weighted=0)", CentralityKey::neighbors, SlotRule::mahd);
+                check("gge", CentralityKey::bytes, SlotRule::gge);
+                check("gge(key=degree)", CentralityKey::degree, SlotRule::gge);
+                check("gge(key=neighbors)", CentralityKey::neighbors, SlotRule::gge);
             }
         }
     }
@@ -271,8 +271,8 @@ TEST_CASE("emahd is the best result of mahd over all first ranks, by the objecti
         const Problem problem = Problem(graph, allocation).with_objective(parse_objective(objective), {}, {});
         std::optional<CongestionKey> best;
         for (const Rank first : ids<Rank>(graph.rank_count())) {
-            const CongestionKey key =
-                problem.key(reference_greedy(graph, allocation, Key::bytes, Rule::mahd_weighted, first));
+            const CongestionKey key = problem.key(
+                reference_greedy(graph, allocation, CentralityKey::bytes, SlotRule::mahd_weighted, first));
             if (!best || key < *best) best = key;
         }
         CHECK(problem.key(place(problem, "emahd").placement.slots()) == best);

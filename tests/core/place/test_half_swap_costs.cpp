@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Costs of swapping the halves of pairs, compared with the sum over all edges.
+// Costs of exchanging the ranks between the two parts of a pair, compared with sums over all edges.
 #include <doctest.h>
 
 #include <cstdlib>
@@ -11,8 +11,8 @@
 
 using namespace topoloom;
 
-TEST_CASE("the cost of swapping pairs equals the cost of their edges, for any set of pairs") {
-    constexpr std::uint32_t parts = 9;  // pairs 0-1, 3-4, 5-6, 7-8; part 2 has no pair
+TEST_CASE("for any set of pairs whose parts exchange their ranks, the cost equals the sum over all edges") {
+    constexpr std::uint32_t parts = 9;  // pairs of parts: 0-1, 3-4, 5-6, 7-8; part 2 is in no pair
     const std::vector<Part> lefts{Part{0}, Part{3}, Part{5}, Part{7}};
     Rng rng(8);
     for (int round = 0; round < 20; ++round) {
@@ -52,7 +52,7 @@ TEST_CASE("the cost of swapping pairs equals the cost of their edges, for any se
                     twice += differ ? choices.weights(k)[e] : 0;
                 }
             }
-            std::int64_t change = 0;  // over ordered pairs: counts each edge twice
+            std::int64_t change = 0;  // over ordered pairs, so that each edge counts twice
             for (std::uint32_t u = 0; u < 60; ++u) {
                 for (const Edge edge : graph.sends(Rank{u})) {
                     const Part p = part_of[u];

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Renumbering that places partners near each other.
+// Renumbers ranks so that partners have near numbers.
 #include <doctest.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
-#include "place/renumbered.hpp"
+#include "place/changed_graphs.hpp"
 #include "topoloom/partition/weighted_graph.hpp"
 #include "topoloom/pattern/generators/random_geometric.hpp"
 #include "topoloom/pattern/generators/stencil.hpp"
@@ -40,7 +40,7 @@ TEST_CASE("a locality order contains every rank once, and reordering keeps the g
     CHECK(same);
 }
 
-TEST_CASE("edges without weight are omitted") {
+TEST_CASE("edges whose weight is 0 after rounding are left out") {
     const std::vector<GridAxis> axes{{5, false}};
     const CommGraph graph = stencil(axes, StencilShape::star, Bytes{1}).symmetric();
     const std::vector<std::int64_t> mass(5, 1);
@@ -48,7 +48,7 @@ TEST_CASE("edges without weight are omitted") {
     CHECK(partition::make_weighted_graph(graph, mass, 8).peer.empty());
 }
 
-TEST_CASE("ranks already in a locality order keep their positions") {
+TEST_CASE("ranks that are already in a locality order keep their numbers") {
     const std::vector<GridAxis> axes{{20, false}, {20, false}, {20, false}};
     CHECK(locality_order(stencil(axes, StencilShape::star, Bytes{1}).symmetric()).empty());
 }

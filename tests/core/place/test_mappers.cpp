@@ -19,9 +19,9 @@ using namespace topoloom;
 
 namespace {
 
-/// Mappers of one kind that construct or improve a placement, with fast effort if there is a choice. Excludes
-/// `previous`, which needs an earlier placement, `exact`, which needs fewer ranks, and mappers that need a
-/// grid, patches, or a ring bus.
+/// Either the mappers that construct placements or those that improve them, with fast effort if there is a
+/// choice. Excludes `previous`, which needs an earlier placement, `exact`, which is limited to few ranks, and
+/// mappers that need a grid, patches, or a ring bus.
 std::vector<std::string> mappers_for(Occupancy kind, bool constructing) {
     std::vector<std::string> names;
     for (const MapperEntry& entry : mappers()) {
@@ -30,7 +30,7 @@ std::vector<std::string> mappers_for(Occupancy kind, bool constructing) {
         if (entry.needs.starts_with("grid of ranks") || entry.needs.starts_with("patches")) continue;
         if (entry.needs.starts_with("eight ranks")) continue;
         if (entry.occupancy != kind && entry.occupancy != Occupancy::both) continue;
-        // Searches that are slow by default are checked with less effort.
+        // Searches that are slow by default are tested with less effort.
         if (entry.name == "auto")
             names.push_back(auto_chain(Effort::fast));
         else if (entry.name == "grasp")
@@ -45,8 +45,8 @@ std::vector<std::string> mappers_for(Occupancy kind, bool constructing) {
     return names;
 }
 
-/// Patterns of at most `most` ranks: connected or not, regular or not, some with isolated ranks.
-std::vector<CommGraph> patterns(std::size_t most, std::uint64_t seed) {
+/// Patterns with at most `most` ranks: connected and not, regular and not, some with isolated ranks.
+std::vector<CommGraph> make_patterns(std::size_t most, std::uint64_t seed) {
     std::vector<CommGraph> graphs;
     graphs.push_back(ring(most, Bytes{1000}));
     graphs.push_back(binomial_tree(most, Bytes{7}));
@@ -65,7 +65,7 @@ Allocation random_three_quarters(const Machine& machine, std::uint64_t seed) {
     return Allocation::of_slots(machine, std::move(slots));
 }
 
-/// Every machine of the law suite with at most `most` slots, some with levels inside their nodes.
+/// Every machine of machine_texts() with at most `most` slots, and some with levels inside their nodes.
 std::vector<std::string> machines_up_to(std::size_t most) {
     std::vector<std::string> texts;
     for (const std::string& text : machine_texts_with_node_levels()) {
@@ -82,7 +82,7 @@ TEST_CASE(
     for (const std::string& text : machines_up_to(100)) {
         const Machine machine = make_machine(text);
         for (const Allocation& allocation : {Allocation::whole(machine), random_three_quarters(machine, 3)}) {
-            for (const CommGraph& graph : patterns(allocation.slot_count(), 5)) {
+            for (const CommGraph& graph : make_patterns(allocation.slot_count(), 5)) {
                 for (const std::string& name : names) {
                     CAPTURE(text);
                     CAPTURE(name);
@@ -94,7 +94,8 @@ TEST_CASE(
                     const PlaceResult one = place(Problem(graph, allocation, 7, 1), name);
                     const PlaceResult two = place(Problem(graph, allocation, 7, 2), name);
                     REQUIRE(one.placement.rank_count() == graph.rank_count());
-                    // Placement's constructor refuses invalid values; these checks are independent of it.
+                    // The constructor of Placement refuses invalid values, too, but these checks do not rely
+                    // on it.
                     const std::set<Slot> used(one.placement.slots().begin(), one.placement.slots().end());
                     CHECK(used.size() == graph.rank_count());
                     CHECK(std::ranges::equal(one.placement.slots(), two.placement.slots()));
@@ -105,12 +106,12 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("no improver makes a placement worse, and threads do not change its result") {
+TEST_CASE("no improver makes a placement worse, and its result does not depend on the number of threads") {
     const std::vector<std::string> names = mappers_for(Occupancy::alone, false);
     for (const std::string& text : machines_up_to(100)) {
         const Machine machine = make_machine(text);
         const Allocation allocation = random_three_quarters(machine, 11);
-        for (const CommGraph& graph : patterns(allocation.slot_count(), 9)) {
+        for (const CommGraph& graph : make_patterns(allocation.slot_count(), 9)) {
             for (const std::string& name : names) {
                 for (const std::string start : {"random", "mahd", "block"}) {
                     CAPTURE(text);
@@ -132,7 +133,7 @@ TEST_CASE("no improver makes a placement worse, and threads do not change its re
     }
 }
 
-TEST_CASE("a work budget ends every chain with a valid placement, the same for any number of threads") {
+TEST_CASE("under any work budget every chain returns a valid placement, the same for any number of threads") {
     const Machine machine = make_machine("torus:6x6x6");
     const Allocation allocation = fragmented_allocation(machine, 150, 3, 1);
     const CommGraph graph = random_geometric(140, Bytes{100}, 2, 6);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Multisection on every machine, and the order of points by which it divides.
+// Multisection on every machine, and the order of points by which it divides slots.
 #include <doctest.h>
 
 #include <algorithm>
@@ -49,12 +49,12 @@ std::vector<std::int64_t> mass_per_slot(const Problem& problem, const Placement&
     return masses;
 }
 
-bool fits(const Problem& problem, const Placement& placement) {
+bool respects_capacities(const Problem& problem, const Placement& placement) {
     const std::vector<std::int64_t> masses = mass_per_slot(problem, placement);
     return std::ranges::equal(masses, problem.capacity().capacities(), std::less_equal<>{});
 }
 
-const std::vector<std::string>& chains() {
+const std::vector<std::string>& multisection_chains() {
     static const std::vector<std::string> all{"multisection", "multisection(starts=1)",
                                               "multisection(starts=2;cycles=1;family=3)"};
     return all;
@@ -71,7 +71,7 @@ TEST_CASE("multisection is valid on every machine and the same for any number of
             const std::size_t slots = allocation.slot_count();
             for (const std::size_t ranks : {slots, slots - slots / 3, std::size_t{1}}) {
                 const CommGraph graph = random_pattern(ranks, 4 * ranks, rng);
-                for (const std::string& chain : chains()) {
+                for (const std::string& chain : multisection_chains()) {
                     CAPTURE(chain);
                     const PlaceResult one = place(Problem(graph, allocation, 3, 1), chain);
                     const PlaceResult two = place(Problem(graph, allocation, 3, 2), chain);
@@ -85,7 +85,8 @@ TEST_CASE("multisection is valid on every machine and the same for any number of
     }
 }
 
-TEST_CASE("small graphs that cannot be coarsened terminate, with any number of ranks for two slots") {
+TEST_CASE(
+    "multisection of small graphs that cannot be coarsened ends, for any number of ranks on two slots") {
     const Machine machine = make_machine("torus:2");
     const Allocation allocation = Allocation::whole(machine);
     for (std::size_t ranks = 3; ranks < 24; ++ranks) {
@@ -95,7 +96,7 @@ TEST_CASE("small graphs that cannot be coarsened terminate, with any number of r
             const Problem problem(graph, allocation, 1, 1, {.imbalance = 0});
             for (const std::string chain :
                  {"multisection(family=3)", "multisection,refine(family=4;cycles=3)", "auto"})
-                CHECK(fits(problem, place(problem, chain).placement));
+                CHECK(respects_capacities(problem, place(problem, chain).placement));
         }
     }
 }
@@ -116,7 +117,7 @@ TEST_CASE("a work budget of one unit ends multisection with a valid placement") 
     const Problem shared(more, allocation, 1, 1, {.imbalance = 0});
     const PlaceResult packed = place(shared, "multisection", budget);
     CHECK(packed.exhausted);
-    CHECK(fits(shared, packed.placement));
+    CHECK(respects_capacities(shared, packed.placement));
 }
 
 TEST_CASE("a stencil on a torus costs less than half of a random placement") {
@@ -142,12 +143,12 @@ TEST_CASE("ranks of equal load fill shared slots exactly") {
             const CommGraph graph = random_pattern(ranks, 3 * ranks, rng);
             for (const double imbalance : {0.0, 0.3}) {
                 const Sharing sharing{.imbalance = imbalance};
-                for (const std::string& chain : chains()) {
+                for (const std::string& chain : multisection_chains()) {
                     CAPTURE(ranks);
                     CAPTURE(chain);
                     const Problem problem(graph, allocation, 3, 1, sharing);
                     const PlaceResult one = place(problem, chain);
-                    CHECK(fits(problem, one.placement));
+                    CHECK(respects_capacities(problem, one.placement));
                     const PlaceResult two = place(Problem(graph, allocation, 3, 2, sharing), chain);
                     CHECK(std::ranges::equal(one.placement.slots(), two.placement.slots()));
                 }
@@ -156,7 +157,7 @@ TEST_CASE("ranks of equal load fill shared slots exactly") {
     }
 }
 
-TEST_CASE("capacities that sum to the load are filled exactly, equal or not") {
+TEST_CASE("capacities that sum to the total load are filled exactly, whether equal or not") {
     Rng rng(11);
     for (const std::string& text : machine_texts_with_node_levels()) {
         CAPTURE(text);
@@ -172,7 +173,7 @@ TEST_CASE("capacities that sum to the load are filled exactly, equal or not") {
         if (ranks == 0) capacity[0] = static_cast<double>(ranks = 1);
         const CommGraph graph = random_pattern(ranks, 3 * ranks, rng);
         const Problem problem(graph, allocation, 5, 1, {.capacity = capacity});
-        for (const std::string& chain : chains()) {
+        for (const std::string& chain : multisection_chains()) {
             CAPTURE(chain);
             const std::vector<std::int64_t> masses = mass_per_slot(problem, place(problem, chain).placement);
             CHECK(std::ranges::equal(masses, problem.capacity().capacities()));
@@ -180,7 +181,7 @@ TEST_CASE("capacities that sum to the load are filled exactly, equal or not") {
     }
 }
 
-TEST_CASE("ranks of unequal loads stay within capacities with some slack") {
+TEST_CASE("ranks of unequal loads respect capacities that leave some slack") {
     Rng rng(13);
     for (const std::string text :
          {"torus:4x4", "tree:4:8", "mesh:3x3+node:2:2,distance=1:2", "tree:2:2:2:2:2"}) {
@@ -195,15 +196,15 @@ TEST_CASE("ranks of unequal loads stay within capacities with some slack") {
                 loads.push_back(i % 2 == 0 ? rng.below(10) : static_cast<double>(rng.below(1000)) / 77);
             const CommGraph graph = with_random_loads(random_pattern(ranks, 4 * ranks, rng), loads);
             const Problem problem(graph, allocation, 3, 1, {.imbalance = 0.2});
-            for (const std::string& chain : chains()) {
+            for (const std::string& chain : multisection_chains()) {
                 CAPTURE(chain);
-                CHECK(fits(problem, place(problem, chain).placement));
+                CHECK(respects_capacities(problem, place(problem, chain).placement));
             }
         }
     }
 }
 
-TEST_CASE("ranks without load, and slots at one point, are placed") {
+TEST_CASE("ranks without load are placed, and so are ranks on slots at distance zero") {
     const Machine machine = make_machine("torus:3x3+node:4");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph light = with_random_loads(ring(100, Bytes{1}), std::vector<double>(100, 0));
@@ -213,7 +214,7 @@ TEST_CASE("ranks without load, and slots at one point, are placed") {
     const Allocation one = Allocation::whole(point);
     const CommGraph circle = ring(29, Bytes{1});
     const Problem one_node(circle, one, 1, 1, {.imbalance = 0});
-    CHECK(fits(one_node, place(one_node, "multisection").placement));
+    CHECK(respects_capacities(one_node, place(one_node, "multisection").placement));
 }
 
 TEST_CASE("sorting by split keys keeps equal points together and separates distinct ones") {
@@ -228,7 +229,7 @@ TEST_CASE("sorting by split keys keeps equal points together and separates disti
                 std::vector<Slot> slots = i == 0 ? all : random_subset(all, rng);
                 if (i % 3 == 1) slots.resize(std::min<std::size_t>(slots.size(), 2 + rng.below(4)));
                 slots.push_back(
-                    slots[rng.below(static_cast<std::uint32_t>(slots.size()))]);  // one of them twice
+                    slots[rng.below(static_cast<std::uint32_t>(slots.size()))]);  // one of the points twice
                 rng.shuffle(std::span(slots));
                 std::vector<typename Space::Point> points;
                 for (const Slot slot : slots) points.push_back(space.point(slot));
@@ -250,7 +251,7 @@ TEST_CASE("sorting by split keys keeps equal points together and separates disti
     }
 }
 
-TEST_CASE("sorting by split keys puts nodes of the same network position next to each other") {
+TEST_CASE("sorting by split keys keeps nodes at the same position of the network together") {
     Rng rng(4);
     for_each_topology([&](const Machine& machine, const auto& topology) {
         const auto& geometry = topology.geometry();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The default objective, and the reason reported for it.
+// The default objective, and the reason that is reported for it.
 #include "topoloom/pattern/generators/ring.hpp"
 #include "topoloom/place/portfolio/objective_choice.hpp"
 
@@ -27,7 +27,7 @@ ObjectiveChoice choose_objective_for(const std::string& text, const CommGraph& g
 TEST_CASE("long messages are placed for time, short messages for hop-bytes") {
     const ObjectiveChoice large = choose_objective_for(timed, ring(32, Bytes{10'000'000}));
     CHECK(large.objective == ObjectiveKind::time);
-    // 1 ms per link, 2 us of startup and latency.
+    // Messages take 1 ms on each link, and 2 us of startup and latency.
     CHECK(large.reason == "links, network cards and memory take 100 % of the time");
     const ObjectiveChoice small = choose_objective_for(timed, ring(32, Bytes{10}));
     CHECK(small.objective == ObjectiveKind::hop_bytes);
@@ -44,7 +44,7 @@ TEST_CASE("without bandwidths or messages the objective is hop-bytes") {
     CHECK(choose_objective_for(timed, silent).objective == ObjectiveKind::hop_bytes);
 }
 
-TEST_CASE("problems limited to hop-bytes are not placed for time") {
+TEST_CASE("problems that support only hop-bytes are not placed for time") {
     const Machine machine = make_machine(timed);
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph crowded = ring(64, Bytes{10'000'000});
@@ -57,7 +57,7 @@ TEST_CASE("problems limited to hop-bytes are not placed for time") {
     CHECK(choose_objective(moved, {}, {}).reason == "an earlier placement is weighed against");
 }
 
-TEST_CASE("phases and background traffic count in the choice") {
+TEST_CASE("the choice of the objective considers phases and background traffic") {
     const Machine machine = make_machine(timed);
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph small = ring(32, Bytes{100});

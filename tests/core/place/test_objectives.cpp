@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Placements for objectives other than hop-bytes: never worse than the start, and cases by hand.
+// Placements for objectives other than hop-bytes: never worse than the start, and as expected in cases worked
+// out by hand.
 #include <doctest.h>
 
 #include <algorithm>
@@ -78,7 +79,7 @@ TEST_CASE("messages of different phases do not contend for links") {
 }
 
 TEST_CASE("ranks avoid links that background traffic uses") {
-    // The short route to either neighbor is free, but one neighbor is behind a busy link.
+    // Both neighbors are one hop away, but the link to one of them is busy.
     const Machine machine = make_machine("torus:6");
     const Allocation allocation = Allocation::of_slots(machine, {Slot{0}, Slot{1}, Slot{5}});
     const CommGraph graph = make_pattern(2, {{0, 1, 10}, {1, 0, 10}});
@@ -113,7 +114,7 @@ TEST_CASE("a port slower than the links counts only in the predicted time") {
     CHECK(congestion.time(apart) == time.objective_value(apart));
     const Problem mix =
         hop_bytes_problem.with_objective(parse_objective("weighted(hop-bytes=1;time=3)"), {}, {});
-    // Block order has 0 hop-bytes and its own time.
+    // In block order, hop-bytes are 0 and the time is the reference time.
     CHECK(mix.objective_value(together) == doctest::Approx(3));
 }
 
@@ -132,7 +133,7 @@ TEST_CASE("the objective time is refused on machines without bandwidths") {
     }
 }
 
-TEST_CASE("options that do not apply to an objective are refused") {
+TEST_CASE("objectives are refused with shared slots, migration, and phases or background that do not fit") {
     const Machine machine = make_machine("torus:4");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = make_pattern(8, {{0, 1, 100}});

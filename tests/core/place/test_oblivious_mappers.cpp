@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Mappers of more ranks than slots that ignore the network: round-robin, random, hashed, box.
+// Mappers that ignore the network and can place more ranks than slots: round-robin, random, hashed, box.
 #include <doctest.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ struct GridCase {
           }()),
           problem(graph, allocation, 5, 1, {.imbalance = imbalance}) {}
 
-    /// The index of each rank's slot in the allocation.
+    /// For each rank, the index of its slot in the allocation.
     std::vector<std::size_t> slot_of_each_rank(const std::string& mapper) const {
         const Placement placed = place(problem, mapper).placement;
         std::vector<std::size_t> found;
@@ -60,7 +60,7 @@ struct GridCase {
 
 }  // namespace
 
-TEST_CASE("round-robin puts rank i on slot i mod slots, and random puts equally many ranks on each slot") {
+TEST_CASE("round-robin puts rank i on slot i mod slots, and random balances the numbers of ranks on slots") {
     const GridCase setting({10, 13}, "torus:3x4", 0);
     const auto places = setting.slot_of_each_rank("round-robin");
     for (std::size_t i = 0; i < places.size(); ++i) CHECK(places[i] == i % 12);
@@ -70,7 +70,7 @@ TEST_CASE("round-robin puts rank i on slot i mod slots, and random puts equally 
     CHECK(setting.slot_of_each_rank("random") != places);
 }
 
-TEST_CASE("hashed uses the sum of rotated coordinates of the Charm++ runtime") {
+TEST_CASE("hashed sums rotated coordinates like the Charm++ runtime") {
     const auto rotl = [](std::uint64_t x, int by) { return (x << by | x >> (32 - by)) & 0xFFFFFFFFU; };
     const GridCase plane({40, 30}, "torus:4x4", 9);
     const auto found = plane.slot_of_each_rank("hashed(grid=40x30)");
@@ -84,7 +84,7 @@ TEST_CASE("hashed uses the sum of rotated coordinates of the Charm++ runtime") {
     CHECK(line.slot_of_each_rank("hashed") == line.slot_of_each_rank("round-robin"));
 }
 
-TEST_CASE("box i is on slot i, and boxes differ by at most one layer on every axis") {
+TEST_CASE("box i is on slot i, and the extents of boxes differ by at most one along every axis") {
     const GridCase setting({13, 7, 10}, "torus:4x6", 1);
     const auto places = setting.slot_of_each_rank("box(grid=13x7x10)");
     std::vector<std::array<std::set<std::size_t>, 3>> layers(24);
@@ -108,7 +108,7 @@ TEST_CASE("box i is on slot i, and boxes differ by at most one layer on every ax
     }
 }
 
-TEST_CASE("box(slots=random) permutes the slots of the same boxes") {
+TEST_CASE("box(slots=random) uses the same boxes in a random order of slots") {
     for (const Extents& extents : {Extents{13, 7, 10}, Extents{24, 24}, Extents{100}}) {
         const GridCase setting(extents, "torus:4x6", 1);
         const std::string grid = "grid=" + format_extents(extents);
@@ -126,7 +126,7 @@ TEST_CASE("box(slots=random) permutes the slots of the same boxes") {
     }
 }
 
-TEST_CASE("boxes cut the fewest bytes of all factorizations that fit") {
+TEST_CASE("of all factorizations that fit, the chosen boxes cut the fewest bytes") {
     for (const Extents& extents :
          {Extents{60, 100}, Extents{30, 4, 70}, Extents{12, 12, 12}, Extents{1000}}) {
         const GridCase setting(extents, "torus:4x4", 9);
@@ -158,7 +158,7 @@ TEST_CASE("boxes cut the fewest bytes of all factorizations that fit") {
     }
 }
 
-TEST_CASE("boxes that are too large are divided into equal loads") {
+TEST_CASE("if equal layers would overload a slot, boxes are cut by load instead") {
     // Layers would give boxes of 7 x 3 = 21 ranks; the share of a slot is 16.
     const GridCase setting({13, 7}, "torus:2x3", 0);
     const auto counts = setting.ranks_per_slot("box(grid=13x7)");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Minimum cuts: the flow equals the minimum cut, and moving borders preserves capacities.
+// Minimum cuts between two parts: the flow equals the cut, and moving the border between parts respects
+// capacities.
 #include "topoloom/place/shared/pair_flow.hpp"
 
 #include <doctest.h>
@@ -14,7 +15,7 @@ using namespace topoloom;
 
 namespace {
 
-/// Points along a line.
+/// A geometry of points along a line.
 struct LineSpace {
     using Point = std::int64_t;
     [[nodiscard]] static std::int64_t distance(Point a, Point b) { return std::abs(a - b); }
@@ -34,8 +35,8 @@ std::int64_t hop_weight(const partition::WeightedGraph& graph, const std::vector
     return twice / 2;
 }
 
-std::vector<std::int64_t> loads(const partition::WeightedGraph& graph, const std::vector<Part>& part,
-                                std::size_t parts) {
+std::vector<std::int64_t> sum_part_loads(const partition::WeightedGraph& graph, const std::vector<Part>& part,
+                                         std::size_t parts) {
     std::vector<std::int64_t> load(parts, 0);
     for (std::uint32_t v = 0; v < graph.size(); ++v) load[part[v].value] += graph.mass[v];
     return load;
@@ -86,7 +87,7 @@ TEST_CASE("a maximum flow equals the minimum cut, and its sides form such a cut"
     }
 }
 
-TEST_CASE("moving borders lowers hop-bytes by the reported gain and respects capacities") {
+TEST_CASE("moving borders of parts lowers hop-bytes by the reported gain and respects capacities") {
     Rng rng(2, 0);
     for (int round = 0; round < 100; ++round) {
         CAPTURE(round);
@@ -94,14 +95,14 @@ TEST_CASE("moving borders lowers hop-bytes by the reported gain and respects cap
         const std::vector<std::int64_t> points{0, 1, 3, 10};
         std::vector<Part> part;
         for (std::uint32_t v = 0; v < graph.size(); ++v) part.emplace_back(rng.below(4));
-        std::vector<std::int64_t> capacity = loads(graph, part, 4);
+        std::vector<std::int64_t> capacity = sum_part_loads(graph, part, 4);
         for (std::int64_t& c : capacity) c += rng.below(20);
         const std::int64_t before = hop_weight(graph, points, part);
         shared::PairFlow<LineSpace> flow(space, graph, points, capacity, part);
         const std::int64_t gained = flow.round(rng) + flow.round(rng);
         CHECK(gained >= 0);
         CHECK(hop_weight(graph, points, part) == before - gained);
-        const std::vector<std::int64_t> load = loads(graph, part, 4);
+        const std::vector<std::int64_t> load = sum_part_loads(graph, part, 4);
         for (std::size_t p = 0; p < 4; ++p) CHECK(load[p] <= capacity[p]);
     }
 }
@@ -110,7 +111,8 @@ TEST_CASE("with unlimited capacity one cut divides two parts optimally") {
     Rng rng(3, 0);
     for (int round = 0; round < 50; ++round) {
         CAPTURE(round);
-        // Vertices 0 .. 5 are in two parts and linked; 6 .. 8 are linked to a third part that is full.
+        // Vertices 0 .. 5 form a chain and are in parts 0 and 1. Some have edges to 6 .. 8, which stay in
+        // part 2, because it is full.
         EdgeWeights edges;
         for (std::uint32_t v = 0; v + 1 < 6; ++v) edges[{v, v + 1}] = 1 + rng.below(4);
         for (int i = 0; i < 8; ++i) edges[{rng.below(6), 6 + rng.below(3)}] = rng.below(5);

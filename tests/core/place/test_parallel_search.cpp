@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parallel searches end in the same state on every thread.
+// Searches that run in parallel all end when the budget does.
 #include <doctest.h>
 
 #include <atomic>
@@ -18,7 +18,7 @@ TEST_CASE("parallel searches all end at once if their budget is already spent") 
     std::atomic<int> ended_elsewhere = 0;
     std::atomic<int> going_on = 0;
     search_in_parallel(2, 2, meter, [&](std::size_t, Meter& own) {
-        // The calling thread checks last, so that the result of the other thread cannot depend on it.
+        // The calling thread checks the budget last, so that the other thread cannot depend on its check.
         if (std::this_thread::get_id() == caller)
             while (ended_elsewhere == 0) std::this_thread::yield();
         if (own.poll()) ++going_on;

@@ -29,7 +29,7 @@ CommGraph grid_graph(bool periodic) {
 
 }  // namespace
 
-TEST_CASE("a given grid has row-major ranks and its bytes by axis") {
+TEST_CASE("a given grid numbers ranks row by row, and has bytes for each axis") {
     const PatternOnMesh pattern(grid_graph(false));
     const RankGrid grid = rank_grid(pattern.problem, {8, 4}, "fold");
     CHECK(grid.extents == Extents{8, 4});
@@ -63,7 +63,7 @@ TEST_CASE("a grid of another size, or ranks without a grid, are refused with a r
                          Error);
 }
 
-TEST_CASE("the nearest extents are a factorization") {
+TEST_CASE("the nearest extents are a factorization of the number of ranks") {
     CHECK(nearest_extents({8, 5}, 32) == Extents{8, 4});
     CHECK(nearest_extents({10, 10, 10}, 1024) == Extents{8, 8, 16});
     CHECK(nearest_extents({7, 9}, 512) == Extents{16, 32});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Placements from an earlier one: ranks that stay, ranks that move, and migration cost.
+// Placements that start from an earlier one: ranks that stay, ranks that move, and migration cost.
 #include <doctest.h>
 
 #include <algorithm>
@@ -51,7 +51,7 @@ Migration random_earlier_placement(const Machine& machine, std::size_t ranks, st
     return migration;
 }
 
-/// Checks that no exchange of two communicating ranks, and no move to a free slot, lowers the value.
+/// Whether no exchange of two communicating ranks and no move to a free slot lowers the value.
 bool is_local_optimum(const Problem& problem, const Placement& placement) {
     std::vector<Slot> slots(placement.slots().begin(), placement.slots().end());
     const std::int64_t value = problem.value(slots);
@@ -105,7 +105,7 @@ TEST_CASE("a rank without its former slot gets the free slot nearest to its part
     CHECK(std::ranges::equal(placement.slots(), std::vector{Slot{0}, Slot{4}, Slot{3}}));
 }
 
-TEST_CASE("the first of several ranks on a slot keeps the slot") {
+TEST_CASE("if several ranks were on the same slot, the first one keeps it") {
     const Machine machine = make_machine("mesh:4");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = ring(3, Bytes{1});
@@ -116,7 +116,7 @@ TEST_CASE("the first of several ranks on a slot keeps the slot") {
     CHECK(placement.rank_count() == 3);
 }
 
-TEST_CASE("ranks that share slots stay while capacity suffices") {
+TEST_CASE("ranks that share slots stay as long as the capacity suffices") {
     const Machine machine = make_machine("torus:4");
     const Allocation allocation(machine, {Node{0}, Node{1}, Node{3}});
     const CommGraph graph = ring(8, Bytes{1});
@@ -136,7 +136,7 @@ TEST_CASE("no rank moves if migration costs more than all messages") {
         const Allocation allocation = Allocation::whole(machine);
         const CommGraph graph = random_pattern(allocation.slot_count() - 3, 200, rng);
         Migration migration = random_earlier_placement(machine, graph.rank_count(), 1LL << 40, rng);
-        for (auto& from : migration.from) {  // all of them in the allocation
+        for (auto& from : migration.from) {  // gives every rank a different earlier slot of the allocation
             while (!from || std::ranges::count(migration.from, from) > 1)
                 from = Slot{rng.below(static_cast<std::uint32_t>(machine.slot_count()))};
         }
@@ -150,7 +150,8 @@ TEST_CASE("no rank moves if migration costs more than all messages") {
     }
 }
 
-TEST_CASE("without migration cost, no exchange of partners or move is an improvement after resettle") {
+TEST_CASE(
+    "after resettle, no exchange of partners and no move is an improvement, with migration cost included") {
     Rng rng(6);
     for (const std::string& text : resettled_machines()) {
         for (const std::int64_t cost : {0, 20000}) {

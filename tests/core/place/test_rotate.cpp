@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cyclic exchanges improve placements that pair exchanges cannot, and leave no improving cycle.
+// Cyclic exchanges improve placements that exchanges of pairs cannot improve, and leave no move that is an
+// improvement.
 #include <doctest.h>
 
 #include <algorithm>
@@ -59,7 +60,7 @@ TEST_CASE("after rotate no rank gains by moving to a free slot near a partner") 
                     static_cast<std::size_t>(std::ranges::count_if(allocation.slots(), [&](Slot slot) {
                         return machine.distance(slot, slots[partner.value]) <= 1;
                     }));
-                if (nearer > 5) continue;  // itself and the 4 slots that were tried
+                if (nearer > 5) continue;  // the partner's slot and the 4 slots that were tried
                 const Slot home = std::exchange(slots[u.value], free);
                 CHECK(hop_bytes(graph, machine, slots) >= reached);
                 slots[u.value] = home;

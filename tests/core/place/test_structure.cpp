@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "changed_graphs.hpp"
 #include "pattern/collectives.hpp"
-#include "renumbered.hpp"
 #include "topoloom/machine/allocations/fragments.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
@@ -19,13 +19,13 @@ using namespace topoloom;
 
 namespace {
 
-struct Outcome {
+struct PlacedPattern {
     std::int64_t value;
     bool optimal;
     std::string pattern;
 };
 
-Outcome place_on(const CommGraph& graph, const Allocation& allocation) {
+PlacedPattern place_on(const CommGraph& graph, const Allocation& allocation) {
     const Problem problem(graph, allocation, 1, 1);
     const Budget budget;
     Meter meter(budget);
@@ -36,7 +36,7 @@ Outcome place_on(const CommGraph& graph, const Allocation& allocation) {
     return {hop_bytes(graph, allocation.machine(), slots, 1), found->optimal, found->pattern};
 }
 
-Outcome place_on(const CommGraph& graph, std::string_view machine_text) {
+PlacedPattern place_on(const CommGraph& graph, std::string_view machine_text) {
     const Machine machine = make_machine(machine_text);
     return place_on(graph, Allocation::whole(machine));
 }
@@ -47,12 +47,12 @@ CommGraph make_stencil(const std::vector<GridAxis>& grid) {
 
 }  // namespace
 
-TEST_CASE("grids on a torus or mesh of their shape take one hop per message, reported as optimal") {
-    struct Case {
+TEST_CASE("grids on a torus or mesh of their shape take one hop per message, which is reported as optimal") {
+    struct GridOnMachine {
         std::vector<GridAxis> grid;
         const char* machine;
     };
-    const std::vector<Case> cases{
+    const std::vector<GridOnMachine> cases{
         {{{16, true}, {16, true}, {16, true}}, "torus:16x16x16"},
         {{{6, false}, {4, true}, {5, false}}, "torus:4x5x6"},
         {{{4, true}, {4, true}, {8, true}}, "torus:8x4x4"},
@@ -65,18 +65,18 @@ TEST_CASE("grids on a torus or mesh of their shape take one hop per message, rep
         {{{8, false}, {8, false}}, "torus:8x2x4"},
         {{{12, false}, {12, false}}, "torus:4x6x6"},
     };
-    for (const Case& c : cases) {
+    for (const GridOnMachine& c : cases) {
         CAPTURE(c.machine);
         for (const std::uint64_t seed : {1U, 2U}) {
             const CommGraph graph = renumber_ranks(make_stencil(c.grid), seed);
-            const Outcome outcome = place_on(graph, c.machine);
+            const PlacedPattern outcome = place_on(graph, c.machine);
             CHECK(outcome.value == graph.total_bytes().value);
             CHECK(outcome.optimal);
         }
     }
 }
 
-TEST_CASE("stencils on hierarchies are no worse than the best known, shuffled or not") {
+TEST_CASE("stencils on hierarchies are no worse than the best known placements, shuffled or not") {
     const auto check = [](const std::vector<GridAxis>& grid, const char* machine, std::int64_t bar) {
         const CommGraph graph = make_stencil(grid);
         CHECK(place_on(graph, machine).value <= bar);
@@ -87,17 +87,18 @@ TEST_CASE("stencils on hierarchies are no worse than the best known, shuffled or
     check({{12, false}, {10, false}, {8, false}}, "tree:6:8:20,distance=1:10:100", 122'240);
 }
 
-TEST_CASE("the blocks of torus nodes are boxes, and so are blocks within a node") {
+TEST_CASE("the ranks of a torus node form a box of the grid, and so do those of each level in the node") {
     const CommGraph graph = renumber_ranks(make_stencil({{8, false}, {8, false}, {8, false}}), 1);
-    // Cubes of 8 on a 4x4x4 torus: 3 * 3 * 64 pairs leave their cube, each for one hop.
+    // With cubes of 8 ranks on a 4x4x4 torus, 3 * 3 * 64 pairs of ranks are in different cubes, each one hop
+    // apart.
     CHECK(place_on(graph, "torus:4x4x4,nodes=8,hosts=free").value == 2 * 3 * 3 * 64);
     CHECK(place_on(graph, "torus:4x4x4+node:8").value == 2 * 3 * 3 * 64);
-    // Within nodes: 12 pairs per cube, 4 of them between its halves, which are squares of 4.
+    // Each cube has 12 pairs of ranks inside, 4 of them between its halves, which are squares of 4.
     CHECK(place_on(graph, "torus:4x4x4+node:4:2,distance=1:3:10").value ==
           2 * (3 * 3 * 64 * 10 + 64 * (8 * 1 + 4 * 3)));
 }
 
-TEST_CASE("blocks are boxes with port costs, but not claimed to be optimal") {
+TEST_CASE("with distances to ports, blocks are boxes, but are not reported as optimal") {
     const CommGraph graph = renumber_ranks(make_stencil({{8, false}, {8, false}, {8, false}}), 1);
     const Machine machine = make_machine("torus:4x4x4+node:8,port=0:1");
     const Allocation allocation = Allocation::whole(machine);
@@ -106,9 +107,9 @@ TEST_CASE("blocks are boxes with port costs, but not claimed to be optimal") {
     const auto found = structure::place_by_structure(Problem(graph, allocation, 1, 1), meter);
     REQUIRE(found);
     CHECK_FALSE(found->optimal);
-    // Each of 3 * 3 * 64 pairs takes one hop, and at most two port distances.
+    // Each of 3 * 3 * 64 pairs is one hop and at most two port distances apart.
     CHECK(hop_bytes(graph, machine, found->placement.slots()) <= 2 * 3 * 3 * 64 * 3);
-    // The levels of this tree are filled exactly, but its ports are not.
+    // The blocks fill the levels of this tree exactly, but not the slots with equal port distances.
     const Machine tree = make_machine("tree:8+node:8,distance=1:10,port=0:20");
     const Allocation leaves = Allocation::whole(tree);
     const CommGraph rows = make_stencil({{8, false}, {8, false}});
@@ -117,17 +118,17 @@ TEST_CASE("blocks are boxes with port costs, but not claimed to be optimal") {
     CHECK_FALSE(boxes->plain);
 }
 
-TEST_CASE("groups stay together on a tree, and all-to-all gains nothing") {
+TEST_CASE("groups stay together on a tree, and any placement of all-to-all is optimal") {
     const CommGraph groups = CommGraph::from_rows(64, [](Rank u, const auto& add) {
         for (const Rank v : ids<Rank>(64)) {
             if (u != v && u.value / 8 == v.value / 8) add(Edge{v, Bytes{5}});
         }
     });
-    const Outcome outcome = place_on(renumber_ranks(groups, 1), "tree:4:2:8,distance=1:10:100");
+    const PlacedPattern outcome = place_on(renumber_ranks(groups, 1), "tree:4:2:8,distance=1:10:100");
     CHECK(outcome.pattern == "8 groups of 8");
     CHECK(outcome.value == 5 * 64 * (3 * 1 + 4 * 10));
     CHECK(place_on(renumber_ranks(groups, 1), "torus:4x4x4").value == 5 * 64 * 12);  // cubes
-    const Outcome all = place_on(all_to_all(27, Bytes{2}), "torus:3x3x3");
+    const PlacedPattern all = place_on(all_to_all(27, Bytes{2}), "torus:3x3x3");
     CHECK(all.optimal);
     CHECK(all.pattern == "all-to-all of 27");
 }
@@ -136,32 +137,32 @@ TEST_CASE("a hub is placed in the middle, surrounded by its heaviest partners") 
     const CommGraph graph = CommGraph::from_rows(9, [](Rank u, const auto& add) {
         if (u.value > 0) add(Edge{Rank{0}, Bytes{u.value > 4 ? 10 : 1}});
     });
-    const Outcome outcome = place_on(renumber_ranks(graph, 4), "mesh:3x3");
+    const PlacedPattern outcome = place_on(renumber_ranks(graph, 4), "mesh:3x3");
     CHECK(outcome.optimal);
     CHECK(outcome.value == 4 * 10 * 1 + 4 * 1 * 2);
     CHECK(place_on(renumber_ranks(graph, 4), "mesh:7x7").value == 4 * 10 * 1 + 4 * 1 * 2);
 }
 
-TEST_CASE("binomial trees are halved along the axes, with their roots near each other") {
+TEST_CASE("binomial trees are halved along the axes, and the roots of the halves are near each other") {
     const auto place_tree = [](std::size_t ranks, const char* machine) {
         return place_on(renumber_ranks(binomial_tree(ranks, Bytes{1}), 5), machine);
     };
     for (const auto& [ranks, machine] :
          {std::pair{8U, "mesh:2x2x2"}, {16U, "mesh:4x4"}, {64U, "torus:4x4x4"}}) {
-        const Outcome outcome = place_tree(ranks, machine);
+        const PlacedPattern outcome = place_tree(ranks, machine);
         CHECK(outcome.pattern == "binomial tree of " + std::to_string(ranks));
         CHECK(outcome.value == ranks - 1);
         CHECK(outcome.optimal);
     }
-    // Cubes of 64 ranks cost one hop per edge, with the root next to the middle: three hops to the next root,
-    // or five.
+    // Each edge in a cube of 64 ranks is one hop. Its root is next to the middle: three hops from the next
+    // root, or five.
     CHECK(place_tree(512, "torus:8x8x8").value == 8 * 63 + 7 * 3);
     CHECK(place_tree(4096, "torus:16x16x16").value == 8 * (8 * 63 + 7 * 3) + 7 * 5);
     CHECK(place_tree(64, "torus:2x4+node:8,distance=1:10").value == 8 * 7 * 1 + 7 * 10);
     CHECK(place_tree(64, "tree:8:8,distance=1:10").value == 8 * 7 * 1 + 7 * 10);
 }
 
-TEST_CASE("heavier edges of a binomial tree are shorter") {
+TEST_CASE("heavier edges of a binomial tree get shorter routes") {
     // A scatter: each rank receives the data of its subtree.
     const CommGraph scatter = CommGraph::from_rows(8, [](Rank u, const auto& add) {
         for (std::uint32_t size = 4; size > 0; size /= 2) {
@@ -177,7 +178,7 @@ TEST_CASE("heavier edges of a binomial tree are shorter") {
     CHECK(place_on(renumber_ranks(scatter, 2), "mesh:8").value == least);
 }
 
-TEST_CASE("other trees are not recognized as binomial") {
+TEST_CASE("other trees are not recognized as binomial trees") {
     const auto from_parents = [](std::vector<std::uint32_t> parents) {
         return CommGraph::from_rows(parents.size(), [&](Rank u, const auto& add) {
             if (u.value > 0) add(Edge{Rank{parents[u.value]}, Bytes{1}});
@@ -187,7 +188,7 @@ TEST_CASE("other trees are not recognized as binomial") {
     CHECK_FALSE(structure::find_binomial_tree(from_parents({0, 0, 0, 2, 0, 4, 4, 4}).symmetric()));
     CHECK_FALSE(structure::find_binomial_tree(from_parents({0, 0, 0, 2, 0, 4, 5, 6}).symmetric()));
     CHECK_FALSE(structure::find_binomial_tree(from_parents({0, 0, 1, 2, 3, 4, 5, 6}).symmetric()));
-    // As many edges as a tree, but a triangle and an isolated rank.
+    // A graph with as many edges as a tree, but with a triangle and an isolated rank.
     CHECK_FALSE(structure::find_binomial_tree(CommGraph::from_rows(8, [](Rank u, const auto& add) {
                                                   if (u.value > 0 && u.value < 7)
                                                       add(Edge{Rank{0}, Bytes{1}});
@@ -195,9 +196,9 @@ TEST_CASE("other trees are not recognized as binomial") {
                                               }).symmetric()));
 }
 
-TEST_CASE("a ring that a mesh cannot close is not claimed to be optimal") {
+TEST_CASE("a ring that cannot be closed on a mesh is not reported as optimal") {
     const CommGraph graph = make_stencil({{5, true}, {5, true}});
-    const Outcome outcome = place_on(graph, "mesh:5x5");
+    const PlacedPattern outcome = place_on(graph, "mesh:5x5");
     CHECK_FALSE(outcome.optimal);
     CHECK(outcome.value == 2 * 2 * 5 * (4 + 4));
 }
@@ -229,7 +230,8 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("unrecognized patterns get block order, and an exhausted budget gives a complete placement") {
+TEST_CASE(
+    "unrecognized patterns get block order, and with an exhausted budget the placement is still complete") {
     const Machine machine = make_machine("torus:8x8");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = random_geometric(60, Bytes{1}, 1, 5);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pair exchange ends in a local optimum, with the value of its definition.
+// Exchanges of pairs end in a local optimum, whose value equals its definition.
 #include <doctest.h>
 
 #include <string>
@@ -54,8 +54,8 @@ TEST_CASE("after swap no exchange of two communicating ranks and no move to a fr
     }
 }
 
-TEST_CASE("searches by gain terminate with asymmetric distances, on any number of slots") {
-    // Also more slots than a distance table supports.
+TEST_CASE("searches by gain terminate with asymmetric distances, also without a table of distances") {
+    // There are more slots than a table of distances supports.
     constexpr std::uint32_t nodes = 2060;
     std::string text = "graph:" + std::to_string(nodes) + ":";
     for (std::uint32_t v = 0; v < nodes; ++v) {
@@ -75,10 +75,10 @@ TEST_CASE("searches by gain terminate with asymmetric distances, on any number o
     }
 }
 
-TEST_CASE("swap restores a ring whose ranks were reversed in pairs") {
+TEST_CASE("swap restores a ring in which the ranks of each pair were exchanged") {
     const Machine machine = make_machine("torus:16");
     const Allocation allocation = Allocation::whole(machine);
-    // Ranks 2i and 2i+1 are on each other's slots: one exchange per pair repairs the ring.
+    // Ranks 2i and 2i+1 are on each other's slots: One exchange per pair repairs the ring.
     const CommGraph graph = CommGraph::from_rows(
         16, [](Rank u, const auto& add) { add(Edge{Rank{((u.value ^ 1U) + 1) % 16 ^ 1U}, Bytes{10}, 1}); });
     const PlaceResult result = place(Problem(graph, allocation), "block,swap");

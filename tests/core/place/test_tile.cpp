@@ -51,7 +51,7 @@ std::int64_t count_inter_node_bytes(const CommGraph& graph, const Machine& machi
     return grid::inter_node_bytes(graph, nodes, 1);
 }
 
-/// A placement by a mapper, and its inter-node bytes.
+/// A mapper's placement, and its inter-node bytes.
 struct TilePlacement {
     TilePlacement(const CommGraph& graph, const Allocation& allocation, std::string_view mapper)
         : slots(place(Problem(graph, allocation, 1, 1), mapper).placement),
@@ -78,7 +78,7 @@ bool is_permutation_of(Cells cells, std::size_t count) {
 
 }  // namespace
 
-TEST_CASE("tiles divide the grid, and the least surface comes first") {
+TEST_CASE("tiles divide the grid, and the one with the least surface is first") {
     const auto best = [](const Extents& grid, std::uint64_t cores) {
         return grid::node_tiles({grid, std::vector<double>(grid.size(), 1.0)}, cores).front();
     };
@@ -90,13 +90,13 @@ TEST_CASE("tiles divide the grid, and the least surface comes first") {
     CHECK(best({64, 64}, 2) == Extents{1, 2});
     CHECK(grid::node_tiles({{100, 200}, {1, 1}}, 12).empty());
     CHECK(grid::node_tiles({{64, 64}, {1, 1}}, 7).empty());
-    // Rows of 8 if messages along them are heavy.
+    // Tiles are rows of 8 if messages along rows are heavy.
     CHECK(grid::node_tiles({{64, 64}, {1, 100}}, 8).front() == Extents{1, 8});
     CHECK_THROWS_AS((void)grid::node_tiles({{4, 4}, {1, 1}}, 0), Error);
 }
 
-TEST_CASE("a tiling is the permutation of the published algorithm 5.12") {
-    const std::uint32_t p_1 = 12, p_2 = 6, k_1 = 4, k_2 = 3;  // columns and rows
+TEST_CASE("the order by tiles equals the permutation of the published algorithm 5.12") {
+    const std::uint32_t p_1 = 12, p_2 = 6, k_1 = 4, k_2 = 3;  // columns and rows, of the grid and of a tile
     std::vector<std::uint32_t> published;
     for (std::uint32_t r = 0; r < p_2; ++r) {
         std::uint32_t i = 0;
@@ -109,7 +109,7 @@ TEST_CASE("a tiling is the permutation of the published algorithm 5.12") {
     for (std::uint32_t i = 0; i < order.size(); ++i) CHECK(published[order[i].value] == i);
 }
 
-TEST_CASE("every order is a permutation of the cells, and strips join neighbors") {
+TEST_CASE("every order of cells is a permutation, and consecutive cells of strips are neighbors") {
     for (const Extents& grid : {Extents{12, 10}, {7, 5, 3}, {13}, {2, 3, 4, 5}, {1, 6}}) {
         const std::size_t cells = std::accumulate(grid.begin(), grid.end(), 1U, std::multiplies<>{});
         const grid::WeightedGrid weighted{grid, std::vector<double>(grid.size(), 1.0)};
@@ -150,7 +150,7 @@ TEST_CASE("a 4x4 grid on 4 nodes of 4 cores is cut into 2x2 tiles") {
     CHECK(nodes.size() == 1);
 }
 
-TEST_CASE("a tile has the fewest inter-node bytes of all assignments of small grids") {
+TEST_CASE("for small grids, no assignment has fewer inter-node bytes than tile") {
     const Machine machine = make_machine("torus:3+node:4");
     const Allocation whole = Allocation::whole(machine);
     for (const auto& graph : {grid_graph({3, 4}), grid_graph({2, 6}), grid_graph({3, 4}, true),
@@ -184,7 +184,7 @@ TEST_CASE("tile is never worse than block order, on nodes of any sizes, with and
     }
 }
 
-TEST_CASE("tiles on a torus of their own shape are adjacent to their neighbors") {
+TEST_CASE("tiles on a torus of their own shape are one hop from their neighbors") {
     const Machine machine = make_machine("torus:4x8+node:8");
     const Allocation whole = Allocation::whole(machine);
     const CommGraph graph = grid_graph({16, 16}, true);
@@ -199,11 +199,11 @@ TEST_CASE("the sockets of a node get halves of its tile") {
     const TilePlacement tiles(graph, Allocation::whole(machine), "tile");
     std::vector<Node> sockets;
     for (const Slot slot : tiles.slots.slots()) sockets.emplace_back(slot.value / 4);
-    // 8 sockets of 2x2: 3 planes of 4 pairs and 1 of 8 pairs.
+    // Between 8 sockets of 2x2 ranks there are 3 cuts with 4 pairs and 1 with 8 pairs.
     CHECK(grid::inter_node_bytes(graph, sockets, 1) == 2 * 10 * (3 * 4 + 8));
 }
 
-TEST_CASE("tile requires a grid if the graph has none or one of another size") {
+TEST_CASE("the grid of tile must be given if the graph has none, and must have the right size") {
     const Machine machine = make_machine("torus:4+node:4");
     const Allocation whole = Allocation::whole(machine);
     CHECK_THROWS_WITH_AS((void)TilePlacement(grid_graph({4, 4}), whole, "tile(grid=4x5)"),
@@ -216,7 +216,7 @@ TEST_CASE("tile requires a grid if the graph has none or one of another size") {
     CHECK_THROWS_AS((void)TilePlacement(silent, whole, "tile"), Error);
 }
 
-TEST_CASE("tiles that do not fit a torus are ordered by a search, with fewer hops than in node order") {
+TEST_CASE("tiles that do not fit a torus are ordered by a search, which leaves few hops between neighbors") {
     const Machine machine = make_machine("torus:9x9+node:12");
     const CommGraph graph = grid_graph({30, 30});
     const Allocation whole = Allocation::whole(machine);

@@ -11,7 +11,7 @@ using namespace topoloom;
 
 namespace {
 
-/// Hop-bytes as quadratic assignment; a slot of capacity k is k locations.
+/// Hop-bytes as a quadratic assignment problem, in which a slot of capacity k becomes k locations.
 qap::QuadraticAssignment quadratic_assignment(const BoundProblem& problem) {
     const auto ranks = static_cast<std::uint32_t>(problem.rank_count());
     std::vector<std::int64_t> bytes(std::size_t{ranks} * ranks, 0);
@@ -63,7 +63,7 @@ qap::QuadraticAssignment nugent_12() {
 
 }  // namespace
 
-TEST_CASE("the exact search finds the best of all placements, on any machine") {
+TEST_CASE("branch and bound finds the best of all placements, on any machine") {
     for_each_bound_case(6, [](const CommGraph& graph, const Allocation& allocation, Rng&) {
         const qap::QuadraticAssignment problem = quadratic_assignment(BoundProblem(graph, allocation));
         const qap::ExactResult found = solve(problem);
@@ -76,7 +76,8 @@ TEST_CASE("the exact search finds the best of all placements, on any machine") {
     });
 }
 
-TEST_CASE("the optimum depends neither on the number of threads nor on the numbering") {
+TEST_CASE(
+    "the value found depends neither on the number of threads nor on the numbering of ranks and slots") {
     for (std::uint64_t seed = 0; seed < 6; ++seed) {
         Rng rng(seed);
         const Machine machine = make_machine(seed % 2 == 0 ? "torus:3x3" : "tree:3:3");
@@ -90,7 +91,7 @@ TEST_CASE("the optimum depends neither on the number of threads nor on the numbe
     }
 }
 
-TEST_CASE("threads do not change the result, for any budget, from the worst start") {
+TEST_CASE("the result does not depend on the number of threads, for any budget") {
     qap::QuadraticAssignment problem = nugent_12();
     for (std::size_t k = 0; k < 144; ++k) problem.linear.push_back(static_cast<std::int64_t>(k * 7 % 31));
     for (const std::uint64_t work : {1U, 10'000U, 100'000U, 1'000'000U, 1'000'000'000U}) {
@@ -117,7 +118,7 @@ TEST_CASE("the optimum of nug12, 578, is found and proven") {
     CHECK(nugent_12().value(found.position_of_rank) == 578);
 }
 
-TEST_CASE("an interrupted search reports its proven bound") {
+TEST_CASE("an interrupted search reports a valid bound, which grows with the budget") {
     const qap::QuadraticAssignment problem = nugent_12();
     std::int64_t before = 0;
     for (const std::uint64_t work : {1, 1'000, 10'000, 100'000}) {
@@ -147,7 +148,7 @@ TEST_CASE("shared slots get at most as many ranks as their capacity") {
     CHECK(found.value == least);
 }
 
-TEST_CASE("slots that distances cannot distinguish are one orbit") {
+TEST_CASE("slots that distances cannot distinguish form one orbit") {
     const auto orbits = [](const std::string& text, const std::vector<std::uint32_t>& fixed) {
         const Machine machine = make_machine(text);
         std::vector<std::int64_t> distances;

@@ -82,7 +82,7 @@ TEST_CASE("the Laplacian of a ring has the eigenvalues of a ring") {
     CHECK(found.error < 1e-8);
 }
 
-TEST_CASE("matrices of low rank with a zero diagonal converge") {
+TEST_CASE("the eigenvalues of matrices of low rank with a zero diagonal converge") {
     const std::size_t n = 130;
     std::vector<double> star(n * n, 0);
     for (std::size_t i = 1; i < n; ++i) star[i] = star[i * n] = 7;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Linear assignment compared with enumeration, and proofs by prices.
+// Linear assignment compared with enumeration, and proven optimal by prices.
 #include <doctest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ std::vector<Cost> random_costs(std::size_t count, std::uint32_t most, Rng& rng) 
 
 /// Tries every choice of columns for the rows.
 template <class Cost>
-Cost min_of_all(const std::vector<Cost>& costs, std::size_t rows, std::size_t columns) {
+Cost min_assignment_cost(const std::vector<Cost>& costs, std::size_t rows, std::size_t columns) {
     std::vector<std::size_t> order(columns);
     std::iota(order.begin(), order.end(), std::size_t{0});
     Cost least = std::numeric_limits<Cost>::max();
@@ -37,9 +37,9 @@ Cost min_of_all(const std::vector<Cost>& costs, std::size_t rows, std::size_t co
     return least;
 }
 
-/// Whether all rows can have distinct columns over tight entries, by augmenting paths.
+/// Checks by augmenting paths that tight entries match all rows to distinct columns.
 template <class IsTight>
-void match_rows(std::size_t rows, std::size_t columns, const IsTight& is_tight) {
+void check_rows_can_be_matched(std::size_t rows, std::size_t columns, const IsTight& is_tight) {
     std::vector<std::size_t> row_of_column(columns, rows);
     for (std::size_t row = 0; row < rows; ++row) {
         std::vector<char> seen(columns, 0);
@@ -68,7 +68,7 @@ void check_proof(const qap::LinearAssignment<Cost>& solved, const std::vector<Co
         for (std::size_t j = 0; j < columns; ++j) REQUIRE(rest(i, j) >= 0);
         sum += solved.row_prices()[i];
     }
-    match_rows(rows, columns, [&](std::size_t i, std::size_t j) { return rest(i, j) == 0; });
+    check_rows_can_be_matched(rows, columns, [&](std::size_t i, std::size_t j) { return rest(i, j) == 0; });
     for (std::size_t j = 0; j < columns; ++j) {
         REQUIRE(solved.column_prices()[j] <= 0);
         sum += solved.column_prices()[j];
@@ -82,7 +82,7 @@ void check_random(std::size_t rows, std::size_t columns, std::uint32_t most, std
     qap::LinearAssignment<Cost> assignment;
     const auto costs = random_costs<Cost>(rows * columns, most, rng);
     const Cost value = assignment.solve(costs, columns);
-    if (columns <= 7) CHECK(value == min_of_all(costs, rows, columns));
+    if (columns <= 7) CHECK(value == min_assignment_cost(costs, rows, columns));
     check_proof(assignment, costs, columns, value);
 }
 

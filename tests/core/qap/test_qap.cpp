@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Dense quadratic assignment: values, exchanges and updated gains compared with the definition.
+// Dense quadratic assignment: values, and gains of exchanges that are updated incrementally, compared with
+// the definition.
 #include <doctest.h>
 
 #include <algorithm>
@@ -92,13 +93,13 @@ void check_moves(const qap::Qap& qap, std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("all exchange gains stay exact through any moves, for every kind of matrix and number") {
+TEST_CASE("gains of all exchanges stay exact after any moves, for every kind of matrix and number type") {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         for (const Shape shape : {Shape::symmetric, Shape::one_symmetric, Shape::asymmetric}) {
             for (const bool diagonal : {false, true}) {
                 CAPTURE(seed);
                 CAPTURE(diagonal);
-                // Few distinct entries give interchangeable items and common factors.
+                // With few distinct entries, items are interchangeable and entries have common factors.
                 const qap::Qap qap = random_qap(2 + seed * 2, seed, shape, diagonal, seed % 3 == 0 ? 3 : 100);
                 check_moves<std::int32_t>(qap, seed);
                 check_moves<std::int64_t>(qap, seed);
@@ -134,7 +135,7 @@ TEST_CASE("numbers beyond 32 bits use a wider type") {
     CHECK_THROWS_AS(qap::Qap(n, a, b), Error);
 }
 
-TEST_CASE("twins are items that can be exchanged at no cost") {
+TEST_CASE("twins are items whose exchange never changes the value") {
     const std::vector<std::int64_t> m{0, 1, 1, 5,  //
                                       1, 0, 1, 5,  //
                                       1, 1, 0, 4,  //

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// QAP search and GRASP: optimal in enumerable cases, independent of threads, never worse.
+// QAP search and GRASP: optimal in cases that can be enumerated, independent of the number of threads, and
+// never worse than the start.
 #include <doctest.h>
 
 #include <algorithm>
@@ -32,7 +33,7 @@ qap::Qap random_qap(std::size_t n, std::uint64_t seed, bool symmetric) {
     return {n, std::move(a), matrix()};
 }
 
-std::int64_t min_value(const qap::Qap& qap) {
+std::int64_t min_value_of_all(const qap::Qap& qap) {
     qap::Permutation p(qap.order());
     std::iota(p.begin(), p.end(), 0U);
     std::int64_t least = qap.value(p);
@@ -40,7 +41,7 @@ std::int64_t min_value(const qap::Qap& qap) {
     return least;
 }
 
-/// Nugent, Vollmann, Ruml 1968: twelve facilities on a grid of 3 x 4; the optimum is 578.
+/// The problem of Nugent, Vollmann, Ruml 1968: twelve facilities on a grid of 3 x 4. The optimum is 578.
 qap::Qap nugent12() {
     const std::array<std::array<std::int64_t, 12>, 12> flow{{{0},
                                                              {5},
@@ -86,7 +87,7 @@ TEST_CASE("small problems are solved to the best of all permutations") {
             const qap::QapResult result = solve(qap, 100'000);
             CHECK_NOTHROW(qap::require_permutation(result.assignment, n));
             CHECK(qap.value(result.assignment) == result.value);
-            CHECK(result.value == min_value(qap));
+            CHECK(result.value == min_value_of_all(qap));
         }
     }
 }
@@ -94,7 +95,7 @@ TEST_CASE("small problems are solved to the best of all permutations") {
 TEST_CASE("the optimum of Nugent's twelve facilities is found, and a target value ends the search") {
     const qap::Qap qap = nugent12();
     Budget budget;
-    budget.work = std::uint64_t{1} << 40;  // would take minutes
+    budget.work = std::uint64_t{1} << 40;  // a budget that would last for minutes
     Meter meter(budget);
     qap::QapSolveOptions options;
     options.target = 578;
@@ -105,8 +106,7 @@ TEST_CASE("the optimum of Nugent's twelve facilities is found, and a target valu
 }
 
 TEST_CASE(
-    "a work budget gives the same assignment for any number of threads, and more work never gives a worse "
-    "one") {
+    "a work budget gives one assignment for any number of threads, and more work never gives a worse one") {
     for (const bool symmetric : {true, false}) {
         const qap::Qap qap = random_qap(30, 3, symmetric);
         std::int64_t before = std::numeric_limits<std::int64_t>::max();
@@ -122,7 +122,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("a search from a given assignment is never worse") {
+TEST_CASE("a search from a given assignment never returns a worse one") {
     Rng rng(9);
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
         const qap::Qap qap = random_qap(3 + seed * 2, seed, true);
@@ -134,12 +134,12 @@ TEST_CASE("a search from a given assignment is never worse") {
     CHECK_THROWS_AS((void)solve(random_qap(3, 1, true), 1, 1, 1, qap::Permutation{0, 0, 1}), Error);
 }
 
-TEST_CASE("problems that consist of twins return the start at once") {
+TEST_CASE("for problems in which all items are twins, the start is returned at once") {
     const qap::Qap qap(5, std::vector<std::int64_t>(25, 3), std::vector<std::int64_t>(25, 2));
     CHECK(solve(qap, 1000).value == 25 * 6);
 }
 
-TEST_CASE("children keep the common part of their parents after twins are aligned") {
+TEST_CASE("crossover keeps what the parents have in common, after their twins are aligned") {
     Rng rng(4);
     for (int trial = 0; trial < 50; ++trial) {
         const qap::Permutation p = qap::random_assignment(12, rng);
@@ -155,12 +155,13 @@ TEST_CASE("children keep the common part of their parents after twins are aligne
     qap::QapPool pool(twins, all_different, 4, 1);
     CHECK(pool.align_twins({0, 1, 2, 3}, {1, 0, 3, 2}) == qap::Permutation{0, 1, 3, 2});
     CHECK(pool.offer({{0, 1, 2, 3}, 10}));
-    CHECK(!pool.offer({{1, 0, 2, 3}, 10}));  // the same except for twins
+    CHECK(!pool.offer({{1, 0, 2, 3}, 10}));  // equal to the first, except that twins are exchanged
     CHECK(pool.offer({{1, 0, 3, 2}, 9}));
     CHECK(pool.members().front().value == 9);
 }
 
-TEST_CASE("GRASP ends in a local optimum, is independent of threads, and keeps a better warm start") {
+TEST_CASE(
+    "GRASP ends in a local optimum, is independent of the number of threads, and keeps a better start") {
     for (std::uint64_t seed = 1; seed < 6; ++seed) {
         const qap::Qap qap = random_qap(4 + 5 * seed, seed, seed % 2 == 0);
         const auto run = [&](int threads, std::span<const qap::Permutation> warm, std::uint64_t work) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Slot orbits compared with all distance-preserving permutations, for any diagonal.
+// Orbits of slots compared with all distance-preserving permutations, for distance matrices with any
+// diagonal.
 #include <doctest.h>
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 
 using namespace topoloom;
 
-TEST_CASE("orbits equal those of all permutations that preserve distances") {
+TEST_CASE("orbits equal those under all permutations that preserve distances") {
     for (std::uint64_t seed = 1; seed <= 300; ++seed) {
         CAPTURE(seed);
         Rng rng(seed);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts the contended rounds of an order, step by step.
+// Counts the rounds of an order that have contention, step by step.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace topoloom::testing {
 
-/// The number of rounds in which messages between these nodes contend.
+/// The number of rounds in which messages contend, with the ranks on these nodes.
 inline std::uint64_t contended_rounds(const Machine& machine, std::span<const RepeatedStep> steps,
                                       std::span<const Node> node_of_rank,
                                       ContentionModel meeting = ContentionModel::any_ascent) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bine trees and butterflies send bytes over shorter distances than binomial ones.
+// Bine trees and butterflies send bytes over shorter distances than binomial trees and hypercubes.
 #include <doctest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 using enum Operation;
 
-/// Group sizes of published systems are 124 (LUMI), 160 (MareNostrum 5) and 180 nodes (Leonardo).
+/// Groups of published systems have 124 nodes (LUMI), 160 (MareNostrum 5) and 180 (Leonardo).
 constexpr std::size_t group_sizes[] = {8, 12, 16, 20, 36, 124, 160, 180};
 
 /// Sums weight(from, to, bytes) over all messages.
@@ -42,7 +42,7 @@ std::int64_t bytes_leaving_groups(Operation operation, std::string_view name, st
     });
 }
 
-/// The same bytes, summed over all `group` positions of the first boundary.
+/// The sum of these bytes over all `group` positions that the first boundary between groups can have.
 std::int64_t bytes_leaving_shifted_groups(Operation operation, std::string_view name, std::size_t ranks,
                                           std::size_t group) {
     return sum_messages(operation, name, ranks, [&](std::size_t from, std::size_t to, std::int64_t bytes) {
@@ -53,7 +53,7 @@ std::int64_t bytes_leaving_shifted_groups(Operation operation, std::string_view 
 
 }  // namespace
 
-TEST_CASE("partners of a Bine step are a third nearer than those of a hypercube") {
+TEST_CASE("partners in a Bine step are a third nearer than those in the same step of a hypercube") {
     for (std::size_t count = 2; count <= 1024; count *= 2) {
         const BineRing ring(count);
         for (std::uint64_t step = 1; step <= ring.steps(); ++step) {
@@ -67,13 +67,13 @@ TEST_CASE("partners of a Bine step are a third nearer than those of a hypercube"
     }
 }
 
-TEST_CASE("steps join neighbors on the ring, each position once") {
+TEST_CASE("steps join adjacent ranges of the ring, and each position only once") {
     for (std::size_t count = 2; count <= 256; count *= 2) {
         const BineRing ring(count);
         for (std::size_t position = 0; position < count; ++position) {
             std::set<std::size_t> joined{position};
             for (std::uint64_t step = 1; step <= ring.steps(); ++step) {
-                // Ranks joined by earlier steps are joined to the partner of this step.
+                // This step joins the positions that the partner has joined in earlier steps.
                 const std::size_t partner = ring.partner(position, step);
                 for (std::size_t i = 0; i < std::size_t{1} << (step - 1); ++i)
                     CHECK(joined.insert(ring.wrap_position(ring.first_joined(partner, step - 1) + i)).second);
@@ -84,8 +84,7 @@ TEST_CASE("steps join neighbors on the ring, each position once") {
     }
 }
 
-TEST_CASE(
-    "butterflies send no more bytes out of groups than hypercubes, and fewer on average over boundaries") {
+TEST_CASE("Bine butterflies never send more bytes out of groups than hypercubes, and on average fewer") {
     for (std::size_t ranks = 64; ranks <= 1024; ranks *= 2) {
         for (const std::size_t group : group_sizes) {
             CAPTURE(ranks);
@@ -102,7 +101,8 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("Bine trees send fewer bytes between four or more groups, for any boundaries") {
+TEST_CASE(
+    "Bine trees send fewer bytes between four or more groups, on average over the positions of boundaries") {
     for (std::size_t ranks = 64; ranks <= 4096; ranks *= 2) {
         for (const std::size_t group : group_sizes) {
             if (4 * group > ranks) continue;
@@ -128,7 +128,7 @@ TEST_CASE("the bytes saved between groups equal the documented values") {
     CHECK(saved(all_gather, "recursive-doubling", 1024, 160) == doctest::Approx(0.04).epsilon(0.12));
 }
 
-TEST_CASE("a binomial broadcast enters aligned groups only once, which is optimal") {
+TEST_CASE("a binomial broadcast sends data only once into each aligned group, which is optimal") {
     CHECK(bytes_leaving_groups(broadcast, "binomial", 256, 16) == 15);
     CHECK(bytes_leaving_groups(broadcast, "bine", 256, 16) > 15);
 }

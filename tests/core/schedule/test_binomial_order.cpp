@@ -16,7 +16,7 @@ namespace {
 
 using enum BinomialOrder;
 
-/// Costs within and between groups, with this deviation.
+/// Message costs within and between groups, plus random deviations of up to `spread`.
 CostMatrix make_group_costs(const std::vector<std::uint32_t>& group, double inside, double between,
                             double spread = 0) {
     Rng rng(3);
@@ -29,7 +29,7 @@ CostMatrix make_group_costs(const std::vector<std::uint32_t>& group, double insi
     return {group.size(), seconds};
 }
 
-/// Two quad-core nodes, numbered as on the cluster RA, and consecutively.
+/// Nodes of the processes on two quad-core nodes, numbered as on the cluster RA, and consecutively.
 const std::vector<std::uint32_t> mixed{0, 1, 0, 0, 1, 0, 1, 1};
 const std::vector<std::uint32_t> halves{0, 0, 0, 0, 1, 1, 1, 1};
 
@@ -56,7 +56,8 @@ TEST_CASE("binomial orders equal the published vectors") {
     CHECK(order_of(costs, standard, 2, Rank{6}) == std::vector{6U, 7U, 0U, 1U, 2U, 3U, 4U, 5U});
 }
 
-TEST_CASE("measured costs are replaced by group means, and without groups the order stays") {
+TEST_CASE(
+    "measured costs are replaced by group means, and if there are no groups, the standard order is used") {
     const CostMatrix alike = make_group_costs({0, 0, 0, 0, 0, 0, 0, 0}, 1, 1, 0.1);
     const CostMatrix noisy = make_group_costs(mixed, 1, 2, 0.1), plain = make_group_costs(mixed, 1, 2);
     for (const BinomialOrder order : {fastest_edge_first, channel_aware}) {
@@ -70,7 +71,7 @@ TEST_CASE("measured costs are replaced by group means, and without groups the or
     CHECK_THROWS_AS(static_cast<void>(parse_binomial_order("fastest")), Error);
 }
 
-TEST_CASE("every order has every process once, the root first, for any number of processes") {
+TEST_CASE("every order lists every process once, with the root first, for any number of processes") {
     for (std::uint32_t size = 1; size <= 40; ++size) {
         std::vector<std::uint32_t> group(size), all(size);
         for (std::uint32_t i = 0; i < size; ++i) group[i] = i % 3;
@@ -88,7 +89,7 @@ TEST_CASE("every order has every process once, the root first, for any number of
     }
 }
 
-TEST_CASE("each message beyond the channels adds half the bandwidth of one message") {
+TEST_CASE("each message beyond the number of channels adds half the bandwidth of one message") {
     using enum ChannelSharing;
     // A last step of 16 messages on 2 channels has the bandwidth of 2 + 14 / 2 messages.
     const CostMatrix equal = make_group_costs(std::vector<std::uint32_t>(32, 0), 1, 1);
@@ -102,7 +103,7 @@ TEST_CASE("each message beyond the channels adds half the bandwidth of one messa
     CHECK(scatter_time(two, channel_aware, 2, node) == doctest::Approx(4 + 2 * 2 + 4 / 3.));
 }
 
-TEST_CASE("no sharing model makes a step shorter than alone; growing bandwidth takes less than twice that") {
+TEST_CASE("sharing never makes a step shorter, and with growing bandwidth takes less than twice the time") {
     using enum ChannelSharing;
     Rng rng(11);
     for (int round = 0; round < 50; ++round) {
@@ -127,7 +128,8 @@ TEST_CASE("no sharing model makes a step shorter than alone; growing bandwidth t
     }
 }
 
-TEST_CASE("as printed, channels limit equally fast messages of a scatter") {
+TEST_CASE(
+    "in the printed formula, the number of channels limits how many equally fast messages are concurrent") {
     const auto blocks = [](std::size_t size, std::uint32_t channels) {
         return scatter_time(make_group_costs(std::vector<std::uint32_t>(size, 0), 1, 1), standard, channels);
     };
@@ -136,10 +138,10 @@ TEST_CASE("as printed, channels limit equally fast messages of a scatter") {
     CHECK(blocks(32, 99) == 31);
     CHECK(blocks(32, 2) == 48);
     CHECK(blocks(1, 1) == 0);
-    CHECK(blocks(5, 99) == 1 + 2 + 1);  // position 4 has only one block
+    CHECK(blocks(5, 99) == 1 + 2 + 1);  // position 4 receives only one block
 }
 
-TEST_CASE("two quad-core nodes with two channels give the published blocks") {
+TEST_CASE("on two quad-core nodes with two channels, a scatter takes the published times") {
     for (const double between : {1.4, 1.6, 100.0}) {
         CHECK(scatter_time(make_group_costs(halves, 1, between), standard, 2) ==
               doctest::Approx(3 + 4 * between));

@@ -16,8 +16,8 @@ TracedMessage make_message(int from, int to, std::vector<std::uint64_t> blocks) 
     return {Rank{from}, Rank{to}, Bytes{bytes}, std::move(blocks)};
 }
 
-/// With three ranks, the second waits for more messages than are sent.
-class UnreceivedMessages : public Binomial {
+/// An invalid schedule: every receiver expects one byte more than is sent.
+class OversizedReceives : public Binomial {
    public:
     using Binomial::Binomial;
     template <class Visit>
@@ -77,7 +77,7 @@ TEST_CASE("an error names the fault of a schedule") {
                       "all-reduce of 3 ranks, round 1: rank 0 sends block 0 to rank 1, which would lose a "
                       "part of its data");
 
-    CHECK_THROWS_WITH(check_schedule(UnreceivedMessages(Collective(Operation::broadcast, 3, Bytes{10}))),
+    CHECK_THROWS_WITH(check_schedule(OversizedReceives(Collective(Operation::broadcast, 3, Bytes{10}))),
                       "round 0: rank 2 waits for 11 bytes that rank 0 does not send");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Combined messages around holes of the mesh, and their cost compared with published equations.
+// Combined messages on a mesh with holes, and their cost compared with published equations.
 #include <doctest.h>
 
 #include <cmath>
@@ -27,7 +27,7 @@ std::vector<std::uint32_t> list_receivers(std::string_view name, std::size_t ran
     return to;
 }
 
-/// Messages that a rank receives because of holes: those from other lines.
+/// Additional messages that a rank receives because of holes: those from other lines of the mesh.
 std::size_t max_extra_messages(std::size_t ranks, int axes) {
     const VirtualMesh mesh(ranks, axes);
     std::size_t most = 0;
@@ -49,7 +49,8 @@ struct MessageCounts {
     double messages = 0, bytes = 0, copied = 0;
 };
 
-/// Messages and blocks of the busiest rank of every round, with one byte per block.
+/// The largest numbers of messages, bytes and copied bytes of a rank, summed over rounds. A block has one
+/// byte.
 MessageCounts count_messages(const AnySchedule& any) {
     MessageCounts all;
     for (std::uint64_t round = 0; round < any.rounds(); ++round) {
@@ -101,7 +102,8 @@ TEST_CASE("holes cost a rank at most 2 more messages on 2 axes, and 4 on 3 axes"
     }
 }
 
-TEST_CASE("the counted cost is at most that of the equations, or little more with holes") {
+TEST_CASE(
+    "counted messages and bytes equal those of the published equations, up to small differences with holes") {
     using enum Operation;
     const auto messages = [](const auto& time, CombiningStrategy strategy, std::size_t ranks) {
         return time(strategy, ranks, 1.0, per_message, FormulaVariant::counted);
@@ -149,7 +151,7 @@ TEST_CASE("the counted cost is at most that of the equations, or little more wit
     }
 }
 
-TEST_CASE("direct sends in the last d dimensions take 2^d - 1 - d more messages and copy less") {
+TEST_CASE("direct sends in the last d dimensions take 2^d - 1 - d more messages, but copy less") {
     for (const auto& [name, more] :
          {std::pair("hypercube-direct(direct=2)", 1.0), {"hypercube-direct", 4.0}}) {
         const MessageCounts pure = count_messages("hypercube-direct(direct=0)", Operation::all_gather, 64);
@@ -164,7 +166,7 @@ TEST_CASE("direct sends in the last d dimensions take 2^d - 1 - d more messages 
     }
 }
 
-TEST_CASE("direct messages and a mesh cost the same at alpha / beta bytes, for every square") {
+TEST_CASE("direct messages and a square mesh cost the same at alpha / beta bytes, for any number of ranks") {
     const CombiningCosts costs{.alpha = 11e-6, .beta = 8e-9};
     for (const std::size_t side : {2U, 5U, 16U, 32U}) {
         const std::size_t ranks = side * side;
@@ -200,7 +202,8 @@ TEST_CASE("the best many-to-many strategy of 2048 ranks depends on degree and si
           2 * many_to_many_time(CombiningStrategy::hypercube, 2048, 64, 8, byte));
 }
 
-TEST_CASE("a many-to-many has the messages of the all-to-all, and the bytes per rank of the demand") {
+TEST_CASE(
+    "a many-to-many has as many messages as the all-to-all, and at most the bytes of the printed equation") {
     const auto demand = std::make_shared<Demand>(64, 16, Bytes{1});
     for (const std::string_view name : {"mesh", "grid", "hypercube"}) {
         const MessageCounts all = count_messages(name, Operation::all_to_all, 64);
@@ -214,7 +217,7 @@ TEST_CASE("a many-to-many has the messages of the all-to-all, and the bytes per 
     }
 }
 
-TEST_CASE("a schedule of a million ranks needs no memory, and a round only the time of its messages") {
+TEST_CASE("schedules of a million ranks can be enumerated, because they store no messages") {
     using enum Operation;
     for (const std::string_view name : {"mesh", "grid", "hypercube"})
         CHECK(count_messages(name, all_to_all, 1'000'000).bytes > 1'000'000);

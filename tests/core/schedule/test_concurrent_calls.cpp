@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Concurrent calls of one schedule among several groups of ranks, whose messages share the links.
+// Concurrent calls of the same schedule in several groups of ranks, whose messages share links.
 #include <doctest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ std::vector<Slot> random_slots(const Machine& machine, std::size_t count, Rng& r
     return slots;
 }
 
-/// Reference: the load of each link by all calls, round by round.
+/// Reference: for each round the load of the busiest link by all calls, summed over rounds.
 double reference_congestion(const AnySchedule& schedule, const Machine& machine,
                             const std::vector<Slot>& slots) {
     double sum = 0;
@@ -56,7 +56,7 @@ constexpr auto operations = {Operation::broadcast, Operation::reduce,     Operat
 
 }  // namespace
 
-TEST_CASE("concurrent calls load links by the sum of their messages") {
+TEST_CASE("concurrent calls load a link with the sum of their messages") {
     Rng rng(1);
     for (const char* text : {"torus:4x4,bandwidth=10GB/s", "tree:4:4,bandwidth=10GB/s:20GB/s+node:2"}) {
         const Machine machine = make_machine(text);
@@ -88,7 +88,7 @@ TEST_CASE("calls under separate switches take as long as one call") {
     }
 }
 
-TEST_CASE("a sample of the messages of many calls costs about as much as all messages") {
+TEST_CASE("the cost estimated from a sample of the messages of many calls is near that of all messages") {
     const Machine machine = make_machine("torus:8x8,bandwidth=10GB/s+node:4");
     Rng rng(2);
     const std::vector<Slot> slots = random_slots(machine, 256, rng);
@@ -101,7 +101,7 @@ TEST_CASE("a sample of the messages of many calls costs about as much as all mes
     }
 }
 
-TEST_CASE("slots for a fraction of a call are refused") {
+TEST_CASE("a number of slots that is not a multiple of the ranks per call is refused") {
     const Machine machine = make_machine("torus:4x4,bandwidth=10GB/s");
     const AnySchedule schedule = make_schedule({Operation::broadcast, 4, Bytes{100}}, "binomial");
     CHECK_THROWS_WITH((void)cost(schedule, model, machine, std::vector<Slot>(6, Slot{0})),

@@ -56,10 +56,10 @@ Step random_step(Rng& rng, std::size_t ranks) {
     return step;
 }
 
-/// Whether some choice of uplinks on a 2-ary 3-tree leads to contention.
+/// Whether, on a 2-ary 3-tree, some choice of uplinks without contention leads to contention on the way down.
 bool contends_on_some_ascent(const std::vector<NodeMessage>& messages) {
-    // The path of a message: bit j selects one of two parents above level j + 1. Root numbers above level j
-    // are the lowest j bits.
+    // Bit j of `ways` selects one of the two parents above level j + 1. The lowest j bits are the number of
+    // the switch within its subtree at level j.
     const auto link = [](std::uint32_t subtree, std::uint32_t ways, std::uint32_t level, bool down) {
         return std::array{level, subtree, ways % (1U << level), std::uint32_t{down}};
     };
@@ -82,7 +82,7 @@ bool contends_on_some_ascent(const std::vector<NodeMessage>& messages) {
     return meet;
 }
 
-/// Reference: the number of subtrees that messages enter from several subtrees of their level.
+/// Reference: the number of subtrees that messages enter from several subtrees of the same level.
 std::size_t count_subtrees_entered_from_several(std::uint32_t k, std::uint32_t nodes,
                                                 const std::vector<NodeMessage>& messages) {
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<std::uint32_t>> sources;
@@ -107,7 +107,8 @@ TEST_CASE("shifts without contention are those of Kumar's lemma 6, and their com
     CHECK(free_shifts_of_ascents(k_ary_tree(3, 3)) == List{1, 2, 3, 6, 9, 18, 21, 24, 25, 26});
 }
 
-TEST_CASE("exchanges with rank r xor j share no link, nor do quarters in the same order") {
+TEST_CASE(
+    "exchanges with rank r xor j share no link, nor do exchanges of whole quarters in their inner order") {
     const FatTree tree = k_ary_tree(4, 3);
     for (std::size_t by = 1; by < 64; ++by) CHECK(is_free(tree, prefix_step(64, by), 64));
     std::vector<std::uint32_t> quarters{0, 1, 2, 3};
@@ -117,7 +118,7 @@ TEST_CASE("exchanges with rank r xor j share no link, nor do quarters in the sam
     CHECK(is_free(k_ary_tree(3, 3), block_step(27, std::vector<std::uint32_t>{2, 0, 1}), 27));
 }
 
-TEST_CASE("rotating or reflecting subtrees keeps schedules contention-free") {
+TEST_CASE("permuting nodes by xor changes no shift between contention-free and contended") {
     const FatTree tree = k_ary_tree(4, 3);
     Rng rng(3);
     for (int i = 0; i < 30; ++i) {
@@ -132,7 +133,7 @@ TEST_CASE("rotating or reflecting subtrees keeps schedules contention-free") {
 }
 
 TEST_CASE(
-    "without one node, 6 of 8 steps of k-shift share links, and all steps of k-prefix and prefix sends") {
+    "if one node is missing, 6 of 8 steps of k-shift have contention, and all of k-prefix and pairwise") {
     const FatTree tree = k_ary_tree(4, 4);
     const auto met = [&](std::string_view schedule, const std::set<std::size_t>& missing) {
         const auto steps =
@@ -147,7 +148,7 @@ TEST_CASE(
     CHECK(met("pairwise", {37}) == std::pair<std::size_t, std::size_t>(127, 127));
 }
 
-TEST_CASE("k-shift is contention-free for k of 1, 2, 3, 4 and 8") {
+TEST_CASE("k-shift is contention-free if k is 1, 2, 3, 4 or 8, but for no other k up to 20") {
     for (std::size_t levels : {3U, 4U}) {
         const FatTree tree = k_ary_tree(4, levels);
         std::vector<std::size_t> free;
@@ -163,7 +164,7 @@ TEST_CASE("k-shift is contention-free for k of 1, 2, 3, 4 and 8") {
     }
 }
 
-TEST_CASE("messages share no link for any ascent if no subtree is reported") {
+TEST_CASE("if no subtree is reported, messages share no link for any ascent, and vice versa") {
     Rng rng(5);
     AnyUpwardRoutes small(k_ary_tree(2, 3)), large(k_ary_tree(4, 3));
     int free = 0;
@@ -184,7 +185,7 @@ TEST_CASE("messages share no link for any ascent if no subtree is reported") {
     }
 }
 
-TEST_CASE("messages share links if there are fewer cables than nodes") {
+TEST_CASE("messages can share links if a switch has fewer cables up than nodes below") {
     FatTree thin({.arity = {4, 4}, .up = {1, 2}, .parallel = {}, .bandwidth = {}, .latency = {}});
     AnyUpwardRoutes ascent(thin);
     const auto two = list_node_messages({{Rank{0}, Rank{4}}, {Rank{1}, Rank{5}}}, nodes_without(16, {}));
@@ -205,7 +206,7 @@ TEST_CASE("d-mod-k routes in a full tree carry every shift without contention") 
     CHECK(met.most >= 2);
 }
 
-TEST_CASE("loads above one message are counted link by link on the routes of any machine") {
+TEST_CASE("on the routes of any machine, meetings are the links whose load exceeds one message") {
     Rng rng(9);
     for (const char* text : {"fattree:4:4:4", "fattree:4:4:4,up=1:2:2,routing=random", "torus:4x4x4",
                              "fattree:2:4:8,up=1:2:3,parallel=1:2:1,routing=s-mod-k"}) {

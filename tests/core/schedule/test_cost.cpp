@@ -28,13 +28,13 @@ NetworkModel hockney_model() {
     return NetworkModel::regimes({{alpha, beta}}, costs);
 }
 
-double time_of(Operation operation, std::size_t ranks, std::int64_t bytes, const char* name) {
+double schedule_time(Operation operation, std::size_t ranks, std::int64_t bytes, const char* name) {
     return cost(make_schedule({operation, ranks, Bytes{bytes}}, name), hockney_model()).time;
 }
 
 }  // namespace
 
-TEST_CASE("costs equal the formulas in the table of schedules") {
+TEST_CASE("costs equal the formulas in the documented table of schedules") {
     for (const std::int64_t bytes : {0, 1, 76, 4096, 1 << 20}) {
         const auto m = static_cast<double>(bytes);
         for (const std::size_t ranks : {2U, 4U, 8U, 64U, 1024U}) {
@@ -42,36 +42,38 @@ TEST_CASE("costs equal the formulas in the table of schedules") {
             const double log = std::log2(p);
             const auto is = [](double seconds) { return doctest::Approx(seconds).epsilon(1e-12); };
             using enum Operation;
-            CHECK(time_of(broadcast, ranks, bytes, "binomial") == is(log * (alpha + m * beta)));
-            CHECK(time_of(scatter, ranks, bytes, "binomial") == is(log * alpha + (p - 1) * m * beta));
-            CHECK(time_of(gather, ranks, bytes, "chain") == is((p - 1) * (alpha + m * beta)));
-            CHECK(time_of(all_gather, ranks, bytes, "ring") == is((p - 1) * (alpha + m * beta)));
-            CHECK(time_of(all_gather, ranks, bytes, "recursive-doubling") ==
+            CHECK(schedule_time(broadcast, ranks, bytes, "binomial") == is(log * (alpha + m * beta)));
+            CHECK(schedule_time(scatter, ranks, bytes, "binomial") == is(log * alpha + (p - 1) * m * beta));
+            CHECK(schedule_time(gather, ranks, bytes, "chain") == is((p - 1) * (alpha + m * beta)));
+            CHECK(schedule_time(all_gather, ranks, bytes, "ring") == is((p - 1) * (alpha + m * beta)));
+            CHECK(schedule_time(all_gather, ranks, bytes, "recursive-doubling") ==
                   is(log * alpha + (p - 1) * m * beta));
-            CHECK(time_of(all_gather, ranks, bytes, "bruck") == is(log * alpha + (p - 1) * m * beta));
-            CHECK(time_of(all_gather, ranks, bytes, "neighbor-exchange") ==
+            CHECK(schedule_time(all_gather, ranks, bytes, "bruck") == is(log * alpha + (p - 1) * m * beta));
+            CHECK(schedule_time(all_gather, ranks, bytes, "neighbor-exchange") ==
                   is(p / 2 * alpha + (p - 1) * m * beta));
-            CHECK(time_of(all_reduce, ranks, bytes, "recursive-doubling") == is(log * (alpha + m * beta)));
-            CHECK(time_of(reduce_scatter, ranks, bytes, "halving") == is(log * alpha + (p - 1) * m * beta));
-            CHECK(time_of(all_to_all, ranks, bytes, "cyclic") == is((p - 1) * (alpha + m * beta)));
-            CHECK(time_of(all_to_all, ranks, bytes, "pairwise") == is((p - 1) * (alpha + m * beta)));
-            CHECK(time_of(all_to_all, ranks, bytes, "at-once") == is((p - 1) * (alpha + m * beta)));
-            CHECK(time_of(all_to_all, ranks, bytes, "bruck") ==
+            CHECK(schedule_time(all_reduce, ranks, bytes, "recursive-doubling") ==
+                  is(log * (alpha + m * beta)));
+            CHECK(schedule_time(reduce_scatter, ranks, bytes, "halving") ==
+                  is(log * alpha + (p - 1) * m * beta));
+            CHECK(schedule_time(all_to_all, ranks, bytes, "cyclic") == is((p - 1) * (alpha + m * beta)));
+            CHECK(schedule_time(all_to_all, ranks, bytes, "pairwise") == is((p - 1) * (alpha + m * beta)));
+            CHECK(schedule_time(all_to_all, ranks, bytes, "at-once") == is((p - 1) * (alpha + m * beta)));
+            CHECK(schedule_time(all_to_all, ranks, bytes, "bruck") ==
                   is(log * (alpha + p / 2 * m * (beta + gamma_s))));
         }
-        CHECK(time_of(Operation::all_reduce, 1024, 1024 * bytes, "ring") ==
+        CHECK(schedule_time(Operation::all_reduce, 1024, 1024 * bytes, "ring") ==
               doctest::Approx(2 * 1023 * (alpha + m * beta)));
-        CHECK(time_of(Operation::all_reduce, 1024, 1024 * bytes, "halving") ==
+        CHECK(schedule_time(Operation::all_reduce, 1024, 1024 * bytes, "halving") ==
               doctest::Approx(20 * alpha + 2 * 1023 * m * beta));
-        CHECK(time_of(Operation::broadcast, 10, 8192 * bytes, "chain(segment=4096)") ==
+        CHECK(schedule_time(Operation::broadcast, 10, 8192 * bytes, "chain(segment=4096)") ==
               doctest::Approx(bytes == 0 ? 9 * alpha : (8 + 2 * m) * (alpha + 4096 * beta)));
     }
-    CHECK(time_of(Operation::reduce, 1024, 4096 * 1024, "scatter-all-gather") ==
+    CHECK(schedule_time(Operation::reduce, 1024, 4096 * 1024, "scatter-all-gather") ==
           doctest::Approx(1033 * alpha + 2 * 1023 * 4096 * beta));
-    CHECK(time_of(Operation::barrier, 1000, 0, "dissemination") == doctest::Approx(10 * alpha));
+    CHECK(schedule_time(Operation::barrier, 1000, 0, "dissemination") == doctest::Approx(10 * alpha));
 }
 
-TEST_CASE("every round that waits for the previous one adds a latency, other rounds none") {
+TEST_CASE("every round that waits for the previous one adds a latency, and other rounds add none") {
     constexpr double way = 5e-6;
     MessageCosts costs;
     costs.gamma = gamma_s;
@@ -97,7 +99,7 @@ TEST_CASE("every round that waits for the previous one adds a latency, other rou
     }
 }
 
-TEST_CASE("rounds under a placement cost the same as phases of a pattern") {
+TEST_CASE("with a placement, rounds of a schedule cost as much as the same messages as phases of a pattern") {
     Rng rng(3);
     for (const std::string network :
          {"torus:4x4x3,bandwidth=2GB/s,latency=1us", "fattree:4:4:4", "dragonfly:3x4,nodes=4"}) {
@@ -129,7 +131,7 @@ TEST_CASE("rounds under a placement cost the same as phases of a pattern") {
     }
 }
 
-TEST_CASE("the rounds of a schedule carry its total traffic on every kind of network") {
+TEST_CASE("the rounds of a schedule add up to its total traffic on every kind of network") {
     for (const std::string network : {"torus:6x6", "fattree:6:6,up=1:2", "dragonfly:3x4,nodes=3"}) {
         CAPTURE(network);
         const Machine machine = make_machine(network);

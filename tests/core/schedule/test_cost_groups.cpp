@@ -16,13 +16,13 @@ namespace {
 
 using Members = std::vector<std::vector<std::uint32_t>>;
 
-/// A hierarchical machine with randomly numbered processes.
+/// A hierarchical machine whose processes are numbered at random.
 struct LeveledMachine {
-    std::vector<std::size_t> parts;  // number of parts of the machine, of parts of each part, and so on
-    std::vector<double> seconds;     // cost across the parts of each level, and within the smallest
+    std::vector<std::size_t> parts;  // numbers of parts: of the machine, of each part, and so on
+    std::vector<double> seconds;     // cost between the parts of each level, and within the smallest parts
     std::vector<std::uint32_t> at;   // position of every process
 
-    /// The number of levels that two processes share.
+    /// The number of levels on which two processes are in the same part.
     std::size_t count_shared_levels(std::size_t a, std::size_t b) const {
         std::size_t size = at.size();
         for (std::size_t level = 0; level < parts.size(); ++level) {
@@ -44,14 +44,15 @@ LeveledMachine draw_machine(std::vector<std::size_t> parts, std::size_t leaf, st
     return drawn;
 }
 
-enum class Noise { even, late };
+enum class NoiseKind { even, late };
 
-/// Times with noise of about `spread`; a fraction of them takes 200 times as long.
-CostMatrix draw_costs(const LeveledMachine& drawn, double spread, Noise noise, double outliers, Rng& rng) {
+/// Times with noise of about `spread`. The fraction `outliers` of them is 200 times as long.
+CostMatrix draw_costs(const LeveledMachine& drawn, double spread, NoiseKind noise, double outliers,
+                      Rng& rng) {
     std::vector<double> seconds;
     for (std::size_t a = 0; a < drawn.at.size(); ++a) {
         for (std::size_t b = 0; b < drawn.at.size(); ++b) {
-            const double late = noise == Noise::even ? rng.uniform() : -std::log(1 - rng.uniform());
+            const double late = noise == NoiseKind::even ? rng.uniform() : -std::log(1 - rng.uniform());
             const double time = drawn.seconds[drawn.count_shared_levels(a, b)] + spread * late;
             seconds.push_back(a == b ? 0 : time * (rng.uniform() < outliers ? 200 : 1));
         }
@@ -68,7 +69,7 @@ Members members_of(const std::vector<CostGroup>& groups) {
     return found;
 }
 
-/// Whether the groups equal the parts of the machine from a level on.
+/// Whether the groups equal the parts of the machine from this level down.
 bool are_parts(const std::vector<CostGroup>& groups, const LeveledMachine& drawn, std::size_t level) {
     if (level == drawn.parts.size()) return groups.empty();
     if (groups.size() != drawn.parts[level]) return false;
@@ -83,7 +84,7 @@ bool are_parts(const std::vector<CostGroup>& groups, const LeveledMachine& drawn
 
 }  // namespace
 
-TEST_CASE("random hierarchies are found level by level, despite noise and outliers") {
+TEST_CASE("hierarchies of randomly numbered processes are found level by level, despite noise and outliers") {
     Rng rng(5);
     int found = 0, drawn = 0;
     for (const auto& [parts, leaf, seconds] :
@@ -96,7 +97,7 @@ TEST_CASE("random hierarchies are found level by level, despite noise and outlie
              {{2, 8}, 4, {10, 3, 1}},
              {{2, 2, 2}, 4, {40, 30, 20, 10}},
          }) {
-        for (const Noise noise : {Noise::even, Noise::late}) {
+        for (const NoiseKind noise : {NoiseKind::even, NoiseKind::late}) {
             for (const double outliers : {0.0, 0.02, 0.05}) {
                 for (int i = 0; i < 5; ++i) {
                     const LeveledMachine machine = draw_machine(parts, leaf, seconds, rng);
@@ -111,10 +112,10 @@ TEST_CASE("random hierarchies are found level by level, despite noise and outlie
     CHECK(found >= drawn * 97 / 100);
 }
 
-TEST_CASE("equal processes are split with probability at most p") {
+TEST_CASE("processes with equal costs are split with probability at most p") {
     Rng rng(7);
     for (const double p : {0.01, 0.2}) {
-        for (const Noise noise : {Noise::even, Noise::late}) {
+        for (const NoiseKind noise : {NoiseKind::even, NoiseKind::late}) {
             for (const double outliers : {0.0, 0.03}) {
                 int split = 0;
                 constexpr int draws = 400;
@@ -129,13 +130,13 @@ TEST_CASE("equal processes are split with probability at most p") {
     }
 }
 
-TEST_CASE("equal processes within groups are split with probability at most p") {
+TEST_CASE("within groups, processes with equal costs are split with probability at most p") {
     Rng rng(8);
     int split = 0;
     constexpr int draws = 100;
     for (int i = 0; i < draws; ++i) {
         const LeveledMachine machine = draw_machine({4}, 5, {50, 30}, rng);
-        const CostGroups found = find_cost_groups(draw_costs(machine, 1, Noise::late, 0, rng), 0.1);
+        const CostGroups found = find_cost_groups(draw_costs(machine, 1, NoiseKind::late, 0, rng), 0.1);
         CHECK(found.count == 4);
         split += std::any_of(found.groups.begin(), found.groups.end(),
                              [](const CostGroup& group) { return !group.groups.empty(); });
@@ -143,15 +144,16 @@ TEST_CASE("equal processes within groups are split with probability at most p") 
     CHECK(split <= 10);
 }
 
-TEST_CASE("any difference beyond rounding splits costs without variance") {
+TEST_CASE("if costs have no variance, any difference beyond rounding splits processes") {
     Rng rng(9);
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
         const LeveledMachine machine = draw_machine({2, 3}, 2, {3, 2, 1}, rng);
-        CHECK(are_parts(find_cost_groups(draw_costs(machine, 0, Noise::even, 0, rng)).groups, machine, 0));
-        CHECK(find_cost_groups(draw_costs(machine, 1e-14, Noise::even, 0, rng)).count == 2);
+        CHECK(
+            are_parts(find_cost_groups(draw_costs(machine, 0, NoiseKind::even, 0, rng)).groups, machine, 0));
+        CHECK(find_cost_groups(draw_costs(machine, 1e-14, NoiseKind::even, 0, rng)).count == 2);
         const LeveledMachine alike = draw_machine({}, 12, {3}, rng);
-        CHECK(find_cost_groups(draw_costs(alike, 1e-15, Noise::even, 0, rng)).count == 1);
-        CHECK(find_cost_groups(draw_costs(alike, 0, Noise::even, 0, rng)).count == 1);
+        CHECK(find_cost_groups(draw_costs(alike, 1e-15, NoiseKind::even, 0, rng)).count == 1);
+        CHECK(find_cost_groups(draw_costs(alike, 0, NoiseKind::even, 0, rng)).count == 1);
     }
     CHECK(find_cost_groups(CostMatrix(6, std::vector<double>(36, 0))).count == 1);
 }
@@ -167,7 +169,7 @@ TEST_CASE("three processes form one group") {
 TEST_CASE("statistics of groups equal their definition for one-way messages") {
     Rng rng(10);
     const LeveledMachine machine = draw_machine({2, 2}, 4, {30, 20, 10}, rng);
-    const CostMatrix costs = draw_costs(machine, 1, Noise::even, 0, rng);
+    const CostMatrix costs = draw_costs(machine, 1, NoiseKind::even, 0, rng);
     const CostGroups found = find_cost_groups(costs);
     REQUIRE(are_parts(found.groups, machine, 0));
     const auto mean = [&](const CostGroup& to, const CostGroup& from) {
@@ -200,7 +202,7 @@ TEST_CASE("statistics of groups equal their definition for one-way messages") {
 TEST_CASE("one outlier of 200 times the cost changes neither groups nor means") {
     Rng rng(11);
     const LeveledMachine machine = draw_machine({2}, 4, {32, 30}, rng);
-    const CostMatrix clean = draw_costs(machine, 0.5, Noise::even, 0, rng);
+    const CostMatrix clean = draw_costs(machine, 0.5, NoiseKind::even, 0, rng);
     const Members expected = members_of(find_cost_groups(clean).groups);
     for (std::size_t a = 0; a < 8; ++a) {
         for (std::size_t b = 0; b < 8; ++b) {
@@ -220,14 +222,14 @@ TEST_CASE("one outlier of 200 times the cost changes neither groups nor means") 
     }
 }
 
-TEST_CASE("planted group costs are found, despite noise and outliers") {
+TEST_CASE("the true costs of groups are found, despite noise and outliers") {
     Rng rng(14);
     for (int repetition = 0; repetition < 20; ++repetition) {
         const LeveledMachine machine = draw_machine({2, 3}, 4, {40, 20, 10}, rng);
-        const CostMatrix clean = draw_costs(machine, 0, Noise::even, 0, rng);
+        const CostMatrix clean = draw_costs(machine, 0, NoiseKind::even, 0, rng);
         const CostGroups groups = find_cost_groups(clean);
         const CostMatrix exact = group_costs(clean, groups);
-        const CostMatrix found = group_costs(draw_costs(machine, 1, Noise::even, 0.02, rng), groups);
+        const CostMatrix found = group_costs(draw_costs(machine, 1, NoiseKind::even, 0.02, rng), groups);
         for (const Rank from : ids<Rank>(clean.size())) {
             for (const Rank to : ids<Rank>(clean.size())) {
                 if (from == to) continue;
@@ -241,7 +243,7 @@ TEST_CASE("planted group costs are found, despite noise and outliers") {
 TEST_CASE("without groups all messages cost the same") {
     Rng rng(15);
     const LeveledMachine alike = draw_machine({}, 12, {30}, rng);
-    const CostMatrix costs = draw_costs(alike, 3, Noise::late, 0, rng);
+    const CostMatrix costs = draw_costs(alike, 3, NoiseKind::late, 0, rng);
     const CostMatrix found = group_costs(costs, find_cost_groups(costs));
     for (const Rank from : ids<Rank>(12)) {
         for (const Rank to : ids<Rank>(12))
@@ -251,7 +253,7 @@ TEST_CASE("without groups all messages cost the same") {
     CHECK_THROWS_AS((void)group_costs(costs, find_cost_groups(costs), 0), Error);
 }
 
-TEST_CASE("the faster message of two processes counts") {
+TEST_CASE("of the two messages between a pair of processes, the faster one counts") {
     std::vector<double> seconds(16, 9);
     for (const std::size_t at : {1U, 4U, 11U, 14U}) seconds[at] = 3;
     const CostGroups groups = find_cost_groups(CostMatrix(4, seconds));
@@ -262,10 +264,10 @@ TEST_CASE("the faster message of two processes counts") {
         CHECK(found(Rank{0}, Rank{other}) == doctest::Approx(other == 1 ? 3 : 9));
 }
 
-TEST_CASE("costs at the limits of their range do not cause a split") {
+TEST_CASE("very small or large costs do not cause a further split") {
     Rng rng(13);
     const LeveledMachine machine = draw_machine({2}, 4, {32, 30}, rng);
-    const CostMatrix costs = draw_costs(machine, 0.5, Noise::even, 0, rng);
+    const CostMatrix costs = draw_costs(machine, 0.5, NoiseKind::even, 0, rng);
     for (const double factor : {1e-300, 1e7}) {
         std::vector<double> seconds;
         for (const Rank from : ids<Rank>(8)) {

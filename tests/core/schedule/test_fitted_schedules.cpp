@@ -26,8 +26,8 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-/// A random number of at least 2 nodes, in the order of the machine.
-std::vector<Node> some_nodes(Rng& rng, std::size_t count) {
+/// At least 2 random nodes, in the order of the machine.
+std::vector<Node> choose_random_nodes(Rng& rng, std::size_t count) {
     std::vector<Node> nodes = first_nodes(count);
     rng.shuffle(std::span(nodes));
     nodes.resize(2 + rng.below(static_cast<std::uint32_t>(count - 1)));
@@ -56,7 +56,7 @@ std::vector<Node> nodes_by_axes(const Extents& extents, const std::vector<std::s
 
 }  // namespace
 
-TEST_CASE("no two pieces use the same link in a round on tori and meshes, for any root") {
+TEST_CASE("on tori and meshes no link is used twice in a round, for any root") {
     Rng rng(3);
     for (const char* text : {"torus:7", "torus:3x4", "torus:4x4x4", "torus:2x3x3", "torus:3x1x5", "mesh:4x3",
                              "mesh:2x3x4", "torus:4x3x3,wrap=101", "torus:2x2x2", "torus:3x3x3x3"}) {
@@ -76,12 +76,13 @@ TEST_CASE("no two pieces use the same link in a round on tori and meshes, for an
     }
 }
 
-TEST_CASE("the grid of ranks is the box of nodes that they fill, with axes in rank order") {
+TEST_CASE(
+    "the grid in a fitted schedule is the box of nodes that the ranks fill, with its axes in rank order") {
     const Machine torus = make_machine("torus:4x5x6");
     const Extents extents{4, 5, 6};
     CHECK(fitted_schedules(torus, nodes_by_axes(extents, {0, 1, 2})) == Texts{"disjoint-trees(grid=4x5x6)"});
     CHECK(fitted_schedules(torus, nodes_by_axes(extents, {2, 0, 1})) == Texts{"disjoint-trees(grid=6x4x5)"});
-    // The box starts at another corner of the torus and wraps around.
+    // The box starts elsewhere in the torus and wraps around.
     std::vector<Node> turned = nodes_by_axes(extents, {0, 1, 2});
     for (Node& node : turned) node = Node{(node.value + 60) % 120};
     CHECK(fitted_schedules(torus, turned) == Texts{"disjoint-trees(grid=4x5x6)"});
@@ -90,7 +91,7 @@ TEST_CASE("the grid of ranks is the box of nodes that they fill, with axes in ra
     std::swap(turned[3], turned[4]);
     CHECK(fitted_schedules(torus, turned).empty());
     CHECK(fitted_schedules(torus, std::span(turned).first(59)).empty());
-    const std::vector<Node> line{Node{5}, Node{0}};  // wraps around the end of a ring
+    const std::vector<Node> line{Node{5}, Node{0}};  // a line that wraps around the end of a ring
     CHECK(fitted_schedules(torus, line) == Texts{"disjoint-trees(grid=2,lines=open)"});
     std::vector<Node> four_each;
     for (const Node node : first_nodes(120)) four_each.insert(four_each.end(), 4, node);
@@ -99,13 +100,13 @@ TEST_CASE("the grid of ranks is the box of nodes that they fill, with axes in ra
     CHECK(fitted_schedules(torus, four_each).empty());
 }
 
-TEST_CASE("exchanges of seats share no link on fat trees with missing nodes, for any ascent") {
+TEST_CASE("on fat trees with missing nodes, fitted pairwise and cyclic schedules are contention-free") {
     Rng rng(5);
     for (const char* text : {"fattree:4:4", "fattree:4:4:4", "fattree:3:5", "fattree:6:2:3", "fattree:8"}) {
         const Machine machine = make_machine(text);
         CAPTURE(text);
         for (int i = 0; i < 12; ++i) {
-            const std::vector<Node> nodes = some_nodes(rng, machine.node_count());
+            const std::vector<Node> nodes = choose_random_nodes(rng, machine.node_count());
             CAPTURE(nodes.size());
             for (const std::string& fitted : fitted_schedules(machine, nodes)) {
                 CAPTURE(fitted);
@@ -120,7 +121,7 @@ TEST_CASE("exchanges of seats share no link on fat trees with missing nodes, for
     }
 }
 
-TEST_CASE("fitted schedules are listed if plain ones are slower, and for shuffled ranks") {
+TEST_CASE("on a fat tree, schedules are fitted only if nodes are missing or ranks are not in order") {
     const Machine tree = make_machine("fattree:4:4");
     std::vector<Node> nodes = first_nodes(16);
     CHECK(fitted_schedules(tree, nodes).empty());

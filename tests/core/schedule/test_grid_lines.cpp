@@ -16,7 +16,7 @@ namespace {
 constexpr std::array rooted_operations{Operation::broadcast, Operation::reduce, Operation::scatter,
                                        Operation::gather};
 
-/// A line along an axis with its root at min(root, end of the line).
+/// Lines along every axis, each with its root at min(root, end of the line).
 template <class Line>
 GridLines<Line> make_grid_lines(const Extents& extents, Operation operation, std::uint32_t root = 0,
                                 std::uint64_t pieces = 1) {
@@ -57,7 +57,7 @@ class StrayMessages : public Binomial {
 
 }  // namespace
 
-TEST_CASE("every line of a grid performs its own collective, and no message leaves it") {
+TEST_CASE("every line of a grid performs its own collective, and no message leaves its line") {
     for (const Extents& extents : {Extents{7}, {4, 6}, {5, 1, 3}, {2, 3, 4, 3}}) {
         for (const Operation operation : rooted_operations) {
             for (const std::uint32_t root : {0U, 2U}) {
@@ -76,9 +76,9 @@ TEST_CASE("lines of an axis start after those of the previous axis") {
     CHECK(grid.rounds() == 2 + 3);
     std::vector<std::uint32_t> to;
     const auto note = [&](Rank rank, Bytes) { to.push_back(rank.value); };
-    grid.sends(Rank{3}, 0, note);   // down its column, two rows further
-    grid.sends(Rank{18}, 2, note);  // along its row, four columns further
-    grid.sends(Rank{19}, 2, note);  // is not the root of a row
+    grid.sends(Rank{3}, 0, note);   // goes down its column, two rows further
+    grid.sends(Rank{18}, 2, note);  // goes along its row, four columns further
+    grid.sends(Rank{19}, 2, note);  // sends nothing: is not the root of a row
     CHECK(to == std::vector{15U, 22U});
 }
 

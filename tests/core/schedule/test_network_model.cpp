@@ -34,7 +34,7 @@ std::string error_message(Make make) {
 
 }  // namespace
 
-TEST_CASE("the line of a size's regime applies up to and including the largest size of the regime") {
+TEST_CASE("a cost line applies to sizes up to and including the largest size of its regime") {
     CHECK(qsnet_model().time(Bytes{0}) == doctest::Approx(11e-6));
     CHECK(qsnet_model().time(Bytes{288}) == doctest::Approx(11e-6 + 288 * 8e-9));
     CHECK(qsnet_model().time(Bytes{289}) == doctest::Approx(16e-6 + 289 * 5e-9));
@@ -43,7 +43,7 @@ TEST_CASE("the line of a size's regime applies up to and including the largest s
     CHECK(qsnet_model().time(Bytes{std::numeric_limits<std::int64_t>::max()}) > 1e9);
 }
 
-TEST_CASE("the maximum of several lines changes slope where they cross") {
+TEST_CASE("the maximum of several cost lines changes its slope where they cross") {
     for (const std::int64_t bytes : {0, 1, 2499, 2500, 2501, 1 << 20}) {
         const auto m = static_cast<double>(bytes);
         CHECK(myrinet_model().time(Bytes{bytes}) ==
@@ -51,7 +51,7 @@ TEST_CASE("the maximum of several lines changes slope where they cross") {
     }
 }
 
-TEST_CASE("LogGP gives the published times for one message and for many") {
+TEST_CASE("LogGP models have the published times of one message and of many") {
     const double latency = 5e-6, overhead = 2e-6, gap = 3e-6, byte_gap = 1e-9;
     const NetworkModel model = NetworkModel::loggp(latency, overhead, gap, byte_gap);
     for (const std::int64_t bytes : {1, 100, 1 << 20}) {
@@ -61,7 +61,7 @@ TEST_CASE("LogGP gives the published times for one message and for many") {
         CHECK(model.cpu(Bytes{bytes}) == doctest::Approx(2 * overhead));
     }
     const NetworkModel busy = NetworkModel::loggp(latency, 4e-6, gap, byte_gap);
-    CHECK(busy.time(Bytes{1}) == doctest::Approx(4e-6));  // the CPU overhead delays the message
+    CHECK(busy.time(Bytes{1}) == doctest::Approx(4e-6));  // the overhead, which exceeds the gap
 }
 
 TEST_CASE("processes of a node share its injection bandwidth if the model specifies it") {
@@ -77,11 +77,12 @@ TEST_CASE("processes of a node share its injection bandwidth if the model specif
         const double second = 5.7e-6 + k * m / std::min(1e9, k / 4e-9);
         CHECK(shared.time(size, processes) == doctest::Approx(std::max(first, second)));
     }
-    costs.node_beta = 1e-6;  // below the rate of a process by its line
+    costs.node_beta = 1e-6;  // below the rate of a single process
     CHECK(myrinet_model(costs).time(size, 1) == myrinet_model().time(size));
 }
 
-TEST_CASE("a message never takes longer than a larger one, alone and among processes") {
+TEST_CASE(
+    "a message never takes longer than a larger one, whether a node has one sending process or several") {
     MessageCosts costs;
     costs.node_beta = 6e-9, costs.beta_em = 3e-9;
     const NetworkModel falls =
@@ -128,7 +129,8 @@ TEST_CASE("CPU time, copies, staging and NIC memory have the costs of the model"
     CHECK(model.nic_time(Bytes{2}) == 10 + 2 * 9);
 }
 
-TEST_CASE("a single message uses its own line, and one of many waits its turn") {
+TEST_CASE(
+    "a single message takes the time of its own line, and one of many takes the time between two messages") {
     const NetworkModel model = qsnet_model().with_single_message_lines({{15e-6, 8e-9, 1024}, {40e-6, 8e-9}});
     CHECK(model.arrival(Bytes{100}) == doctest::Approx(15e-6 + 100 * 8e-9));
     CHECK(model.latency(Bytes{100}) == doctest::Approx(4e-6));
@@ -136,7 +138,7 @@ TEST_CASE("a single message uses its own line, and one of many waits its turn") 
     CHECK(model.time(Bytes{1025}) == qsnet_model().time(Bytes{1025}));
     CHECK(model.with_costs({.send_cpu = 1e-6}).arrival(Bytes{1025}) == model.arrival(Bytes{1025}));
     CHECK(qsnet_model().with_single_message_lines({{0, 0}}).latency(Bytes{9}) ==
-          0);  // no message arrives before its turn
+          0);  // latency is 0 if a single message would arrive sooner than its turn on the NIC ends
     const auto alone = [](const NetworkModel& of, std::vector<CostLine> lines) {
         return error_message([&] { (void)of.with_single_message_lines(std::move(lines)); });
     };
@@ -147,7 +149,7 @@ TEST_CASE("a single message uses its own line, and one of many waits its turn") 
           "a model has a latency, or lines of messages alone, not both");
 }
 
-TEST_CASE("a model has the given times of intra-node messages") {
+TEST_CASE("a model uses given times for intra-node messages") {
     CHECK(qsnet_model().inside() == nullptr);
     const NetworkModel both =
         qsnet_model().with_intra_node_model(myrinet_model()).with_costs({.send_cpu = 1e-6});

@@ -10,7 +10,7 @@ using namespace topoloom;
 
 namespace {
 
-/// The targets of rank 0, in order.
+/// The ranks to which rank 0 sends, in order.
 std::vector<std::uint32_t> peers_of_rank_0(std::size_t ranks, std::string_view schedule) {
     std::vector<std::uint32_t> peers;
     const AnySchedule relay = make_schedule({Operation::all_gather, ranks, Bytes{1}}, schedule);
@@ -21,7 +21,7 @@ std::vector<std::uint32_t> peers_of_rank_0(std::size_t ranks, std::string_view s
 
 }  // namespace
 
-TEST_CASE("relays forward every block, for any k and any number of stops") {
+TEST_CASE("relay schedules bring every block to every rank, for any k and any number of ranks") {
     for (std::size_t ranks = 1; ranks <= 40; ++ranks) {
         for (const char* k : {"1", "2", "3", "4", "5", "8", "16", "64"}) {
             for (const char* name : {"k-prefix(k=", "k-shift(k="}) {
@@ -35,17 +35,17 @@ TEST_CASE("relays forward every block, for any k and any number of stops") {
     }
 }
 
-TEST_CASE("every rank sends to each of k ranks around a stop, and forwards the block by k") {
+TEST_CASE("every rank sends to each of the k ranks around a stop, and then forwards the block by k ranks") {
     using Peers = std::vector<std::uint32_t>;
     CHECK(peers_of_rank_0(8, "k-shift(k=4)") == Peers{6, 7, 1, 4, 6, 7, 1});
     CHECK(peers_of_rank_0(8, "k-prefix(k=4)") == Peers{1, 2, 3, 4, 1, 2, 3});
     CHECK(peers_of_rank_0(8, "k-prefix(k=1)") == Peers(7, 1));
-    // Rank 8 of 9 has the block from the start: only one of the 4 ranks after rank 4 remains.
+    // The last stop is incomplete: of the 4 ranks after rank 4, only rank 5 still lacks the block.
     CHECK(peers_of_rank_0(9, "k-shift(k=8)") == Peers{5, 6, 7, 8, 1, 2, 3, 5});
     CHECK(peers_of_rank_0(6, "k-prefix") == Peers{1, 2, 1, 2, 1});
 }
 
-TEST_CASE("each stop is a round of k messages") {
+TEST_CASE("with a barrier per stop, each stop is a round of k messages") {
     const auto rounds = [](std::string_view text) {
         return make_schedule({Operation::all_gather, 64, Bytes{1}}, text).rounds();
     };

@@ -34,7 +34,7 @@ bool is_pipelined(const AnySchedule& schedule) {
     return false;
 }
 
-/// Seconds that all messages occupy one link.
+/// Seconds for which all messages together occupy the busiest link.
 double busiest_link_seconds(const AnySchedule& schedule, const Machine& machine,
                             const std::vector<Slot>& slots) {
     std::vector<double> seconds(machine.link_count());
@@ -58,7 +58,7 @@ double busiest_link_seconds(const AnySchedule& schedule, const Machine& machine,
 constexpr auto run_operations = {Operation::reduce, Operation::all_gather, Operation::all_reduce,
                                  Operation::reduce_scatter, Operation::all_to_all};
 
-/// With CPU time a run may take longer than cost(), which ignores the order of CPU and link time.
+/// With CPU time, run_cost() may exceed cost(), which ignores the order of CPU and link time.
 const NetworkModel& model_without_cpu() {
     static const NetworkModel model = NetworkModel::regimes({{1e-6, 1e-10}}, {.latency = 1e-6});
     return model;
@@ -78,7 +78,7 @@ TEST_CASE("a run takes at most the sum of its rounds") {
                 for (const std::int64_t bytes : {0, 8, 40000}) {
                     const Call call{operation, ranks, Bytes{bytes}};
                     testing::each_candidate(call, text, [&](const AnySchedule& schedule) {
-                        if (is_pipelined(schedule)) return;  // rounds without latency in cost()
+                        if (is_pipelined(schedule)) return;  // in cost(), rounds of pipelines have no latency
                         const double rounds = cost(schedule, model_without_cpu(), machine, slots).time;
                         const double run = run_cost(schedule, model_without_cpu(), machine, slots).time;
                         CHECK(run <= rounds * (1 + 1e-12));
@@ -99,7 +99,7 @@ TEST_CASE("with equal distances and sizes a run takes the sum of its rounds") {
     }
 }
 
-TEST_CASE("a program of one step is a run, and ranks start the next step without waiting for others") {
+TEST_CASE("a program of one step takes as long as a run, and ranks start the next step without a barrier") {
     const Machine machine = make_machine("tree:4:4,bandwidth=10GB/s,latency=100ns:5us");
     const std::vector<Slot> slots = first_slots(16);
     const AnySchedule near = make_schedule({Operation::all_gather, 16, Bytes{100}}, "ring");
@@ -118,7 +118,7 @@ TEST_CASE("a program of one step is a run, and ranks start the next step without
                       "a step of a program has 8 ranks; ranks of the first step: 16");
 }
 
-TEST_CASE("messages in both directions use both links fully, unless the port is as narrow as one link") {
+TEST_CASE("messages in two directions use both links fully, unless the port is as narrow as one link") {
     const std::vector<Slot> slots{Slot{1}, Slot{0}, Slot{2}};  // the root is in the middle
     const NetworkModel model = NetworkModel::regimes({{1e-6, 1e-9}}).with_link_factors({{}});
     const AnySchedule scatter = make_schedule({Operation::scatter, 3, Bytes{1000000}}, "linear");
@@ -129,7 +129,7 @@ TEST_CASE("messages in both directions use both links fully, unless the port is 
     CHECK(seconds("mesh:3,bandwidth=1GB/s+node:1,bandwidth=1GB/s") == doctest::Approx(2e-3).epsilon(0.01));
 }
 
-TEST_CASE("only ranks that wait for a distant rank are late") {
+TEST_CASE("the latency of a distant message delays only its receiver") {
     // Rank 0 sends over one link to rank 2, which sends over one link to rank 3; then rank 0 sends over four
     // links to rank 1.
     const Machine machine = make_machine("mesh:5,bandwidth=1GB/s,latency=1us");
@@ -141,18 +141,18 @@ TEST_CASE("only ranks that wait for a distant rank are late") {
     CHECK(run_cost(tree, model, machine, slots).time == doctest::Approx(start + start + 4 * link));
 }
 
-TEST_CASE("a message takes the time of the traffic on its links") {
+TEST_CASE("a message takes as long as the traffic on its busiest link") {
     const Machine machine = make_machine("mesh:6,bandwidth=1GB/s,latency=0ns");
     const std::vector<Slot> slots{Slot{0}, Slot{2}, Slot{1}, Slot{3}};
     const NetworkModel model = NetworkModel::regimes({{0, 0}});
-    // First ranks 0 and 1, and 2 and 3, exchange over two links each, one of them shared. Then 0 and 2, and 1
-    // and 3, exchange twice as much over one link each.
+    // First ranks 0 and 1 exchange over two links, and so do 2 and 3; one link is shared. Then 0 and 2
+    // exchange twice as much over one link, and so do 1 and 3.
     const AnySchedule pairs = make_schedule({Operation::all_gather, 4, Bytes{1000}}, "recursive-doubling");
     CHECK(run_cost(pairs, model, machine, slots).time == doctest::Approx(2e-6 + 2e-6));
 }
 
 TEST_CASE("a segment of a chain leaves when it has arrived") {
-    // Three segments over two links: a rank receives one segment while it sends the previous one.
+    // Three segments go over two links. A rank receives one segment while it sends the previous one.
     const Machine machine = make_machine("mesh:3,bandwidth=1GB/s,latency=1us");
     const NetworkModel model = NetworkModel::regimes({{0.5e-6, 0}});
     const AnySchedule chain = make_schedule({Operation::broadcast, 3, Bytes{3000}}, "chain(segment=1000)");
@@ -171,7 +171,7 @@ TEST_CASE("messages that a rank sends in several rounds share its link") {
     CHECK(run_cost(all, model, machine, first_slots(4)).time == doctest::Approx(3e-6));
 }
 
-TEST_CASE("a run occupies no link longer than it takes") {
+TEST_CASE("a run takes at least as long as it occupies the busiest link") {
     Rng rng(5);
     for (const char* text : {"torus:4x4x4,bandwidth=10GB/s,latency=100ns", "fattree:4:4:1,bandwidth=5GB/s",
                              "tree:4:8,bandwidth=10GB/s:20GB/s+node:4"}) {
@@ -197,7 +197,7 @@ TEST_CASE("intra-node messages use the memory of the node") {
     CHECK(time_on("tree:2,bandwidth=1GB/s+node:2,memory-startup=2us") == doctest::Approx(2e-6 + 1e-6));
     CHECK(time_on("tree:2,bandwidth=1GB/s+node:2,memory-startup=2us,memory=1GB/s") ==
           doctest::Approx(2e-6 + 10e-6));
-    // Four concurrent pairs read one memory.
+    // Four concurrent pairs read the same memory.
     const Machine machine = make_machine("tree:2,bandwidth=1GB/s+node:8,memory-startup=2us,memory=1GB/s");
     CHECK(run_cost(pair, model, machine, first_slots(8)).time == doctest::Approx(40e-6));
 }

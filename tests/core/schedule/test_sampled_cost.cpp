@@ -30,7 +30,7 @@ constexpr auto sampled_operations = {Operation::broadcast,  Operation::reduce,  
 
 }  // namespace
 
-TEST_CASE("a sample of messages costs about as much as all messages") {
+TEST_CASE("the cost estimated from a sample of messages is near that of all messages") {
     const NetworkModel model = NetworkModel::regimes({{1e-6, 1e-10}});
     for (const char* text : {"torus:8x8x4,bandwidth=10GB/s", "tree:16:16,bandwidth=10GB/s:20GB/s",
                              "torus:4x4x4,bandwidth=10GB/s+node:4"}) {

@@ -26,7 +26,8 @@ bool is_many_to_many_operation(Operation operation) {
     return operation == Operation::many_to_many || operation == Operation::many_to_many_multicast;
 }
 
-/// A regular demand for even numbers of ranks, otherwise an uneven one with unused receivers and blocks.
+/// A regular demand for even numbers of ranks. For odd numbers, an uneven demand in which some ranks receive
+/// nothing.
 std::shared_ptr<const Demand> make_demand(std::size_t ranks, Bytes bytes) {
     if (ranks % 2 == 0) return std::make_shared<Demand>(ranks, std::min(ranks - 1, 1 + ranks / 3), bytes);
     Rng rng(ranks);
@@ -42,15 +43,15 @@ std::shared_ptr<const Demand> make_demand(std::size_t ranks, Bytes bytes) {
 }
 
 /// A schedule with options that change its messages.
-struct Variant {
+struct ScheduleVariant {
     std::string_view text;
     std::vector<Operation> operations;
     bool powers_of_two_only = false;
 };
 
-const std::vector<Variant>& variants() {
+const std::vector<ScheduleVariant>& variants() {
     using enum Operation;
-    static const std::vector<Variant> list{
+    static const std::vector<ScheduleVariant> list{
         {"recursive-doubling(fold=even)", {all_gather, all_reduce}},
         {"recursive-doubling(fold=odd)", {all_gather, all_reduce}},
         {"recursive-doubling(radix=3)", {all_gather, all_reduce}},
@@ -85,8 +86,8 @@ const std::vector<Variant>& variants() {
 }
 
 template <class Use>
-void each_variant(std::size_t ranks, Rank root, Bytes bytes, const Use& use) {
-    for (const Variant& variant : variants()) {
+void for_each_variant(std::size_t ranks, Rank root, Bytes bytes, const Use& use) {
+    for (const ScheduleVariant& variant : variants()) {
         if (variant.powers_of_two_only && !std::has_single_bit(ranks)) continue;
         for (const Operation operation : variant.operations) {
             if (root.value > 0 && !is_rooted(operation)) continue;
@@ -101,9 +102,9 @@ void each_variant(std::size_t ranks, Rank root, Bytes bytes, const Use& use) {
 
 /// Collectives with blocks of different sizes, and bytes that do not divide evenly.
 template <class Use>
-void each_uneven(std::size_t ranks, Bytes bytes, const Use& use) {
+void for_each_uneven_schedule(std::size_t ranks, Bytes bytes, const Use& use) {
     using enum Operation;
-    const std::vector<Variant> list{
+    const std::vector<ScheduleVariant> list{
         {"ring", {all_gather, reduce_scatter}},
         {"recursive-doubling", {all_gather}},
         {"recursive-doubling(fold=even)", {all_gather}},
@@ -117,7 +118,7 @@ void each_uneven(std::size_t ranks, Bytes bytes, const Use& use) {
         {"pairwise", {all_gather, reduce_scatter}},
         {"at-once", {all_gather, reduce_scatter}},
     };
-    for (const Variant& variant : list) {
+    for (const ScheduleVariant& variant : list) {
         for (const Operation operation : variant.operations) {
             CAPTURE(variant.text);
             CAPTURE(operation_name(operation));
@@ -128,7 +129,7 @@ void each_uneven(std::size_t ranks, Bytes bytes, const Use& use) {
     }
 }
 
-/// Every third seat is empty, and two at the end.
+/// The schedule with numbered seats for ranks: every third seat is empty, and so are two at the end.
 std::string with_empty_seats(std::string_view schedule, std::size_t ranks) {
     std::string text;
     for (std::size_t rank = 0; rank < ranks; ++rank)
@@ -137,7 +138,7 @@ std::string with_empty_seats(std::string_view schedule, std::size_t ranks) {
 }
 
 template <class Use>
-void each_seated(std::size_t ranks, Bytes bytes, const Use& use) {
+void for_each_schedule_with_seats(std::size_t ranks, Bytes bytes, const Use& use) {
     for (const std::string_view name : {"cyclic", "pairwise"}) {
         for (const Operation operation :
              {Operation::all_to_all, Operation::all_gather, Operation::reduce_scatter}) {
@@ -150,10 +151,10 @@ void each_seated(std::size_t ranks, Bytes bytes, const Use& use) {
 }
 
 template <class Use>
-void each_schedule(std::size_t ranks, Rank root, Bytes bytes, const Use& use) {
-    each_variant(ranks, root, bytes, use);
-    if (root.value == 0) each_uneven(ranks, bytes, use);
-    if (root.value == 0) each_seated(ranks, bytes, use);
+void for_each_schedule(std::size_t ranks, Rank root, Bytes bytes, const Use& use) {
+    for_each_variant(ranks, root, bytes, use);
+    if (root.value == 0) for_each_uneven_schedule(ranks, bytes, use);
+    if (root.value == 0) for_each_schedule_with_seats(ranks, bytes, use);
     for (const ScheduleEntry& entry : schedules()) {
         if (!entry.supports_ranks(ranks)) continue;
         for (const Operation operation : entry.operations) {
@@ -168,7 +169,7 @@ void each_schedule(std::size_t ranks, Rank root, Bytes bytes, const Use& use) {
     }
 }
 
-/// The time of a rank's sends with alpha + beta bytes per message, and slightly less for larger messages.
+/// The time of a rank's sends: alpha + beta * bytes per message, and less for bytes beyond 1000.
 template <Schedule S>
 double send_time(const S& schedule, Rank rank, std::uint64_t round, double alpha, double beta) {
     double time = 0;
@@ -183,7 +184,7 @@ double send_time(const S& schedule, Rank rank, std::uint64_t round, double alpha
 
 TEST_CASE("every schedule performs its collective, for any number of ranks") {
     for (std::size_t ranks = 1; ranks <= 130; ++ranks) {
-        each_schedule(ranks, Rank{0}, Bytes{101}, [](const auto& schedule) { check_schedule(schedule); });
+        for_each_schedule(ranks, Rank{0}, Bytes{101}, [](const auto& schedule) { check_schedule(schedule); });
     }
 }
 
@@ -192,14 +193,14 @@ TEST_CASE("every schedule performs its collective for any root, and for more ran
     for (int i = 0; i < 12; ++i) {
         const std::size_t ranks = 2 + rng.below(i < 10 ? 60 : 250);
         const Rank root{rng.below(static_cast<std::uint32_t>(ranks))};
-        each_schedule(ranks, root, Bytes{static_cast<std::int64_t>(rng.below(5000))},
-                      [](const auto& schedule) { check_schedule(schedule); });
+        for_each_schedule(ranks, root, Bytes{static_cast<std::int64_t>(rng.below(5000))},
+                          [](const auto& schedule) { check_schedule(schedule); });
     }
 }
 
-TEST_CASE("busiest_senders() includes the busiest ranks of a round") {
+TEST_CASE("busiest_senders() includes a busiest rank of the round, for any costs") {
     for (const std::size_t ranks : {2U, 3U, 7U, 8U, 12U, 13U, 14U, 23U, 64U, 65U, 99U, 128U}) {
-        each_schedule(ranks, Rank{ranks / 3}, Bytes{300}, [&](const auto& schedule) {
+        for_each_schedule(ranks, Rank{ranks / 3}, Bytes{300}, [&](const auto& schedule) {
             for (const auto& [alpha, beta] : {std::pair(1.0, 0.0), {0.0, 1.0}, {50.0, 1.0}}) {
                 for (std::uint64_t round = 0; round < schedule.rounds(); ++round) {
                     double most = 0;
@@ -218,7 +219,7 @@ TEST_CASE("busiest_senders() includes the busiest ranks of a round") {
 
 TEST_CASE("senders() lists all senders of a round once") {
     for (const std::size_t ranks : {1U, 2U, 5U, 8U, 13U}) {
-        each_schedule(ranks, Rank{ranks / 2}, Bytes{20'000}, [&](const auto& schedule) {
+        for_each_schedule(ranks, Rank{ranks / 2}, Bytes{20'000}, [&](const auto& schedule) {
             for (std::uint64_t round = 0; round < schedule.rounds(); ++round) {
                 std::vector<int> named(ranks);
                 each_sender(schedule, round, [&](Rank rank) { ++named[rank.value]; });
@@ -236,7 +237,7 @@ TEST_CASE("totals() equals the sum of a rank's sends over its rounds") {
     using Sums = std::map<Rank, std::pair<Bytes, std::int64_t>>;
     for (const std::size_t ranks : {1U, 2U, 3U, 5U, 8U, 13U, 16U}) {
         for (const Rank root : {Rank{0}, Rank{ranks - 1}}) {
-            each_schedule(ranks, root, Bytes{1009}, [&](const auto& schedule) {
+            for_each_schedule(ranks, root, Bytes{1009}, [&](const auto& schedule) {
                 for (const Rank rank : ids<Rank>(ranks)) {
                     Sums sums, totals;
                     const auto add = [](Sums& to, Rank peer, Bytes bytes, std::int64_t messages) {
@@ -266,7 +267,7 @@ TEST_CASE("options that a collective or a number of ranks does not permit are re
 }
 
 TEST_CASE(
-    "total bytes of all ranks apply to all-gather and reduce-scatter; some schedules cannot divide them") {
+    "bytes of all ranks can be given for all-gather and reduce-scatter; some schedules cannot divide them") {
     const auto call = [](Operation operation, std::int64_t bytes) {
         return Call{.operation = operation, .ranks = 6, .bytes = Bytes{bytes}, .in_all = true};
     };
@@ -279,7 +280,7 @@ TEST_CASE(
     check_schedule(schedule);
 }
 
-TEST_CASE("with at-once every rank first sends to the opposite rank") {
+TEST_CASE("with at-once, every rank first sends to the rank half of all ranks away") {
     const auto peers = [](std::size_t ranks) {
         std::vector<std::uint32_t> found;
         make_schedule({Operation::all_to_all, ranks, Bytes{1}}, "at-once")

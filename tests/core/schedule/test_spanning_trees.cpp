@@ -22,7 +22,7 @@ Multicast random_multicast(Rng& rng, std::size_t nodes) {
     return {Node{rng.below(static_cast<std::uint32_t>(nodes))}, members};
 }
 
-/// Checks that a tree leads from the root to every vertex once and to all members, and ends at members.
+/// Checks that a tree enters every vertex at most once, reaches all members, and ends only at members.
 void check_tree(const Machine& machine, const SpanningTree& tree, const Multicast& multicast) {
     with_topology(machine, [&](const auto& network) {
         std::set<std::uint32_t> reached{network.vertex(multicast.root)};
@@ -46,7 +46,7 @@ std::vector<SpanningTree> disjoint_trees_of(const Machine& machine, const Multic
 
 }  // namespace
 
-TEST_CASE("trees of fat trees reach all members, for any root and members") {
+TEST_CASE("spanning trees on fat trees reach all members, for any root and members") {
     Rng rng(3);
     for (const char* text : {"fattree:4:4", "fattree:2:3:4", "fattree:4:4:4,up=1:2:2,parallel=1:1:2",
                              "fattree:3:3,up=2:3", "fattree:5"}) {
@@ -61,7 +61,8 @@ TEST_CASE("trees of fat trees reach all members, for any root and members") {
     }
 }
 
-TEST_CASE("least-loaded parents share trees evenly, while the last parents carry all trees") {
+TEST_CASE(
+    "trees over the least loaded parents are spread evenly, while the last parents would carry all trees") {
     const Machine machine = make_machine("fattree:4:4");
     const auto& tree = std::get<FatTree>(machine.topology());
     std::vector<Multicast> multicasts;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random cases of learning with true costs and wrong initial costs.
+// Random cases for learning: known costs differ from true costs.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@
 
 namespace topoloom {
 
-/// A case whose true costs per message and byte are between a tenth and ten times the known costs; half of
-/// the cases with a machine do not know it.
+/// A case whose true costs per message and per byte are a tenth to ten times the known ones. In half of the
+/// cases with a machine, the machine is not known.
 struct PlantedCase {
     std::shared_ptr<Strategy> known;
     CostBasis truth;
@@ -67,7 +67,7 @@ inline PlantedCase draw_case(std::uint64_t seed) {
 
 /// Results of a sequence of calls; times are relative to the best schedule.
 struct Learned {
-    int calls_until_close = 0;  // calls after which the schedule is always within 5 %
+    int calls_until_close = 0;  // calls after which the schedule is always within 5 % of the best
     double after_20_calls = 1;
     double regret = 0;  // mean excess time per call
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collectives defined by operation, ranks, bytes and root: all except many-to-many.
+// Collectives that operation, ranks, bytes and root define completely: all except many-to-many.
 #pragma once
 
 #include <array>

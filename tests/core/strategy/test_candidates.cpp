@@ -10,7 +10,7 @@
 
 using namespace topoloom;
 
-TEST_CASE("candidates are the schedules of an operation for this number of ranks, each text once") {
+TEST_CASE("candidates are all schedules that support the operation and number of ranks, each text once") {
     for (int number = 0; number <= static_cast<int>(Operation::exscan); ++number) {
         const auto operation = static_cast<Operation>(number);
         for (const std::size_t ranks : {1U, 2U, 3U, 7U, 8U, 12U, 13U, 64U, 100U}) {
@@ -36,7 +36,7 @@ TEST_CASE("candidates are the schedules of an operation for this number of ranks
     }
 }
 
-TEST_CASE("segments of a chain are smaller than its data, and limited in number") {
+TEST_CASE("chains are tried with segments smaller than the data, and with a limited number of segments") {
     const auto chains = [](std::int64_t bytes) {
         const std::vector<std::string> texts = candidates({Operation::broadcast, 8, Bytes{bytes}});
         return std::ranges::count_if(texts,
@@ -48,7 +48,7 @@ TEST_CASE("segments of a chain are smaller than its data, and limited in number"
     CHECK(chains(1 << 30) == 3);
 }
 
-TEST_CASE("halving begins with near partners, whichever ranks are extra") {
+TEST_CASE("halving that begins with near partners is tried if the number of ranks is no power of two") {
     const std::string both = "halving(fold=odd,order=near)";
     const auto tries = [&](Operation operation, std::size_t ranks) {
         return std::ranges::count(candidates({operation, ranks, Bytes{32768}}), both) == 1;

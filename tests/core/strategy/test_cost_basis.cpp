@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Slots of ranks and message costs from files, and errors of files.
+// Slots of ranks and costs of messages are taken from files, and errors in files are refused.
 #include <doctest.h>
 
 #include <string>
@@ -53,7 +53,7 @@ void check_decisions_error(const std::string& text, const char* message) {
 
 }  // namespace
 
-TEST_CASE("ranks are on the nodes that they name") {
+TEST_CASE("ranks are on the nodes whose numbers they give") {
     const CostBasis basis = find_cost_basis(with_machine(std::string("machine ") + ring, {3, 0, 3}));
     CHECK(basis.slots == std::vector{Slot{3}, Slot{0}, Slot{3}});
     CHECK(basis.nodes == 2);
@@ -61,7 +61,7 @@ TEST_CASE("ranks are on the nodes that they name") {
           std::vector{Slot{0}, Slot{1}, Slot{2}});
 }
 
-TEST_CASE("ranks are on the slots of the world placement") {
+TEST_CASE("ranks are on their slots in the placement of the world communicator") {
     Setting setting = with_machine("message - 1e-6 1e-9", {5, 0, 4});
     setting.placement = write_placement("torus:4,bandwidth=10GB/s+node:2", "[7, 6, 5, 4, 3, 1]");
     const CostBasis basis = find_cost_basis(setting);
@@ -78,7 +78,7 @@ TEST_CASE("ranks with equal host ids are on one node without a machine") {
     CHECK(find_cost_basis(with_machine("")).nodes == 3);
 }
 
-TEST_CASE("a machine file gives message costs") {
+TEST_CASE("message costs are taken from a machine file") {
     const CostBasis basis =
         find_cost_basis(with_machine("# measured\nmessage 2047 2e-6 1e-9\nmessage - 3e-6 5e-10 # large\r\n\n"
                                      "cost latency 637e-9\ncost receive_cpu 1e-6\nnode 0 a\n"
@@ -92,7 +92,7 @@ TEST_CASE("a machine file gives message costs") {
     CHECK(basis.model.link_factors(Bytes{242}).bandwidth == 0.9);
 }
 
-TEST_CASE("a machine file gives costs of single messages and of intra-node messages") {
+TEST_CASE("costs of single messages and of intra-node messages are taken from a machine file") {
     const NetworkModel model = find_cost_basis(with_machine("message - 2e-6 1e-9\nalone 99 3e-6 1e-9\n"
                                                             "alone - 9e-6 1e-9\ninside message - 1e-7 5e-11\n"
                                                             "inside alone - 4e-7 5e-11\n"
@@ -104,7 +104,7 @@ TEST_CASE("a machine file gives costs of single messages and of intra-node messa
     CHECK(model.inside()->send_cpu(Bytes{0}) == 1e-7);
 }
 
-TEST_CASE("receiver time of messages makes the root of a gather busy") {
+TEST_CASE("half of the time per message is receive overhead, also without a cost line for it") {
     const CostBasis basis = find_cost_basis(with_machine("message - 2e-6 1e-9"));
     CHECK(basis.model.receive_cpu(Bytes{0}) == 1e-6);
     const CostBasis with_links = find_cost_basis(with_machine("message - 2e-6 1e-9\nlinks - 2 0.5"));
@@ -220,7 +220,7 @@ TEST_CASE("errors of a decision table are one line with the line number") {
     check_decisions_error(scan + "\n" + scan, "the decision table: line 4: a second table of scan");
 }
 
-TEST_CASE("an unknown schedule is refused, a schedule for other numbers of ranks is not") {
+TEST_CASE("an unknown schedule is refused, a schedule that does not support the number of ranks is not") {
     Setting setting;
     setting.ranks = 12;
     setting.schedule = "chain(segment=0)";

@@ -10,7 +10,7 @@ using namespace topoloom;
 
 namespace {
 
-std::string text_of(const char* json) { return read_json(json).text("it"); }
+std::string read_text_member(const char* json) { return read_json(json).text("it"); }
 
 void check_error(const std::string& json, const char* message) {
     CHECK_THROWS_WITH((void)read_json(json), message);
@@ -28,9 +28,9 @@ TEST_CASE("values are parsed with the lines on which they begin") {
 }
 
 TEST_CASE("escape sequences become characters") {
-    CHECK(text_of(R"("\"\\\/\b\f\n\r\t")") == "\"\\/\b\f\n\r\t");
-    CHECK(text_of(R"("\u0041\u00e9\u20AC\ud83d\ude00")") == "A\u00e9\u20ac\U0001F600");
-    CHECK(text_of("\"\u20ac\"") == "\u20ac");
+    CHECK(read_text_member(R"("\"\\\/\b\f\n\r\t")") == "\"\\/\b\f\n\r\t");
+    CHECK(read_text_member(R"("\u0041\u00e9\u20AC\ud83d\ude00")") == "A\u00e9\u20ac\U0001F600");
+    CHECK(read_text_member("\"\u20ac\"") == "\u20ac");
 }
 
 TEST_CASE("several values may follow each other") {
@@ -38,7 +38,7 @@ TEST_CASE("several values may follow each other") {
     check_error("{} []", "line 1: expected the end of the text at '[]'");
 }
 
-TEST_CASE("invalid JSON is refused with its line") {
+TEST_CASE("the error for invalid JSON names the line") {
     check_error("", "line 1: expected a value, but the text ends");
     check_error("[1,]", "line 1: expected a value at ']'");
     check_error("[1\n2]", "line 2: expected ',' or ']' at '2]'");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The best schedule is found in few calls from a wrong model, and ranks agree with any clocks.
+// From a wrong model the best schedule is found in few calls, and ranks agree whatever their clocks show.
 #include <doctest.h>
 
 #include <array>
@@ -16,7 +16,7 @@ namespace {
 
 using enum Operation;
 
-/// The clock of one rank; the true time is `seconds`.
+/// The time that a broken clock of one rank shows; the true time is `seconds`.
 double broken_clock_time(Rng& rng, double seconds) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     const std::array clocks{std::numeric_limits<double>::quiet_NaN(),
@@ -37,7 +37,7 @@ struct LearningRanks {
     LearningRanks(const PlantedCase& planted, std::size_t count) {
         for (std::size_t rank = 0; rank < count; ++rank) learners.emplace_back(planted.known);
     }
-    /// Empty if the ranks do not agree.
+    /// Returns the schedule that all ranks choose; empty if they do not agree.
     std::string choose_trial(Operation operation, Bytes bytes) {
         std::string chosen = learners.front().choose_trial(operation, bytes, false);
         for (std::size_t rank = 1; rank < learners.size(); ++rank)
@@ -58,7 +58,7 @@ struct LearningRanks {
 
 }  // namespace
 
-TEST_CASE("after 20 calls the schedule is within 5 % of the best from costs that are ten times off") {
+TEST_CASE("after 20 calls the schedule is within 5 % of the best, even if known costs are ten times off") {
     constexpr int cases = 300;
     int close = 0, cheap = 0;
     for (std::uint64_t seed = 0; seed < cases; ++seed) {
@@ -70,7 +70,7 @@ TEST_CASE("after 20 calls the schedule is within 5 % of the best from costs that
     CHECK(cheap >= cases * 97 / 100);
 }
 
-TEST_CASE("the schedule is within 5 % of the best in nearly all cases with random times") {
+TEST_CASE("with noise in times, the schedule is within 5 % of the best in nearly all cases") {
     constexpr int cases = 300;
     int close = 0, cheap = 0;
     for (std::uint64_t seed = 0; seed < cases; ++seed) {
@@ -120,7 +120,7 @@ TEST_CASE("ranks agree even if all clocks are broken") {
     }
 }
 
-TEST_CASE("fences become rare after learning has converged") {
+TEST_CASE("after learning has converged, ranks rarely exchange their times") {
     const PlantedCase planted = draw_case(1);
     LearningRanks ranks(planted, 1);
     std::vector<int> fences(4);
@@ -135,7 +135,7 @@ TEST_CASE("fences become rare after learning has converged") {
     CHECK(fences[3] <= 6);
 }
 
-TEST_CASE("a change of the network leads to the new fastest schedule") {
+TEST_CASE("after a change of the network, the new fastest schedule is found") {
     Setting setting;
     setting.ranks = 32;
     setting.machine = "message - 1e-6 1e-10\ncost latency 1e-6";
@@ -167,7 +167,7 @@ TEST_CASE("a schedule named in the settings is not replaced") {
     }
 }
 
-TEST_CASE("sums of a different number of values are refused") {
+TEST_CASE("sums with a wrong number of values are refused") {
     const PlantedCase planted = draw_case(3);
     Learner learner(planted.known);
     (void)learner.choose_trial(planted.operation, planted.bytes, false);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A strategy depends only on the query, and chooses the fastest suitable schedule.
+// The answer of a strategy depends only on the query: it is the fastest suitable schedule.
 #include <doctest.h>
 
 #include <algorithm>
@@ -93,7 +93,7 @@ const std::string& answer(Strategy& strategy, const Question& question) {
     return strategy.choose(question.operation, question.bytes, question.in_rank_order);
 }
 
-/// Schedules fitted to the ranks of the first call.
+/// Schedules fitted to the nodes of the first concurrent call.
 std::vector<std::string> fitted_schedules_for(const CostBasis& basis, std::size_t ranks) {
     std::vector<Node> nodes;
     if (basis.machine == nullptr) return {};
@@ -105,7 +105,7 @@ std::vector<std::string> fitted_schedules_for(const CostBasis& basis, std::size_
 std::string find_fastest_schedule(const Setting& setting, Question question) {
     const CostBasis basis = find_cost_basis(setting);
     const Call call{question.operation, setting.ranks / setting.concurrent_calls, question.bytes};
-    // If ranks continue on other lines, linear must gain more than 5 %.
+    // With concurrent calls, linear must be more than 5 % faster to be chosen for a gather or scatter.
     const bool goes_on =
         setting.concurrent_calls > 1 && (question.operation == gather || question.operation == scatter);
     std::string best;
@@ -122,7 +122,8 @@ std::string find_fastest_schedule(const Setting& setting, Question question) {
 
 }  // namespace
 
-TEST_CASE("the schedule of a size is the fastest of its step, or of both ends of its size class") {
+TEST_CASE(
+    "the schedule of a size is the one fastest at both ends of its size class, or otherwise at its step") {
     for (const Setting& setting : some_settings()) {
         Strategy strategy(setting);
         for (const Question& question : some_questions(1)) {
@@ -145,7 +146,7 @@ TEST_CASE("the schedule of a size is the fastest of its step, or of both ends of
     }
 }
 
-TEST_CASE("the fastest schedule is also chosen from a sample of the messages") {
+TEST_CASE("the fastest schedule is also chosen if only a sample of the messages is costed") {
     Setting setting = setting_of(300);
     setting.machine = "machine torus:8x8x5,bandwidth=10GB/s\nmessage - 1e-6 1e-10";
     Strategy strategy(setting);
@@ -157,7 +158,7 @@ TEST_CASE("the fastest schedule is also chosen from a sample of the messages") {
     }
 }
 
-TEST_CASE("with long latencies several messages are in flight per round") {
+TEST_CASE("with long latencies, schedules with several concurrent messages per round are chosen") {
     const auto radix_on = [](const char* message, std::size_t ranks, Operation operation) -> std::string {
         Setting setting = setting_of(ranks);
         setting.machine = message;
@@ -210,7 +211,8 @@ TEST_CASE("concurrent queries give equal answers") {
     }
 }
 
-TEST_CASE("every operation has a schedule for any number of ranks, also in rank order") {
+TEST_CASE(
+    "every operation has a schedule for any number of ranks, also if operands must stay in rank order") {
     for (std::size_t ranks = 1; ranks <= 70; ranks += ranks < 18 ? 1 : 13) {
         Strategy strategy(setting_of(ranks));
         for (const Question& question : some_questions(ranks)) {
@@ -225,7 +227,7 @@ TEST_CASE("every operation has a schedule for any number of ranks, also in rank 
     }
 }
 
-TEST_CASE("equal texts give the same object") {
+TEST_CASE("equal answers are the same string object") {
     Setting setting = setting_of(16);
     setting.schedule = "binomial";
     Strategy strategy(setting);
@@ -264,7 +266,7 @@ TEST_CASE("a decision table overrides costs, and a named schedule overrides both
     CHECK(by_name.choose(broadcast, Bytes{99}, false) == by_cost.choose(broadcast, Bytes{99}, false));
 }
 
-TEST_CASE("options that suit only some numbers of ranks apply to those and are dropped for others") {
+TEST_CASE("options that fit only some numbers of ranks apply to those, and are dropped for others") {
     for (const char* text : {"pairwise(seats=0-2:4-6)", "cyclic(seats=0-2:4-6/16)"}) {
         Setting setting = setting_of(6);
         setting.schedule = text;
@@ -287,7 +289,7 @@ TEST_CASE("options that suit only some numbers of ranks apply to those and are d
 
 TEST_CASE("long broadcasts on a torus use all its links, short ones the fewest rounds") {
     Setting setting = on_torus(64);
-    setting.machine = "machine torus:4x2x8,bandwidth=10GB/s\nmessage - 1e-6 0\n";  // one port per link
+    setting.machine = "machine torus:4x2x8,bandwidth=10GB/s\nmessage - 1e-6 0\n";  // one port for each link
     Strategy strategy(setting);
     CHECK(strategy.choose(broadcast, Bytes{16 << 20}, false).starts_with("disjoint-trees(grid=4x2x8"));
     CHECK(strategy.choose(broadcast, Bytes{8}, false).starts_with("b"));  // binomial, bine

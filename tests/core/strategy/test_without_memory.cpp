@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A strategy that ran out of memory answers the next query correctly, so that all ranks choose the same
-// schedule. Learning from the times of all ranks allocates no memory.
+// schedule. Learning from the ranks' times allocates no memory.
 #include <doctest.h>
 
 #include <array>
@@ -17,7 +17,7 @@
 
 namespace {
 
-/// The number of further allocations that succeed; below 0: all.
+/// The number of further allocations that succeed; if negative, all do.
 long left = -1;
 
 void* allocate(std::size_t size) {
@@ -50,7 +50,7 @@ Setting lines_of_torus() {
 }
 
 /// All answers of a strategy for an operation, as text.
-std::string answers(Strategy& strategy, Operation operation) {
+std::string describe_answers(Strategy& strategy, Operation operation) {
     const Bytes bytes{1024};
     std::string all = strategy.choose(operation, bytes, true) +
                       (strategy.saves_time(operation, bytes, false, 0) ? " +" : " -");
@@ -58,12 +58,13 @@ std::string answers(Strategy& strategy, Operation operation) {
     return all;
 }
 
-/// The same answers after failed allocations at intervals of `step`.
+/// The same answers, after attempts that fail at an allocation: at the first one, then each time `step`
+/// allocations later.
 std::string answers_after_failures(Strategy& strategy, Operation operation, long step, int& failures) {
     for (long count = 0;; count += step) {
         left = count;
         try {
-            std::string all = answers(strategy, operation);
+            std::string all = describe_answers(strategy, operation);
             left = -1;
             return all;
         } catch (const std::bad_alloc&) {
@@ -75,10 +76,10 @@ std::string answers_after_failures(Strategy& strategy, Operation operation, long
 
 }  // namespace
 
-TEST_CASE("failed allocations leave no state behind") {
+TEST_CASE("failed allocations do not change later answers") {
     for (const Operation operation : costed_operations) {
         Strategy fresh(lines_of_torus());
-        const std::string expected = answers(fresh, operation);
+        const std::string expected = describe_answers(fresh, operation);
         for (const long step : {1, 7, 100}) {
             Strategy strategy(lines_of_torus());
             int failures = 0;

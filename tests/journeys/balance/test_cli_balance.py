@@ -95,7 +95,7 @@ def test_near_partners_are_chosen_on_a_machine(topoloom: Command) -> None:
 def test_auto_tries_several_receive_limits_for_link_objectives(
     topoloom: Command,
 ) -> None:
-    """Often a limit other than the default of two receives minimizes link loads."""
+    """Link loads are often lowest with a limit other than the default, two receives."""
     rng = np.random.default_rng(27)
     write_loads(rng.integers(0, 61, 125).tolist())
     words = ["balance", "loads.csv", "--machine", "torus:5x5x5", "--json", "--method"]
@@ -112,7 +112,7 @@ def test_auto_tries_several_receive_limits_for_link_objectives(
 
 
 def test_ranks_are_placed_in_launcher_order(topoloom: Command) -> None:
-    """Each of 4 nodes has 2 of 8 ranks, as in `map`; a whole machine is filled."""
+    """The default is the same as in `map`: spread over allocated nodes, else packed."""
     write_loads([9, 1] * 4)
     words = ["balance", "loads.csv", "--machine", "torus:4x4+node:2:2"]
     some = topoloom(*words, "--allocate", "4")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom balance` of tasks with neighbors, from tables and partitioner files."""
+"""`topoloom balance` reads tasks with neighbors from tables and partitioner files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from tests.conftest import Command
 
 SIDE = 12
-#: A mesh of tasks in strips of 3 rows; rank 0 has excess load, and sizes differ.
+#: A mesh of tasks: each rank has a strip of 3 rows. Rank 0 has excess load, and sizes
+#: differ.
 OWNERS = [i // (3 * SIDE) for i in range(SIDE * SIDE)]
 LOADS = [3 if owner == 0 else 1 for owner in OWNERS]
 SIZES = [50 + i % 7 for i in range(SIDE * SIDE)]
@@ -39,7 +40,7 @@ def write_tables() -> None:
 
 
 def write_metis(fmt: str, first: list[int]) -> None:
-    """Write the mesh with edges of 20 bytes; the values `first` precede the loads."""
+    """Write the mesh, with edges of 20 bytes and the values `first` before loads."""
     neighbors: list[list[int]] = [[] for _ in OWNERS]
     for u, v in PAIRS:
         neighbors[u].append(v)
@@ -164,8 +165,8 @@ def test_hypergraphs_are_read_and_cut_with_minimal_cost(
     write_lines("h.hg", lines)
     write_lines("h.assign", ["0", "0", "0", "0", "1"])
     found = topoloom("balance", "h.hg", "--tolerance", "10", "--json").json
-    # All loads may stay, and cutting the edge of weight 4 costs more than moving a
-    # byte.
+    # The tolerance permits any loads, and cutting the edge of weight 4 costs more than
+    # moving one byte.
     assert found["cut_bytes_before"] == 4
     assert found["cut_bytes"] == 0
     found = topoloom("balance", "h.hg", "-n", "2", "--tolerance", "0.2", "--json").json
@@ -216,7 +217,7 @@ def test_the_cut_of_a_hyperedge_is_its_weight_per_additional_rank(
     found = topoloom(*words).json
     assert found["moves"] == []
     assert (found["cut_bytes_before"], found["cut_bytes"]) == (2 * weight, 2 * weight)
-    # On a machine pairs count: two links between each separated pair.
+    # On a machine every pair of pins on different ranks counts, over two links.
     on = topoloom(*words, "--machine", "tree:3").json
     assert on["moves"] == []
     if pins <= 32:
@@ -342,7 +343,7 @@ def test_rounds_of_a_plan_are_simulated_sequentially(
     at_once = topoloom(*words, "qwalk").json
     ring = topoloom(*words, "diffusion(neighbors=ring)").json
     assert (at_once["rounds"], ring["rounds"]) == (1, 2)
-    # All 48 tasks leave over one link of 1 GB/s.
+    # All 48 tasks leave rank 0 over one link of 1 GB/s.
     least = 48 * 2**20 / 1e9
     seconds = at_once["simulated_seconds"]
     assert least < seconds["switches"] < 1.1 * least

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom balance` of a table: tasks with loads and sizes move to other ranks."""
+"""`topoloom balance` reads loads and sizes of tasks from a table, and moves tasks."""
 
 from __future__ import annotations
 

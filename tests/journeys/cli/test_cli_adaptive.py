@@ -18,7 +18,7 @@ DRAGONFLY = "dragonfly:9x4,nodes=2,arrangement=palmtree"
 
 @pytest.fixture
 def next_group_pattern(topoloom: Command) -> None:
-    """Every node sends 630 bytes to the same node of the next group."""
+    """Every node sends 630 bytes to the corresponding node of the next group."""
     ranks = np.arange(72, dtype=np.uint32)
     sizes = np.full(72, 630, dtype=np.int64)
     save_graph("p.npz", CommGraph.from_edges(72, ranks, (ranks + 8) % 72, sizes))
@@ -28,8 +28,9 @@ def next_group_pattern(topoloom: Command) -> None:
 def test_the_share_of_minimal_routes_is_optimal(topoloom: Command) -> None:
     words = ["judge", "p.npz", "--machine", f"{DRAGONFLY},routing=ugal"]
     judged = topoloom(*words, "--json").json
-    # On minimal routes, all 8 messages of a group share a link. A detour carries a 7th
-    # of the messages of two groups: 8 f = 16 (1 - f) / 7.
+    # On minimal routes, all 8 messages of a group share a link. A detour carries a
+    # seventh of the messages of two groups. With the fraction f on minimal routes,
+    # loads are equal at 8 f = 16 (1 - f) / 7.
     assert judged["minimal_share"] == pytest.approx(2 / 9)
     assert judged["congestion_max"] == pytest.approx(16 / 9 * 630)
     assert "share on minimal routes" in topoloom(*words).out

@@ -149,7 +149,8 @@ def test_a_node_choice_respects_its_time_limit(topoloom: Command) -> None:
 
 def test_links_shared_with_other_jobs_are_counted(topoloom: Command) -> None:
     Path("mine.txt").write_text("1\n4\n")
-    # On a line, nodes 2-3 use one of this job's three cables, nodes 6-7 none.
+    # On a line, the job on nodes 2-3 uses one of this job's three cables, the job on
+    # 6-7 none.
     Path("jobs.txt").write_text("JOBID NODELIST\n10 n[2-3]\n11 n[6-7]\n12 n[1,4]\n")
     words = [
         "allocate",

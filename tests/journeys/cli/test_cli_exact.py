@@ -25,7 +25,7 @@ def test_a_ring_on_a_cell_processor_is_placed_optimally(topoloom: Command) -> No
     hop_bytes = topoloom("map", "r.npz", *CELL, "--json").json
     assert hop_bytes["proven"] == {"least": 196_608, "gap": 1}
     aimed = topoloom("map", "r.npz", *CELL, "--objective", "congestion", "--json").json
-    # One message per direction of the two rings, 25.6 GB/s each.
+    # Each direction has one message, and two rings of 25.6 GB/s each.
     assert aimed["proven"]["least"] == pytest.approx(16_384 / 51.2e9)
     assert aimed["values"]["congestion_max"] == aimed["proven"]["least"]
 

@@ -88,7 +88,7 @@ def test_judge_and_compare_print_the_same_gaps(topoloom: Command) -> None:
     words = ["compare", "p.npz", *where, "--mappers", "gge", "--json"]
     assert read_judged_gap() == topoloom(*words).json["results"][1]["gap"]
     assert read_judged_gap() == read_judged_gap()
-    # A longer search proves at least as much.
+    # The bound of `topoloom bound`, which searches longer, is at least as high.
     bound = topoloom("bound", "p.npz", "x.json", "--json").json
     for measure in MEASURES:
         assert read_judged_gap()[measure] >= bound[measure]["gap"] >= 1
@@ -96,7 +96,8 @@ def test_judge_and_compare_print_the_same_gaps(topoloom: Command) -> None:
 
 def test_without_a_proven_bound_there_is_no_gap(topoloom: Command) -> None:
     write_pattern(topoloom, "ring", "--ranks", "8")
-    # All ranks fit into one node, but a poor mapper uses several.
+    # All ranks fit into one node, so no bound above 0 can be proven, but a poor mapper
+    # uses several nodes.
     topoloom(
         "map", "p.npz", "-m", "torus:4+node:8", "--mapper", "random", "-o", "x.json"
     )

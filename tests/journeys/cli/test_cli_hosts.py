@@ -91,7 +91,7 @@ def test_map_inside_a_job_needs_no_machine_options(
         assert "cn1" in topoloom("export", "x.json", "--to", "slurm-hostfile").out
 
 
-#: 4 of the 12 nodes of a Fugaku cell have hosts
+#: 4 of the 12 nodes of a Fugaku cell have host names
 CELL = "".join(f"h{i} 0 0 0 {i % 2} 0 {i // 2}\n" for i in range(4))
 
 

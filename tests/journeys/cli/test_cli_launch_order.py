@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""In a larger allocation a job uses the launcher's slots, or the requested ones."""
+"""A job with fewer ranks than slots uses the launcher's slots, or requested ones."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom machine show` prints facts and the bisection, and draws machines."""
+"""`topoloom machine show` prints facts about a machine, and draws it."""
 
 from __future__ import annotations
 

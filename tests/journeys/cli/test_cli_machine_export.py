@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom machine` invents no bandwidths, and reports what a file omits."""
+"""`topoloom machine -o` invents no bandwidths, and reports what a file omits."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_simgrid_exports_report_the_assumed_rate(
     assert (f"<!-- {remark} -->" in text) == (machine in UNKNOWN)
     assert (f"topoloom: m.xml: {remark}\n" in outcome.err) == (machine in UNKNOWN)
     rates = {float(rate) for rate in re.findall(r'(?:bw|bandwidth)="(\S+)Bps"', text)}
-    without_limit = {1e18}  # links that model only latency
+    without_limit = {1e18}  # bandwidth of links that model only latency
     assert rates - without_limit == {RATE if machine in UNKNOWN else 2e9}
 
 
@@ -68,7 +68,7 @@ def test_exports_name_their_omissions(
 
 @pytest.mark.parametrize("name", ["p.graph", "p.mtx", "p.metis", "p"])
 def test_patterns_are_written_as_npz_only(topoloom: Command, name: str) -> None:
-    """Other formats would lose messages, directions or phases."""
+    """Other formats would lose numbers of messages, directions or phases."""
     outcome = topoloom("pattern", "ring", "-n", 4, "-o", name)
     assert outcome.status == 2
     assert f"{name}: communication graphs are written as .npz" in outcome.err

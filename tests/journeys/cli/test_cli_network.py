@@ -22,7 +22,8 @@ def test_latencies_grow_with_the_load_until_saturation(
     found = topoloom(*SWEEP, *words).json
     low, middle, high = found["loads"]
     assert [point["offered"] for point in found["loads"]] == [0.05, 0.2, 0.9]
-    # 2.13 links and an exit of 4 cycles each; the last of 4 flits arrives 3 later.
+    # A packet takes 1 cycle, and 4 cycles for each of 2.13 links and an exit. Its last
+    # flit of 4 arrives 3 cycles later.
     assert low["latency_mean"] == pytest.approx(1 + 4 * (1 + 32 / 15) + 3, rel=0.05)
     assert low["latency_mean"] < middle["latency_mean"] < high["latency_mean"]
     assert low["latency_mean"] < low["latency_p99"]
@@ -119,7 +120,8 @@ def test_deadlocked_packets_are_detected(topoloom: Command) -> None:
     assert line.count("on virtual channel 0 of") == 8
     assert line.endswith("which waits for the first")
     assert [point["offered"] for point in stalled.json["loads"]] == [0.01]
-    # A second virtual channel avoids the deadlock only if a dateline separates both.
+    # A second virtual channel avoids the deadlock only because a dateline separates the
+    # two.
     two = ("--vcs", "2", "--buffer", "2", "--loads", "1", "--json")
     assert topoloom(*ring, *two, "--watch").status == 1
     assert topoloom(*ring, *two).json["stalled"] is None
@@ -152,6 +154,7 @@ def test_measures_of_sources_latencies_and_time_are_consistent(
     assert 0.15 < point["source_min"] <= 0.2 <= point["source_max"] < 0.25
     assert 0.98 < point["fairness"] <= 1
     used = [sample["channel_use"] for sample in point["series"]]
-    # Each node sends 0.2 flits per cycle over 2.13 links and an exit, of 5 outputs.
+    # Each node sends 0.2 flits per cycle over 2.13 links and an exit. A router has 5
+    # outputs.
     assert sum(used) / len(used) == pytest.approx(0.2 * (32 / 15 + 1) / 5, rel=0.05)
     assert all(0 < sample["buffer_fill"] < 0.2 for sample in point["series"])

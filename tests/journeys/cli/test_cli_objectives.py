@@ -127,7 +127,7 @@ def test_the_phases_of_a_pattern_are_counted(topoloom_with_pattern: Command) -> 
 
 
 def test_a_job_avoids_the_links_of_another(topoloom: Command) -> None:
-    """The other job uses the first row."""
+    """The other job, the background, uses the first row."""
     topoloom("pattern", "ring", "-n", 2, "--bytes", 1000, "-o", "p.npz")
     Path("far.txt").write_text("0\n3\n")
     mesh = ["-m", "mesh:2x4"]

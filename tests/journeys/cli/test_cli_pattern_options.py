@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from tests.conftest import Command
 
 SIZES = {"grid": [4, 4], "ranks": 24, "rows": 7, "cells": [3, 3, 4]}
-#: attribute of a request -> option with a non-default value
-OTHERS: dict[str, tuple[list[str], Any]] = {
+#: attribute of a pattern request -> its option, with a value other than the default
+NON_DEFAULT_OPTIONS: dict[str, tuple[list[str], Any]] = {
     "bytes": (["--bytes", "5"], 5),
     "periodic": (["--open"], False),
     "root": (["--root", "3"], 3),
@@ -30,7 +30,7 @@ OTHERS: dict[str, tuple[list[str], Any]] = {
 }
 
 
-def get_size_argument(name: str) -> dict[str, Any]:
+def get_size_attribute(name: str) -> dict[str, Any]:
     size = PATTERNS[name].size
     value: Any = SIZES[size]
     if name in ("stencil3d", "stencil27"):
@@ -39,7 +39,7 @@ def get_size_argument(name: str) -> dict[str, Any]:
 
 
 def format_size_arguments(name: str) -> list[str]:
-    [(size, value)] = get_size_argument(name).items()
+    [(size, value)] = get_size_attribute(name).items()
     text = "x".join(map(str, value)) if isinstance(value, list) else str(value)
     return [name, f"--{size}", text]
 
@@ -51,9 +51,9 @@ def list_edges(graph: CommGraph) -> list[list[int]]:
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_every_option_of_a_pattern_changes_it(name: str) -> None:
-    request = Request(**{"ranks": 0, "bytes": 1024, **get_size_argument(name)})
+    request = Request(**{"ranks": 0, "bytes": 1024, **get_size_attribute(name)})
     plain = list_edges(make_graph(name, request))
-    for option, (_, value) in OTHERS.items():
+    for option, (_, value) in NON_DEFAULT_OPTIONS.items():
         other = list_edges(make_graph(name, replace(request, **{option: value})))
         assert (other != plain) == (option in PATTERNS[name].reads), option
 
@@ -64,7 +64,7 @@ def test_options_without_effect_on_a_pattern_are_refused(
 ) -> None:
     pattern = PATTERNS[name]
     assert topoloom("pattern", *format_size_arguments(name)).status == 0
-    for option, (typed, _) in OTHERS.items():
+    for option, (typed, _) in NON_DEFAULT_OPTIONS.items():
         outcome = topoloom("pattern", *format_size_arguments(name), *typed)
         if option in pattern.reads:
             assert outcome.status == 0, option
@@ -73,7 +73,10 @@ def test_options_without_effect_on_a_pattern_are_refused(
         assert f"is not an option of {name}, which takes --" in outcome.err
         assert outcome.err.count("\n") == 1
         for read in pattern.reads:
-            assert OTHERS[read][0][0].replace("--open", "/--open") in outcome.err
+            assert (
+                NON_DEFAULT_OPTIONS[read][0][0].replace("--open", "/--open")
+                in outcome.err
+            )
     for size in set(SIZES) - {pattern.size}:
         outcome = topoloom("pattern", *format_size_arguments(name), f"--{size}", "4")
         assert f"--{size} is not an option of {name}" in outcome.err

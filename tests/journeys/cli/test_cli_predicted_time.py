@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Predicted time on the command line: choice of the objective, and output."""
+"""Predicted time on the command line: as the default objective, and as printed."""
 
 from __future__ import annotations
 
@@ -59,7 +59,8 @@ def test_a_line_names_the_chosen_objective_and_the_reason(
 def test_short_messages_are_placed_for_hop_bytes(topoloom: Command) -> None:
     topoloom("pattern", "stencil2d", "--grid", "4x4", "--bytes", 8, "-o", "s.npz")
     printed = topoloom("map", "s.npz", "-m", TOLD).out
-    # 4 rounds of 1 us; 8 bytes take 8 ns on a link, which has at most 4 messages.
+    # A rank sends 4 messages of 1 us each. 8 bytes take 8 ns on a link, and no link has
+    # more than 4 messages.
     assert "  objective  hop-bytes: messages are short: startups and" in printed
 
 
@@ -160,7 +161,8 @@ def test_nodes_of_an_included_machine_can_be_replaced(topoloom: Command) -> None
     words = ["c.npz", "-m", "frontier+node:8", "--allocate", 8, "--json"]
     found = topoloom("map", *words).json
     assert len({slot // 8 for slot in found["placement"]}) == 8
-    # Half of the bytes are intra-node with two lines of 4 ranks or 2 x 2 x 2 per node.
+    # With two lines of 4 ranks or 2 x 2 x 2 ranks on a node, half of the bytes are
+    # intra-node.
     assert found["values"]["inter_node_bytes"] == 64 * 6 * 1024 / 2
     words = [*words[:-3], "--work", 10_000, "--json", "--allocate", 16]
     spread = topoloom("map", *words).json

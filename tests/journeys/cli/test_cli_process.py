@@ -116,8 +116,8 @@ def test_a_full_disk_is_a_failure(tmp_path: Path) -> None:
 
 
 def is_searching(pid: int) -> bool:
-    """Return whether a search runs, by the socket that it opens for Ctrl-C."""
-    # Files appear and vanish during the scan, and the process may end.
+    """Return whether a process searches: then it has opened a socket for Ctrl-C."""
+    # Files can appear and vanish during the scan, and the process can end.
     with contextlib.suppress(FileNotFoundError):
         for file in Path(f"/proc/{pid}/fd").iterdir():
             with contextlib.suppress(FileNotFoundError):
@@ -202,7 +202,7 @@ def test_ctrl_c_ends_a_search_with_the_best_so_far(tmp_path: Path) -> None:
 def test_ctrl_c_ends_the_best_effort_with_the_best_so_far(
     tmp_path: Path, imbalance: list[str]
 ) -> None:
-    # Large enough to outlast the signal on any machine.
+    # Large enough that the search is still running when the signal arrives.
     ranks = 200_000 if imbalance else 40_000
     words = ["random-geometric", "--ranks", str(ranks), "-o", "p.npz"]
     made = run_command("pattern", *words, cwd=tmp_path)
@@ -299,7 +299,7 @@ def test_ctrl_c_works_while_schedules_are_costed() -> None:
         stderr=subprocess.PIPE,
         text=True,
     )
-    wait_for_cpu_time(process, 3)  # until it is loaded and computing
+    wait_for_cpu_time(process, 3)  # until the program is loaded and computing
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=600)
     assert process.returncode == 130, errors

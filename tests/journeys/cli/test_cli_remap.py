@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Remapping a job with --from and --migration-cost."""
+"""Remapping of a job with --from and --migration-cost."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ TORUS = "torus:4x4x4"
 
 
 def make_grid_edges() -> dict[tuple[int, int], int]:
-    """Map each edge i < j of a grid to bytes that differ from neighboring edges."""
+    """Map the edges (i, j), i < j, of a grid to bytes; adjacent edges differ."""
     grid = {}
     for i in range(ROWS):
         for j in range(COLUMNS):

@@ -71,7 +71,8 @@ def test_times_in_switches_are_printed_beside_predictions(
     assert "busiest channels" in text
     assert document["results"][0]["busiest"][0]["channel"] in text
     for each in document["results"]:
-        # The outputs of a switch never all send as much as its busiest output.
+        # A switch is less busy than its busiest output, because its outputs never all
+        # send as much.
         switches = [one["busy"] for one in each["busiest_switches"]]
         assert switches == sorted(switches, reverse=True)
         assert 0 < switches[0] <= each["busiest"][0]["busy"]
@@ -135,7 +136,7 @@ def test_a_pattern_without_messages_takes_no_time(topoloom: Command) -> None:
 
 
 def test_simulated_ranks_are_in_launcher_order(topoloom: Command) -> None:
-    """Two neighbors on different nodes exchange 1 MB over 1 GB/s."""
+    """Two ranks exchange 1 MB over 1 GB/s unless they share a node."""
     topoloom("pattern", "ring", "--ranks", "2", "--bytes", "1MB", "-o", "p.npz")
     machine = "torus:4,bandwidth=1GB/s,latency=1us+node:2,memory=100GB/s"
     words = ["simulate", "p.npz", "-m", machine, "--allocate", 2, "--json"]
@@ -330,7 +331,7 @@ def test_signals_end_simgrid_without_leftover_files_or_processes(
 def test_ctrl_c_prints_the_placements_simulated_so_far(
     topoloom: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Block order uses one node; the other placement sends terabytes between nodes."""
+    """Block order needs one node; with the other placement nodes exchange terabytes."""
     topoloom("pattern", "ring", "--ranks", "16", "--bytes", "1TB", "-o", "p.npz")
     machine = "torus:4x4,bandwidth=1GB/s,latency=1us+node:16,memory=10GB/s"
     words = ["p.npz", "-m", machine, "--mapper", "random", "-o", "x.json"]
@@ -365,7 +366,7 @@ def test_ctrl_c_prints_the_placements_simulated_so_far(
 
 
 def list_processes_in(scratch: Path) -> list[str]:
-    """List the processes with this working directory, even if it was removed."""
+    """List the processes that run in this directory, even if it was removed."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs with a known structure, from pattern to placement."""
+"""Programs with a known communication structure, from pattern to placement."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def test_levels_of_the_trees_of_a_triangular_grid_are_phases(
         "row broadcasts, level 2",
     ]
     hop_bytes = [level["hop_bytes"] for level in shown["phases"]]
-    # Reductions reverse the broadcasts, last level first.
+    # Reductions send the messages of the broadcasts in reverse, and the last level
+    # first.
     assert sum(hop_bytes[:3]) == sum(hop_bytes[3:])
     assert hop_bytes[:3] == hop_bytes[:2:-1]
 
@@ -52,7 +53,7 @@ def test_the_mapper_bricks_beats_block_order_on_molecular_dynamics(
     hop_bytes = {mapper: measures["hop_bytes"] for mapper, measures in found.items()}
     assert hop_bytes["auto(effort=fast)"] <= hop_bytes["bricks"]
     assert hop_bytes["bricks"] < 0.4 * hop_bytes["block"]
-    # The inferred grid may be transposed and then divided differently.
+    # Without cells=, the inferred grid may be transposed, and then divided differently.
     assert hop_bytes["bricks(cells=6x6x4)"] < 1.1 * hop_bytes["bricks"]
     topoloom("pattern", "molecular-dynamics", "--no-proxies", "-o", "p.npz")
     copies = topoloom("map", *where, "--mapper", "bricks").json["values"]

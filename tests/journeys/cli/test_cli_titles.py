@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All verbs use the same titles for the same measures."""
+"""All verbs print the same measures with the same titles."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_comparison_has_the_measure_titles_in_its_heading(topoloom: Command) -
 def test_report_pages_have_the_rows_of_the_terminal(
     topoloom: Command, machine: str
 ) -> None:
-    """Titles, numbers, units and the name of the default are the same."""
+    """`map` and report pages use the same titles, numbers, units and default name."""
     topoloom("pattern", "ring", "-n", 16, "--bytes", 1000000, "-o", "p.npz")
     words = ["-m", machine, "--mapper", "hilbert", "-o", "x.json"]
     printed = topoloom("map", "p.npz", *words).out

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom verify` and `export` for torchrun: locations of ranks and their cost.
+"""`topoloom verify` and `export` for torchrun: where ranks run, and what that costs.
 
-The launcher here sets the variables documented by torchrun, because PyTorch takes
-too long to install and to import for a test.
+A stub sets the environment variables that torchrun documents, because PyTorch takes too
+long to install and import for a test.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MACHINE = "tree:2:2,bandwidth=50GB/s:10GB/s+node:2"
 
 
 def prepare_job(topoloom: Command) -> list[str]:
-    """Write a placement on four hosts and its script; return the command for both."""
+    """Write a placement on four hosts and a script; return the command to start it."""
     words = ["--mesh", "tp=2,pp=2,dp=2", "--traffic", "tp=1GB,dp=5MB,pp=90MB"]
     made = topoloom("axes", *words, "-m", MACHINE, "-o", "x.json",
                     "--write-pattern", "p.npz")  # fmt: skip
@@ -153,7 +153,7 @@ def test_the_script_without_a_command_fails_with_a_message(
 
 
 def verify_with_torchrun(topoloom: Command, replacement: str) -> Outcome:
-    """Verify a run with a modified `TORCHRUN`."""
+    """Verify a run of the stub `TORCHRUN` with a changed text."""
     command = prepare_job(topoloom)
     Path("torchrun.py").write_text(TORCHRUN.replace("children =", replacement, 1))
     return topoloom("verify", "x.json", "--hosts", "a,b,c,d", *command)
@@ -220,7 +220,7 @@ def fake_nvidia_smi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("fake_nvidia_smi")
 def test_gpu_uuids_are_compared_by_gpu_numbers(topoloom: Command) -> None:
-    """A UUID prefix is sufficient, and a MIG instance belongs to its GPU."""
+    """A prefix of its UUID names a GPU, and a MIG instance counts as its GPU."""
     uuids = 'os.environ["CUDA_VISIBLE_DEVICES"] = "MIG-7d217fa2,GPU-46abccf3"'
     found = verify_with_torchrun(topoloom, f"{uuids}\nchildren =")
     assert "all 8 ranks are where they are planned" in found.err
@@ -264,7 +264,7 @@ def test_the_gpu_of_a_rank_is_the_gpu_used_by_pytorch(topoloom: Command) -> None
 def test_a_job_without_torchrun_is_verified_with_the_torch_option(
     topoloom: Command,
 ) -> None:
-    """The launcher sets rank numbers and makes one GPU visible to each rank."""
+    """The launcher numbers ranks, and makes one GPU visible to each of them."""
     prepare_job(topoloom)
     Path("each.sh").write_text(
         "for rank in 0 1 2 3 4 5 6 7; do\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Verbs report the files that they write; placements name their graph."""
+"""Verbs report the files that they write, and placement files name their graph."""
 
 from __future__ import annotations
 

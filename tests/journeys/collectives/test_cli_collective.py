@@ -46,7 +46,7 @@ def test_a_model_without_cpu_times_has_no_cpu_column(
 def test_each_dependent_round_pays_the_latency(
     topoloom: Command,
 ) -> None:
-    """Each of ten MPI rounds over HDR takes more than a microsecond."""
+    """Each of the ten rounds takes more than a microsecond over HDR InfiniBand."""
     words = ["collective", "allreduce", "-n", 1024, "--bytes", 8, "--model", "hdr"]
     found = topoloom(*words, "--schedule", "recursive-doubling", "--json").json
     found = found["schedules"][0]
@@ -78,7 +78,7 @@ def test_a_written_rank_order_can_be_used_by_other_verbs(topoloom: Command) -> N
     assert first == second
 
     made = topoloom(*words, "--placement", "x.json", "--write-pattern", "p.npz")
-    assert made.status == 2  # a placement already names its machine
+    assert made.status == 2  # refused: --placement implies a machine
     made = topoloom(*ALL_TO_ALL, "--placement", "x.json", "--write-pattern", "p.npz")
     assert made.status == 0
     judged = topoloom("judge", "p.npz", "x.json", "--json").json
@@ -122,7 +122,7 @@ def test_decision_tables_contain_the_degree_of_a_many_to_many(
 
 
 def test_a_demand_matrix_sets_the_bytes_of_each_pair(topoloom: Command) -> None:
-    """A matrix in which each rank sends to the next three equals a degree of 3."""
+    """A matrix in which each rank sends to the next three is like --degree 3."""
     rows = [[(b - a) % 8 in (1, 2, 3) for b in range(8)] for a in range(8)]
     text = "\n".join(" ".join(str(50 * wanted) for wanted in row) for row in rows)
     Path("even.mat").write_text(text)
@@ -278,7 +278,7 @@ def test_output_has_the_machine_name_of_the_user_and_times_with_units(
     words = ["bcast", "-n", 2, "--bytes", 8, "-m", "frontier", "--allocate", 2]
     printed = topoloom("collective", *words)
     assert printed.out.startswith("broadcast of 8 B among 2 ranks on frontier\n")
-    assert " 0.08 ns" in printed.out  # over four NICs of 25 GB/s
+    assert " 0.08 ns" in printed.out  # over four NICs of 25 GB/s each
 
 
 def test_ranks_of_one_node_send_through_memory(topoloom: Command) -> None:

@@ -184,7 +184,7 @@ def test_grid_speeds_are_read_from_the_machine(
     assert f"  speeds  {speeds}\n" in topoloom(*words).out
     found = topoloom(*words, "--json").json
     assert found["speeds"] == speeds
-    # Give all speeds as options, so that none comes from the machine.
+    # Give all speeds as options, so that none is taken from the machine.
     latency, outer, inner = (
         word.split(" (")[0].removeprefix("latency ") for word in speeds.split(", ")
     )

@@ -11,7 +11,7 @@ import pytest
 if TYPE_CHECKING:
     from tests.conftest import Command
 
-#: Socket of each process on two quad-cores.
+#: Socket of each process on a node with two quad-core sockets.
 SOCKET = [0, 1, 0, 0, 1, 0, 1, 1]
 
 
@@ -58,7 +58,8 @@ def test_times_use_the_requested_reading(topoloom_with_costs: Command) -> None:
     }
     assert all(one["reading"] == reading for reading, one in found.items())
     assert topoloom_with_costs(*words, "--json").json == found["growing"]
-    # Steps: two messages inside a group, then four between two groups on two channels.
+    # Steps: one message inside a group, then two inside it, then four between the
+    # groups on two channels.
     assert found["printed"]["scatter_steps_s"] == pytest.approx([4e-6, 2e-6, 4e-6])
     assert found["growing"]["scatter_steps_s"] == pytest.approx(
         [4e-6, 2e-6 * 4 / 3, 2e-6 * 4 / 3]
@@ -85,7 +86,7 @@ def test_nested_groups_are_listed_with_statistics(topoloom: Command) -> None:
         ",".join("0" if a == b else f"{get_cost(a, b):.2f}e-6" for b in range(32))
         for a in range(32)
     ]
-    rows[1] = rows[1].replace("10.", "2000.", 1)  # one disturbed message
+    rows[1] = rows[1].replace("10.", "2000.", 1)  # one message with a disturbed time
     Path("costs.csv").write_text("\n".join(rows) + "\n")
     printed = topoloom("order", "costs.csv").out
     assert "group 0 " + " ".join(map(str, range(16))) in printed

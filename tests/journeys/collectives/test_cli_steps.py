@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom steps` and `trees` analyze schedules and multicasts on networks."""
+"""`topoloom steps` analyzes schedules on networks, and `topoloom trees` multicasts."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_written_order_has_the_printed_contention(
 def test_bandwidth_falls_with_contention_and_with_the_levels_climbed(
     topoloom: Command,
 ) -> None:
-    """Figures 4.3 and 4.4 of Kumar 2005, computed with his model."""
+    """Reproduces figures 4.3 and 4.4 of Kumar 2005 with his model."""
     tree = f"{TREE},bandwidth=340MB/s,latency=19ns"
     words = ["-m", tree, "--model", "qsnet", "--bytes", "256KiB", "--json"]
     key = "bytes_per_second_on_any_ascent"

@@ -25,7 +25,7 @@ ARGUMENTS = [
 ]
 
 
-#: Large enough for heavily loaded machines.
+#: Long enough for heavily loaded machines.
 TIMEOUT_MS = 600_000
 
 
@@ -56,7 +56,7 @@ def start_chromium() -> Iterator[Browser]:
 
 
 def open_report(browser: Browser, path: Path, **settings: Any) -> OpenPage:
-    """Open a report file and wait until it is drawn."""
+    """Open a report file, and wait until its pictures are drawn."""
     settings.setdefault("viewport", {"width": 1200, "height": 900})
     opened = OpenPage(browser.new_page(**settings))
     page = opened.page

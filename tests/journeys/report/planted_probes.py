@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Probe files of synthetic machines with known costs."""
+"""Writes probe files of synthetic machines with known costs."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ Costs = NDArray[np.float64]
 
 
 def make_group_costs(hosts: int, groups: int, near: float, far: float) -> Costs:
-    """Return pair costs of hosts in equal groups."""
+    """Return the costs between all pairs of hosts in groups of equal size."""
     group = np.arange(hosts) * groups // hosts
     return np.where(group[:, None] == group, near, far)
 
 
 def make_torus_costs(extents: Sequence[int], base: float, hop: float) -> Costs:
-    """Return pair costs of the nodes of a torus by hops."""
+    """Return the costs between all nodes of a torus: `base`, plus `hop` per hop."""
     at = np.indices(extents).reshape(len(extents), -1).T
     apart = np.abs(at[:, None] - at[None])
     hops = np.minimum(apart, np.array(extents) - apart).sum(axis=2)
@@ -44,7 +44,7 @@ def make_torus_costs(extents: Sequence[int], base: float, hop: float) -> Costs:
 
 
 def infer_from_scan(costs: Costs, hosts: Sequence[str]) -> Findings:
-    """Infer a machine from a scan with these costs."""
+    """Infer a machine from a synthetic scan with these costs."""
     samples = ProbeSamples(
         [RankPlace(host, str(rank), "Some MPI 1.0") for rank, host in enumerate(hosts)],
         [Order("circle", "echo", [SIZE], 1, f"0 {len(hosts)}")],
@@ -60,7 +60,7 @@ def infer_from_scan(costs: Costs, hosts: Sequence[str]) -> Findings:
 
 
 def add_message_sizes(found: Findings) -> Findings:
-    """Add message times of all sizes: two lines, the second from 4096 bytes on."""
+    """Add message times on two lines: up to 4096 bytes, and beyond."""
 
     def make_exchange(kind: str, size: int, window: int, seconds: float) -> Exchange:
         return Exchange(0, "alone", kind, size, window, 0, 1, np.full(5, seconds))
@@ -84,7 +84,7 @@ def add_message_sizes(found: Findings) -> Findings:
 
 
 def add_concurrent_pairs(found: Findings, name: str, channels: int) -> Findings:
-    """Add times of concurrent pairs; up to `channels` pairs run at full speed."""
+    """Add times of concurrent pairs; up to `channels` pairs are not slowed down."""
     pairs = [1, 2, 4, 8]
     seconds = [1e-3 * max(1.0, count / channels) for count in pairs]
     found.curves[name] = make_pair_curve(pairs, seconds, 10**7)
@@ -106,7 +106,7 @@ def save_probe(found: Findings, path: Path) -> Path:
 def write_tree_probe(
     path: Path, modify: Callable[[Findings], object] = lambda _: None
 ) -> Path:
-    """Write a probe of 16 hosts in groups of 5 and 9 us; n3 is slow."""
+    """Write a probe of 16 hosts: 5 us in groups, 9 us between them; n3 is slow."""
     hosts = [f"n{host}" for host in range(16)]
     costs = make_group_costs(16, 2, 5e-6, 9e-6)
     costs[3] *= 1.5

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom report`: placements that share a page, and errors."""
+"""`topoloom report`: several placements on one page, and errors."""
 
 from __future__ import annotations
 

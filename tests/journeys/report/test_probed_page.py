@@ -38,7 +38,7 @@ NASTY = "</script><img src=x onerror=alert(1)>"
 def open_probed_page(
     topoloom: Command, tmp_path: Path, browser: Any
 ) -> Iterator[Callable[..., OpenPage]]:
-    """Write the page of m.toml and open it; close all pages at the end."""
+    """Return a function that writes the page of m.toml and opens it."""
     pages = []
 
     def open_page(**settings: Any) -> OpenPage:
@@ -61,7 +61,7 @@ def get_text(shown: OpenPage, selector: str) -> str:
 
 
 def point_at_cell(shown: OpenPage, row: int, column: int, ranks: int) -> str:
-    """Point at a cell of the first matrix; return the displayed text."""
+    """Point at a cell of the first matrix; return the text that is then displayed."""
     box = shown.page.locator("#matrix-0").bounding_box()
     assert box is not None
     cell = (box["width"] - 52) / ranks
@@ -177,7 +177,7 @@ def test_lines_are_drawn_with_their_points_and_ends(
     shown = open_probed_page()
     charts = shown.page.locator("#sizes ~ .fits svg.chart")
     assert charts.count() == 2
-    # Eleven sizes in the upper chart, and their errors in the lower one.
+    # The upper chart has points for eleven sizes, and the lower one has their errors.
     assert charts.first.locator("circle").count() == 22
     assert charts.first.locator("rect.series1:not(.band)").count() == 22
     assert charts.first.locator("line.break.series0").count() == 1

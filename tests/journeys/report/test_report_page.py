@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""In a browser a report draws, responds to pointer and keys, and fetches nothing."""
+"""In a browser, a report draws, responds to pointer and keys, and fetches nothing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TOPOLOOM = str(Path(sys.executable).parent / "topoloom")
 NASTY = "</script><img src=x onerror=alert(1)>"
 
 
-def topoloom(folder: Path, *words: str) -> None:
+def run_topoloom(folder: Path, *words: str) -> None:
     done = subprocess.run(
         [TOPOLOOM, *words], cwd=folder, capture_output=True, text=True, check=False
     )
@@ -29,16 +29,16 @@ def topoloom(folder: Path, *words: str) -> None:
 
 @pytest.fixture(scope="module")
 def report_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Report 64 ranks on nodes of 2 x 2 slots; host names contain markup."""
+    """Write a report on 64 ranks on nodes of 2 x 2 slots; host names contain markup."""
     folder = tmp_path_factory.mktemp("report")
-    topoloom(folder, "pattern", "stencil3d", "--grid", "4x4x4", "-o", "p.npz")
+    run_topoloom(folder, "pattern", "stencil3d", "--grid", "4x4x4", "-o", "p.npz")
     where = ["-m", "torus:4x4x4+node:2:2", "--allocate", "20"]
-    topoloom(folder, "map", "p.npz", *where, "--mapper", "mahd", "-o", "x.json")
+    run_topoloom(folder, "map", "p.npz", *where, "--mapper", "mahd", "-o", "x.json")
     document = json.loads((folder / "x.json").read_text())
     document["allocation"]["hosts"] = [f"{NASTY}{i}" for i in range(20)]
     document["mapper"] = f"mahd{NASTY}"
     (folder / "x.json").write_text(json.dumps(document))
-    topoloom(folder, "report", "x.json", "-o", "r.html")
+    run_topoloom(folder, "report", "x.json", "-o", "r.html")
     return folder / "r.html"
 
 
@@ -96,7 +96,7 @@ def test_links_show_their_load_and_its_senders(open_page: OpenPage) -> None:
     assert get_text(page, "#scene-read") != caption
     page.click("#hot tbody tr:first-child button")
     assert get_text(page, "#scene-read") == caption
-    # The pointer also finds the link at its marks.
+    # The pointer also finds links where the picture draws them.
     page.keyboard.press("0")
     box = page.locator("#scene-marks").bounding_box()
     assert box is not None
@@ -122,9 +122,10 @@ def test_selecting_another_view_shows_its_links(open_page: OpenPage) -> None:
 @pytest.mark.parametrize(
     ("machine", "mesh", "loaded_links"),
     [
-        # Rings of 4 along the last axis of a torus: 16 links in each direction.
+        # The rings of tp go along the last axis of the torus, which has 16 links in
+        # each direction.
         ("torus:4x4,bandwidth=50GB/s", "tp=4,dp=4", {"+y": 16, "-y": 16}),
-        # The group is in a leaf switch, so tp uses no links above it.
+        # Each group of tp is below one leaf switch, so tp uses no links above it.
         ("tree:4:4,bandwidth=50GB/s:200GB/s", "tp=4,dp=4", {"up": 16, "down": 16}),
     ],
 )
@@ -134,8 +135,8 @@ def test_links_are_shown_by_the_axis_that_loads_them(
     axes = [axis[:2] for axis in mesh.split(",")]
     sends = ",".join(f"{axis}={9 // (1 + n)}GB" for n, axis in enumerate(axes))
     options = ["--mesh", mesh, "--traffic", sends, "--machine", machine]
-    topoloom(tmp_path, "axes", *options, "--write-pattern", "p.npz", "-o", "x.json")
-    topoloom(tmp_path, "report", "x.json", "-o", "r.html")
+    run_topoloom(tmp_path, "axes", *options, "--write-pattern", "p.npz", "-o", "x.json")
+    run_topoloom(tmp_path, "report", "x.json", "-o", "r.html")
     shown = open_report(browser, tmp_path / "r.html")
     page = shown.page
     assert get_text(page, "#parts").split() == ["Links", "loaded", "by", "all", *axes]
@@ -270,12 +271,12 @@ def extract_images(pdf: bytes) -> list[bytes]:
 def test_host_names_that_look_like_ranks_can_be_searched(
     browser: Any, tmp_path: Path
 ) -> None:
-    topoloom(tmp_path, "pattern", "ring", "--ranks", "16", "-o", "p.npz")
-    topoloom(tmp_path, "map", "p.npz", "-m", "torus:16", "-o", "x.json")
+    run_topoloom(tmp_path, "pattern", "ring", "--ranks", "16", "-o", "p.npz")
+    run_topoloom(tmp_path, "map", "p.npz", "-m", "torus:16", "-o", "x.json")
     document = json.loads((tmp_path / "x.json").read_text())
     document["allocation"]["hosts"] = [f"r{15 - i:02}n0" for i in range(16)]
     (tmp_path / "x.json").write_text(json.dumps(document))
-    topoloom(tmp_path, "report", "x.json", "-o", "r.html")
+    run_topoloom(tmp_path, "report", "x.json", "-o", "r.html")
     page = open_report(browser, tmp_path / "r.html").page
     page.fill("#search", "r12")
     assert get_text(page, "#found") == "1 to 1 of 1 node"
@@ -285,8 +286,8 @@ def test_host_names_that_look_like_ranks_can_be_searched(
 
 def test_a_pattern_without_messages_is_drawn(browser: Any, tmp_path: Path) -> None:
     save_graph(tmp_path / "p.npz", CommGraph.from_edges(1, [], [], []))
-    topoloom(tmp_path, "map", "p.npz", "-m", "torus:4x4x4", "-o", "x.json")
-    topoloom(tmp_path, "report", "x.json", "-o", "r.html")
+    run_topoloom(tmp_path, "map", "p.npz", "-m", "torus:4x4x4", "-o", "x.json")
+    run_topoloom(tmp_path, "report", "x.json", "-o", "r.html")
     opened = open_report(browser, tmp_path / "r.html")
     assert get_text(opened.page, "#scene-top") == "0 B"
     assert count_inked_pixels(opened.page, "scene") > 1000

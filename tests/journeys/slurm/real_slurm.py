@@ -2,9 +2,9 @@
 """Start a real Slurm on this machine with several virtual nodes.
 
 No network, systemd or root is needed, but the name of this machine must resolve to an
-address, on which the daemons listen. Alternatively each daemon runs on a host with a
-separate network. All files are in one directory. The daemons end with the process that
-started them.
+address, on which the daemons listen. Alternatively each daemon runs on a host with its
+own network. All files are in one directory. The daemons end when the process that
+started them ends.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=5 State=UP
 
 @dataclass(frozen=True)
 class RealSlurm:
-    """A running Slurm; its environment selects it for commands of a user."""
+    """A running Slurm. Commands run with its environment use this Slurm."""
 
     home: Path
     environment: Mapping[str, str]
@@ -74,7 +74,7 @@ class RealSlurm:
     def run_command(
         self, *words: object, **variables: str
     ) -> subprocess.CompletedProcess[str]:
-        """Run a command outside of any job."""
+        """Run a command with this Slurm, outside of any job."""
         return subprocess.run(
             _wrap_for_host(self.network, HEAD, [str(word) for word in words]),
             capture_output=True,
@@ -290,7 +290,7 @@ def _read_log_ends(home: Path) -> str:
 
 
 def describe_crossed_nodes(count: int) -> str:
-    """Describe nodes n1, n2, ... in a line; slot 0 is CPU 1 and slot 1 is CPU 0."""
+    """Describe a line of nodes n1, n2, ...; slot 0 is CPU 1, and slot 1 is CPU 0."""
     return f"""format = "topoloom-machine"
 version = 1
 [topology]

@@ -58,7 +58,7 @@ def test_srun_starts_ranks_that_are_bound(
     ]
 
 
-#: Stub of a Cray MPICH program: the rank is the position of the task id in a file.
+#: Stub of a Cray MPICH program, whose ranks are numbered as a file says.
 CRAY_RANK = """#!/bin/sh
 order=$(grep -v '^#' "$MPICH_RANK_REORDER_FILE" | tr ',' ' ')
 set -- $order
@@ -76,7 +76,7 @@ def test_cray_mpich_places_ranks_if_srun_starts_tasks_in_blocks(
     (tmp_path / "rank").write_text(CRAY_RANK)
     (tmp_path / "rank").chmod(0o755)
     save_graph(tmp_path / "ring.npz", ring(4, 1000))
-    # The allocation lists nodes in an order different from Slurm's.
+    # The allocation lists nodes in another order than Slurm.
     placing = ["--machine", "m.toml", "--allocation", "n2,n1", *bind]
     mapping = ["--mapper", "random", "--seed", "1", "-o", "x.json"]
     command = ["srun", "--mpi=none", "-n", "4", "./rank"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""With a real Slurm, detect the machine and the job's part of it."""
+"""With a real Slurm, the machine and the job's part of it are detected."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ pytestmark = pytest.mark.xdist_group("slurm_detect")
 TOPOLOOM = f"""#!/bin/sh
 exec '{sys.executable}' -c 'from topoloom.cli import main; main()' "$@"
 """
-#: Node types: sockets x cores; a CPU is a thread or a core.
+#: Node types with several sockets, cores and threads; a CPU is a thread or a core.
 NODES = {
     "n[1-4]": "CPUs=4 Sockets=2 CoresPerSocket=2",
     "n[5-6]": "CPUs=8 Sockets=2 CoresPerSocket=2 ThreadsPerCore=2",
     "n7": "CPUs=6 Sockets=1 CoresPerSocket=6 ThreadsPerCore=2",
     "n8": "CPUs=3",
 }
-#: The order of names differs from the tree; n9 is on a separate network.
+#: Switches do not group nodes in the order of names, and n9 is on a separate network.
 TOPOLOGY = """\
 SwitchName=leaf1 Nodes=n[1,3-4]
 SwitchName=leaf2 Nodes=n[2,5-7]
@@ -112,7 +112,7 @@ def test_a_job_detects_its_network_and_its_allocation(
     assert shown["allocated_slots"] == 16
 
 
-#: NIC speeds of this host; long machine texts are shortened.
+#: Matches parts of printed machines that depend on the NICs of this host.
 SPEEDS = re.compile(r"[0-9.]+ ?[GT]B/s|assumed: .* per node|(?<=11-8)@.*")
 
 
@@ -155,7 +155,7 @@ def test_the_allocation_has_the_order_of_srun(
     [
         ("-w n[1,3-4] -N3 -n5", {"n1": [0, 1, 2], "n3": [0], "n4": [0]}),
         ("-w n[1-2] --exclusive -N2 -n3", {"n1": [0, 1, 2, 3], "n2": [0, 1, 2, 3]}),
-        # Slurm allocates a core on each of two sockets.
+        # Slurm allocates one core on each of two sockets.
         ("-w n[1-2] -N2 -n4 --ntasks-per-node=2", {"n1": [0, 2], "n2": [0, 2]}),
         ("-w n[1-2] --exclusive --ntasks-per-node=2", {"n1": [0, 2], "n2": [0, 2]}),
         ("-w n1 -n2 -c2", {"n1": [0, 2]}),
@@ -164,12 +164,12 @@ def test_the_allocation_has_the_order_of_srun(
         ("-w n7 -n3", {"n7": [0, 1, 2]}),
         ("-w n7 -n3 -c2", {"n7": [0, 2, 4]}),
         ("-w n8 -n2", {"n8": [0, 1]}),
-        # A larger node does not change sockets: all nodes have 6 slots per socket.
+        # Together with a larger node, all nodes are described with 6 slots per socket.
         (
             "-w n[1,7] --exclusive -N2",
             {"n1": [0, 1, 6, 7], "n7": [0, 1, 2, 3, 4, 5]},
         ),
-        # A heterogeneous job is one allocation.
+        # The components of a heterogeneous job are one allocation.
         ("-w n8 -n1 : -w n[1-2] -N2 -n2", {"n8": [0], "n1": [0], "n2": [0]}),
     ],
 )
@@ -237,7 +237,7 @@ def test_a_node_like_this_machine_has_the_caches_of_hwloc(
         slurm.run_command("topoloom", "machine", "detect", "--json").stdout
     )
     shown = detect_machine(slurm, "-w n9 --exclusive", "srun -N1 -n1")
-    # A machine of several nodes has a hop weight.
+    # As one of several nodes, it gets a hop weight.
     inside = alone["machine"].partition("+node:")[2]
     assert shown["machine"] == f"tree:1+node:{inside}:16"
     assert (shown["hosts"], shown["allocation"]) == ("n9", "n9")

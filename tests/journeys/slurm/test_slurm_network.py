@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A real Slurm whose nodes have separate networks: ranks start, messages arrive."""
+"""Under a real Slurm with separate node networks, ranks start and messages arrive."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls whose schedule gains more than it costs, compared with MPI libraries.
+// Which calls save more time by their schedule than it costs, compared with the assumed choice of MPI
+// libraries.
 #include <doctest.h>
 
 #include <bit>
@@ -34,7 +35,7 @@ ScheduleCost cost_of(const Setting& setting, const Call& call, const std::string
 
 }  // namespace
 
-TEST_CASE("no call gains on one node, except with a schedule that the user names") {
+TEST_CASE("on one node no call saves time, except with a schedule that the user names") {
     Setting setting = on_torus_nodes(16, 16);
     Strategy strategy(setting);
     CHECK(!strategy.can_save_time());
@@ -52,7 +53,7 @@ TEST_CASE("no call gains on one node, except with a schedule that the user names
     }
 }
 
-TEST_CASE("a decision is applied, and undecided cases are treated as without a table") {
+TEST_CASE("a decision in a table is applied, and cases without a decision are treated as without a table") {
     Setting setting = on_torus_nodes(16, 16);
     setting.decisions =
         R"({"format": "topoloom-decisions", "version": 1, "operation": "all-to-all", "model": "", "machine": "",

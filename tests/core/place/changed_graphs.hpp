@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Graphs for tests of recognition: permuted ranks, bytes by axis, single changed edges.
+// Changes graphs for tests of recognition: permutes ranks, changes bytes, adds edges.
 #pragma once
 
 #include <functional>
@@ -39,7 +39,7 @@ inline CommGraph replace_bytes(const CommGraph& graph,
     });
 }
 
-/// The graph with one more edge, in both directions.
+/// The graph with one more pair of ranks that communicate, in both directions.
 inline CommGraph add_bidirectional_edge(const CommGraph& graph, Rank a, Rank b, Bytes bytes) {
     return CommGraph::from_rows(graph.rank_count(), [&](Rank u, const auto& add) {
         for (const Edge edge : graph.sends(u)) add(edge);

@@ -9,7 +9,7 @@
 #include "topoloom/machine/machine.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
 
-/// Names of the links on a route; split traffic has its share appended.
+/// Names of the links on a route. A link that carries only a share has the share appended.
 inline std::vector<std::string> route_names(const topoloom::Machine& machine, topoloom::Node a,
                                             topoloom::Node b) {
     std::vector<std::string> names;
@@ -21,7 +21,7 @@ inline std::vector<std::string> route_names(const topoloom::Machine& machine, to
     return names;
 }
 
-/// Number of messages on every link if every node sends one to every other node.
+/// Number of messages on every link if every node sends one message to every other node.
 template <class T>
 std::vector<double> all_to_all_loads(const T& topology) {
     std::vector<double> loads(topology.link_count(), 0.0);

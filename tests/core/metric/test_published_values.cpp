@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reproduces published numbers.
+// Reproduces published hops and loads.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -106,7 +106,7 @@ TEST_CASE("2-D stencils on tori have the hops of Bhatele and Kale 2008, table 5"
     CHECK(count_plane_hops({8, 16, 16}, 32, 512) == 25600);
 }
 
-TEST_CASE("round-robin has the hops of Bhatele and Kale 2008, table 5, flat and hashed") {
+TEST_CASE("round-robin has the hops of Bhatele and Kale 2008, table 5, with plain and with hashed indices") {
     const auto flat = [](std::uint32_t x, std::uint32_t y) { return x * 1024 + y; };
     CHECK(count_round_robin_hops({8, 8, 8}, 64, 1024, flat) == 149504);
     const auto hashed = [](std::uint32_t x, std::uint32_t y) {
@@ -117,7 +117,7 @@ TEST_CASE("round-robin has the hops of Bhatele and Kale 2008, table 5, flat and 
 }
 
 TEST_CASE(
-    "column groups of 48 load no link on one router chip, and 2 messages per link on two (Aktulga 2012)") {
+    "a column group of 48 loads no link on one router chip, and 2 messages per link on two (Aktulga 2012)") {
     const Machine machine = make_machine("torus:17x8x24,nodes=2,hosts=free,bandwidth.y=half+node:24");
     const Allocation all = Allocation::whole(machine);
     const CommGraph group = binomial_tree(48, Bytes{25});  // s = 2.5, in tenths

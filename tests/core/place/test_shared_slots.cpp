@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// More ranks than slots: capacities hold, results do not depend on threads, and improvers never make a
-// placement worse.
+// More ranks than slots: capacities hold, results do not depend on the number of threads, and improvers never
+// make a placement worse.
 #include <doctest.h>
 
 #include <algorithm>
@@ -60,7 +60,7 @@ TEST_CASE("shared slots never exceed their capacity") {
     }
 }
 
-TEST_CASE("shared slots get ranks of different loads") {
+TEST_CASE("ranks of different loads can share slots") {
     const Machine machine = make_machine("tree:4:4,distance=1:10");
     const Allocation allocation = Allocation::whole(machine);
     std::vector<double> load;
@@ -92,7 +92,7 @@ TEST_CASE("placements on shared slots do not depend on the number of threads") {
     }
 }
 
-TEST_CASE("refine never returns a worse placement, and stops early when its budget ends") {
+TEST_CASE("refine never returns a placement worse than its start, and stops when its budget ends") {
     const Machine machine = make_machine("torus:4x4");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = random_geometric(800, Bytes{10}, 4, 6);
@@ -119,7 +119,8 @@ TEST_CASE("a grid on shared slots is divided into squares") {
     CHECK(hop_bytes(graph, machine, place(problem, "auto").placement.slots()) == 64);
 }
 
-TEST_CASE("three equally distant groups all get their share, whatever attracts ranks elsewhere") {
+TEST_CASE(
+    "three equally distant groups of slots get equal shares of ranks, whatever attracts ranks elsewhere") {
     // Both axes are cut; every ring of three is then divided at once while other parts of the torus attract
     // its ranks.
     const Machine machine = make_machine("torus:3x4");
@@ -150,7 +151,7 @@ TEST_CASE("stars and isolated ranks can share slots") {
     }
 }
 
-TEST_CASE("a clique with more peers than a search examines is divided into its tightly coupled groups") {
+TEST_CASE("all-to-all with more peers than a search examines is divided into its tightly coupled groups") {
     constexpr std::uint32_t ranks = 320;
     const Machine machine = make_machine("tree:4:4,distance=1:10");
     const Allocation allocation = Allocation::whole(machine);

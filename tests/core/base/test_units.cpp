@@ -11,15 +11,17 @@
 using namespace topoloom;
 
 TEST_CASE("bandwidths are read in bytes and bits, with decimal and binary prefixes") {
-    struct Row {
+    struct BandwidthText {
         const char* text;
         double bytes_per_second;
     };
-    for (const Row& row :
-         {Row{"9.4 GB/s", 9.4e9}, Row{"25GBps", 25e9}, Row{"100 Gbit/s", 12.5e9}, Row{"8 b/s", 1},
-          Row{"8 Mbps", 1e6}, Row{"1 KiB/s", 1024}, Row{"2 GiB/s", 2147483648.0}, Row{"3 kB/s", 3000},
-          Row{"3 KB/s", 3000}, Row{"1TB/s", 1e12}, Row{"1 PB/s", 1e15}, Row{"5", 5}, Row{"5 B/s", 5},
-          Row{"1e9", 1e9}}) {
+    for (const BandwidthText& row :
+         {BandwidthText{"9.4 GB/s", 9.4e9}, BandwidthText{"25GBps", 25e9},
+          BandwidthText{"100 Gbit/s", 12.5e9}, BandwidthText{"8 b/s", 1}, BandwidthText{"8 Mbps", 1e6},
+          BandwidthText{"1 KiB/s", 1024}, BandwidthText{"2 GiB/s", 2147483648.0},
+          BandwidthText{"3 kB/s", 3000}, BandwidthText{"3 KB/s", 3000}, BandwidthText{"1TB/s", 1e12},
+          BandwidthText{"1 PB/s", 1e15}, BandwidthText{"5", 5}, BandwidthText{"5 B/s", 5},
+          BandwidthText{"1e9", 1e9}}) {
         CAPTURE(std::string(row.text));
         CHECK(parse_bandwidth(row.text).value == doctest::Approx(row.bytes_per_second));
     }

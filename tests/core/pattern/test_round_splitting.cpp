@@ -18,7 +18,7 @@ TEST_CASE("a phase is not split if all pairs send the same number of messages") 
     CHECK(split_rounds(CommGraph()).empty());
 }
 
-TEST_CASE("rounds contain all messages and bytes of a phase, and each pair from the first round on") {
+TEST_CASE("rounds contain all messages and bytes of a phase, and each pair is in all rounds up to its last") {
     Rng rng(1);
     for (int i = 0; i < 20; ++i) {
         const CommGraph phase = random_pattern(9, 40, rng);
@@ -50,7 +50,7 @@ TEST_CASE("rounds contain all messages and bytes of a phase, and each pair from 
     }
 }
 
-TEST_CASE("many different message counts are rounded up to sixteen values") {
+TEST_CASE("if there are many different message counts, they are rounded up to sixteen values") {
     constexpr std::size_t ranks = 100;
     std::vector<Rank> sources(ranks);
     std::vector<Rank> peers;

@@ -20,12 +20,12 @@ namespace {
 
 using enum Operation;
 
-/// The default setup of SMPI: 1 us at each end, and bytes that take time only on links.
+/// The default setup of SMPI: a message takes 1 us at each end, and its bytes take time only on links.
 NetworkModel link_limited_model() {
     return NetworkModel::regimes({{1e-6, 0}}, {.latency = 1e-6, .send_cpu = 1e-6, .receive_cpu = 1e-6});
 }
 
-/// Every route has two links, with 2 us in total.
+/// Every route has two links, with a total latency of 2 us.
 double time_on_switch(Operation operation, std::size_t ranks, std::int64_t bytes, const char* name,
                       const NetworkModel& model = link_limited_model()) {
     const Machine machine = make_machine("tree:16,bandwidth=1GB/s,latency=1us");
@@ -51,7 +51,7 @@ double process_one_by_one(std::vector<ArrivingMessage> messages) {
 
 }  // namespace
 
-TEST_CASE("messages of a rank leave in sequence, after the CPU has started them") {
+TEST_CASE("messages of a rank leave one after the other, each after the CPU has started it") {
     for (const auto& [overhead, turn] : {std::pair(0.0, 3.0), {1.0, 3.0}, {3.0, 3.0}, {5.0, 3.0}}) {
         Departures sent;
         for (int k = 1; k < 9; ++k) {
@@ -66,7 +66,8 @@ TEST_CASE("messages of a rank leave in sequence, after the CPU has started them"
     CHECK(wired.left == 4);
 }
 
-TEST_CASE("messages at equal intervals are processed in sequence, and others no later") {
+TEST_CASE(
+    "the end time of messages that arrive at equal intervals is exact, and that of others is no later") {
     Rng rng(5);
     for (int trial = 0; trial < 1000; ++trial) {
         const double distance = trial % 2 == 0 ? 0.3 * rng.below(9) : -1;
@@ -85,19 +86,20 @@ TEST_CASE("messages at equal intervals are processed in sequence, and others no 
     CHECK(Arrivals{}.end_time() == 0);
 }
 
-TEST_CASE("a round of several messages takes the longest time of CPU, wire and port") {
+TEST_CASE("a round of several messages takes as long as the busiest of CPU, wire and port") {
     // One message: o_s + L + b / bandwidth + o_r.
     CHECK(time_on_switch(broadcast, 2, 500, "binomial") == is(1e-6 + 2e-6 + 0.5e-6 + 1e-6));
-    // 3 messages to one rank each: 3 o_s + L + wire + o_r, and with 8 times the bytes o_s + L + port + o_r.
+    // Every rank sends one message to each of 3 others: 3 o_s + L + wire + o_r. With 8 times the bytes it is
+    // o_s + L + port + o_r.
     CHECK(time_on_switch(all_to_all, 4, 500, "at-once") == is(3e-6 + 2e-6 + 0.5e-6 + 1e-6));
     CHECK(time_on_switch(all_to_all, 4, 4000, "at-once") == is(1e-6 + 2e-6 + 12e-6 + 1e-6));
-    // 8 of each: 8 o_s + 8 o_r.
+    // With 8 messages sent and received by each rank: 8 o_s + 8 o_r.
     CHECK(time_on_switch(all_to_all, 9, 500, "at-once") == is(16e-6));
     // 3 concurrent messages to a root: o_s + L + wire + 3 o_r, because the root processes them in sequence.
     CHECK(time_on_switch(gather, 4, 500, "linear") == is(1e-6 + 2e-6 + 0.5e-6 + 3e-6));
 }
 
-TEST_CASE("an exchange takes LogGP's L + 2 o + (b - 1) G, if either the gap or the overhead is longer") {
+TEST_CASE("an exchange takes LogGP's L + 2 o + (b - 1) G, whether the gap or the overhead is longer") {
     constexpr double latency = 5e-6, overhead = 2e-6, byte_gap = 1e-9;
     for (const double gap : {1e-6, 3e-6, 4e-6, 7e-6}) {
         const NetworkModel model = NetworkModel::loggp(latency, overhead, gap, byte_gap);
@@ -119,7 +121,7 @@ TEST_CASE("latency and bandwidth of links depend on the message size") {
           time_on_switch(all_to_all, 4, 4000, "at-once"));
 }
 
-TEST_CASE("a round waits for the latency of its message, for any size") {
+TEST_CASE("a round includes the latency of its message, for any size") {
     const NetworkModel model =
         NetworkModel::regimes({{1e-6, 1e-9}}).with_single_message_lines({{3e-6, 1e-9, 100}, {9e-6, 1e-9}});
     for (const auto& [bytes, alone] : {std::pair{100, 3.1e-6}, {101, 9.101e-6}}) {
@@ -146,11 +148,12 @@ TEST_CASE("a reduction costs time per received byte, a copy none") {
     CHECK(seconds(all_reduce, "recursive-doubling") == is(3 * (1e-6 + 8e-6 + 16e-6)));
     CHECK(seconds(reduce, "binomial") == is(3 * (1e-6 + 8e-6 + 16e-6)));
     CHECK(seconds(broadcast, "binomial") == is(3 * (1e-6 + 8e-6)));
-    // Halves, quarters and eighths are added, and then gathered.
+    // Halves, quarters and eighths of the data are reduced, and then gathered.
     CHECK(seconds(all_reduce, "halving") == is(6e-6 + 14e-6 + 14e-6));
 }
 
-TEST_CASE("more bytes, overhead or latency never make a schedule faster, and no part exceeds the total") {
+TEST_CASE(
+    "more bytes, overhead or latency never make a schedule faster, and no part exceeds the total time") {
     Rng rng(11);
     const Machine machine = make_machine("torus:4x4,bandwidth=2GB/s,latency=0.5us");
     const ids<Slot> slot_ids(16);
@@ -181,7 +184,7 @@ TEST_CASE("more bytes, overhead or latency never make a schedule faster, and no 
             }
             const AnySchedule schedule = make_schedule({operation, 16, Bytes{1000}}, name);
             CHECK(one.time >= cost(schedule, NetworkModel::regimes({line}, costs)).time * (1 - 1e-12));
-            // In chains, more bytes may mean more segments, which overlap more.
+            // More bytes can give a chain more segments, which overlap more.
             if (name.starts_with("chain")) continue;
             CHECK(found(3000, costs).time >= one.time);
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Near partners: transports have minimum cost, and receive limits preserve loads and messages.
+// Tests balancers that prefer near partners: transports have minimum cost, and a receive limit changes
+// neither the final loads nor the number of messages.
 #include <doctest.h>
 
 #include <map>
@@ -64,7 +65,7 @@ struct NearCase {
     }
 };
 
-/// The remaining excess after shipments.
+/// The excess that remains after the shipments.
 TaskCounts remaining_excess(const NearExcess& near, const std::vector<Shipment>& shipments) {
     TaskCounts rest = near.excess;
     for (const auto& [sender, receiver, tasks] : shipments) {
@@ -75,7 +76,7 @@ TaskCounts remaining_excess(const NearExcess& near, const std::vector<Shipment>&
     return rest;
 }
 
-/// Reference: finds the nearest sender along the order by exhaustive search.
+/// Reference: searches all ranks for the nearest sender along the order.
 Plan reference_nearest_plan(const TaskCounts& loads, const std::vector<std::uint32_t>& order) {
     TaskCounts excess = target_loads(loads);
     for (std::size_t i = 0; i < excess.size(); ++i) excess[i] = loads[i] - excess[i];
@@ -99,7 +100,7 @@ Plan reference_nearest_plan(const TaskCounts& loads, const std::vector<std::uint
 
 }  // namespace
 
-TEST_CASE("the cheapest transport costs as much as the proven minimum") {
+TEST_CASE("the cheapest transport costs exactly the proven minimum") {
     Rng rng(10);
     for (int draw = 0; draw < 60; ++draw) {
         for (const std::string& text : machines) {
@@ -131,7 +132,7 @@ TEST_CASE("the cheapest transport costs as much as the proven minimum") {
     }
 }
 
-TEST_CASE("near matching is cheapest on a tree, where only the net excess leaves a part") {
+TEST_CASE("near matching is cheapest on a tree, because only the net excess leaves a subtree") {
     Rng rng(11);
     for (int draw = 0; draw < 100; ++draw) {
         const NearCase one("tree:4:4:3,distance=1:10:100", rng);
@@ -141,7 +142,7 @@ TEST_CASE("near matching is cheapest on a tree, where only the net excess leaves
     }
 }
 
-TEST_CASE("removing cycles of shipments costs nothing and changes nothing else") {
+TEST_CASE("removing cycles of shipments never raises the cost and keeps what each rank sends and receives") {
     Rng rng(16);
     for (int draw = 0; draw < 300; ++draw) {
         const std::uint32_t senders = 1 + rng.below(8);
@@ -181,7 +182,7 @@ TEST_CASE("removing cycles of shipments costs nothing and changes nothing else")
     }
 }
 
-TEST_CASE("windows make shipments of many ranks cheaper without changing final loads") {
+TEST_CASE("improving shipments in windows lowers their cost and keeps the final loads") {
     Rng rng(17);
     const Machine machine = make_machine("torus:24x24x24");
     const Allocation allocation = fragmented_allocation(machine, 9000, 3, 1);
@@ -210,7 +211,7 @@ TEST_CASE("windows make shipments of many ranks cheaper without changing final l
     CHECK(rounds_of(loads, plan) == 1);
 }
 
-TEST_CASE("a receive limit bounds the senders per rank, and keeps one round and the number of messages") {
+TEST_CASE("a receive limit bounds the senders to each rank, and takes no further rounds or messages") {
     Rng rng(12);
     for (int draw = 0; draw < 60; ++draw) {
         for (const std::string& text : machines) {
@@ -261,7 +262,8 @@ TEST_CASE("a locality-preserving order contains each rank once, and follows a li
     CHECK(near_order(line, slots) == std::vector<std::uint32_t>{1, 2, 0});
 }
 
-TEST_CASE("along a curve, the alias and nearest-sender balancers keep their guarantees") {
+TEST_CASE(
+    "along a curve, the alias and nearest-sender balancers take one round, with one sender per receiver") {
     Rng rng(14);
     for (int draw = 0; draw < 60; ++draw) {
         for (const std::string& text : machines) {
@@ -284,7 +286,7 @@ TEST_CASE("along a curve, the alias and nearest-sender balancers keep their guar
     CHECK(balance(problem, "curve") == balance({loads}, "alias"));
 }
 
-TEST_CASE("auto is as good as the best method that it tries, for each cost") {
+TEST_CASE("by each cost, auto is at least as good as every method that it tries") {
     Rng rng(15);
     for (const std::string& text : machines) {
         const NearCase one(text, rng);

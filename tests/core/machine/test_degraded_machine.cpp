@@ -22,7 +22,7 @@ using Names = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("a route without failures is unchanged, and a route with a failure avoids it") {
+TEST_CASE("a failure changes only the routes that contain it, and they avoid it") {
     const Machine machine = make_machine("mesh:3x3+down:3-4");
     CHECK(vertex_names_of_route(machine, Node{0}, Node{8}) ==
           vertex_names_of_route(make_machine("mesh:3x3"), Node{0}, Node{8}));
@@ -38,13 +38,14 @@ TEST_CASE("a cable may be down in one direction only") {
     CHECK(machine.hops(Node{1}, Node{0}) == 1);
 }
 
-TEST_CASE("a failed node disables its router only if no other node of the router is up") {
+TEST_CASE("without host links, a router fails only if all its nodes fail") {
     CHECK(make_machine("torus:8+down:1").hops(Node{0}, Node{2}) == 6);
     CHECK(make_machine("torus:8,nodes=2,hosts=free+down:2").hops(Node{0}, Node{4}) == 2);
     CHECK(make_machine("torus:8,nodes=2,hosts=free+down:2,3").hops(Node{0}, Node{4}) == 6);
 }
 
-TEST_CASE("a router stays up without its nodes, and a failed router disables them") {
+TEST_CASE(
+    "with host links, a router stays up if all its nodes fail, and a failed router disables its nodes") {
     CHECK(make_machine("torus:8,nodes=2+down:2").hops(Node{0}, Node{4}) == 2 + 2);
     CHECK(make_machine("torus:8,nodes=2+down:2,3").hops(Node{0}, Node{4}) == 2 + 2);
     const Machine machine = make_machine("torus:8,nodes=2+down:v1");
@@ -54,7 +55,7 @@ TEST_CASE("a router stays up without its nodes, and a failed router disables the
                          "the allocation names node 3, which is down", Error);
 }
 
-TEST_CASE("a node is down if a link to or from it is") {
+TEST_CASE("a node is down if a link to or from it is down") {
     // Vertices 8 to 23 are the nodes.
     for (const std::string text : {"10-1", "10>1", "1>10", "v10", "2"}) {
         CAPTURE(text);
@@ -66,7 +67,7 @@ TEST_CASE("a node is down if a link to or from it is") {
     }
 }
 
-TEST_CASE("routes of a degraded dragonfly avoid failures, from node to node") {
+TEST_CASE("routes of a degraded dragonfly avoid failures and lead from node to node") {
     const Machine whole = make_machine("dragonfly:1x4,nodes=2");
     CHECK(vertex_names_of_route(whole, Node{0}, Node{3}) ==
           Names{"node 0 up", "group 0 router 0 -> router 1", "node 3 down"});
@@ -123,7 +124,7 @@ TEST_CASE("failures of unknown nodes, vertices and links are refused") {
                          Error);
 }
 
-TEST_CASE("distances around failures that do not fit in memory are refused before links are listed") {
+TEST_CASE("a table of distances around failures that exceeds memory is refused before links are listed") {
     for (const char* text : {"torus:16384x16384+down:1", "tree:1000:2000000+down:1"}) {
         CAPTURE(text);
         CHECK_THROWS_WITH_AS(make_machine(text), doctest::Contains("need more memory than"), Error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Graphs of collectives equal the sum of rounds simulated with sets of blocks.
+// Graphs of collectives equal the sum of their rounds, which are simulated with sets of blocks.
 #include <bit>
 #include <set>
 
@@ -10,7 +10,7 @@
 #include "topoloom/schedule/collectives/schedule_graph.hpp"
 
 #include "pattern/collectives.hpp"
-#include "pattern/dense.hpp"
+#include "pattern/dense_matrix.hpp"
 
 using namespace topoloom;
 
@@ -92,7 +92,8 @@ TEST_CASE("Bruck's all-gather gives every block to every rank, and the graph has
         SimulatedAllGather all(n);
         for (std::size_t step = 1; step < n; step *= 2) {
             for (std::size_t u = 0; u < n; ++u) {
-                // Rank u has u, u + 1, ...; the receiver lacks the blocks from u on until it has all.
+                // Rank u has blocks u, u + 1, ... The receiver lacks blocks from u on, up to the last missing
+                // one.
                 Blocks blocks;
                 for (std::size_t k = 0; k < std::min(step, n - step); ++k) blocks.insert((u + k) % n);
                 all.send(u, (u + n - step) % n, blocks);
@@ -115,7 +116,7 @@ TEST_CASE("an all-gather moves n (n - 1) blocks with any algorithm, for powers o
     }
 }
 
-TEST_CASE("a binomial tree reaches every rank once, from the rank with the lowest bit cleared") {
+TEST_CASE("in a binomial tree every rank receives once, from the rank with its lowest bit cleared") {
     for (std::size_t n = 1; n <= 33; ++n) {
         for (std::size_t root = 0; root < n; root += 3) {
             Dense expected = empty_matrix(n);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reference: a communication graph as dense matrices.
+// Reference: a communication graph as a dense matrix.
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "pattern/collectives.hpp"
-#include "place/renumbered.hpp"
+#include "place/changed_graphs.hpp"
 #include "topoloom/pattern/generators/random_geometric.hpp"
 #include "topoloom/pattern/recognize/recognize.hpp"
 
@@ -14,7 +14,7 @@ using namespace topoloom;
 
 namespace {
 
-/// The axes of a stencil on this grid that its edges determine; see recognize().
+/// The axes by which recognize() describes a stencil on this grid: those that the edges determine.
 std::vector<PatternAxis> expected_axes(const std::vector<GridAxis>& grid, StencilShape shape) {
     std::vector<PatternAxis> axes;
     std::uint32_t twins = 1;
@@ -94,7 +94,7 @@ void check_stencil(const std::vector<GridAxis>& grid, StencilShape shape) {
     REQUIRE(pattern);
     const std::size_t n = graph.rank_count();
     const bool all_to_all = graph.edge_count() == n * (n - 1);
-    if (all_to_all && !pattern->uniform) return;  // recognized as the groups of its unequal bytes
+    if (all_to_all && !pattern->uniform) return;  // unequal bytes may be recognized as groups instead
     check_pattern(graph, *pattern);
     auto expected = expected_axes(grid, shape);
     const bool one_ring = expected.size() == 1 && expected[0].kind == AxisKind::ring;
@@ -104,7 +104,8 @@ void check_stencil(const std::vector<GridAxis>& grid, StencilShape shape) {
 
 }  // namespace
 
-TEST_CASE("stars and boxes of one to three axes are recognized, every extent from 1 to 6, periodic or not") {
+TEST_CASE(
+    "star and box stencils of one to three axes are recognized, for extents from 1 to 6, periodic or not") {
     std::vector<GridAxis> kinds;
     for (std::uint32_t extent = 1; extent <= 6; ++extent) {
         kinds.push_back({extent, false});
@@ -132,7 +133,7 @@ TEST_CASE("grids of four to six axes are recognized") {
     check_stencil({{4, true}, {3, false}, {2, false}, {3, true}, {2, true}, {3, false}}, StencilShape::star);
 }
 
-TEST_CASE("a hypercube exchange is recognized, with its bytes by dimension") {
+TEST_CASE("a hypercube exchange is recognized, with its bytes per dimension") {
     const CommGraph graph = renumber_ranks(recursive_doubling(64, Bytes{3}), 2).symmetric();
     const auto pattern = recognize(graph);
     REQUIRE(pattern);
@@ -173,7 +174,8 @@ TEST_CASE("rows and columns with all-to-all are recognized") {
     CHECK(pattern->axes == std::vector<PatternAxis>{{7, AxisKind::clique}, {5, AxisKind::clique}});
 }
 
-TEST_CASE("a grid with an added, missing or moved edge is rejected, and different bytes are not uniform") {
+TEST_CASE(
+    "a grid with an added, missing or moved edge is rejected, and one with different bytes is not uniform") {
     for (const StencilShape shape : {StencilShape::star, StencilShape::box}) {
         for (const bool periodic : {false, true}) {
             const std::vector<GridAxis> grid{{6, periodic}, {5, periodic}, {5, false}};
@@ -203,7 +205,7 @@ TEST_CASE("a grid with an added, missing or moved edge is rejected, and differen
     }
 }
 
-TEST_CASE("complete groups are recognized, also among lighter messages") {
+TEST_CASE("groups with all-to-all are recognized, also among lighter messages") {
     Rng rng(4);
     const auto groups = [&](std::uint32_t light) {
         return CommGraph::from_rows(60, [&](Rank u, const auto& add) {

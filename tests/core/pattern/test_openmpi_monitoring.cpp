@@ -6,7 +6,7 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/pattern/readers/monitoring.hpp"
 
-#include "pattern/dense.hpp"
+#include "pattern/dense_matrix.hpp"
 #include "pattern/refused_texts.hpp"
 
 using namespace topoloom;
@@ -41,7 +41,7 @@ const std::string rank_2 =
 
 }  // namespace
 
-TEST_CASE("files of several ranks give one graph, in which a get sends data to its caller") {
+TEST_CASE("files of several ranks give one graph, in which the data of a get goes to the caller") {
     Dense expected = empty_matrix(4);
     add(expected, 0, 1, 300 + 4292 + 32, 3 + 27 + 1);
     add(expected, 0, 3, 0, 4);
@@ -66,7 +66,7 @@ TEST_CASE("only the selected kinds of messages are counted") {
                          "no line has messages of the kinds asked for; is this monitoring output?", Error);
 }
 
-TEST_CASE("phases of a rank are summed, and a given number of ranks includes silent ones") {
+TEST_CASE("phases of a rank are summed, and ranks that sent nothing count if the number of ranks is given") {
     const std::string line = "E\t0\t1\t10 bytes\t2 msgs sent\n";
     Dense expected = empty_matrix(5);
     add(expected, 0, 1, 20, 4);
@@ -74,7 +74,7 @@ TEST_CASE("phases of a rank are summed, and a given number of ranks includes sil
     CHECK(read_monitoring(line).rank_count() == 2);
 }
 
-TEST_CASE("impossible monitoring lines are refused with the line and the reason") {
+TEST_CASE("invalid monitoring lines are refused with the line and the reason") {
     constexpr const char* nothing = "no line has messages of the kinds asked for; is this monitoring output?";
     check_refused(
         [](const auto& text) { return read_monitoring(text, {}, 4); },

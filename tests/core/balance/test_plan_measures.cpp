@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures of plans, rounds, balancers with the fewest tasks, and balancers between neighbors.
+// Measures and rounds of plans, balancers that move the fewest tasks, and balancers that move tasks only
+// between neighbors.
 #include <doctest.h>
 
 #include <cmath>
@@ -36,7 +37,7 @@ double sum_of_squares(const Plan& plan) {
 
 }  // namespace
 
-TEST_CASE("a plan is sorted and has each pair once, and its measures match its moves") {
+TEST_CASE("a plan is sorted and lists each pair of ranks once, and its measures match its moves") {
     const Plan plan = make_plan_of({{2, 1, 3}, {0, 1, 2}, {2, 0, 0}, {2, 1, 1}, {2, 3, 5}});
     CHECK(plan == make_plan_of({{0, 1, 2}, {2, 1, 4}, {2, 3, 5}}));
     CHECK(measure_plan(plan, 4) == PlanMeasures{3, 11, 2, 6, 2, 9});
@@ -50,14 +51,14 @@ TEST_CASE("ranks that forward received tasks take more rounds") {
     CHECK_THROWS_AS(static_cast<void>(rounds_of(TaskCounts{1, 0, 0}, make_plan_of({{1, 2, 1}}))), Error);
 }
 
-TEST_CASE("the cheapest ranks get the ceiling of the mean") {
+TEST_CASE("the ceiling of the mean goes to the ranks where it saves most moves, or to the busiest ranks") {
     CHECK(target_loads(TaskCounts{5, 3, 0, 2, 1}) == TaskCounts{2, 3, 2, 2, 2});
     CHECK(target_loads(TaskCounts{5, 0, 3, 2, 2}) == TaskCounts{3, 2, 3, 2, 2});
     CHECK(targets_by_load(TaskCounts{5, 3, 0, 2, 1}) == TaskCounts{3, 2, 2, 2, 2});
     CHECK(targets_by_load(TaskCounts{4, 4, 0, 1, 2}) == TaskCounts{3, 2, 2, 2, 2});
 }
 
-TEST_CASE("two-pointer balancing moves the fewest tasks, from every rank and in total") {
+TEST_CASE("two-pointer balancing moves the fewest tasks, in total and to and from any rank") {
     Rng rng(4);
     for (int draw = 0; draw < 2000; ++draw) {
         const TaskCounts loads = random_loads(1 + rng.below(40), 1 + rng.below(30), rng);
@@ -115,7 +116,7 @@ TEST_CASE("on a ring of four ranks, half of the excess flows in each direction")
     CHECK(diffusion_plan(loads, ring, 2, 1000) == plan);
 }
 
-TEST_CASE("diffusion converges to the least-squares flow, up to fractions of a task") {
+TEST_CASE("diffusion differs from the least-squares flow by only fractions of a task") {
     Rng rng(7);
     for (int draw = 0; draw < 20; ++draw) {
         TaskCounts loads = random_even_loads(32, 9, rng);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Several mesh layouts of the same ranks: measured like placements, even if the layouts divide the ranks
-// differently.
+// Several mesh layouts of the same ranks: their times equal those of their placements, even if the layouts
+// divide the ranks differently.
 #include <doctest.h>
 
 #include <string>
@@ -17,7 +17,7 @@ namespace {
 
 using Extents = std::vector<std::uint32_t>;
 
-/// Reference: seconds of all phases of all traffic.
+/// Reference: the predicted time in seconds, summed over all phases of all traffic.
 double reference_time(const Machine& machine, const MeshLayout& layout, const std::vector<Slot>& slots) {
     double sum = 0;
     for (const auto& [extents, traffic] : layout) {
@@ -27,8 +27,8 @@ double reference_time(const Machine& machine, const MeshLayout& layout, const st
     return sum;
 }
 
-/// Attention along the first or second axis of `a`, experts along the first or second axis of `b`, each as a
-/// separate layout.
+/// Four layouts, one for each combination: attention along the first or second axis of `a`, experts along the
+/// first or second axis of `b`.
 std::vector<MeshLayout> make_layouts(const Extents& a, const Extents& b) {
     std::vector<MeshLayout> layouts;
     for (const std::uint32_t attention : {0U, 1U}) {
@@ -43,15 +43,16 @@ std::vector<MeshLayout> make_layouts(const Extents& a, const Extents& b) {
 
 }  // namespace
 
-TEST_CASE("the result is never worse, keeps ranks on distinct slots and has the value of its placement") {
+TEST_CASE(
+    "the best order is never worse than the others, uses distinct slots and has the time of its placement") {
     for (const char* text :
          {"torus:4x4x4", "mesh:8x6", "rails:8:3:2", "rails:18:4:1,bandwidth=1GB/s,bandwidth.nvlink=9GB/s",
           "tree:4:4:3", "dragonfly:5x4,nodes=3", "rails:8:8:1+down:3"}) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
         const Allocation allocation = Allocation::whole(machine);
-        // The first two divide a common mesh of 2 x 2 x 2 x 3 x 2, and of 4 x 12; 6 x 8 and 4 x 12 divide no
-        // common mesh.
+        // The meshes of the first pair have a common refinement, 2 x 2 x 2 x 3 x 2, and those of the second
+        // pair too, 4 x 12. Those of the third pair have none.
         for (const auto& [a, b] : std::vector<std::pair<Extents, Extents>>{
                  {{2, 2, 12}, {8, 3, 2}}, {{4, 12, 1}, {4, 12, 1}}, {{6, 8, 1}, {4, 3, 4}}}) {
             const std::vector<MeshLayout> layouts = make_layouts(a, b);
@@ -73,7 +74,7 @@ TEST_CASE("the result is never worse, keeps ranks on distinct slots and has the 
     }
 }
 
-TEST_CASE("a single layout is ordered like its mesh, by its traffic") {
+TEST_CASE("a single layout is ordered like a mesh with the same traffic") {
     const Machine machine = make_machine("torus:4x8");
     const Allocation allocation = Allocation::whole(machine);
     const Extents extents{2, 8, 2};

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "machine/machine_reports.hpp"
+#include "machine/machine_queries.hpp"
 #include "machine/machines.hpp"
 
 using namespace topoloom;
@@ -15,7 +15,7 @@ struct HostLink {
     double latency;
 };
 
-/// The links of a node to its router and back.
+/// The links from a node to its router and back.
 HostLink last_link(const std::string& text) {
     const Machine machine = make_machine(text);
     return with_topology(machine, [&](const auto& t) {
@@ -61,9 +61,7 @@ TEST_CASE("nodes have links to switches, and to routers that they share with oth
     }
 }
 
-TEST_CASE(
-    "a host link has the bandwidth of all NICs of the node; the default per NIC is that of the fastest "
-    "link") {
+TEST_CASE("a host link has the bandwidth of its node's NICs, each by default as fast as the fastest link") {
     CHECK(last_link("hyperx:4").bandwidth == 1);
     CHECK(last_link("hyperx:4x4,bandwidth.x=double").bandwidth == 2);
     CHECK(last_link("hyperx:4,bandwidth=10GB/s,cards=4").bandwidth == 40e9);
@@ -73,14 +71,14 @@ TEST_CASE(
     CHECK(last_link("hypercube:3,cards=1,bandwidth.host=25GB/s,bandwidth=10GB/s").bandwidth == 25e9);
 }
 
-TEST_CASE("a host link has the latency of all links, or its own") {
+TEST_CASE("a host link has the machine's latency unless it is given its own") {
     CHECK(last_link("hyperx:4x4").latency == 0);
     CHECK(last_link("hyperx:4x4,latency=2us,latency.x=9us").latency == doctest::Approx(2e-6));
     CHECK(last_link("dragonfly:3x2,latency.host=300ns,latency=1us").latency == doctest::Approx(3e-7));
     CHECK(last_link("twisted:4x4,nodes=2,latency.host=300ns").latency == doctest::Approx(3e-7));
 }
 
-TEST_CASE("a machine describes the NICs of its nodes, and hosts=free") {
+TEST_CASE("the description of a machine has the NICs of its nodes, and hosts=free") {
     CHECK(make_machine("torus:4x4,nodes=2").describe() == "4x4 torus, 2 nodes per router");
     CHECK(make_machine("hyperx:4x4,nodes=2,hosts=free").describe() ==
           "4x4 HyperX, 2 nodes per router, hosts free");
@@ -94,12 +92,12 @@ TEST_CASE("more nodes and routers than ids are refused") {
           "machine 'hyperx:2,nodes=1073741823': the machine has more than 2^31 nodes and routers");
 }
 
-TEST_CASE("distances between slots include host links, weighted like hops") {
+TEST_CASE("distances between slots include host links, which count as hops") {
     const Machine machine = make_machine("hyperx:4,nodes=2+node:2,distance=5:10,port=0:3");
     CHECK(machine.node_spec().hop_weight == 10);
     CHECK(machine.distance(Slot{0}, Slot{1}) == 5);
-    CHECK(machine.distance(Slot{0}, Slot{2}) == 2 * 10);      // the router's other node
-    CHECK(machine.distance(Slot{0}, Slot{4}) == 3 * 10);      // the next router
-    CHECK(machine.distance(Slot{1}, Slot{5}) == 3 * 10 + 6);  // from port to port
+    CHECK(machine.distance(Slot{0}, Slot{2}) == 2 * 10);      // to the router's other node
+    CHECK(machine.distance(Slot{0}, Slot{4}) == 3 * 10);      // to the next router
+    CHECK(machine.distance(Slot{1}, Slot{5}) == 3 * 10 + 6);  // with the distances to both ports
     CHECK(machine.max_distance() == 36);
 }

@@ -11,7 +11,7 @@ using namespace topoloom;
 namespace {
 
 /// Two-sided tails with closed forms.
-double tail(double t, int freedom) {
+double closed_form_tail(double t, int freedom) {
     const double x = freedom / (freedom + t * t);
     if (freedom == 1) return 2 * std::atan(1 / t) / std::numbers::pi;
     // Integrals of cos^(freedom - 1) from 0 to atan(t / sqrt(freedom)); those for 2 and 4 degrees of freedom
@@ -25,16 +25,17 @@ double tail(double t, int freedom) {
 TEST_CASE("tails of Student's t distribution equal closed forms, near and far") {
     for (const double t : {1e-3, 0.1, 0.7, 1.0, 2.0, 5.0, 30.0}) {
         for (const int freedom : {1, 2, 4})
-            CHECK(std::exp(log_student_tail(t, freedom)) == doctest::Approx(tail(t, freedom)).epsilon(1e-9));
+            CHECK(std::exp(log_student_tail(t, freedom)) ==
+                  doctest::Approx(closed_form_tail(t, freedom)).epsilon(1e-9));
     }
     CHECK(log_student_tail(0, 7) == 0);
     CHECK(log_student_tail(-2, 7) == log_student_tail(2, 7));
-    // Values of printed tables.
+    // Values from printed tables.
     CHECK(std::exp(log_student_tail(2.0484, 28)) == doctest::Approx(0.05).epsilon(1e-4));
     CHECK(std::exp(log_student_tail(2.7633, 28)) == doctest::Approx(0.01).epsilon(1e-4));
 }
 
-TEST_CASE("tails decrease with t and degrees of freedom, also below the range of doubles") {
+TEST_CASE("tails decrease with t and degrees of freedom, even where only their logarithm fits in a double") {
     for (const double freedom : {1.0, 2.5, 26.0, 1e3, 1e6}) {
         double before = 0;
         for (double t = 0.01; t < 1e9; t *= 1.7) {
@@ -47,7 +48,7 @@ TEST_CASE("tails decrease with t and degrees of freedom, also below the range of
     }
 }
 
-TEST_CASE("a far outlier does not change the mean, and spread values are kept") {
+TEST_CASE("a far outlier does not change the mean, and widely spread values are not outliers") {
     const Sample clean = summarize({30, 31, 32, 33, 34});
     CHECK(clean.mean == doctest::Approx(32));
     CHECK(clean.sigma == doctest::Approx(std::sqrt(2.5)));
@@ -59,7 +60,7 @@ TEST_CASE("a far outlier does not change the mean, and spread values are kept") 
     }
     CHECK(summarize({30, 31, 6000, 6200, 6100}).outliers == 0);
     CHECK(summarize({30, 6000}).outliers == 0);
-    CHECK(summarize({0.1, 30, 31, 32}).outliers == 0);  // no value counts as too short
+    CHECK(summarize({0.1, 30, 31, 32}).outliers == 0);  // a short value is never an outlier
     CHECK(summarize({}).count == 0);
     CHECK(summarize({4}).sigma == 0);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks that share slots: exact, and auto on few slots, find the best of all placements.
+// Ranks that share slots: exact finds the best of all placements, and auto finds it on few slots.
 #include <limits>
 
 #include "bound/bound_cases.hpp"
@@ -31,8 +31,8 @@ std::int64_t min_value_of_all(const Problem& problem) {
     }
 }
 
-/// Problems with more ranks than slots, or with equally many and given capacities; loads are equal or
-/// different.
+/// Problems with more ranks than slots, or with as many ranks as slots and given capacities. Loads are equal
+/// or different.
 template <class Law>
 void for_each_shared_case(const Law& law) {
     for_each_bound_case(3, [&](const CommGraph&, const Allocation& allocation, Rng& rng) {
@@ -91,7 +91,7 @@ TEST_CASE("exact includes migration cost on shared slots") {
         });
 }
 
-TEST_CASE("on shared slots an exhausted budget ends exact with its best placement and a valid bound") {
+TEST_CASE("on shared slots with an exhausted budget, exact returns its best placement and a valid bound") {
     const Machine machine = make_machine("torus:8");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = random_geometric(14, Bytes{100}, 2, 6);
