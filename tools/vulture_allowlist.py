@@ -30,6 +30,10 @@ machine_html
 graph_html
 judgement_html
 
+# Read by lizard.
+_logical_operators
+_ternary_operators
+
 # Loaded by topoloom.cli.complete by their names.
 SWITCHING
 traffic_names

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "strategy/planted.hpp"
+#include "strategy/learning_cases.hpp"
 
 using namespace topoloom;
 
@@ -23,7 +23,7 @@ void print_row(std::uint64_t cases, double noise) {
     std::vector<double> calls, regrets;
     std::uint64_t close = 0, cheap = 0;
     for (std::uint64_t seed = 0; seed < cases; ++seed) {
-        const Learned learned = learn_planted(draw_case(seed), 1000, noise, seed);
+        const LearningResult learned = learn_planted(draw_case(seed), 1000, noise, seed);
         close += learned.after_20_calls <= 1.05;
         cheap += learned.regret <= 0.03;
         calls.push_back(learned.calls_until_close);

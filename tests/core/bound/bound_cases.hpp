@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-#include "machine/machines.hpp"
+#include "machine/machine_texts.hpp"
 #include "metric/random_problem.hpp"
 #include "topoloom/bound/bound_problem.hpp"
 #include "topoloom/metric/hop_bytes.hpp"

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "machine/machines.hpp"
+#include "machine/machine_texts.hpp"
 #include "metric/random_problem.hpp"
 #include "topoloom/machine/allocations/fragments.hpp"
 #include "topoloom/metric/hop_bytes.hpp"

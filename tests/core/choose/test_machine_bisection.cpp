@@ -7,7 +7,7 @@
 #include <bit>
 #include <limits>
 
-#include "../machine/machines.hpp"
+#include "../machine/machine_texts.hpp"
 #include "topoloom/metric/bisection_bound.hpp"
 
 using namespace topoloom;

@@ -2,7 +2,7 @@
 // Allocations and placements are valid from construction, or are refused.
 #include <vector>
 
-#include "machine/machines.hpp"
+#include "machine/machine_texts.hpp"
 #include "topoloom/machine/allocations/allocation.hpp"
 
 using namespace topoloom;

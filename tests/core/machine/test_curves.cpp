@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "machine/machines.hpp"
+#include "machine/machine_texts.hpp"
 #include "topoloom/machine/allocations/curves.hpp"
 #include "topoloom/machine/allocations/fragments.hpp"
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "machine/machines.hpp"
+#include "machine/machine_texts.hpp"
 #include "topoloom/machine/allocations/allocation.hpp"
 
 using namespace topoloom;

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "machine/machines.hpp"
+#include "machine/machine_texts.hpp"
 
 using namespace topoloom;
 

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <vector>
 
-#include "machine/machines.hpp"
+#include "machine/machine_texts.hpp"
 #include "topoloom/machine/allocations/fragments.hpp"
 #include "topoloom/machine/allocations/territory.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "machine/machines.hpp"
+#include "machine/machine_texts.hpp"
 #include "topoloom/machine/allocations/full_boxes.hpp"
 
 using namespace topoloom;

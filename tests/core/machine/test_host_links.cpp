@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "machine/machine_queries.hpp"
-#include "machine/machines.hpp"
+#include "machine/machine_texts.hpp"
 
 using namespace topoloom;
 

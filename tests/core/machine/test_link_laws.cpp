@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "machine/labeled_fat_tree.hpp"
-#include "machine/machines.hpp"
+#include "machine/machine_texts.hpp"
 #include "topoloom/machine/topologies/torus_load_differences.hpp"
 
 using namespace topoloom;

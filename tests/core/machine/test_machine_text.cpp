@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "machine/machine_queries.hpp"
-#include "machine/machines.hpp"
+#include "machine/machine_texts.hpp"
 #include "topoloom/machine/allocations/allocation.hpp"
 
 using namespace topoloom;

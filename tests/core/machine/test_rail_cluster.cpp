@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "machine/machine_queries.hpp"
-#include "machine/machines.hpp"
+#include "machine/machine_texts.hpp"
 #include "topoloom/machine/network_view.hpp"
 
 using namespace topoloom;

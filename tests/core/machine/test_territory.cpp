@@ -4,7 +4,7 @@
 #include <set>
 #include <vector>
 
-#include "machine/machines.hpp"
+#include "machine/machine_texts.hpp"
 #include "topoloom/machine/allocations/territory.hpp"
 
 using namespace topoloom;

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "machine/machines.hpp"
+#include "machine/machine_texts.hpp"
 
 using namespace topoloom;
 

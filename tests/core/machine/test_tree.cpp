@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "machine/machines.hpp"
+#include "machine/machine_texts.hpp"
 #include "topoloom/machine/geometry/levels.hpp"
 
 using namespace topoloom;

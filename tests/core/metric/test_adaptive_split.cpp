@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "machine/machines.hpp"
+#include "machine/machine_texts.hpp"
 #include "metric/random_problem.hpp"
 #include "pattern/collectives.hpp"
 #include "topoloom/metric/adaptive_split.hpp"

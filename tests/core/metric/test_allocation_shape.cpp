@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "machine/machines.hpp"
+#include "machine/machine_texts.hpp"
 #include "topoloom/machine/allocations/territory.hpp"
 
 using namespace topoloom;

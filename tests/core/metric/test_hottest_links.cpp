@@ -6,7 +6,7 @@
 #include <tuple>
 #include <vector>
 
-#include "machine/machines.hpp"
+#include "machine/machine_texts.hpp"
 #include "metric/random_problem.hpp"
 #include "metric/reference_judge.hpp"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "machine/machines.hpp"
+#include "machine/machine_texts.hpp"
 #include "metric/random_problem.hpp"
 #include "metric/reference_judge.hpp"
 #include "topoloom/metric/hop_bytes.hpp"

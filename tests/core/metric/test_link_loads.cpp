@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "machine/machines.hpp"
+#include "machine/machine_texts.hpp"
 #include "metric/congestion_key.hpp"
 #include "metric/random_changes.hpp"
 #include "metric/random_problem.hpp"

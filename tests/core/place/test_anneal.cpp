@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "../machine/machines.hpp"
+#include "../machine/machine_texts.hpp"
 #include "../metric/random_problem.hpp"
 #include "topoloom/machine/allocations/fragments.hpp"
 #include "topoloom/metric/hop_bytes.hpp"

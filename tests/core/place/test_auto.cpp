@@ -7,7 +7,7 @@
 #include <set>
 
 #include "../base/limited_memory.hpp"
-#include "../machine/machines.hpp"
+#include "../machine/machine_texts.hpp"
 #include "../metric/random_problem.hpp"
 #include "changed_graphs.hpp"
 #include "pattern/collectives.hpp"

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <string>
 
-#include "../machine/machines.hpp"
+#include "../machine/machine_texts.hpp"
 #include "changed_graphs.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/allocations/fragments.hpp"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "../machine/machines.hpp"
+#include "../machine/machine_texts.hpp"
 #include "metric/congestion_key.hpp"
 #include "pattern/collectives.hpp"
 #include "topoloom/base/error.hpp"

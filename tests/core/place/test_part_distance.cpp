@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "../machine/machines.hpp"
+#include "../machine/machine_texts.hpp"
 #include "topoloom/base/rng.hpp"
 #include "topoloom/place/multilevel/machine_part.hpp"
 

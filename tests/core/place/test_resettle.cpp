@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "../machine/machines.hpp"
+#include "../machine/machine_texts.hpp"
 #include "../metric/random_problem.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/pattern/generators/random_geometric.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "strategy/planted.hpp"
+#include "strategy/learning_cases.hpp"
 
 using namespace topoloom;
 
@@ -62,7 +62,7 @@ TEST_CASE("after 20 calls the schedule is within 5 % of the best, even if known 
     constexpr int cases = 300;
     int close = 0, cheap = 0;
     for (std::uint64_t seed = 0; seed < cases; ++seed) {
-        const Learned learned = learn_planted(draw_case(seed), 1000, 0, seed);
+        const LearningResult learned = learn_planted(draw_case(seed), 1000, 0, seed);
         close += learned.after_20_calls <= 1.05;
         cheap += learned.regret <= 0.03;
     }
@@ -74,7 +74,7 @@ TEST_CASE("with noise in times, the schedule is within 5 % of the best in nearly
     constexpr int cases = 300;
     int close = 0, cheap = 0;
     for (std::uint64_t seed = 0; seed < cases; ++seed) {
-        const Learned learned = learn_planted(draw_case(seed), 1000, 0.05, seed);
+        const LearningResult learned = learn_planted(draw_case(seed), 1000, 0.05, seed);
         close += learned.after_20_calls <= 1.05;
         cheap += learned.regret <= 0.03;
     }

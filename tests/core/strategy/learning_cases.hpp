@@ -66,14 +66,14 @@ inline PlantedCase draw_case(std::uint64_t seed) {
 }
 
 /// Results of a sequence of calls; times are relative to the best schedule.
-struct Learned {
+struct LearningResult {
     int calls_until_close = 0;  // calls after which the schedule is always within 5 % of the best
     double after_20_calls = 1;
     double regret = 0;  // mean excess time per call
 };
 
 /// Learns from call times with normally distributed noise.
-inline Learned learn_planted(const PlantedCase& planted, int calls, double noise, std::uint64_t seed) {
+inline LearningResult learn_planted(const PlantedCase& planted, int calls, double noise, std::uint64_t seed) {
     std::map<std::string, double> times;
     const auto time_of = [&](const std::string& schedule) {
         const auto [known, is_new] = times.try_emplace(schedule);
@@ -83,7 +83,7 @@ inline Learned learn_planted(const PlantedCase& planted, int calls, double noise
     const double best = planted.best_time();
     Learner learner(planted.known);
     Rng rng(seed, 1);
-    Learned learned;
+    LearningResult learned;
     for (int call = 1; call <= calls; ++call) {
         const double time = time_of(learner.choose_trial(planted.operation, planted.bytes, false));
         learned.regret += (time / best - 1) / calls;
