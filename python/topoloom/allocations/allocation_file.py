@@ -5,11 +5,12 @@ A line of an allocation file is one of
 
 - ``n012`` or ``n[001-064,070]``: hosts, by the names of the machine's nodes. Without
   names, the last digits before the first dot are the node id: ``n012.cluster`` is node
-  12. In a rail network, whose nodes are GPUs, they are the host number, with all GPUs;
+  12. In a rail network, whose nodes are GPUs, these digits are a host number, and all
+  GPUs of the host are meant;
 - ``17``: a node id;
 - ``3 4 5`` or ``3,4,5``: the coordinates of a node of a torus or mesh;
-- ``(3,4,5)``, as in Fujitsu's vcoordfile and rank-map-hostfile of PJM: coordinates, one
-  line per rank; nodes are in the order of their first lines;
+- ``(3,4,5)``, the format of vcoordfile and rank-map-hostfile in Fujitsu's PJM:
+  coordinates, one line per rank; nodes are in the order in which they first occur;
 - ``login1 17`` or ``login1 3 4 5``: a host name and its node, for names that do not end
   in the node id.
 
@@ -41,7 +42,7 @@ _HOST_AND_PLACE = re.compile(r"([\w.\-]*[A-Za-z][\w.\-]*)\s+([0-9]+(?:[\s,]+[0-9
 _LETTER = re.compile(r"[A-Za-z]")
 #: Fujitsu's syntax: ``(x,y,z)``, with an optional core.
 _VCOORD = re.compile(r"\(\s*([0-9]+(?:\s*,\s*[0-9]+)*)\s*\)(?:\s+core=[0-9]+)?")
-#: Maximum number of names compared for a suggestion, to bound the time.
+#: Maximum number of names that are compared to suggest one, to bound the time.
 _MAX_COMPARED_NAMES = 2_000
 _TRAILING_DIGITS = re.compile(r"[0-9]{1,18}$")
 _MAX_DIGITS = 20
@@ -98,8 +99,8 @@ class _NodeLookup:
         self._by_short_name: dict[str, int | None] = {}
         for number, host in enumerate(self.names):
             short = host.partition(".")[0]
-            # Short names of several hosts, or the first number of an IP address, are
-            # ambiguous.
+            # Short names that several hosts share, or the first number of an IP
+            # address.
             unclear = short in self._by_short_name or is_number(short)
             self._by_short_name[short] = None if unclear else number
 
@@ -136,7 +137,7 @@ def load_allocation(
     """
     nodes = _NodeLookup(machine, hosts)
     inline = str(source)
-    if not inline.strip():  # probably an unset variable of a batch job
+    if not inline.strip():  # probably because a variable of the batch job is unset
         raise Error("the allocation is empty; name a file, or hosts such as n[12]")
     listed = "[" in inline or "," in inline or nodes.find(inline) is not None
     if listed and not exists(source):

@@ -24,7 +24,7 @@ AXES = ("tp", "cp", "ep", "dp", "pp")
 
 _DEFAULT = "-".join(AXES)
 
-#: The only order besides the default that a flag of Megatron-LM selects.
+#: Besides the default, the only order that a flag of Megatron-LM selects.
 _FLAGGED_ORDER = "tp-cp-ep-pp-dp"
 
 #: Default release.
@@ -128,8 +128,8 @@ class MegatronJob(Job):
     def layouts(self) -> list[Layout]:
         """List the distinct layouts, Megatron's default first.
 
-        Layouts with the default order of attention axes are next. Of orders with equal
-        groups, only the one closest to the default is listed.
+        Next are layouts with the default order of attention axes. If several orders
+        have equal groups, only the order closest to the default is listed.
         """
         layouts: dict[tuple[View, ...], Layout] = {}
         for order in sorted(permutations(AXES), key=_compute_order_distance):
@@ -144,7 +144,7 @@ class MegatronJob(Job):
         return list(layouts.values())
 
     def settings(self, name: str) -> list[str]:
-        """List the flags of Megatron-LM for this job, and Python code for the rest."""
+        """List this job's Megatron-LM flags, and Python code where no flag exists."""
         flags = [
             f"--{words}-parallel-size {size}"
             for words, size in (
@@ -193,7 +193,7 @@ class MegatronJob(Job):
         return "{}.{}".format(*self.release)
 
     def _make_view(self, name: str, axis_names: dict[str, str]) -> View:
-        """Order the axes of a view; `axis_names` maps names in the order to axes."""
+        """Order the axes of a view; `axis_names` maps names used in `order` to axes."""
         order = [axis for axis in name.split("-") if axis in axis_names]
         for axis, own in axis_names.items():
             if axis in order:
@@ -250,7 +250,7 @@ def make_megatron_job(
 
 
 def _compute_order_distance(order: tuple[str, ...]) -> tuple[int, int]:
-    """Count inversions relative to the default, of attention axes and of all axes."""
+    """Count inversions of the default order, in attention axes and in all axes."""
     pairs = [
         pair
         for pair in combinations(order, 2)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reads the structure of a node from hwloc's XML (lstopo), versions 2 and 3.
 
-A slot is a core, with all its hardware threads (PUs). GPUs and NICs are nearest to the
-cores of the object to which they are attached.
+A slot is a core, with all its hardware threads (PUs). The cores nearest to a GPU or NIC
+are those of the object to which it is attached.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from topoloom.support.hostlist import is_host_name
 from topoloom.support.plain_text import is_number
 from topoloom.support.xml_tree import Element, read_xml
 
-#: Maximum number of NUMA domains in Linux.
+#: Maximum number of NUMA domains that Linux supports.
 _MAX_DOMAINS = 1024
 _WORD = re.compile(r"(?:0x)?[0-9a-fA-F]{1,8}")
 
 
 def read_hwloc(text: str) -> MachineDescription:
-    """Read a node with its levels, and its host name if specified."""
+    """Read a node with its levels, and with its host name if the file has one."""
     inside, host = read_node_cores(text)
     text = format_nodes(1, format_levels(inside))
     return MachineDescription(
@@ -41,9 +41,9 @@ def read_hwloc(text: str) -> MachineDescription:
 
 
 def read_node_cores(text: str) -> tuple[NodeCores, str | None]:
-    """Read cores, shared resources, devices, and the host name if specified."""
+    """Read cores, shared resources, devices, and the host name if the file has one."""
     topology = _TopologyReader()
-    # Elements in file order, each with its nearest CPUs.
+    # Elements are visited in file order, each with the CPUs nearest to it.
     waiting = [(read_xml(text), 0)]
     while waiting:
         element, near = waiting.pop()
@@ -53,7 +53,7 @@ def read_node_cores(text: str) -> tuple[NodeCores, str | None]:
 
 
 class _TopologyReader:
-    """Parser of a topology; stores the parts read so far."""
+    """Collects the parts of a topology while its elements are read."""
 
     def __init__(self) -> None:
         self.host: str | None = None
@@ -67,7 +67,7 @@ class _TopologyReader:
         self._devices: dict[str, NearDevice] = {}
 
     def start_element(self, element: Element, near: int) -> int:
-        """Add an element; return the nearest CPUs of its children."""
+        """Add an element; return the CPUs nearest to its children."""
         try:
             return self._start_element(element, near)
         except Error as error:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reads and writes Scotch target files (``.tgt``); TreeMatch also uses ``tleaf``.
 
-Terminal i of Scotch is node i. Scotch numbers meshes and tori with the first axis
-fastest, Topoloom with the last, so the order of axes is reversed.
+Terminal i of Scotch is node i. In meshes and tori, the first axis is fastest in Scotch
+and the last axis in Topoloom, so the order of axes is reversed.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _NAMES = re.compile(
 
 
 def recognizes_scotch_target(text: str) -> bool:
-    """Return whether a text begins like a Scotch target."""
+    """Return whether a text begins like a Scotch target file."""
     return _NAMES.match(text) is not None
 
 

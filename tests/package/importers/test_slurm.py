@@ -170,7 +170,7 @@ LEAVES = ("SwitchName=s0 Nodes=a[0-1]", "SwitchName=s1 Nodes=a[2-3]")
         (["SwitchName=r Switches=s0 Switches=s1"], "line 3: Switches is given twice"),
         (["SwitchName=r Switches=s[0-"], "line 3: host list .* brackets"),
         (["BlockName=r Nodes=b"], "line 3: BlockName appears beside SwitchName"),
-        (["Nodes=b"], "line 3: a line has one of SwitchName"),
+        (["Nodes=b"], "line 3: a line must have exactly one of SwitchName"),
         (
             ["SwitchName=r Switches=s[0-1]", "SwitchName=q Switches=s0"],
             r"line 4: switch s0 is a child of q and of r \(line 3\)",

@@ -14,7 +14,7 @@ from topoloom.allocations.spread.bound import bound_cost, bound_spreads
 from topoloom.allocations.spread.exchange import CellExchange
 from topoloom.allocations.spread.host_mesh import HostMesh, Integers
 
-#: Exchanges per target, and the number of layouts from which they start.
+#: Number of exchanges per target, and number of layouts from which they start.
 _TRIALS, _STARTS = 40_000, 2
 #: Maximum number of target spreads.
 _MAX_TARGETS = 12
@@ -89,7 +89,7 @@ def choose_spread(
     free
         The number of free hosts of each leaf group, in machine order.
     seed
-        Seed of the exchanges.
+        Seed of the random exchanges.
     proceed
         Called repeatedly; the search ends when it returns False.
 
@@ -127,7 +127,7 @@ def choose_spread(
 def _list_targets(
     mesh: HostMesh, most: Sequence[int], least: Sequence[int], bound: float
 ) -> list[tuple[int, ...]]:
-    """List targets cheaper than `most`, the most expensive (easiest) first."""
+    """List targets cheaper than `most`; the most expensive (easiest) are first."""
     steps = [tuple(most)]
     for _ in range(3):
         steps += [

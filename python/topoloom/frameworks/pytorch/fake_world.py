@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Extrapolates the traffic of a whole job from a few emulated ranks.
 
-A rank gets the calls of the emulated rank with the same role, in its own groups of the
-same shape (`roles.py`). A root has the same index in each group. Messages have the same
-source and target index, or else the same distance. They wrap around a group only if the
-messages of the emulated rank do.
+A rank gets the calls of the emulated rank with the same role (`roles.py`), but in the
+rank's own groups of the same shape. The root of a call has the same index in each
+group. Source and target of a message have the same indices as in the recorded group, or
+else the same distance. They wrap around a group only if the messages of the emulated
+rank do.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class _EmulatedRank(NamedTuple):
 
 
 class _Extrapolation:
-    """Assigns the calls of emulated ranks to all ranks of the same role."""
+    """Assigns the calls of each emulated rank to all ranks of the same role."""
 
     def __init__(self, notes: Sequence[ProcessNotes]) -> None:
         self.world = notes[0].world
@@ -129,7 +130,7 @@ class _Extrapolation:
         return RankActivity(emulated.messages, calls)
 
     def run(self) -> Trace:
-        """Count the calls of all ranks; report contradictions as losses."""
+        """Count the calls of all ranks; report contradicting calls as losses."""
         represented: dict[int, list[int]] = defaultdict(list)
         for rank, emulated in enumerate(self.roles.representatives):
             represented[emulated].append(rank)

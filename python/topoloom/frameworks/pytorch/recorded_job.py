@@ -40,7 +40,7 @@ class JobResult(NamedTuple):
 
 
 def read_recording(folder: str | Path) -> Trace:
-    """Merge the notes of a job's processes; the trace lists losses.
+    """Merge the notes of a job's processes into a trace, which also lists losses.
 
     If torchrun restarted ranks, only the last start counts. In a fake world, all other
     ranks are extrapolated from the emulated ranks.
@@ -95,7 +95,7 @@ def emulate_ranks(
     timeout: float | None = None,
     stdout: IO[Any] | None = None,
 ) -> JobResult:
-    """Run a command once per emulated rank, until a process fails.
+    """Run a command once per emulated rank; stop if a process fails.
 
     Its ``init_process_group`` always uses the backend ``fake``, whose collectives
     return immediately without changing data. Processes write notes to `folder`.
@@ -123,7 +123,8 @@ def emulate_ranks(
             "LOCAL_RANK": str(rank % local),
             "LOCAL_WORLD_SIZE": str(local),
             "MASTER_ADDR": "127.0.0.1",
-            # Invalid, so that a Python without the recorder fails instead of waiting.
+            # This address is invalid, so that a Python without the recorder fails
+            # instead of waiting.
             "MASTER_PORT": "65536",
         }
         for rank in expand_ranges(ranks, world)
@@ -136,7 +137,7 @@ def _find_isolating_option(command: Sequence[str]) -> str:
     words = iter(command)
     if not any(_PYTHON.fullmatch(Path(word).name) for word in words):
         return ""
-    for word in words:  # after the interpreter
+    for word in words:  # arguments after the interpreter
         if not word.startswith("-") or word.startswith("--"):
             break
         switches = re.match("[^cmWX]*", word[1:])[0]  # type: ignore[index]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Network locations of cloud instances: JSON of Amazon EC2, Google and Oracle.
+"""Reads network locations of instances: JSON of Amazon EC2, Google and Oracle.
 
 Each instance lists the network nodes (blocks, racks) above it, so the machine is a tree
 of switches. Bandwidths are derived from instance types.
@@ -27,7 +27,7 @@ _Record = dict[str, Any]
 
 
 def read_aws_topology(text: str) -> MachineDescription:
-    """Read ``aws ec2 describe-instance-topology``: NetworkNodes, the top one first."""
+    """Read ``aws ec2 describe-instance-topology``, whose NetworkNodes are top-down."""
     document = _InstanceList(text)
     if isinstance(document.value, dict) and document.value.get("NextToken"):
         document.fail('"NextToken"', "this is one page of several; join all pages")
@@ -114,7 +114,7 @@ class _InstanceList(JsonDocument):
         self.fail(json.dumps(text), what)
 
     def find_value(self, record: _Record, keys: tuple[str, ...]) -> Any:
-        """Return the value of the first key that exists, in kebab or camel case."""
+        """Return the value of the first existing key, in kebab or camel case."""
         for key in keys:
             head, *rest = key.split("-")
             camel = head + "".join(word.capitalize() for word in rest)
@@ -138,7 +138,7 @@ class _InstanceList(JsonDocument):
         read_path: Callable[[_Record], tuple[str, tuple[str, ...]] | None],
         own_hosts: bool = False,
     ) -> MachineDescription:
-        """Build the machine from the list of instances in the keys `wrappers`."""
+        """Build the machine from the instances listed under a key in `wrappers`."""
         value = self.value
         for key in wrappers:
             if isinstance(value, dict) and key in value:
@@ -196,7 +196,7 @@ def _choose_network(kinds: set[str]) -> tuple[str, tuple[str, ...]]:
 
 
 def _join_types(kinds: list[str]) -> str:
-    """Join the first few instance types, reduced to characters valid in names."""
+    """Join the first few instance types; drop characters that are invalid in names."""
     names = [
         re.sub(r"[^\w.\-]", "?", kind)[:40] or "those without a type" for kind in kinds
     ]

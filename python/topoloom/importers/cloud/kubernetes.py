@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reads Kubernetes nodes from the output of ``kubectl get nodes -o json``.
 
-Labels of Topograph and clouds name the switches above a node; switches form a tree.
-Labels of NVIDIA's GPU operator and others name the NVLink domain of a node; domains
-form a rail network. Control plane nodes have no such labels.
+Labels set by Topograph and by clouds name the switches above a node; these switches
+form a tree. Labels set by NVIDIA's GPU operator and others name a node's NVLink domain;
+the domains form a rail network. Control plane nodes have no such labels.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ _CONTROL_PLANE = (
 
 
 def read_kubernetes_nodes(text: str) -> MachineDescription:
-    """Read nodes; nodes of unknown location are listed as missing.
+    """Read nodes; nodes whose location is unknown are listed as missing.
 
     A node has one slot per GPU. If no node has GPUs, each node is one slot; otherwise
-    nodes without GPUs are missing. Nodes that are not ready or cordoned are down.
+    nodes without GPUs are missing. Nodes that are cordoned or not ready are down.
     """
     document = JsonDocument(text)
     value = document.value
@@ -82,7 +82,7 @@ def read_kubernetes_nodes(text: str) -> MachineDescription:
 
 
 def _drop_nodes_without_gpus(nodes: dict[str, LabeledNode]) -> list[str]:
-    """Remove nodes without GPUs if others have GPUs, and describe them."""
+    """Remove nodes without GPUs if others have GPUs; describe the removed nodes."""
     if not any(node.gpus for node in nodes.values()):
         for name, node in list(nodes.items()):
             nodes[name] = node._replace(gpus=1)
@@ -98,7 +98,7 @@ def _drop_nodes_without_gpus(nodes: dict[str, LabeledNode]) -> list[str]:
 
 
 def _drop_nodes_of_other_depth(nodes: dict[str, LabeledNode]) -> list[str]:
-    """Remove nodes with an unusual number of switch levels, and describe them."""
+    """Remove nodes with an unusual number of switch levels; describe these nodes."""
     depths = [len(node.fabric) for node in nodes.values()]
     usual = max(depths, key=lambda depth: (depths.count(depth), depth), default=0)
     missing = []
@@ -117,7 +117,8 @@ def _drop_nodes_without_domain(
 ) -> list[str]:
     """Remove nodes without NVLink domain if most nodes have one; describe them.
 
-    If at most half of the nodes have a domain, all domains are omitted, with a remark.
+    If at most half of the nodes have a domain, all nodes stay; instead all domains are
+    omitted, with a remark.
     """
     inside = [node for node in nodes.values() if node.domain]
     if not inside or len(inside) == len(nodes):
@@ -165,7 +166,7 @@ def _find_network(nodes: Mapping[str, LabeledNode]) -> str:
 
 
 def _build_rails(nodes: Mapping[str, LabeledNode]) -> MachineDescription:
-    """Build a rail network: NVLink domains below switches of whole domains."""
+    """Build a rail network: NVLink domains, below switches that no domain spans."""
     domains = {name: node.domain for name, node in nodes.items()}
     paths = {name: node.fabric for name, node in nodes.items()}
     whole = count_levels_above_domains(paths, domains)
@@ -203,7 +204,7 @@ def _build_rails(nodes: Mapping[str, LabeledNode]) -> MachineDescription:
 
 
 def _find_label(nodes: Mapping[str, LabeledNode], level: int) -> str:
-    """Return the label of a level; empty if nodes have different labels."""
+    """Return the label that names a level; empty if nodes use different labels."""
     names = {node.labels[level] for node in nodes.values()}
     return names.pop() if len(names) == 1 else ""
 
@@ -260,7 +261,7 @@ def _is_nested(
 
 
 def _list_distinct_levels(paths: Mapping[str, tuple[str, ...]]) -> list[int]:
-    """List the levels whose groups differ from the next level's, at least the last."""
+    """List the levels whose groups differ from the next level's, and the last level."""
     depth = len(next(iter(paths.values())))
     counts = [len({path[: k + 1] for path in paths.values()}) for k in range(depth)]
     below = pairwise((*counts, len(paths)))

@@ -24,9 +24,9 @@ from topoloom.support.xml_tree import Element, read_xml
 
 NVLINK, SAME_SWITCH, SAME_CPU, ACROSS_CPUS = 1, 2, 3, 5
 _MOST = 512
-#: Bytes/s between CPUs, typical of x86 servers; not part of the file.
+#: Bytes/s between CPUs, which the file lacks; the value is typical of x86 servers.
 _CPU_TO_CPU = 20e9
-#: Minimum compute capability, and bytes/s of one NVLink per direction.
+#: Minimum compute capability -> bytes/s of one NVLink per direction.
 _NVLINK_RATE = ((100, 50e9), (70, 25e9), (0, 20e9))
 #: NVLink endpoints that are not GPUs.
 _NVSWITCHES, _ITS_CPU = None, -1
@@ -44,7 +44,7 @@ class _Gpu:
     element: Element
     device: int
     bus: str
-    above: list[int]  # PCI switches and CPU above the GPU, bottom-up
+    above: list[int]  # the PCI switches, then the CPU, above the GPU
     rate: float  # bytes/s of the PCI link
     nvlinks: list[Element] = field(default_factory=list)
 
@@ -60,7 +60,7 @@ class _HostTopology:
     gpus: list[_Gpu] = field(default_factory=list)
     cpus: list[int] = field(default_factory=list)
     above: list[tuple[int, float] | None] = field(default_factory=list)
-    unknown_links: int = 0  # PCI links without speed or width
+    unknown_links: int = 0  # number of PCI links without speed or width
 
     def add_point(self, above: tuple[int, float] | None) -> int:
         self.above.append(above)

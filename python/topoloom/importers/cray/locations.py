@@ -14,7 +14,7 @@ BLADES_OF_XE = 8
 
 
 class CrayLocation(NamedTuple):
-    """The location of a node, outermost part first; sorts by group, chassis, blade."""
+    """The location of a node, outermost part first; sorting is in the same order."""
 
     row: int
     pair: int
@@ -52,7 +52,7 @@ def make_location(
 
 
 def describe_groups(found: dict[CrayLocation, tuple[int, str]]) -> MachineDescription:
-    """Build the machine from the nodes of an XC, with line numbers and host names.
+    """Build the machine from the nodes of an XC, with their line and host name.
 
     Blades, chassis and groups are switches; a root joins several groups.
     """

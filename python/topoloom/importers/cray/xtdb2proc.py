@@ -17,7 +17,8 @@ from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.torus_positions import check_torus_size, list_hosts_by_position
 
 _FIELD = re.compile(r"\s*([a-z_]+)\s*=\s*(?:'([^']*)'|([^,']*))\s*")
-#: Maximum nodes per router: 1 on SeaStar (XT), 2 on Gemini; Aries has 4.
+#: Maximum number of nodes per router of a torus: SeaStar (XT) has 1, Gemini has 2.
+#: Aries has 4.
 _NODES_OF_GEMINI = 2
 
 
@@ -40,10 +41,10 @@ def read_xtdb2proc(text: str) -> MachineDescription:
 
     The machine of an XT (SeaStar) is ``torus:XxYxZ``. The machine of an XE or XK
     (Gemini) is ``torus:XxYxZ,nodes=2,bandwidth.y=half``, because a Gemini has half the
-    links in y. Coordinates are as in the system; positions without a compute node are
-    vacant. An XC (Aries) has more than 8 blades per chassis or 2 nodes per router. It
-    becomes the tree of `describe_groups`, without service nodes. Nodes that are down
-    are included. Host names are as in launchers: ``nid00012``.
+    links in y. Coordinates are those of the system; positions without a compute node
+    are vacant. An XC (Aries) has more than 8 blades per chassis or 2 nodes per router.
+    It becomes the tree of `describe_groups`, without service nodes. Nodes that are down
+    are included. Host names have the form that launchers use: ``nid00012``.
     """
     records = _read_records(text)
     compute = [record for record in records if record.compute]

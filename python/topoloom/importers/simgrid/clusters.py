@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads and writes SimGrid clusters: platform files (XML) of versions 4 and 4.1.
+"""Reads and writes SimGrid clusters, in platform files (XML) of version 4 or 4.1.
 
-SimGrid numbers a torus with the first axis fastest and routes along it first. Topoloom
-numbers with the last axis fastest, so axes and order are reversed.
+SimGrid numbers the nodes of a torus with the first axis fastest, and routes along this
+axis first. In Topoloom the last axis is fastest, so the axes and the order of routing
+are reversed.
 """
 
 from __future__ import annotations
@@ -252,7 +253,7 @@ def unit_rate(machine: Machine) -> float:
 
 
 def describe_assumed_rate(machine: Machine) -> str:
-    """Describe the assumed bandwidth of a machine without bandwidths."""
+    """Describe the bandwidth that is assumed for a machine without bandwidths."""
     if machine.has_bandwidths:
         return ""
     rate = format_bandwidth(unit_rate(machine))
@@ -293,7 +294,7 @@ def _format_fat_tree(network: TextSection) -> str | None:
 
 
 def _get_specified_latency(machine: Machine) -> float:
-    """Return the specified seconds of a message in addition to its links."""
+    """Return the seconds that a machine specifies per message, besides its links."""
     node = MachineText(machine.text).node
     given = dict(node.options) if node else {}
     if given.keys().isdisjoint({"startup", "latency"}):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Converts a SimGrid zone of hosts, links and routes to a graph.
 
-SimGrid's links have no endpoints: a route is a list of links between two points. The
-graph is unique in these cases: with routing Floyd or Dijkstra, routes are the edges;
-with routing Full, routes are single links, or all routes cross one switch or one
-backbone.
+SimGrid's links have no endpoints: a route is a list of links between two points. A zone
+determines a unique graph in these cases. With routing Floyd or Dijkstra, each route is
+an edge. With routing Full, each route is a single link, or all routes cross one switch
+or one backbone.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class _Route(NamedTuple):
 
 
 class _Zone:
-    """The contents of a zone, after checks."""
+    """The contents of a zone, already checked."""
 
     def __init__(self, zone: Element) -> None:
         self.element = zone
@@ -160,7 +160,7 @@ def _build_edges(parts: _Zone) -> str:
 
 
 def _build_star(parts: _Zone, given: set[tuple[int, int]]) -> str:
-    """Build a star: routes cross the source's and target's links, and a backbone."""
+    """Build a star: routes use the links of source and target, and the backbone."""
     count = len(parts.hosts)
     up: dict[int, str] = {}
     down: dict[int, str] = {}

@@ -54,7 +54,7 @@ def recognizes_slurm_conf(text: str) -> bool:
 def read_slurm_conf(text: str) -> MachineDescription:
     """Read ``topology.conf`` (tree, block or ring) or ``scontrol show topology``.
 
-    For trees, see `describe_switches`. Blocks become leaf switches under one root;
+    `describe_switches` explains trees. Blocks become leaf switches under one root;
     block sizes, which only group blocks for scheduling, are ignored. A ring becomes
     ``torus:n`` in list order. ``LinkSpeed`` is ignored, as in Slurm.
     """
@@ -70,7 +70,7 @@ def read_slurm_conf(text: str) -> MachineDescription:
 
 
 def read_slurm_part(text: str, hosts: Sequence[str]) -> MachineDescription | None:
-    """Read the network that contains these hosts; ignore other networks.
+    """Read only the network that contains these hosts.
 
     Returns None if the hosts are on several networks, which Slurm never allocates to
     one job.
@@ -132,7 +132,7 @@ def describe_ring(rings: list[Switch]) -> MachineDescription:
 
 
 def join_continued_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield lines without comments; join lines that end in a backslash."""
+    """Yield lines without comments; a line that ends in a backslash is continued."""
     start, held = 0, ""
     for number, raw in enumerate(text.splitlines(), 1):
         line = raw.partition("#")[0].rstrip()
@@ -171,7 +171,7 @@ def _parse_entries(text: str) -> Iterator[Entry]:
         kinds = [kind for kind in _KINDS if kind in values]
         if len(kinds) != 1:
             raise Error(
-                f"line {number}: a line has one of "
+                f"line {number}: a line must have exactly one of "
                 f"{', '.join(_KEYS[kind] for kind in _KINDS)}, this one {len(kinds)}"
             )
         yield Entry(number, kinds[0], values)

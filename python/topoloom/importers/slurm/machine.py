@@ -30,7 +30,7 @@ from topoloom.support.files import prefix_errors
 def describe_slurm_job(
     nodes: Sequence[JobNode], this_host: str, inside: Callable[[], NodeCores]
 ) -> MachineDescription | None:
-    """Describe the network of a job's nodes, which are in launcher order.
+    """Describe the network of a job's nodes, which are passed in launcher order.
 
     `inside` finds all cores of this host, which may be outside the job. Returns None if
     Slurm does not report the sockets and cores of nodes.
@@ -65,10 +65,10 @@ def describe_slurm_job(
 def describe_by_cpu_counts(
     hosts: tuple[str, ...], cpus: Sequence[int], inside: NodeCores
 ) -> MachineDescription:
-    """Describe a job without data from Slurm: all nodes are on one switch.
+    """Describe a job without data from Slurm, with all nodes on one switch.
 
     Only the number of CPUs per node is known, not their ids. All nodes are assumed to
-    equal this node, whose usable cores are `inside`.
+    equal this node, `inside` are the usable cores of this node.
     """
     threads = max(core.bit_count() for core in inside.cores)
     counts = [max(1, -(-count // threads)) for count in cpus]
@@ -93,7 +93,7 @@ def _read_network(hosts: Sequence[str]) -> MachineDescription | None:
 
 
 def _describe_differing_nodes(shapes: Mapping[str, NodeShape]) -> MachineDescription:
-    """Describe nodes that differ; other nodes are assumed to equal the first one."""
+    """Describe nodes of different shapes; nodes of unknown shape are like the first."""
     hosts = tuple(shapes)
     network = _read_network(hosts) or MachineDescription(
         format_nodes(len(hosts), ""), hosts, network=""
@@ -107,7 +107,7 @@ def _describe_differing_nodes(shapes: Mapping[str, NodeShape]) -> MachineDescrip
 
 
 def _list_job_slots(node: JobNode, shape: NodeShape) -> tuple[int, ...]:
-    """Return the job's slots (cores) on a node; () for all."""
+    """Return the job's slots (cores) on a node; () means all."""
     if node.cpus is None:
         cores = list(range(shape.core_count))
     else:

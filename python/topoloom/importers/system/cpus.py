@@ -11,7 +11,7 @@ from topoloom.importers.system.sysfs import read_cpus, read_word
 from topoloom.nodes.node_levels import Container, NodeCores
 
 SYSTEM = Path("/sys/devices/system")
-#: kind -> names of its file in a CPU's directory, since Linux 5.3 and before
+#: kind -> name of its file in a CPU's directory, since Linux 5.3 and before that
 _TOPOLOGY = {
     "Package": ("package_cpus_list", "core_siblings_list"),
     "Die": ("die_cpus_list",),
@@ -25,7 +25,7 @@ _NESTING = ("Package", "Die", "NUMANode", "L3Cache", "L2Cache")
 def read_sysfs_node(
     cpus: Iterable[int], system: Path = SYSTEM, classes: Path = CLASSES
 ) -> NodeCores:
-    """Read the cores that contain any of these CPUs, their resources and devices.
+    """Read the cores that contain these CPUs, with their resources and devices.
 
     If the system reports no cores, as in some containers, each CPU is a core.
     """

@@ -30,9 +30,9 @@ from topoloom.support.hostlist import is_host_name
 def detect_machine() -> MachineDescription:
     """Describe this node, or the machine and allocation of the batch job.
 
-    Slurm reports switches, cores of nodes, and the job's cores. Other batch systems
-    report only node names; nodes are assumed to equal this node and to be on one
-    switch. Outside Slurm, slots are the cores in the affinity of this process. The
+    Slurm reports the switches, the cores of each node, and the job's cores. Other batch
+    systems report only node names; nodes are assumed to equal this node and to be on
+    one switch. Outside Slurm, slots are the cores in the affinity of this process. The
     network bandwidth is taken from the NICs of this node. Raises `topoloom.Error` if
     the node list cannot be read, or the job has ended.
     """
@@ -42,7 +42,7 @@ def detect_machine() -> MachineDescription:
 
 
 def _detect_slurm_job() -> MachineDescription | None:
-    """Read the job from Slurm; None without Slurm, or if Flux runs in the job."""
+    """Read the job from Slurm; None without Slurm, or if Flux runs inside the job."""
     nodes = None if os.environ.get("FLUX_URI") else list_job_nodes(os.environ)
     if nodes is None:
         return None

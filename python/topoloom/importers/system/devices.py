@@ -17,7 +17,7 @@ from topoloom.nodes.node_parts import NIC
 from topoloom.support.plain_text import is_number
 
 CLASSES = Path("/sys/class")
-#: Device kind, class, name prefix; a `card0` without other names is a display.
+#: Device kind, class, name prefix. A device with only the name `card0` is a display.
 _RDMA = "infiniband"
 _CLASSES = (("gpu", "drm", "render"), (NIC, _RDMA, ""), (NIC, "net", ""))
 
@@ -40,7 +40,7 @@ def read_devices(classes: Path = CLASSES) -> list[NearDevice]:
 
 
 def _find_network(entries: list[Path]) -> NicNetwork:
-    """Find the network type of a NIC from its names and the ports of RDMA devices."""
+    """Find the network type of a NIC from its names and its RDMA link layers."""
     rdma = [entry for entry in entries if entry.parent.name == _RDMA]
     layers = {
         read_word(file) for entry in rdma for file in entry.glob("ports/*/link_layer")

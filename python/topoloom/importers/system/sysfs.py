@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads single-word files in Linux's ``/sys``."""
+"""Reads short text files in Linux's ``/sys``."""
 
 from __future__ import annotations
 
