@@ -35,7 +35,7 @@ class Syntax:
     flags : set of str
         Options without a value.
     ranks : set of str
-        The options whose value is the number of ranks.
+        Options whose value is the number of ranks.
     joins_short_options : bool
         Whether ``-n4`` means ``-n 4``, as for srun.
     subcommand : str
@@ -65,7 +65,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Segment:
-    """Options and program of one part of a command; ``:`` separates parts."""
+    """The options and the program of one part of a command; ``:`` separates parts."""
 
     options: tuple[Option, ...]
     program: tuple[str, ...]
@@ -80,7 +80,7 @@ class CommandLine:
     syntax: Syntax
 
     def find_options(self, names: Collection[str]) -> list[Option]:
-        """List the options with one of these names, in command-line order."""
+        """List the options with any of these names, in command-line order."""
         return [o for part in self.segments for o in part.options if o.name in names]
 
     def rank_count(self) -> int | None:

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 def nearest_devices(placement: HostPlacement, kind: str) -> list[str | None]:
-    """Choose a device of this kind for each rank; None if its node has none.
+    """Choose a device of this kind for each rank; None if the rank's node has none.
 
-    The distance of a device is the distance of the nearest slot attached to the device.
-    Ranks of a host with the same nearest devices share these evenly, in slot order, so
-    neighboring ranks share a device.
+    The distance of a device is the distance to the nearest slot to which it is
+    attached. If ranks of a host have the same nearest devices, these are divided among
+    the ranks evenly in slot order, so that neighboring ranks share a device.
     """
     names: list[str | None] = [None] * placement.rank_count
     known = (part for parts in placement.parts_of_host for part in parts.devices)
@@ -73,7 +73,7 @@ def _find_nearest(
     slot: int,
     devices: list[Device],
 ) -> tuple[str, ...]:
-    """List all devices at the smallest distance; `global_slot` maps local slots."""
+    """List the nearest devices; `global_slot` maps local slots to global slots."""
     here = global_slot(slot)
 
     def measure_distance(device: Device) -> tuple[bool, int]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fits network models to measured times: regimes, their ends and parameters."""
+"""Fits network models to measured times: chooses regimes, their ends and parameters."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from numpy.typing import ArrayLike
 from topoloom._core import Error, NetworkModel
 from topoloom.model.samples import Values
 
-#: Limit on regimes, and limit on lines of a maximum.
+#: Maximum number of regimes, and of lines whose maximum is a model.
 MAX_REGIMES, MAX_LINES = 4, 3
 #: Minimum number of sizes per line; a line fits any two sizes exactly.
 MIN_SIZES = 3
 #: Relative error of repeated measurements; fits treat smaller errors as noise.
 NOISE = 0.005
-#: Limit on sizes at which a line can end; a subset of the sizes is used beyond it.
+#: Maximum number of sizes at which a line can end; if there are more, a subset is used.
 _MAX_ENDS = 128
 
 Line = tuple[float, float]  # alpha and beta
@@ -28,7 +28,7 @@ Line = tuple[float, float]  # alpha and beta
 
 @dataclass(frozen=True)
 class Fit:
-    """A fitted model, and the median of measured times per size."""
+    """A fitted model, and for each size the median of the measured times."""
 
     model: NetworkModel
     sizes: Values
@@ -46,13 +46,13 @@ class Fit:
 
 
 def fit_model(sizes: ArrayLike, times: ArrayLike) -> Fit:
-    """Fit regimes, or a maximum of lines, to times of messages.
+    """Fit regimes, or the maximum of several lines, to times of messages.
 
     For each number of regimes and lines, the sum of squared relative errors is
     minimized over parameters and ends of regimes. The result minimizes the Bayesian
     information criterion, n log(mean squared error) + p log n, with errors of at least
-    `NOISE`. The number of parameters p is two per line, plus three per end of a regime,
-    or plus two per further line of a maximum.
+    `NOISE`. The number of parameters p is two per line, plus three for each end of a
+    regime, or plus two for each line of a maximum after the first.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def fit_model(sizes: ArrayLike, times: ArrayLike) -> Fit:
 
 
 def fit_split(sizes: ArrayLike, times: ArrayLike, at: int) -> Fit:
-    """Fit one line: alpha to messages of up to `at` bytes, beta to larger messages.
+    """Fit one line: alpha from messages of up to `at` bytes, beta from larger messages.
 
     As in the extended ping-pong of C. Karlsson (2012, sec. 3.5), alpha is the intercept
     for small messages, and beta the slope for large messages, both by least squares.
@@ -116,8 +116,9 @@ def group_medians(sizes: ArrayLike, times: ArrayLike) -> tuple[Values, Values]:
 def _compute_criterion(count: int, squares: float, model: NetworkModel) -> float:
     """Return the Bayesian information criterion for a sum of squared errors.
 
-    The end of a regime counts as several parameters. If it counts as one, the fit
-    splits 33 of 200 single lines with 3 % noise; with this number, it splits 4.
+    The end of a regime counts as several parameters. If it counted as one, the fit
+    would split 33 of 200 test cases that are single lines with 3 % noise. With three,
+    it splits 4 of them.
     """
     lines = len(model.lines)
     searched = 2 if model.takes_largest else 3
@@ -127,7 +128,7 @@ def _compute_criterion(count: int, squares: float, model: NetworkModel) -> float
 
 
 class _RunLines:
-    """Least-squares lines (relative error) through all runs of consecutive sizes.
+    """Least-squares lines (by relative error) for all runs of consecutive sizes.
 
     Run (i, j) has the sizes from ends[i] to ends[j] - 1. Its line is alpha[i, j] and
     beta[i, j], both nonnegative; error[i, j] is the sum of squares.
@@ -159,7 +160,8 @@ def _fit_lines(x: Values, t: Values, last: Values) -> tuple[Values, Values, Valu
         found: Values = np.cumsum(values)[last]
         return found
 
-    # alpha u + beta v = 1; sizes relative to the first size avoid cancellation.
+    # Least squares of alpha u + beta v - 1; sizes relative to the first size avoid
+    # cancellation.
     u, v = 1 / t, x / t
     w = (x - x[0]) / t
     uu, uw, ww, su, sw = (
@@ -180,9 +182,9 @@ def _fit_lines(x: Values, t: Values, last: Values) -> tuple[Values, Values, Valu
 
 
 def _find_best_regimes(x: Values, lines: _RunLines) -> list[tuple[float, NetworkModel]]:
-    """Find the best model per number of regimes by dynamic programming.
+    """Find the best model for each number of regimes, by dynamic programming.
 
-    Returns pairs of the sum of squared errors and the model.
+    Returns pairs: the sum of squared errors, and the model.
     """
     error = np.full(len(lines.ends), np.inf)  # squared errors up to each end
     error[0] = 0
@@ -232,7 +234,7 @@ def _find_crossing(a: Line, b: Line) -> float:
 def _find_best_maximum(
     x: Values, t: Values, lines: _RunLines
 ) -> list[tuple[float, NetworkModel]]:
-    """Find the best maximum of lines per number of lines."""
+    """Find the best maximum of lines, for each number of lines."""
 
     def compute_error(parts: list[Line]) -> float:
         largest = np.max([alpha + beta * x for alpha, beta in parts], axis=0)

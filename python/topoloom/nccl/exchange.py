@@ -25,14 +25,14 @@ GROUP = 8
 
 
 class Partners(NamedTuple):
-    """The target and the source rank of a rank in a round."""
+    """The ranks to which a rank sends, and from which it receives, in a round."""
 
     target: int
     source: int
 
 
 def plan_rounds(group: Communicator) -> list[list[Partners]]:
-    """List all ranks' partners per round; in the first, each rank sends to itself."""
+    """List each round's partners of all ranks; in round 0, ranks send to themselves."""
     size = _compute_group_size(group)
     groups = [
         ranks[first : first + size]
@@ -56,7 +56,7 @@ def plan_rounds(group: Communicator) -> list[list[Partners]]:
 
 
 def find_relays(group: Communicator, source: Ints, target: Ints) -> Ints:
-    """Find the rank that relays each message; for direct messages, the source.
+    """Find the rank that relays each message; this is the source if it sends directly.
 
     Between nodes, the GPU with the target's node-local index relays a message, so that
     messages to one target share one rail (PXN). The relay receives the message over

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Predicts the time of a collective and the algorithm that NCCL chooses.
 
-NCCL's published tuning model adds the latency of consecutive steps and the transfer
-time on the slowest link. This module adds three effects: NCCL uses few channels for
-small data, NVSwitches reduce chunk by chunk, and a CPU posts each inter-node chunk.
-NCCL has no model of all-to-all exchanges.
+NCCL's published tuning model is the sum of the latency of consecutive steps and the
+transfer time on the slowest link. This module adds three effects: NCCL uses few
+channels for small data, NVSwitches reduce chunk by chunk, and a CPU posts each
+inter-node chunk. NCCL has no model for all-to-all exchanges.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from topoloom.support.name_lookup import describe_unknown_name
 
 OPERATIONS = ("allreduce", "allgather", "reduce_scatter", "bcast", "reduce", "alltoall")
 
-#: Limit on block bytes for which all-to-all uses the protocol LL.
+#: Maximum block size in bytes with which an all-to-all uses the protocol LL.
 _LL_BLOCK = 16384
-#: Number of channels of an exchange, and bytes of a block per channel before NCCL uses
-#: another channel (NCCL 2.30, addP2pToPlan of src/enqueue.cc).
+#: Maximum number of channels of an exchange, and how many bytes of a block a channel
+#: carries before NCCL uses another channel (NCCL 2.30, addP2pToPlan of src/enqueue.cc).
 _EXCHANGE_CHANNELS = 32
 _EXCHANGE_PART = 32 * (1 << 19)
 
@@ -53,8 +53,7 @@ class AlgorithmTime(NamedTuple):
         Name from `topoloom.nccl.tuning.PROTOCOLS`.
     seconds
         Predicted time, including the effects that NCCL's model omits.
-    estimate
-        Seconds according to NCCL's model, by which NCCL chooses.
+    estimate Seconds according to NCCL's own model, by which it chooses.
     """
 
     algorithm: str
@@ -134,7 +133,7 @@ class _Job:
         self.protocols = [PROTOCOLS.index(name) for name in hardware.protocols]
 
     def time(self, latency: float, bytes: int, rate: float) -> float:
-        """Return seconds from a latency in us, and bytes at a rate in GB/s."""
+        """Add a latency in us, and bytes at a rate in GB/s; return seconds."""
         return 1e-6 * (latency * self.hardware.slowness + bytes / (1e3 * rate))
 
     def predict(
@@ -149,8 +148,8 @@ class _Job:
     ) -> AlgorithmTime:
         """Predict an algorithm whose channels carry equal amounts of data.
 
-        NCCL uses another channel only if all channels have enough data. Each channel
-        has the rate of its path. Along trees, channels send chunks.
+        NCCL uses another channel only if all channels have enough data. A channel's
+        rate is that of its path. Along trees, channels send chunks.
         """
         filled = bytes / (CHANNEL_BYTES[protocol] * blocks)
         used = min(max(filled, 1.0), 2 * self.channels)
@@ -166,8 +165,8 @@ class _Job:
     def estimate_posting(self, messages: float) -> float:
         """Return the seconds that a CPU needs to post a GPU's messages along trees.
 
-        The CPU posts one receive per send. A node has up to three neighbors in one tree
-        and is a leaf in the other: two neighbors on average.
+        The CPU posts one receive per send. A node has up to three neighbors in one
+        tree, and one in the other, where it is a leaf: two on average.
         """
         neighbors = min(self.nodes - 1, 2)
         return messages * 2 * neighbors * self.hardware.post_s
@@ -240,7 +239,7 @@ def _predict_tree(job: _Job, bytes: int, protocol: int) -> AlgorithmTime:
 
 
 def _compute_tree_chunk(job: _Job, protocol: int, bytes: int) -> int:
-    """Return the bytes of a chunk, which shrink for small data with LL128.
+    """Return the bytes of a chunk; with LL128, chunks are smaller for small data.
 
     Source: NCCL 2.30, calcCollChunking of src/enqueue.cc.
     """
@@ -257,9 +256,10 @@ def _compute_tree_chunk(job: _Job, protocol: int, bytes: int) -> int:
 def _predict_switch(job: _Job, bytes: int, uses_old_latency: bool) -> AlgorithmTime:
     """Predict NVLS: the NVSwitch reduces chunk by chunk for each head and channel.
 
-    A GPU's links send its data once to be reduced, and the sum of its own share; they
-    receive the same bytes. A round of chunks takes one step of Simple and the transfer
-    time of its bytes; one more round fills the buffers.
+    A GPU's links send its data once to be reduced, and also the sum of its own share;
+    they receive the same bytes. A round of chunks takes one step of the protocol
+    Simple, plus the transfer time of its bytes. One more round is needed to fill the
+    buffers.
     """
     local = job.local
     rate = estimated_rate = (
@@ -306,8 +306,9 @@ def _compute_switch_round(job: _Job, bytes: int) -> int:
 def _predict_exchange(job: _Job, bytes: int) -> AlgorithmTime:
     """Predict an all-to-all limited by a GPU's NVLinks and a node's NICs.
 
-    The CPU posts a send and a receive per rank of other nodes. Within a node, peers
-    share the channels; a rank's copy of its own block uses the channels of one peer.
+    The CPU posts a send and a receive for each rank on other nodes. Within a node,
+    peers share the channels; a rank's copy of its own block uses the channels of one
+    peer.
     """
     small = bytes <= _LL_BLOCK * job.ranks
     protocol = 0 if small and 0 in job.protocols else 2

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Converts between global slot numbers and slot numbers of a host.
 
-If nodes differ, a machine's numbering has more slots per node than most nodes have.
+If nodes differ, the machine numbers more slots per node than most nodes have.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class HostSlots:
             self._local[number, list(kind.slots)] = np.arange(len(kind.slots))
 
     def local(self, slots: npt.ArrayLike) -> Ids:
-        """Convert global slots to local slots of hosts; -1 if they do not exist."""
+        """Convert global slots to local slots of hosts; -1 for nonexistent slots."""
         given = np.asarray(slots, np.int64)
         host, index = np.divmod(given, self._per_host)
         return self._local[self._type[host], index]

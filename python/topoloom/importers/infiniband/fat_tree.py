@@ -100,7 +100,7 @@ class _FatTreeReader:
         return leaves
 
     def find_level_above(self, level: set[int], under: set[int]) -> set[int]:
-        """Find the vertices of the next level; raise if links connect this level itself."""
+        """Find the vertices of the next level; raise if `level` has internal links."""
         above: set[int] = set()
         for vertex in sorted(level):
             for other in self.neighbors[vertex] & level:

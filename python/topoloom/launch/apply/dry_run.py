@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Dry runs: compares a launcher's own map of the ranks with the placement."""
+"""Dry runs: compare a launcher's own map of the ranks with the placement."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _describe_mismatch(
 
 
 def _is_same_host(name: str, other: str) -> bool:
-    """Compare two host names; each may be with or without its domain."""
+    """Return whether two host names, each with or without a domain, are the same."""
     if "." in name and "." in other:
         return name == other
     return name.partition(".")[0] == other.partition(".")[0]

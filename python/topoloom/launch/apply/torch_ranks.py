@@ -25,7 +25,7 @@ from topoloom.support.units import counted
 
 _NVIDIA = re.compile(r"^(?:GPU ([0-9]+):)?.*\(UUID: ((?:GPU|MIG)-[^)]+)\)", re.M)
 _AMD = re.compile(r"^\s*Uuid:\s*(GPU-\S+)", re.M)
-#: Placeholder UUID of AMD devices without UUID.
+#: Placeholder for devices without UUID, as rocminfo prints it.
 _NO_UUID = "GPU-XX"
 
 
@@ -39,11 +39,9 @@ class ReportedRank(NamedTuple):
     gpu
         Number of the rank's GPU on the host, or its UUID if the number is unknown;
         empty if the rank has no visible GPU.
-    uuid
-        UUID of the GPU or MIG instance, if a tool or PyTorch reports it.
-    used
-        Whether PyTorch has used this GPU. If not, `gpu` is entry LOCAL_RANK of
-        CUDA_VISIBLE_DEVICES, or of AMD's variables.
+    uuid UUID of the GPU or MIG instance, if nvidia-smi, rocminfo or PyTorch reports it.
+    used Whether PyTorch has used this GPU. If not, `gpu` is the entry with index
+    LOCAL_RANK in CUDA_VISIBLE_DEVICES, or in AMD's variables.
     """
 
     host: str
@@ -132,7 +130,7 @@ class RankReportFolder:
 def read_rank(
     about: Mapping[str, Any], by_torch: Mapping[str, Any] | None, gpus: HostGpus
 ) -> ReportedRank:
-    """Find the GPU of a rank by the UUID that PyTorch used, or by index."""
+    """Find the GPU of a rank by the UUID that PyTorch reported, or by index."""
     host, used = about["host"], by_torch is not None
     if by_torch and by_torch["uuid"]:
         number, uuid = gpus.find(by_torch["uuid"])
@@ -149,7 +147,7 @@ def read_rank(
     if not used and not about["by_torchrun"] and lists and "," not in lists[-1]:
         place = 0  # the launcher assigned one GPU to each rank
     gpu = str(place)
-    for visible in reversed(lists):  # entries are indices into the previous list
+    for visible in reversed(lists):  # entries are indices into the list before
         gpu = _select_visible_gpu(visible, int(gpu))
         if not is_number(gpu):
             break
@@ -160,7 +158,7 @@ def read_rank(
 
 
 def _select_visible_gpu(listed: str, place: int) -> str:
-    """Return an entry of a list of visible GPUs; "" at and after a negative number."""
+    """Return an entry of a list of visible GPUs; "" if it is missing or negative."""
     gpus = [word.strip() for word in listed.split(",")]
     own = gpus[place] if place < len(gpus) else ""
     return str(int(own)) if is_number(own) else "" if own.startswith("-") else own
@@ -176,8 +174,8 @@ class RankComparison(NamedTuple):
     slots
         Actual slot of each rank on the machine; None if any slot is unknown.
     host_only
-        Number of ranks compared by host only, because the GPU number for a UUID is
-        unknown.
+        Number of ranks compared by host only, because the GPU's UUID is known but not
+        its number.
     """
 
     mismatches: list[str]

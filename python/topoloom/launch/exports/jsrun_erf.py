@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """IBM jsrun's explicit resource file (LSF): node, CPUs and GPU of each rank.
 
-Nodes are numbered from 1, in LSF's order without the launch node. CPUs are hardware
-threads, numbered as by the operating system (`cpu_index_using: physical`).
+Nodes are numbered from 1 in LSF's order, which excludes the launch node here. CPUs are
+hardware threads, numbered as by the operating system (`cpu_index_using: physical`).
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ RELIES_ON = (
 
 
 def write(placement: HostPlacement) -> str:
-    """Write the table of hosts and GPUs; for errors see `list_nodes`."""
+    """Write the table of hosts and GPUs; errors are those of `list_nodes`."""
     lines = ["# node_rank host nproc_per_node cuda_visible_devices\n"]
     for node, (host, devices) in enumerate(list_nodes(placement)):
         gpus = ",".join(map(str, devices))

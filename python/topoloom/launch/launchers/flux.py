@@ -24,7 +24,7 @@ NEEDS_SHARED_FILES = True
 IS_LOCAL_BY_DEFAULT = False
 ENVIRONMENT_OPTION = None
 
-#: Options that the placement replaces, and options that conflict with it.
+#: Options that a placement replaces, and options that conflict with a placement.
 REPLACED = frozenset({"N", "nodes"})
 PLACING = frozenset(
     {"taskmap", "requires", "tasks-per-node", "tasks-per-core", "cores", "nslots"}

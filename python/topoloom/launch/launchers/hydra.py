@@ -2,7 +2,7 @@
 """MPICH's mpiexec (Hydra): `-rankmap` if available, else an ordered hostfile.
 
 MPICH 4.0 has no ``-rankmap``. A hostfile that lists hosts repeatedly also places ranks,
-but ranks of different entries of a host cannot use shared memory windows.
+but ranks of one host that belong to different entries cannot use shared memory windows.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 """Intel MPI's mpirun: a machine file that can list hosts repeatedly.
 
 The launcher derives from MPICH's Hydra. taskset binds the ranks, and Intel's pinning is
-disabled. In a batch job, Intel MPI uses the job's ranks per node instead of the machine
-file unless a variable is set.
+disabled. In a batch job, Intel MPI ignores the machine file in favor of the job's ranks
+per node, unless a variable is set.
 """
 
 from __future__ import annotations

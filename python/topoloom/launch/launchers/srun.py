@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Slurm's srun: `-m arbitrary` reads the host of each rank from SLURM_HOSTFILE.
 
-With Cray MPICH, ranks are renumbered instead if that can express the placement. taskset
-binds the ranks, because ``--cpu-bind`` has one list for all nodes, and has no effect
-without Slurm's ``task/affinity``.
+With Cray MPICH, ranks are renumbered instead if renumbering can express the placement.
+taskset binds the ranks, because ``--cpu-bind`` has one list for all nodes, and has no
+effect without Slurm's ``task/affinity``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NEEDS_SHARED_FILES = True
 IS_LOCAL_BY_DEFAULT = False
 ENVIRONMENT_OPTION = None
 
-#: Options that the placement replaces, and options that conflict with it.
+#: Options that a placement replaces, and options that conflict with a placement.
 REPLACED = frozenset({"N", "nodes", "w", "nodelist"})
 PLACING = frozenset(
     {"m", "distribution", "r", "relative", "x", "exclude", "multi-prog", "X", "Z"}
