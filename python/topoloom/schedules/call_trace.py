@@ -19,8 +19,8 @@ KINDS = ("call", "copy", "send", "receive")
 class Event(NamedTuple):
     """An action of a rank; `begin` and `end` are in seconds on a common clock.
 
-    A send begins when the rank calls MPI, a receive when the rank is ready for the
-    message. Sends and receives end when MPI reports completion. Copies include
+    A send begins when the rank calls MPI; a receive begins when the rank is ready for
+    the message. Sends and receives end when MPI reports completion. Copies include
     reductions.
     """
 
@@ -78,7 +78,7 @@ class CallTrace:
                 yield Wait(receive, sent[receive], receive.begin)
 
     def _match_send_times(self) -> dict[Event, float]:
-        """Map each receive to the begin time of the matching send."""
+        """Map each receive to the time when the matching send began."""
         sends: dict[tuple[int, int], list[float]] = defaultdict(list)
         for event in self.select("send"):
             sends[event.rank, event.peer].append(event.begin)

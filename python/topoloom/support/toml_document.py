@@ -42,7 +42,7 @@ def read_toml(path: str | Path) -> dict[str, Any]:
         raise Error(f"{place}: not TOML: {what}") from None
     except (
         ValueError
-    ):  # Python's limit on integers; other ValueErrors are decoding errors
+    ):  # Python limits the digits of integers; other ValueErrors are decoding errors
         raise Error(f"{path}: unsupported TOML: a number is too long") from None
     except RecursionError:
         raise Error(f"{path}: unsupported TOML: nested too deeply") from None

@@ -2,8 +2,8 @@
 """Generates the recorder's C and Fortran wrappers from ``mpi/record/calls.txt``.
 
 Only calls that the user's ``mpi.h`` declares get a wrapper. One table therefore
-supports MPI 3.0 to 4.x, and calls beyond the declared version: Open MPI 5 declares MPI
-3.1 but has persistent collectives.
+supports MPI 3.0 to 4.x, and also calls newer than the version that ``mpi.h`` declares:
+Open MPI 5 declares MPI 3.1, but has persistent collectives.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ _OTHER_TYPES = {
     "sendtypes": "const MPI_Datatype *",
     "recvtypes": "const MPI_Datatype *",
 }
-#: Prefix of a C name -> first call of its wrapper; MPI libraries call PMPI names.
+#: Prefix of a wrapped C name -> name that the wrapper calls first; MPI libraries call
+#: PMPI names.
 _PREFIXES = {"MPI_": "enter_call()", "PMPI_": "enter_pmpi_call(CALLER)"}
 
 
@@ -170,7 +171,7 @@ SHIM_EXPORT int {name}({declared}) {{
 
 
 def _write_fortran_wrapper(call: Call, suffix: str) -> str:
-    """Forward pointers unchanged, because they can be Fortran's MPI_BOTTOM."""
+    """Pointers are forwarded unchanged, because they can be Fortran's MPI_BOTTOM."""
     name = f"mpi_{call.name.lower()}{suffix}"
     types = [_fortran_type(p) for p in call.parameters] + ["MPI_Fint *"]
     parameters = [*call.parameters, "error"]

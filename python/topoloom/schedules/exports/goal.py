@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes GOAL: sends, receives and local work of every rank, and their dependences.
+"""Writes GOAL: every rank's sends, receives and local work, and their dependences.
 
 As in Topoloom's executor, the messages of a round start together, and the next round
 waits for all of them.
 
 Source: T. Hoefler, C. Siebert, A. Lumsdaine, "Group Operation Assembly Language - A
-Flexible Way to Express Collective Communication", ICPP 2009; the text form that
+Flexible Way to Express Collective Communication", ICPP 2009; this is the text form that
 LogGOPSim reads.
 """
 

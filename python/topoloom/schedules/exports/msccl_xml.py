@@ -4,7 +4,7 @@
 Each thread block sends to one GPU or receives from one GPU. One more block per GPU
 copies and reduces. A step can wait for only one step of another block; further
 dependences become `nop` steps before it. Data is reduced on arrival (`rrc`) if nothing
-else in the round uses its location. Chunks are equal parts of a buffer.
+else in the round uses its location. Chunks are equally large parts of a buffer.
 
 Source: M. Cowan et al., "MSCCLang: Microsoft Collective Communication Language", ASPLOS
 2023, and the checks in MSCCL's parser.
@@ -39,7 +39,8 @@ _COLLECTIVES = {
     "reduce-scatter": "reduce_scatter",
 }
 _REDUCTIONS = ("all-reduce", "reduce", "reduce-scatter")
-#: Limit on chunks per buffer: unequal blocks can have a common divisor of only 1 byte.
+#: Limit on chunks per buffer, because the largest chunk size that divides unequal
+#: blocks can be 1 byte.
 _MAX_CHUNKS = 1 << 14
 #: Limit on chunks per step; MSCCL has one table entry per count.
 _MAX_COUNT = 64
@@ -131,7 +132,7 @@ class _Step:
     at: tuple[Place, Place]  # source and target, offsets in chunks
     chunks: int
     block: int
-    order: int  # index in its block
+    order: int  # index in its thread block
     needs: list[_Step]
     is_needed: bool = False
     position: int = 0  # index in the file, including `nop` steps
@@ -144,7 +145,8 @@ class _ThreadBlocks:
         self._chunk = chunk
         self._numbers: dict[tuple[int, int], int] = {}  # (target, source) -> block
         self._steps: list[list[_Step]] = []
-        #: Per block: other block -> its last step that the block has waited for.
+        #: Per block: other block -> the last step of the other block that this block
+        #: has waited for.
         self._waited: list[dict[int, int]] = []
         self._writer: dict[tuple[str, int], _Step] = {}
         self._readers: dict[tuple[str, int], list[_Step]] = {}
@@ -192,7 +194,7 @@ class _ThreadBlocks:
             steps.append(step)
 
     def _add_dependences(self, step: _Step) -> None:
-        """Add the data dependences of a step on steps of other blocks."""
+        """Add the steps of other blocks on whose data a step depends."""
         source, target = (_list_chunks(place, step.chunks) for place in step.at)
         reads = [] if step.kind == "r" else source
         writes = [] if step.kind == "s" else target
@@ -268,7 +270,7 @@ def _list_chunks(place: Place, count: int) -> list[tuple[str, int]]:
 
 
 def _find_reduced_messages(each: Round) -> dict[BufferedMessage, Work]:
-    """Map messages that only one reduction uses to this reduction."""
+    """Map each message that nothing uses except one reduction to this reduction."""
     return {
         message: work
         for message in each.receives

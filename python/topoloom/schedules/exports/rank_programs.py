@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from topoloom._core import Error, NetworkModel, Schedule, rank_program
 
-#: Limit on messages; a file at the limit has about 1 GB.
+#: Maximum number of messages; a file with so many messages has about 1 GB.
 MAX_MESSAGES = 1 << 22
 
-#: A model in which messages and work take no time.
+#: A cost model in which messages and work take no time.
 FREE = NetworkModel.regimes([(0.0, 0.0, None)])
 
 
@@ -31,7 +31,7 @@ class Work(NamedTuple):
 
 
 class BufferedMessage(NamedTuple):
-    """A message to or from a peer, and the place of its buffer."""
+    """A message to or from a peer, and where its buffer is."""
 
     peer: int
     at: Place
