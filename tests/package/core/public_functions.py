@@ -21,7 +21,7 @@ class Parameter(NamedTuple):
 
 
 class Function(NamedTuple):
-    """A public function or method; a method has the class of its object."""
+    """A public function or method; for a method, also its class."""
 
     name: str
     owner: str | None

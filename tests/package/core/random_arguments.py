@@ -31,7 +31,7 @@ from topoloom.schedules import Call, RankSlots
 
 
 class ArgumentSource:
-    """Draws arguments from valid objects and from invalid values."""
+    """Draws valid objects and invalid values as arguments."""
 
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
@@ -116,7 +116,7 @@ class ArgumentSource:
         Path("folder").mkdir(exist_ok=True)
 
     def draw_path(self) -> str:
-        """Draw an existing file, possibly changed, or a missing one."""
+        """Draw the name of an existing file, maybe corrupted, or of a missing file."""
         name = self.rng.choice(FILES)
         whole = Path(name)
         if self.rng.random() < 0.3 and whole.is_file() and whole.stat().st_size > 0:
@@ -152,7 +152,7 @@ class ArgumentSource:
         return self.draw_valid_value(parameter)
 
     def draw_scenario(self, function: str) -> dict[str, Any]:
-        """Draw matching arguments if the function requires them to match."""
+        """Draw arguments that match each other if the function requires this."""
         rng = self.rng
         if together := draw_task_scenario(function, self.pools, rng):
             return self._draw_machine_objects() | together
@@ -250,7 +250,7 @@ class ArgumentSource:
         return self._draw_machine_objects()
 
     def _draw_machine_objects(self) -> dict[str, Any]:
-        """Draw a graph, an allocation, and objects of its machine."""
+        """Draw a graph, an allocation, and other objects of the same machine."""
         rng = self.rng
         allocation = rng.choice(self.allocations)
         machine, slots = allocation.machine, list(allocation.slots)

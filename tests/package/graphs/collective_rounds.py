@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reference collectives: ranks store data and execute the published algorithms.
 
-In each round a rank chooses data to send by the algorithm's rule. Messages carry
+In each round, a rank chooses which data to send by the algorithm's rule. Messages carry
 pieces, so that a wrong partner or size leaves a rank without data. A *piece* is a block
 number; a rank stores the set of its contributors.
 """
@@ -41,7 +41,7 @@ def split_evenly(amount: int, count: int) -> list[int]:
 
 
 def bcast_binomial(size: int, bytes: int, root: int) -> Ranks:
-    """Broadcast by a binomial tree, the most distant ranks first."""
+    """Broadcast along a binomial tree, to the most distant ranks first."""
     ranks = Ranks(size, [bytes])
     ranks.held[root] = {0: {root}}
     distance = 1
@@ -59,7 +59,7 @@ def bcast_binomial(size: int, bytes: int, root: int) -> Ranks:
 
 
 def bcast_scattered(size: int, bytes: int, root: int, ring: bool) -> Ranks:
-    """Scatter the pieces down a tree, then collect them by a ring or by doubling."""
+    """Scatter pieces down a tree, then all-gather them by a ring or by doubling."""
     piece = -(-bytes // size)
     sizes = [max(0, min(piece, bytes - i * piece)) for i in range(size)]
     ranks = Ranks(size, sizes)
@@ -75,7 +75,7 @@ def bcast_scattered(size: int, bytes: int, root: int, ring: bool) -> Ranks:
             if sum(sizes[p] for p in pieces):
                 sends.append(((root + r) % size, (root + r + distance) % size, pieces))
         ranks.run_round(sends)
-    for r in range(size):  # the root sent its pieces away; empty pieces are everywhere
+    for r in range(size):  # ranks keep their own piece and empty pieces
         held = ranks.held[(root + r) % size]
         for p in range(size):
             if sizes[p] == 0:
@@ -90,7 +90,7 @@ def bcast_scattered(size: int, bytes: int, root: int, ring: bool) -> Ranks:
 
 
 def ring_allgather(ranks: Ranks, order: list[int]) -> None:
-    """Forward pieces from the left to the right neighbor, the own piece first."""
+    """Forward pieces from the left neighbor to the right, own piece first."""
     size = len(order)
     for step in range(size - 1):
         ranks.run_round(
@@ -121,7 +121,7 @@ def doubling_allgather(ranks: Ranks, order: list[int]) -> None:
 def allgather(
     size: int, total: int, collect: Callable[[Ranks, list[int]], None]
 ) -> Ranks:
-    """Give each rank its own block, then run `collect`."""
+    """Give each rank its own block, then all-gather the blocks with `collect`."""
     ranks = Ranks(size, split_evenly(total, size))
     for r in range(size):
         ranks.held[r] = {r: {r}}
@@ -130,7 +130,7 @@ def allgather(
 
 
 def bruck_allgather(ranks: Ranks, order: list[int]) -> None:
-    """Send consecutive blocks, own block first, to the left; the number doubles."""
+    """Send blocks to the left, own block first; each round doubles their number."""
     size, distance = len(order), 1
     while distance < size:
         blocks = min(distance, size - distance)
@@ -144,7 +144,7 @@ def bruck_allgather(ranks: Ranks, order: list[int]) -> None:
 
 
 def gather_binomial(size: int, block: int, root: int) -> Ranks:
-    """Gather blocks up a binomial tree, the nearest ranks first."""
+    """Gather blocks up a binomial tree, from the nearest ranks first."""
     ranks = Ranks(size, [block] * size)
     for r in range(size):
         ranks.held[(root + r) % size] = {r: {r}}
@@ -261,7 +261,7 @@ def allreduce_rabenseifner(size: int, bytes: int) -> Ranks:
 
 
 def reduce_rabenseifner(size: int, bytes: int, root: int) -> Ranks:
-    """Reduce-scatter by halving, then gather the pieces at the root, bit by bit."""
+    """Reduce-scatter by halving, then gather the pieces to the root by doubling."""
     ranks, folded, done = reduce_scatter_vector(size, bytes, odd_stays=False)
     active = list(folded.active)
     if root not in active:  # a folded root replaces the first active rank
@@ -281,7 +281,7 @@ def reduce_rabenseifner(size: int, bytes: int, root: int) -> Ranks:
 
 
 def reduce_scatter_halving(size: int, total: int) -> Ranks:
-    """Reduce a range of blocks; send the half that belongs to the partner."""
+    """In each round, halve the range of blocks; send the half of the partner."""
     folded = FoldedRanks(size, odd_stays=True)
     ranks = Ranks(size, split_evenly(total, size))
     for r in range(size):
@@ -307,7 +307,7 @@ def reduce_scatter_halving(size: int, total: int) -> Ranks:
 
 
 def scan_doubling(size: int, bytes: int) -> Ranks:
-    """Exchange the sums of groups of 1, 2, 4, ... ranks."""
+    """Exchange sums between neighboring groups of 1, 2, 4, ... ranks."""
     ranks = Ranks(size, [bytes])
     for r in range(size):
         ranks.held[r] = {0: {r}}
@@ -320,7 +320,7 @@ def scan_doubling(size: int, bytes: int) -> Ranks:
 
 
 def alltoall_bruck(size: int, block: int) -> Ranks:
-    """Forward piece (source, target) along each power of two in its distance."""
+    """Forward each piece by the powers of two in the distance from source to target."""
     ranks = Ranks(size, [block] * size * size)
     at = {(s, t): s for s in range(size) for t in range(size)}
     for (s, t), rank in at.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Messages of collectives equal a simulation with data and first principles."""
+"""Compares messages of collectives with a simulation of data, and known totals."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def test_pairwise_exchange_sends_each_block_once(size: int, bytes: int) -> None:
 
 @given(sizes)
 def test_a_barrier_informs_every_rank_of_every_other(size: int) -> None:
-    # Dissemination: in round k each rank sends all its knowledge 2^k ranks ahead.
+    # Dissemination: in round k, each rank sends all that it knows 2^k ranks ahead.
     heard = [{r} for r in range(size)]
     expected: dict[tuple[int, int], tuple[int, int]] = {}
     distance = 1

@@ -64,7 +64,7 @@ class Fabric:
         return head + "".join(map(self.format_device, order or self.description))
 
     def format_tables(self) -> str:
-        """Format forwarding tables; of several shortest routes use the last port."""
+        """Format forwarding tables; of several shortest routes, use the last port's."""
         text = ""
         toward = {a: self.find_ports_toward(a) for a in self.ports if a[0] == "H"}
         for name in self.ports:
@@ -84,7 +84,7 @@ class Fabric:
         return text
 
     def find_ports_toward(self, end: str) -> dict[str, int]:
-        """Map each switch to its last port on a shortest route over switches only."""
+        """Map each switch to its last port on a shortest route through switches."""
         hops, queue = {end: 0}, deque([end])
         while queue:
             at = queue.popleft()
@@ -112,7 +112,7 @@ def make_fat_tree(
     spines_per_pod: int,
     cores_per_spine: int,
 ) -> Fabric:
-    """Connect three levels: leaves to the spines of a pod, spines to their cores."""
+    """Connect three levels: leaves to all spines of the pod, spines to their cores."""
     fabric = Fabric()
     top = [
         [fabric.add_switch(f"core{s}-{c}") for c in range(cores_per_spine)]

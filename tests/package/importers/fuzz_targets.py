@@ -26,7 +26,7 @@ from topoloom.model.fit import fit_model
 from topoloom.model.samples import read_pings
 from topoloom.support.hostlist import compress_hostlist, expand_hostlist
 
-#: CPU time limit per text in s; wall time depends on other processes
+#: CPU time limit per text in s; CPU time, because wall time depends on other processes
 SECONDS = 20.0
 #: Longer machine texts may legitimately exceed the time limit.
 _MAX_LETTERS_OF_MACHINE = 20_000
@@ -82,7 +82,7 @@ class Target(NamedTuple):
 
     read: Callable[[str], None]
     seeds: tuple[str, ...]
-    compiled: bool = False  # Python cannot trace coverage
+    compiled: bool = False  # compiled code, whose coverage Python cannot trace
 
 
 def _read_import(read: Callable[[str], object], text: str) -> None:
@@ -184,7 +184,7 @@ _WORDS = ("\0", "\n", "\n\n", "\t", " ", "\r\n", ",", ":", "[", "]", "(", "-", "
 
 
 def mutate_seeds(rng: random.Random, seeds: tuple[str, ...]) -> str:
-    """Cut, repeat, join and overwrite pieces of the seeds."""
+    """Make a mutant: cut, repeat, join and overwrite pieces of the seeds."""
     text = rng.choice(seeds)
     for _ in range(rng.randint(1, 5)):
         start = rng.randint(0, len(text))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Invalid and contradictory machine files give one line with position and cause."""
+"""Invalid or contradictory machine files give one line with position and cause."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def replace_once(text: str, old: str, new: str) -> str:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        # Only one end lists the cable.
+        # Only one end of the cable lists it.
         (
             replace_once(CAPTURE, '[9]\t"S-0002c90200415680"[9]', '[8]\t"S-0002c9'),
             r"net.txt:\d+: cannot read the port",
@@ -157,7 +157,7 @@ def replace_once(text: str, old: str, new: str) -> str:
             "SwitchName=c Switches=a,b\n",
             "net.txt:2: node n3 is under switch b and under a .line 1.",
         ),
-        # References to missing parts of a file.
+        # References to parts that the file lacks.
         (
             "SwitchName=a Nodes=n1\nSwitchName=b Switches=a,x\n",
             "net.txt:2: switch b has the child x, which no line describes",
@@ -187,7 +187,7 @@ def replace_once(text: str, old: str, new: str) -> str:
             "      dims: {x: 0, y: 1, z: 1}\n      nodes: a\n",
             "net.txt:5: 0 is not from 1 to 16384",
         ),
-        # hwloc 1 has a separate tag for caches and no version.
+        # hwloc 1 has a separate tag for caches, and its files have no version.
         (
             '<?xml version="1.0"?>\n<!DOCTYPE topology SYSTEM "hwloc.dtd">\n'
             '<topology>\n<object type="Machine" os_index="0" cpuset="0x1">\n'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Routes of InfiniBand fabrics: fat trees, shared shortest routes, tables."""
+"""Routes of InfiniBand fabrics: fat trees, splitting over shortest routes, tables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ sizes = st.tuples(*[st.integers(1, 3)] * 5)
 
 
 def count_links(fabric: Fabric) -> Counter[float]:
-    """Count directed links by bandwidth, one for each cable."""
+    """Count the directed links of each bandwidth."""
     rates = {"4xEDR": 12.5e9, "4xHDR": 25e9}
     return Counter(
         rates[rate] for ports in fabric.ports.values() for _, _, rate in ports.values()

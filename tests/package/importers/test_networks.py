@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Assumptions about networks if files describe only switches."""
+"""Speeds that are assumed for networks if files describe only switches."""
 
 from __future__ import annotations
 

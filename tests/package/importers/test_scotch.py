@@ -53,7 +53,7 @@ def test_scotch_targets_are_read_as_machine_texts(target: str, text: str) -> Non
         ("tree:4:8:2,distance=1:10:100", "tleaf 3 2 90 8 9 4 1\n"),
         ("tree:4:8:2,distance=1:1:100", "tleaf 2 2 99 32 1\n"),
         ("tree:4:1:2", "tleaf 2 2 4 4 2\n"),
-        # By default the next node is twice as far as any slot of the same node.
+        # By default, the next node is twice as far as any slot of the same node.
         ("tree:4+node:2,distance=9", "tleaf 2 4 9 2 9\n"),
         ("tree:4:8+node:16:2,distance=1:2:10", "tleaf 4 8 20 4 18 2 1 16 1\n"),
         ("torus:4x3", "torus2D 3 4\n"),
@@ -157,7 +157,7 @@ def test_exported_targets_are_read_back_with_their_distances(text: str) -> None:
 
 
 class ScotchLibrary:
-    """Computes the distances of a target with libscotch."""
+    """A program that computes the distances of a target with libscotch."""
 
     def __init__(self) -> None:
         errors, library = (

@@ -20,7 +20,7 @@ from topoloom.machines.import_formats import IMPORTERS
 
 TREE = """\
 # Two islands, wired in 2024
-switchname=core Switches=leaf[0-1] LinkSpeed=400  # the root comes first here
+switchname=core Switches=leaf[0-1] LinkSpeed=400  # here, the root is the first line
 SwitchName=leaf0  Nodes=n[00-02]
 SWITCHNAME=leaf1  Nodes=n03,\\
 n[04-05]
@@ -272,7 +272,7 @@ SHAPES: st.SearchStrategy[Any] = st.recursive(
 
 
 class SlurmTree:
-    """Writes a tree in every format; a shape is a node count or subtrees."""
+    """Writes a tree in every format; a shape is a node count or a list of subtrees."""
 
     def __init__(self, shape: Any) -> None:
         self.conf: list[str] = []

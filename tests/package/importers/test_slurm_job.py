@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Output of scontrol about a running job and its nodes."""
+"""Reads scontrol's output about a running job and its nodes."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ NODE = (
         ((4, 8, 2, 1), NodeShape(2, 4)),
         ((4, 16, 2, 2), NodeShape(2, 4, 2, 2)),
         ((4, 8, 2, 2), NodeShape(2, 4, 2, 1)),
-        # Only CPUs=8 was configured, so they are not sockets.
+        # Only CPUs=8 was configured, so the 8 reported sockets are not real.
         ((1, 8, 8, 1), NodeShape(1, 8)),
     ],
 )
@@ -176,7 +176,8 @@ def test_an_invalid_cpu_count_list_is_an_error(text: str) -> None:
 @pytest.mark.parametrize(
     ("cores", "cpus", "text", "slots"),
     [
-        # Two-core nodes: all cores, a part, and more cores than this process may use.
+        # Nodes of two cores: all are allocated, or a part, or more than this process
+        # may use.
         ([1, 2], [2, 2], "tree:2+node:2,distance=8:16", [(), ()]),
         ([1, 2], [2, 1], "tree:2+node:2,distance=8:16", [(), (0,)]),
         ([1], [4, 2], "tree:2+node:4,distance=8:16", [(), (0, 1)]),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Slots of an allocation that launchers use, in launcher order."""
+"""Which slots of an allocation launchers use, in launcher order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NODES, SLOTS = 6, 8
 
 @st.composite
 def draw_allocation(draw: st.DrawFn) -> Allocation:
-    """Draw nodes in any order with some of their slots."""
+    """Draw nodes in any order, each with some of its slots."""
     machine = Machine(f"tree:{NODES}+node:{SLOTS}")
     nodes = draw(st.permutations(range(NODES)))[: draw(st.integers(1, NODES))]
     slots = []

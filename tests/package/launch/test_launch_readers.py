@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Each launcher format, read back according to its manual, gives the placement.
+"""Each launcher format, read as its manual says, gives the placement.
 
-The readers follow the descriptions of the formats and share no code with writers.
+The readers follow the descriptions of the formats, and share no code with the writers.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def draw_placement(
 ) -> HostPlacement:
     """Draw a placement on a whole mesh with nodes in any order.
 
-    Ranks are anywhere, on all slots, or consecutive on each host.
+    Ranks are on any slots, on all slots, or consecutive on each host.
     """
     sizes = st.integers(1, 3)
     shape = draw(st.lists(sizes, min_size=axes or 1, max_size=axes or 3))
@@ -94,7 +94,7 @@ def read_hosts(text: str, placement: HostPlacement) -> list[HostSlot]:
 
 
 def read_taskmap(text: str, placement: HostPlacement) -> list[HostSlot]:
-    """RFC 34: each block repeats `repeat` times over nodes with `tasks` tasks each."""
+    """RFC 34: a block is repeated `repeat` times; its nodes get `each` ranks each."""
     (line,) = text.splitlines()
     return [
         HostSlot(placement.hosts[first + node])
@@ -185,7 +185,7 @@ def read_json(text: str, placement: HostPlacement) -> list[HostSlot]:
 
 
 def read_rank_order(text: str, placement: HostPlacement) -> list[HostSlot]:
-    """Read the ranks in the order in which they fill nodes of equal rank counts."""
+    """Read the rank order; its ranks fill the nodes, which have equal rank counts."""
     words = re.sub(r"#.*", "", text).replace(",", " ").split()
     counts = placement.ranks_per_host()
     full = int(counts[0])
@@ -213,7 +213,7 @@ NAMES_SLOTS = {"jsrun-erf", "torchrun", "torchrun-script", "jax", "json"}
 
 
 def is_expressible(name: str, placement: HostPlacement) -> bool:
-    """Return whether the format can express a placement, from its description."""
+    """Return whether a format can express a placement, according to its manual."""
     per_host = placement.ranks_of_hosts()
     counts = [len(ranks) for ranks in per_host]
     used = max(i for i, count in enumerate(counts) if count) + 1
@@ -346,7 +346,7 @@ def test_coordinates_are_refused_without_a_grid(
 
 
 def test_a_rank_order_lists_ranks_by_slot_and_not_slots_by_rank() -> None:
-    """For a cycle of three ranks, the two reading directions differ."""
+    """For a cycle of three ranks, the list and its inverse differ."""
     placement = host_placement(Machine("mesh:3"), range(3), [1, 2, 0])
     text = find_format("mpich-rank-order").write(placement)
     assert text.splitlines()[-1] == "2,0,1"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The GPU of a rank, from variables of NVIDIA and AMD and tool output."""
+"""Finds the GPU of a rank from variables of NVIDIA and AMD, and from tool output."""
 
 from __future__ import annotations
 

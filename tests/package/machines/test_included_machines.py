@@ -67,7 +67,7 @@ def count_slots_per_node(name: str) -> int:
 
 
 def get_nic_bandwidth(described: dict[str, Any]) -> str:
-    """Return the NIC bandwidth, or the sum of all NICs of a node with a router."""
+    """Return the bandwidth of a node's NIC, or of all links of a node with a router."""
     topology = described["topology"]
     given = topology.get("bandwidth")
     if topology["kind"] in ("tree", "fattree"):
@@ -281,7 +281,7 @@ class Grid:
 
     @property
     def links(self) -> int:
-        """Count both directions of cables and NICs; rings of two have two cables."""
+        """Count cables and NICs in both directions; rings of two have two cables."""
         between = sum(
             2 * self.routers // k * (0 if k == 1 else k if ring else k - 1)
             for k, ring in self.axes
@@ -290,13 +290,13 @@ class Grid:
 
     @property
     def diameter(self) -> int:
-        """Return the longest route: half of each ring or a whole line, and two NICs."""
+        """Return the longest route in hops: half rings or whole lines, and two NICs."""
         between = sum(k // 2 if ring else k - 1 for k, ring in self.axes)
         return between + 2 * self.cards
 
     @property
     def average_distance(self) -> float:
-        """Average the hops between different nodes, including two hops over NICs."""
+        """Average the hops between different nodes, including two hops through NICs."""
         mean = sum(
             (k * k // 4) / k if ring else (k * k - 1) / (3 * k) for k, ring in self.axes
         )
@@ -313,7 +313,7 @@ class Grid:
 
 
 def read_bandwidths(described: dict[str, Any], axes: str) -> list[float]:
-    """Return the bandwidth of each axis in bytes per second, read independently."""
+    """Read the bandwidth of each axis in bytes/s, without the package's code."""
     given = described.get("bandwidth", "1 B/s")
     table = given if isinstance(given, dict) else {"default": given}
     number, unit = table["default"].split()
@@ -338,7 +338,7 @@ def test_figures_of_tori_and_meshes_equal_textbook_formulas(name: str) -> None:
 
 
 def test_hopper_is_cut_across_z_and_titan_across_y() -> None:
-    """The halved bandwidth along y decides if both cuts have equally many routers."""
+    """If both cuts have equally many routers, the halved bandwidth along y decides."""
     hopper = machine_facts(load_machine("hopper"))["bisection"]
     assert hopper["links"] == 4 * 17 * 8
     titan = machine_facts(load_machine("titan"))["bisection"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The linear relaxation of congestion never exceeds a placement, and is often tight."""
+"""The linear relaxation never exceeds the congestion of a placement; often equal."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def find_least_congestion(graph: CommGraph, allocation: Allocation) -> float:
 
 @pytest.fixture
 def solver_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Solve in this process: starting another takes longer than solving."""
+    """Solve in this process, because starting another process takes longer."""
     from scipy.optimize import linprog
 
     def solve(progress: lp.Progress, **program: Any) -> Any:

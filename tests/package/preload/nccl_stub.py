@@ -15,7 +15,7 @@ from topoloom.preload.nccl.profiler_plugin import build_plugin
 
 SOURCE = Path(__file__).resolve().parents[3] / "bench" / "ai" / "nccl_stub.c"
 
-#: NCCL function number -> our name, and whether the bytes include all parts.
+#: NCCL function number -> our name.
 FUNCTIONS = {
     0: "bcast",
     1: "reduce",
@@ -105,7 +105,7 @@ class Script:
 
 
 def compile_stub(folder: Path) -> Path:
-    """Compile the NCCL stub."""
+    """Compile the stub program."""
     program = folder / "nccl_stub"
     command = ["cc", "-std=gnu11", "-O1", "-rdynamic", "-pthread", SOURCE, "-ldl"]
     subprocess.run([*command, "-o", program], check=True)
@@ -122,7 +122,7 @@ def run_script(
     ending: str = "finalize",
     ranks_from_launcher: bool = False,
 ) -> None:
-    """Run a script with the plugin, which writes to the folder."""
+    """Run a script in the stub with the profiler plugin, which writes to the folder."""
     words = [str(version), str(threads), str(per_process), ending]
     variables = {
         "NCCL_PROFILER_PLUGIN": str(build_plugin()),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Neighbors among many hosts follow from landmarks and few pairs."""
+"""Neighbors among many hosts are found from landmarks and few pairs."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Torus:
         return False
 
     def seconds(self, pairs: Pairs, noise: float) -> Floats:
-        """Return the time of messages between hosts."""
+        """Return the times of messages between hosts."""
         exact = 2e-6 * (1 + self._hop * (self.hops[tuple(pairs.T)] - 1))
         found: Floats = exact * (1 + noise * self.draw.standard_normal(len(pairs)))
         return found
@@ -52,7 +52,7 @@ class Torus:
         return self.seconds(pairs, self._noise), self._noise
 
     def inside(self, sets: Sequence[Hosts]) -> None:
-        """Do nothing: pairs inside groups are not needed."""
+        """Do nothing, because pairs inside groups are not needed."""
 
     def list_links(self) -> set[tuple[int, int]]:
         """List the links of the torus."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 #: Source, target, and index among parallel links.
 Wire = tuple[int, int, int]
-#: Share of a message on each link.
+#: Link -> share of the message that crosses it.
 Route = Counter[Wire]
 
 
@@ -32,8 +32,8 @@ class Network(NamedTuple):
     speed: dict[Wire, Speed]
     route: Callable[[int, int], Route]  # between two nodes
     detours: Callable[[int, int], Route] | None = None  # adaptive routing only
-    minimal: Callable[[int, int], Route] | None = None  # None: route is minimal
-    apart: Callable[[int, int], int] | None = None  # distance; None: hops
+    minimal: Callable[[int, int], Route] | None = None  # None: `route` is minimal
+    apart: Callable[[int, int], int] | None = None  # distance; None: the number of hops
     relays: Callable[[int], bool] = lambda vertex: True  # forwards messages
     down: frozenset[int] = frozenset()  # nodes
 
@@ -73,7 +73,7 @@ class WireList:
 
 
 def route_along(*vertices: int) -> Route:
-    """Return the route over the first link between each two vertices."""
+    """Return the route along these vertices, over the first of parallel links."""
     return Counter({(u, v, 0): 1.0 for u, v in pairwise(vertices)})
 
 
@@ -160,7 +160,7 @@ def count_steps(network: Network, end: int, wires: Iterable[Wire]) -> dict[int, 
 def find_shortest_route(
     network: Network, start: int, end: int, wires: list[Wire]
 ) -> Route:
-    """At each vertex follow the first link that reduces the distance."""
+    """At each vertex, follow the first link that reduces the distance."""
     steps = count_steps(network, end, wires)
     taken: Route = Counter()
     at = start
@@ -188,10 +188,10 @@ class Failures(NamedTuple):
 def apply_failures(
     network: Network, failures: Failures, order: list[Wire], hosted: bool
 ) -> Network:
-    """Keep working routes; replace the others by a shortest route.
+    """Keep the routes that work; replace each other route by a shortest one.
 
-    `order` lists the links by number. A router fails with its last node. A node
-    with a host link fails with either direction of that link.
+    `order` lists the links by number. A router fails when its last node fails. A node
+    with a host link fails when either direction of this link fails.
     """
     down = set(failures.nodes)
     dead = set(failures.vertices)

@@ -26,10 +26,10 @@ def make_rail_cluster(
     cross: str,
     speed: Sequence[Speed],
 ) -> Network:
-    """Join GPUs of a domain by NVLink, and those of a rail and unit by a leaf switch.
+    """Join the GPUs of a domain by NVLink, of a rail in a unit by a leaf switch.
 
-    `speed`: NVLink, links to leaves, links to spines. Vertices: the GPUs, the
-    NVSwitches by domain, the leaves by unit and rail, the spines.
+    `speed` has the speeds of NVLink, links to leaves and links to spines. Vertices are
+    the GPUs, the NVSwitches by domain, the leaves by unit and rail, and the spines.
     """
     nodes = gpus_per_domain * domains_per_unit * units
     nv_switches = nodes

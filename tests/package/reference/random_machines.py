@@ -42,7 +42,7 @@ def list_wires(machine: Machine) -> list[Wire]:
 
 
 def draw_speeds(rng: Random, names: Sequence[str]) -> tuple[str, dict[str, Speed]]:
-    """Draw a speed for all links, and separate speeds for some link classes."""
+    """Draw a speed for all links, and other speeds for some link classes."""
     if rng.random() < 0.3:
         return "", dict.fromkeys(names, Speed())
     usual = rng.randint(1, 9) * 1e9
@@ -103,7 +103,7 @@ def draw_torus(rng: Random) -> tuple[str, Network, bool]:
 
 
 def draw_twisted(rng: Random) -> tuple[str, Network, bool]:
-    """Draw a torus whose wraparound links shift along later axes."""
+    """Draw a torus whose wraparound links shift along axes after their own."""
     extents = [rng.randint(2, 4) for _ in range(rng.randint(1, 3))]
     axes = "xyz"[: len(extents)]
     text = "twisted:" + "x".join(map(str, extents))
@@ -164,7 +164,7 @@ def draw_levels(rng: Random) -> tuple[str, Network, bool]:
     parallel = [rng.randint(1, 3) for _ in levels]
     routing = rng.choice(("d-mod-k", "s-mod-k", "random", "simgrid"))
     text = f"fattree:{body},routing={routing}{options}"
-    if rng.random() < 0.3:  # as many parents as children, one cable per node
+    if rng.random() < 0.3:  # as many parents as children
         up, parallel = [1, *levels[:-1]], [1] * len(levels)
     else:
         text += f",up={':'.join(map(str, up))},parallel={':'.join(map(str, parallel))}"

@@ -15,7 +15,7 @@ Message = tuple[int, int, int, int]
 
 
 class NodeModel(NamedTuple):
-    """Node levels bottom-up, their distances, hop weight, port costs."""
+    """Node levels bottom-up, with distances; the weight of a hop; port costs."""
 
     levels: Sequence[int] = (1,)
     distances: Sequence[int] = (0,)
@@ -32,7 +32,7 @@ class NodeModel(NamedTuple):
 
 
 def compute_default_weight(network: Network, distances: Sequence[int]) -> int:
-    """Choose the weight that puts the nearest other node twice as far as any slot."""
+    """Choose the hop weight so that the nearest node is twice as far as any slot."""
     nodes = range(len(network.vertex))
     nearest = min(
         (network.distance(a, b) for a in nodes for b in nodes if a != b), default=0
@@ -52,12 +52,12 @@ def compute_slot_distance(network: Network, inside: NodeModel, a: int, b: int) -
 
 
 class RouteShare(NamedTuple):
-    """Share of traffic on minimal routes."""
+    """The share of traffic that uses minimal routes."""
 
     minimal: float
 
     def mix_routes(self, network: Network, a: int, b: int) -> Route:
-        """Combine minimal routes and detours."""
+        """Combine minimal routes and detours by their shares."""
         route: Route = Counter()
         assert network.detours is not None
         for part, way in (
@@ -72,7 +72,7 @@ class RouteShare(NamedTuple):
 def compute_link_loads(
     network: Network, messages: list[Message], node: list[int], share: float | None
 ) -> dict[Wire, dict[tuple[int, int], float]]:
-    """Sum up the bytes of each pair of ranks on each link."""
+    """Sum up the bytes of all messages on each link."""
     loads: defaultdict[Wire, Counter[tuple[int, int]]] = defaultdict(Counter)
     for source, target, size, _ in messages:
         a, b = node[source], node[target]
@@ -91,7 +91,7 @@ def compute_link_loads(
 def compute_congestion(
     network: Network, loads: dict[Wire, dict[tuple[int, int], float]]
 ) -> float:
-    """Return the largest load divided by bandwidth."""
+    """Return the largest quotient of load and bandwidth."""
     return max(
         (
             sum(by.values()) / network.speed[wire].bandwidth

@@ -31,7 +31,7 @@ Matrix = npt.NDArray[np.float64]
 
 
 class Problem(NamedTuple):
-    """A small problem with matrices that evaluate its placements."""
+    """A small problem, with matrices to evaluate its placements."""
 
     text: str
     graph: CommGraph

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures of random placements equal a reference implementation."""
+"""Measures of random placements equal those of a reference implementation."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Case(NamedTuple):
     placement: Placement
 
     def judge(self) -> Judgement:
-        """Judge the placement and list all loaded links."""
+        """Judge the placement; list all loaded links."""
         graph = make_graph(len(self.loads), self.messages, self.loads)
         return judge(graph, self.allocation, self.placement, hottest=1000)
 
@@ -114,7 +114,7 @@ def draw_case(rng: Random, kind: str) -> Case:
 
 
 def get_nodes_per_host(kind: str, machine: Machine) -> int:
-    """Return the nodes per host: GPUs of an NVLink domain, or the stated number."""
+    """Return the nodes per host: the number in the text, or the GPUs of a domain."""
     if kind != "rails":
         return 1
     match = re.search(r",host=([0-9]+)", machine.text)

@@ -15,8 +15,8 @@ def make_tree(
 ) -> Network:
     """Route up to the lowest common group of both nodes, and down.
 
-    Vertices: the nodes, then the groups level by level. Entries of `distances`
-    apply to two nodes whose lowest common group is at that level.
+    Vertices are the nodes, then the groups level by level. An entry of `distances`
+    applies to two nodes whose lowest common group is at its level.
     """
     ones = [1] * len(levels)
     network = make_fat_tree(levels, ones, ones, "d-mod-k", speed)
@@ -28,7 +28,7 @@ def make_tree(
 def get_distance(
     levels: Sequence[int], distances: Sequence[int], a: int, b: int
 ) -> int:
-    """Return the distance of the lowest level at which both are in one group."""
+    """Return the distance for the lowest level at which both are in one group."""
     if a == b:
         return 0
     size = 1
@@ -48,7 +48,7 @@ def make_fat_tree(
 ) -> Network:
     """Build Zahavi's parallel ports generalized fat tree.
 
-    Vertices: the nodes, then the switches level by level, subtree by subtree. Root
+    Vertices are the nodes, then the switches level by level, subtree by subtree. Root
     r of a subtree with W roots is connected to roots r, r + W, r + 2 W, ... of its
     parent.
     """
@@ -94,9 +94,9 @@ def make_fat_tree(
     def search_cables(a: int, b: int, top_level: int) -> list[int]:
         """Search the ports of each switch on the way down, as SimGrid does.
 
-        Port c * children + i is cable c to child i. The first search starts at
-        the cable given by the source's number, later searches behind the
-        previous port. If no port remains, the search restarts.
+        Port c * children + i is cable c to child i. The first search starts at the
+        cable given by the source's number; later searches start after the port found
+        before. If no port remains, the search restarts.
         """
         cables = [0] * top_level
         begin: int | None = None

@@ -52,7 +52,7 @@ class _SettingStruct(ctypes.Structure):
 
 
 class LibraryStrategy:
-    """A strategy that libtopoloom reads from files, like libtopoloom-collective."""
+    """A strategy that libtopoloom reads from texts, as libtopoloom-collective does."""
 
     def __init__(self, ranks: int, **texts: str) -> None:
         self._core = ctypes.CDLL(str(require_core_library()))
@@ -78,7 +78,7 @@ class LibraryStrategy:
 
 
 class RandomJob:
-    """Random slots of ranks and message costs, as Python objects and as files."""
+    """A random placement and random message costs, as Python objects and as files."""
 
     def __init__(self, seed: int, folder: Path) -> None:
         rng = random.Random(seed)

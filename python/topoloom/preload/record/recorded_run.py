@@ -84,8 +84,7 @@ def record(
     library = build_recorder(compiler)
     names, is_mpi_known = list_programs(words), bool(mpicc or launcher.forwarding)
     check_dynamic(names)
-    # If only some ranks are preloaded, the job can hang; if they use another MPI, it can
-    # crash.
+    # The job can hang if only some ranks are preloaded, and crash with another MPI.
     if len(names) > 1 or not is_mpi_known:
         check_programs(names, compiler, library, is_mpi_known, _TORCH)
     check_hosts(words, [library])

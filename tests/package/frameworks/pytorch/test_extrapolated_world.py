@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Messages of a whole world follow from a few played ranks."""
+"""The messages of a whole world are extrapolated from a few emulated ranks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PART = 1 << 19
 
 
 def list_groups(axis: int, shape: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """List the groups of an axis of a mesh, whose last axis is the fastest."""
+    """List the groups along an axis of a mesh; the mesh's last axis is the fastest."""
     ranks = np.arange(prod(shape)).reshape(shape)
     rows = np.moveaxis(ranks, axis, -1).reshape(-1, shape[axis])
     return [tuple(row) for row in rows.tolist()]
@@ -68,7 +68,7 @@ def make_notes(rank: int, shape: tuple[int, ...], stages: int) -> ProcessNotes:
 
 
 def is_same_trace(one: Trace, other: Trace) -> bool:
-    """Compare two traces call by call."""
+    """Return whether two traces have the same calls."""
     return list_counts(one.profile()) == list_counts(other.profile())
 
 
@@ -81,7 +81,7 @@ def list_counts(profile: Profile) -> list[tuple[Any, ...]]:
 
 
 @given(st.lists(st.integers(1, 4), min_size=2, max_size=4).map(tuple))
-def test_one_played_rank_per_stage_is_enough(shape: tuple[int, ...]) -> None:
+def test_one_emulated_rank_per_stage_is_enough(shape: tuple[int, ...]) -> None:
     world, stages = prod(shape), shape[0]
     everyone = [make_notes(rank, shape, stages) for rank in range(world)]
     few = extrapolate(everyone[:: world // stages])
@@ -93,7 +93,8 @@ def test_one_played_rank_per_stage_is_enough(shape: tuple[int, ...]) -> None:
 def test_a_world_of_1024_ranks_sends_the_messages_of_its_axes() -> None:
     """An FSDP job: rings along axes replicate, shard and tp, a chain along pp.
 
-    The pattern has rings in both directions along an axis; calls use only one.
+    The pattern `ring` sends in both directions along an axis, but the recorded calls
+    send in only one.
     """
     job = DeviceMeshJob(replicate=4, shard=8, tp=8, pp=4)
     shape = (4, 4, 8, 8)
@@ -118,7 +119,7 @@ def test_a_world_of_1024_ranks_sends_the_messages_of_its_axes() -> None:
 
 
 def sum_bytes_by_pair(graph: Any) -> dict[tuple[int, int], int]:
-    """Add up the bytes of each pair of ranks in both directions."""
+    """Add up the bytes between each pair of ranks, over both directions."""
     sums: dict[tuple[int, int], int] = {}
     for source, target, size, _ in edge_rows(graph).tolist():
         pair = min(source, target), max(source, target)
@@ -126,7 +127,7 @@ def sum_bytes_by_pair(graph: Any) -> dict[tuple[int, int], int]:
     return sums
 
 
-def test_inconsistent_played_ranks_are_reported() -> None:
+def test_inconsistent_emulated_ranks_are_reported() -> None:
     few = [make_notes(rank, (2, 4), 2) for rank in (0, 4)]
     every = [one["args"] for one in few[1].events]
     [args] = [one for one in every if one["Collective name"] == "allreduce"]

@@ -258,9 +258,10 @@ def test_invalid_replica_groups_have_a_reason(text: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("attributes", "groups"),
     [
-        # Groups of replicas within each partition; device = replica * 2 + partition.
+        # Groups of replicas, separately for each partition; device = replica * 2 +
+        # partition.
         ("replica_groups={{0,1}}", [[0, 2], [1, 3]]),
-        # Groups of replicas that include all their partitions.
+        # Groups of replicas, each with all of its partitions.
         ("channel_id=1, replica_groups={{0},{1}}", [[0, 1], [2, 3]]),
         ("channel_id=1, replica_groups={{0,1}}", [[0, 1, 2, 3]]),
         # Groups of devices.

@@ -47,7 +47,7 @@ WRITERS: dict[str, Callable[[Job, Path], None]] = {
     "goal": write_goal,
 }
 
-#: A collective of all ranks, which aligns the lines of Inspector files.
+#: A collective of all ranks, by which the lines of Inspector files are aligned.
 WORLD = Step("allreduce", (0, 1, 2), 1, 1)
 
 
@@ -92,7 +92,8 @@ def test_the_mesh_is_found_from_the_groups(job: Job) -> None:
         profile = read_trace(folder).profile
     found = infer_mesh(profile)
     assert np.prod(list(found.mesh.values())) == job.rank_count
-    # Axes of the job are axes of the mesh, unless they are only used together.
+    # Each axis of the job is an axis of the mesh, unless it is used only together with
+    # another one.
     cuts = np.cumprod([1, *found.mesh.values()]).tolist()
     assert set(cuts) <= set(np.cumprod([1, *job.sizes[::-1]]).tolist())
     for step in job.steps:
@@ -131,7 +132,7 @@ def test_a_mesh_whose_axes_are_all_used_is_found_completely(tmp_path: Path) -> N
 
 
 def record_uneven_exchange(groups: Sequence[tuple[int, ...]], ranks: int) -> Profile:
-    """Exchange different bytes between pairs of each group; one pair is empty."""
+    """Exchange different numbers of bytes, also none, between pairs of each group."""
     trace = Trace(ranks)
     for members in groups:
         for rank in members:
@@ -153,7 +154,7 @@ def test_uneven_exchanges_are_along_the_axis_of_their_groups() -> None:
 
 
 def test_groups_that_fit_no_axes_are_reported() -> None:
-    """For example, the first and last stages share embedding weights."""
+    """For example, the first and last stages share embedding weights in a group."""
     trace = Trace(16)
     for first in range(0, 16, 2):
         trace.add("allreduce", (first, first + 1), 100)
@@ -168,7 +169,7 @@ def test_groups_that_fit_no_axes_are_reported() -> None:
 
 
 def test_exchanges_of_few_pairs_are_reported(topoloom: Command) -> None:
-    """As in a stencil, which follows no axis and has no known groups."""
+    """The exchanges follow no axis and have no known groups, as in a stencil."""
     trace = Trace(8)
     for rank in range(8):
         parts = [5 * (peer == rank ^ 1) for peer in range(8)]

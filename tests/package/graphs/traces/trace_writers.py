@@ -19,7 +19,7 @@ FLOAT = 4  # bytes
 
 
 class Step(NamedTuple):
-    """A repeated operation along axes of the mesh; sends use one axis."""
+    """A repeated operation along axes of the mesh; sends use a single axis."""
 
     operation: str
     axes: tuple[int, ...]
@@ -40,7 +40,7 @@ class Job:
         return int(np.prod(self.sizes))
 
     def list_groups(self, axes: tuple[int, ...]) -> list[list[int]]:
-        """List the ranks of each group along axes."""
+        """List the ranks of each group along these axes."""
         others = [axis for axis in range(len(self.sizes)) if axis not in axes]
         array = np.arange(self.rank_count).reshape(self.sizes)
         size = int(np.prod([self.sizes[axis] for axis in axes]))
@@ -70,7 +70,7 @@ class Job:
                     yield step, members
 
     def compute_messages(self) -> Messages:
-        """Return the messages from the definition of each collective."""
+        """Compute the messages of the job from the definition of each collective."""
         parts = []
         for step in self.steps:
             if step.operation == "send":
@@ -99,7 +99,7 @@ TORCH = {
 
 
 def count_elements(step: Step, rank_count: int) -> tuple[int, int]:
-    """Return the numbers of input and output elements."""
+    """Return the numbers of input and output elements of a rank."""
     whole, part = step.count * rank_count, step.count
     return {
         "allreduce": (whole, whole),
@@ -126,7 +126,7 @@ class _Names:
 def write_flight_recorder(
     job: Job, folder: Path, as_pickle: bool = True, is_gloo: bool = False
 ) -> None:
-    """Write one dump per rank; with gloo it has one group without a name."""
+    """Write one dump per rank; dumps of gloo have only one group, without a name."""
     names = _Names(job)
     for rank in range(job.rank_count):
         entries = []

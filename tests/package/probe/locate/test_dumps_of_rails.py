@@ -77,7 +77,7 @@ def test_gpus_of_a_process_are_distinguished_only_within_one_communicator(
     slow.write_dumps(tmp_path / "dumps")
     found = locate_bad_parts(cluster_file, [tmp_path / "dumps"])
     assert "32 communicators left out: some GPUs of a process" in found.doubts[0]
-    # Messages identify their GPUs because the world communicator contains all GPUs.
+    # Messages identify GPUs, because the world communicator lists all GPUs.
     assert find_bad_parts(cluster_file, tmp_path / "dumps") == [["host gpu-10"], [NIC]]
 
 
