@@ -104,7 +104,7 @@ class _NodeLookup:
             unclear = short in self._by_short_name or is_number(short)
             self._by_short_name[short] = None if unclear else number
 
-    def find(self, host: str) -> int | None:
+    def find_host_number(self, host: str) -> int | None:
         """Find the number of a host by its name, with or without the domain."""
         if host in self._by_name:
             return self._by_name[host]
@@ -139,10 +139,12 @@ def load_allocation(
     inline = str(source)
     if not inline.strip():  # probably because a variable of the batch job is unset
         raise Error("the allocation is empty; name a file, or hosts such as n[12]")
-    listed = "[" in inline or "," in inline or nodes.find(inline) is not None
+    listed = (
+        "[" in inline or "," in inline or nodes.find_host_number(inline) is not None
+    )
     if listed and not exists(source):
         with prefix_errors("allocation"):
-            return _parse_allocation(nodes, inline.replace(";", "\n"))
+            return _parse_host_lines(nodes, inline.replace(";", "\n"))
     try:
         text = read_text(source)
     except FileNotFoundError as error:
@@ -150,14 +152,14 @@ def load_allocation(
         error.strerror = f"{error.strerror} (one host is written as n[12])"
         raise
     with prefix_errors(source):
-        return _parse_allocation(nodes, text)
+        return _parse_host_lines(nodes, text)
 
 
 def parse_allocation(
     machine: Machine, text: str, hosts: Sequence[str] = ()
 ) -> AllocatedHosts:
     """Read an allocation from the text of a file."""
-    return _parse_allocation(_NodeLookup(machine, hosts), text)
+    return _parse_host_lines(_NodeLookup(machine, hosts), text)
 
 
 def save_allocation(
@@ -182,11 +184,11 @@ def save_allocation(
         hosts = ()  # an IP address before a node id would be parsed as coordinates
     for i, node in enumerate(allocation.nodes.tolist()):
         name = [hosts[i]] if hosts else []
-        lines.append(" ".join([*name, *map(str, _find_address(machine, node))]))
+        lines.append(" ".join([*name, *map(str, _get_node_address(machine, node))]))
     write_text(path, "\n".join(lines) + "\n")
 
 
-def _find_address(machine: Machine, node: int) -> list[int]:
+def _get_node_address(machine: Machine, node: int) -> list[int]:
     coordinates = machine.coordinates(node) if machine.shape else []
     # Several nodes may share the coordinates of their router.
     if coordinates and machine.node_at(coordinates) == node:
@@ -194,7 +196,7 @@ def _find_address(machine: Machine, node: int) -> list[int]:
     return [node]
 
 
-def _parse_allocation(nodes: _NodeLookup, text: str) -> AllocatedHosts:
+def _parse_host_lines(nodes: _NodeLookup, text: str) -> AllocatedHosts:
     entries: list[_HostLine] = []
     first: dict[int, _HostLine] = {}
     for entry in _parse_lines(nodes, text):
@@ -230,7 +232,7 @@ def _parse_lines(nodes: _NodeLookup, text: str) -> Iterator[_HostLine]:
         if not line:
             continue
         try:
-            for node, host in _parse_line(nodes, line):
+            for node, host in _parse_host_line(nodes, line):
                 if host is not None and is_vacant(host):
                     raise Error(f"node {node} is vacant (has no host); name another")
                 if node in nodes.down:
@@ -252,7 +254,7 @@ def _describe_down_node(machine: Machine, node: int, host: str | None) -> str:
     )
 
 
-def _parse_line(nodes: _NodeLookup, line: str) -> Iterator[tuple[int, str | None]]:
+def _parse_host_line(nodes: _NodeLookup, line: str) -> Iterator[tuple[int, str | None]]:
     vcoord = _VCOORD.fullmatch(line)
     if vcoord is not None or _NUMBERS.fullmatch(line):
         node = _parse_node(nodes.machine, vcoord[1] if vcoord else line)
@@ -299,7 +301,7 @@ def _parse_node(machine: Machine, text: str) -> int:
 def _find_host_number(nodes: _NodeLookup, host: str) -> int:
     machine = nodes.machine
     if nodes.hosts:
-        number = nodes.find(host)
+        number = nodes.find_host_number(host)
         if number is None:
             raise Error(_describe_unknown_host(nodes, host))
         return number

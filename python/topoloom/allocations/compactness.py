@@ -41,11 +41,11 @@ def measure_compactness(
         "foreign_share": shape.foreign_share,
     }
     if jobs:
-        facts |= _measure_sharing(allocation, shape, jobs)
+        facts |= _measure_shared_links(allocation, shape, jobs)
     return facts
 
 
-def _measure_sharing(
+def _measure_shared_links(
     allocation: Allocation, shape: AllocationShape, jobs: Mapping[str, Allocation]
 ) -> dict[str, Any]:
     loads = shape.loads

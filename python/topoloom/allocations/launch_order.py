@@ -174,7 +174,7 @@ class LaunchOrder:
         slots = _AllocatedSlots(allocation, self.cores_per_rank, node)
         known = node.of_nodes(allocation.nodes.tolist()) if node.types else ()
         sizes = [parts.memory_size for parts in known] or [memory] * len(slots.free)
-        capacity = self._limit_capacity(slots, np.array(sizes, np.int64))
+        capacity = self._compute_node_capacities(slots, np.array(sizes, np.int64))
         _check_capacity(ranks, capacity)
         return slots, capacity
 
@@ -202,7 +202,9 @@ class LaunchOrder:
             f"{_format_slots(slots)} of {which}, as {command} does{hint}"
         )
 
-    def _limit_capacity(self, slots: _AllocatedSlots, memory: Counts) -> Counts:
+    def _compute_node_capacities(
+        self, slots: _AllocatedSlots, memory: Counts
+    ) -> Counts:
         """Return the maximum number of ranks of each node."""
         capacity = slots.capacity
         if not capacity.any():
@@ -261,7 +263,7 @@ class _AllocatedSlots:
         owner = position[allocation.slots.astype(np.int64) // slots_per_host(machine)]
         order = np.argsort(owner, kind="stable")
         slots, owner = allocation.slots[order].astype(np.int64), owner[order]
-        local = HostSlots(machine, node).local(slots)
+        local = HostSlots(machine, node).to_local_slots(slots)
         # A rank does not span two GPUs of a host.
         jumps = np.diff(slots // machine.slots_per_node) != 0
         jumps |= (np.diff(owner) != 0) | (np.diff(local) != 1)

@@ -69,11 +69,11 @@ class _TopologyReader:
     def start_element(self, element: Element, near: int) -> int:
         """Add an element; return the CPUs nearest to its children."""
         try:
-            return self._start_element(element, near)
+            return self._read_element(element, near)
         except Error as error:
             raise Error(f"line {element.line}: {error}") from None
 
-    def _start_element(self, element: Element, near: int) -> int:
+    def _read_element(self, element: Element, near: int) -> int:
         attributes = element.attributes
         if not self._version:
             self._version = _check_version(element.tag, attributes)
@@ -98,18 +98,22 @@ class _TopologyReader:
             if self._machines > 1:
                 raise Error("a second Machine; export one node per file")
             if "allowed_cpuset" in attributes:
-                self._allowed = _cpus(attributes, "allowed_cpuset", kind)
+                self._allowed = _parse_cpu_set(attributes, "allowed_cpuset", kind)
         elif kind == "PU":
             self._add_pu(attributes, line)
         elif kind == "Core":
-            self._cores.append((line, _cpus(attributes, "cpuset", kind)))
+            self._cores.append((line, _parse_cpu_set(attributes, "cpuset", kind)))
         elif kind in SHARED:
             self._add_container(kind, attributes)
         # Bridges and PCI devices have no cpuset; use the parent's.
-        return _cpus(attributes, "cpuset", kind) if "cpuset" in attributes else near
+        return (
+            _parse_cpu_set(attributes, "cpuset", kind)
+            if "cpuset" in attributes
+            else near
+        )
 
     def _add_container(self, kind: str, attributes: dict[str, str]) -> None:
-        container = Container(kind, _cpus(attributes, "cpuset", kind))
+        container = Container(kind, _parse_cpu_set(attributes, "cpuset", kind))
         self._containers.add(container)
         if len(self._containers) > len(SHARED) * MAX_CPUS:
             raise Error("too many caches, NUMA domains and packages")
@@ -133,7 +137,7 @@ class _TopologyReader:
 
     def _add_pu(self, attributes: dict[str, str], line: int) -> None:
         number = _parse_number(attributes, "PU")
-        cpus = _cpus(attributes, "cpuset", "PU")
+        cpus = _parse_cpu_set(attributes, "cpuset", "PU")
         if cpus != 1 << min(number, MAX_CPUS):
             raise Error(f"PU {number} has a cpuset without itself")
         if number in self._pus:
@@ -200,7 +204,7 @@ def _parse_number(attributes: dict[str, str], kind: str) -> int:
     return int(number)
 
 
-def _cpus(attributes: dict[str, str], name: str, kind: str) -> int:
+def _parse_cpu_set(attributes: dict[str, str], name: str, kind: str) -> int:
     """Read a set of PUs: 32-bit words, highest first; an empty word is 0."""
     text = attributes.get(name)
     if text is None:

@@ -113,7 +113,7 @@ NETWORKS = {
 }
 
 
-def assume_speeds(
+def add_assumed_speeds(
     described: MachineDescription,
     network: NetworkSpeeds | None = None,
     nvlink: float | None = None,
@@ -189,7 +189,7 @@ def apply_given_speeds(
     network = None
     if speeds.network is not None:
         network = NetworkSpeeds("", speeds.network)
-    return assume_speeds(described, network, speeds.nvlink)
+    return add_assumed_speeds(described, network, speeds.nvlink)
 
 
 def _is_nvlink_remark(remark: str) -> bool:

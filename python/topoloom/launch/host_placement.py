@@ -16,7 +16,7 @@ from topoloom.nodes.host_slots import HostSlots
 from topoloom.nodes.hosts import (
     host_count,
     hosts_in_order,
-    names_by_host,
+    list_host_names,
     slots_per_host,
 )
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts, package_count
@@ -236,7 +236,7 @@ def host_placement(
     if hosts is None:
         names = [f"n{number}" for number in numbers.tolist()]
     else:
-        names = names_by_host(machine, nodes, hosts)
+        names = list_host_names(machine, nodes, hosts)
     _check_names(names)
     if cores_per_slot < 1:
         raise Error(f"a slot has at least 1 core, not {cores_per_slot}")
@@ -263,7 +263,7 @@ def host_placement(
             f"{slot_ids[rank] // per_node}, which is not in the allocation"
         )
     slots_of = HostSlots(machine, node)
-    local = slots_of.local(slot_ids)
+    local = slots_of.to_local_slots(slot_ids)
     if slot_ids.size and local.min() < 0:
         rank = int(np.argmin(local))
         raise Error(

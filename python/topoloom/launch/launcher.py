@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from topoloom._core import Error
-from topoloom.launch.command_line import CommandLine, Syntax
+from topoloom.launch.command_line import CommandLine, LauncherSyntax
 from topoloom.support.files import read_text
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class EnvironmentOption(NamedTuple):
     is_per_program : bool
         Whether the option applies to one program of ``mpirun -n 2 a : -n 4 b``.
     names : set of str
-        Names in `Syntax` of all options that set a variable.
+        Names in `LauncherSyntax` of all options that set a variable.
     """
 
     option: str
@@ -73,7 +73,7 @@ class Launcher(Protocol):
     """Interface of launcher modules."""
 
     NAME: str
-    SYNTAX: Syntax
+    SYNTAX: LauncherSyntax
     NEEDS_SHARED_FILES: bool  # whether all nodes read the files from `apply`
     IS_LOCAL_BY_DEFAULT: bool  # whether ranks start on this host by default
 

@@ -40,7 +40,7 @@ def nearest_devices(placement: HostPlacement, kind: str) -> list[str | None]:
             continue
         if (id(parts), slot) not in nearest:
             global_slot = partial(slots_of.global_slot, int(numbers[host]))
-            nearest[id(parts), slot] = _find_nearest(
+            nearest[id(parts), slot] = _list_nearest_devices(
                 placement.machine, global_slot, slot, devices
             )
         sharing[host, nearest[id(parts), slot]].append(rank)
@@ -59,7 +59,7 @@ def _list_rail_gpus(placement: HostPlacement) -> list[str | None]:
     return [f"cuda{gpu}" for gpu in gpus.tolist()]
 
 
-def nearest_gpu_numbers(placement: HostPlacement) -> list[int] | None:
+def list_nearest_gpu_numbers(placement: HostPlacement) -> list[int] | None:
     """Return the number of each rank's nearest GPU (1 for ``cuda1``), or None."""
     names = nearest_devices(placement, "gpu")
     matches = [re.fullmatch(r"[a-z]+([0-9]+)", name or "") for name in names]
@@ -67,7 +67,7 @@ def nearest_gpu_numbers(placement: HostPlacement) -> list[int] | None:
     return numbers if len(numbers) == placement.rank_count else None
 
 
-def _find_nearest(
+def _list_nearest_devices(
     machine: Machine,
     global_slot: Callable[[int], int],
     slot: int,

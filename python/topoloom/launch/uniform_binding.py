@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from topoloom.launch.host_placement import HostPlacement
-from topoloom.launch.nearest_devices import nearest_gpu_numbers
+from topoloom.launch.nearest_devices import list_nearest_gpu_numbers
 
 T = TypeVar("T")
 
@@ -27,7 +27,7 @@ def find_uniform_cpus(placement: HostPlacement) -> list[tuple[int, ...]] | None:
 
 def find_uniform_gpus(placement: HostPlacement) -> list[int] | None:
     """List the GPU for the i-th rank of each host; None if unknown or hosts differ."""
-    numbers = None if placement.bind is None else nearest_gpu_numbers(placement)
+    numbers = None if placement.bind is None else list_nearest_gpu_numbers(placement)
     return (
         None
         if numbers is None

@@ -64,8 +64,8 @@ def fit_model(sizes: ArrayLike, times: ArrayLike) -> Fit:
     topoloom.Error
         If there are fewer than three sizes, the lengths differ, or a value is invalid.
     """
-    x, t = group_medians(sizes, times)
-    lines = _RunLines(x, t)
+    x, t = compute_medians_by_size(sizes, times)
+    lines = _SizeRunLines(x, t)
     models = [*_find_best_regimes(x, lines), *_find_best_maximum(x, t, lines)]
     best = min(models, key=lambda made: _compute_criterion(len(x), *made))
     return Fit(best[1], x, t)
@@ -78,7 +78,7 @@ def fit_split(sizes: ArrayLike, times: ArrayLike, at: int) -> Fit:
     for small messages, and beta the slope for large messages, both by least squares.
     Raises `topoloom.Error` if a part has fewer than two sizes, or a result is negative.
     """
-    x, t = group_medians(sizes, times)
+    x, t = compute_medians_by_size(sizes, times)
     small = x <= at
     if min(small.sum(), (~small).sum()) < 2:
         raise Error(f"two sizes up to {at} bytes and two above are needed to fit")
@@ -92,7 +92,9 @@ def fit_split(sizes: ArrayLike, times: ArrayLike, at: int) -> Fit:
     return Fit(NetworkModel.regimes([(alpha, beta, None)]), x, t)
 
 
-def group_medians(sizes: ArrayLike, times: ArrayLike) -> tuple[Values, Values]:
+def compute_medians_by_size(
+    sizes: ArrayLike, times: ArrayLike
+) -> tuple[Values, Values]:
     """Return the sizes in ascending order, and the median time of each size."""
     try:
         all_sizes, all_times = np.asarray(sizes, float), np.asarray(times, float)
@@ -127,7 +129,7 @@ def _compute_criterion(count: int, squares: float, model: NetworkModel) -> float
     return count * math.log(error) + parameters * math.log(count)
 
 
-class _RunLines:
+class _SizeRunLines:
     """Least-squares lines (by relative error) for all runs of consecutive sizes.
 
     Run (i, j) has the sizes from ends[i] to ends[j] - 1. Its line is alpha[i, j] and
@@ -181,7 +183,9 @@ def _fit_lines(x: Values, t: Values, last: Values) -> tuple[Values, Values, Valu
     return alpha, beta, squares - 2 * (alpha * su + beta * sv) + last + 1
 
 
-def _find_best_regimes(x: Values, lines: _RunLines) -> list[tuple[float, NetworkModel]]:
+def _find_best_regimes(
+    x: Values, lines: _SizeRunLines
+) -> list[tuple[float, NetworkModel]]:
     """Find the best model for each number of regimes, by dynamic programming.
 
     Returns pairs: the sum of squared errors, and the model.
@@ -203,7 +207,7 @@ def _find_best_regimes(x: Values, lines: _RunLines) -> list[tuple[float, Network
     return models
 
 
-def _make_regimes(x: Values, lines: _RunLines, cuts: Sequence[int]) -> NetworkModel:
+def _make_regimes(x: Values, lines: _SizeRunLines, cuts: Sequence[int]) -> NetworkModel:
     """End each regime at the crossing with the next line, or else at its last size.
 
     If the next line is lower, the regime ends just before the next regime's first size,
@@ -232,7 +236,7 @@ def _find_crossing(a: Line, b: Line) -> float:
 
 
 def _find_best_maximum(
-    x: Values, t: Values, lines: _RunLines
+    x: Values, t: Values, lines: _SizeRunLines
 ) -> list[tuple[float, NetworkModel]]:
     """Find the best maximum of lines, for each number of lines."""
 

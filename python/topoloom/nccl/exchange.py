@@ -24,14 +24,14 @@ Ints = NDArray[np.int64]
 GROUP = 8
 
 
-class Partners(NamedTuple):
+class RoundPartners(NamedTuple):
     """The ranks to which a rank sends, and from which it receives, in a round."""
 
     target: int
     source: int
 
 
-def plan_rounds(group: Communicator) -> list[list[Partners]]:
+def plan_rounds(group: Communicator) -> list[list[RoundPartners]]:
     """List each round's partners of all ranks; in round 0, ranks send to themselves."""
     size = _compute_group_size(group)
     groups = [
@@ -43,12 +43,12 @@ def plan_rounds(group: Communicator) -> list[list[Partners]]:
     found = []
     for step in _yield_quadratic_steps(count):
         for delta in range(size):
-            partners = [Partners(0, 0)] * group.ranks
+            partners = [RoundPartners(0, 0)] * group.ranks
             for number, ranks in enumerate(groups):
                 ahead = groups[(number + step) % count]
                 behind = groups[(number - step) % count]
                 for place, rank in enumerate(ranks):
-                    partners[rank] = Partners(
+                    partners[rank] = RoundPartners(
                         ahead[(place + delta) % size], behind[(place - delta) % size]
                     )
             found.append(partners)

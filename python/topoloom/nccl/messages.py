@@ -106,7 +106,7 @@ def expand_collective(
     elif operation in ("bcast", "reduce"):
         _add_ring_rooted(rows, group, bytes, root, away=operation == "bcast")
     elif operation in ("alltoall", "gather", "scatter"):
-        return _expand_exchange(group, operation, bytes, root)
+        return _expand_direct_messages(group, operation, bytes, root)
     else:
         raise Error(
             f"NCCL has no {operation}; messages of MPI programs follow the schedules "
@@ -180,7 +180,7 @@ def _add_ring_rooted(
             rows.add(source, target, share)
 
 
-def _expand_exchange(
+def _expand_direct_messages(
     group: Communicator, operation: str, bytes: int, root: int
 ) -> Messages:
     everyone = np.arange(group.ranks)

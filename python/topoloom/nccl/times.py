@@ -28,7 +28,7 @@ from topoloom.nccl.tuning import (
     TREE,
     TREE_CHUNK,
     TREE_SHARE,
-    Generation,
+    GenerationLimits,
 )
 from topoloom.support.name_lookup import describe_unknown_name
 
@@ -101,11 +101,11 @@ def predict_algorithms(
             f"no {operation} of {bytes} bytes on {nodes} nodes with {local} of "
             f"{hardware.gpus} GPUs each"
         )
-    job = _Job(hardware, nodes, local)
+    job = _TimePredictor(hardware, nodes, local)
     if job.ranks == 1:
         return [AlgorithmTime("ring", "Simple", 0.0, 0.0)]
     if operation == "alltoall":
-        return [_predict_exchange(job, bytes)]
+        return [_predict_all_to_all(job, bytes)]
     found = [
         _predict_ring(job, operation, bytes, protocol) for protocol in job.protocols
     ]
@@ -116,13 +116,13 @@ def predict_algorithms(
     return sorted(found, key=lambda choice: choice.estimate)
 
 
-class _Job:
+class _TimePredictor:
     """A communicator on identical nodes; rates in GB/s, latencies in microseconds."""
 
     def __init__(self, hardware: Hardware, nodes: int, local: int) -> None:
         self.hardware, self.nodes, self.local = hardware, nodes, local
         self.ranks = nodes * local
-        self.generation: Generation = GENERATIONS[hardware.generation]
+        self.generation: GenerationLimits = GENERATIONS[hardware.generation]
         self.nvlink = hardware.nvlink_rate / 1e9
         self.net = hardware.nics * hardware.nic_rate / 1e9
         self.channels = (
@@ -184,7 +184,7 @@ class _Job:
 
 
 def _predict_ring(
-    job: _Job, operation: str, bytes: int, protocol: int
+    job: _TimePredictor, operation: str, bytes: int, protocol: int
 ) -> AlgorithmTime:
     ranks = job.ranks
     rate = (
@@ -214,7 +214,7 @@ def _predict_ring(
     return job.predict("ring", protocol, latency, bytes, rate * ranks / steps, blocks)
 
 
-def _predict_tree(job: _Job, bytes: int, protocol: int) -> AlgorithmTime:
+def _predict_tree(job: _TimePredictor, bytes: int, protocol: int) -> AlgorithmTime:
     rate = job.nvlink
     if job.nodes == 2:  # Each node sends all data once, half along each tree.
         rate = min(job.nvlink, 2 * job.net)
@@ -238,7 +238,7 @@ def _predict_tree(job: _Job, bytes: int, protocol: int) -> AlgorithmTime:
     return job.predict("tree", protocol, latency, bytes, rate / 2, chunk=chunk)
 
 
-def _compute_tree_chunk(job: _Job, protocol: int, bytes: int) -> int:
+def _compute_tree_chunk(job: _TimePredictor, protocol: int, bytes: int) -> int:
     """Return the bytes of a chunk; with LL128, chunks are smaller for small data.
 
     Source: NCCL 2.30, calcCollChunking of src/enqueue.cc.
@@ -253,7 +253,9 @@ def _compute_tree_chunk(job: _Job, protocol: int, bytes: int) -> int:
     return chunk
 
 
-def _predict_switch(job: _Job, bytes: int, uses_old_latency: bool) -> AlgorithmTime:
+def _predict_switch(
+    job: _TimePredictor, bytes: int, uses_old_latency: bool
+) -> AlgorithmTime:
     """Predict NVLS: the NVSwitch reduces chunk by chunk for each head and channel.
 
     A GPU's links send its data once to be reduced, and also the sum of its own share;
@@ -285,7 +287,7 @@ def _predict_switch(job: _Job, bytes: int, uses_old_latency: bool) -> AlgorithmT
     return AlgorithmTime("nvls", "Simple", time, estimate)
 
 
-def _compute_switch_round(job: _Job, bytes: int) -> int:
+def _compute_switch_round(job: _TimePredictor, bytes: int) -> int:
     """Return the bytes that all heads and channels reduce per round.
 
     Source: NCCL 2.30, calcCollChunking of src/enqueue.cc.
@@ -303,7 +305,7 @@ def _compute_switch_round(job: _Job, bytes: int) -> int:
     return pieces * 32768
 
 
-def _predict_exchange(job: _Job, bytes: int) -> AlgorithmTime:
+def _predict_all_to_all(job: _TimePredictor, bytes: int) -> AlgorithmTime:
     """Predict an all-to-all limited by a GPU's NVLinks and a node's NICs.
 
     The CPU posts a send and a receive for each rank on other nodes. Within a node,

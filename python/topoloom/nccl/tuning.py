@@ -15,7 +15,7 @@ from typing import NamedTuple
 PROTOCOLS = ("LL", "LL128", "Simple")
 
 
-class Latencies(NamedTuple):
+class ProtocolLatencies(NamedTuple):
     """Latencies of a launch (``base``) and of a step, by protocol."""
 
     base: tuple[float, float, float]
@@ -23,8 +23,8 @@ class Latencies(NamedTuple):
     net: tuple[float, float, float]
 
 
-RING = Latencies((6.6, 14.0, 8.4), (0.6, 1.9, 3.4), (2.7, 4.0, 14.0))
-TREE = Latencies((6.8, 14.0, 8.4), (0.6, 1.25, 4.0), (5.0, 8.5, 14.0))
+RING = ProtocolLatencies((6.6, 14.0, 8.4), (0.6, 1.9, 3.4), (2.7, 4.0, 14.0))
+TREE = ProtocolLatencies((6.8, 14.0, 8.4), (0.6, 1.25, 4.0), (5.0, 8.5, 14.0))
 #: Latency of NVLS in one node, and additional latency per step of inter-node trees.
 SWITCH_US = 25.0
 SWITCH_NET_US = 20.9
@@ -47,7 +47,7 @@ TREE_CHUNK = (32768, 576000, 524288)
 PLATEAU = 1.4
 
 
-class Generation(NamedTuple):
+class GenerationLimits(NamedTuple):
     """Rate limits of a GPU generation in GB/s, for one node, for two, and for more.
 
     Attributes
@@ -78,10 +78,10 @@ class Generation(NamedTuple):
 
 
 GENERATIONS = {
-    "ampere": Generation(
+    "ampere": GenerationLimits(
         87.7, (20.0,) * 3, (20.0,) * 3, (24.0, 23.6, 17.8), 0.0, (0.0, 0.0), (0, 0), 12
     ),
-    "hopper": Generation(
+    "hopper": GenerationLimits(
         141.0,
         (36.7,) * 3,
         (36.7, 36.7, 29.0),
@@ -91,7 +91,7 @@ GENERATIONS = {
         (16, 16),
         12,
     ),
-    "blackwell": Generation(
+    "blackwell": GenerationLimits(
         282.0,
         (40.0,) * 3,
         (55.6, 31.67, 20.0),

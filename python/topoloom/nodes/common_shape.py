@@ -21,7 +21,7 @@ from topoloom._core import Error
 from topoloom.nodes.node_parts import MAX_CPUS, Levels, compress_port_costs
 
 
-class CommonShape(NamedTuple):
+class CommonNodeShape(NamedTuple):
     """A node shape, and the slots of the shape that each node has."""
 
     levels: Levels
@@ -30,7 +30,7 @@ class CommonShape(NamedTuple):
     ]  # for each node: slots of the shape by local slot, ascending
 
 
-def find_common_shape(nodes: Sequence[Levels]) -> CommonShape:
+def find_common_shape(nodes: Sequence[Levels]) -> CommonNodeShape:
     """Find the smallest shape that contains all of these nodes.
 
     Nodes whose port costs differ get separate slots of the shape. Raises
@@ -56,7 +56,7 @@ def _overlay(
     by_distance: list[list[int]],
     distance: Sequence[int],
     apart: bool,
-) -> CommonShape | None:
+) -> CommonNodeShape | None:
     """Overlay nodes, or place them side by side; None if their port costs differ."""
     sizes = [max(column) for column in zip(*by_distance, strict=True)]
     tops = [sizes_of_node[-1] for sizes_of_node in by_distance]
@@ -92,4 +92,4 @@ def _overlay(
         tuple(distance[level] for level in used_levels),
         tuple(port),
     )
-    return CommonShape(levels, slots)
+    return CommonNodeShape(levels, slots)

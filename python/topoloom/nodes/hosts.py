@@ -72,7 +72,7 @@ def names_by_node(
     return tuple(_assign_host_names(machine, nodes, names)[1])
 
 
-def names_by_host(
+def list_host_names(
     machine: Machine, nodes: Sequence[int] | npt.NDArray[Any], names: Sequence[str]
 ) -> list[str]:
     """Return the name of each host; see `names_by_node` for `names`."""

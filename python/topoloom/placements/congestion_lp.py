@@ -108,7 +108,7 @@ class _Problem:
 
 
 @dataclass(frozen=True)
-class _Prices:
+class _DualPrices:
     """Dual values (prices) of the constraints on links, pairs, pair ends and slots."""
 
     link: Floats
@@ -173,7 +173,7 @@ def _make_problem(graph: CommGraph, allocation: Allocation) -> _Problem:
 
 def _solve_relaxation(
     problem: _Problem, seconds: float | None, progress: Progress
-) -> tuple[Floats, _Prices] | None:
+) -> tuple[Floats, _DualPrices] | None:
     """Minimize t over x, z and y (bytes from node to node); return x and prices."""
     ranks, nodes, pairs = problem.ranks, len(problem.capacity), len(problem.first)
     t, x, z, y = _number_entries(
@@ -205,7 +205,7 @@ def _solve_relaxation(
     if found.status != 0:
         raise Error(f"the linear relaxation was not solved: {found.message}")
     price, limit = found.eqlin.marginals, found.ineqlin.marginals
-    return found.x[x], _Prices(
+    return found.x[x], _DualPrices(
         link=-limit[link],
         pair=-limit[pair],
         first=price[first],
@@ -292,7 +292,7 @@ def _make_matrix(rows: int, columns: int, *terms: tuple[Any, Any, Any]) -> Any:
     return sparse.csr_array((value, (row, column)), shape=(rows, columns))
 
 
-def _compute_safe_bound(problem: _Problem, prices: _Prices) -> float:
+def _compute_safe_bound(problem: _Problem, prices: _DualPrices) -> float:
     """Compute a bound from prices that is valid despite rounding errors of the solver.
 
     A weighted mean of loads is at most the largest load, and equals a sum of costs of

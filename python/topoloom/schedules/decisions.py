@@ -36,11 +36,11 @@ def find_decisions(
     """Find the sizes at which libtopoloom-collective's choice changes.
 
     The library chooses a schedule for 16 sizes per doubling, whatever the root. It
-    ignores the degree of a many-to-many; if `call` has a degree, `find_changes` finds
-    the exact sizes. A barrier has only size 0.
+    ignores the degree of a many-to-many; if `call` has a degree, `find_change_sizes`
+    finds the exact sizes. A barrier has only size 0.
     """
     if call.degree is not None:
-        found = find_changes(
+        found = find_change_sizes(
             lambda size: (
                 rank_schedules(call._replace(bytes=size), model, slots)[0].name
             ),
@@ -60,7 +60,9 @@ def find_decisions(
     ]
 
 
-def find_changes(best: Callable[[int], str], max_bytes: int) -> list[tuple[int, str]]:
+def find_change_sizes(
+    best: Callable[[int], str], max_bytes: int
+) -> list[tuple[int, str]]:
     """Find the exact sizes, in bytes, at which the best schedule changes.
 
     Bisects between consecutive powers of two that have different best schedules. A

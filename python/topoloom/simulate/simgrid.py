@@ -214,7 +214,7 @@ def _simulate_round(
     output = run_child([*command, *run], home, stderr=subprocess.STDOUT).stdout
     found = _CLOCK.search(output)
     if found is None:
-        raise Error(f"SimGrid failed: {_find_error(output)}")
+        raise Error(f"SimGrid failed: {_find_error_line(output)}")
     return float(found[1])
 
 
@@ -238,7 +238,7 @@ def _write_trace(ends: Ints, sizes: Floats, startups: Floats, ranks: int) -> str
     return "\n".join(line for lines in actions for line in lines) + "\n"
 
 
-def _find_error(output: str) -> str:
+def _find_error_line(output: str) -> str:
     """Find the last line before the backtrace, or the last line."""
     lines = [line for line in output.partition("Backtrace")[0].splitlines() if line]
     return lines[-1][:400] if lines else "no output"

@@ -15,7 +15,11 @@ import scipy.sparse
 from public_functions import Parameter
 from random_names import BY_NAME
 from random_scalars import FILES, FLOATS, HUGE, MACHINES, SMALL, TEXTS
-from random_tasks import draw_task_scenario, make_task_pools, make_value_drawers
+from random_tasks import (
+    draw_matching_task_arguments,
+    make_task_pools,
+    make_value_drawers,
+)
 
 from topoloom import PlacementFile, _core, save_graph, save_placement
 from topoloom.allocations import save_allocation
@@ -151,10 +155,10 @@ class ArgumentSource:
             return self.draw_any_value()
         return self.draw_valid_value(parameter)
 
-    def draw_scenario(self, function: str) -> dict[str, Any]:
+    def draw_matching_arguments(self, function: str) -> dict[str, Any]:
         """Draw arguments that match each other if the function requires this."""
         rng = self.rng
-        if together := draw_task_scenario(function, self.pools, rng):
+        if together := draw_matching_task_arguments(function, self.pools, rng):
             return self._draw_machine_objects() | together
         if function == "CommGraph.from_edges":
             edges = rng.randrange(9)

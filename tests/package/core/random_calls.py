@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from public_functions import Function, list_public_functions
+from public_functions import PublicFunction, list_public_functions
 from random_arguments import ArgumentSource
 
 import topoloom
@@ -42,14 +42,18 @@ _PACKAGE = Path(topoloom.__file__).parent
 
 
 def draw_arguments(
-    function: Function, source: ArgumentSource
+    function: PublicFunction, source: ArgumentSource
 ) -> tuple[list[Any], dict[str, Any]]:
     """Draw the arguments of a call."""
     args: list[Any] = []
     names: dict[str, Any] = {}
     if function.owner is not None:
         args.append(_draw_self(function.owner, source))
-    fitting = source.draw_scenario(function.name) if source.rng.random() < 0.7 else {}
+    fitting = (
+        source.draw_matching_arguments(function.name)
+        if source.rng.random() < 0.7
+        else {}
+    )
     if function.owner in fitting:
         args[0] = fitting[function.owner]
     leave_rest = False
@@ -84,7 +88,7 @@ def _draw_self(owner: str, source: ArgumentSource) -> Any:
 
 
 def call_function(
-    function: Function, args: list[Any], names: dict[str, Any]
+    function: PublicFunction, args: list[Any], names: dict[str, Any]
 ) -> tuple[str, str | None]:
     """Call the function; return its outcome and any violation."""
     in_python = inspect.isfunction(function.call)
@@ -123,7 +127,9 @@ def _format_value(value: Any) -> str:
         return f"{type(value).__name__}()"
 
 
-def format_call(function: Function, args: list[Any], names: dict[str, Any]) -> str:
+def format_call(
+    function: PublicFunction, args: list[Any], names: dict[str, Any]
+) -> str:
     """Format the call as Python code."""
     parts = [_format_value(arg) for arg in args]
     parts += [f"{name}={_format_value(arg)}" for name, arg in names.items()]

@@ -149,7 +149,7 @@ def make_value_drawers(rng: random.Random) -> dict[str, Callable[[], Any]]:
     }
 
 
-def draw_task_scenario(
+def draw_matching_task_arguments(
     function: str, pools: dict[str, list[Any]], rng: random.Random
 ) -> dict[str, Any]:
     """Draw arguments that match each other; return {} if they need not match."""

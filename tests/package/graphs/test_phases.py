@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from collective_rounds import Ranks, bcast_binomial, bruck_allgather
+from collective_rounds import SimulatedRanks, bcast_binomial, bruck_allgather
 
 from topoloom import CommGraph, Error, load_graph, save_graph
 from topoloom.graphs import load_phases, ring
@@ -36,7 +36,7 @@ def make_rank_programs(name: str, ranks: int, root: int = 0) -> list[Messages]:
     return [map_bytes_by_pair(phase) for phase in phases or [graph]]
 
 
-class RecordedRounds(Ranks):
+class RecordedRounds(SimulatedRanks):
     """Reference ranks that record the messages of each round."""
 
     def __init__(self, size: int, sizes: list[int]) -> None:

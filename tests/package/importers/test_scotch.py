@@ -156,7 +156,7 @@ def test_exported_targets_are_read_back_with_their_distances(text: str) -> None:
     assert compute_distances(again) == compute_distances(machine)
 
 
-class ScotchLibrary:
+class ScotchDistanceProgram:
     """A program that computes the distances of a target with libscotch."""
 
     def __init__(self) -> None:
@@ -191,7 +191,7 @@ class ScotchLibrary:
 def test_distances_equal_libscotch(target: str, tmp_path: Path) -> None:
     # meshXD is left out because libscotch 7.0.3 treats its axes as rings.
     machine = Machine(read_scotch_target(target).text)
-    expected = ScotchLibrary().compute_distances(target, tmp_path / "t.tgt")
+    expected = ScotchDistanceProgram().compute_distances(target, tmp_path / "t.tgt")
     assert compute_distances(machine) == expected
 
 
@@ -210,6 +210,6 @@ def test_distances_equal_libscotch(target: str, tmp_path: Path) -> None:
 def test_libscotch_reads_exports(text: str, tmp_path: Path) -> None:
     machine = Machine(text)
     target = write_scotch_target(machine)
-    assert ScotchLibrary().compute_distances(
+    assert ScotchDistanceProgram().compute_distances(
         target, tmp_path / "t.tgt"
     ) == compute_distances(machine)

@@ -76,7 +76,7 @@ def list_mask_bits(mask: str) -> str:
     return ",".join(str(i) for i in range(8) if int(mask, 16) >> i & 1)
 
 
-def read_machinefile(text: str, placement: HostPlacement) -> list[HostSlot]:
+def read_intel_machinefile(text: str, placement: HostPlacement) -> list[HostSlot]:
     listed = []
     for line in text.splitlines():
         match = re.fullmatch(r"(\S+):(\d+)(?: binding=map=\[(\S+)\])?", line)
@@ -89,7 +89,7 @@ def read_machinefile(text: str, placement: HostPlacement) -> list[HostSlot]:
     return listed
 
 
-def read_hosts(text: str, placement: HostPlacement) -> list[HostSlot]:
+def read_slurm_hostfile(text: str, placement: HostPlacement) -> list[HostSlot]:
     return [HostSlot(line) for line in text.splitlines()]
 
 
@@ -105,7 +105,7 @@ def read_taskmap(text: str, placement: HostPlacement) -> list[HostSlot]:
     ]
 
 
-def read_coordinates(text: str, placement: HostPlacement) -> list[HostSlot]:
+def read_vcoordfile(text: str, placement: HostPlacement) -> list[HostSlot]:
     """Read ``(x,y,z)`` in a job on all nodes of a machine, last axis fastest."""
     listed = []
     for line in text.splitlines():
@@ -115,7 +115,7 @@ def read_coordinates(text: str, placement: HostPlacement) -> list[HostSlot]:
     return listed
 
 
-def read_erf(text: str, placement: HostPlacement) -> list[HostSlot]:
+def read_jsrun_erf(text: str, placement: HostPlacement) -> list[HostSlot]:
     lines = [line for line in text.splitlines() if line.startswith("rank:")]
     assert text.splitlines()[0] == "cpu_index_using: physical"
     pattern = r"rank: (\d+): { host: (\d+); cpu: {([\d,]+)} ; gpu: {(\d+)} }"
@@ -198,12 +198,12 @@ def read_rank_order(text: str, placement: HostPlacement) -> list[HostSlot]:
 
 Reader = Callable[[str, HostPlacement], list[HostSlot]]
 READERS: dict[str, Reader] = {
-    "intel-machinefile": read_machinefile,
+    "intel-machinefile": read_intel_machinefile,
     "mpich-rank-order": read_rank_order,
-    "slurm-hostfile": read_hosts,
+    "slurm-hostfile": read_slurm_hostfile,
     "flux-taskmap": read_taskmap,
-    "pjm-vcoordfile": read_coordinates,
-    "jsrun-erf": read_erf,
+    "pjm-vcoordfile": read_vcoordfile,
+    "jsrun-erf": read_jsrun_erf,
     "torchrun": read_torchrun,
     "torchrun-script": read_torchrun_script,
     "jax": read_jax,
@@ -249,7 +249,7 @@ def test_intel_mpi_pins_each_rank_to_the_cpus_of_its_slot(
     placement: HostPlacement,
 ) -> None:
     text = find_format("intel-machinefile").write(placement)
-    assert read_machinefile(text, placement) == list_expected_slots(
+    assert read_intel_machinefile(text, placement) == list_expected_slots(
         placement, slots=True
     )
 

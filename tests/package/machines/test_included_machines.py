@@ -267,7 +267,7 @@ def test_only_spes_of_the_cell_are_allocated() -> None:
     assert sorted(left) == [f"SPE{element}" for element in range(8)]
 
 
-class Grid:
+class GridFigures:
     """Computes figures of a torus or mesh by textbook formulas."""
 
     def __init__(self, described: dict[str, Any]) -> None:
@@ -324,7 +324,7 @@ def read_bandwidths(described: dict[str, Any], axes: str) -> list[float]:
 @pytest.mark.parametrize("name", list_machines("torus", "mesh"))
 def test_figures_of_tori_and_meshes_equal_textbook_formulas(name: str) -> None:
     described = describe_topology(name)
-    grid = Grid(described)
+    grid = GridFigures(described)
     facts = machine_facts(load_machine(name))
     assert facts["nodes"] == grid.nodes
     assert facts["links"] == grid.links

@@ -100,7 +100,7 @@ def test_inexact_prices_give_a_weaker_but_valid_bound() -> None:
     assert solved is not None
     rng = np.random.default_rng(1)
     for size in (0, 1e-9, 1e-6, 1e-3, 0.1, 10, 1e6):
-        off = lp._Prices(
+        off = lp._DualPrices(
             **{
                 name: value + size * rng.standard_normal(value.shape)
                 for name, value in vars(solved[1]).items()

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from networks import (
-    Network,
+    LinkSpeed,
+    ReferenceNetwork,
     Route,
-    Speed,
     Wire,
     WireList,
     concatenate,
@@ -25,8 +25,8 @@ def make_dragonfly(
     ports: int,
     arrangement: str,
     routing: str,
-    speed: Sequence[Speed],
-) -> Network:
+    speed: Sequence[LinkSpeed],
+) -> ReferenceNetwork:
     """Join routers in rows and columns, and groups by global links.
 
     `speed` has the speeds of links in rows, in columns, and between groups. A minimal
@@ -105,7 +105,7 @@ def make_dragonfly(
             )
         return split_evenly(routes)
 
-    return Network(
+    return ReferenceNetwork(
         list(range(groups * routers)),
         wires.speed,
         route_by_valiant if routing == "valiant" else route_minimally,

@@ -8,15 +8,17 @@ from collections.abc import Callable, Sequence
 from itertools import product
 from math import prod
 
-from networks import Network, Route, Speed, Wire, WireList, route_along
+from networks import LinkSpeed, ReferenceNetwork, Route, Wire, WireList, route_along
 
 Cell = tuple[int, ...]
-SpeedOf = Callable[[int, int], Speed]  # speed of a link by axis and direction (sign)
+SpeedOf = Callable[
+    [int, int], LinkSpeed
+]  # speed of a link by axis and direction (sign)
 
 
-def get_unit_speed(axis: int, sign: int) -> Speed:
+def get_unit_speed(axis: int, sign: int) -> LinkSpeed:
     """Return the speed of every link, one byte per second."""
-    return Speed()
+    return LinkSpeed()
 
 
 def number_cell(extents: Sequence[int], cell: Cell) -> int:
@@ -38,7 +40,7 @@ def make_torus(
     order: Sequence[int],
     ties: str,
     speed: SpeedOf = get_unit_speed,
-) -> Network:
+) -> ReferenceNetwork:
     """Route along one axis after another, in the shorter direction."""
     wires = WireList()
     every = list_cells(extents)
@@ -84,18 +86,20 @@ def make_torus(
                     taken[wire] += 1 / len(both)
         return taken
 
-    return Network(list(range(prod(extents))), wires.speed, route)
+    return ReferenceNetwork(list(range(prod(extents))), wires.speed, route)
 
 
-def make_ring_bus(stations: int, rings: int, ties: str, speed: Speed) -> Network:
+def make_ring_bus(
+    stations: int, rings: int, ties: str, speed: LinkSpeed
+) -> ReferenceNetwork:
     """Route along the shorter arc; parallel rings in one direction form one link."""
-    wide = Speed(rings * speed.bandwidth, speed.latency)
+    wide = LinkSpeed(rings * speed.bandwidth, speed.latency)
     return make_torus([stations], [True], [0], ties, lambda axis, sign: wide)
 
 
 def make_hyperx(
     extents: Sequence[int], order: Sequence[int], speed: SpeedOf = get_unit_speed
-) -> Network:
+) -> ReferenceNetwork:
     """Route along one axis after another, with one link per axis."""
     wires = WireList()
     for axis, extent in enumerate(extents):
@@ -116,14 +120,14 @@ def make_hyperx(
             passed.append(number_cell(extents, at))
         return route_along(*dict.fromkeys(passed))
 
-    return Network(list(range(prod(extents))), wires.speed, route)
+    return ReferenceNetwork(list(range(prod(extents))), wires.speed, route)
 
 
 def make_twisted_torus(
     extents: Sequence[int],
     twist: Sequence[Sequence[int]],
     speed: SpeedOf = get_unit_speed,
-) -> Network:
+) -> ReferenceNetwork:
     """Route in a torus that shifts by twist[a] across the end of axis a.
 
     Of the shortest step vectors, the route uses the one that is largest along the first
@@ -174,4 +178,4 @@ def make_twisted_torus(
                 taken[wire] += 1.0
         return taken
 
-    return Network(list(range(prod(extents))), wires.speed, route)
+    return ReferenceNetwork(list(range(prod(extents))), wires.speed, route)

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from networks import (
-    Network,
+    LinkSpeed,
+    ReferenceNetwork,
     Route,
-    Speed,
     WireList,
     concatenate,
     route_along,
@@ -24,8 +24,8 @@ def make_rail_cluster(
     rail_count: int,
     spines: int,
     cross: str,
-    speed: Sequence[Speed],
-) -> Network:
+    speed: Sequence[LinkSpeed],
+) -> ReferenceNetwork:
     """Join the GPUs of a domain by NVLink, of a rail in a unit by a leaf switch.
 
     `speed` has the speeds of NVLink, links to leaves and links to spines. Vertices are
@@ -78,4 +78,4 @@ def make_rail_cluster(
         ]
         return round(sum(weights))
 
-    return Network(list(range(nodes)), wires.speed, route, apart=distance)
+    return ReferenceNetwork(list(range(nodes)), wires.speed, route, apart=distance)

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from networks import Network, Route, Wire
+from networks import ReferenceNetwork, Route, Wire
 from trees import get_distance
 
 #: Source, target, bytes and number of messages.
@@ -31,7 +31,7 @@ class NodeModel(NamedTuple):
         return count
 
 
-def compute_default_weight(network: Network, distances: Sequence[int]) -> int:
+def compute_default_weight(network: ReferenceNetwork, distances: Sequence[int]) -> int:
     """Choose the hop weight so that the nearest node is twice as far as any slot."""
     nodes = range(len(network.vertex))
     nearest = min(
@@ -40,7 +40,9 @@ def compute_default_weight(network: Network, distances: Sequence[int]) -> int:
     return max(1, -(-2 * max(distances) // nearest)) if nearest else 1
 
 
-def compute_slot_distance(network: Network, inside: NodeModel, a: int, b: int) -> int:
+def compute_slot_distance(
+    network: ReferenceNetwork, inside: NodeModel, a: int, b: int
+) -> int:
     """Return the distance of two slots."""
     count = inside.slots
     node_a, node_b = a // count, b // count
@@ -56,7 +58,7 @@ class RouteShare(NamedTuple):
 
     minimal: float
 
-    def mix_routes(self, network: Network, a: int, b: int) -> Route:
+    def mix_routes(self, network: ReferenceNetwork, a: int, b: int) -> Route:
         """Combine minimal routes and detours by their shares."""
         route: Route = Counter()
         assert network.detours is not None
@@ -70,7 +72,10 @@ class RouteShare(NamedTuple):
 
 
 def compute_link_loads(
-    network: Network, messages: list[Message], node: list[int], share: float | None
+    network: ReferenceNetwork,
+    messages: list[Message],
+    node: list[int],
+    share: float | None,
 ) -> dict[Wire, dict[tuple[int, int], float]]:
     """Sum up the bytes of all messages on each link."""
     loads: defaultdict[Wire, Counter[tuple[int, int]]] = defaultdict(Counter)
@@ -89,7 +94,7 @@ def compute_link_loads(
 
 
 def compute_congestion(
-    network: Network, loads: dict[Wire, dict[tuple[int, int], float]]
+    network: ReferenceNetwork, loads: dict[Wire, dict[tuple[int, int], float]]
 ) -> float:
     """Return the largest quotient of load and bandwidth."""
     return max(
@@ -102,7 +107,7 @@ def compute_congestion(
 
 
 def judge_by_definition(
-    network: Network,
+    network: ReferenceNetwork,
     inside: NodeModel,
     messages: list[Message],
     slots: list[int],

@@ -26,7 +26,7 @@ CASES = 12
 RANKS = 14
 
 
-class Case(NamedTuple):
+class JudgedCase(NamedTuple):
     """A random placement of a random graph on a part of a random machine."""
 
     drawn: RandomMachine
@@ -79,7 +79,7 @@ def draw_messages(rng: Random, ranks: int) -> list[Message]:
     ]
 
 
-def draw_case(rng: Random, kind: str) -> Case:
+def draw_case(rng: Random, kind: str) -> JudgedCase:
     failures = rng.random() < 0.4
     drawn = draw_machine(rng, kind, failures)
     drawn, inside = draw_node_model(rng, drawn, not failures)
@@ -103,7 +103,7 @@ def draw_case(rng: Random, kind: str) -> Case:
     else:
         chosen = rng.sample(slots, rng.randint(1, min(RANKS, len(slots))))
     loads = [rng.choice((0.5, 1.0, 3.0)) for _ in chosen]
-    return Case(
+    return JudgedCase(
         drawn,
         inside,
         draw_messages(rng, len(chosen)),

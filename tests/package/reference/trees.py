@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Sequence
 from math import prod
 
-from networks import Network, Route, Speed, WireList, split_evenly
+from networks import LinkSpeed, ReferenceNetwork, Route, WireList, split_evenly
 
 
 def make_tree(
-    levels: Sequence[int], speed: Sequence[Speed], distances: Sequence[int] = ()
-) -> Network:
+    levels: Sequence[int], speed: Sequence[LinkSpeed], distances: Sequence[int] = ()
+) -> ReferenceNetwork:
     """Route up to the lowest common group of both nodes, and down.
 
     Vertices are the nodes, then the groups level by level. An entry of `distances`
@@ -44,8 +44,8 @@ def make_fat_tree(
     up: Sequence[int],
     parallel: Sequence[int],
     routing: str,
-    speed: Sequence[Speed],
-) -> Network:
+    speed: Sequence[LinkSpeed],
+) -> ReferenceNetwork:
     """Build Zahavi's parallel ports generalized fat tree.
 
     Vertices are the nodes, then the switches level by level, subtree by subtree. Root
@@ -120,6 +120,6 @@ def make_fat_tree(
             return split_evenly(route_by_number(a, b, number) for number in range(ways))
         return route_by_number(a, b, a if routing == "s-mod-k" else b)
 
-    return Network(
+    return ReferenceNetwork(
         list(range(nodes)), wires.speed, route, relays=lambda vertex: vertex >= nodes
     )

@@ -36,14 +36,14 @@ def enumerate_layouts(mesh: HostMesh, free: Sequence[int]) -> Iterator[Integers]
     sizes = [list(range(1, extent + 1)) for extent in mesh.extents]
     orders = list(permutations(range(axes)))
     if prod(map(len, sizes)) * len(orders) * axes > _MAX_LAYOUTS:
-        sizes = [_divisors(extent) for extent in mesh.extents]
+        sizes = [_list_divisors(extent) for extent in mesh.extents]
     for order in orders:
         for block in product(*sizes):
             for inner in range(axes):
                 yield _build_layout(mesh, free, order, block, inner)
 
 
-def _divisors(extent: int) -> list[int]:
+def _list_divisors(extent: int) -> list[int]:
     return [size for size in range(1, extent + 1) if extent % size == 0]
 
 

@@ -101,12 +101,14 @@ def choose_spread(
     if sum(free) < mesh.hosts:
         raise Error(f"the mesh needs {mesh.hosts} hosts, but {sum(free)} are free")
     leaves = range(len(free))
-    first = _evaluate(mesh, fill_in_order(mesh, leaves, free))
+    first = _make_assignment(mesh, fill_in_order(mesh, leaves, free))
     largest = sorted(leaves, key=lambda leaf: -free[leaf])
-    packed = _evaluate(mesh, fill_in_order(mesh, largest, free))
+    packed = _make_assignment(mesh, fill_in_order(mesh, largest, free))
     found = [first, packed]
     for layout in enumerate_layouts(mesh, free):
-        found = sorted([*found, _evaluate(mesh, layout)], key=_sort_key)[:_STARTS]
+        found = sorted([*found, _make_assignment(mesh, layout)], key=_sort_key)[
+            :_STARTS
+        ]
         if not proceed():
             break
     least = bound_spreads(mesh, free)
@@ -119,7 +121,7 @@ def choose_spread(
             exchanges = CellExchange(mesh, start.leaf_of, free, seed + number)
             reached = exchanges.anneal_to_target(target, _TRIALS)
             if reached is not None:
-                best = _evaluate(mesh, reached)
+                best = _make_assignment(mesh, reached)
                 break
     return Spreads(mesh, best, first, packed, tuple(least), bound)
 
@@ -143,7 +145,7 @@ def _list_targets(
     return sorted(lower, key=lambda one: -mesh.cost(one))[:_MAX_TARGETS]
 
 
-def _evaluate(mesh: HostMesh, leaf_of: Integers) -> Spread:
+def _make_assignment(mesh: HostMesh, leaf_of: Integers) -> Spread:
     spreads = mesh.spreads(leaf_of)
     most = tuple(int(one.max()) for one in spreads)
     mean = tuple(float(one.mean()) for one in spreads)

@@ -221,7 +221,7 @@ def register_kernels() -> list[Any]:
         if packet is None:  # This release of PyTorch lacks the operation.
             continue
         schema = [one.name for one in packet.default._schema.arguments]
-        kernel = _make_kernel(
+        kernel = _make_counting_kernel(
             name, measure, packet.default.redispatch, schema, below, unbox
         )
         library.impl(operation, kernel, "BackendSelect", with_keyset=True)
@@ -252,7 +252,7 @@ def complete_allreduce(tensors: Any) -> tuple[Any, Any]:
     return tensors, work.boxed()
 
 
-def _make_kernel(
+def _make_counting_kernel(
     name: str,
     measure: Callable[[Sequence[Any]], Key],
     redispatch: Callable[..., Any],

@@ -105,7 +105,7 @@ def _read_process(file: Path) -> ProcessNotes | None:
     return noted
 
 
-def find_last_attempt(folder: Path) -> int:
+def count_restarts(folder: Path) -> int:
     """Return the number of restarts by torchrun, even if they started no world."""
     attempts = (file.stem.rpartition("-")[2] for file in folder.glob("*.begun"))
     return max(map(int, filter(is_number, attempts)), default=0)

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from topoloom._core import Error
-from topoloom.frameworks.pytorch.fake_world import extrapolate
+from topoloom.frameworks.pytorch.fake_world import extrapolate_trace
 from topoloom.frameworks.pytorch.injected import FOLDER, WORLD
 from topoloom.frameworks.pytorch.process_notes import (
-    find_last_attempt,
+    count_restarts,
     merge_notes,
     read_notes,
     select_last_starts,
@@ -55,15 +55,13 @@ def read_recording(folder: str | Path) -> Trace:
         raise Error(f"{folder} contains no notes of a PyTorch process")
     noted, left_out = select_last_starts(found)
     is_fake = any(one.groups for one in noted)
-    trace = extrapolate(noted) if is_fake else merge_notes(noted)
+    trace = extrapolate_trace(noted) if is_fake else merge_notes(noted)
     if left_out:
         trace.add_loss(
             f"{counted(left_out, 'earlier start')} of ranks left out: torchrun started "
             "the job again, and only the last start counts"
         )
-    more = find_last_attempt(Path(folder)) - max(
-        one.start.attempt or 0 for one in noted
-    )
+    more = count_restarts(Path(folder)) - max(one.start.attempt or 0 for one in noted)
     if more > 0:
         trace.add_loss(
             f"torchrun started the job again {counted(more, 'time')} without beginning "

@@ -29,7 +29,7 @@ class Message(NamedTuple):
     bytes: int
 
 
-class Axes:
+class GroupAxes:
     """All groups by shape; the last axis is the whole world."""
 
     def __init__(self, world: int, groups: Sequence[Members]) -> None:
@@ -144,7 +144,7 @@ class RankActivity(NamedTuple):
         return around[0] == around[1]
 
 
-class Roles:
+class RoleAssignment:
     """Assigns an emulated rank to every rank.
 
     Attributes
@@ -157,7 +157,7 @@ class Roles:
     """
 
     def __init__(
-        self, axes: Axes, world: int, activities: Mapping[int, RankActivity]
+        self, axes: GroupAxes, world: int, activities: Mapping[int, RankActivity]
     ) -> None:
         self._axes, self._activities = axes, activities
         self._emulated = sorted(activities)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 from topoloom.importers.cloud.json_document import JsonDocument
-from topoloom.importers.cloud.switch_paths import describe_paths
+from topoloom.importers.cloud.switch_paths import describe_switch_paths
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.network_speeds import NETWORKS
 
@@ -28,7 +28,7 @@ _Record = dict[str, Any]
 
 def read_aws_topology(text: str) -> MachineDescription:
     """Read ``aws ec2 describe-instance-topology``, whose NetworkNodes are top-down."""
-    document = _InstanceList(text)
+    document = _InstanceDocument(text)
     if isinstance(document.value, dict) and document.value.get("NextToken"):
         document.fail('"NextToken"', "this is one page of several; join all pages")
     parent: dict[str, str] = {}
@@ -62,7 +62,7 @@ def read_google_instances(text: str) -> MachineDescription:
 
     Instances on the same physical host are connected by an additional switch.
     """
-    document = _InstanceList(text)
+    document = _InstanceDocument(text)
 
     def read_path(record: _Record) -> tuple[str, tuple[str, ...]]:
         name = document.require_text(record, ("name",))
@@ -91,7 +91,7 @@ def read_oracle_hosts(text: str) -> MachineDescription:
 
     Hosts without a running instance are omitted.
     """
-    document = _InstanceList(text)
+    document = _InstanceDocument(text)
 
     def read_path(record: _Record) -> tuple[str, tuple[str, ...]] | None:
         if not document.find_value(record, ("instance-id",)):
@@ -106,7 +106,7 @@ def read_oracle_hosts(text: str) -> MachineDescription:
     return document.build_tree(("data", "items"), read_path)
 
 
-class _InstanceList(JsonDocument):
+class _InstanceDocument(JsonDocument):
     """A JSON document with a list of instances."""
 
     def fail_at(self, text: str, what: str) -> NoReturn:
@@ -164,7 +164,7 @@ class _InstanceList(JsonDocument):
         if own_hosts and len(set(placed.values())) == len(placed):
             placed = {name: path[:-1] for name, path in placed.items()}
         network, remarks = _choose_network(kinds)
-        return replace(describe_paths(placed), network=network, remarks=remarks)
+        return replace(describe_switch_paths(placed), network=network, remarks=remarks)
 
 
 def _get_instance_type(record: _Record) -> str:

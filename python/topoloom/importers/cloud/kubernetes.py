@@ -21,7 +21,7 @@ from topoloom.importers.cloud.nvlink import (
     count_levels_above_domains,
     describe_rails,
 )
-from topoloom.importers.cloud.switch_paths import describe_paths
+from topoloom.importers.cloud.switch_paths import describe_switch_paths
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.network_speeds import NETWORKS
 from topoloom.importers.node_groups import NodeGroup, with_node_groups
@@ -72,7 +72,7 @@ def read_kubernetes_nodes(text: str) -> MachineDescription:
         document.fail("", "no node has a label that says where it is in the network")
     if control:
         remarks.append(f"left out: {counted(control, 'node')} of the control plane")
-    described = _build_rails(nodes) if _has_rails(nodes) else _build_tree(nodes)
+    described = _build_rails(nodes) if _is_rail_network(nodes) else _build_tree(nodes)
     return replace(
         described,
         network=_find_network(nodes),
@@ -143,7 +143,7 @@ def _drop_nodes_without_domain(
     ]
 
 
-def _has_rails(nodes: Mapping[str, LabeledNode]) -> bool:
+def _is_rail_network(nodes: Mapping[str, LabeledNode]) -> bool:
     """Return whether NVLink connects nodes, so that the network has rails."""
     domains = {node.domain for node in nodes.values()}
     joined = all(node.across and node.domain for node in nodes.values())
@@ -186,16 +186,18 @@ def _build_rails(nodes: Mapping[str, LabeledNode]) -> MachineDescription:
         {node.product for node in nodes.values()},
         lambda name: nodes[name].usable,
     )
-    labels = [_find_label(nodes, -1)]
+    labels = [_find_level_label(nodes, -1)]
     if len({rack.unit for rack in racks.values()}) > 1:
-        labels.append(_find_label(nodes, used - 1))
+        labels.append(_find_level_label(nodes, used - 1))
     remarks = list(described.remarks)
     depth = len(next(iter(paths.values())))
     if whole < depth:
-        parted = ", ".join(_find_label(nodes, k) or "?" for k in range(whole, depth))
+        parted = ", ".join(
+            _find_level_label(nodes, k) or "?" for k in range(whole, depth)
+        )
         remarks.append(f"left out: switches that part NVLink domains, of {parted}")
     if len(kept) > 1:
-        above = ", ".join(_find_label(nodes, k) or "?" for k in kept[:-1])
+        above = ", ".join(_find_level_label(nodes, k) or "?" for k in kept[:-1])
         remarks.append(
             f"left out: {counted(len(kept) - 1, 'level')} of switches above "
             f"{labels[-1]}, of {above}; rails have one"
@@ -203,7 +205,7 @@ def _build_rails(nodes: Mapping[str, LabeledNode]) -> MachineDescription:
     return replace(described, remarks=tuple(remarks), labels=tuple(labels))
 
 
-def _find_label(nodes: Mapping[str, LabeledNode], level: int) -> str:
+def _find_level_label(nodes: Mapping[str, LabeledNode], level: int) -> str:
     """Return the label that names a level; empty if nodes use different labels."""
     names = {node.labels[level] for node in nodes.values()}
     return names.pop() if len(names) == 1 else ""
@@ -218,7 +220,7 @@ def _build_tree(nodes: Mapping[str, LabeledNode]) -> MachineDescription:
     paths = {name: node.fabric for name, node in nodes.items()}
     domains = {name: node.domain for name, node in nodes.items()}
     depth = len(next(iter(paths.values())))
-    labels = [_find_label(nodes, k) for k in range(depth)]
+    labels = [_find_level_label(nodes, k) for k in range(depth)]
     remarks = []
     if all(domains.values()) and (len(set(domains.values())) < len(nodes) or not depth):
         for level in range(depth, -1, -1):
@@ -228,12 +230,12 @@ def _build_tree(nodes: Mapping[str, LabeledNode]) -> MachineDescription:
             }
             if _is_nested(joined, level, domains):
                 paths = joined
-                labels.insert(level, _find_label(nodes, -1))
+                labels.insert(level, _find_level_label(nodes, -1))
                 break
         else:
             remarks.append("left out: domains, since they and leaf switches overlap")
     kept = _list_distinct_levels(paths)
-    described = describe_paths(
+    described = describe_switch_paths(
         {name: tuple(path[k] for k in kept) for name, path in paths.items()}
     )
     described = replace(
@@ -241,7 +243,7 @@ def _build_tree(nodes: Mapping[str, LabeledNode]) -> MachineDescription:
         remarks=(*described.remarks, *remarks),
         labels=tuple(labels[k] for k in reversed(kept)),
     )
-    return _add_nodes(described, nodes)
+    return _add_gpus_and_failures(described, nodes)
 
 
 def _is_nested(
@@ -269,7 +271,7 @@ def _list_distinct_levels(paths: Mapping[str, tuple[str, ...]]) -> list[int]:
     return kept or [depth - 1]
 
 
-def _add_nodes(
+def _add_gpus_and_failures(
     described: MachineDescription, nodes: Mapping[str, LabeledNode]
 ) -> MachineDescription:
     """Add the GPUs of nodes, and mark failed nodes."""

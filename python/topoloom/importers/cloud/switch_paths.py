@@ -9,7 +9,7 @@ from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.switch_tree import Switch, describe_switches
 
 
-def describe_paths(placed: Mapping[str, tuple[str, ...]]) -> MachineDescription:
+def describe_switch_paths(placed: Mapping[str, tuple[str, ...]]) -> MachineDescription:
     """Build a tree of switches from each instance's path, given from the top down.
 
     Equal names denote the same switch only if the parent is also the same. If all

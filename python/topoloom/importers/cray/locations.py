@@ -51,7 +51,9 @@ def make_location(
     return CrayLocation(row, column // 2, column, cage, slot, node)
 
 
-def describe_groups(found: dict[CrayLocation, tuple[int, str]]) -> MachineDescription:
+def describe_xc_groups(
+    found: dict[CrayLocation, tuple[int, str]],
+) -> MachineDescription:
     """Build the machine from the nodes of an XC, with their line and host name.
 
     Blades, chassis and groups are switches; a root joins several groups.

@@ -9,7 +9,7 @@ from topoloom._core import Error
 from topoloom.importers.cray.locations import (
     BLADES_OF_XE,
     CrayLocation,
-    describe_groups,
+    describe_xc_groups,
     make_location,
 )
 from topoloom.importers.machine_description import MachineDescription
@@ -58,7 +58,7 @@ def read_xtprocadmin(text: str) -> MachineDescription:
     if not found:
         raise Error("line 1: the file contains no compute node")
     _reject_torus(found)
-    return describe_groups(found)
+    return describe_xc_groups(found)
 
 
 def _check_hex(number: int, words: list[str]) -> None:

@@ -35,19 +35,19 @@ def find_fat_tree(
     name of a vertex.
     """
     try:
-        return _FatTreeReader(hosts, cables, name).read()
+        return _FatTreeRecognizer(hosts, cables, name).recognize()
     except _IrregularTreeError as reason:
         return str(reason)
 
 
-class _FatTreeReader:
+class _FatTreeRecognizer:
     def __init__(self, hosts: int, cables: Cables, name: Callable[[int], str]) -> None:
         self.hosts = hosts
         self.cables = cables
         self.name = name
         self.neighbors = {v: set(ends) for v, ends in find_neighbors(cables).items()}
 
-    def read(self) -> FatTree:
+    def recognize(self) -> FatTree:
         leaves = self.find_leaves()
         spines = self.find_level_above(leaves, set(range(self.hosts)))
         cores = self.find_level_above(spines, leaves) if spines else set()

@@ -20,7 +20,7 @@ from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.reachability import (
     find_neighbors,
     find_reachable,
-    find_unreachable,
+    find_unreachable_vertex,
 )
 from topoloom.support.units import counted
 
@@ -217,7 +217,7 @@ def _list_cables(fabric: dict[str, Device], number: dict[str, int]) -> Cables:
 
 
 def _require_connected(hosts: dict[str, list[Device]], cables: Cables) -> None:
-    alone = find_unreachable(len(hosts), [*cables, *((b, a) for a, b in cables)])
+    alone = find_unreachable_vertex(len(hosts), [*cables, *((b, a) for a, b in cables)])
     if alone is not None:
         names = list(hosts)
         first, host = names[0], names[alone]

@@ -30,7 +30,7 @@ class IntraHostLink(NamedTuple):
     latency: float
 
 
-def write_all_routes(
+def write_platform_with_all_routes(
     machine: Machine,
     beside: float,
     unit: float = 1.0,

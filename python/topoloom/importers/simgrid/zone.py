@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from topoloom.importers.machine_description import MachineDescription
-from topoloom.importers.reachability import find_unreachable
+from topoloom.importers.reachability import find_unreachable_vertex
 from topoloom.importers.simgrid.units import (
     format_quantity,
     read_bandwidth,
@@ -120,7 +120,7 @@ def describe_zone(zone: Element) -> MachineDescription:
     elif routing == "Full" and any(len(route.links) > 1 for route in parts.routes):
         text = _build_star(parts, given)
     else:
-        text = _build_edges(parts)
+        text = _build_graph_of_route_edges(parts)
     inside = f"+node:{parts.cores}" if parts.cores > 1 else ""
     return MachineDescription(text + inside, parts.hosts)
 
@@ -133,7 +133,7 @@ def _count_cores(hosts: list[Element]) -> int:
     return cores
 
 
-def _build_edges(parts: _Zone) -> str:
+def _build_graph_of_route_edges(parts: _Zone) -> str:
     """Convert each route to a chain of its links, with switches between links."""
     chain: dict[object, int] = {}
     arcs: dict[tuple[int, int], float] = {}
@@ -205,7 +205,7 @@ def _build_star(parts: _Zone, given: set[tuple[int, int]]) -> str:
 def _build_graph(
     parts: _Zone, switches: int, arcs: dict[tuple[int, int], float]
 ) -> str:
-    alone = find_unreachable(len(parts.hosts), arcs)
+    alone = find_unreachable_vertex(len(parts.hosts), arcs)
     if alone is not None:
         parts.element.fail(
             f"routes do not join hosts '{parts.hosts[0]}' and '{parts.hosts[alone]}' "

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from topoloom.importers.machine_description import AllocatedNode, MachineDescription
 from topoloom.importers.node_groups import NodeGroup, with_node_groups
-from topoloom.importers.slurm.conf import read_slurm_part, recognizes_slurm_conf
+from topoloom.importers.slurm.conf import read_network_of_hosts, recognizes_slurm_conf
 from topoloom.importers.slurm.job import JobNode
 from topoloom.importers.slurm.nodes import (
     NodeShape,
@@ -89,7 +89,7 @@ def _read_network(hosts: Sequence[str]) -> MachineDescription | None:
     if not recognizes_slurm_conf(output.text):
         return None
     with prefix_errors("'scontrol show topology'"):
-        return read_slurm_part(output.text, hosts)
+        return read_network_of_hosts(output.text, hosts)
 
 
 def _describe_differing_nodes(shapes: Mapping[str, NodeShape]) -> MachineDescription:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from topoloom.importers.system.devices import CLASSES, read_devices
-from topoloom.importers.system.sysfs import read_cpus, read_word
+from topoloom.importers.system.sysfs import read_cpu_mask, read_word
 from topoloom.nodes.node_levels import Container, NodeCores
 
 SYSTEM = Path("/sys/devices/system")
@@ -30,7 +30,7 @@ def read_sysfs_node(
     If the system reports no cores, as in some containers, each CPU is a core.
     """
     wanted = sum(1 << cpu for cpu in set(cpus))
-    domains = [read_cpus(file) for file in system.glob("node/node[0-9]*/cpulist")]
+    domains = [read_cpu_mask(file) for file in system.glob("node/node[0-9]*/cpulist")]
     containers: set[Container] = set()
     cores: dict[int, tuple[int, ...]] = {}
     for cpu in sorted(set(cpus)):
@@ -54,9 +54,11 @@ def _read_shared_resources(home: Path) -> dict[str, int]:
     for cache in home.glob("cache/index[0-9]*"):
         kind = _CACHES.get(read_word(cache / "level"))
         if kind is not None and read_word(cache / "type") != "Instruction":
-            shared[kind] = read_cpus(cache / "shared_cpu_list")
+            shared[kind] = read_cpu_mask(cache / "shared_cpu_list")
     return shared
 
 
 def _read_first_of(directory: Path, names: Iterable[str]) -> int:
-    return next((mask for name in names if (mask := read_cpus(directory / name))), 0)
+    return next(
+        (mask for name in names if (mask := read_cpu_mask(directory / name))), 0
+    )

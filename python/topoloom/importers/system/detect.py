@@ -10,7 +10,7 @@ import shutil
 from topoloom._core import Error
 from topoloom.importers.hwloc import read_node_cores
 from topoloom.importers.machine_description import MachineDescription
-from topoloom.importers.network_speeds import assume_speeds
+from topoloom.importers.network_speeds import add_assumed_speeds
 from topoloom.importers.slurm.job import list_job_nodes, parse_cpu_counts
 from topoloom.importers.slurm.machine import describe_by_cpu_counts, describe_slurm_job
 from topoloom.importers.system.cpus import read_sysfs_node
@@ -36,7 +36,7 @@ def detect_machine() -> MachineDescription:
     network bandwidth is taken from the NICs of this node. Raises `topoloom.Error` if
     the node list cannot be read, or the job has ended.
     """
-    return assume_speeds(
+    return add_assumed_speeds(
         _detect_slurm_job() or _detect_by_host_names(), read_nic_speed()
     )
 

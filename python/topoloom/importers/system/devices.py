@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from topoloom.importers.system.sysfs import read_cpus, read_word
+from topoloom.importers.system.sysfs import read_cpu_mask, read_word
 from topoloom.nodes.network_interfaces import NicNetwork, classify_network
 from topoloom.nodes.node_levels import NearDevice
 from topoloom.nodes.node_parts import NIC
@@ -60,4 +60,6 @@ def _make_near_device(name: str, kind: str, pci: Path) -> NearDevice:
     # On systems without NUMA, the domain of a device is -1.
     numa = read_word(pci / "numa_node")
     domain = int(numa) if is_number(numa) else None
-    return NearDevice(name, kind, read_cpus(pci / "local_cpulist"), domain, pci.name)
+    return NearDevice(
+        name, kind, read_cpu_mask(pci / "local_cpulist"), domain, pci.name
+    )

@@ -67,7 +67,9 @@ def read_job_map(
     errors = {}
     if target is openmpi_rankfile.FORMAT:
         for rank, (_, bound) in mapped.items():
-            if error := _find_binding_error(placement, rank, bound, command.version):
+            if error := _describe_binding_error(
+                placement, rank, bound, command.version
+            ):
                 errors[rank] = error
     return JobMap(
         f"{command.launcher.NAME} {'.'.join(map(str, command.version))}",
@@ -141,7 +143,7 @@ def _join_ranges(lists: Iterable[str]) -> str:
     return compress_ranges(expand_ranges(",".join(lists), MAX_CPUS))
 
 
-def _find_binding_error(
+def _describe_binding_error(
     placement: HostPlacement, rank: int, bound: str, version: tuple[int, ...]
 ) -> str | None:
     """Describe the binding error of a rank; None if the binding is correct."""

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from topoloom._core import Error
 from topoloom.launch.apply.torch_report import REPORTS
 from topoloom.launch.host_placement import HostPlacement
-from topoloom.launch.nearest_devices import nearest_gpu_numbers
+from topoloom.launch.nearest_devices import list_nearest_gpu_numbers
 from topoloom.support.files import make_shared_directory
 from topoloom.support.number_ranges import compress_ranges
 from topoloom.support.plain_text import is_number
@@ -50,7 +50,7 @@ class ReportedRank(NamedTuple):
     used: bool = False
 
 
-class HostGpus:
+class GpuList:
     """The GPUs of a host, as ``nvidia-smi -L`` or ``rocminfo`` lists them."""
 
     def __init__(self, listed: str = "") -> None:
@@ -63,7 +63,7 @@ class HostGpus:
             if uuid != _NO_UUID:
                 self._number[uuid] = str(place)
 
-    def find(self, uuid: str) -> tuple[str, str]:
+    def find_gpu(self, uuid: str) -> tuple[str, str]:
         """Find the number and the full UUID of a GPU from a prefix of the UUID.
 
         An old MIG instance name, MIG-GPU-UUID/1/0, is resolved to its GPU.
@@ -79,7 +79,7 @@ class HostGpus:
             return "", uuid
         return found[0][0], uuid if old else found[0][1]
 
-    def uuid(self, number: str) -> str:
+    def find_uuid(self, number: str) -> str:
         """Return the UUID of a whole GPU; empty if unknown."""
         found = (uuid for uuid, n in self._number.items() if n == number)
         return next((uuid for uuid in found if uuid.startswith("GPU-")), "")
@@ -122,18 +122,18 @@ class RankReportFolder:
             used = path.with_name(path.name + ".used")
             by_torch = json.loads(used.read_text()) if used.exists() else None
             listed = self._path / ("gpus-" + about["host"].replace("/", "_"))
-            gpus = HostGpus(listed.read_text() if listed.exists() else "")
+            gpus = GpuList(listed.read_text() if listed.exists() else "")
             found[int(rank)] = read_rank(about, by_torch, gpus)
         return found
 
 
 def read_rank(
-    about: Mapping[str, Any], by_torch: Mapping[str, Any] | None, gpus: HostGpus
+    about: Mapping[str, Any], by_torch: Mapping[str, Any] | None, gpus: GpuList
 ) -> ReportedRank:
     """Find the GPU of a rank by the UUID that PyTorch reported, or by index."""
     host, used = about["host"], by_torch is not None
     if by_torch and by_torch["uuid"]:
-        number, uuid = gpus.find(by_torch["uuid"])
+        number, uuid = gpus.find_gpu(by_torch["uuid"])
         if number:
             return ReportedRank(host, number, uuid, used)
     lists = [
@@ -152,8 +152,8 @@ def read_rank(
         if not is_number(gpu):
             break
     if is_number(gpu):
-        return ReportedRank(host, gpu, gpus.uuid(gpu), used)
-    number, uuid = gpus.find(gpu) if gpu else ("", "")
+        return ReportedRank(host, gpu, gpus.find_uuid(gpu), used)
+    number, uuid = gpus.find_gpu(gpu) if gpu else ("", "")
     return ReportedRank(host, number or gpu, uuid, used)
 
 
@@ -209,7 +209,7 @@ def compare_ranks(
             f"the job started the ranks {compress_ranges(sorted(seen))}, but the "
             f"placement is for 0-{placement.rank_count - 1}; start it on all hosts"
         )
-    gpus = nearest_gpu_numbers(placement) or placement.slot.tolist()
+    gpus = list_nearest_gpu_numbers(placement) or placement.slot.tolist()
     short = {host.partition(".")[0]: i for i, host in enumerate(placement.hosts)}
     at = {
         (int(host), str(gpu)): int(slot)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from topoloom.launch.command_line import CommandLine, Syntax, split_names
+from topoloom.launch.command_line import CommandLine, LauncherSyntax, split_names
 from topoloom.launch.launcher import Launch, reject_options
 from topoloom.support.files import write_text
 
@@ -30,7 +30,7 @@ PLACING = frozenset(
     {"taskmap", "requires", "tasks-per-node", "tasks-per-core", "cores", "nslots"}
 )
 
-SYNTAX = Syntax(
+SYNTAX = LauncherSyntax(
     values=dict.fromkeys(
         split_names(
             "add-file B bank begin-time c cores-per-task conf cwd D dependency env "

@@ -12,7 +12,7 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from topoloom.launch.command_line import CommandLine, Syntax, split_names
+from topoloom.launch.command_line import CommandLine, LauncherSyntax, split_names
 from topoloom.launch.launcher import (
     LONGEST_ARGUMENT,
     EnvironmentOption,
@@ -36,7 +36,7 @@ FILES = frozenset({"f", "hostfile", "machinefile", "machine"})
 LISTS = frozenset({"hosts", "host"})
 PLACING = ("rankmap", "ppn", "perhost", "grr", "rr", "order-nodes", "configfile")
 
-SYNTAX = Syntax(
+SYNTAX = LauncherSyntax(
     values={
         **dict.fromkeys(("genv", "env"), 2),
         **dict.fromkeys(("n", "np", "genvlist", "envlist", "wdir", *FILES, *LISTS), 1),

@@ -13,7 +13,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from topoloom.launch.command_line import CommandLine, Syntax, split_names
+from topoloom.launch.command_line import CommandLine, LauncherSyntax, split_names
 from topoloom.launch.launcher import (
     EnvironmentOption,
     Launch,
@@ -46,7 +46,7 @@ PLACING_FLAGS = frozenset(
     | {"bind-to-socket", "nooversubscribe"}
 )
 
-SYNTAX = Syntax(
+SYNTAX = LauncherSyntax(
     values={
         **dict.fromkeys(("mca", "gmca", "omca", "prtemca", "gprtemca"), 2),
         **dict.fromkeys(("pmixmca", "gpmixmca", "pmca", "gpmca"), 2),

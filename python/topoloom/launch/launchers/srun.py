@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from topoloom.launch.command_line import CommandLine, Syntax, split_names
+from topoloom.launch.command_line import CommandLine, LauncherSyntax, split_names
 from topoloom.launch.launcher import Launch, reject_options
 from topoloom.support.files import write_text
 from topoloom.support.hostlist import expand_hostlist
@@ -34,7 +34,7 @@ PLACING = frozenset(
     | {"ntasks-per-node", "ntasks-per-core", "ntasks-per-socket"}
 )
 
-SYNTAX = Syntax(
+SYNTAX = LauncherSyntax(
     values=dict.fromkeys(
         split_names(
             "A account b begin c cpus-per-task chdir cluster-constraint comment "

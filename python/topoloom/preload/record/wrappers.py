@@ -41,7 +41,7 @@ _OTHER_TYPES = {
 _PREFIXES = {"MPI_": "enter_call()", "PMPI_": "enter_pmpi_call(CALLER)"}
 
 
-class Call(NamedTuple):
+class MpiProcedure(NamedTuple):
     """An MPI procedure to wrap; `record_call` is a C call that records it."""
 
     name: str
@@ -72,7 +72,7 @@ def write_wrappers(table: str, mpi_header: str) -> str:
     return "\n".join(parts)
 
 
-def _read_calls(table: str) -> Iterator[Call]:
+def _read_calls(table: str) -> Iterator[MpiProcedure]:
     section = ""
     for line in table.splitlines():
         if not line or line.startswith("#"):
@@ -84,16 +84,18 @@ def _read_calls(table: str) -> Iterator[Call]:
         assert match is not None, line
         name, inside, record_call = match.groups()
         parameters = inside.split(", ")
-        yield Call(name, parameters, f"record_{record_call}", section == "persistent")
+        yield MpiProcedure(
+            name, parameters, f"record_{record_call}", section == "persistent"
+        )
         if section == "collective":
-            yield Call(
+            yield MpiProcedure(
                 f"I{_decapitalize(name)}",
                 [*parameters, "request"],
                 f"record_{record_call}",
                 False,
             )
             with_info = [*parameters, "info", "request"]
-            yield Call(f"{name}_init", with_info, f"record_{record_call}", True)
+            yield MpiProcedure(f"{name}_init", with_info, f"record_{record_call}", True)
 
 
 def _decapitalize(name: str) -> str:
@@ -138,7 +140,9 @@ def _fortran_argument(name: str) -> str:
     return name if name in _BUFFERS else f"*{name}"
 
 
-def _write_record_call(call: Call, argument: Callable[[str], str], request: str) -> str:
+def _write_record_call(
+    call: MpiProcedure, argument: Callable[[str], str], request: str
+) -> str:
     function, _, inside = call.record_call.partition("(")
     words = inside.rstrip(")").split(", ")
     arguments = [argument(word) if word in call.parameters else word for word in words]
@@ -149,7 +153,7 @@ def _write_record_call(call: Call, argument: Callable[[str], str], request: str)
     return record_call
 
 
-def _write_c_wrapper(call: Call, prefix: str, large: bool) -> str:
+def _write_c_wrapper(call: MpiProcedure, prefix: str, large: bool) -> str:
     name = prefix + call.name + ("_c" if large else "")
     types = [_c_type(p, large) for p in call.parameters]
     declared = ", ".join(map("".join, zip(types, call.parameters, strict=True)))
@@ -170,7 +174,7 @@ SHIM_EXPORT int {name}({declared}) {{
 """
 
 
-def _write_fortran_wrapper(call: Call, suffix: str) -> str:
+def _write_fortran_wrapper(call: MpiProcedure, suffix: str) -> str:
     """Pointers are forwarded unchanged, because they can be Fortran's MPI_BOTTOM."""
     name = f"mpi_{call.name.lower()}{suffix}"
     types = [_fortran_type(p) for p in call.parameters] + ["MPI_Fint *"]

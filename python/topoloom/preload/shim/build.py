@@ -58,7 +58,7 @@ def build_shim(
     source_folders = [
         find_shipped(folder) for folder in (f"mpi/{name}", *folders, "mpi/shim")
     ]
-    sources = _Sources(source_folders, libraries, headers)
+    sources = _BuildSources(source_folders, libraries, headers)
     return _build_cached(
         f"{name}-{{}}.so", compiler, sources, _LIBRARY_OPTIONS, generate
     )
@@ -76,7 +76,7 @@ def build_library(
     Arguments and errors are the same as for `build_shim`.
     """
     source_folders = [find_shipped(folder) for folder in (f"mpi/{name}", *folders)]
-    sources = _Sources(source_folders, libraries, headers)
+    sources = _BuildSources(source_folders, libraries, headers)
     return _build_cached(f"{name}-{{}}.so", compiler, sources, _LIBRARY_OPTIONS)
 
 
@@ -99,7 +99,7 @@ def build_program(
         For the same reasons as `build_shim`.
     """
     source_folders = [find_shipped(folder) for folder in (f"mpi/{name}", *folders)]
-    sources = _Sources(source_folders, libraries, headers, exclude)
+    sources = _BuildSources(source_folders, libraries, headers, exclude)
     return _build_cached(f"{name}-{{}}", compiler, sources, [])
 
 
@@ -111,7 +111,7 @@ def build_library_without_mpi(folder: str, name: str, compiler: Path) -> Path:
     topoloom.Error
         For the same reasons as `build_shim`, except those related to MPI.
     """
-    sources = _Sources([find_shipped(folder)], [], []).files()
+    sources = _BuildSources([find_shipped(folder)], [], []).files()
     options = [*_OPTIONS, *_LIBRARY_OPTIONS]
     key = hashlib.blake2b(digest_size=12)
     for source in sources:
@@ -125,7 +125,7 @@ def build_library_without_mpi(folder: str, name: str, compiler: Path) -> Path:
     return library
 
 
-class _Sources(NamedTuple):
+class _BuildSources(NamedTuple):
     """The source folders, headers and libraries that a build uses."""
 
     source_folders: Sequence[Path]
@@ -145,7 +145,7 @@ class _Sources(NamedTuple):
 def _build_cached(
     name: str,
     compiler: Path,
-    inputs: _Sources,
+    inputs: _BuildSources,
     more_options: Sequence[str],
     generate: Callable[[str], str] | None = None,
 ) -> Path:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from topoloom._core import Error
 from topoloom.schedules.choose import Call, rank_schedules
-from topoloom.schedules.decisions import MAX_BYTES, find_changes
+from topoloom.schedules.decisions import MAX_BYTES, find_change_sizes
 from topoloom.schedules.exports.request import ExportRequest
 
 #: Candidate segment sizes of a chain, in bytes.
@@ -169,7 +169,7 @@ def _choose_by_size(
     if call.operation == "barrier" or not function.by_size:
         found = [(0, find_best(call.bytes))]
     else:
-        found = find_changes(find_best, MAX_BYTES)
+        found = find_change_sizes(find_best, MAX_BYTES)
     for first, schedule in found:
         chain = re.fullmatch(r"chain\(segment=([0-9]+)\)", schedule)
         name, segment = ("chain", int(chain[1])) if chain else (schedule, 0)

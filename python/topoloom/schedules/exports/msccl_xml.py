@@ -19,10 +19,10 @@ from xml.etree import ElementTree
 from topoloom._core import Error
 from topoloom.schedules.exports.rank_programs import (
     BufferedMessage,
-    Place,
+    BufferPlace,
+    LocalWork,
     RankProgram,
     Round,
-    Work,
     make_rank_programs,
 )
 from topoloom.schedules.exports.request import ExportRequest, get_single_request
@@ -92,7 +92,11 @@ def write(*requests: ExportRequest) -> str:
         )
         blocks = _ThreadBlocks(chunk)
         if operation == "broadcast" and rank == request.call.root:
-            blocks.add_work(Work(False, Place("input", 0), Place("output", 0), outputs))
+            blocks.add_work(
+                LocalWork(
+                    False, BufferPlace("input", 0), BufferPlace("output", 0), outputs
+                )
+            )
         for one in program.rounds:
             blocks.add_round(one)
         blocks.write_to(gpu)
@@ -129,7 +133,7 @@ class _Step:
     """A step of a thread block; `needs` are steps of other blocks that it waits for."""
 
     kind: str
-    at: tuple[Place, Place]  # source and target, offsets in chunks
+    at: tuple[BufferPlace, BufferPlace]  # source and target, offsets in chunks
     chunks: int
     block: int
     order: int  # index in its thread block
@@ -151,7 +155,7 @@ class _ThreadBlocks:
         self._writer: dict[tuple[str, int], _Step] = {}
         self._readers: dict[tuple[str, int], list[_Step]] = {}
 
-    def add_work(self, work: Work) -> None:
+    def add_work(self, work: LocalWork) -> None:
         """Add a copy or a reduction."""
         self._add_steps(_LOCAL, "re" if work.combines else "cpy", *work[1:])
 
@@ -175,7 +179,12 @@ class _ThreadBlocks:
                 self.add_work(work)
 
     def _add_steps(
-        self, peers: tuple[int, int], kind: str, source: Place, target: Place, size: int
+        self,
+        peers: tuple[int, int],
+        kind: str,
+        source: BufferPlace,
+        target: BufferPlace,
+        size: int,
     ) -> None:
         block = self._numbers.setdefault(peers, len(self._steps))
         if block == len(self._steps):
@@ -184,7 +193,7 @@ class _ThreadBlocks:
         chunks = size // self._chunk
         for first in range(0, chunks, _MAX_COUNT):
             places = [
-                Place(place.memory, place.offset // self._chunk + first)
+                BufferPlace(place.memory, place.offset // self._chunk + first)
                 for place in (source, target)
             ]
             count = min(_MAX_COUNT, chunks - first)
@@ -237,13 +246,13 @@ class _ThreadBlocks:
 
 
 _LOCAL = (-1, -1)
-_NOWHERE = (Place("input", 0), Place("input", 0))
+_NOWHERE = (BufferPlace("input", 0), BufferPlace("input", 0))
 
 
 def _write_step(
     block: ElementTree.Element,
     kind: str,
-    at: tuple[Place, Place],
+    at: tuple[BufferPlace, BufferPlace],
     chunks: int,
     other: _Step | None,
     is_needed: bool,
@@ -265,11 +274,11 @@ def _write_step(
     )
 
 
-def _list_chunks(place: Place, count: int) -> list[tuple[str, int]]:
+def _list_chunks(place: BufferPlace, count: int) -> list[tuple[str, int]]:
     return [(place.memory, place.offset + i) for i in range(count)]
 
 
-def _find_reduced_messages(each: Round) -> dict[BufferedMessage, Work]:
+def _find_reduced_messages(each: Round) -> dict[BufferedMessage, LocalWork]:
     """Map each message that nothing uses except one reduction to this reduction."""
     return {
         message: work
@@ -281,7 +290,7 @@ def _find_reduced_messages(each: Round) -> dict[BufferedMessage, Work]:
     }
 
 
-def _is_only_use(each: Round, message: BufferedMessage, work: Work) -> bool:
+def _is_only_use(each: Round, message: BufferedMessage, work: LocalWork) -> bool:
     """Return whether nothing but `work` uses the message or its result in the round."""
     others = [one for one in each.meanwhile + each.after if one is not work]
     written = [(one.at, one.bytes) for one in each.receives if one is not message]
@@ -297,7 +306,9 @@ def _is_only_use(each: Round, message: BufferedMessage, work: Work) -> bool:
     )
 
 
-def _has_overlap(place: Place, size: int, other: Place, other_size: int) -> bool:
+def _has_overlap(
+    place: BufferPlace, size: int, other: BufferPlace, other_size: int
+) -> bool:
     return (
         place.memory == other.memory
         and place.offset < other.offset + other_size

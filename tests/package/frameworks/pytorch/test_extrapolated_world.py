@@ -15,7 +15,7 @@ from topoloom._core import Error
 
 from topoloom.frameworks.device_mesh import DeviceMeshJob
 from topoloom.frameworks.pytorch import injected
-from topoloom.frameworks.pytorch.fake_world import extrapolate
+from topoloom.frameworks.pytorch.fake_world import extrapolate_trace
 from topoloom.frameworks.pytorch.process_notes import (
     ProcessNotes,
     merge_notes,
@@ -84,10 +84,10 @@ def list_counts(profile: Profile) -> list[tuple[Any, ...]]:
 def test_one_emulated_rank_per_stage_is_enough(shape: tuple[int, ...]) -> None:
     world, stages = prod(shape), shape[0]
     everyone = [make_notes(rank, shape, stages) for rank in range(world)]
-    few = extrapolate(everyone[:: world // stages])
+    few = extrapolate_trace(everyone[:: world // stages])
     assert not few.losses
     assert is_same_trace(few, merge_notes(everyone))
-    assert is_same_trace(extrapolate(everyone), few)
+    assert is_same_trace(extrapolate_trace(everyone), few)
 
 
 def test_a_world_of_1024_ranks_sends_the_messages_of_its_axes() -> None:
@@ -98,7 +98,7 @@ def test_a_world_of_1024_ranks_sends_the_messages_of_its_axes() -> None:
     """
     job = DeviceMeshJob(replicate=4, shard=8, tp=8, pp=4)
     shape = (4, 4, 8, 8)
-    found = extrapolate(
+    found = extrapolate_trace(
         [make_notes(stage * 256, shape, 4) for stage in range(4)]
     ).profile()
     sizes = {"replicate": 4, "shard": 8, "tp": 8}
@@ -132,13 +132,13 @@ def test_inconsistent_emulated_ranks_are_reported() -> None:
     every = [one["args"] for one in few[1].events]
     [args] = [one for one in every if one["Collective name"] == "allreduce"]
     args["Calls"] = 5
-    [loss] = extrapolate(few).losses
+    [loss] = extrapolate_trace(few).losses
     assert "rank 0 has 3 of 5 calls of allreduce with 16 bytes in a group of 8" in loss
 
 
 def test_worlds_of_different_sizes_are_refused() -> None:
     two = [make_notes(0, (2, 2), 2), make_notes(0, (2, 3), 2)]
-    for join in (merge_notes, extrapolate):
+    for join in (merge_notes, extrapolate_trace):
         with pytest.raises(Error, match="worlds of"):
             join(two)
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from topoloom.frameworks.pytorch import injected
-from topoloom.frameworks.pytorch.fake_world import extrapolate
+from topoloom.frameworks.pytorch.fake_world import extrapolate_trace
 from topoloom.frameworks.pytorch.process_notes import ProcessNotes, merge_notes
 from topoloom.graphs.traces.trace import Trace
 
@@ -33,7 +33,7 @@ def list_counts(trace: Trace) -> list[tuple[Any, ...]]:
     return sorted(records) + sorted(map(tuple, profile.traffic.tolist()))
 
 
-class Job(NamedTuple):
+class PipelineJob(NamedTuple):
     """A mesh, slowest axis first, with an optionally interleaved pipeline."""
 
     axes: tuple[tuple[str, int], ...]
@@ -85,7 +85,7 @@ class Job(NamedTuple):
         )
 
 
-def make_role_notes(rank: int, job: Job) -> ProcessNotes:
+def make_role_notes(rank: int, job: PipelineJob) -> ProcessNotes:
     """Create the notes of a rank after some steps of 1F1B with ring attention."""
     events: list[dict[str, Any]] = []
     everyone = tuple(range(job.rank_count))
@@ -142,7 +142,7 @@ def make_role_notes(rank: int, job: Job) -> ProcessNotes:
 
 sizes = st.tuples(*[st.integers(1, most) for most in (2, 5, 3, 4)])
 jobs = st.builds(
-    lambda order, sizes, *flags: Job(
+    lambda order, sizes, *flags: PipelineJob(
         tuple((name, dict(zip(("tp", "pp", "dp", "cp"), sizes, strict=True))[name])
               for name in order), *flags),
     st.permutations(["tp", "pp", "dp", "cp"]), sizes, st.booleans(), st.booleans(),
@@ -150,25 +150,27 @@ jobs = st.builds(
 
 
 @given(jobs, st.data())
-def test_one_emulated_rank_per_role_is_enough(job: Job, data: st.DataObject) -> None:
+def test_one_emulated_rank_per_role_is_enough(
+    job: PipelineJob, data: st.DataObject
+) -> None:
     everyone = [make_role_notes(rank, job) for rank in range(job.rank_count)]
     others = {
         name: data.draw(st.integers(0, size - 1))
         for name, size in job.axes
         if name in ("tp", "dp")
     }
-    few = extrapolate([everyone[rank] for rank in job.list_roles(**others)])
+    few = extrapolate_trace([everyone[rank] for rank in job.list_roles(**others)])
     assert not few.losses
     assert is_same_trace(few, merge_notes(everyone))
-    all_emulated = extrapolate(everyone)
+    all_emulated = extrapolate_trace(everyone)
     assert not all_emulated.losses
     assert is_same_trace(all_emulated, merge_notes(everyone))
 
 
 def test_roles_that_were_not_emulated_are_named_with_a_rank_of_each() -> None:
-    job = Job((("tp", 2), ("pp", 4), ("dp", 3), ("cp", 1)))
+    job = PipelineJob((("tp", 2), ("pp", 4), ("dp", 3), ("cp", 1)))
     every = [make_role_notes(rank, job) for rank in range(job.rank_count)]
-    [loss, *_] = extrapolate([every[0], every[9]]).losses
+    [loss, *_] = extrapolate_trace([every[0], every[9]]).losses
     assert loss == (
         "rank 3 and 11 others: no rank was emulated at their index in groups shaped as "
         "[0, 3, 6, 9]; emulate 3, 6, too"
@@ -178,27 +180,27 @@ def test_roles_that_were_not_emulated_are_named_with_a_rank_of_each() -> None:
 @pytest.mark.parametrize("size", [3, 4, 7])
 def test_no_message_wraps_around_a_pipeline(size: int) -> None:
     """Only one stage is emulated; the pipeline is not extrapolated as a ring."""
-    job = Job((("dp", 2), ("pp", size), ("tp", 1), ("cp", 1)))
-    found = extrapolate([make_role_notes(1, job)])
+    job = PipelineJob((("dp", 2), ("pp", size), ("tp", 1), ("cp", 1)))
+    found = extrapolate_trace([make_role_notes(1, job)])
     assert any("emulate 0" in loss for loss in found.losses)
     for _, source, target, _ in found.messages:
         assert abs(source - target) == 1
 
 
 def test_messages_with_inconsistent_ends_are_named() -> None:
-    job = Job((("dp", 2), ("pp", 4), ("tp", 1), ("cp", 1)))
+    job = PipelineJob((("dp", 2), ("pp", 4), ("tp", 1), ("cp", 1)))
     every = [make_role_notes(rank, job) for rank in range(4)]
     [sent] = [
         event["args"] for event in every[1].events if event["args"].get("Dst Rank") == 2
     ]
     sent["In msg nelems"] += 1
-    [loss] = extrapolate(every).losses
+    [loss] = extrapolate_trace(every).losses
     assert loss == "rank 2 receives 192 bytes from rank 1, which sends 195"
 
 
 def test_ranks_with_different_calls_get_different_roles() -> None:
     """On the mesh dp, pp, only stage 1 communicates, but not all ranks after 0."""
-    job = Job((("dp", 4), ("pp", 2)))
+    job = PipelineJob((("dp", 4), ("pp", 2)))
     world, listed = (
         job.rank_count,
         job.list_groups_along("dp") + job.list_groups_along("pp"),
@@ -211,6 +213,6 @@ def test_ranks_with_different_calls_get_different_roles() -> None:
             events[0]["args"]["Calls"] = 1
         return ProcessNotes(rank, world, events, listed, {}, "")
 
-    few = extrapolate([make_notes(0), make_notes(1)])
+    few = extrapolate_trace([make_notes(0), make_notes(1)])
     assert not few.losses
     assert is_same_trace(few, merge_notes([make_notes(rank) for rank in range(world)]))

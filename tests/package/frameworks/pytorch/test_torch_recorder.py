@@ -362,7 +362,7 @@ def test_impossible_worlds_are_refused(
     ("options", "named"),
     [(["-I"], "-I"), (["-uE"], "-E"), (["-X", "dev", "-S"], "-S"), (["-c", "-I"], "")],
 )
-def test_python_without_the_recorder_plays_no_rank(
+def test_python_without_the_recorder_emulates_no_rank(
     topoloom: Command, options: list[str], named: str
 ) -> None:
     done = topoloom("record", "-o", "p.npz", "--world", 8, "--", sys.executable,

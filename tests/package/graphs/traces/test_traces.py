@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 from trace_writers import (
-    Job,
-    Step,
+    JobStep,
+    MeshJob,
     write_chakra,
     write_flight_recorder,
     write_goal,
@@ -34,7 +34,7 @@ from topoloom.tasks import import_pattern
 if TYPE_CHECKING:
     from tests.conftest import Command
 
-WRITERS: dict[str, Callable[[Job, Path], None]] = {
+WRITERS: dict[str, Callable[[MeshJob, Path], None]] = {
     "hlo, lists": partial(write_hlo, syntax="lists"),
     "hlo, iota": partial(write_hlo, syntax="iota"),
     "hlo, mesh": partial(write_hlo, syntax="mesh"),
@@ -48,11 +48,11 @@ WRITERS: dict[str, Callable[[Job, Path], None]] = {
 }
 
 #: A collective of all ranks, by which the lines of Inspector files are aligned.
-WORLD = Step("allreduce", (0, 1, 2), 1, 1)
+WORLD = JobStep("allreduce", (0, 1, 2), 1, 1)
 
 
 @st.composite
-def draw_job(draw: st.DrawFn) -> Job:
+def draw_job(draw: st.DrawFn) -> MeshJob:
     sizes = draw(st.sampled_from([(2, 2, 2), (2, 3, 2), (3, 2, 1), (1, 4, 2)]))
     wide = [axis for axis, size in enumerate(sizes) if size > 1]
     steps = []
@@ -65,8 +65,8 @@ def draw_job(draw: st.DrawFn) -> Job:
         most = 1 if operation == "send" else len(wide)
         axes = draw(st.sets(st.sampled_from(wide), min_size=1, max_size=most))
         count, times = draw(st.integers(1, 5000)), draw(st.integers(1, 3))
-        steps.append(Step(operation, tuple(sorted(axes)), count, times))
-    return Job(sizes, (WORLD, *steps))
+        steps.append(JobStep(operation, tuple(sorted(axes)), count, times))
+    return MeshJob(sizes, (WORLD, *steps))
 
 
 def import_edges(path: Path) -> list[list[int]]:
@@ -75,7 +75,7 @@ def import_edges(path: Path) -> list[list[int]]:
 
 @given(draw_job())
 @settings(max_examples=15)
-def test_all_importers_give_the_same_graph_of_a_job(job: Job) -> None:
+def test_all_importers_give_the_same_graph_of_a_job(job: MeshJob) -> None:
     expected = np.stack(job.compute_messages(), axis=1).tolist()
     for name, write in WRITERS.items():
         with tempfile.TemporaryDirectory() as folder:
@@ -86,7 +86,7 @@ def test_all_importers_give_the_same_graph_of_a_job(job: Job) -> None:
 
 
 @given(draw_job())
-def test_the_mesh_is_found_from_the_groups(job: Job) -> None:
+def test_the_mesh_is_found_from_the_groups(job: MeshJob) -> None:
     with tempfile.TemporaryDirectory() as folder:
         write_hlo(job, Path(folder), "iota")
         profile = read_trace(folder).profile
@@ -110,12 +110,12 @@ def test_the_mesh_is_found_from_the_groups(job: Job) -> None:
 
 def test_a_mesh_whose_axes_are_all_used_is_found_completely(tmp_path: Path) -> None:
     steps = (
-        Step("allreduce", (2,), 256, 3),
-        Step("allgather", (1,), 64, 1),
-        Step("alltoall", (0,), 32, 2),
-        Step("reduce_scatter", (0, 2), 8, 1),
+        JobStep("allreduce", (2,), 256, 3),
+        JobStep("allgather", (1,), 64, 1),
+        JobStep("alltoall", (0,), 32, 2),
+        JobStep("reduce_scatter", (0, 2), 8, 1),
     )
-    write_hlo(Job((4, 2, 3), steps), tmp_path, "mesh")
+    write_hlo(MeshJob((4, 2, 3), steps), tmp_path, "mesh")
     found = infer_mesh(read_trace(tmp_path).profile)
     assert found.mesh == {"axis1": 3, "axis2": 2, "axis3": 4}
     operations = [tuple(one) for one in found.operations]
@@ -190,7 +190,7 @@ def test_exchanges_of_few_pairs_are_reported(topoloom: Command) -> None:
 def test_collectives_can_be_saved_with_the_graph(tmp_path: Path, name: str) -> None:
     folder = tmp_path / "job"
     folder.mkdir()
-    WRITERS[name](Job((2, 2, 1), (Step("allreduce", (0, 1), 4, 2),)), folder)
+    WRITERS[name](MeshJob((2, 2, 1), (JobStep("allreduce", (0, 1), 4, 2),)), folder)
     made = import_pattern(folder, collectives="keep")
     assert made.graph.edge_count == 0
     made.save(tmp_path / "p.npz")

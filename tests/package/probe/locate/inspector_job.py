@@ -24,7 +24,7 @@ Gpu = tuple[int, int]
 
 
 @dataclass
-class Job:
+class RailClusterJob:
     """Slowdowns of parts, and how many GPUs a process uses.
 
     Attributes
