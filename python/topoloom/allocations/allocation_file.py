@@ -93,7 +93,7 @@ class _NodeLookup:
         self.hosts = hosts
         self.down = set(range(machine.node_count)) if machine.has_failures else set()
         self.down.difference_update(machine.nodes_up.tolist() if self.down else ())
-        #: Host names without duplicates (a host may have several nodes).
+        #: Host names, each once, although a host may have several nodes.
         self.names = hosts[:: machine.nodes_per_host]
         self._by_name = {host: number for number, host in enumerate(self.names)}
         self._by_short_name: dict[str, int | None] = {}

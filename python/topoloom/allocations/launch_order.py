@@ -112,7 +112,8 @@ class LaunchOrder:
         Maximum number of ranks per node; the ranks then use as few nodes as possible.
         None for the launcher's default.
     cores_per_rank
-        Consecutive slots of a node per rank, which is placed on the first of them.
+        Number of consecutive slots of a node for each rank, which is placed on the
+        first of them.
     memory_per_rank
         Bytes of the node's memory per rank; 0 for no limit.
     """
@@ -292,7 +293,7 @@ class _AllocatedSlots:
 
 
 def _format_size(amount: int) -> str:
-    """Format bytes exactly in the largest unit; round if that has many digits."""
+    """Format bytes exactly in the largest fitting unit; round to avoid many digits."""
     exact = format_exact_bytes(amount)
     return exact if len(exact) <= len("1023 GiB") else format_bytes(amount)
 

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Computes a training step's traffic per axis from the dimensions of a model.
 
-All elements have 2 bytes (bfloat16). Attention is split over tp
-with sequence parallelism (Korthikanti et al., MLSys 2023), the sequence over cp by ring
-attention (Liu et al., ICLR 2024), experts over ep (Lepikhin et al., GShard, ICLR 2021)
-and etp (Liu et al., MoE parallel folding with Megatron Core, arXiv:2504.14960), layers
-over pp (Narayanan et al., SC 2021). ZeRO (Rajbhandari et al., SC 2020) splits optimizer
-states over all replicas, or weights over shard.
+All elements have 2 bytes (bfloat16). Attention is split over tp with sequence
+parallelism (Korthikanti et al., MLSys 2023). The sequence is split over cp by ring
+attention (Liu et al., ICLR 2024). Experts are split over ep (Lepikhin et al., GShard,
+ICLR 2021) and etp (Liu et al., MoE parallel folding with Megatron Core,
+arXiv:2504.14960). Layers are split over pp (Narayanan et al., SC 2021). ZeRO
+(Rajbhandari et al., SC 2020) splits optimizer states over all replicas, or weights over
+shard.
 """
 
 from __future__ import annotations

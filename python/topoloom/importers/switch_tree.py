@@ -55,7 +55,7 @@ class HostLists:
 
 
 def find_network(switches: list[Switch], hosts: Sequence[str]) -> list[Switch] | None:
-    """Select the connected network that contains all of these hosts, or None."""
+    """Return the connected network that contains all of these hosts, or None."""
     links = [(switch.name, child) for switch in switches for child in switch.children]
     starts = [switch.name for switch in switches if hosts[0] in switch.nodes]
     reached = find_reachable(starts, find_neighbors(links))

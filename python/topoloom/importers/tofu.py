@@ -102,7 +102,7 @@ def _add_place(
 def _find_size(
     given: tuple[int, ...] | None, places: dict[str, tuple[int, _Place]]
 ) -> tuple[int, ...]:
-    """Check the specified extents of X, Y and Z, or find them."""
+    """Check the specified extents of X, Y and Z; if unspecified, find the smallest."""
     size = list(given or (0, 0, 0))
     for line, place in places.values():
         for axis, at in enumerate(place[:3]):

@@ -2,7 +2,7 @@
 """A launcher's command line, split into the launcher's options and the program.
 
 `mpirun -n 4 --mca btl tcp ./app -n 9` cannot be split without knowing which options
-take values, so each launcher describes its own in a `LauncherSyntax`.
+take values. Each launcher therefore describes its options in a `LauncherSyntax`.
 """
 
 from __future__ import annotations

@@ -203,7 +203,7 @@ def host_placement(
     bind: str | None = None,
     slots_per_rank: int = 1,
 ) -> HostPlacement:
-    """Build the placement by host name and local slot from slot numbers.
+    """Convert machine slot numbers to host names and local slots.
 
     Parameters
     ----------

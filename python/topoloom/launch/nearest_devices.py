@@ -21,8 +21,9 @@ def nearest_devices(placement: HostPlacement, kind: str) -> list[str | None]:
     """Choose a device of this kind for each rank; None if the rank's node has none.
 
     The distance of a device is the distance to the nearest slot to which it is
-    attached. If ranks of a host have the same nearest devices, these are divided among
-    the ranks evenly in slot order, so that neighboring ranks share a device.
+    attached. If ranks of a host have the same nearest devices, these are divided evenly
+    among the ranks. The order is that of slots, so that neighboring ranks share a
+    device.
     """
     names: list[str | None] = [None] * placement.rank_count
     known = (part for parts in placement.parts_of_host for part in parts.devices)

@@ -101,7 +101,7 @@ def write_node(machine: Machine, parts: NodeParts) -> dict[str, Any]:
 
 
 def write_nic(machine: Machine) -> dict[str, Any]:
-    """Build the entries of the NIC: speeds, and route costs unless 0."""
+    """Build the entries for the NIC: speeds, and route costs if any is not 0."""
     options = _parse_node_options(machine)
     costs = compress_port_costs(split_numbers(options.get("port", "0")))
     given = {option.replace("-", "_"): value for option, value in options.items()}

@@ -36,7 +36,7 @@ class PairCurve:
 
     size: int  # bytes per message
     pairs: Values  # numbers of pairs, ascending from 1
-    seconds: Values  # one-way time of the slowest pair; median of samples
+    seconds: Values  # one-way time of the slowest pair: median of samples
     sigma: Values  # standard deviation of the samples, from their MAD
     samples: NDArray[np.int64]
 

@@ -52,7 +52,8 @@ def fit_model(sizes: ArrayLike, times: ArrayLike) -> Fit:
     minimized over parameters and ends of regimes. The result minimizes the Bayesian
     information criterion, n log(mean squared error) + p log n, with errors of at least
     `NOISE`. The number of parameters p is two per line, plus three for each end of a
-    regime, or plus two for each line of a maximum after the first.
+    regime. For a maximum of lines, it is two per line, plus two for each line after the
+    first.
 
     Parameters
     ----------
@@ -156,7 +157,7 @@ class _SizeRunLines:
 
 
 def _fit_lines(x: Values, t: Values, last: Values) -> tuple[Values, Values, Values]:
-    """Fit a line to sizes 0 to `last` for each `last`; return alpha, beta, errors."""
+    """For each end in `last`, fit a line to the sizes; return alpha, beta, errors."""
 
     def sum_up_to_last(values: Values) -> Values:
         found: Values = np.cumsum(values)[last]

@@ -80,7 +80,7 @@ COSTS = (
     "node_alpha",
     "barrier_round",
 )
-#: Key of the time of a single message by size, in place of a latency.
+#: Key of the time of a single message by size, which replaces a latency.
 ALONE = "alone"
 #: Key of the model for messages inside a node.
 INSIDE = "inside"
@@ -89,7 +89,7 @@ LINKS = "links"
 _FACTORS = ("latency_factor", "bandwidth_factor")
 #: Key of the injection bandwidth of a node, 1 / MessageCosts.node_beta.
 NODE_BANDWIDTH = "node_bandwidth"
-#: Key of the message size in bytes above which a sender waits for a reply.
+#: Key of the packet size in bytes; after each packet, the sender waits for a reply.
 PACKET = "packet"
 #: Keys of costs that LogGP's parameters determine.
 _OF_LOGGP = ("latency", "send_cpu", "receive_cpu")

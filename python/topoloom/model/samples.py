@@ -32,7 +32,7 @@ def read_pings(path: str | Path) -> tuple[Values, Values]:
 
 
 class ConcurrentPairTimes(NamedTuple):
-    """Number of concurrent pairs and seconds, per sample."""
+    """For each sample, the number of concurrent pairs, and the seconds."""
 
     pairs: Values
     times: Values

@@ -2,9 +2,9 @@
 """Order and routes of point-to-point messages in all-to-all, gather and scatter.
 
 NCCL exchanges messages in rounds, between groups of up to eight GPUs of a node. In the
-rounds, a group sends to the group at distance 0, 1, 3, 6, 10, ..., so that no two
-groups send to the same group and a slow node does not delay the next rounds. Within a
-pair of groups, GPU i sends to i, i + 1, i + 2, ...
+rounds, each group sends to the group at distance 0, 1, 3, 6, 10, ... from it. Thus no
+two groups send to the same group, and a slow node does not delay the next rounds.
+Within a pair of groups, GPU i sends to i, i + 1, i + 2, ...
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Predicts the time of a collective and the algorithm that NCCL chooses.
+"""Predicts a collective's time, and which algorithm NCCL chooses.
 
 NCCL's published tuning model is the sum of the latency of consecutive steps and the
 transfer time on the slowest link. This module adds three effects: NCCL uses few
@@ -37,7 +37,8 @@ OPERATIONS = ("allreduce", "allgather", "reduce_scatter", "bcast", "reduce", "al
 #: Maximum block size in bytes with which an all-to-all uses the protocol LL.
 _LL_BLOCK = 16384
 #: Maximum number of channels of an exchange, and how many bytes of a block a channel
-#: carries before NCCL uses another channel (NCCL 2.30, addP2pToPlan of src/enqueue.cc).
+#: carries before NCCL uses another one. Source: NCCL 2.30, addP2pToPlan of
+#: src/enqueue.cc.
 _EXCHANGE_CHANNELS = 32
 _EXCHANGE_PART = 32 * (1 << 19)
 
@@ -133,7 +134,7 @@ class _TimePredictor:
         self.protocols = [PROTOCOLS.index(name) for name in hardware.protocols]
 
     def time(self, latency: float, bytes: int, rate: float) -> float:
-        """Add a latency in us, and bytes at a rate in GB/s; return seconds."""
+        """Return the seconds of a latency in us plus bytes at a rate in GB/s."""
         return 1e-6 * (latency * self.hardware.slowness + bytes / (1e3 * rate))
 
     def predict(

@@ -25,9 +25,8 @@ class CommonNodeShape(NamedTuple):
     """A node shape, and the slots of the shape that each node has."""
 
     levels: Levels
-    slots: list[
-        tuple[int, ...]
-    ]  # for each node: slots of the shape by local slot, ascending
+    #: For each node, the slot of the shape for each local slot; ascending.
+    slots: list[tuple[int, ...]]
 
 
 def find_common_shape(nodes: Sequence[Levels]) -> CommonNodeShape:

@@ -18,7 +18,7 @@ _MAX_ROUNDS = 16
 
 
 class Round(NamedTuple):
-    """Concurrent messages, to repeat; `sent` has columns source, target and bytes."""
+    """Concurrent messages, repeated `times` times; `sent`: source, target, bytes."""
 
     times: int
     sent: Floats

@@ -2,9 +2,9 @@
 """Simulates phases by replaying message traces with SimGrid's SMPI.
 
 Nothing is compiled and no payload is allocated: SMPI's replay program reads ``isend``,
-``irecv`` and ``waitall`` of every rank (Desprez et al., "Improving the accuracy and
-efficiency of time-independent trace replay", PMBS 2012), and ``sleep`` for the startup
-cost of a message. Each phase and round is a separate simulation, because a barrier
+``irecv`` and ``waitall`` of every rank, and ``sleep`` for the startup cost of a message
+(Desprez et al., "Improving the accuracy and efficiency of time-independent trace
+replay", PMBS 2012). Each phase and round is a separate simulation, because a barrier
 between them would send further messages.
 """
 

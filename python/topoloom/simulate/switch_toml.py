@@ -69,7 +69,7 @@ class SwitchModel:
 
     #: Latency through a switch; None: included in the links' latencies.
     latency: float | None = None
-    #: Virtual channels per class of the routes; None: 4, or 1 per output (voq).
+    #: Virtual channels per class of routes; None: 4, or for voq 1 per output.
     virtual_channels: int | None = None
     #: Buffer bytes per virtual channel; None: enough to keep the longest link busy.
     buffer: float | None = None
@@ -80,9 +80,10 @@ class SwitchModel:
     payload: int | None = None
     header: int = 32
     switching: str = "cut-through"
-    #: The default `router` and `arbiter` lose the least throughput: `voq` has a buffer
-    #: for each input and output, and `age` serves the oldest packet first. With a
-    #: wavefront allocator or several iterations, the default arbiter is round-robin.
+    #: The default `router` and `arbiter` lose the least throughput: `output-queued` has
+    #: a buffer for each pair of input and output, and `age` serves the oldest packet
+    #: first. With a wavefront allocator or several iterations, the default arbiter is
+    #: round-robin.
     router: str = "output-queued"
     routing: str = "own"
     arbiter: str | None = None

@@ -145,8 +145,8 @@ def simulate_concurrent_jobs(
 ) -> list[list[float]]:
     """Simulate concurrent jobs; each sends one message per pair, all at once.
 
-    Each run is a list of jobs, given by graph and node of each rank. Returns, for each
-    run, the seconds until each job's messages are delivered.
+    Each run is a list of jobs; a job is a graph, and the node of each rank. Returns,
+    for each run, the seconds until each job's messages are delivered.
 
     Raises `topoloom.Error` if the machine has no links with bandwidths.
     """

@@ -17,7 +17,7 @@ _MAX_HOSTS = 4_000_000
 
 
 def expand_hostlist(text: str, max_hosts: int = _MAX_HOSTS) -> list[str]:
-    """Expand a host list, in the listed order.
+    """Expand a host list; hosts stay in the listed order.
 
     ``n[08-10]`` becomes ``n08 n09 n10``; ``r[1-2]n[1,3]`` becomes
     ``r1n1 r1n3 r2n1 r2n3``; ``a,b[1-2]`` becomes ``a b1 b2``. Raises `topoloom.Error`

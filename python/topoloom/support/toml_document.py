@@ -60,7 +60,7 @@ def check_header(document: dict[str, Any], name: str, version: int) -> None:
 
 
 def format_toml(value: Any) -> str:
-    """Format a value as TOML; a list of tables has one line per table."""
+    """Format a value as TOML; a list of tables takes one line per table."""
     if isinstance(value, dict):
         inner = ", ".join(
             f"{_format_key(k)} = {format_toml(v)}" for k, v in value.items()

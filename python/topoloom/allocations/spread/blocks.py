@@ -2,9 +2,9 @@
 """Assigns the cells of a mesh to leaf groups, in whole blocks as far as possible.
 
 A block is a part of the mesh, and a band is a row of blocks. Leaf groups are assigned
-to bands, the largest first, each to the band that still needs the most hosts, so that
-bands span similar numbers of leaf groups. All block sizes, axis orders and bands are
-tried.
+to bands, the largest group first, each to the band that still needs the most hosts.
+Bands then span similar numbers of leaf groups. All block sizes, axis orders and bands
+are tried.
 """
 
 from __future__ import annotations

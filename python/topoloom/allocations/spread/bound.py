@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Lower bounds on the largest spread of groups, given the free hosts.
 
-A leaf group with c free hosts and cells of r groups along one axis and k along another
-holds at most min(c, r k) cells, and at most r or k whole groups. Over all leaf groups
-the r sum up to at most R S, where R is the number of groups and S their largest spread;
-the k sum up to at most K T, likewise for groups along the other axis. So spreads S and
-T are impossible together if, for some prices x of r and y of k,
+Let a leaf group have c free hosts, and cells of r groups along one axis and of k groups
+along another. It holds at most min(c, r k) cells, and at most r or k whole groups. Over
+all leaf groups the r sum up to at most R S, where R is the number of groups and S their
+largest spread; the k sum up to at most K T, likewise for groups along the other axis.
+So spreads S and T are impossible together if, for some prices x of r and y of k,
 
     sum over leaves of max(min(c, r k) - x r - y k) + x R S + y K T < cells:
 
-This is Lagrangian relaxation: any prices are a proof.
+This is Lagrangian relaxation: any prices that satisfy the inequality are a proof.
 """
 
 from __future__ import annotations

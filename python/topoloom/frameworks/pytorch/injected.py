@@ -138,7 +138,7 @@ def _make_rank_measure(
     return lambda args: (count_bytes(value(args)), key, args[index])
 
 
-#: c10d operation -> Kineto name, and a function that measures the arguments
+#: c10d operation -> Kineto name, and a function that finds the bytes in the arguments
 CALLS: dict[str, tuple[str, Callable[[Sequence[Any]], Key]]] = {
     "allreduce_": ("allreduce", _measure_first_tensors),
     "allreduce_coalesced_": ("allreduce_coalesced", _measure_first_tensors),

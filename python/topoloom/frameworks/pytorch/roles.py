@@ -117,7 +117,7 @@ class RankActivity(NamedTuple):
     collectives: Counter[Hashable]
 
     def count_offsets(self, axis: int) -> tuple[Counter[tuple[int, int]], ...]:
-        """Count sends and receives by their offset along an axis."""
+        """Count sends and receives by the offset of the peer along an axis."""
         sent, received = Counter[tuple[int, int]](), Counter[tuple[int, int]]()
         for one, calls in self.messages.items():
             if one.axis == axis and one.is_sent:

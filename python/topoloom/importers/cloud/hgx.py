@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """NVLink inside nodes: GPUs on HGX boards, and their NVLink bandwidth.
 
-NVSwitches connect all GPUs of a board. Source: NVIDIA's product pages, which state the
-bidirectional bandwidth per GPU: 600 GB/s for A100, 900 GB/s for H100 and H200, 1.8 TB/s
-for B200 and B300. PCIe cards have no NVLink; bridges between two cards are not
-modelled.
+NVSwitches connect all GPUs of a board with each other. Source: NVIDIA's product pages,
+which state the bidirectional bandwidth per GPU: 600 GB/s for A100, 900 GB/s for H100
+and H200, 1.8 TB/s for B200 and B300. PCIe cards have no NVLink; bridges between two
+cards are not modelled.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ class Device:
 
 
 def read_fabric(lines: list[str]) -> dict[str, Device]:
-    """Read the devices by name; check that both ends of each cable agree."""
+    """Map names to devices; check that both ends of each cable agree."""
     fabric: dict[str, Device] = {}
     device: Device | None = None
     for number, line in enumerate(lines, 1):

@@ -79,7 +79,7 @@ def read_slurm_address(text: str) -> MachineDescription:
 
 
 def _parse_path(host: str, address: str) -> tuple[str, ...] | None:
-    """Return the switches from the root to a host; None if it is not the address's."""
+    """Return the switches from the root to `host`; None if `address` is not its."""
     if not (_WORD.fullmatch(host) and _WORD.fullmatch(address)):
         return None
     # The node name may contain dots: an IP address, or a domain in host or address.

@@ -32,8 +32,8 @@ def describe_slurm_job(
 ) -> MachineDescription | None:
     """Describe the network of a job's nodes, which are passed in launcher order.
 
-    `inside` finds all cores of this host, which may be outside the job. Returns None if
-    Slurm does not report the sockets and cores of nodes.
+    `inside` finds all cores of this host; the host may be outside the job. Returns None
+    if Slurm does not report the sockets and cores of nodes.
     """
     hosts = [node.host for node in nodes]
     shapes = query_node_shapes(hosts)

@@ -18,7 +18,7 @@ RANKS_PER_LINE = 32
 
 
 def write(placement: HostPlacement) -> str:
-    """Write the order; raise `topoloom.Error` if it would need empty slots."""
+    """Write the order; raise `topoloom.Error` if slots between ranks are empty."""
     counts = placement.ranks_per_host()
     used = int(np.count_nonzero(counts))
     full = int(counts[0]) if counts.size else 0

@@ -3,7 +3,7 @@
 
 A rankfile binds each rank to its cores or hardware threads. If a slot is a whole node,
 or the command disables binding (``--bind-to none``, oversubscription), the sequential
-mapper (``seq``) assigns ranks to hosts, and the binding options of the command remain
+mapper (``seq``) assigns ranks to hosts. The binding options of the command then remain
 in effect.
 """
 

@@ -19,7 +19,8 @@ class StatusLog:
 
     #: Paths of the programs that loaded the recorder.
     programs: set[str] = field(default_factory=set)
-    #: Problems in the logs: ``other`` (MPI), ``sessions``, ``unseen`` (MPI_Init).
+    #: Problems in the logs: ``other``: the program uses another MPI; ``sessions``: only
+    #: MPI sessions; ``unseen``: MPI_Init was not seen.
     flags: set[str] = field(default_factory=set)
     #: MPI world -> number of its ranks, and the ranks that reached ``MPI_Init``.
     started: dict[str, tuple[int, set[int]]] = field(default_factory=dict)

@@ -36,7 +36,7 @@ _OTHER_TYPES = {
     "sendtypes": "const MPI_Datatype *",
     "recvtypes": "const MPI_Datatype *",
 }
-#: Prefix of a wrapped C name -> name that the wrapper calls first; MPI libraries call
+#: Prefix of a wrapped C name -> C call that the wrapper makes first; MPI libraries call
 #: PMPI names.
 _PREFIXES = {"MPI_": "enter_call()", "PMPI_": "enter_pmpi_call(CALLER)"}
 

@@ -29,7 +29,7 @@ from topoloom.support.files import make_shared_directory, write_text
 from topoloom.support.this_host import is_this_host
 
 _POLL_SECONDS = 0.2
-#: Time after which NFS certainly shows a file written by another node.
+#: Maximum delay until NFS shows a file that another node has written.
 _NFS_DELAY_SECONDS = 3.0
 
 

@@ -3,7 +3,7 @@
 
 Some algorithms require that the rank count is a power of two. Rules therefore apply to
 ranges of rank counts: each power of two is a range, and so are the counts up to the
-next power, for which the fastest algorithm is computed at the middle count.
+next power. For such a range, the fastest algorithm is computed at its middle count.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 """Writes MSCCL XML: the thread blocks of every GPU, each with a sequence of steps.
 
 Each thread block sends to one GPU or receives from one GPU. One more block per GPU
-copies and reduces. A step can wait for only one step of another block; further
-dependences become `nop` steps before it. Data is reduced on arrival (`rrc`) if nothing
+copies and reduces. A step can wait for only one step of another block; each further
+dependence becomes a `nop` step before it. Data is reduced on arrival (`rrc`) if nothing
 else in the round uses its location. Chunks are equally large parts of a buffer.
 
 Source: M. Cowan et al., "MSCCLang: Microsoft Collective Communication Language", ASPLOS

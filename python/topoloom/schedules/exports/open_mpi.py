@@ -2,9 +2,9 @@
 """Writes a rules file of Open MPI's component coll/tuned: algorithm numbers by size.
 
 A call uses the rules for the largest rank count that does not exceed its communicator
-size, and among these the rule for the largest size that does not exceed its message
-size. Algorithm 0 selects Open MPI's default. Numbers of functions and algorithms are
-from Open MPI 4.1 and 5.0 (``ompi_info --param coll tuned --level 9``).
+size. Among these, it uses the rule for the largest size that does not exceed its
+message size. Algorithm 0 selects Open MPI's default. Numbers of functions and
+algorithms are from Open MPI 4.1 and 5.0 (``ompi_info --param coll tuned --level 9``).
 """
 
 from __future__ import annotations
