@@ -26,7 +26,7 @@ from topoloom.model.fit import fit_model
 from topoloom.model.samples import read_pings
 from topoloom.support.hostlist import compress_hostlist, expand_hostlist
 
-#: CPU time limit per text in s; CPU time, because wall time depends on other processes
+#: Limit on the CPU time per text, in s; wall time would depend on other processes.
 SECONDS = 20.0
 #: Longer machine texts may legitimately exceed the time limit.
 _MAX_LETTERS_OF_MACHINE = 20_000

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cost of the route from each core to the nearest NIC."""
+"""Checks the cost of the route from each core to the nearest NIC."""
 
 from __future__ import annotations
 

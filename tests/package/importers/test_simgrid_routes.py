@@ -88,7 +88,7 @@ def check_routes(machine: Machine, routes: Routes) -> None:
             "4;2,3,2,2;1,2,2,3;2,3,4,2",
             "fattree:2:3:2:2,up=1:2:2:3,parallel=2:3:4:2,routing=simgrid",
         ),
-        # One row only: SimGrid 3.32 does not connect routes between rows.
+        # Only one row, because SimGrid 3.32 does not connect routes between rows.
         ("DRAGONFLY", "4,1;1,1;5,1;1", "dragonfly:4x1x5,arrangement=direct"),
         ("DRAGONFLY", "2,1;1,1;5,1;2", "dragonfly:2x1x5,nodes=2,arrangement=direct"),
         ("DRAGONFLY", "6,1;1,1;6,1;1", "dragonfly:6x1x6,arrangement=direct"),

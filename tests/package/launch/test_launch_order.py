@@ -69,7 +69,7 @@ def test_every_rank_has_a_slot_with_free_cores_in_the_allocation(
 
 
 def distribute_cyclically(capacities: list[int], ranks: int) -> list[int]:
-    """Distribute ranks like Slurm: one per node and round."""
+    """Distribute ranks as Slurm does: in each round, one rank per node."""
     counts = [0] * len(capacities)
     while ranks:
         for node in range(len(capacities)):

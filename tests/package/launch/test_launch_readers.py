@@ -41,7 +41,7 @@ class HostSlot(NamedTuple):
 def draw_placement(
     draw: st.DrawFn, bind: str | None = None, axes: int | None = None
 ) -> HostPlacement:
-    """Draw a placement on a whole mesh with nodes in any order.
+    """Draw a placement on all nodes of a mesh, in any order.
 
     Ranks are on any slots, on all slots, or consecutive on each host.
     """

@@ -274,7 +274,7 @@ class GridFigures:
         self.size: list[int] = described["size"]
         self.routers = math.prod(self.size)
         self.nodes = self.routers * described.get("nodes", 1)
-        self.cards = "cards" in described  # otherwise each node has a router
+        self.cards = "cards" in described  # else a router is part of the node
         ring = described["kind"] == "torus"
         self.wrap: list[bool] = described.get("wrap", [ring] * len(self.size))
         self.axes = list(zip(self.size, self.wrap, strict=True))

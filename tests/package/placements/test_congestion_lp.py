@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The linear relaxation never exceeds the congestion of a placement; often equal."""
+"""The linear relaxation never exceeds a placement's congestion, and is often close."""
 
 from __future__ import annotations
 

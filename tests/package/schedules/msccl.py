@@ -2,9 +2,9 @@
 """A reference MSCCL: runs the steps of an XML file in any permitted order.
 
 Written from the documentation of MSCCL, not from our export. A thread block runs its
-steps in order; a step waits for the step on which it depends; messages between two GPUs
-on a channel arrive in order. Each place in a buffer contains a set of shares. A copy
-replaces a set; a reduction unites two sets and fails if they overlap.
+steps in order, and a step waits for the step on which it depends. Messages between two
+GPUs on a channel arrive in order. Each place in a buffer contains a set of shares. A
+copy replaces a set; a reduction unites two sets and fails if they overlap.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Missing parts of traces are reported in one line, and skipped only on request."""
+"""Missing parts of traces are reported in one line, and ignored only on request."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One job, traced in any supported format, gives one graph."""
+"""A job gives the same graph, whichever supported format its trace has."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def count_elements(step: JobStep, rank_count: int) -> tuple[int, int]:
 
 
 class _GroupNames:
-    """Names of groups; the whole world is first."""
+    """Names of groups; the whole world has the first name."""
 
     def __init__(self, job: MeshJob) -> None:
         self.name: dict[tuple[int, ...], str] = {tuple(range(job.rank_count)): "0"}
