@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Allocations: read from files, chosen among free nodes, and their compactness."""
+"""Allocations: reads them, chooses them among free nodes, measures compactness."""
 
 from topoloom.support.public_names import make_lazy_attributes
 

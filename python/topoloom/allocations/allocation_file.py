@@ -5,11 +5,12 @@ A line of an allocation file is one of
 
 - ``n012`` or ``n[001-064,070]``: hosts, by the names of the machine's nodes. Without
   names, the last digits before the first dot are the node id: ``n012.cluster`` is node
-  12. In a rail network, whose nodes are GPUs, they are the host number, with all GPUs;
+  12. In a rail network, whose nodes are GPUs, these digits are a host number, and all
+  GPUs of the host are meant;
 - ``17``: a node id;
 - ``3 4 5`` or ``3,4,5``: the coordinates of a node of a torus or mesh;
-- ``(3,4,5)``, as in Fujitsu's vcoordfile and rank-map-hostfile of PJM: coordinates, one
-  line per rank; nodes are in the order of their first lines;
+- ``(3,4,5)``, the format of vcoordfile and rank-map-hostfile in Fujitsu's PJM:
+  coordinates, one line per rank; nodes are in the order in which they first occur;
 - ``login1 17`` or ``login1 3 4 5``: a host name and its node, for names that do not end
   in the node id.
 
@@ -41,7 +42,7 @@ _HOST_AND_PLACE = re.compile(r"([\w.\-]*[A-Za-z][\w.\-]*)\s+([0-9]+(?:[\s,]+[0-9
 _LETTER = re.compile(r"[A-Za-z]")
 #: Fujitsu's syntax: ``(x,y,z)``, with an optional core.
 _VCOORD = re.compile(r"\(\s*([0-9]+(?:\s*,\s*[0-9]+)*)\s*\)(?:\s+core=[0-9]+)?")
-#: Maximum number of names compared for a suggestion, to bound the time.
+#: Maximum number of names that are compared to suggest one, to bound the time.
 _MAX_COMPARED_NAMES = 2_000
 _TRAILING_DIGITS = re.compile(r"[0-9]{1,18}$")
 _MAX_DIGITS = 20
@@ -92,18 +93,18 @@ class _NodeLookup:
         self.hosts = hosts
         self.down = set(range(machine.node_count)) if machine.has_failures else set()
         self.down.difference_update(machine.nodes_up.tolist() if self.down else ())
-        #: Host names without duplicates (a host may have several nodes).
+        #: Host names, each once, although a host may have several nodes.
         self.names = hosts[:: machine.nodes_per_host]
         self._by_name = {host: number for number, host in enumerate(self.names)}
         self._by_short_name: dict[str, int | None] = {}
         for number, host in enumerate(self.names):
             short = host.partition(".")[0]
-            # Short names of several hosts, or the first number of an IP address, are
-            # ambiguous.
+            # Short names that several hosts share, or the first number of an IP
+            # address.
             unclear = short in self._by_short_name or is_number(short)
             self._by_short_name[short] = None if unclear else number
 
-    def find(self, host: str) -> int | None:
+    def find_host_number(self, host: str) -> int | None:
         """Find the number of a host by its name, with or without the domain."""
         if host in self._by_name:
             return self._by_name[host]
@@ -136,12 +137,14 @@ def load_allocation(
     """
     nodes = _NodeLookup(machine, hosts)
     inline = str(source)
-    if not inline.strip():  # probably an unset variable of a batch job
+    if not inline.strip():  # probably because a variable of the batch job is unset
         raise Error("the allocation is empty; name a file, or hosts such as n[12]")
-    listed = "[" in inline or "," in inline or nodes.find(inline) is not None
+    listed = (
+        "[" in inline or "," in inline or nodes.find_host_number(inline) is not None
+    )
     if listed and not exists(source):
         with prefix_errors("allocation"):
-            return _parse_allocation(nodes, inline.replace(";", "\n"))
+            return _parse_host_lines(nodes, inline.replace(";", "\n"))
     try:
         text = read_text(source)
     except FileNotFoundError as error:
@@ -149,14 +152,14 @@ def load_allocation(
         error.strerror = f"{error.strerror} (one host is written as n[12])"
         raise
     with prefix_errors(source):
-        return _parse_allocation(nodes, text)
+        return _parse_host_lines(nodes, text)
 
 
 def parse_allocation(
     machine: Machine, text: str, hosts: Sequence[str] = ()
 ) -> AllocatedHosts:
     """Read an allocation from the text of a file."""
-    return _parse_allocation(_NodeLookup(machine, hosts), text)
+    return _parse_host_lines(_NodeLookup(machine, hosts), text)
 
 
 def save_allocation(
@@ -181,11 +184,11 @@ def save_allocation(
         hosts = ()  # an IP address before a node id would be parsed as coordinates
     for i, node in enumerate(allocation.nodes.tolist()):
         name = [hosts[i]] if hosts else []
-        lines.append(" ".join([*name, *map(str, _find_address(machine, node))]))
+        lines.append(" ".join([*name, *map(str, _get_node_address(machine, node))]))
     write_text(path, "\n".join(lines) + "\n")
 
 
-def _find_address(machine: Machine, node: int) -> list[int]:
+def _get_node_address(machine: Machine, node: int) -> list[int]:
     coordinates = machine.coordinates(node) if machine.shape else []
     # Several nodes may share the coordinates of their router.
     if coordinates and machine.node_at(coordinates) == node:
@@ -193,7 +196,7 @@ def _find_address(machine: Machine, node: int) -> list[int]:
     return [node]
 
 
-def _parse_allocation(nodes: _NodeLookup, text: str) -> AllocatedHosts:
+def _parse_host_lines(nodes: _NodeLookup, text: str) -> AllocatedHosts:
     entries: list[_HostLine] = []
     first: dict[int, _HostLine] = {}
     for entry in _parse_lines(nodes, text):
@@ -229,7 +232,7 @@ def _parse_lines(nodes: _NodeLookup, text: str) -> Iterator[_HostLine]:
         if not line:
             continue
         try:
-            for node, host in _parse_line(nodes, line):
+            for node, host in _parse_host_line(nodes, line):
                 if host is not None and is_vacant(host):
                     raise Error(f"node {node} is vacant (has no host); name another")
                 if node in nodes.down:
@@ -251,7 +254,7 @@ def _describe_down_node(machine: Machine, node: int, host: str | None) -> str:
     )
 
 
-def _parse_line(nodes: _NodeLookup, line: str) -> Iterator[tuple[int, str | None]]:
+def _parse_host_line(nodes: _NodeLookup, line: str) -> Iterator[tuple[int, str | None]]:
     vcoord = _VCOORD.fullmatch(line)
     if vcoord is not None or _NUMBERS.fullmatch(line):
         node = _parse_node(nodes.machine, vcoord[1] if vcoord else line)
@@ -298,7 +301,7 @@ def _parse_node(machine: Machine, text: str) -> int:
 def _find_host_number(nodes: _NodeLookup, host: str) -> int:
     machine = nodes.machine
     if nodes.hosts:
-        number = nodes.find(host)
+        number = nodes.find_host_number(host)
         if number is None:
             raise Error(_describe_unknown_host(nodes, host))
         return number

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The tables ``[[allocation]]`` in a machine's TOML: the slots of a job.
 
-Each has ``hosts``, a host list, and optional ``slots`` of each host, such as
+Each has ``hosts``, a host list, and optional ``slots`` on each of these hosts, such as
 ``"0-3,8"``. The order is the launcher's.
 """
 

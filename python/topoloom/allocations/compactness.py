@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compactness of an allocation, and links shared with other jobs."""
+"""Computes an allocation's compactness, and the links shared with other jobs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from topoloom._core import (
 def measure_compactness(
     allocation: Allocation, jobs: Mapping[str, Allocation], seed: int
 ) -> dict[str, Any]:
-    """Compare an allocation with the most compact one found on the empty machine.
+    """Compare an allocation with the most compact one found if all nodes were free.
 
     An entry of `jobs` with the same nodes is the allocation itself and is ignored.
     """
@@ -41,11 +41,11 @@ def measure_compactness(
         "foreign_share": shape.foreign_share,
     }
     if jobs:
-        facts |= _measure_sharing(allocation, shape, jobs)
+        facts |= _measure_shared_links(allocation, shape, jobs)
     return facts
 
 
-def _measure_sharing(
+def _measure_shared_links(
     allocation: Allocation, shape: AllocationShape, jobs: Mapping[str, Allocation]
 ) -> dict[str, Any]:
     loads = shape.loads

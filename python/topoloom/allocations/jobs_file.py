@@ -20,7 +20,7 @@ MAX_BYTES = 64 * 1024 * 1024
 def load_jobs(
     machine: Machine, path: str | Path, hosts: Sequence[str] = ()
 ) -> dict[str, Allocation]:
-    """Read the nodes of jobs, by job id (squeue) or file name (allocation file).
+    """Read each job's nodes; keys are job ids (squeue) or a file name (allocation).
 
     `hosts` are the names of all nodes of the machine; empty if they have none.
 

@@ -6,9 +6,9 @@
 - ``openmpi``, ``mpich``: ``mpirun -n 7`` fills nodes one after another, up to a limit
   per node (``-N 3``, ``-ppn 3``).
 
-On a node, ranks use slots in order. Some launchers may distribute bound ranks
+On a node, ranks use slots in order. Two launchers may distribute bound ranks
 round-robin over sockets instead: Slurm with ``task/affinity`` if ranks fill whole
-nodes, and Open MPI if they fill whole sockets.
+nodes, and Open MPI if ranks fill whole sockets.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def fill_nodes(capacity: Counts, ranks: int) -> Counts:
 
 class _Launcher(NamedTuple):
     spread: Callable[[Counts, int], Counts]
-    #: (nodes, ranks, max. ranks per node or 0, cores per rank) -> the command
+    #: (nodes, ranks, maximum ranks per node or 0, cores per rank) -> launch command
     command: Callable[[int, int, int, int], str]
 
 
@@ -92,8 +92,8 @@ class UsedSlots(NamedTuple):
     allocation
         One slot per rank, in launcher order, and the nodes of these slots.
     note
-        Message for users: the used part of a larger allocation, and how to change this;
-        "" if the job uses all slots.
+        Message for users that says which part of a larger allocation is used, and how
+        to change this; "" if the job uses all slots.
     """
 
     allocation: Allocation
@@ -109,10 +109,11 @@ class LaunchOrder:
     launcher
         One of `LAUNCHERS`.
     ranks_per_node
-        Maximum number of ranks per node, on as few nodes as possible; None for the
-        launcher's default.
+        Maximum number of ranks per node; the ranks then use as few nodes as possible.
+        None for the launcher's default.
     cores_per_rank
-        Consecutive slots of a node per rank, which is placed on the first of them.
+        Number of consecutive slots of a node for each rank, which is placed on the
+        first of them.
     memory_per_rank
         Bytes of the node's memory per rank; 0 for no limit.
     """
@@ -124,7 +125,7 @@ class LaunchOrder:
 
     @property
     def has_limits(self) -> bool:
-        """Whether nodes may hold fewer ranks than slots."""
+        """Whether options limit a node to fewer ranks than it has slots."""
         return (
             self.ranks_per_node is not None
             or self.cores_per_rank > 1
@@ -140,8 +141,8 @@ class LaunchOrder:
     ) -> Allocation:
         """Select every slot that can be the first slot of a rank.
 
-        `memory` is the bytes of memory of each node, 0 if unknown; `node` describes
-        nodes that differ. Raises `topoloom.Error` if the ranks do not fit.
+        `memory` is each node's memory in bytes, 0 if unknown; `node` describes nodes
+        that differ. Raises `topoloom.Error` if the ranks do not fit.
         """
         slots, capacity = self._find_slots_and_capacity(allocation, ranks, memory, node)
         return slots.select(capacity)
@@ -155,7 +156,7 @@ class LaunchOrder:
     ) -> UsedSlots:
         """Select the slots that the launcher uses; rank i runs on slot i of the result.
 
-        Parameters and errors are those of `select_first_slots`.
+        Parameters and errors are the same as for `select_first_slots`.
         """
         slots, capacity = self._find_slots_and_capacity(allocation, ranks, memory, node)
         if self.ranks_per_node is not None:
@@ -170,18 +171,18 @@ class LaunchOrder:
     def _find_slots_and_capacity(
         self, allocation: Allocation, ranks: int, memory: int, node: NodeParts
     ) -> tuple[_AllocatedSlots, Counts]:
-        """Return the slots by node, and the maximum number of ranks of each node."""
+        """Return each node's slots, and each node's maximum number of ranks."""
         slots = _AllocatedSlots(allocation, self.cores_per_rank, node)
         known = node.of_nodes(allocation.nodes.tolist()) if node.types else ()
         sizes = [parts.memory_size for parts in known] or [memory] * len(slots.free)
-        capacity = self._limit_capacity(slots, np.array(sizes, np.int64))
+        capacity = self._compute_node_capacities(slots, np.array(sizes, np.int64))
         _check_capacity(ranks, capacity)
         return slots, capacity
 
     def _describe_used_part(
         self, free: Counts, capacity: Counts, counts: Counts, kind: str
     ) -> str:
-        """Describe the used part of a larger allocation, and how to change it."""
+        """Describe the used part of a larger allocation, and how to change this."""
         launcher = _LAUNCHERS[self.launcher]
         ranks, most = int(counts.sum()), int(capacity.max())
         nodes, used = len(counts), int(np.count_nonzero(counts))
@@ -202,7 +203,9 @@ class LaunchOrder:
             f"{_format_slots(slots)} of {which}, as {command} does{hint}"
         )
 
-    def _limit_capacity(self, slots: _AllocatedSlots, memory: Counts) -> Counts:
+    def _compute_node_capacities(
+        self, slots: _AllocatedSlots, memory: Counts
+    ) -> Counts:
         """Return the maximum number of ranks of each node."""
         capacity = slots.capacity
         if not capacity.any():
@@ -261,7 +264,7 @@ class _AllocatedSlots:
         owner = position[allocation.slots.astype(np.int64) // slots_per_host(machine)]
         order = np.argsort(owner, kind="stable")
         slots, owner = allocation.slots[order].astype(np.int64), owner[order]
-        local = HostSlots(machine, node).local(slots)
+        local = HostSlots(machine, node).to_local_slots(slots)
         # A rank does not span two GPUs of a host.
         jumps = np.diff(slots // machine.slots_per_node) != 0
         jumps |= (np.diff(owner) != 0) | (np.diff(local) != 1)
@@ -290,7 +293,7 @@ class _AllocatedSlots:
 
 
 def _format_size(amount: int) -> str:
-    """Format bytes exactly in the largest unit; round if that has many digits."""
+    """Format bytes exactly in the largest fitting unit; round to avoid many digits."""
     exact = format_exact_bytes(amount)
     return exact if len(exact) <= len("1023 GiB") else format_bytes(amount)
 

@@ -3,9 +3,9 @@
 
 A `ProcessTopology` numbers the ranks; its axes are listed slowest first, by default
 pipe, data, model. Experts divide the data axis and require the default topology. Within
-a pipeline stage, neighbors along data are in the same expert group by default; with
-``use_data_before_expert_parallelism`` they have copies of the same expert. Releases do
-not combine this option with a model axis.
+a pipeline stage, neighbors along the data axis are in the same expert group by default;
+with ``use_data_before_expert_parallelism`` they have copies of the same expert.
+DeepSpeed does not combine this option with a model axis.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 """PyTorch jobs on a device mesh: FSDP and HSDP, with tensor and pipeline parallelism.
 
 ``init_device_mesh`` numbers the ranks of a mesh; dimensions are listed slowest first.
-Submeshes preserve this order: ``fully_shard`` requires (replicate, shard), cp is
-flattened into shard and follows it, and tp is last. pp can be at any position.
+Submeshes preserve this order: ``fully_shard`` requires (replicate, shard), cp follows
+shard and is flattened into it, and tp is last. pp can be at any position.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes the job of a training framework from axis sizes and the number of ranks."""
+"""Makes a training framework's job from axis sizes and the number of ranks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from topoloom.frameworks.job import Job
 from topoloom.frameworks.megatron import NEWEST, MegatronJob
 from topoloom.support.name_lookup import describe_unknown_name
 
-#: name -> axes with a size option, and the axis that fills the world
+#: name -> axes that have an option for their size, and the axis that gets the remaining
+#: ranks
 FRAMEWORKS = {
     "megatron": (("tp", "cp", "pp", "ep", "etp"), "dp"),
     "deepspeed": (("tp", "pp", "ep"), "dp"),
@@ -23,12 +24,12 @@ FRAMEWORKS = {
     "jax": (("tp", "cp", "pp", "ep"), "dp"),
 }
 
-#: Axes that subdivide the ranks of other axes.
+#: Axes that subdivide the ranks of other axes, without additional ranks.
 _EXPERT_AXES = ("ep", "etp")
 
 
 class Framework(NamedTuple):
-    """A framework, and the release whose rules apply."""
+    """A framework, and the release whose rules for rank orders apply."""
 
     name: str
     release: tuple[int, int]
@@ -63,8 +64,8 @@ def make_job(
     framework
         Result of `parse_framework`.
     sizes
-        Axis -> size. Other axes have size 1, except the data axis, which fills the
-        world.
+        Axis -> size. Other axes have size 1, except the data axis, which gets the
+        remaining ranks.
 
     Raises
     ------

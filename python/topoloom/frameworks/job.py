@@ -41,5 +41,5 @@ class Job(ABC):
         """List the framework settings for the named layout."""
 
     def variants(self) -> Sequence[Job]:
-        """Return this job and jobs with other values of unspecified sizes."""
+        """Return this job, and jobs with other values for sizes left unspecified."""
         return [self]

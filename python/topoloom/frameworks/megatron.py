@@ -24,7 +24,7 @@ AXES = ("tp", "cp", "ep", "dp", "pp")
 
 _DEFAULT = "-".join(AXES)
 
-#: The only order besides the default that a flag of Megatron-LM selects.
+#: Besides the default, the only order that a flag of Megatron-LM selects.
 _FLAGGED_ORDER = "tp-cp-ep-pp-dp"
 
 #: Default release.
@@ -61,11 +61,15 @@ class MegatronJob(Job):
     framework: ClassVar[str] = "megatron"
 
     def __post_init__(self) -> None:
-        for axis, size in {**self.mesh, "ep": self.ep, "etp": self._etp}.items():
+        for axis, size in {
+            **self.mesh,
+            "ep": self.ep,
+            "etp": self._effective_etp,
+        }.items():
             if size < 1:
                 raise Error(f"{axis} = {size}; it must be at least 1")
         if self._has_expert_mesh:
-            divisor, what = self._etp * self.ep * self.pp, "etp x ep x pp"
+            divisor, what = self._effective_etp * self.ep * self.pp, "etp x ep x pp"
             if self.ranks % divisor:
                 other = "choose another ep or etp"
                 if self.etp is None and self.ranks % (self.ep * self.pp) == 0:
@@ -75,10 +79,10 @@ class MegatronJob(Job):
                     f"{other}"
                 )
             return
-        if self._etp != self.tp:
+        if self._effective_etp != self.tp:
             raise Error(
                 f"Megatron-Core {self._release_text} splits experts over tp = "
-                f"{self.tp} ranks, not etp = {self._etp}; etp requires 0.10"
+                f"{self.tp} ranks, not etp = {self._effective_etp}; etp requires 0.10"
             )
         if self.dp % self.ep:
             raise Error(
@@ -94,7 +98,12 @@ class MegatronJob(Job):
     @property
     def axes(self) -> dict[str, int]:
         """Sizes of all axes; expert axes are last."""
-        return {**self.mesh, "etp": self._etp, "ep": self.ep, "edp": self._edp}
+        return {
+            **self.mesh,
+            "etp": self._effective_etp,
+            "ep": self.ep,
+            "edp": self._effective_edp,
+        }
 
     def layout(self, name: str) -> Layout:
         """Make the layout of an order such as ``tp-cp-ep-dp-pp``.
@@ -128,8 +137,8 @@ class MegatronJob(Job):
     def layouts(self) -> list[Layout]:
         """List the distinct layouts, Megatron's default first.
 
-        Layouts with the default order of attention axes are next. Of orders with equal
-        groups, only the one closest to the default is listed.
+        Next are layouts with the default order of attention axes. If several orders
+        have equal groups, only the order closest to the default is listed.
         """
         layouts: dict[tuple[View, ...], Layout] = {}
         for order in sorted(permutations(AXES), key=_compute_order_distance):
@@ -144,7 +153,7 @@ class MegatronJob(Job):
         return list(layouts.values())
 
     def settings(self, name: str) -> list[str]:
-        """List the flags of Megatron-LM for this job, and Python code for the rest."""
+        """List this job's Megatron-LM flags, and Python code where no flag exists."""
         flags = [
             f"--{words}-parallel-size {size}"
             for words, size in (
@@ -155,8 +164,8 @@ class MegatronJob(Job):
             )
             if size > 1
         ]
-        if self._etp != self.tp:
-            flags.append(f"--expert-tensor-parallel-size {self._etp}")
+        if self._effective_etp != self.tp:
+            flags.append(f"--expert-tensor-parallel-size {self._effective_etp}")
         if name == _FLAGGED_ORDER:
             flags.append("--use-tp-pp-dp-mapping")
         lines = [" ".join(flags)] if flags else []
@@ -175,13 +184,13 @@ class MegatronJob(Job):
         return [self, *(replace(self, etp=etp) for etp in smaller)]
 
     @property
-    def _etp(self) -> int:
+    def _effective_etp(self) -> int:
         return self.tp if self.etp is None else self.etp
 
     @property
-    def _edp(self) -> int:
+    def _effective_edp(self) -> int:
         if self._has_expert_mesh:
-            return self.ranks // (self._etp * self.ep * self.pp)
+            return self.ranks // (self._effective_etp * self.ep * self.pp)
         return self.dp // self.ep
 
     @property
@@ -193,7 +202,7 @@ class MegatronJob(Job):
         return "{}.{}".format(*self.release)
 
     def _make_view(self, name: str, axis_names: dict[str, str]) -> View:
-        """Order the axes of a view; `axis_names` maps names in the order to axes."""
+        """Order the axes of a view; `axis_names` maps names used in `order` to axes."""
         order = [axis for axis in name.split("-") if axis in axis_names]
         for axis, own in axis_names.items():
             if axis in order:
@@ -207,12 +216,12 @@ class MegatronJob(Job):
         return tuple((axis_names[axis], self.axes[axis_names[axis]]) for axis in order)
 
     def _check_stage_ranks(self, name: str, attention: View, experts: View) -> None:
-        last = name.endswith("pp") or self.pp == 1 or self._edp == self.dp
+        last = name.endswith("pp") or self.pp == 1 or self._effective_edp == self.dp
         if self.release >= _PP_LAST_SINCE and not last:
             raise Error(
                 f"order '{name}' does not end with pp, which Megatron-Core "
-                f"{self._release_text} requires because edp = {self._edp} differs from "
-                f"dp = {self.dp}"
+                f"{self._release_text} requires because edp = {self._effective_edp} "
+                f"differs from dp = {self.dp}"
             )
         if self.pp > 1 and _compute_pipeline_stride(
             attention
@@ -250,7 +259,7 @@ def make_megatron_job(
 
 
 def _compute_order_distance(order: tuple[str, ...]) -> tuple[int, int]:
-    """Count inversions relative to the default, of attention axes and of all axes."""
+    """Count inversions of the default order, in attention axes and in all axes."""
     pairs = [
         pair
         for pair in combinations(order, 2)

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Computes a training step's traffic per axis from the dimensions of a model.
 
-All elements have 2 bytes (bfloat16). Attention is split over tp
-with sequence parallelism (Korthikanti et al., MLSys 2023), the sequence over cp by ring
-attention (Liu et al., ICLR 2024), experts over ep (Lepikhin et al., GShard, ICLR 2021)
-and etp (Liu et al., MoE parallel folding with Megatron Core, arXiv:2504.14960), layers
-over pp (Narayanan et al., SC 2021), optimizer states over all replicas, or weights over
-shard (Rajbhandari et al., ZeRO, SC 2020).
+All elements have 2 bytes (bfloat16). Attention is split over tp with sequence
+parallelism (Korthikanti et al., MLSys 2023). The sequence is split over cp by ring
+attention (Liu et al., ICLR 2024). Experts are split over ep (Lepikhin et al., GShard,
+ICLR 2021) and etp (Liu et al., MoE parallel folding with Megatron Core,
+arXiv:2504.14960). Layers are split over pp (Narayanan et al., SC 2021). ZeRO
+(Rajbhandari et al., SC 2020) splits optimizer states over all replicas, or weights over
+shard.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ MODELS = {
 def count_traffic(
     model: Model, mesh: Mapping[str, int], sequence: int, micro_batches: int
 ) -> list[Traffic]:
-    """Compute a rank's traffic per training step of `micro_batches`, one sequence each.
+    """Compute a rank's traffic per training step of `micro_batches` single sequences.
 
     On a mesh with edp, as in Megatron, each expert is split over etp and replicated
     over edp. Otherwise ep is an axis of the mesh, and experts are replicated over all
@@ -80,8 +81,9 @@ def count_traffic(
     layers = model.layers / pp * micro_batches  # per rank
     tokens = sequence / cp
     activations = tokens * model.hidden * ELEMENT_BYTES
-    # Forward and backward each have one gather and one scatter per part that tp splits.
-    # These parts are attention and, without expert axes, feed-forward.
+    # For each part of a layer that tp splits, the forward and the backward pass each
+    # have one gather and one scatter. These parts are attention and, without expert
+    # axes, feed-forward.
     split_parts = 1 if model.experts > 1 else 2
     keys_and_values = 2 * tokens * model.kv_heads * model.head_size * ELEMENT_BYTES / tp
     sent: Counter[tuple[tuple[str, ...], str]] = Counter()
@@ -114,7 +116,7 @@ def count_traffic(
             2 * ELEMENT_BYTES * copied * _other_ranks_fraction(replicas),
         )
         return _make_traffic(sent)
-    # Replicas reduce-scatter gradients and gather weights.
+    # Replicas reduce-scatter their gradients and all-gather their weights.
     attention = model.attention_weights * model.layers / (tp * pp)
     experts = model.expert_weights * model.layers / (etp * ep * pp)
     attention_copies, expert_copies = ["cp", "dp"], ["edp"]
@@ -130,7 +132,7 @@ def count_traffic(
 
 
 class TrainingStep(NamedTuple):
-    """A training step of a model on any mesh.
+    """A training step of a model, which may run on any mesh.
 
     Attributes
     ----------
@@ -201,7 +203,7 @@ def parse_step(text: str) -> TrainingStep:
                 describe_unknown_name("dimension", key, ["sequence", "batches", *own])
             )
         elif not re.fullmatch("[1-9][0-9]{0,11}", value):
-            raise Error(f"{key} of --train is '{value}'; give an integer from 1")
+            raise Error(f"{key} of --train is '{value}'; give an integer of at least 1")
         else:
             sizes[key] = int(value)
     given = {name: sizes[name] for name in own if name in sizes}

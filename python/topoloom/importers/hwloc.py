@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reads the structure of a node from hwloc's XML (lstopo), versions 2 and 3.
 
-A slot is a core, with all its hardware threads (PUs). GPUs and NICs are nearest to the
-cores of the object to which they are attached.
+A slot is a core, with all its hardware threads (PUs). The cores nearest to a GPU or NIC
+are those of the object to which it is attached.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from topoloom.support.hostlist import is_host_name
 from topoloom.support.plain_text import is_number
 from topoloom.support.xml_tree import Element, read_xml
 
-#: Maximum number of NUMA domains in Linux.
+#: Maximum number of NUMA domains that Linux supports.
 _MAX_DOMAINS = 1024
 _WORD = re.compile(r"(?:0x)?[0-9a-fA-F]{1,8}")
 
 
 def read_hwloc(text: str) -> MachineDescription:
-    """Read a node with its levels, and its host name if specified."""
+    """Read a node with its levels, and with its host name if the file has one."""
     inside, host = read_node_cores(text)
     text = format_nodes(1, format_levels(inside))
     return MachineDescription(
@@ -41,9 +41,9 @@ def read_hwloc(text: str) -> MachineDescription:
 
 
 def read_node_cores(text: str) -> tuple[NodeCores, str | None]:
-    """Read cores, shared resources, devices, and the host name if specified."""
+    """Read cores, shared resources, devices, and the host name if the file has one."""
     topology = _TopologyReader()
-    # Elements in file order, each with its nearest CPUs.
+    # Elements are visited in file order, each with the CPUs nearest to it.
     waiting = [(read_xml(text), 0)]
     while waiting:
         element, near = waiting.pop()
@@ -53,7 +53,7 @@ def read_node_cores(text: str) -> tuple[NodeCores, str | None]:
 
 
 class _TopologyReader:
-    """Parser of a topology; stores the parts read so far."""
+    """Collects the parts of a topology while its elements are read."""
 
     def __init__(self) -> None:
         self.host: str | None = None
@@ -67,13 +67,13 @@ class _TopologyReader:
         self._devices: dict[str, NearDevice] = {}
 
     def start_element(self, element: Element, near: int) -> int:
-        """Add an element; return the nearest CPUs of its children."""
+        """Add an element; return the CPUs nearest to its children."""
         try:
-            return self._start_element(element, near)
+            return self._read_element(element, near)
         except Error as error:
             raise Error(f"line {element.line}: {error}") from None
 
-    def _start_element(self, element: Element, near: int) -> int:
+    def _read_element(self, element: Element, near: int) -> int:
         attributes = element.attributes
         if not self._version:
             self._version = _check_version(element.tag, attributes)
@@ -98,18 +98,22 @@ class _TopologyReader:
             if self._machines > 1:
                 raise Error("a second Machine; export one node per file")
             if "allowed_cpuset" in attributes:
-                self._allowed = _cpus(attributes, "allowed_cpuset", kind)
+                self._allowed = _parse_cpu_set(attributes, "allowed_cpuset", kind)
         elif kind == "PU":
             self._add_pu(attributes, line)
         elif kind == "Core":
-            self._cores.append((line, _cpus(attributes, "cpuset", kind)))
+            self._cores.append((line, _parse_cpu_set(attributes, "cpuset", kind)))
         elif kind in SHARED:
             self._add_container(kind, attributes)
         # Bridges and PCI devices have no cpuset; use the parent's.
-        return _cpus(attributes, "cpuset", kind) if "cpuset" in attributes else near
+        return (
+            _parse_cpu_set(attributes, "cpuset", kind)
+            if "cpuset" in attributes
+            else near
+        )
 
     def _add_container(self, kind: str, attributes: dict[str, str]) -> None:
-        container = Container(kind, _cpus(attributes, "cpuset", kind))
+        container = Container(kind, _parse_cpu_set(attributes, "cpuset", kind))
         self._containers.add(container)
         if len(self._containers) > len(SHARED) * MAX_CPUS:
             raise Error("too many caches, NUMA domains and packages")
@@ -133,7 +137,7 @@ class _TopologyReader:
 
     def _add_pu(self, attributes: dict[str, str], line: int) -> None:
         number = _parse_number(attributes, "PU")
-        cpus = _cpus(attributes, "cpuset", "PU")
+        cpus = _parse_cpu_set(attributes, "cpuset", "PU")
         if cpus != 1 << min(number, MAX_CPUS):
             raise Error(f"PU {number} has a cpuset without itself")
         if number in self._pus:
@@ -200,7 +204,7 @@ def _parse_number(attributes: dict[str, str], kind: str) -> int:
     return int(number)
 
 
-def _cpus(attributes: dict[str, str], name: str, kind: str) -> int:
+def _parse_cpu_set(attributes: dict[str, str], name: str, kind: str) -> int:
     """Read a set of PUs: 32-bit words, highest first; an empty word is 0."""
     text = attributes.get(name)
     if text is None:

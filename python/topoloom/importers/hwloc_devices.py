@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads GPUs and NICs from hwloc's XML: PCI devices named by the system.
+"""Reads GPUs and NICs from hwloc's XML: PCI devices with names in the system.
 
-If a PCI device has several names, such as ``ib0`` and ``mlx5_0``, the name in MPI and
-GPU libraries is used. Software devices (container bridges, OpenCL on CPUs) are on no
-PCI bus and are skipped. Displays are also skipped.
+If a PCI device has several names, such as ``ib0`` and ``mlx5_0``, the name that MPI and
+GPU libraries use is chosen. Software devices (container bridges, OpenCL on CPUs) are on
+no PCI bus and are skipped. Displays are also skipped.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from topoloom.nodes.node_parts import NIC
 from topoloom.support.plain_text import is_number
 from topoloom.support.xml_tree import Element
 
-#: Device kinds: numbers in hwloc 2, bits in hwloc 3.
+#: Device kinds as encoded by hwloc: numbers in version 2, bits in version 3.
 _GPU, _NETWORK, _OPENFABRICS, _COPROCESSOR = "gpu", "network", "openfabrics", "coproc"
 _NUMBERS = {1: _GPU, 2: _NETWORK, 3: _OPENFABRICS, 5: _COPROCESSOR}
 _BITS = {2: _GPU, 3: _COPROCESSOR, 4: _NETWORK, 5: _OPENFABRICS}
 #: Prefixes of GPU names in order of preference; `card0` alone is a display.
 _GPU_NAMES = ("cuda", "rsmi", "ze", "nvml", "opencl", "render")
 _PORT_LID = re.compile(r"Port[0-9]{1,4}LID", re.ASCII)
-#: LIDs of Ethernet ports, and of ports that are down.
+#: The LID values of Ethernet ports, and of ports that are down.
 _NO_LID = (0, 0xFFFF)
 _HEX = re.compile(r"0x[0-9a-fA-F]{1,8}")
 _NAME = re.compile(r"[\w.:+-]{1,64}", re.ASCII)
@@ -41,7 +41,7 @@ class NamedDevice(NamedTuple):
 
 
 def read_device(pci: Element, version: str) -> NamedDevice | None:
-    """Read a PCIDev with its OSDevs; None if it is neither GPU nor NIC."""
+    """Read a PCIDev and the OSDevs in it; None if it is neither GPU nor NIC."""
     gpus: list[str] = []
     interfaces: dict[str, str] = {}
     names: list[str] = []

@@ -32,7 +32,7 @@ class MachineDescription:
         Names of levels, CPUs and devices of each node.
     network
         Network type, a key of `network_speeds.NETWORKS`; empty if unknown; None if
-        `text` contains its speeds, or without a network.
+        `text` already contains the speeds, or there is no network.
     remarks
         Assumptions of the importer, one sentence each.
     switches
@@ -40,7 +40,7 @@ class MachineDescription:
     missing
         Parts omitted for lack of data, one sentence each.
     labels
-        The Kubernetes labels with the names of a node's groups, from leaf groups up; ""
+        The Kubernetes labels whose values name a node's groups, from leaf groups up; ""
         if unknown.
     """
 
@@ -61,9 +61,8 @@ class GivenSpeeds(NamedTuple):
     Attributes
     ----------
     network
-        Total of a node's NICs; in a torus, of a link.
-    nvlink
-        NVLink of a GPU, inside a node or between nodes.
+        Total of a node's NICs; in a torus, bandwidth of a link. nvlink NVLink bandwidth
+        of a GPU, inside a node or between nodes.
     """
 
     network: float | None = None

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 from topoloom._core import Error, Machine, Wiring
 
-#: Weights are exact if all bandwidths are multiples of the lowest bandwidth divided by
-#: this number.
+#: Weights are exact if all bandwidths are multiples of the unit, which is the lowest
+#: bandwidth divided by at most this number.
 _FINEST = 1000
 _MAX_WEIGHT = 2**31 - 1
 
@@ -17,8 +17,8 @@ def write_metis_machine(machine: Machine) -> str:
     """Write a METIS graph: nodes, then switches, and links weighted by bandwidth.
 
     The first line, a comment, states the number of nodes and the bandwidth of weight 1.
-    METIS cannot represent links that differ by direction, nor several nodes on a router
-    without host links; `topoloom.Error` is raised for these.
+    METIS cannot represent links that differ by direction, nor several nodes that share
+    a router and have no host links; `topoloom.Error` is raised for these.
     """
     pairs = _sum_bandwidths(machine)
     unit = _find_bandwidth_unit(set(pairs.values()))
@@ -46,7 +46,7 @@ def write_metis_machine(machine: Machine) -> str:
 
 
 def _map_vertices(machine: Machine) -> dict[int, int]:
-    """Map vertices to METIS numbers: nodes first, then switches."""
+    """Return the METIS number of each vertex: nodes first, then switches."""
     wiring = Wiring(machine)
     nodes: list[int] = wiring.vertex.tolist()
     if len(set(nodes)) < len(nodes):
@@ -59,7 +59,7 @@ def _map_vertices(machine: Machine) -> dict[int, int]:
 
 
 def _sum_bandwidths(machine: Machine) -> dict[tuple[int, int], float]:
-    """Sum the bandwidths between two vertices, equal in both directions."""
+    """Sum the bandwidths between two vertices; raise if directions differ."""
     number = _map_vertices(machine)
     one_way: dict[tuple[int, int], float] = {}
     for link in range(machine.link_count):
@@ -77,7 +77,7 @@ def _sum_bandwidths(machine: Machine) -> dict[tuple[int, int], float]:
 
 
 def _find_bandwidth_unit(bandwidths: set[float]) -> Fraction:
-    """Find the largest unit such that all bandwidths are nearly its multiples."""
+    """Find the largest unit of which all bandwidths are nearly multiples."""
     if not bandwidths:
         return Fraction(1)
     least = Fraction(min(bandwidths))

@@ -23,7 +23,7 @@ class NetworkSpeeds(NamedTuple):
     Attributes
     ----------
     title
-        Name of the network; empty for speeds from the user.
+        Name of the network; empty if the user specified the speeds.
     bandwidth
         Total bytes/s of a node's NICs per direction; for a torus with a router in each
         node, bytes/s of a link.
@@ -51,7 +51,7 @@ _INSTANCES = {
     "trn1n.32xlarge": 1600,
     **dict.fromkeys(("p5.48xlarge", "p5e.48xlarge", "p5en.48xlarge"), 3200),
     **dict.fromkeys(("p6-b200.48xlarge", "trn2.48xlarge"), 3200),
-    # EFA: 28.8 Tbit/s per 18 instances
+    # EFA: 28.8 Tbit/s for 18 instances together
     "p6e-gb200.36xlarge": 1600,
     "a4x-highgpu-4g": 2000,
     "a2-highgpu-8g": 100,
@@ -65,8 +65,8 @@ _INSTANCES = {
 }
 #: Gbit/s per NIC of a DGX with 8 NICs.
 _DGX = {"a100": 200, "h100": 400, "h200": 400, "b200": 400, "b300": 800}
-#: Speeds of named networks are from Fugaku, Jaguar, Titan, Theta and Frontier in
-#: machines/.
+#: Named networks have the speeds of Fugaku, Jaguar, Titan, Theta and Frontier, which
+#: are described in machines/.
 NETWORKS = {
     "": NetworkSpeeds("a network of 100 Gbit/s", 12.5e9),
     "tofu-d": NetworkSpeeds(
@@ -113,7 +113,7 @@ NETWORKS = {
 }
 
 
-def assume_speeds(
+def add_assumed_speeds(
     described: MachineDescription,
     network: NetworkSpeeds | None = None,
     nvlink: float | None = None,
@@ -176,7 +176,7 @@ def assume_speeds(
 def apply_given_speeds(
     described: MachineDescription, speeds: GivenSpeeds
 ) -> MachineDescription:
-    """Add the user's speeds, and assumed speeds where the user specified none.
+    """Add the speeds from the user, and assumed speeds where the user specified none.
 
     Raises `topoloom.Error` if the machine has speeds already, or no NVLink.
     """
@@ -189,7 +189,7 @@ def apply_given_speeds(
     network = None
     if speeds.network is not None:
         network = NetworkSpeeds("", speeds.network)
-    return assume_speeds(described, network, speeds.nvlink)
+    return add_assumed_speeds(described, network, speeds.nvlink)
 
 
 def _is_nvlink_remark(remark: str) -> bool:

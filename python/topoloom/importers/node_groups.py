@@ -27,14 +27,11 @@ class NodeGroup(NamedTuple):
     ----------
     text
         The node part of machine text, ``+node:...``; empty for a single slot.
-    parts
-        CPUs, devices and level names.
-    nodes
-        Ids of the nodes; None for all nodes that are in no other group.
-    where
+    parts CPUs, devices and level names of its nodes. nodes Ids of the nodes; None for
+    all nodes that are in no other group. where
         The name of the group in messages.
     hop_weight
-        Cost of a hop if the text has none; None for the machine's default.
+        Cost of a hop if `text` specifies none; None for the machine's default.
     """
 
     text: str
@@ -109,7 +106,7 @@ def with_node_groups(
 
 
 def build_machine_of_type(machine: Machine, kind: NodeType) -> Machine:
-    """Build the same network with all nodes of one type."""
+    """Build the same network with nodes of a single type."""
     text = MachineText(machine.text)
     down = f"+down:{','.join(text.down)}" if text.down else ""
     return Machine(text.network + down + format_node_type(machine, kind))
@@ -143,7 +140,7 @@ def _list_group_nodes(
     if len(rest) > 1:
         raise Error(
             f"{rest[1].where} and {rest[0].where} are both for all other nodes; "
-            "specify the nodes of one of them"
+            "list the nodes of one of them"
         )
     named = [node for node in left if not (hosts and is_vacant(hosts[node]))]
     if named and not rest:

@@ -9,10 +9,12 @@ from typing import TypeVar
 Vertex = TypeVar("Vertex", bound=Hashable)
 
 
-def find_unreachable(count: int, links: Collection[tuple[int, int]]) -> int | None:
+def find_unreachable_vertex(
+    count: int, links: Collection[tuple[int, int]]
+) -> int | None:
     """Find the lowest vertex below `count` without a route from or to vertex 0.
 
-    Links are directed; routes may pass vertices from `count` on.
+    Links are directed; routes may pass through vertices from `count` on.
     """
     forward: dict[int, list[int]] = {}
     backward: dict[int, list[int]] = {}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reads and writes Scotch target files (``.tgt``); TreeMatch also uses ``tleaf``.
 
-Terminal i of Scotch is node i. Scotch numbers meshes and tori with the first axis
-fastest, Topoloom with the last, so the order of axes is reversed.
+Terminal i of Scotch is node i. In meshes and tori, the first axis is fastest in Scotch
+and the last axis in Topoloom, so the order of axes is reversed.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ _NAMES = re.compile(
 
 
 def recognizes_scotch_target(text: str) -> bool:
-    """Return whether a text begins like a Scotch target."""
+    """Return whether a text begins like a Scotch target file."""
     return _NAMES.match(text) is not None
 
 
 def read_scotch_target(text: str) -> MachineDescription:
     """Read a target file as a tree, torus or mesh whose node i is terminal i."""
-    words = _Words(text)
+    words = _WordReader(text)
     name = words.read_word("the name of a target").lower()
     if name in _REFUSED:
         words.fail(f"a '{name}' target {_REFUSED[name]}; {_READABLE} can be read")
@@ -56,7 +56,7 @@ def read_scotch_target(text: str) -> MachineDescription:
     return MachineDescription(described)
 
 
-class _Words:
+class _WordReader:
     """The words of a text with their line numbers."""
 
     def __init__(self, text: str) -> None:
@@ -94,18 +94,18 @@ class _Words:
             self.fail(f"'{word[:40]}' follows a complete target; remove it")
 
 
-def _read_complete(words: _Words) -> str:
+def _read_complete_graph(words: _WordReader) -> str:
     return f"tree:{words.read_number('the number of terminals', 1)},distance=1"
 
 
-def _read_hypercube(words: _Words) -> str:
+def _read_hypercube(words: _WordReader) -> str:
     return "mesh:" + "x".join(
         "2" * words.read_number("the number of dimensions", 1, 30)
     )
 
 
-def _make_grid_reader(kind: str, axes: int | None) -> Callable[[_Words], str]:
-    def read(words: _Words) -> str:
+def _make_grid_reader(kind: str, axes: int | None) -> Callable[[_WordReader], str]:
+    def read(words: _WordReader) -> str:
         count = axes or words.read_number("the number of axes", 1, _MAX_AXES)
         sizes = [
             words.read_number("the extent of an axis", 1, MAX_ROUTERS)
@@ -117,7 +117,7 @@ def _make_grid_reader(kind: str, axes: int | None) -> Callable[[_Words], str]:
     return read
 
 
-def _read_tree(words: _Words) -> str:
+def _read_tree(words: _WordReader) -> str:
     count = words.read_number("the number of levels", 0, _MAX_AXES)
     if count == 0:
         return "tree:1,distance=1"
@@ -139,7 +139,7 @@ def _read_tree(words: _Words) -> str:
     return f"tree:{arities},distance={':'.join(map(str, distances))}"
 
 
-def _read_labeled_tree(words: _Words) -> str:
+def _read_labeled_tree(words: _WordReader) -> str:
     text = _read_tree(words)
     count = words.read_number("the length of the permutation", 1)
     for label in range(count):
@@ -151,8 +151,8 @@ def _read_labeled_tree(words: _Words) -> str:
     return text
 
 
-_READERS: dict[str, Callable[[_Words], str]] = {
-    "cmplt": _read_complete,
+_READERS: dict[str, Callable[[_WordReader], str]] = {
+    "cmplt": _read_complete_graph,
     "hcub": _read_hypercube,
     **{
         f"{kind}{digit}d": _make_grid_reader(kind, axes)

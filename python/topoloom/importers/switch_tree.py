@@ -55,7 +55,7 @@ class HostLists:
 
 
 def find_network(switches: list[Switch], hosts: Sequence[str]) -> list[Switch] | None:
-    """Select the connected network that contains all of these hosts, or None."""
+    """Return the connected network that contains all of these hosts, or None."""
     links = [(switch.name, child) for switch in switches for child in switch.children]
     starts = [switch.name for switch in switches if hosts[0] in switch.nodes]
     reached = find_reachable(starts, find_neighbors(links))
@@ -69,8 +69,8 @@ def describe_switches(switches: list[Switch]) -> MachineDescription:
 
     Nodes are numbered depth first, in the listed order of nodes and child switches. The
     text is ``tree:a:b:c`` if all switches of a level have equally many children.
-    Otherwise it is ``graph:N+S:`` with a link up from each node and each switch except
-    the root.
+    Otherwise it is ``graph:N+S:`` with a link to the parent from each node, and from
+    each switch except the root.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def describe_switches(switches: list[Switch]) -> MachineDescription:
     hosts = tuple(node for at in order for node in switches[at].nodes)
     below = _find_arities(switches, index, order)
     if (arities := below.get(order[0])) is not None:
-        # Switches bottom-up, and in order within each level.
+        # Switches are numbered bottom-up; within each level, they keep their order.
         by_level = sorted(order, key=lambda at: len(below[at]))
         return MachineDescription(
             f"tree:{':'.join(map(str, arities))}",
@@ -201,8 +201,8 @@ def _find_cycle(
 ) -> Error:
     at = next(i for i in range(len(switches)) if i not in reached)
     seen: set[int] = set()
-    # A switch not reachable from a root is below a cycle, so the path upwards ends in
-    # the cycle.
+    # A switch that cannot be reached from a root is below or in a cycle, so the path
+    # upwards from it ends in that cycle.
     while at not in seen:
         seen.add(at)
         above = parent[at]
@@ -235,7 +235,7 @@ def _order_depth_first(
 def _find_arities(
     switches: list[Switch], index: dict[str, int], order: list[int]
 ) -> dict[int, tuple[int, ...]]:
-    """List the children per switch at each level, bottom-up; {} if irregular."""
+    """List the number of children per switch, bottom-up; empty if irregular."""
     below: dict[int, tuple[int, ...]] = {}
     for at in reversed(order):
         switch = switches[at]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fugaku and other Tofu systems: reads lines of host or rank, and coordinates.
+"""Fugaku and other Tofu systems: reads lines with host or rank, and coordinates.
 
 ``utofu_query_my_coords`` and ``FJMPI_Topology_get_coords(.., FJMPI_TOFU_SYS, 6, ..)``
 return the six coordinates X Y Z a b c of a process's node. A line ``size X Y Z`` can
-specify the size of the system.
+specify the extents of the system.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _Place = tuple[int, ...]
 def recognizes_tofu(text: str) -> bool:
     """Return whether each line is a name with six coordinates, or the size.
 
-    Scotch targets also contain a name and numbers, but no hosts.
+    Scotch target files also contain a name and numbers, but the name is no host.
     """
     if recognizes_scotch_target(text):
         return False
-    # The last line of an excerpt may be incomplete.
+    # The text may be an excerpt whose last line is incomplete.
     lines = [line for line in map(_strip_comment, text.splitlines()) if line]
     lines = lines[: max(1, len(lines) - 1)]
     return any(map(_NODE.fullmatch, lines)) and all(
@@ -47,10 +47,10 @@ def recognizes_tofu(text: str) -> bool:
 def read_tofu(text: str) -> MachineDescription:
     """Read hosts, or ranks, with their coordinates X Y Z a b c.
 
-    The machine is ``torus:XxYxZx2x3x2,wrap=111010`` with the extents of the ``size``
-    line, or the smallest extents that contain all coordinates; positions without a host
-    are vacant. A host may occur on several lines. If lines contain ranks instead of
-    hosts, a node is named ``rank12`` after its lowest rank.
+    The machine is ``torus:XxYxZx2x3x2,wrap=111010`` with the extents from the ``size``
+    line, or else the smallest extents that contain all coordinates; positions without a
+    host are vacant. A host may occur on several lines. If lines contain ranks instead
+    of hosts, a node is named ``rank12`` after its lowest rank.
     """
     size: tuple[int, ...] | None = None
     places: dict[str, tuple[int, _Place]] = {}
@@ -102,7 +102,7 @@ def _add_place(
 def _find_size(
     given: tuple[int, ...] | None, places: dict[str, tuple[int, _Place]]
 ) -> tuple[int, ...]:
-    """Check the specified extents of X, Y and Z, or find them."""
+    """Check the specified extents of X, Y and Z; if unspecified, find the smallest."""
     size = list(given or (0, 0, 0))
     for line, place in places.values():
         for axis, at in enumerate(place[:3]):
@@ -110,8 +110,7 @@ def _find_size(
                 continue
             if given is not None:
                 raise Error(
-                    f"line {line}: {'XYZ'[axis]} is {at}, but the size on it is "
-                    f"{size[axis]}"
+                    f"line {line}: {'XYZ'[axis]} is {at}, but the size is {size[axis]}"
                 )
             size[axis] = at + 1
             check_torus_size((*map(lambda extent: extent or 1, size), *_CELL), 1, line)

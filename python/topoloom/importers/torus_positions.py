@@ -27,7 +27,7 @@ def check_torus_size(size: Sequence[int], nodes: int, line: int) -> None:
 def list_hosts_by_position(
     size: Sequence[int], nodes: int, hosts: Mapping[tuple[int, ...], Iterable[str]]
 ) -> tuple[str, ...]:
-    """List the hosts in the order of a torus's nodes, the last axis fastest.
+    """List the hosts in the order of a torus's nodes, with the last axis fastest.
 
     A router with fewer than `nodes` hosts has vacant positions.
     """

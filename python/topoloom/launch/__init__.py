@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Launchers: placement files, and command lines that apply placements."""
+"""Launchers: the placement files and command lines that apply placements."""

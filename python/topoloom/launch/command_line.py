@@ -2,7 +2,7 @@
 """A launcher's command line, split into the launcher's options and the program.
 
 `mpirun -n 4 --mca btl tcp ./app -n 9` cannot be split without knowing which options
-take values, so each launcher describes its own in a `Syntax`.
+take values. Each launcher therefore describes its options in a `LauncherSyntax`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def split_names(text: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Syntax:
+class LauncherSyntax:
     """The options of one launcher, named without their dashes.
 
     Attributes
@@ -35,7 +35,7 @@ class Syntax:
     flags : set of str
         Options without a value.
     ranks : set of str
-        The options whose value is the number of ranks.
+        Options whose value is the number of ranks.
     joins_short_options : bool
         Whether ``-n4`` means ``-n 4``, as for srun.
     subcommand : str
@@ -64,8 +64,8 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Segment:
-    """Options and program of one part of a command; ``:`` separates parts."""
+class ProgramSegment:
+    """The options and the program of one part of a command; ``:`` separates parts."""
 
     options: tuple[Option, ...]
     program: tuple[str, ...]
@@ -76,11 +76,11 @@ class CommandLine:
     """A launcher, and the parts of its command."""
 
     launcher: str
-    segments: tuple[Segment, ...]
-    syntax: Syntax
+    segments: tuple[ProgramSegment, ...]
+    syntax: LauncherSyntax
 
     def find_options(self, names: Collection[str]) -> list[Option]:
-        """List the options with one of these names, in command-line order."""
+        """List the options with any of these names, in command-line order."""
         return [o for part in self.segments for o in part.options if o.name in names]
 
     def rank_count(self) -> int | None:
@@ -126,9 +126,9 @@ class CommandLine:
         return command
 
 
-def parse_command(command: Sequence[str], syntax: Syntax) -> CommandLine:
+def parse_command(command: Sequence[str], syntax: LauncherSyntax) -> CommandLine:
     """Split a command; raise `topoloom.Error` for an option not in `syntax`."""
-    segments: list[Segment] = []
+    segments: list[ProgramSegment] = []
     rest = list(command[1:])
     if syntax.subcommand and rest[:1] != [syntax.subcommand]:
         raise Error(
@@ -151,12 +151,12 @@ def parse_command(command: Sequence[str], syntax: Syntax) -> CommandLine:
                 f"the command has no program: {' '.join(command)}; add it after "
                 "the launcher's options"
             )
-        segments.append(Segment(tuple(options), tuple(program)))
+        segments.append(ProgramSegment(tuple(options), tuple(program)))
         if not rest:
             return CommandLine(command[0], tuple(segments), syntax)
 
 
-def _parse_option(rest: list[str], syntax: Syntax, launcher: str) -> Option:
+def _parse_option(rest: list[str], syntax: LauncherSyntax, launcher: str) -> Option:
     word = rest.pop(0)
     body = word.lstrip("-")
     name, equals, value = body.partition("=")

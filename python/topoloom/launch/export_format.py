@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A file format of a launcher: its capabilities, and the command that reads it."""
+"""A launcher's file format: what it can express, and the command that reads it."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ class ExportFormat:
         Writes a placement; raises `topoloom.Error` if the format cannot express it.
     use_values : function
         Returns the values of format-specific fields of `use`.
-    binds : str
-        ``ranks`` if the file contains the CPUs of every rank, ``alike`` if the command
-        binds the i-th rank of each host to the same CPUs, else ``nothing``.
+    binds : str ``ranks`` if the file contains the CPUs of every rank; ``alike`` if the
+    command binds the i-th ranks of all hosts to the same CPUs; else ``nothing``.
     keeps_slots : function
         Returns whether the file determines each rank's slot, not only its host.
     special_loss : function
         Describes a format-specific loss in one sentence, or returns None.
     relies_on : str or None
-        Launcher settings that keep the order of the ranks, in one sentence.
+        Launcher settings on which the format relies to keep the order of the ranks, in
+        one sentence.
     """
 
     name: str
@@ -59,7 +59,7 @@ class ExportFormat:
         )
 
     def find_loss(self, placement: HostPlacement) -> str | None:
-        """Describe in one sentence what the file omits; None if nothing."""
+        """Describe in one sentence what the file cannot express; None if nothing."""
         if loss := self.special_loss(placement):
             return loss
         if self.keeps_slots(placement):

@@ -16,7 +16,7 @@ from topoloom.nodes.host_slots import HostSlots
 from topoloom.nodes.hosts import (
     host_count,
     hosts_in_order,
-    names_by_host,
+    list_host_names,
     slots_per_host,
 )
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts, package_count
@@ -26,7 +26,7 @@ from topoloom.support.units import counted
 if TYPE_CHECKING:
     from topoloom._core import Machine
 
-#: Binding targets: all CPUs of the slot, or one hardware thread (PU).
+#: Binding targets: all CPUs of the rank's slot, or one hardware thread (PU).
 CORE, PU = BINDS = ("core", "pu")
 
 CPUS_REMEDY = (
@@ -54,7 +54,8 @@ class HostPlacement:
     machine_slot : int array of shape ``(ranks,)``
         Slot of each rank, numbered over the whole machine.
     slots_per_host : int
-        Slots per host in the machine's numbering, even if nodes differ.
+        Slots per host in the machine's numbering, which is uniform even if nodes
+        differ.
     cores_per_slot : int
         Cores per slot.
     machine : Machine
@@ -96,7 +97,7 @@ class HostPlacement:
         return self.hosts[int(self.host[rank])]
 
     def cpus(self, rank: int) -> tuple[int, ...]:
-        """List the system's numbers of a rank's CPUs; () if unknown."""
+        """List a rank's CPUs, numbered as by the operating system; () if unknown."""
         known = self.parts_of_host[int(self.host[rank])].cpus
         if not known:
             return ()
@@ -121,7 +122,7 @@ class HostPlacement:
         return [part.tolist() for part in np.split(order, ends)]
 
     def host_runs(self) -> list[tuple[int, int]]:
-        """Split ranks into runs on one host: pairs ``(host index, rank count)``."""
+        """List the runs of ranks on one host, as pairs ``(host index, rank count)``."""
         starts = np.flatnonzero(np.diff(self.host, prepend=-1))
         ends = np.append(starts[1:], self.rank_count)
         pairs = zip(starts.tolist(), ends.tolist(), strict=True)
@@ -132,8 +133,8 @@ class HostPlacement:
     ) -> list[tuple[int, int]]:
         """Return `host_runs`; raise `topoloom.Error` if a host has several runs.
 
-        The error message contains the format `target`, two ranks of the host, and
-        `remedy`.
+        The message contains the name of the format, `target`, two ranks of the host,
+        and `remedy`.
         """
         runs = self.host_runs()
         first_rank: dict[int, int] = {}
@@ -157,7 +158,7 @@ class HostPlacement:
         return bool(np.array_equal(slot, number * self.slots_per_rank))
 
     def is_bound_or_in_rank_order(self) -> bool:
-        """Return whether ranks are bound, or fill hosts in rank order."""
+        """Return whether ranks are bound, or fill each host's slots in rank order."""
         return self.bind is not None or self.fills_in_rank_order()
 
     def drop_unused_hosts(self) -> HostPlacement:
@@ -170,7 +171,7 @@ class HostPlacement:
         return self._select_hosts(used[np.argsort(first_rank)])
 
     def reorder_used_hosts(self, names: Sequence[str]) -> HostPlacement | None:
-        """Keep the hosts with ranks, ordered as `names`; None if one is missing."""
+        """Keep hosts with ranks, in the order of `names`; None if `names` lacks one."""
         order = {name: index for index, name in enumerate(names)}
         used = np.unique(self.host).tolist()
         if any(self.hosts[host] not in order for host in used):
@@ -202,7 +203,7 @@ def host_placement(
     bind: str | None = None,
     slots_per_rank: int = 1,
 ) -> HostPlacement:
-    """Build the placement by host name and local slot from slot numbers.
+    """Convert machine slot numbers to host names and local slots.
 
     Parameters
     ----------
@@ -220,7 +221,8 @@ def host_placement(
     node : NodeParts
         CPUs and devices of each host.
     bind : str, optional
-        One of `BINDS`: bind each rank to all CPUs of its slot, or to the first CPU.
+        One of `BINDS`: bind each rank to all CPUs of its slot, or only to the first
+        CPU.
     slots_per_rank : int
         Number of consecutive slots per rank; `slots` contains the first ones.
 
@@ -234,7 +236,7 @@ def host_placement(
     if hosts is None:
         names = [f"n{number}" for number in numbers.tolist()]
     else:
-        names = names_by_host(machine, nodes, hosts)
+        names = list_host_names(machine, nodes, hosts)
     _check_names(names)
     if cores_per_slot < 1:
         raise Error(f"a slot has at least 1 core, not {cores_per_slot}")
@@ -261,7 +263,7 @@ def host_placement(
             f"{slot_ids[rank] // per_node}, which is not in the allocation"
         )
     slots_of = HostSlots(machine, node)
-    local = slots_of.local(slot_ids)
+    local = slots_of.to_local_slots(slot_ids)
     if slot_ids.size and local.min() < 0:
         rank = int(np.argmin(local))
         raise Error(

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from topoloom._core import Error
-from topoloom.launch.command_line import CommandLine, Syntax
+from topoloom.launch.command_line import CommandLine, LauncherSyntax
 from topoloom.support.files import read_text
 
 if TYPE_CHECKING:
     from topoloom.launch.host_placement import HostPlacement
 
-#: Open MPI 4 prints no message for a core that does not exist.
+#: Used if a launcher prints no message, as Open MPI 4 does if a core does not exist.
 NO_MESSAGE = "without a message; check that hosts have as many cores as described"
 #: Maximum length of a single argument on Linux, in bytes.
 LONGEST_ARGUMENT = 131_071
@@ -41,7 +41,7 @@ class Launch:
 
 
 class EnvironmentOption(NamedTuple):
-    """The launcher option that sets environment variables of the ranks only.
+    """The launcher option that sets environment variables for the ranks only.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class EnvironmentOption(NamedTuple):
     is_per_program : bool
         Whether the option applies to one program of ``mpirun -n 2 a : -n 4 b``.
     names : set of str
-        Names in `Syntax` of all options that set a variable.
+        Names in `LauncherSyntax` of all options that set a variable.
     """
 
     option: str
@@ -73,7 +73,7 @@ class Launcher(Protocol):
     """Interface of launcher modules."""
 
     NAME: str
-    SYNTAX: Syntax
+    SYNTAX: LauncherSyntax
     NEEDS_SHARED_FILES: bool  # whether all nodes read the files from `apply`
     IS_LOCAL_BY_DEFAULT: bool  # whether ranks start on this host by default
 
@@ -82,7 +82,7 @@ class Launcher(Protocol):
         """Option for environment variables; None if ranks inherit the environment."""
 
     def parse_version(self, text: str) -> tuple[int, ...] | None:
-        """Parse the output of ``--version``; None for another launcher."""
+        """Parse the output of ``--version``; None if it is from another launcher."""
 
     def list_hosts(self, command: CommandLine) -> list[str] | None:
         """List the hosts from the command or the batch system."""

@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 
 
 def nearest_devices(placement: HostPlacement, kind: str) -> list[str | None]:
-    """Choose a device of this kind for each rank; None if its node has none.
+    """Choose a device of this kind for each rank; None if the rank's node has none.
 
-    The distance of a device is the distance of the nearest slot attached to the device.
-    Ranks of a host with the same nearest devices share these evenly, in slot order, so
-    neighboring ranks share a device.
+    The distance of a device is the distance to the nearest slot to which it is
+    attached. If ranks of a host have the same nearest devices, these are divided evenly
+    among the ranks. The order is that of slots, so that neighboring ranks share a
+    device.
     """
     names: list[str | None] = [None] * placement.rank_count
     known = (part for parts in placement.parts_of_host for part in parts.devices)
@@ -40,7 +41,7 @@ def nearest_devices(placement: HostPlacement, kind: str) -> list[str | None]:
             continue
         if (id(parts), slot) not in nearest:
             global_slot = partial(slots_of.global_slot, int(numbers[host]))
-            nearest[id(parts), slot] = _find_nearest(
+            nearest[id(parts), slot] = _list_nearest_devices(
                 placement.machine, global_slot, slot, devices
             )
         sharing[host, nearest[id(parts), slot]].append(rank)
@@ -59,7 +60,7 @@ def _list_rail_gpus(placement: HostPlacement) -> list[str | None]:
     return [f"cuda{gpu}" for gpu in gpus.tolist()]
 
 
-def nearest_gpu_numbers(placement: HostPlacement) -> list[int] | None:
+def list_nearest_gpu_numbers(placement: HostPlacement) -> list[int] | None:
     """Return the number of each rank's nearest GPU (1 for ``cuda1``), or None."""
     names = nearest_devices(placement, "gpu")
     matches = [re.fullmatch(r"[a-z]+([0-9]+)", name or "") for name in names]
@@ -67,13 +68,13 @@ def nearest_gpu_numbers(placement: HostPlacement) -> list[int] | None:
     return numbers if len(numbers) == placement.rank_count else None
 
 
-def _find_nearest(
+def _list_nearest_devices(
     machine: Machine,
     global_slot: Callable[[int], int],
     slot: int,
     devices: list[Device],
 ) -> tuple[str, ...]:
-    """List all devices at the smallest distance; `global_slot` maps local slots."""
+    """List the nearest devices; `global_slot` maps local slots to global slots."""
     here = global_slot(slot)
 
     def measure_distance(device: Device) -> tuple[bool, int]:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Formats scheduler requests for segments of hosts under a common switch.
 
-- Slurm: ``--segment`` of ``topology/block``, with ``--consolidate-segments`` for a
-  single aggregated block; ``--switches`` of ``topology/tree``;
+- Slurm: with ``topology/block``, ``--segment``, and ``--consolidate-segments`` for a
+  single aggregated block; with ``topology/tree``, ``--switches``;
 - Kueue: nested slices of a PodSet, by annotations of the pod template;
 - KAI: segments by annotations of the pod template, and the whole job by annotations of
   the workload;
@@ -26,7 +26,7 @@ class _SegmentLimits(NamedTuple):
     layers
         Maximum number of nested segment sizes.
     upper
-        Whether segments at levels above leaf groups are supported.
+        Whether the scheduler supports segments at levels above leaf groups.
     """
 
     layers: int
@@ -54,17 +54,15 @@ class TopologyRequest(NamedTuple):
     gpus
         Number of GPUs per host.
     segment
-        Number of hosts that must be in the same leaf group; divides `hosts`. 1 requests
-        nothing.
-    leaf
-        Number of hosts of the largest leaf group.
+        Number of hosts that must be in the same leaf group; divides `hosts`. 1 means no
+        request. leaf Number of hosts of the largest leaf group.
     domain
         Whether leaf groups are NVLink domains instead of leaf switches.
     labels
         Kubernetes labels of levels, from leaf groups up, as far as known.
     above
         Number of hosts that must be in the same group, for each level above leaf
-        groups. 1 requests nothing.
+        groups. 1 means no request.
     """
 
     hosts: int
@@ -76,7 +74,7 @@ class TopologyRequest(NamedTuple):
     above: tuple[int, ...] = ()
 
     def label(self, level: int) -> str:
-        """Return the label of a level, by default the label of Topograph or NVIDIA."""
+        """Return the label of a level; if unknown, the label of Topograph or NVIDIA."""
         usual = ["nvidia.com/gpu.clique", *_LABELS] if self.domain else _LABELS
         known = self.labels[level] if level < len(self.labels) else ""
         return known or usual[min(level, len(usual) - 1)]
@@ -93,7 +91,7 @@ class TopologyRequest(NamedTuple):
 
     @property
     def whole_job_level(self) -> int | None:
-        """The level at which the whole job must be in a single group; None without."""
+        """The level at which the job must be in one group; None if there is none."""
         sizes = (self.segment, *self.above)
         whole = sizes.index(self.hosts) if self.hosts in sizes else None
         return whole if self.hosts > 1 else None
@@ -119,7 +117,7 @@ def can_request(scheduler: str, request: TopologyRequest) -> bool:
 
 
 def format_request_lines(scheduler: str, request: TopologyRequest) -> list[str]:
-    """Format a request as lines of a job script or a manifest with a pod per host."""
+    """Format a request as lines of a job script, or of a manifest (a pod per host)."""
     writers = {
         "slurm": _format_slurm,
         "kueue": _format_kueue,

@@ -49,8 +49,9 @@ def find_torus_box(placement: HostPlacement, format_name: str) -> tuple[list[int
     shape = (coordinates.max(axis=0) + 1).tolist()
     if math.prod(shape) != len(nodes):
         raise Error(
-            f"{format_name} has coordinates inside a job's shape, but the {len(nodes)} "
-            "nodes of the allocation do not form a complete box; their box is "
+            f"{format_name} uses coordinates relative to a job's shape, but the "
+            f"{len(nodes)} nodes of the allocation do not form a complete box; their "
+            "box is "
             f"{format_shape(shape)}"
         )
     return shape, coordinates

@@ -2,7 +2,7 @@
 """Binding lists for launchers that use the same list on every host.
 
 ``srun --cpu-bind``, ``--gpu-bind`` and Flux's ``cpu-affinity=map:`` bind the i-th rank
-of each host, in rank order, to entry i.
+of each host, counted in rank order, to entry i.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from topoloom.launch.host_placement import HostPlacement
-from topoloom.launch.nearest_devices import nearest_gpu_numbers
+from topoloom.launch.nearest_devices import list_nearest_gpu_numbers
 
 T = TypeVar("T")
 
 
 def find_uniform_cpus(placement: HostPlacement) -> list[tuple[int, ...]] | None:
-    """List the CPUs of the i-th rank of every host; None if unbound or hosts differ."""
+    """List the CPUs for the i-th rank of each host; None if unbound or hosts differ."""
     return (
         None
         if placement.bind is None
@@ -26,8 +26,8 @@ def find_uniform_cpus(placement: HostPlacement) -> list[tuple[int, ...]] | None:
 
 
 def find_uniform_gpus(placement: HostPlacement) -> list[int] | None:
-    """List the GPU of the i-th rank of every host; None if unknown or hosts differ."""
-    numbers = None if placement.bind is None else nearest_gpu_numbers(placement)
+    """List the GPU for the i-th rank of each host; None if unknown or hosts differ."""
+    numbers = None if placement.bind is None else list_nearest_gpu_numbers(placement)
     return (
         None
         if numbers is None
@@ -48,7 +48,7 @@ def make_cpu_mask(cpus: tuple[int, ...]) -> int:
 def _find_uniform_values(
     placement: HostPlacement, value_of: Callable[[int], T]
 ) -> list[T] | None:
-    """List the values for the host with most ranks; None if another host differs."""
+    """List the values of the host with the most ranks; None if another host differs."""
     hosts = placement.ranks_of_hosts()
     listed = [value_of(rank) for rank in max(hosts, key=len)]
     for ranks in hosts:

@@ -11,7 +11,7 @@ from topoloom._core import Error, Machine, MachineText
 from topoloom.allocations.allocation_file import AllocatedHosts
 from topoloom.allocations.described_allocation import described_allocation
 from topoloom.importers.machine_description import GivenSpeeds, MachineDescription
-from topoloom.machines.machine_names import DETECT, zoo_files
+from topoloom.machines.machine_names import DETECT, map_zoo_files
 from topoloom.machines.topology_forms import section_forms
 from topoloom.nodes.hosts import format_host_count, host_count
 from topoloom.support.files import (
@@ -139,7 +139,7 @@ def describe_machine(
 
         count, links = read_metis_links(path, 1.0)
         return MachineDescription(f"graph:{count}:{','.join(links)}")
-    files = zoo_files()
+    files = map_zoo_files()
     if name in files:
         return _read_toml(files[name])
     if name and kind not in section_forms() and exists(path):

@@ -28,7 +28,7 @@ def zoo() -> list[ZooEntry]:
     from topoloom.machines.machine_toml import read_machine_toml
 
     entries = []
-    for name, path in zoo_files().items():
+    for name, path in map_zoo_files().items():
         described, about = read_machine_toml(path)
         entries.append(
             ZooEntry(
@@ -44,10 +44,10 @@ def zoo() -> list[ZooEntry]:
 
 def zoo_names() -> list[str]:
     """List the names of the zoo's machines."""
-    return list(zoo_files())
+    return list(map_zoo_files())
 
 
-def zoo_files() -> dict[str, Path]:
+def map_zoo_files() -> dict[str, Path]:
     """Map the names of the zoo's machines to their files."""
     files = {path.stem: path for path in find_shipped("machines").glob("*/*.toml")}
     return dict(sorted(files.items()))

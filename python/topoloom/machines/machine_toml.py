@@ -36,7 +36,7 @@ from topoloom.importers.node_groups import with_node_groups
 from topoloom.machines.node_toml import read_node
 from topoloom.machines.node_types_toml import read_node_types
 from topoloom.machines.topology_keys import read_down, read_topology
-from topoloom.machines.vacant_places import mark_vacant
+from topoloom.machines.vacant_places import name_vacant_positions
 from topoloom.nodes.host_text import parse_nodes_per_host
 from topoloom.support.hostlist import expand_hostlist
 from topoloom.support.toml_document import HEADER_KEYS, check_header, read_toml
@@ -72,7 +72,7 @@ def _read_document(document: dict[str, Any], folder: Path) -> MachineDescription
         text += read_down(get_entry(document, "down", dict, "[down]"))
     described = MachineDescription(
         text,
-        mark_vacant(topology, _read_hosts(topology)),
+        name_vacant_positions(topology, _read_hosts(topology)),
         read_allocation_tables(document),
         switches=_read_switch_names(topology),
         labels=_read_labels(topology),

@@ -16,7 +16,7 @@ BANDWIDTHS, LATENCIES = "bandwidths", "latencies"
 INSIDE, ROUTES = "node levels", "routes"
 
 
-class Writer(NamedTuple):
+class MachineWriter(NamedTuple):
     """A format: suffix, writer, and properties lost in addition to names and CPUs.
 
     The writer is also passed a model of message costs, or None.
@@ -45,10 +45,10 @@ def _write_metis(machine: Machine, model: NetworkModel | None) -> str:
     return write_metis_machine(machine)
 
 
-WRITERS: dict[str, Writer] = {
-    "scotch": Writer(".tgt", _write_scotch, (BANDWIDTHS, LATENCIES)),
-    "simgrid": Writer(".xml", _write_simgrid, ()),
-    "metis": Writer(".graph", _write_metis, (LATENCIES, INSIDE, ROUTES)),
+WRITERS: dict[str, MachineWriter] = {
+    "scotch": MachineWriter(".tgt", _write_scotch, (BANDWIDTHS, LATENCIES)),
+    "simgrid": MachineWriter(".xml", _write_simgrid, ()),
+    "metis": MachineWriter(".graph", _write_metis, (LATENCIES, INSIDE, ROUTES)),
 }
 
 
@@ -125,6 +125,6 @@ def find_losses(
     return lines
 
 
-def _find_writer(path: str | Path) -> Writer | None:
+def _find_writer(path: str | Path) -> MachineWriter | None:
     suffix = Path(path).suffix
     return next((each for each in WRITERS.values() if each.suffix == suffix), None)

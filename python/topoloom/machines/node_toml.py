@@ -101,7 +101,7 @@ def write_node(machine: Machine, parts: NodeParts) -> dict[str, Any]:
 
 
 def write_nic(machine: Machine) -> dict[str, Any]:
-    """Build the entries of the NIC: speeds, and route costs unless 0."""
+    """Build the entries for the NIC: speeds, and route costs if any is not 0."""
     options = _parse_node_options(machine)
     costs = compress_port_costs(split_numbers(options.get("port", "0")))
     given = {option.replace("-", "_"): value for option, value in options.items()}
@@ -117,7 +117,7 @@ def level_costs(machine: Machine, names: Sequence[str]) -> dict[str, int]:
 
 def hop_weight(machine: Machine) -> int:
     """Return the cost of a hop between nodes: specified or default."""
-    given = explicit_hop_weight(machine)
+    given = find_explicit_hop_weight(machine)
     if given is not None:
         return given
     if machine.node_count == 1:
@@ -136,7 +136,7 @@ def hop_weight(machine: Machine) -> int:
     return weighed // plain if plain else 1
 
 
-def explicit_hop_weight(machine: Machine) -> int | None:
+def find_explicit_hop_weight(machine: Machine) -> int | None:
     """Return the cost of a hop if the machine text specifies it."""
     distance, levels = _parse_distances(machine), len(machine.levels)
     return distance[levels] if len(distance) > levels else None

@@ -24,7 +24,7 @@ from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.node_groups import NodeGroup
 from topoloom.machines.node_toml import (
     HOP,
-    explicit_hop_weight,
+    find_explicit_hop_weight,
     hop_weight,
     read_node,
     write_nic,
@@ -96,7 +96,7 @@ def _write_node_type(
         table = {"nodes": compress_ranges(kind.nodes)}
     sizes, distance, port = kind.levels
     table["levels"] = list(sizes)
-    hop = explicit_hop_weight(machine)
+    hop = find_explicit_hop_weight(machine)
     if kind.parts.names:
         costs = dict(zip(kind.parts.names, distance, strict=True))
         weight = hop_weight(machine) if hop is None else hop

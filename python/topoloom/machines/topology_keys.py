@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from topoloom._core import Error, MachineText
 from topoloom.machines import graph_toml
 from topoloom.machines.topology_forms import SectionForm, topology_forms
-from topoloom.machines.topology_options import HOST, Option, make_option
+from topoloom.machines.topology_options import HOST, OptionConversion, make_option
 from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.support.number_ranges import join_numbers, split_numbers
 from topoloom.support.toml_values import (
@@ -28,11 +28,11 @@ class TopologyKind(NamedTuple):
     body: str
     #: separator of the body's numbers; "" if the body is one number
     separator: str
-    options: dict[str, Option]
+    options: dict[str, OptionConversion]
 
 
 @cache
-def topology_kinds() -> dict[str, TopologyKind]:
+def list_topology_kinds() -> dict[str, TopologyKind]:
     """Return each kind of topology by name."""
     return {
         form.name: TopologyKind(form.body, form.separator, _make_options(form))
@@ -40,7 +40,7 @@ def topology_kinds() -> dict[str, TopologyKind]:
     }
 
 
-def _make_options(form: SectionForm) -> dict[str, Option]:
+def _make_options(form: SectionForm) -> dict[str, OptionConversion]:
     names = {option.name for option in form.options}
     hosts = (HOST,) if "hosts" in names else ()
     return {
@@ -57,9 +57,9 @@ _TOML_KEYS = {"route": "routes", "table": "tables"}
 def read_topology(topology: dict[str, Any], folder: Path) -> str:
     """Convert ``[topology]``, without its host names, to machine text."""
     name = get_entry(topology, "kind", str, "topology.kind")
-    if name not in topology_kinds():
-        raise Error(describe_unknown_name("topology.kind", name, topology_kinds()))
-    kind = topology_kinds()[name]
+    if name not in list_topology_kinds():
+        raise Error(describe_unknown_name("topology.kind", name, list_topology_kinds()))
+    kind = list_topology_kinds()[name]
     bodies = (kind.body,) if kind.body else graph_toml.KEYS
     hosts = ("hosts", "vacant", "switch_names", "labels")
     check_keys(topology, ("kind", *bodies, *kind.options, *hosts), "topology.")
@@ -88,7 +88,7 @@ def _read_body(kind: TopologyKind, topology: dict[str, Any]) -> tuple[str, int]:
 def write_topology(text: MachineText) -> dict[str, Any]:
     """Build the table ``[topology]`` from machine text."""
     topology = text.topology
-    kind = topology_kinds()[topology.name]
+    kind = list_topology_kinds()[topology.name]
     table: dict[str, Any] = {"kind": topology.name}
     if not kind.body:
         table |= graph_toml.write_graph_body(topology.body, topology.items)

@@ -22,7 +22,7 @@ from topoloom.support.units import parse_bandwidth, parse_latency
 AXES = "xyzabcdefghijklmnopqrstuvw"
 
 
-class Option(NamedTuple):
+class OptionConversion(NamedTuple):
     """Conversions of a TOML key to options of machine text, and back."""
 
     #: (key, value, number of axes or levels) -> ``["key=text", ...]``
@@ -33,15 +33,15 @@ class Option(NamedTuple):
 
 def _make_plain_option(
     format_value: Callable[[str, Any, int], str], write: Callable[[str], Any]
-) -> Option:
+) -> OptionConversion:
     """Build the conversion of an option that occurs once, under its key."""
-    return Option(
+    return OptionConversion(
         lambda key, value, count: [f"{key}={format_value(key, value, count)}"],
         lambda _, __, text: write(text),
     )
 
 
-def make_number_option(least: int = 0) -> Option:
+def make_number_option(least: int = 0) -> OptionConversion:
     """``key = 2`` <-> ``key=2``."""
 
     def format_value(key: str, value: Any, _: int) -> str:
@@ -53,7 +53,7 @@ def make_number_option(least: int = 0) -> Option:
     return _make_plain_option(format_value, int)
 
 
-def make_numbers_option(least: int) -> Option:
+def make_numbers_option(least: int) -> OptionConversion:
     """``key = [1, 2]`` <-> ``key=1:2``."""
 
     def format_value(key: str, value: Any, _: int) -> str:
@@ -79,7 +79,7 @@ def _format_nodes(key: str, value: Any, _: int) -> list[str]:
 
 
 #: ``nodes = 2`` <-> ``nodes=2``: nodes per router; 1 by default
-NODES = Option(_format_nodes, lambda _, __, text: int(text))
+NODES = OptionConversion(_format_nodes, lambda _, __, text: int(text))
 
 
 def _format_wrap(key: str, value: Any, axes: int) -> list[str]:
@@ -90,7 +90,9 @@ def _format_wrap(key: str, value: Any, axes: int) -> list[str]:
 
 
 #: ``wrap = [true, false]`` <-> ``wrap=10``
-WRAP = Option(_format_wrap, lambda _, __, text: [digit == "1" for digit in text])
+WRAP = OptionConversion(
+    _format_wrap, lambda _, __, text: [digit == "1" for digit in text]
+)
 
 
 def _format_forward(key: str, value: Any, _: int) -> list[str]:
@@ -98,7 +100,7 @@ def _format_forward(key: str, value: Any, _: int) -> list[str]:
 
 
 #: ``forward = false`` <-> ``forward=no``
-FORWARD = Option(_format_forward, lambda _, __, text: text != "no")
+FORWARD = OptionConversion(_format_forward, lambda _, __, text: text != "no")
 
 
 def _format_order(key: str, value: Any, axes: int) -> str:
@@ -137,7 +139,7 @@ def _format_twist(key: str, value: Any, axes: int) -> list[str]:
 
 
 #: ``twist = { x = [0, 0, 4] }`` <-> ``twist.x=0:0:4``
-TWIST = Option(
+TWIST = OptionConversion(
     _format_twist,
     lambda previous, axis, text: {
         **(previous or {}),
@@ -156,7 +158,7 @@ def _format_routes(_: str, value: Any, __: int) -> list[str]:
 
 
 #: ``routes = [[1, 2, 0]]`` <-> ``route=1>2>0``, repeated
-ROUTES = Option(
+ROUTES = OptionConversion(
     _format_routes,
     lambda previous, _, text: [*(previous or []), split_numbers(text, ">")],
 )
@@ -175,10 +177,12 @@ def _format_tables(_: str, value: Any, __: int) -> list[str]:
 
 
 #: ``tables = ["8:2ab-"]`` <-> ``table=8:2ab-``, repeated
-TABLES = Option(_format_tables, lambda previous, _, text: [*(previous or []), text])
+TABLES = OptionConversion(
+    _format_tables, lambda previous, _, text: [*(previous or []), text]
+)
 
 
-def make_quantity_option(parse: Callable[[str], float]) -> Option:
+def make_quantity_option(parse: Callable[[str], float]) -> OptionConversion:
     """``latency = "1.3 us"`` <-> ``latency=1.3us``."""
     return _make_plain_option(
         lambda key, value, _: check_quantity(value, f"topology.{key}", parse),
@@ -186,7 +190,7 @@ def make_quantity_option(parse: Callable[[str], float]) -> Option:
     )
 
 
-def make_level_option(parse: Callable[[str], float]) -> Option:
+def make_level_option(parse: Callable[[str], float]) -> OptionConversion:
     """Convert a quantity, or a list of quantities, one per level."""
 
     def format_value(key: str, value: Any, levels: int) -> str:
@@ -210,14 +214,16 @@ def _format_cards(_: str, value: Any, __: int) -> list[str]:
 
 
 #: ``cards = 4`` <-> ``cards=4``, and ``cards = 0`` <-> ``hosts=free``
-CARDS = Option(_format_cards, lambda _, __, text: 0 if text == "free" else int(text))
+CARDS = OptionConversion(
+    _format_cards, lambda _, __, text: 0 if text == "free" else int(text)
+)
 #: name of the class of links between nodes and routers
 HOST = "host"
 
 
 def make_axis_option(
     parse: Callable[[str], float], *, directed: bool = False
-) -> Option:
+) -> OptionConversion:
     """Convert a quantity, or a table by axis; with `directed` also by direction."""
     hint = " (x+ and x- for one direction)" if directed else ""
     signs = "+-" if directed else ""
@@ -231,7 +237,7 @@ def make_axis_option(
     return _make_table_option(parse, find_error)
 
 
-def make_class_option(parse: Callable[[str], float], *classes: str) -> Option:
+def make_class_option(parse: Callable[[str], float], *classes: str) -> OptionConversion:
     """Convert a quantity, or a table by class of links."""
 
     def find_error(name: str, _: int) -> str | None:
@@ -242,7 +248,7 @@ def make_class_option(parse: Callable[[str], float], *classes: str) -> Option:
 
 def _make_table_option(
     parse: Callable[[str], float], find_error: Callable[[str, int], str | None]
-) -> Option:
+) -> OptionConversion:
     def read(key: str, value: Any, axes: int) -> list[str]:
         table = value if isinstance(value, dict) else {"default": value}
         parts: list[str] = []
@@ -270,7 +276,7 @@ def _make_table_option(
             )
         return {**table, format_axis(name): insert_unit_space(text)}
 
-    return Option(read, write)
+    return OptionConversion(read, write)
 
 
 def format_axis(axis: str) -> str:
@@ -285,7 +291,7 @@ def insert_unit_space(text: str) -> str:
     return re.sub(rf"^({number})\s*(?![eE][+-]?[0-9])([A-Za-z])", r"\1 \2", text)
 
 
-_OPTION_BY_FORM: dict[str, Option] = {
+_OPTION_BY_FORM: dict[str, OptionConversion] = {
     "count": make_number_option(1),
     "number": make_number_option(),
     "counts": make_numbers_option(1),
@@ -301,7 +307,7 @@ _OPTION_BY_FORM: dict[str, Option] = {
 _OPTION_BY_NAME = {"nodes": NODES, "cards": CARDS, "forward": FORWARD}
 
 
-def make_option(option: OptionForm, hosts: tuple[str, ...]) -> Option:
+def make_option(option: OptionForm, hosts: tuple[str, ...]) -> OptionConversion:
     """Build the conversion of an option; `hosts` are additional link classes."""
     if option.name in _OPTION_BY_NAME:
         return _OPTION_BY_NAME[option.name]

@@ -21,7 +21,9 @@ from topoloom.nodes.host_text import format_vacant_name
 from topoloom.support.number_ranges import expand_ranges
 
 
-def mark_vacant(topology: dict[str, Any], hosts: tuple[str, ...]) -> tuple[str, ...]:
+def name_vacant_positions(
+    topology: dict[str, Any], hosts: tuple[str, ...]
+) -> tuple[str, ...]:
     """Replace the host names of vacant positions by names of vacant nodes."""
     boxes = topology.get("vacant", [])
     if not isinstance(boxes, list) or not all(isinstance(box, str) for box in boxes):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Network models: file formats, shipped models, and fits to measured times."""
+"""Network models: their files, shipped models, and fits to measured times."""
 
 from topoloom.support.public_names import make_lazy_attributes
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Estimates the number of channels of a node from times of concurrent pairs."""
+"""Estimates a node's number of channels from the times of concurrent pairs."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ from topoloom.model.samples import Values
 
 #: Slowdown above which pairs share a channel: the geometric mean of 1 and 2.
 SLOWED = 2**0.5
-#: Allowed shortfall of the total bandwidth of c channels, in multiples of one pair's
-#: bandwidth: `SHORT`, or `SHORT_SHARE` of c if larger, but less than half of the step
-#: to the previous number of pairs. Two pairs on one channel reach 1.5 times the
-#: bandwidth of one pair (C. Karlsson 2012, sec. 3.7).
+#: By how much the total bandwidth of c channels may fall short, in multiples of one
+#: pair's bandwidth: `SHORT`, or c times `SHORT_SHARE` if larger, but at most half of
+#: the step from the previous number of pairs. Two pairs on one channel reach 1.5 times
+#: the bandwidth of one pair (C. Karlsson 2012, sec. 3.7).
 SHORT, SHORT_SHARE = 0.25, 1 / 32
 #: Largest relative slowdown by a second pair that `channels` compensates.
 LOSS = 0.1
-#: Number of standard errors by which a time must exceed the slowdown.
+#: A time must exceed the limit by this number of standard errors.
 ERRORS = 2.0
-#: Standard deviation of normal values with a median absolute deviation of 1.
+#: Standard deviation of a normal distribution whose median absolute deviation is 1.
 NORMAL_SIGMA = 1.4826
-#: Ratio of the standard errors of the median and the mean of normal values.
+#: Standard error of the median relative to that of the mean, for a normal distribution.
 MEDIAN_ERROR = 1.2533
 
 
 @dataclass(frozen=True)
 class PairCurve:
-    """Times of the slowest pair by number of concurrent pairs."""
+    """The time of the slowest pair, by number of concurrent pairs."""
 
     size: int  # bytes per message
     pairs: Values  # numbers of pairs, ascending from 1
-    seconds: Values  # one-way time of the slowest pair; median of samples
-    sigma: Values  # standard deviation of the samples, from the median deviation
+    seconds: Values  # one-way time of the slowest pair: median of samples
+    sigma: Values  # standard deviation of the samples, from their MAD
     samples: NDArray[np.int64]
 
     @property
     def totals(self) -> Values:
-        """One-way bytes per second of all pairs, at the slowest pair's speed."""
+        """One-way bytes per second of all pairs, if all are as slow as the slowest."""
         return self.pairs * self.size / self.seconds
 
     @cached_property
@@ -59,7 +59,7 @@ class PairCurve:
 
     @property
     def node_bandwidth(self) -> float:
-        """Largest total bandwidth of any number of pairs, from `monotone_seconds`."""
+        """Total bandwidth of the best number of pairs, from `monotone_seconds`."""
         return float((self.pairs * self.size / self.monotone_seconds).max())
 
     @property
@@ -68,9 +68,9 @@ class PairCurve:
 
         Up to this number, the slowest pair takes at most 1.41 times as long as a single
         pair, or two standard errors more. Because c channels have c times the bandwidth
-        of one (C. Karlsson 2012, sec. 3.7), some number of pairs must reach c - 1/4 or
-        31/32 c times the bandwidth of one pair. The slowdown at the second measured
-        number, at most a tenth, is compensated.
+        of one (C. Karlsson 2012, sec. 3.7), some number of pairs must also reach c -
+        1/4 or 31/32 c times the bandwidth of one pair. For this test, the slowdown at
+        the second measured number is compensated, up to a tenth.
         """
         return int(self.pairs[self._slowed_index - 1])
 
@@ -150,11 +150,11 @@ def make_pair_curve(
     Parameters
     ----------
     pairs, times
-        Number of concurrent pairs, and one-way seconds of the slowest pair of a run or
-        of each pair; shape ``(samples,)``.
+        Number of concurrent pairs, and one-way seconds: either of each pair or only of
+        the slowest pair of a run; shape ``(samples,)``.
     runs
-        Run of each sample, if runs have several samples; the longest time per run and
-        number of pairs is used.
+        Identifies the run of each sample if a run has several; for each run and number
+        of pairs, the longest time is used.
 
     Raises `topoloom.Error` unless one pair and several pairs were measured.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fits network models to measured times: regimes, their ends and parameters."""
+"""Fits network models to measured times: chooses regimes, their ends and parameters."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from numpy.typing import ArrayLike
 from topoloom._core import Error, NetworkModel
 from topoloom.model.samples import Values
 
-#: Limit on regimes, and limit on lines of a maximum.
+#: Maximum number of regimes, and of lines whose maximum is a model.
 MAX_REGIMES, MAX_LINES = 4, 3
 #: Minimum number of sizes per line; a line fits any two sizes exactly.
 MIN_SIZES = 3
 #: Relative error of repeated measurements; fits treat smaller errors as noise.
 NOISE = 0.005
-#: Limit on sizes at which a line can end; a subset of the sizes is used beyond it.
+#: Maximum number of sizes at which a line can end; if there are more, a subset is used.
 _MAX_ENDS = 128
 
 Line = tuple[float, float]  # alpha and beta
@@ -28,7 +28,7 @@ Line = tuple[float, float]  # alpha and beta
 
 @dataclass(frozen=True)
 class Fit:
-    """A fitted model, and the median of measured times per size."""
+    """A fitted model, and for each size the median of the measured times."""
 
     model: NetworkModel
     sizes: Values
@@ -46,13 +46,14 @@ class Fit:
 
 
 def fit_model(sizes: ArrayLike, times: ArrayLike) -> Fit:
-    """Fit regimes, or a maximum of lines, to times of messages.
+    """Fit regimes, or the maximum of several lines, to times of messages.
 
     For each number of regimes and lines, the sum of squared relative errors is
     minimized over parameters and ends of regimes. The result minimizes the Bayesian
     information criterion, n log(mean squared error) + p log n, with errors of at least
-    `NOISE`. The number of parameters p is two per line, plus three per end of a regime,
-    or plus two per further line of a maximum.
+    `NOISE`. The number of parameters p is two per line, plus three for each end of a
+    regime. For a maximum of lines, it is two per line, plus two for each line after the
+    first.
 
     Parameters
     ----------
@@ -64,21 +65,21 @@ def fit_model(sizes: ArrayLike, times: ArrayLike) -> Fit:
     topoloom.Error
         If there are fewer than three sizes, the lengths differ, or a value is invalid.
     """
-    x, t = group_medians(sizes, times)
-    lines = _RunLines(x, t)
+    x, t = compute_medians_by_size(sizes, times)
+    lines = _SizeRunLines(x, t)
     models = [*_find_best_regimes(x, lines), *_find_best_maximum(x, t, lines)]
     best = min(models, key=lambda made: _compute_criterion(len(x), *made))
     return Fit(best[1], x, t)
 
 
 def fit_split(sizes: ArrayLike, times: ArrayLike, at: int) -> Fit:
-    """Fit one line: alpha to messages of up to `at` bytes, beta to larger messages.
+    """Fit one line: alpha from messages of up to `at` bytes, beta from larger messages.
 
     As in the extended ping-pong of C. Karlsson (2012, sec. 3.5), alpha is the intercept
     for small messages, and beta the slope for large messages, both by least squares.
     Raises `topoloom.Error` if a part has fewer than two sizes, or a result is negative.
     """
-    x, t = group_medians(sizes, times)
+    x, t = compute_medians_by_size(sizes, times)
     small = x <= at
     if min(small.sum(), (~small).sum()) < 2:
         raise Error(f"two sizes up to {at} bytes and two above are needed to fit")
@@ -92,7 +93,9 @@ def fit_split(sizes: ArrayLike, times: ArrayLike, at: int) -> Fit:
     return Fit(NetworkModel.regimes([(alpha, beta, None)]), x, t)
 
 
-def group_medians(sizes: ArrayLike, times: ArrayLike) -> tuple[Values, Values]:
+def compute_medians_by_size(
+    sizes: ArrayLike, times: ArrayLike
+) -> tuple[Values, Values]:
     """Return the sizes in ascending order, and the median time of each size."""
     try:
         all_sizes, all_times = np.asarray(sizes, float), np.asarray(times, float)
@@ -116,8 +119,9 @@ def group_medians(sizes: ArrayLike, times: ArrayLike) -> tuple[Values, Values]:
 def _compute_criterion(count: int, squares: float, model: NetworkModel) -> float:
     """Return the Bayesian information criterion for a sum of squared errors.
 
-    The end of a regime counts as several parameters. If it counts as one, the fit
-    splits 33 of 200 single lines with 3 % noise; with this number, it splits 4.
+    The end of a regime counts as several parameters. If it counted as one, the fit
+    would split 33 of 200 test cases that are single lines with 3 % noise. With three,
+    it splits 4 of them.
     """
     lines = len(model.lines)
     searched = 2 if model.takes_largest else 3
@@ -126,8 +130,8 @@ def _compute_criterion(count: int, squares: float, model: NetworkModel) -> float
     return count * math.log(error) + parameters * math.log(count)
 
 
-class _RunLines:
-    """Least-squares lines (relative error) through all runs of consecutive sizes.
+class _SizeRunLines:
+    """Least-squares lines (by relative error) for all runs of consecutive sizes.
 
     Run (i, j) has the sizes from ends[i] to ends[j] - 1. Its line is alpha[i, j] and
     beta[i, j], both nonnegative; error[i, j] is the sum of squares.
@@ -153,13 +157,14 @@ class _RunLines:
 
 
 def _fit_lines(x: Values, t: Values, last: Values) -> tuple[Values, Values, Values]:
-    """Fit a line to sizes 0 to `last` for each `last`; return alpha, beta, errors."""
+    """For each end in `last`, fit a line to the sizes; return alpha, beta, errors."""
 
     def sum_up_to_last(values: Values) -> Values:
         found: Values = np.cumsum(values)[last]
         return found
 
-    # alpha u + beta v = 1; sizes relative to the first size avoid cancellation.
+    # Least squares of alpha u + beta v - 1; sizes relative to the first size avoid
+    # cancellation.
     u, v = 1 / t, x / t
     w = (x - x[0]) / t
     uu, uw, ww, su, sw = (
@@ -179,10 +184,12 @@ def _fit_lines(x: Values, t: Values, last: Values) -> tuple[Values, Values, Valu
     return alpha, beta, squares - 2 * (alpha * su + beta * sv) + last + 1
 
 
-def _find_best_regimes(x: Values, lines: _RunLines) -> list[tuple[float, NetworkModel]]:
-    """Find the best model per number of regimes by dynamic programming.
+def _find_best_regimes(
+    x: Values, lines: _SizeRunLines
+) -> list[tuple[float, NetworkModel]]:
+    """Find the best model for each number of regimes, by dynamic programming.
 
-    Returns pairs of the sum of squared errors and the model.
+    Returns pairs: the sum of squared errors, and the model.
     """
     error = np.full(len(lines.ends), np.inf)  # squared errors up to each end
     error[0] = 0
@@ -201,7 +208,7 @@ def _find_best_regimes(x: Values, lines: _RunLines) -> list[tuple[float, Network
     return models
 
 
-def _make_regimes(x: Values, lines: _RunLines, cuts: Sequence[int]) -> NetworkModel:
+def _make_regimes(x: Values, lines: _SizeRunLines, cuts: Sequence[int]) -> NetworkModel:
     """End each regime at the crossing with the next line, or else at its last size.
 
     If the next line is lower, the regime ends just before the next regime's first size,
@@ -230,9 +237,9 @@ def _find_crossing(a: Line, b: Line) -> float:
 
 
 def _find_best_maximum(
-    x: Values, t: Values, lines: _RunLines
+    x: Values, t: Values, lines: _SizeRunLines
 ) -> list[tuple[float, NetworkModel]]:
-    """Find the best maximum of lines per number of lines."""
+    """Find the best maximum of lines, for each number of lines."""
 
     def compute_error(parts: list[Line]) -> float:
         largest = np.max([alpha + beta * x for alpha, beta in parts], axis=0)

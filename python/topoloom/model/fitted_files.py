@@ -21,7 +21,7 @@ from topoloom.support.range_checks import check_int64
 
 @dataclass(frozen=True)
 class FittedModel:
-    """A model fitted to a file, and its errors."""
+    """A model fitted to the times in a file, and its errors."""
 
     file: ModelFile
     fit: Fit
@@ -91,7 +91,7 @@ def load_pair_curves(
 def predict_times(
     model: NetworkModel, sizes: Sequence[int], processes: int = 1
 ) -> list[MessageTime]:
-    """Predict times of messages that `processes` of a node send concurrently."""
+    """Predict message times if `processes` processes of a node send concurrently."""
     check_int64("the number of processes", processes, 1)
     times = []
     for size in dict.fromkeys(sizes):

@@ -25,8 +25,8 @@ def format_model(model: NetworkModel) -> str:
     """Write lines ``message MOST ALPHA BETA``, ``alone``, ``links`` and ``cost``.
 
     Times are in seconds. Lines for messages inside a node begin with ``inside``. A
-    maximum of lines is written as regimes, which can overestimate the slowdown of
-    processes that share a NIC.
+    model that is a maximum of lines is written as regimes; these can overestimate how
+    much processes that share a NIC are slowed down.
     """
     text = _format_lines("message", convert_to_regimes(model)) + _format_lines(
         "alone", model.alone
@@ -56,7 +56,8 @@ def convert_to_regimes(model: NetworkModel) -> list[Line]:
     size = 0
     alpha, beta, _ = max(lines, key=lambda line: (line[0], line[1]))
     while True:
-        # Continue with the line that crosses first; of several, the steepest.
+        # Continue with the line that crosses the current one first; if several do, the
+        # steepest.
         steeper = [
             ((alpha - other_alpha) / (other_beta - beta), -other_beta, other_alpha)
             for other_alpha, other_beta, _ in lines

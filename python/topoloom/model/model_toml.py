@@ -61,11 +61,11 @@ Line = tuple[float, float, int | None]
 
 FORMAT = "topoloom-model"
 VERSION = 1
-#: Format name of machine files, which can contain a model.
+#: Format name of machine files, which can also contain a model.
 _MACHINE = "topoloom-machine"
-#: Keys of the models of time by size.
+#: Keys of the models for time as a function of size, of which one is required.
 KINDS = ("regimes", "largest", "loggp")
-#: Keys of further costs per message: attributes of MessageCosts.
+#: Keys of further costs per message, which are attributes of MessageCosts.
 COSTS = (
     "latency",
     "send_cpu",
@@ -80,7 +80,7 @@ COSTS = (
     "node_alpha",
     "barrier_round",
 )
-#: Key of the time of a single message by size, in place of a latency.
+#: Key of the time of a single message by size, which replaces a latency.
 ALONE = "alone"
 #: Key of the model for messages inside a node.
 INSIDE = "inside"
@@ -89,7 +89,7 @@ LINKS = "links"
 _FACTORS = ("latency_factor", "bandwidth_factor")
 #: Key of the injection bandwidth of a node, 1 / MessageCosts.node_beta.
 NODE_BANDWIDTH = "node_bandwidth"
-#: Key of the bytes after which a sender waits for a reply.
+#: Key of the packet size in bytes; after each packet, the sender waits for a reply.
 PACKET = "packet"
 #: Keys of costs that LogGP's parameters determine.
 _OF_LOGGP = ("latency", "send_cpu", "receive_cpu")

@@ -17,7 +17,7 @@ from topoloom.support.units import parse_bytes, parse_latency
 
 Values = NDArray[np.float64]
 
-#: Valid range of times in seconds, and largest message in bytes.
+#: Minimum and maximum valid time in seconds, and maximum message size in bytes.
 MIN_SECONDS, MAX_SECONDS = 1e-15, 1e9
 MAX_SIZE = 2**52
 
@@ -32,11 +32,11 @@ def read_pings(path: str | Path) -> tuple[Values, Values]:
 
 
 class ConcurrentPairTimes(NamedTuple):
-    """Number of concurrent pairs and seconds, per sample."""
+    """For each sample, the number of concurrent pairs, and the seconds."""
 
     pairs: Values
     times: Values
-    runs: list[str] | None  # None without this column
+    runs: list[str] | None  # None if the file lacks this column
     patterns: list[str] | None  # pattern of the pairs
 
 

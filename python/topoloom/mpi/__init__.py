@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rank reordering, redistribution, collectives and streams for mpi4py programs."""
+"""Reordering, redistribution, collectives and streams for mpi4py programs."""
 
 from __future__ import annotations
 

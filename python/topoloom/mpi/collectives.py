@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Collectives of libtopoloom-collective for programs that use mpi4py.
 
-Names and semantics are the same as in MPI, with equal blocks. Buffers are C-contiguous
-arrays or other objects with the buffer protocol and an MPI datatype. ``MPI.IN_PLACE``
-is allowed as in MPI; None means no buffer on this rank. The library is compiled for
-mpi4py's MPI when a communicator is first used, and cached. ``TOPOLOOM_COLLECTIVES``
-sets options as for C programs.
+Names and semantics are those of MPI's functions with equal blocks. Buffers are
+C-contiguous arrays, or other objects that have the buffer protocol and an element type
+known to MPI. ``MPI.IN_PLACE`` is allowed as in MPI; None means no buffer on this rank.
+The library is compiled for mpi4py's MPI when a communicator is first used, and cached.
+``TOPOLOOM_COLLECTIVES`` sets options as for C programs.
 
 All functions raise `topoloom.Error` if a buffer is unsupported or the library cannot be
 compiled, and ``mpi4py.MPI.Exception`` if the MPI collective would fail.
@@ -28,12 +28,12 @@ def alltoall(comm: Any, send: Any, receive: Any) -> None:
 
 
 def allgather(comm: Any, send: Any, receive: Any) -> None:
-    """Gather `send` of all ranks into `receive` of all ranks."""
+    """Gather every rank's `send` into `receive` on all ranks."""
     _call_exchange(comm, "allgather", send, receive, 1, comm.size)
 
 
 def gather(comm: Any, send: Any, receive: Any, root: int = 0) -> None:
-    """Gather `send` of all ranks into `receive` of the root."""
+    """Gather every rank's `send` into `receive` on the root."""
     _call_exchange(comm, "gather", send, receive, 1, comm.size, root)
 
 
@@ -53,32 +53,32 @@ def barrier(comm: Any) -> None:
 
 
 def allreduce(comm: Any, send: Any, receive: Any, op: Any = None) -> None:
-    """Reduce `send` of all ranks into `receive` of all; default `op`: ``MPI.SUM``."""
+    """Reduce every rank's `send` into `receive` on all; default `op`: ``MPI.SUM``."""
     _call_reduction(comm, "allreduce", send, receive, op)
 
 
 def reduce(comm: Any, send: Any, receive: Any, op: Any = None, root: int = 0) -> None:
-    """Reduce `send` of all ranks into `receive` of the root."""
+    """Reduce every rank's `send` into `receive` on the root."""
     _call_reduction(comm, "reduce", send, receive, op, root=root)
 
 
 def reduce_scatter_block(comm: Any, send: Any, receive: Any, op: Any = None) -> None:
-    """Reduce `send` of all ranks; rank i receives block i of the result."""
+    """Reduce every rank's `send`; rank i receives block i of the result."""
     _call_reduction(comm, "reduce_scatter_block", send, receive, op, blocks=comm.size)
 
 
 def scan(comm: Any, send: Any, receive: Any, op: Any = None) -> None:
-    """Reduce `send` of all ranks up to and including this rank."""
+    """Reduce the `send` of all ranks up to and including this rank."""
     _call_reduction(comm, "scan", send, receive, op)
 
 
 def exscan(comm: Any, send: Any, receive: Any, op: Any = None) -> None:
-    """Reduce `send` of all ranks before this rank."""
+    """Reduce the `send` of all ranks before this rank."""
     _call_reduction(comm, "exscan", send, receive, op)
 
 
 class _CBuffer:
-    """A C buffer; None and MPI.IN_PLACE have only an address."""
+    """A buffer as C sees it; None and MPI.IN_PLACE have only an address."""
 
     def __init__(self, buffer: Any) -> None:
         from mpi4py import MPI

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Creates mpi4py communicators of the same processes in another rank order."""
+"""Creates mpi4py communicators with the same processes in another rank order."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def reorder(
     options: str | None = None,
     mpicc: str | None = None,
 ) -> Any:
-    """Return a communicator of the same processes in a better order. Collective.
+    """Return a communicator with the same processes in a better order. Collective.
 
     libtopoloom-mpi is compiled for mpi4py's MPI when first used, and cached.
 

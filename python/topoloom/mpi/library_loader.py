@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compiles and loads libraries for mpi4py's MPI, on all processes or on none."""
+"""Compiles and loads libraries for mpi4py's MPI, either on all processes or on none."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 def call_on_all_ranks(comm: Any, act: Callable[[], T]) -> T:
-    """Call a function on all processes; if one call fails, all processes raise."""
+    """Call a function on all processes; if it fails on one, all processes raise."""
     from mpi4py import MPI
 
     failure, result = "", None
@@ -58,7 +58,7 @@ def load_library(
 def load_library_once(
     comm: Any, build: Callable[[Path], Path], mpicc: str | None = None
 ) -> ctypes.CDLL:
-    """Load a library at the first call on a communicator, which is collective."""
+    """Load a library when a communicator is first used, in a collective call."""
     key = _create_attribute_key(build)
     library: ctypes.CDLL | None = comm.Get_attr(key)
     if library is None:
@@ -78,7 +78,7 @@ def convert_to_c_handle(handle: Any) -> Any:
 def raise_error(
     library: ctypes.CDLL, name: str, status: int, **attributes: Any
 ) -> None:
-    """Raise `error_class` with ``topoloom_NAME_error``'s text if `status` is an error.
+    """If `status` is an error, raise `error_class` with ``topoloom_NAME_error``'s text.
 
     The arguments `attributes` become attributes of the error.
     """
@@ -98,7 +98,7 @@ def error_class() -> Any:
     from mpi4py import MPI
 
     class LibraryError(MPI.Exception):
-        """An error of a library call; `reason` is empty for errors of MPI."""
+        """The error of a library call; `reason` is empty if MPI itself failed."""
 
         def __new__(cls, status: int, *_: Any, **attributes: Any) -> LibraryError:
             return super().__new__(cls, status)

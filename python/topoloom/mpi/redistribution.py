@@ -103,11 +103,9 @@ def plan(
     ----------
     comm, count, stall_timeout, mpicc
         As in `balance`.
-    to
-        Receiving ranks, without duplicates and this rank; shape ``(n,)``.
-    tasks_to
-        Number of tasks per receiver, taken from the last tasks of this rank in this
-        order; shape ``(n,)``. 0 sends nothing.
+    to Receiving ranks, each once and without this rank; shape ``(n,)``. tasks_to Number
+    of tasks for each receiver, 0 for none; shape ``(n,)``. The receivers get the last
+    tasks of this rank, in the order of `to`.
 
     Raises
     ------
@@ -144,15 +142,13 @@ class Plan:
 
     A plan can move several arrays, in the same order on all ranks. It is freed with its
     last reference, which must end before MPI_Finalize. If the communicator is freed
-    first, call `close` before.
+    earlier, call `close` before that.
 
     Attributes
     ----------
     before, after
         Numbers of tasks of this rank before and after the exchange.
-    kept
-        Number of tasks that this rank keeps; these are its first tasks.
-    to, tasks_to
+    kept Number of tasks that this rank keeps, namely its first ones. to, tasks_to
         Ranks that receive tasks, and number of tasks per rank; shape ``(n,)``.
     sources, tasks_from
         Ranks that send tasks, ascending, and number of tasks per rank; shape ``(n,)``.
@@ -191,12 +187,13 @@ class Plan:
         topoloom.Error
             If the array is invalid; other ranks then wait for this rank.
         mpi4py.MPI.Exception
-            If another rank failed; the attribute `tasks` has the tasks of this rank.
+            If another rank failed; the exception's attribute `tasks` has the tasks of
+            this rank.
         """
         return self.start(tasks).finish()
 
     def start(self, tasks: ArrayLike) -> ExchangeRequest:
-        """Start `exchange`; the program can use `kept` of the request meanwhile."""
+        """Start `exchange`; meanwhile, `kept` of the returned request can be used."""
         given = np.asarray(tasks)
         if given.dtype.hasobject or given.dtype.itemsize == 0:
             raise Error(f"tasks of type {given.dtype} have no fixed size in bytes")
@@ -247,8 +244,8 @@ class Plan:
         topoloom.Error
             If the arrays are invalid; other ranks then wait for this rank.
         mpi4py.MPI.Exception
-            If another rank failed; the attributes `tasks` and `sizes` have the tasks of
-            this rank.
+            If another rank failed; the exception's attributes `tasks` and `sizes` have
+            the tasks of this rank.
         """
         given = np.asarray(tasks)
         lengths = np.asarray(sizes)
@@ -266,7 +263,7 @@ class Plan:
             )
         try:
             after = self.exchange(lengths.astype(np.int64))
-        except error_class() as error:  # No element has been sent.
+        except error_class() as error:  # No element has been sent at this point.
             error.tasks, error.sizes = given, lengths
             raise
         width = given.dtype.itemsize

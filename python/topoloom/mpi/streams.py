@@ -26,8 +26,8 @@ _HANDLER = ctypes.CFUNCTYPE(
     ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int
 )
 _MAX_BYTES = 2**31 - 1
-_NUMBERS = "iufc"  # kinds of dtypes that are converted to each other
-#: Passes an exception of a handler through C to the Python caller.
+_NUMBERS = "iufc"  # kinds of dtypes that can be converted to each other
+#: Passes a handler's exception through C to the Python caller.
 _handler_errors = threading.local()
 #: Prevents garbage collection of open streams, because C calls their handlers.
 _open_streams: set[Stream] = set()
@@ -59,11 +59,10 @@ class Stream:
         As in ``topoloom_stream.h``, in bytes and seconds; 0 for the default.
     dimensions
         Number of dimensions of the virtual mesh, from 1 (direct) to 4. ``"auto"``
-        chooses them for each phase from the pushes of the previous phase, and also
-        `bucket_bytes` and `flush_timeout` if they are 0.
-    alpha, beta
-        Seconds per message and per byte for ``"auto"``; 0: measure them.
-    mpicc
+        chooses the number for each phase from the pushes of the previous phase, and
+        likewise `bucket_bytes` and `flush_timeout` if they are 0.
+    alpha, beta Seconds per message and per byte for ``"auto"``; if 0, they are
+    measured. mpicc
         Compiler of mpi4py's MPI; default: from mpi4py's configuration, else mpicc.
 
     Raises
@@ -137,8 +136,7 @@ class Stream:
             If a rank, shape, type or value is invalid; nothing is pushed.
         mpi4py.MPI.Exception
             If this rank has already called `done` in the phase.
-        ValueError
-            If the stream is closed; the same in all calls except `close`.
+        ValueError If the stream is closed; all calls except `close` raise this.
         """
         self._get_open_stream()
         given = np.atleast_1d(np.asarray(items))
@@ -193,7 +191,7 @@ class Stream:
         return self._pop_received_items()
 
     def settings(self) -> tuple[int, int, float]:
-        """Return dimensions, bucket bytes and flush seconds of the next phase."""
+        """Return the dimensions, bucket bytes and flush seconds for the next phase."""
         dimensions, size, timeout = ctypes.c_int(), ctypes.c_int(), ctypes.c_double()
         self._check_status(
             self._library.topoloom_stream_get_settings(
@@ -221,7 +219,7 @@ class Stream:
         failure: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        # After an error, other ranks can be in the middle of the phase.
+        # After an error, other ranks can still be in the middle of the phase.
         if failure is None:
             self.close()
         elif self._stream:

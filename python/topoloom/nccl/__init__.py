@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""NCCL's collectives: rings, trees, exchanges, messages and predicted times."""
+"""Models NCCL's collectives: rings, trees, messages and predicted times."""

@@ -17,7 +17,7 @@ from topoloom.nccl.communicator import Communicator
 
 
 class TreeNode(NamedTuple):
-    """The neighbors of a node in a binary tree over nodes; None if absent.
+    """The parent and children of a node in a binary tree over nodes; None if absent.
 
     Attributes
     ----------
@@ -43,9 +43,9 @@ class Tree(NamedTuple):
 def make_binary_tree(count: int) -> list[TreeNode]:
     """Make the in-order tree over nodes 0 to ``count - 1``.
 
-    The lowest set bit of a node's number is its height. The parent has the next higher
-    bit in place of this bit or, if this node does not exist, neither bit. Node 0 is the
-    root.
+    The lowest set bit of a node's number determines its height. In the parent's number,
+    this bit is clear and the next higher bit is set; if there is no such node, both
+    bits are clear. Node 0 is the root.
     """
     parents: list[int | None] = [None]
     for node in range(1, count):
@@ -64,7 +64,7 @@ def make_binary_tree(count: int) -> list[TreeNode]:
 
 
 def make_double_binary_tree(count: int) -> tuple[list[TreeNode], list[TreeNode]]:
-    """Make a tree and its complement: mirrored, or shifted for an odd node count."""
+    """Make a tree and its complement, a mirrored tree, or shifted if `count` is odd."""
     first = make_binary_tree(count)
     odd = count % 2 == 1
 
@@ -84,7 +84,7 @@ def make_double_binary_tree(count: int) -> tuple[list[TreeNode], list[TreeNode]]
 
 
 def make_ring(group: Communicator, channel: int) -> list[int]:
-    """List the ranks of a channel's ring from rank 0, as NCCL prints them."""
+    """List the ranks of a channel's ring, starting at rank 0 as NCCL's output does."""
     ranks = [
         rank
         for node in range(len(group.nodes))
@@ -95,7 +95,7 @@ def make_ring(group: Communicator, channel: int) -> list[int]:
 
 
 def make_tree(group: Communicator, channel: int) -> Tree:
-    """Make the tree of a channel; `down` lists the next rank of the chain first."""
+    """Make the tree of a channel; in `down`, the next rank of the chain is first."""
     up = [-1] * group.ranks
     down: list[list[int]] = [[] for _ in range(group.ranks)]
     chains = [group.chain_order(n, channel) for n in range(len(group.nodes))]

@@ -2,8 +2,8 @@
 """Describes NCCL communicators: ranks per node, and channel paths through nodes.
 
 NCCL searches the topology of a node for channels: paths that enter at the GPU next to
-one NIC, visit all GPUs and leave through another NIC. This module has the orders that
-NCCL prints for nodes with an NVSwitch; for other nodes, pass the paths.
+one NIC, visit all GPUs and leave through another NIC. For nodes with an NVSwitch, this
+module makes the paths that NCCL prints; for other nodes, pass the paths.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def make_switched_paths(gpus: int, nics: int) -> NodePaths:
 
 @dataclass(frozen=True)
 class Communicator:
-    """A communicator: ranks by node, and the paths of channels through each node.
+    """A communicator: the ranks of each node, and channel paths through each node.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ class Communicator:
 
     @property
     def channels(self) -> int:
-        """Number of channels, over which NCCL splits the data."""
+        """Number of channels over which NCCL splits the data."""
         return 2 * self.paths_per_node
 
     def ring_order(self, node: int, channel: int) -> tuple[int, ...]:
@@ -139,7 +139,7 @@ class Communicator:
 def make_communicator(
     members: Sequence[int], gpus_per_node: int, nics: int | None = None
 ) -> Communicator:
-    """Make a communicator whose rank i is rank ``members[i]`` of the job.
+    """Make a communicator in which rank i is rank ``members[i]`` of the job.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def make_communicator(
 def check_world(ranks: int, gpus_per_node: int) -> None:
     """Raise `topoloom.Error` if the job is too large or does not fill its last node."""
     if gpus_per_node < 1:
-        raise Error(f"nodes have {gpus_per_node} GPUs; give them 1 or more")
+        raise Error(f"nodes have {gpus_per_node} GPUs; specify 1 or more")
     if ranks > MAX_RANKS:
         raise Error(
             f"a job of {ranks:,} ranks is too large to list what NCCL sends; give at "

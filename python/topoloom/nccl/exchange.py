@@ -2,9 +2,9 @@
 """Order and routes of point-to-point messages in all-to-all, gather and scatter.
 
 NCCL exchanges messages in rounds, between groups of up to eight GPUs of a node. In the
-rounds, a group sends to the group at distance 0, 1, 3, 6, 10, ..., so that no two
-groups send to the same group and a slow node does not delay the next rounds. Within a
-pair of groups, GPU i sends to i, i + 1, i + 2, ...
+rounds, each group sends to the group at distance 0, 1, 3, 6, 10, ... from it. Thus no
+two groups send to the same group, and a slow node does not delay the next rounds.
+Within a pair of groups, GPU i sends to i, i + 1, i + 2, ...
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ Ints = NDArray[np.int64]
 GROUP = 8
 
 
-class Partners(NamedTuple):
-    """The target and the source rank of a rank in a round."""
+class RoundPartners(NamedTuple):
+    """The ranks to which a rank sends, and from which it receives, in a round."""
 
     target: int
     source: int
 
 
-def plan_rounds(group: Communicator) -> list[list[Partners]]:
-    """List all ranks' partners per round; in the first, each rank sends to itself."""
+def plan_rounds(group: Communicator) -> list[list[RoundPartners]]:
+    """List each round's partners of all ranks; in round 0, ranks send to themselves."""
     size = _compute_group_size(group)
     groups = [
         ranks[first : first + size]
@@ -43,12 +43,12 @@ def plan_rounds(group: Communicator) -> list[list[Partners]]:
     found = []
     for step in _yield_quadratic_steps(count):
         for delta in range(size):
-            partners = [Partners(0, 0)] * group.ranks
+            partners = [RoundPartners(0, 0)] * group.ranks
             for number, ranks in enumerate(groups):
                 ahead = groups[(number + step) % count]
                 behind = groups[(number - step) % count]
                 for place, rank in enumerate(ranks):
-                    partners[rank] = Partners(
+                    partners[rank] = RoundPartners(
                         ahead[(place + delta) % size], behind[(place - delta) % size]
                     )
             found.append(partners)
@@ -56,7 +56,7 @@ def plan_rounds(group: Communicator) -> list[list[Partners]]:
 
 
 def find_relays(group: Communicator, source: Ints, target: Ints) -> Ints:
-    """Find the rank that relays each message; for direct messages, the source.
+    """Find the rank that relays each message; this is the source if it sends directly.
 
     Between nodes, the GPU with the target's node-local index relays a message, so that
     messages to one target share one rail (PXN). The relay receives the message over

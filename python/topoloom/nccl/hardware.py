@@ -37,9 +37,8 @@ class Hardware:
         Whether NVSwitches can reduce data (NVLS).
     protocols
         Subset of `topoloom.nccl.tuning.PROTOCOLS` that the vendor's settings allow.
-    slowness
-        Factor on NCCL's constants for the time of a launch and a step.
-    source
+    slowness Factor by which the time of a launch and of a step exceeds NCCL's
+    constants. source
         Source of the rates, as a citation.
     """
 

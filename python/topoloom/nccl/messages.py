@@ -27,12 +27,12 @@ ALGORITHMS = ("ring", "tree", "nvls")
 
 #: Bytes of PyTorch's barrier, an all-reduce of one element.
 _BARRIER_BYTES = 4
-#: Limit on pairs of ranks in an all-to-all; relays nearly double the messages.
+#: Maximum number of rank pairs in an all-to-all; relays nearly double the messages.
 MAX_PAIRS = 2 * 10**7
 
 
 class Messages(NamedTuple):
-    """A table of messages; a pair of ranks can occur several times."""
+    """A table of messages, in which a pair of ranks can occur several times."""
 
     source: Ints
     target: Ints
@@ -78,8 +78,8 @@ def expand_collective(
     algorithm
         Algorithm of allreduce, from `ALGORITHMS`. With ``nvls``, the NVSwitch reduces:
         every rank sends a share of its data to each head rank of its node. Heads
-        exchange sums along trees and send them back. The switch carries a share once,
-        for any number of senders or receivers.
+        combine the sums along trees and send the results back. Each share crosses the
+        switch once, however many ranks send or receive it.
 
     Raises
     ------
@@ -106,7 +106,7 @@ def expand_collective(
     elif operation in ("bcast", "reduce"):
         _add_ring_rooted(rows, group, bytes, root, away=operation == "bcast")
     elif operation in ("alltoall", "gather", "scatter"):
-        return _expand_exchange(group, operation, bytes, root)
+        return _expand_direct_messages(group, operation, bytes, root)
     else:
         raise Error(
             f"NCCL has no {operation}; messages of MPI programs follow the schedules "
@@ -125,8 +125,8 @@ def _add_ring_blocks(
 ) -> None:
     """Add the messages of a ring, in which every link carries all blocks except one.
 
-    A gather omits the next rank's block, which starts there; a reduction omits the
-    rank's own block, whose sum ends at the rank.
+    A gather omits the next rank's block, because this block starts there; a reduction
+    omits the sender's own block, because its sum ends at the sender.
     """
     for channel, share in enumerate(_split_evenly(bytes, group.channels)):
         ranks, pieces = make_ring(group, channel), _split_evenly(share, group.ranks)
@@ -180,7 +180,7 @@ def _add_ring_rooted(
             rows.add(source, target, share)
 
 
-def _expand_exchange(
+def _expand_direct_messages(
     group: Communicator, operation: str, bytes: int, root: int
 ) -> Messages:
     everyone = np.arange(group.ranks)
@@ -196,7 +196,7 @@ def _expand_exchange(
 
 
 def exchange_rounds(group: Communicator, bytes: int) -> list[Messages]:
-    """List the messages per round of an all-to-all with blocks of `bytes`."""
+    """For each round of an all-to-all with blocks of `bytes`, list the messages."""
     ranks = np.arange(group.ranks)
     return [
         _route_by_relays(

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Predicts the time of a collective and the algorithm that NCCL chooses.
+"""Predicts a collective's time, and which algorithm NCCL chooses.
 
-NCCL's published tuning model adds the latency of consecutive steps and the transfer
-time on the slowest link. This module adds three effects: NCCL uses few channels for
-small data, NVSwitches reduce chunk by chunk, and a CPU posts each inter-node chunk.
-NCCL has no model of all-to-all exchanges.
+NCCL's published tuning model is the sum of the latency of consecutive steps and the
+transfer time on the slowest link. This module adds three effects: NCCL uses few
+channels for small data, NVSwitches reduce chunk by chunk, and a CPU posts each
+inter-node chunk. NCCL has no model for all-to-all exchanges.
 """
 
 from __future__ import annotations
@@ -28,16 +28,17 @@ from topoloom.nccl.tuning import (
     TREE,
     TREE_CHUNK,
     TREE_SHARE,
-    Generation,
+    GenerationLimits,
 )
 from topoloom.support.name_lookup import describe_unknown_name
 
 OPERATIONS = ("allreduce", "allgather", "reduce_scatter", "bcast", "reduce", "alltoall")
 
-#: Limit on block bytes for which all-to-all uses the protocol LL.
+#: Maximum block size in bytes with which an all-to-all uses the protocol LL.
 _LL_BLOCK = 16384
-#: Number of channels of an exchange, and bytes of a block per channel before NCCL uses
-#: another channel (NCCL 2.30, addP2pToPlan of src/enqueue.cc).
+#: Maximum number of channels of an exchange, and how many bytes of a block a channel
+#: carries before NCCL uses another one. Source: NCCL 2.30, addP2pToPlan of
+#: src/enqueue.cc.
 _EXCHANGE_CHANNELS = 32
 _EXCHANGE_PART = 32 * (1 << 19)
 
@@ -53,8 +54,7 @@ class AlgorithmTime(NamedTuple):
         Name from `topoloom.nccl.tuning.PROTOCOLS`.
     seconds
         Predicted time, including the effects that NCCL's model omits.
-    estimate
-        Seconds according to NCCL's model, by which NCCL chooses.
+    estimate Seconds according to NCCL's own model, by which it chooses.
     """
 
     algorithm: str
@@ -102,11 +102,11 @@ def predict_algorithms(
             f"no {operation} of {bytes} bytes on {nodes} nodes with {local} of "
             f"{hardware.gpus} GPUs each"
         )
-    job = _Job(hardware, nodes, local)
+    job = _TimePredictor(hardware, nodes, local)
     if job.ranks == 1:
         return [AlgorithmTime("ring", "Simple", 0.0, 0.0)]
     if operation == "alltoall":
-        return [_predict_exchange(job, bytes)]
+        return [_predict_all_to_all(job, bytes)]
     found = [
         _predict_ring(job, operation, bytes, protocol) for protocol in job.protocols
     ]
@@ -117,13 +117,13 @@ def predict_algorithms(
     return sorted(found, key=lambda choice: choice.estimate)
 
 
-class _Job:
+class _TimePredictor:
     """A communicator on identical nodes; rates in GB/s, latencies in microseconds."""
 
     def __init__(self, hardware: Hardware, nodes: int, local: int) -> None:
         self.hardware, self.nodes, self.local = hardware, nodes, local
         self.ranks = nodes * local
-        self.generation: Generation = GENERATIONS[hardware.generation]
+        self.generation: GenerationLimits = GENERATIONS[hardware.generation]
         self.nvlink = hardware.nvlink_rate / 1e9
         self.net = hardware.nics * hardware.nic_rate / 1e9
         self.channels = (
@@ -134,7 +134,7 @@ class _Job:
         self.protocols = [PROTOCOLS.index(name) for name in hardware.protocols]
 
     def time(self, latency: float, bytes: int, rate: float) -> float:
-        """Return seconds from a latency in us, and bytes at a rate in GB/s."""
+        """Return the seconds of a latency in us plus bytes at a rate in GB/s."""
         return 1e-6 * (latency * self.hardware.slowness + bytes / (1e3 * rate))
 
     def predict(
@@ -149,8 +149,8 @@ class _Job:
     ) -> AlgorithmTime:
         """Predict an algorithm whose channels carry equal amounts of data.
 
-        NCCL uses another channel only if all channels have enough data. Each channel
-        has the rate of its path. Along trees, channels send chunks.
+        NCCL uses another channel only if all channels have enough data. A channel's
+        rate is that of its path. Along trees, channels send chunks.
         """
         filled = bytes / (CHANNEL_BYTES[protocol] * blocks)
         used = min(max(filled, 1.0), 2 * self.channels)
@@ -166,8 +166,8 @@ class _Job:
     def estimate_posting(self, messages: float) -> float:
         """Return the seconds that a CPU needs to post a GPU's messages along trees.
 
-        The CPU posts one receive per send. A node has up to three neighbors in one tree
-        and is a leaf in the other: two neighbors on average.
+        The CPU posts one receive per send. A node has up to three neighbors in one
+        tree, and one in the other, where it is a leaf: two on average.
         """
         neighbors = min(self.nodes - 1, 2)
         return messages * 2 * neighbors * self.hardware.post_s
@@ -185,7 +185,7 @@ class _Job:
 
 
 def _predict_ring(
-    job: _Job, operation: str, bytes: int, protocol: int
+    job: _TimePredictor, operation: str, bytes: int, protocol: int
 ) -> AlgorithmTime:
     ranks = job.ranks
     rate = (
@@ -215,7 +215,7 @@ def _predict_ring(
     return job.predict("ring", protocol, latency, bytes, rate * ranks / steps, blocks)
 
 
-def _predict_tree(job: _Job, bytes: int, protocol: int) -> AlgorithmTime:
+def _predict_tree(job: _TimePredictor, bytes: int, protocol: int) -> AlgorithmTime:
     rate = job.nvlink
     if job.nodes == 2:  # Each node sends all data once, half along each tree.
         rate = min(job.nvlink, 2 * job.net)
@@ -239,8 +239,8 @@ def _predict_tree(job: _Job, bytes: int, protocol: int) -> AlgorithmTime:
     return job.predict("tree", protocol, latency, bytes, rate / 2, chunk=chunk)
 
 
-def _compute_tree_chunk(job: _Job, protocol: int, bytes: int) -> int:
-    """Return the bytes of a chunk, which shrink for small data with LL128.
+def _compute_tree_chunk(job: _TimePredictor, protocol: int, bytes: int) -> int:
+    """Return the bytes of a chunk; with LL128, chunks are smaller for small data.
 
     Source: NCCL 2.30, calcCollChunking of src/enqueue.cc.
     """
@@ -254,12 +254,15 @@ def _compute_tree_chunk(job: _Job, protocol: int, bytes: int) -> int:
     return chunk
 
 
-def _predict_switch(job: _Job, bytes: int, uses_old_latency: bool) -> AlgorithmTime:
+def _predict_switch(
+    job: _TimePredictor, bytes: int, uses_old_latency: bool
+) -> AlgorithmTime:
     """Predict NVLS: the NVSwitch reduces chunk by chunk for each head and channel.
 
-    A GPU's links send its data once to be reduced, and the sum of its own share; they
-    receive the same bytes. A round of chunks takes one step of Simple and the transfer
-    time of its bytes; one more round fills the buffers.
+    A GPU's links send its data once to be reduced, and also the sum of its own share;
+    they receive the same bytes. A round of chunks takes one step of the protocol
+    Simple, plus the transfer time of its bytes. One more round is needed to fill the
+    buffers.
     """
     local = job.local
     rate = estimated_rate = (
@@ -285,7 +288,7 @@ def _predict_switch(job: _Job, bytes: int, uses_old_latency: bool) -> AlgorithmT
     return AlgorithmTime("nvls", "Simple", time, estimate)
 
 
-def _compute_switch_round(job: _Job, bytes: int) -> int:
+def _compute_switch_round(job: _TimePredictor, bytes: int) -> int:
     """Return the bytes that all heads and channels reduce per round.
 
     Source: NCCL 2.30, calcCollChunking of src/enqueue.cc.
@@ -303,11 +306,12 @@ def _compute_switch_round(job: _Job, bytes: int) -> int:
     return pieces * 32768
 
 
-def _predict_exchange(job: _Job, bytes: int) -> AlgorithmTime:
+def _predict_all_to_all(job: _TimePredictor, bytes: int) -> AlgorithmTime:
     """Predict an all-to-all limited by a GPU's NVLinks and a node's NICs.
 
-    The CPU posts a send and a receive per rank of other nodes. Within a node, peers
-    share the channels; a rank's copy of its own block uses the channels of one peer.
+    The CPU posts a send and a receive for each rank on other nodes. Within a node,
+    peers share the channels; a rank's copy of its own block uses the channels of one
+    peer.
     """
     small = bytes <= _LL_BLOCK * job.ranks
     protocol = 0 if small and 0 in job.protocols else 2

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-#: Payload fraction of protocols: LL 4/8, LL128 120/128, Simple all but with more
-#: latency.
+#: Payload fraction of the protocols: 4/8 with LL, 120/128 with LL128, all with Simple,
+#: which has more latency.
 PROTOCOLS = ("LL", "LL128", "Simple")
 
 
-class Latencies(NamedTuple):
+class ProtocolLatencies(NamedTuple):
     """Latencies of a launch (``base``) and of a step, by protocol."""
 
     base: tuple[float, float, float]
@@ -23,31 +23,32 @@ class Latencies(NamedTuple):
     net: tuple[float, float, float]
 
 
-RING = Latencies((6.6, 14.0, 8.4), (0.6, 1.9, 3.4), (2.7, 4.0, 14.0))
-TREE = Latencies((6.8, 14.0, 8.4), (0.6, 1.25, 4.0), (5.0, 8.5, 14.0))
-#: Latency of NVLS in one node, and latency per step of inter-node trees.
+RING = ProtocolLatencies((6.6, 14.0, 8.4), (0.6, 1.9, 3.4), (2.7, 4.0, 14.0))
+TREE = ProtocolLatencies((6.8, 14.0, 8.4), (0.6, 1.25, 4.0), (5.0, 8.5, 14.0))
+#: Latency of NVLS in one node, and additional latency per step of inter-node trees.
 SWITCH_US = 25.0
 SWITCH_NET_US = 20.9
-#: `SWITCH_NET_US` before release `NEW_SWITCH_NET`; older releases ignore `switch_tree`.
+#: Value of `SWITCH_NET_US` before release `NEW_SWITCH_NET`; these releases also ignore
+#: `switch_tree`.
 OLD_SWITCH_NET_US = 14.0
 NEW_SWITCH_NET = (2, 28, 9)
-#: NCCL release of the constants.
+#: NCCL release from which the constants are.
 RELEASE = (2, 30, 0)
 
-#: Bytes per channel before NCCL uses another channel, by protocol; for LL in rings, per
-#: rank (getAlgoInfo of src/enqueue.cc: threads x bytes per thread).
+#: Bytes that a channel carries before NCCL uses another one, by protocol; for LL in
+#: rings, per rank (getAlgoInfo of src/enqueue.cc: threads x bytes per thread).
 CHANNEL_BYTES = (512 * 8, 640 * 8, 512 * 64)
 
 #: Maximum bytes of a chunk along a tree, by protocol: a slot of the channel buffer
 #: (src/init.cc).
 TREE_CHUNK = (32768, 576000, 524288)
 
-#: Factor on the step latency of Simple in inter-node rings.
+#: Factor on the latency of Simple in all-reduces along inter-node rings.
 PLATEAU = 1.4
 
 
-class Generation(NamedTuple):
-    """Rate limits of a GPU generation in GB/s, for one node, two nodes and more.
+class GenerationLimits(NamedTuple):
+    """Rate limits of a GPU generation in GB/s, for one node, for two, and for more.
 
     Attributes
     ----------
@@ -77,10 +78,10 @@ class Generation(NamedTuple):
 
 
 GENERATIONS = {
-    "ampere": Generation(
+    "ampere": GenerationLimits(
         87.7, (20.0,) * 3, (20.0,) * 3, (24.0, 23.6, 17.8), 0.0, (0.0, 0.0), (0, 0), 12
     ),
-    "hopper": Generation(
+    "hopper": GenerationLimits(
         141.0,
         (36.7,) * 3,
         (36.7, 36.7, 29.0),
@@ -90,7 +91,7 @@ GENERATIONS = {
         (16, 16),
         12,
     ),
-    "blackwell": Generation(
+    "blackwell": GenerationLimits(
         282.0,
         (40.0,) * 3,
         (55.6, 31.67, 20.0),
@@ -105,7 +106,8 @@ GENERATIONS = {
 #: Rate of LL in two nodes and in more, with AMD CPUs (True) or Intel CPUs.
 LL_NET_RATE = {False: (39.0, 20.4), True: (22.5, 19.0)}
 
-#: Fraction of its rate that a tree reaches, by protocol, for 64 B, 128 B, ... 512 MB.
+#: Fraction of its rate limit that a tree reaches, by protocol, for 64 B, 128 B, ... 512
+#: MB.
 TREE_SHARE = {
     "LL": (
         *(1.0, 1.0, 1.0, 1.0, 0.9, 0.8, 0.7, 0.7, 0.7, 0.7, 0.6, 0.5),

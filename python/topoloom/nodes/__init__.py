@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compute nodes: levels, CPUs, memory, devices and host names."""
+"""Describes compute nodes: levels, CPUs, memory, devices and host names."""

@@ -2,8 +2,8 @@
 """The common shape of heterogeneous nodes, and the slots that each node has in it.
 
 In the core, all nodes of a machine have one shape. If nodes differ, this is the
-smallest shape that contains every node with unchanged distances: a level per distance,
-sized for the largest node. Nodes lack some slots of the shape::
+smallest shape that contains every node with unchanged distances: it has one level per
+distance, large enough for the largest node. Nodes lack some slots of this shape::
 
     2 packages of 4 cores       distance 8:16    4 . . .   4 . . .
     1 package of 6 cores        distance 8       6 . . . . .
@@ -21,20 +21,19 @@ from topoloom._core import Error
 from topoloom.nodes.node_parts import MAX_CPUS, Levels, compress_port_costs
 
 
-class CommonShape(NamedTuple):
+class CommonNodeShape(NamedTuple):
     """A node shape, and the slots of the shape that each node has."""
 
     levels: Levels
-    slots: list[
-        tuple[int, ...]
-    ]  # for each node: slots of the shape by local slot, ascending
+    #: For each node, the slot of the shape for each local slot; ascending.
+    slots: list[tuple[int, ...]]
 
 
-def find_common_shape(nodes: Sequence[Levels]) -> CommonShape:
+def find_common_shape(nodes: Sequence[Levels]) -> CommonNodeShape:
     """Find the smallest shape that contains all of these nodes.
 
-    Nodes whose port costs differ get separate slots. Raises `topoloom.Error` if the
-    shape has too many slots.
+    Nodes whose port costs differ get separate slots of the shape. Raises
+    `topoloom.Error` if the shape has too many slots.
     """
     distance = sorted({d for node in nodes for d in node.distance})
     by_distance = [_multiply_sizes_by_distance(node, distance) for node in nodes]
@@ -56,7 +55,7 @@ def _overlay(
     by_distance: list[list[int]],
     distance: Sequence[int],
     apart: bool,
-) -> CommonShape | None:
+) -> CommonNodeShape | None:
     """Overlay nodes, or place them side by side; None if their port costs differ."""
     sizes = [max(column) for column in zip(*by_distance, strict=True)]
     tops = [sizes_of_node[-1] for sizes_of_node in by_distance]
@@ -84,7 +83,7 @@ def _overlay(
     for place in range(1, math.prod(sizes)):
         filled.append(
             costs.get(place, filled[-1])
-        )  # any cost is valid if no node has the slot
+        )  # if no node has the slot, any cost is valid
     port = compress_port_costs(filled)
     used_levels = [level for level, size in enumerate(sizes) if size > 1] or [0]
     levels = Levels(
@@ -92,4 +91,4 @@ def _overlay(
         tuple(distance[level] for level in used_levels),
         tuple(port),
     )
-    return CommonShape(levels, slots)
+    return CommonNodeShape(levels, slots)

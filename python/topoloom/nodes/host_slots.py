@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Converts between global slot numbers and slot numbers of a host.
 
-If nodes differ, a machine's numbering has more slots per node than most nodes have.
+If nodes differ, the machine numbers more slots per node than most nodes have.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class HostSlots:
             self.counts[at] = len(kind.slots)
             self._local[number, list(kind.slots)] = np.arange(len(kind.slots))
 
-    def local(self, slots: npt.ArrayLike) -> Ids:
-        """Convert global slots to local slots of hosts; -1 if they do not exist."""
+    def to_local_slots(self, slots: npt.ArrayLike) -> Ids:
+        """Convert global slots to local slots of hosts; -1 for nonexistent slots."""
         given = np.asarray(slots, np.int64)
         host, index = np.divmod(given, self._per_host)
         return self._local[self._type[host], index]
@@ -54,13 +54,15 @@ class HostSlots:
         """Count the existing slots of some nodes."""
         per_node = self._machine.slots_per_node
         first = np.asarray(nodes, np.int64)[:, None] * per_node
-        return int(np.count_nonzero(self.local(first + np.arange(per_node)) >= 0))
+        return int(
+            np.count_nonzero(self.to_local_slots(first + np.arange(per_node)) >= 0)
+        )
 
     def drop_missing(self, allocation: Allocation) -> Allocation:
         """Remove slots that do not exist from an allocation."""
         if not self._types:
             return allocation
-        is_existing = self.local(allocation.slots) >= 0
+        is_existing = self.to_local_slots(allocation.slots) >= 0
         if is_existing.all():
             return allocation
         return Allocation(

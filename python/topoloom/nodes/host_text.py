@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Names of vacant positions, and nodes per host, without building a machine.
+"""Finds vacant positions, and nodes per host, without building a machine.
 
 A position in a torus may be vacant: its node has a name such as ``vacant_17``, and no
 job runs there. This module does not import numpy.

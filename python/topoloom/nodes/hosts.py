@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Converts between nodes and hosts. Hosts are nodes, or groups of nodes on rails.
+"""Converts between nodes and hosts. A host is a node, or the GPUs of a rail network.
 
 In a rail network each node is a GPU; the GPUs of a host are consecutive nodes.
 """
@@ -72,7 +72,7 @@ def names_by_node(
     return tuple(_assign_host_names(machine, nodes, names)[1])
 
 
-def names_by_host(
+def list_host_names(
     machine: Machine, nodes: Sequence[int] | npt.NDArray[Any], names: Sequence[str]
 ) -> list[str]:
     """Return the name of each host; see `names_by_node` for `names`."""
@@ -113,9 +113,9 @@ def _assign_host_names(
 
 
 def host_machine(machine: Machine) -> Machine:
-    """Convert a rail network to a machine whose nodes are hosts; return others as is.
+    """Convert a rail network to a machine whose nodes are hosts; keep other machines.
 
-    A host is down if one of its nodes is.
+    A host is down if one of its nodes is down.
     """
     if machine.nodes_per_host == 1:
         return machine
@@ -129,7 +129,7 @@ def host_machine(machine: Machine) -> Machine:
 
 
 def fully_allocated_hosts(free: Allocation) -> Ids:
-    """List the hosts whose slots are all in an allocation, in its order."""
+    """List the hosts whose slots are all in the allocation, in allocation order."""
     machine = free.machine
     slots = np.asarray(free.slots, np.int64) // slots_per_host(machine)
     counts = np.bincount(slots, minlength=host_count(machine))

@@ -13,8 +13,8 @@ from enum import IntEnum
 
 from topoloom.nodes.node_parts import ETHERNET, NIC
 
-#: Prefixes of fabric device names from drivers and systemd; ``hsn0`` and ``cxi0`` are
-#: Slingshot NICs.
+#: Prefixes of the device names that drivers and systemd give to fabric NICs; ``hsn0``
+#: and ``cxi0`` are Slingshot NICs.
 _FABRIC = re.compile(r"(?:ib[0-9ps]|hfi|opa|hsn|cxi|bxi|efa)")
 #: Drivers of NICs that support RDMA only over Ethernet.
 _OVER_ETHERNET = re.compile(

@@ -19,7 +19,7 @@ from topoloom.nodes.node_parts import (
 )
 from topoloom.support.number_ranges import join_numbers
 
-#: hwloc's types of shared resources, and the names of their levels in
+#: hwloc's types of shared resources -> names of their levels, keys of
 #: `node_parts.COSTS`. Among levels with equal costs, the first one determines the name.
 SHARED = {
     "L2Cache": "L2",
@@ -61,8 +61,8 @@ class NodeCores:
     Attributes
     ----------
     cores
-        Bit mask of the CPUs (hardware threads) of each core; cores of a container are
-        consecutive.
+        Bit mask of the CPUs (hardware threads) of each core; the cores of each
+        container are consecutive.
     containers
         Resources shared by cores, in any order.
     devices
@@ -74,7 +74,7 @@ class NodeCores:
     devices: Sequence[NearDevice] = ()
 
     def restrict_to(self, cpus: int) -> NodeCores:
-        """Remove all CPUs that are not in a bit mask, and cores without CPUs."""
+        """Remove CPUs that are not in a bit mask, then cores without CPUs."""
         cores = [core & cpus for core in self.cores if core & cpus]
         kept = (Container(kind, mask & cpus) for kind, mask in self.containers)
         devices = [device._replace(cpus=device.cpus & cpus) for device in self.devices]
@@ -94,8 +94,8 @@ class NodeCores:
 def format_levels(inside: NodeCores) -> str:
     """Format levels as ``+node:4:2,distance=2:16``; "" for a single core.
 
-    Only containers that divide all cores equally form a level, so an irregular node has
-    fewer levels. If cores differ in distance to the NICs, ``,port=0:8`` follows.
+    Containers form a level only if they divide all cores equally, so an irregular node
+    has fewer levels. If cores differ in distance to the NICs, ``,port=0:8`` follows.
     """
     levels = _choose_levels(inside)
     if not levels:
@@ -111,7 +111,7 @@ def format_levels(inside: NodeCores) -> str:
 
 
 def add_hop_weight(levels: str) -> str:
-    """Append the cost of a hop between nodes to the result of `format_levels`."""
+    """Append the cost of a hop between nodes to text from `format_levels`."""
     if not levels:
         return ""
     distances, mark, port = levels.partition(",port=")
@@ -149,8 +149,8 @@ def _find_nearest_cpus(device: NearDevice, inside: NodeCores) -> int:
 def _compute_port_costs(inside: NodeCores) -> list[int]:
     """Compute the cost of the route from each core to its nearest NIC.
 
-    This is the cost of the core's largest container without the NIC. A NIC outside all
-    containers has the same distance from all cores.
+    The cost is that of the largest container which has the core but not the NIC. A NIC
+    outside all containers has the same distance from all cores.
     """
     boundaries = sorted(
         (COSTS[SHARED[kind]], cpus)
@@ -195,7 +195,7 @@ def _choose_levels(inside: NodeCores) -> list[tuple[int, str]]:
 def _group_containers(
     shared: Iterable[tuple[str, int]], packages: list[int], count: int
 ) -> dict[tuple[str, int], list[int]]:
-    """Group containers by kind and size, because containers of a kind can be nested.
+    """Group containers by kind and size, because containers of one kind can be nested.
 
     Drop containers that span packages, and dies or groups that equal a package.
     """
@@ -223,7 +223,7 @@ def _find_regular_size(masks: list[int], core_of: dict[int, int]) -> int:
 
 
 def _nest_levels(shares: dict[int, str]) -> list[tuple[int, str]]:
-    """Choose levels, bottom-up; costs increase, and sizes divide each other."""
+    """Choose levels bottom-up; costs increase, and each size divides the next."""
     levels: list[tuple[int, str]] = []
     for size in sorted(shares, reverse=True):
         name = shares[size]

@@ -29,7 +29,7 @@ _PACKAGES = ("package", "socket")
 #: Device kinds: a NIC that MPI uses, and a slower NIC that MPI does not use.
 NIC, ETHERNET = "nic", "ethernet"
 DEVICE_KINDS = ("gpu", NIC, ETHERNET)
-#: Larger than on any real node; limits memory and time for malformed files.
+#: Limits, larger than on any real node, on memory and time for malformed files.
 MAX_CPUS = 16_384
 MAX_DEVICES = 1024
 
@@ -94,11 +94,11 @@ class NodeParts:
 
 
 class Levels(NamedTuple):
-    """Levels of a node, bottom-up, their distances, and costs of routes to its NIC."""
+    """Levels of a node, bottom-up; their distances; costs of routes to its NIC."""
 
     sizes: tuple[int, ...]
     distance: tuple[int, ...]  # ascending
-    port: tuple[int, ...] = ()  # cost of each of several equally long runs of slots
+    port: tuple[int, ...] = ()  # cost for each of several equally long runs of slots
 
     @property
     def slot_count(self) -> int:
@@ -124,7 +124,8 @@ class NodeType:
     levels
         Levels of these nodes, which differ from the levels of the machine.
     slots
-        ``slots[i]`` is the slot of the machine's node shape for local slot i.
+        ``slots[i]`` is the slot in the machine's node shape that stands for local slot
+        i.
     parts
         CPUs and devices of these nodes, by local slot.
     """
@@ -155,7 +156,7 @@ def package_count(sizes: Sequence[int], names: Sequence[str]) -> int:
 
 
 def compress_port_costs(costs: Sequence[int]) -> list[int]:
-    """Compress the port costs of slots to one cost per equal run; [] if all are 0.
+    """Compress port costs to one per run of equal length and cost; [] if all are 0.
 
     >>> compress_port_costs([0, 0, 8, 8])
     [0, 8]

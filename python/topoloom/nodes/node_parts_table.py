@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables with a node's CPUs, devices and memory, for machines and placements.
+"""Tables of a node's CPUs, devices and memory, in machine and placement files.
 
 ::
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tables ``node``, or ``nodes`` if nodes differ, of placement files."""
+"""The table ``node`` of placement files, or tables ``nodes`` if nodes differ."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures of placements, tiles of process grids, and quadratic assignment."""
+"""Evaluates placements, tiles process grids, and solves quadratic assignment."""
 
 from topoloom.support.public_names import make_lazy_attributes
 

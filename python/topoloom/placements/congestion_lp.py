@@ -2,7 +2,7 @@
 """Bounds congestion from below by a linear relaxation, for small problems.
 
 Source: Sudheer 2012, ch. 7. x[i, k] is the fraction of rank i on node k. z[p, k, l] is
-the fraction of pair p of communicating ranks on the nodes k and l.
+the fraction of pair p whose first rank is on node k and whose second is on node l.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from topoloom._core import Allocation, CommGraph, Error, Placement, judge
 from topoloom.placements.linear_program import solve
 
-#: Limit on the entries of z; a solution at the limit takes four minutes and 0.4 GiB.
+#: Maximum number of entries of z; solving a problem of this size takes four minutes and
+#: 0.4 GiB.
 MAX_ENTRIES = 60_000
 
 Floats = NDArray[np.float64]
@@ -29,10 +30,10 @@ Progress = Callable[[int], bool]
 
 @dataclass(frozen=True)
 class Relaxation:
-    """The proven bound of a relaxation, and a placement by rounding its solution."""
+    """The proven bound of a relaxation, and a placement rounded from its solution."""
 
-    bound: float  # lower bound of the congestion of all placements
-    placement: Placement  # maximizes the sum of x[rank, node]
+    bound: float  # lower bound on the congestion of any placement
+    placement: Placement  # slot of each rank; maximizes the sum of x[rank, node]
     congestion: float  # of `placement`
 
 
@@ -86,15 +87,15 @@ class _Problem:
     ranks: int
     first: Whole  # lower rank of each pair
     second: Whole  # higher rank of each pair
-    there: Floats  # bytes from first to second rank, relative to the largest message
+    there: Floats  # bytes from first to second rank; the largest value is 1
     back: Floats
     node_of_slot: Whole
     capacity: Whole  # number of slots per node
-    seconds: Any  # sparse matrix, links x pairs of nodes; relative times
+    seconds: Any  # sparse matrix of relative times, links x pairs of nodes
     unit: float  # seconds
 
     def single_pair_congestion(self) -> Floats:
-        """Return the congestion of pair p alone on the nodes k and l at [p, k, l]."""
+        """Return at [p, k, l] the congestion of pair p alone on nodes k and l."""
         nodes = len(self.capacity)
         most: Floats = self.seconds.max(axis=0).toarray().reshape(nodes, nodes)
         there, back = self.there[:, None, None], self.back[:, None, None]
@@ -102,12 +103,12 @@ class _Problem:
         return alone
 
     def partner_slots(self) -> Floats:
-        """Return the slots of node l for partners of a rank on node k at [k, l]."""
+        """Return at [k, l] how many partners of a rank on node k fit on node l."""
         return self.capacity[None, :] - np.eye(len(self.capacity))
 
 
 @dataclass(frozen=True)
-class _Prices:
+class _DualPrices:
     """Dual values (prices) of the constraints on links, pairs, pair ends and slots."""
 
     link: Floats
@@ -172,7 +173,7 @@ def _make_problem(graph: CommGraph, allocation: Allocation) -> _Problem:
 
 def _solve_relaxation(
     problem: _Problem, seconds: float | None, progress: Progress
-) -> tuple[Floats, _Prices] | None:
+) -> tuple[Floats, _DualPrices] | None:
     """Minimize t over x, z and y (bytes from node to node); return x and prices."""
     ranks, nodes, pairs = problem.ranks, len(problem.capacity), len(problem.first)
     t, x, z, y = _number_entries(
@@ -204,7 +205,7 @@ def _solve_relaxation(
     if found.status != 0:
         raise Error(f"the linear relaxation was not solved: {found.message}")
     price, limit = found.eqlin.marginals, found.ineqlin.marginals
-    return found.x[x], _Prices(
+    return found.x[x], _DualPrices(
         link=-limit[link],
         pair=-limit[pair],
         first=price[first],
@@ -216,7 +217,7 @@ def _solve_relaxation(
 def _make_equalities(
     problem: _Problem, columns: int, x: Whole, z: Whole, y: Whole
 ) -> tuple[tuple[Whole, Whole, Whole], Any]:
-    """Make the equalities: ranks on one node, and pairs on the nodes of their ranks.
+    """Make the equalities: a rank is on one node, a pair on the nodes of its ranks.
 
     Returns
     -------
@@ -245,7 +246,7 @@ def _make_equalities(
 def _make_inequalities(
     problem: _Problem, columns: int, t: Whole, x: Whole, z: Whole, y: Whole
 ) -> tuple[tuple[Whole, Whole, Whole], Any]:
-    """Make the inequalities: load of links and pairs at most t, and slots of nodes.
+    """Make the inequalities: loads of links and pairs are at most t; slots suffice.
 
     Returns
     -------
@@ -291,12 +292,13 @@ def _make_matrix(rows: int, columns: int, *terms: tuple[Any, Any, Any]) -> Any:
     return sparse.csr_array((value, (row, column)), shape=(rows, columns))
 
 
-def _compute_safe_bound(problem: _Problem, prices: _Prices) -> float:
+def _compute_safe_bound(problem: _Problem, prices: _DualPrices) -> float:
     """Compute a bound from prices that is valid despite rounding errors of the solver.
 
     A weighted mean of loads is at most the largest load, and equals a sum of costs of
-    pairs. Prices move costs between pairs and single ranks; each pair and rank costs at
-    least its minimum. Inexact prices weaken the bound, but it remains valid.
+    pairs. Prices shift costs between pairs and single ranks. Each pair, and the ranks
+    together, cost at least their minimum. Inexact prices weaken the bound, but it
+    remains valid.
     """
     link, alone = np.maximum(prices.link, 0), np.maximum(prices.pair, 0)
     weight = link.sum() + alone.sum()
@@ -332,7 +334,7 @@ def _compute_safe_bound(problem: _Problem, prices: _Prices) -> float:
 
 
 def _assign_ranks(cost: Floats, problem: _Problem) -> tuple[Whole, Whole]:
-    """Assign every rank to a slot position with the least total cost."""
+    """Assign ranks to slots with the least total cost; slots are allocation indices."""
     from scipy.optimize import linear_sum_assignment
 
     rank, slot = linear_sum_assignment(cost[:, problem.node_of_slot])

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Solves linear programs with scipy in a child process, which can be stopped.
 
-With a thread in place of a process, Python would abort if it exits during the solve.
+If a thread were used instead of a process, Python would abort when it exits while a
+solver is running.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def solve(progress: Callable[[int], bool], **program: Any) -> Any:
 
 
 def _solve_in_folder(folder: Path) -> None:
-    """Solve the linear program in a folder; runs in the child process of `solve`."""
+    """Solve the linear program stored in a folder, in the child process of `solve`."""
     from scipy.optimize import linprog
 
     with (folder / "program").open("rb") as file:

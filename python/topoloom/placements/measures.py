@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Table of the measures of a placement: keys, titles, units and direction.
+"""Table of the measures of a placement: keys, titles, units, whether less is better.
 
 JSON, tables, figures and the HTML page list measures in this order.
 """
@@ -127,7 +127,8 @@ MEASURES = {
 def collect_measures(judgement: Judgement, shared: bool = False) -> dict[str, float]:
     """Collect the values of a judgement by measure.
 
-    Slot load is included if ranks share slots, minimal share for adaptive routing.
+    Slot load is included only if ranks share slots, and the minimal share only with
+    adaptive routing.
     """
     values = {
         name: getattr(judgement, name)
@@ -140,7 +141,8 @@ def collect_measures(judgement: Judgement, shared: bool = False) -> dict[str, fl
 def measure_title(name: str, machine: Machine | None = None) -> str:
     """Return the title of a measure on a machine.
 
-    The title says distance for weighted hops, and host for nodes that are GPUs.
+    The title says "distance" instead of "hops" if hops are weighted, and "host" instead
+    of "node" if nodes are GPUs.
     """
     if name == "hops_per_byte" and machine and not machine.distances_are_hops:
         return "distance per byte"
@@ -170,7 +172,7 @@ def format_measure(name: str, value: float, machine: Machine) -> str:
 def format_measures(
     values: Mapping[str, float], machine: Machine | None = None
 ) -> dict[str, str]:
-    """Map the titles of measures to formatted values."""
+    """Map the title of each measure to its formatted value."""
     return {
         measure_title(name, machine): format_seconds(value)
         if name == "predicted_seconds"

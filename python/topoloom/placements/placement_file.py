@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads and writes placement files: machine, allocation, slots of ranks, measures."""
+"""Reads and writes placement files: machine, allocation, ranks' slots, measures."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ class PlacementFile:
     objective
         Objective that the mapper minimized.
     values
-        Measures of `judge`: ``hop_bytes``, ``congestion_max``, ...; also ``objective``,
-        if the objective is not a measure.
+        Measures of `judge`: ``hop_bytes``, ``congestion_max``, ...; also ``objective``
+        if the objective is none of these.
     mapper, seed, work
         Mapper, seed, and number of evaluated candidates.
     topoloom
@@ -89,7 +89,7 @@ class PlacementFile:
         /,
         **about: Any,
     ) -> PlacementFile:
-        """Measure a placement; `value` is the objective if it is not a measure."""
+        """Measure a placement; `value` is the objective's value if it is no measure."""
         values = collect_measures(judge(graph, allocation, placement))
         if value is not None:
             values["objective"] = value

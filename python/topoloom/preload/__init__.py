@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Builds, preloads and runs libraries in a user's MPI and NCCL programs."""
+"""Builds libraries, and preloads them into a user's MPI and NCCL programs."""

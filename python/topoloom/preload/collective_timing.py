@@ -18,7 +18,7 @@ MPI_OWN = "mpi"
 
 
 class TimingRequest(NamedTuple):
-    """A collective to time with several sizes and schedules, or `MPI_OWN`."""
+    """A collective to time, with several sizes, and with schedules or `MPI_OWN`."""
 
     operation: str
     ranks: int
@@ -31,7 +31,7 @@ class TimingResult(NamedTuple):
 
     #: Seconds by case and round; if interrupted, only complete rounds.
     samples: list[list[float]]
-    traces: str  # recorded call traces; empty if interrupted
+    traces: str  # recorded traces of calls; empty if interrupted
     interrupted: bool = False
 
 
@@ -44,7 +44,7 @@ def time_cases(
 ) -> TimingResult:
     """Run all cases in one job, in `repeats` rounds of one call per case.
 
-    A sample is the time from the common start of all ranks to the end of the last rank.
+    A sample is the time from the common start of all ranks until the last rank is done.
     If `traced`, each schedule is also traced once at the first size, after the
     measurement. Ctrl-C ends the measurement and returns the complete rounds, if any.
 
@@ -102,7 +102,7 @@ def _format_cases(request: TimingRequest, repeats: int, trace_in: Path | None) -
 
 
 def _parse_samples(file: Path, cases: int) -> tuple[list[list[float]], str]:
-    """Return the samples in the file and the last complete line."""
+    """Return the samples in the file, and its last complete line."""
     lines = file.read_text().splitlines(keepends=True) if file.exists() else []
     found: list[list[float]] = [[] for _ in range(cases)]
     last = ""

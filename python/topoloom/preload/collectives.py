@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Builds libtopoloom-collective and its timing program, and parses its settings."""
+"""Builds libtopoloom-collective and a timing program; parses the library's settings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from topoloom.preload.shim import build_program, build_shim
 from topoloom.support.files import check_writable, prefix_errors, read_text
 from topoloom.support.resources import find_shipped, require_core_library
 
-#: Options of the form NAME=FILE; mpi/collective/settings.c has the same list.
+#: Options whose value is a file; mpi/collective/settings.c has the same list.
 _FILES = {
     "machine": check_machine_file,
     "placement": check_placement_file,

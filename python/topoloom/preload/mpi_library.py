@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Builds libtopoloom-mpi, -balance and -stream, and formats machine files."""
+"""Builds libtopoloom-mpi, -balance and -stream; formats machine files for them."""
 
 from __future__ import annotations
 

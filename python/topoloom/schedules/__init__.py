@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collective schedules: choice, costs, contention and rank order."""
+"""Collective schedules: costs, choice, rank orders and exports."""
 
 from topoloom.support.public_names import make_lazy_attributes
 

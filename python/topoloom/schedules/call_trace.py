@@ -19,8 +19,8 @@ KINDS = ("call", "copy", "send", "receive")
 class Event(NamedTuple):
     """An action of a rank; `begin` and `end` are in seconds on a common clock.
 
-    A send begins when the rank calls MPI, a receive when the rank is ready for the
-    message. Sends and receives end when MPI reports completion. Copies include
+    A send begins when the rank calls MPI; a receive begins when the rank is ready for
+    the message. Sends and receives end when MPI reports completion. Copies include
     reductions.
     """
 
@@ -33,7 +33,7 @@ class Event(NamedTuple):
     end: float
 
 
-class Wait(NamedTuple):
+class LateWait(NamedTuple):
     """A round in which a rank waited for a message that was sent late."""
 
     receive: Event
@@ -65,7 +65,7 @@ class CallTrace:
         """Seconds from the first rank's begin to the last rank's end."""
         return max(event.end for event in self.select("call")) - self.begin
 
-    def waits(self) -> Iterator[Wait]:
+    def waits(self) -> Iterator[LateWait]:
         """Find rounds whose last message was sent after its receiver was ready."""
         sent = self._match_send_times()
         last: dict[tuple[int, int], Event] = {}
@@ -75,10 +75,10 @@ class CallTrace:
                 last[key] = event
         for receive in last.values():
             if sent[receive] > receive.begin:
-                yield Wait(receive, sent[receive], receive.begin)
+                yield LateWait(receive, sent[receive], receive.begin)
 
     def _match_send_times(self) -> dict[Event, float]:
-        """Map each receive to the begin time of the matching send."""
+        """Map each receive to the time when the matching send began."""
         sends: dict[tuple[int, int], list[float]] = defaultdict(list)
         for event in self.select("send"):
             sends[event.rank, event.peer].append(event.begin)

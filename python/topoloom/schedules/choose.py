@@ -26,7 +26,7 @@ from topoloom._core import (
 )
 from topoloom.support.name_lookup import describe_unknown_name
 
-#: MPI names that differ from Topoloom's by more than hyphens.
+#: MPI names that differ from Topoloom's names by more than hyphens.
 _OTHER_NAMES = {"bcast": "broadcast"}
 
 
@@ -46,7 +46,7 @@ class Call(NamedTuple):
     root
         Root rank of a broadcast, reduce, scatter or gather.
     degree
-        For many-to-many: each rank sends to this number of following ranks.
+        For many-to-many: the number of following ranks to which each rank sends.
     demand
         For many-to-many, instead of bytes and degree: bytes per sender and receiver.
     """
@@ -69,7 +69,7 @@ class Call(NamedTuple):
 
 
 class RankSlots(NamedTuple):
-    """An allocation, and the placement of the ranks on its slots."""
+    """An allocation, and the placement of a collective's ranks on its slots."""
 
     allocation: Allocation
     placement: Placement
@@ -108,7 +108,7 @@ def find_operation(text: str) -> str:
 def list_schedule_names(call: Call, slots: RankSlots | None = None) -> list[str]:
     """List the schedules of a call, with candidate values of their options.
 
-    With slots, options that depend on the slots are included.
+    If slots are given, options that depend on them are included.
 
     Raises
     ------
@@ -151,7 +151,7 @@ def rank_schedules(
     model
         Model of message costs; None: the machine's, which requires `slots`.
     slots
-        Slots of the ranks; with them, costs include link contention.
+        Slots of the ranks; if given, costs include link contention.
     names
         Names of schedules, with options as in ``chain(segment=4096)``; default: all
         schedules, each with the best values of its options.

@@ -22,12 +22,12 @@ _BROKEN = (
     *(ValueError, KeyError, EOFError, TypeError, IndexError),
     *(OverflowError, zipfile.BadZipFile, zlib.error),
 )
-#: Limit on processes; a file at the limit has 16 million costs.
+#: Maximum number of processes; a file for so many processes has 16 million costs.
 MAX_PROCESSES = 4096
 
 
 def load_costs(path: str | Path) -> NDArray[np.float64]:
-    """Read a square matrix of numbers separated by commas or blanks.
+    """Read a square matrix of numbers that are separated by commas or blanks.
 
     ``#`` begins a comment. If the file is a ``.toml`` written by ``topoloom probe``,
     read the matrix from the samples of the probe.

@@ -14,7 +14,7 @@ from topoloom.schedules.choose import (
     rank_schedules,
 )
 
-#: Default limit on the bytes of a message.
+#: Default maximum message size in bytes.
 MAX_BYTES = 1 << 24
 
 
@@ -35,12 +35,12 @@ def find_decisions(
 ) -> list[Decision]:
     """Find the sizes at which libtopoloom-collective's choice changes.
 
-    The library chooses at 16 sizes between two powers of two, for any root. It ignores
-    the degree of a many-to-many; if `call` has a degree, `find_changes` finds the
-    sizes. A barrier has only size 0.
+    The library chooses a schedule for 16 sizes per doubling, whatever the root. It
+    ignores the degree of a many-to-many; if `call` has a degree, `find_change_sizes`
+    finds the exact sizes. A barrier has only size 0.
     """
     if call.degree is not None:
-        found = find_changes(
+        found = find_change_sizes(
             lambda size: (
                 rank_schedules(call._replace(bytes=size), model, slots)[0].name
             ),
@@ -60,11 +60,13 @@ def find_decisions(
     ]
 
 
-def find_changes(best: Callable[[int], str], max_bytes: int) -> list[tuple[int, str]]:
+def find_change_sizes(
+    best: Callable[[int], str], max_bytes: int
+) -> list[tuple[int, str]]:
     """Find the exact sizes, in bytes, at which the best schedule changes.
 
-    Bisects between powers of two with different schedules. A schedule that is best only
-    between two powers of two may be missed.
+    Bisects between consecutive powers of two that have different best schedules. A
+    schedule that is best only between two powers of two may be missed.
     """
 
     def bisect_changes(
@@ -106,7 +108,7 @@ def find_decisions_by_ranks(
     model: NetworkModel | None,
     slots: RankSlots | None = None,
 ) -> list[Decision]:
-    """Find decisions for the call's ranks and, without slots, smaller powers of two."""
+    """Find decisions for the call's rank count; without slots, also for lower ones."""
     calls = [call]
     if slots is None:
         powers = [1 << k for k in range(1, call.ranks.bit_length())]
@@ -119,7 +121,7 @@ def find_decisions_by_ranks(
 def make_decision_table(
     operation: str, decisions: Sequence[Decision], model: str, machine: str
 ) -> dict[str, Any]:
-    """Make the JSON document of a decision table; the last matching line applies.
+    """Make the JSON document of a decision table, in which the last match applies.
 
     A line matches by rank count, by degree for a many-to-many, and by its minimum
     bytes.

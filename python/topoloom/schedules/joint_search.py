@@ -29,14 +29,15 @@ from topoloom.schedules.choose import (
 Ranks = NDArray[np.uint32]
 Bytes = NDArray[np.int64]
 
-#: Limit on distinct rounds as phases; beyond it, the mapper gets all messages as one
-#: phase.
+#: Maximum number of distinct rounds that the mapper gets as phases; if there are more,
+#: it gets all messages as one phase.
 MAX_PHASES = 64
-#: Limit on peers per rank; beyond it, the search tries only space-filling curves.
+#: Maximum number of peers per rank; if there are more, the search tries only
+#: space-filling curves.
 MAX_PEERS = 128
-#: Work limit per rank; a search of a thousand ranks takes seconds.
+#: Limit on the mapper's work per rank; a search with a thousand ranks takes seconds.
 WORK = 100
-#: Limit on iterations; few searches need more than two.
+#: Maximum number of iterations; few searches need more than two.
 MAX_ITERATIONS = 4
 
 
@@ -72,8 +73,8 @@ def optimize_jointly(
     """Alternate between optimizing the schedule and optimizing the rank order.
 
     The search begins with block order and accepts a rank order only if it reduces the
-    time. It ends when neither step improves the time, or ``progress(work)`` returns
-    False.
+    time. It ends when neither the schedule nor the rank order can be improved, or
+    ``progress(work)`` returns False.
 
     Raises
     ------
@@ -123,7 +124,7 @@ def _find_orders(
     threads: int,
     progress: Callable[[int], bool],
 ) -> list[Placement]:
-    """Find candidate rank orders: Hilbert curve, few hop-bytes, short time."""
+    """Find candidate rank orders: a Hilbert curve, and orders by hop-bytes and time."""
     schedule = call.schedule(name)
     phases = merge_equal_rounds(schedule)
     graph = add_phases(phases) if phases else _make_empty_graph(call.ranks)

@@ -34,7 +34,7 @@ class Simulator(Protocol):
         Node of each rank.
     phases
         One graph of all ranks per phase. If a pair has several messages, the phase is
-        split into rounds of one message per pair.
+        split into rounds with at most one message per pair.
     progress
         Called with the completed work and the total work.
 
@@ -79,7 +79,7 @@ def bind_switch(
     machine: str | None = None,
     operations: OperationGraph | None = None,
 ) -> Simulator:
-    """Bind a switch model to the simulator, by name or from a switch or machine file.
+    """Bind a switch model, by name or from a switch or machine file, to a simulator.
 
     With `operations`, the packet-level simulator starts each operation when its
     dependences are complete. SimGrid starts all messages of a phase at once.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Result and progress types of the simulators."""
+"""Types for the results and the progress of simulators."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class BusyChannel(NamedTuple):
 
 
 class BusySwitch(NamedTuple):
-    """A switch, named by its busiest output, and the mean busy time of its outputs."""
+    """A switch, named by its busiest output; mean busy fraction of all its outputs."""
 
     output: str
     busy: float

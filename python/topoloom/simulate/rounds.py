@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Splits phases into rounds and chooses the order of sends."""
+"""Splits phases into rounds, and chooses the order of sends."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from topoloom.graphs.phases import Ints, edge_rows
 
 Floats = NDArray[np.float64]
 
-#: Limit on distinct rounds.
+#: Maximum number of distinct rounds.
 _MAX_ROUNDS = 16
 
 
 class Round(NamedTuple):
-    """Concurrent messages; `sent` has columns source, target and bytes."""
+    """Concurrent messages, repeated `times` times; `sent`: source, target, bytes."""
 
     times: int
     sent: Floats
@@ -45,8 +45,8 @@ def split_into_rounds(phase: CommGraph) -> list[Round]:
 def choose_send_order(sources: Ints, latencies: Floats) -> Ints:
     """Choose the order of each rank's sends, which the graph does not define.
 
-    The order is random, but the same for all placements, except that the message with
-    the largest latency is last. Another order may be faster.
+    The order is random but the same for all placements, except that a rank's message
+    with the largest latency is last. Another order may be faster.
     """
     drawn = np.random.default_rng(0).random(len(sources))
     by_way = np.lexsort((drawn, latencies, sources))

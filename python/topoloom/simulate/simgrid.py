@@ -2,9 +2,9 @@
 """Simulates phases by replaying message traces with SimGrid's SMPI.
 
 Nothing is compiled and no payload is allocated: SMPI's replay program reads ``isend``,
-``irecv`` and ``waitall`` of every rank (Desprez et al., "Improving the accuracy and
-efficiency of time-independent trace replay", PMBS 2012), and ``sleep`` for the startup
-cost of a message. Each phase and round is a separate simulation, because a barrier
+``irecv`` and ``waitall`` of every rank, and ``sleep`` for the startup cost of a message
+(Desprez et al., "Improving the accuracy and efficiency of time-independent trace
+replay", PMBS 2012). Each phase and round is a separate simulation, because a barrier
 between them would send further messages.
 """
 
@@ -27,17 +27,18 @@ from topoloom.simulate.rounds import Floats, Round, choose_send_order, split_int
 from topoloom.simulate.single_routes import Pair, choose_routes
 from topoloom.support.child_processes import run_child
 
-#: Limit on messages per round; SimGrid's run time grows with their square.
+#: Maximum number of messages per round; SimGrid's run time grows with the square of
+#: this number.
 MAX_MESSAGES = 50_000
 
-CONSTANT_FACTORS = "network/model:CM02"  # factor 1 on bandwidths and latencies
-#: Settings for links as in the machine description: no TCP headers, windows or
-#: acknowledgements, and no MPI overhead.
+CONSTANT_FACTORS = "network/model:CM02"  # bandwidths and latencies have factor 1
+#: Settings with which links behave as the machine describes them: no TCP headers,
+#: windows or acknowledgements, and no MPI overhead.
 SETTINGS = (
     CONSTANT_FACTORS,
     "network/TCP-gamma:0",  # no window limit per flow
     "network/crosstraffic:no",  # no load on the reverse route
-    "network/optim:Full",  # Lazy, the default, overfills links in SimGrid 3.32
+    "network/optim:Full",  # the default, Lazy, overfills links in SimGrid 3.32
     "surf/precision:1e-12",  # seconds; smpirun sets 1e-9
     "smpi/os:0:0:0",
     "smpi/or:0:0:0",
@@ -54,8 +55,8 @@ _HEADER = 16
 #: SimGrid's simulated time in the last line of its output, in seconds
 _CLOCK = re.compile(r"^([0-9.]+)\|Simulated time:", re.MULTILINE)
 #: Seconds added to all latencies, and subtracted from the result. Like TCP, SimGrid
-#: gives flows with longer latency a smaller share of a link; cluster networks do not.
-#: With nearly equal latencies, shares are equal.
+#: gives flows with longer latency a smaller share of a link, but cluster networks do
+#: not. With nearly equal latencies, shares are equal.
 EXTRA_LATENCY = 1.0
 
 
@@ -71,10 +72,10 @@ def simulate(
 
     `settings` are SimGrid options as ``key:value``. Progress counts messages.
 
-    Several messages of a pair are sent in rounds; a round begins when the round before
-    is complete. Equal rounds are simulated once. If pairs have more than 16 distinct
-    message counts, a count is rounded up to the next one, and total bytes are
-    preserved.
+    Several messages of a pair are sent in rounds; a round begins when the previous
+    round is complete. Equal rounds are simulated once. If pairs have more than 16
+    distinct message counts, some counts are rounded up to the next one, without a
+    change of the total bytes.
     """
     smpirun = shutil.which("smpirun")
     if smpirun is None:
@@ -134,7 +135,7 @@ def _describe_missing_rates(machine: Machine) -> str:
 def find_links(
     machine: Machine, nodes: Ints, rounds: Sequence[Round]
 ) -> dict[Pair, list[int]]:
-    """Choose the route of every pair that exchanges messages in a phase."""
+    """Choose the route for every pair of ranks that exchanges messages in a phase."""
     bytes_by_pair: dict[Pair, float] = {}
     for times, sent in rounds:
         ends = sent[:, :2].astype(int)
@@ -196,7 +197,8 @@ def _simulate_round(
     ranks, index = np.unique(ends, return_inverse=True)
     (home / "hosts").write_text("".join(f"{host_name(rank)}\n" for rank in ranks))
     most = max(1.0, float(sent[:, 2].max()))
-    # Other network models have size-dependent factors, so sizes must not be scaled up.
+    # Sizes must not be scaled up, because other network models have size-dependent
+    # factors.
     scale = _MAX_BYTES / most if f"--cfg={CONSTANT_FACTORS}" in command else 1
     scale = min(scale, _MAX_BYTES / most)
     if scale != 1:
@@ -212,12 +214,12 @@ def _simulate_round(
     output = run_child([*command, *run], home, stderr=subprocess.STDOUT).stdout
     found = _CLOCK.search(output)
     if found is None:
-        raise Error(f"SimGrid failed: {_find_error(output)}")
+        raise Error(f"SimGrid failed: {_find_error_line(output)}")
     return float(found[1])
 
 
 def _write_trace(ends: Ints, sizes: Floats, startups: Floats, ranks: int) -> str:
-    """Write the trace of all ranks; a plain `init` selects sizes in bytes."""
+    """Write the traces of all ranks; `init` without arguments means sizes in bytes."""
     actions = [[f"{rank} init"] for rank in range(ranks)]
     messages = [
         (source, target, int(size), float(startup))
@@ -236,7 +238,7 @@ def _write_trace(ends: Ints, sizes: Floats, startups: Floats, ranks: int) -> str
     return "\n".join(line for lines in actions for line in lines) + "\n"
 
 
-def _find_error(output: str) -> str:
+def _find_error_line(output: str) -> str:
     """Find the last line before the backtrace, or the last line."""
     lines = [line for line in output.partition("Backtrace")[0].splitlines() if line]
     return lines[-1][:400] if lines else "no output"

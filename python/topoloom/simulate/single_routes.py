@@ -2,7 +2,7 @@
 """Chooses one route for each pair of ranks on machines that split messages.
 
 Switches choose the route of a flow by a hash of its endpoints (ECMP), so flows are
-spread over routes but never split. Here, a greedy choice spreads them evenly.
+spread over routes but never split. Here, a greedy algorithm spreads them evenly.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _NEGLIGIBLE = 1e-9  # of a message
 def choose_routes(
     machine: Machine, node_of_rank: Sequence[int], bytes_by_pair: Mapping[Pair, float]
 ) -> dict[Pair, Route]:
-    """Choose a route, as link ids, for each pair of ranks; empty inside a node.
+    """Choose a route for each pair of ranks, as link ids; empty inside a node.
 
-    Pairs are assigned in descending order of bytes. Each gets the route with the lowest
-    maximum link load, relative to the load with split messages.
+    Pairs are assigned in descending order of bytes. Each gets the route whose most
+    loaded link has the lowest load, relative to the link's load with split messages.
     """
     nodes_of = {
         pair: (node_of_rank[pair[0]], node_of_rank[pair[1]]) for pair in bytes_by_pair
@@ -61,7 +61,7 @@ def choose_routes(
 
 
 def split_route(machine: Machine, route: list[tuple[int, float]]) -> list[Route]:
-    """Decompose a split route into single routes."""
+    """Decompose a pair's split route into single routes."""
     remaining: dict[int, float] = defaultdict(float)
     surplus: dict[int, float] = defaultdict(float)
     outgoing: dict[int, list[int]] = defaultdict(list)
@@ -88,7 +88,7 @@ def _follow_largest(
     begin: int,
     end: int,
 ) -> Route:
-    """Follow the largest remaining shares; remove cycles."""
+    """Follow the links with the largest remaining shares; remove cycles."""
     route_links: Route = []
     here, links_before = begin, {begin: 0}
     while here != end:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads switch models: the TOML table ``[switch]`` of a separate or a machine file.
+"""Reads switch models: the TOML table ``[switch]`` in a switch or machine file.
 
 For example::
 
@@ -54,12 +54,12 @@ _PARSERS: dict[str, Callable[[str], float]] = {
     "injection": parse_bandwidth,
     "combining": parse_bandwidth,
 }
-#: Bytes per flit of short and of long messages; a packet has 16 flits.
+#: Bytes per flit for short and for long messages; a packet has 16 flits.
 _FLIT, _LONG_FLIT = 64, 256
 _FLITS_PER_PACKET = 16
 _MAX_BYTES = 1 << 20
 _MAX_VCS = 32
-#: Messages of at least these bytes use long flits.
+#: Minimum size in bytes of messages that use long flits.
 _LONG_MESSAGE = 64 * 1024
 
 
@@ -69,20 +69,21 @@ class SwitchModel:
 
     #: Latency through a switch; None: included in the links' latencies.
     latency: float | None = None
-    #: Virtual channels per class of the routes; None: 4, or 1 per output (voq).
+    #: Virtual channels per class of routes; None: 4, or for voq 1 per output.
     virtual_channels: int | None = None
     #: Buffer bytes per virtual channel; None: enough to keep the longest link busy.
     buffer: float | None = None
-    #: Bytes of a flit and of a packet's payload. None: 16 flits per packet including
-    #: the header, or as many as the payload requires; about 64 bytes per flit, or 256
-    #: if the largest message has 64 KiB or more.
+    #: Bytes of a flit, and of a packet's payload. If the flit is None, it has about 64
+    #: bytes, or 256 if the largest message has 64 KiB or more. If the payload is None,
+    #: a packet has 16 flits including its header.
     flit: int | None = None
     payload: int | None = None
     header: int = 32
     switching: str = "cut-through"
-    #: The default `router` and `arbiter` lose the least throughput: a buffer per input
-    #: and output, and the oldest packet first. With a wavefront allocator or several
-    #: iterations, the default arbiter is round-robin.
+    #: The default `router` and `arbiter` lose the least throughput: `output-queued` has
+    #: a buffer for each pair of input and output, and `age` serves the oldest packet
+    #: first. With a wavefront allocator or several iterations, the default arbiter is
+    #: round-robin.
     router: str = "output-queued"
     routing: str = "own"
     arbiter: str | None = None
@@ -114,7 +115,7 @@ class SwitchModel:
         return math.ceil(packet / max(1, round(packet / flit)))
 
     def settings(self, classes: int, largest: float) -> SwitchSettings:
-        """Make settings for the number of route classes and the largest message."""
+        """Make the core's settings for these route classes and this largest message."""
         flit = self._choose_flit_bytes(largest)
         return SwitchSettings(
             vcs=(self.virtual_channels or (1 if self.router == "voq" else 4)) * classes,
@@ -169,7 +170,7 @@ def load_machine_switch(machine: str | None) -> SwitchModel | None:
 
 
 def find_switch(switch: str | None, machine: str | None) -> SwitchModel | None:
-    """Load the switch by name or file; if None, load it from the machine's file."""
+    """Load a switch model by name or file; if None, from the machine's file."""
     return load_machine_switch(machine) if switch is None else load_switch(switch)
 
 

@@ -37,7 +37,7 @@ from topoloom.simulate.result import (
 from topoloom.simulate.rounds import Floats, choose_send_order, split_into_rounds
 from topoloom.simulate.switch_toml import SwitchModel
 
-#: Number of busiest channels and switches in the result.
+#: Number of the busiest channels, and of the busiest switches, in the result.
 BUSIEST = 5
 
 
@@ -53,8 +53,8 @@ def simulate(
 
     The result includes the busiest channels. Progress counts packets.
 
-    Several messages of a pair are sent in rounds; a round begins when the round before
-    is complete. Equal rounds are simulated once.
+    Several messages of a pair are sent in rounds; a round begins when the previous
+    round is complete. Equal rounds are simulated once.
     """
     switch, wiring = _make_wiring(machine, switch)
     nodes = np.asarray(node_of_rank)
@@ -86,7 +86,7 @@ def simulate_collective(
 ) -> SimulationResult:
     """Simulate the schedule of a collective.
 
-    A rank begins a round when its messages of the round before are complete.
+    A rank begins a round when its own messages of the previous round are complete.
 
     Raises `topoloom.Error` if the machine has no links with bandwidths.
     """
@@ -113,7 +113,7 @@ def simulate_graph(
     *,
     progress: ReportProgress = ignore_progress,
 ) -> SimulationResult:
-    """Simulate operations; each begins when its dependences are complete.
+    """Simulate operations; each begins when those on which it depends are complete.
 
     Computation occupies its processor. Progress counts packets.
 
@@ -145,8 +145,8 @@ def simulate_concurrent_jobs(
 ) -> list[list[float]]:
     """Simulate concurrent jobs; each sends one message per pair, all at once.
 
-    Each run is a list of jobs, given by graph and node of each rank. Returns per run
-    the seconds until each job's messages are delivered.
+    Each run is a list of jobs; a job is a graph, and the node of each rank. Returns,
+    for each run, the seconds until each job's messages are delivered.
 
     Raises `topoloom.Error` if the machine has no links with bandwidths.
     """
@@ -224,12 +224,12 @@ def _simulate_messages(
 def _make_offset_progress(
     before: int, count: int, progress: ReportProgress
 ) -> Callable[[int], object]:
-    """Make a callback that adds the packets of earlier rounds."""
+    """Make a progress callback that adds the packets of earlier rounds."""
     return lambda packets: progress(before + packets, count)
 
 
 def _count_packets(switch: SwitchModel, nodes: Ints, sent: Floats) -> int:
-    """Count the packets that leave their node."""
+    """Count the packets of messages that leave their node."""
     ends = nodes[sent[:, :2].astype(np.int64)]
     away = sent[ends[:, 0] != ends[:, 1], 2]
     payload = switch.choose_payload_bytes(sent[:, 2].max(initial=0))

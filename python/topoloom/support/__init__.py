@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Helpers shared by all packages: files, formats, units, child processes, errors."""
+"""Helpers that all packages share: files, formats, units, child processes, errors."""

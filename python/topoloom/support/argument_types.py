@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Checks argument types of public Python functions against their annotations.
 
-The check includes elements of sequences and fields of named tuples and data classes.
-The check runs before the function and raises TypeError with a one-line message.
+The check includes the elements of sequences, and the fields of named tuples and data
+classes. The check runs before the function and raises TypeError with a one-line
+message.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def _resolve_annotation(annotation: Any, names: dict[str, Any]) -> Any:
 
 
 def _describe_mismatch(name: str, value: Any, hint: Any) -> str:
-    """Describe the type error of a value or its elements; "" if the types match."""
+    """Describe the type error in a value or its elements; "" if the types match."""
     origin, type_arguments = get_origin(hint), get_args(hint)
     if hint in (Any, object) or origin is Literal:
         return ""

@@ -49,7 +49,7 @@ _PLACEHOLDER = re.compile(r"\\([0-9]+)")
 
 
 class _Annotation:
-    """An annotation whose ``repr`` has no quotes."""
+    """A string whose ``repr`` has no quotes, for use as an annotation."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -93,7 +93,7 @@ def describe_call_error(function: Any, args: list[Any], kwargs: dict[str, Any]) 
     if len(signatures) != 1:
         return ""
     text, _, defaults = signatures[0]
-    if re.search(r"\(self, arg: ", text):  # setter of a property
+    if re.search(r"\(self, arg: ", text):  # the function is the setter of a property
         return ""
     name = function.__qualname__.removesuffix(".__init__")
     misuse = describe_misuse(name, _read_signature(text, defaults or ()), args, kwargs)
@@ -101,7 +101,7 @@ def describe_call_error(function: Any, args: list[Any], kwargs: dict[str, Any]) 
 
 
 def _read_signature(text: str, defaults: tuple[Any, ...]) -> inspect.Signature:
-    """Parse nanobind's signature text, with default values replaced by indices."""
+    """Parse a signature printed by nanobind; indices stand for default values."""
     inside, _, result = text[text.index("(") + 1 :].rpartition(") -> ")
     kind: Any = inspect.Parameter.POSITIONAL_OR_KEYWORD
     parameters = []

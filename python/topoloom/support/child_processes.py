@@ -16,9 +16,10 @@ from typing import NamedTuple
 
 _TERMINATE_SECONDS = 5
 _POLL_SECONDS = 0.5
-#: Timeout for system programs, which can retry an absent service for minutes.
+#: Timeout for system programs; without it, they can retry an absent service for
+#: minutes.
 _OUTPUT_SECONDS = 30
-#: Bytes of output stored from the beginning and from the end.
+#: Bytes of output that are stored from its beginning, and from its end.
 _KEPT_BYTES = 1 << 15
 #: Prefix of messages of Topoloom's programs.
 _OWN_PREFIX = "topoloom: "
@@ -69,7 +70,7 @@ def run_child(
 ) -> subprocess.CompletedProcess[str]:
     """Run a command until it exits; signals to this process end its process group.
 
-    The timeout does the same and raises `subprocess.TimeoutExpired`.
+    A timeout also ends the process group, and raises `subprocess.TimeoutExpired`.
     """
     with _raise_on_signals() as signals:
         child = subprocess.Popen(
@@ -113,7 +114,7 @@ class BackgroundChild:
     def output(self) -> str:
         """First and last bytes of standard output and error."""
         if self.status is not None:
-            # Another process can still have the write end of the pipe.
+            # Another process can still have the pipe's write end open.
             self._reader.join(_POLL_SECONDS)
         return bytes(self._head + self._tail).decode(errors="replace")
 
@@ -134,7 +135,7 @@ def run_in_background(
 ) -> Iterator[BackgroundChild]:
     """Run a command in the background, with working directory `folder`.
 
-    Its process group is terminated at the end of the context and of this process.
+    Its process group is terminated when the context or this process ends.
     """
     with _raise_on_signals() as signals:
         output, write_end = os.pipe()
@@ -163,7 +164,7 @@ def run_in_background(
 
 
 def find_error_line(output: str) -> str:
-    """Find the first line of output that contains words and is not a SimGrid log line.
+    """Find the first output line that has words and is not from SimGrid's log.
 
     Lines of Topoloom's own programs take precedence.
     """
@@ -178,7 +179,7 @@ def find_error_line(output: str) -> str:
 def _wait_for_output(
     child: subprocess.Popen[str], timeout: float | None
 ) -> tuple[str, str]:
-    """Wait in short intervals, because Python handles some signals only afterwards."""
+    """Wait in short intervals; Python handles some signals only between waits."""
     end = math.inf if timeout is None else time.monotonic() + timeout
     while True:
         left = max(end - time.monotonic(), 0)

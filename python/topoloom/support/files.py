@@ -15,7 +15,7 @@ from topoloom._core import Error
 if TYPE_CHECKING:
     import tempfile
 
-#: Limit on the length of messages, which can quote the file.
+#: Maximum length of error messages, which can quote the file.
 _MAX_CHARACTERS = 400
 #: Limit on the size of a machine description.
 MAX_BYTES = 256 * 1024 * 1024
@@ -42,7 +42,7 @@ def open_atomically(path: str | Path) -> Iterator[IO[bytes]]:
 def _open_temporary(target: Path) -> Iterator[IO[bytes]]:
     import tempfile
 
-    real = target.resolve()  # Symbolic links are not replaced.
+    real = target.resolve()  # A symbolic link is kept; its target is replaced.
     try:
         handle, beside = tempfile.mkstemp(prefix=f".{real.name}.", dir=real.parent)
     except OSError as error:
@@ -132,7 +132,7 @@ def _get_umask() -> int:
 
 
 def make_shared_directory(name: str) -> tempfile.TemporaryDirectory[str]:
-    """Make a temporary directory in the working directory, for all nodes of a cluster.
+    """Make a temporary directory that all nodes see: in the working directory.
 
     If the working directory is not writable, use the system's temporary directory.
 

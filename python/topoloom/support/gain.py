@@ -5,7 +5,7 @@ from __future__ import annotations
 
 
 def gain(before: float, after: float) -> float | None:
-    """Compute the reduction from `before` to `after` in percent; negative if it grows.
+    """Compute the reduction from `before` to `after` in percent; negative for growth.
 
     Returns None if only `before` is 0, and 0 if both are 0.
     """

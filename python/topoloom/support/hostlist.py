@@ -17,11 +17,11 @@ _MAX_HOSTS = 4_000_000
 
 
 def expand_hostlist(text: str, max_hosts: int = _MAX_HOSTS) -> list[str]:
-    """Expand a host list, in the listed order.
+    """Expand a host list; hosts stay in the listed order.
 
     ``n[08-10]`` becomes ``n08 n09 n10``; ``r[1-2]n[1,3]`` becomes
     ``r1n1 r1n3 r2n1 r2n3``; ``a,b[1-2]`` becomes ``a b1 b2``. Raises `topoloom.Error`
-    before a list of more than `max_hosts` hosts fills memory.
+    if there are more than `max_hosts` hosts, before they fill memory.
     """
     check_characters(f"host list '{_shorten(text)}'", text)
     hosts: list[str] = []
@@ -38,7 +38,7 @@ def is_host_name(name: str) -> bool:
 
 
 def compress_hostlist(hosts: Iterable[str]) -> str:
-    """Write hosts as one host list in their order, the inverse of `expand_hostlist`.
+    """Write hosts, in order, as one host list; the inverse of `expand_hostlist`.
 
     Neighbors that differ in one number share a bracket: ``n08 n09 n10`` becomes
     ``n[08-10]``, ``r1n1 r1n2 r2n1`` becomes ``r1n[1-2],r2n1``.
@@ -90,7 +90,7 @@ class _HostRange:
 def _format_ranges(numbers: list[str]) -> Iterator[str]:
     first = last = numbers[0]
     for number in numbers[1:]:
-        # All numbers of a range have the zero padding of the first number.
+        # All numbers of a range are zero-padded like the first number.
         if number == f"{int(last) + 1:0{len(first)}d}":
             last = number
             continue
@@ -129,7 +129,7 @@ def _expand_item(item: str, max_hosts: int) -> list[str]:
             raise Error(f"host list '{_shorten(item)}' names over {max_hosts} hosts")
         choices.append(choice)
     hosts = ["".join(parts) for parts in itertools.product(*choices)]
-    # One check is enough, because all hosts have the same text around the digits.
+    # Checking one host is enough, because all have the same text around the digits.
     if not is_host_name(hosts[0]):
         raise Error(f"host list: '{_shorten(item)}' is not a host name")
     return hosts

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""JSON documents with a format name and version, and typed access to values."""
+"""JSON documents with format name and version, and type-checked access to values."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def parse_document(text: str, format: str, version: int) -> dict[str, Any]:
 
 
 def get_value(document: dict[str, Any], key: str, kind: type) -> Any:
-    """Get a required value and check its type."""
+    """Get a required value; check its type."""
     if key not in document:
         raise Error(f'has no "{key}"')
     value = document[key]

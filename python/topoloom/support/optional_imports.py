@@ -10,7 +10,7 @@ from topoloom._core import Error
 
 
 def import_optional(module: str, purpose: str) -> Any:
-    """Import a module of an optional package; the error tells how to install it."""
+    """Import a module of an optional package; errors say how to install the package."""
     package = module.partition(".")[0]
     try:
         return importlib.import_module(module)

@@ -14,7 +14,7 @@ from typing import Any
 from topoloom import _core
 from topoloom._core import Error
 
-#: Version of the pickled arguments; increment when they change for any type.
+#: Version of the pickled arguments; increment it when any type's arguments change.
 FORM = 1
 
 _core_of: Any = _core  # The stub omits private names.
@@ -40,7 +40,8 @@ def reduced(kind: str, *parts: Any) -> tuple[Any, ...]:
 def restore(kind: str, form: int, *parts: Any) -> Any:
     """Restore a pickled object.
 
-    Raises `topoloom.Error` if another version of Topoloom wrote an unknown form.
+    Raises `topoloom.Error` if another version of Topoloom wrote the pickle in a form
+    that this version does not know.
     """
     if form != FORM or kind not in _MAKERS:
         raise Error(

@@ -2,7 +2,7 @@
 """Lazy loading of a package's public names, which its stub file lists.
 
 The ``__init__.pyi`` next to a package's ``__init__.py`` is the only list of its public
-names. Type checkers read the stub, and so does Python when a name is first used.
+names. Type checkers read the stub; so does this module when a name is first used.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def find_defining_modules(package: str) -> dict[str, str]:
 
     A public module maps to the package itself.
     """
-    import ast  # slow to import, and used only here
+    import ast  # slow to import, and needed only here
     from pathlib import Path
 
     file = sys.modules[ROOT].__file__

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs a file in each Python process of a command, before the program starts.
 
-`inject` copies this file as ``sitecustomize.py`` next to the file to run, in a folder
-that is first on PYTHONPATH. This file imports only the standard library.
+`inject` copies this file, as ``sitecustomize.py``, and the file to run to a folder that
+is first on PYTHONPATH. This file imports only the standard library.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ INJECTED = "topoloom_injected"
 
 
 def inject(source: Path, folder: Path) -> dict[str, str]:
-    """Copy a file to `folder`; return the environment that makes Python run it."""
+    """Copy a file to `folder`; return environment variables that make Python run it."""
     (folder / "sitecustomize.py").write_text(Path(__file__).read_text())
     (folder / f"{INJECTED}.py").write_text(source.read_text())
     found = os.environ.get("PYTHONPATH")
@@ -31,7 +31,7 @@ def run_shadowed_sitecustomize(here: Path) -> None:
     spec = importlib.machinery.PathFinder.find_spec("sitecustomize", rest)
     if spec is not None and spec.loader is not None:
         module = importlib.util.module_from_spec(spec)
-        sys.modules["sitecustomize"] = module  # if the program imports it
+        sys.modules["sitecustomize"] = module  # in case the program imports it
         spec.loader.exec_module(module)
 
 

@@ -7,7 +7,7 @@ import socket
 
 
 def is_this_host(name: str) -> bool:
-    """Return whether a name is the local host or loopback; domains are ignored."""
+    """Return whether a name is the local host or loopback; ignore the domain."""
     here = socket.gethostname().partition(".")[0]
     bare = name.partition(".")[0]
     return bare in ("localhost", here) or name.startswith("127.") or name == "::1"

@@ -42,7 +42,7 @@ def read_toml(path: str | Path) -> dict[str, Any]:
         raise Error(f"{place}: not TOML: {what}") from None
     except (
         ValueError
-    ):  # Python's limit on integers; other ValueErrors are decoding errors
+    ):  # Python limits the digits of integers; other ValueErrors are decoding errors
         raise Error(f"{path}: unsupported TOML: a number is too long") from None
     except RecursionError:
         raise Error(f"{path}: unsupported TOML: nested too deeply") from None
@@ -60,7 +60,7 @@ def check_header(document: dict[str, Any], name: str, version: int) -> None:
 
 
 def format_toml(value: Any) -> str:
-    """Format a value as TOML; a list of tables has one line per table."""
+    """Format a value as TOML; a list of tables takes one line per table."""
     if isinstance(value, dict):
         inner = ", ".join(
             f"{_format_key(k)} = {format_toml(v)}" for k, v in value.items()

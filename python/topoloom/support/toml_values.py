@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Typed access to values of TOML tables; error messages contain the key."""
+"""Type-checked access to values of TOML tables; error messages contain the key."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from topoloom._core import Error
 from topoloom.support.name_lookup import describe_unknown_name
 
-#: names of bandwidths relative to the default bandwidth
+#: names for bandwidths relative to the default bandwidth
 FRACTIONS = ("half", "double", "quarter")
 _KINDS = {
     str: "a string",

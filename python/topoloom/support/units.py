@@ -128,7 +128,7 @@ def format_count(number: float) -> str:
 
 
 def counted(number: int, what: str) -> str:
-    """Format a number with a noun: ``1 rank``, ``1,024 ranks``."""
+    """Format a number with a noun, singular or plural: ``1 rank``, ``1,024 ranks``."""
     return f"{number:,} {what}" + ("" if number == 1 else "s")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""XML trees with line numbers, without entities and with limited size.
+"""Reads XML as trees with line numbers; rejects entities and large documents.
 
 A DOCTYPE with only a file name, such as ``hwloc2.dtd``, is ignored.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""YAML trees with line numbers, without tags, anchors and aliases."""
+"""Reads YAML as trees with line numbers; rejects tags and aliases."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ class Value:
 def read_yaml(text: str) -> Value:
     """Read one YAML document.
 
-    Scalars are not converted from strings. Aliases, tags, duplicate keys and deep
-    nesting raise `topoloom.Error`; a few lines with aliases can expand to gigabytes.
+    Scalars stay strings. Aliases, tags, duplicate keys and deep nesting raise
+    `topoloom.Error`; a few lines with aliases can expand to gigabytes.
 
     Raises `topoloom.Error` with the line of the error, or if PyYAML is missing.
     """

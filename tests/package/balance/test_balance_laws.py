@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Laws of all balancers: no task is lost, and final loads are within the guarantee."""
+"""Laws for all balancers: no task is lost, and final loads are within the guarantee."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The benchmark of AI jobs reports differences and writes tables."""
+"""The benchmark of AI jobs reports deviations and writes tables."""
 
 from __future__ import annotations
 

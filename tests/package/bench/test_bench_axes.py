@@ -24,9 +24,10 @@ def count_bytes_by_axis(model: Model, mesh: str) -> dict[str, int]:
 
 
 def test_a_dense_model_sends_the_published_bytes() -> None:
-    # 32 tokens of 8 elements of 2 bytes; 4 layers, 3 micro-batches.
+    # 32 tokens, each of 8 elements of 2 bytes; 4 layers, 3 micro-batches.
     assert count_bytes_by_axis(TINY, "tp=2") == {"tp": 8 * 512 // 2 * 12}
-    # 16 tokens, keys and values of 2 heads of 2; sent once forward and twice backward.
+    # Keys and values of 16 tokens for 2 heads of dimension 2, sent once in the forward
+    # and twice in the backward pass.
     assert count_bytes_by_axis(TINY, "cp=2,dp=2")["cp"] == 3 * (2 * 16 * 4 * 2) * 12
     assert count_bytes_by_axis(TINY, "pp=2") == {"pp": 2 * 512 * 3}
     # Weights per layer: 2 x 64 (query, output), 2 x 32 (key, value), 3 x 8 x 16.
@@ -34,9 +35,10 @@ def test_a_dense_model_sends_the_published_bytes() -> None:
 
 
 def test_experts_send_tokens_and_reduce_gradients_in_their_own_groups() -> None:
-    """JAX meshes multiply ep with the other axes."""
+    """In JAX meshes, ep is an axis of its own, so it multiplies the number of ranks."""
     found = count_bytes_by_axis(EXPERTS, "tp=2,ep=4,dp=2")
-    # Half of the tokens go to two experts each; dispatch and combine, both passes.
+    # Each of half of the tokens goes to two experts. Dispatch and combine, in the
+    # forward and in the backward pass.
     assert found["ep"] == 4 * 2 * 256 * 3 // 4 * 12
     assert found["tp"] == 4 * 512 // 2 * 12
     assert found["ep+dp"] == round(4 * 192 * 4 / 2 * 7 / 8)
@@ -44,7 +46,8 @@ def test_experts_send_tokens_and_reduce_gradients_in_their_own_groups() -> None:
 
 
 def test_experts_of_megatron_are_split_over_etp_and_copied_over_edp() -> None:
-    # The same 16 ranks: attention uses tp=2 and dp=8; experts use etp, ep=4 and edp.
+    # The same 16 ranks form two meshes: tp=2 and dp=8 for attention; etp, ep=4 and edp
+    # for experts.
     folded = count_bytes_by_axis(EXPERTS, "tp=2,dp=8,etp=1,ep=4,edp=4")
     assert folded["ep"] == 4 * 2 * 256 * 3 // 4 * 12
     assert "etp" not in folded
@@ -52,7 +55,7 @@ def test_experts_of_megatron_are_split_over_etp_and_copied_over_edp() -> None:
     assert folded["edp"] == round(4 * (4 * 384) * 4 / 4 * 3 / 4)
     split = count_bytes_by_axis(EXPERTS, "tp=2,dp=8,etp=2,ep=4,edp=2")
     assert split["ep"] == folded["ep"]
-    # Each received token is sent to the other half of the expert, and back.
+    # Each received token is sent to the other half of its expert, and the result back.
     assert split["etp"] == 4 * 2 * 256 * 12
     assert split["edp"] == round(4 * (4 * 384) * 4 / 8 / 2)
 

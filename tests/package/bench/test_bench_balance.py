@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Exact searches and checks of `make bench-balance`."""
+"""Tests the exact searches and the checks of `make bench-balance`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from balance import exactness, near, optimality, repartitions, scattered, simula
 
 
 def find_fewest_messages(excess: list[int]) -> int:
-    """Find the fewest messages by trying all groupings; a balanced group saves one."""
+    """Find the fewest messages by trying all groupings; balanced groups save one."""
     best = len(excess)
     for groups in product(range(len(excess)), repeat=len(excess)):
         sums: dict[int, int] = {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The contention benchmark on tiny cases: patterns, bounds, tables and figures."""
+"""Runs the contention benchmark on tiny cases: patterns, bounds, tables, figures."""
 
 from __future__ import annotations
 
@@ -118,10 +118,10 @@ def test_tables_are_geometric_means_over_cases() -> None:
     assert "| Mesh | 2 | 0.500 | 1.000 | 2.000 | 0.667 | 1 | 2.00 | 0.50 | 0.50 |" in (
         tables.format_summary(results)
     )
-    # Ratio to the default order; the published ratio is in parentheses.
+    # Ratios to the default order, with published ratios in parentheses.
     links = tables.links(results, cases.IN_ORDER).splitlines()
     assert "| 0.75 (0.78) | 0.50 (0.60) | 0.50 | 0.25 |" in links[2]
-    assert links[2].split("|")[3:] == links[3].split("|")[3:]  # mean of one value
+    assert links[2].split("|")[3:] == links[3].split("|")[3:]  # a mean of one value
     hops = tables.hops(results, cases.IN_ORDER).splitlines()
     assert hops[2].startswith("| 8 | 2.00 (2.22) | 2.00 (2.18) |")
     assert tables.hops(results, cases.SHUFFLED) == ""

@@ -10,7 +10,7 @@ from exchange.programs import Cell
 
 
 def make_cell(ranks: int, ours: float) -> Cell:
-    """Create a cell in which the faster of reduction and nbx takes 100 us."""
+    """Create a table cell in which `reduction`, faster than `nbx`, takes 100 us."""
     seconds = {"reduction": 1e-4, "nbx": 2e-4, "mesh": ours, "": ours}
     return Cell(ranks, 8, 1024, seconds)
 

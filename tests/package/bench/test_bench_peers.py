@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The comparison with other mappers, without running them: formats, scores, repair."""
+"""Compares with other mappers, without running them: formats, scores, repair."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def test_the_registry_accepts_only_better_values(tmp_path: Path) -> None:
     assert not registry.offer(replace(first, value=101))
     assert registry.offer(replace(first, value=90))
     registry.save()
-    # A concurrent run started earlier and has worse results.
+    # Another run, started before the save, has worse results.
     other = Registry(tmp_path / "nothing")
     other.file = file
     other.offer(replace(first, value=95))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The comparison with published values: verdicts, and causes of failure."""
+"""Compares with published values: verdicts, and what makes the comparison fail."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The benchmark compares two readings of Karlsson's model with his measurements."""
+"""The benchmark compares two interpretations of Karlsson's model with his data."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_counted_pipelines_favor_tiles_as_measured(
 ) -> None:
     order, tiles = grids.predict_pipelined_broadcast(case)
     assert tiles < order
-    # With several channels per node, the printed equation predicts the opposite.
+    # For nodes with several channels, the equation as printed predicts the opposite.
     if case.cluster == grids.RA and len(case.grid) == 2:
         order, tiles = grids.predict_pipelined_broadcast(case, "printed")
         assert tiles > order

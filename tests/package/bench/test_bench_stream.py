@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Machines simulated by `make bench-stream`."""
+"""Tests the machines that `make bench-stream` simulates."""
 
 from __future__ import annotations
 

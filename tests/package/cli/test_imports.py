@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-#: Runs a command line and prints the imported modules; for map, numpy is excluded.
+#: Runs a command line and prints the imported modules, without numpy for `map`.
 RUN_AND_LIST_MODULES = """
 import json, os, sys
 if sys.argv[1] == "map":
@@ -21,7 +21,7 @@ printed, sys.stdout = sys.stdout, open(os.devnull, "w")
 assert run(sys.argv[1:]) == 0
 json.dump(sorted(set(sys.modules) - before), printed)
 """
-#: Needed only for terminals, other formats, figures, reports and other verbs.
+#: Modules needed only for terminals, other formats, figures, reports or other verbs.
 HEAVY = {
     "defusedxml",
     "email",

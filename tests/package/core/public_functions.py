@@ -20,8 +20,8 @@ class Parameter(NamedTuple):
     by_name: bool
 
 
-class Function(NamedTuple):
-    """A public function or method; a method has the class of its object."""
+class PublicFunction(NamedTuple):
+    """A public function or method; for a method, also its class."""
 
     name: str
     owner: str | None
@@ -29,7 +29,7 @@ class Function(NamedTuple):
     parameters: tuple[Parameter, ...]
 
 
-def list_public_functions() -> list[Function]:
+def list_public_functions() -> list[PublicFunction]:
     """List all public functions.
 
     Includes compiled functions, methods and constructors, and Python functions.
@@ -49,7 +49,7 @@ def list_public_functions() -> list[Function]:
     return found
 
 
-def _make_python_function(name: str, target: Any) -> Function:
+def _make_python_function(name: str, target: Any) -> PublicFunction:
     parameters = tuple(
         Parameter(
             one.name,
@@ -59,10 +59,10 @@ def _make_python_function(name: str, target: Any) -> Function:
         )
         for one in inspect.signature(target).parameters.values()
     )
-    return Function(name, None, target, parameters)
+    return PublicFunction(name, None, target, parameters)
 
 
-def _list_methods(owner: type) -> list[Function]:
+def _list_methods(owner: type) -> list[PublicFunction]:
     found = []
     for name, value in vars(owner).items():
         signed = hasattr(value, "__nb_signature__")
@@ -79,7 +79,7 @@ def _list_methods(owner: type) -> list[Function]:
 
 def _make_core_function(
     name: str, owner: str | None, target: Any, signed: Any = None
-) -> Function:
+) -> PublicFunction:
     signature = (signed or inspect.unwrap(target)).__nb_signature__[0][0]
     text = re.sub(r"\\\d+", "...", signature)
     inside = text[text.index("(") + 1 : text.rindex(")", 0, _find_signature_end(text))]
@@ -93,7 +93,7 @@ def _make_core_function(
             continue
         label, _, rest = part.partition(":")
         parameters.append(Parameter(label.strip(), rest, "=" in rest, by_name))
-    return Function(name, owner, target, tuple(parameters))
+    return PublicFunction(name, owner, target, tuple(parameters))
 
 
 def _find_signature_end(text: str) -> int:

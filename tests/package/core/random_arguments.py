@@ -15,7 +15,11 @@ import scipy.sparse
 from public_functions import Parameter
 from random_names import BY_NAME
 from random_scalars import FILES, FLOATS, HUGE, MACHINES, SMALL, TEXTS
-from random_tasks import draw_task_scenario, make_task_pools, make_value_drawers
+from random_tasks import (
+    draw_matching_task_arguments,
+    make_task_pools,
+    make_value_drawers,
+)
 
 from topoloom import PlacementFile, _core, save_graph, save_placement
 from topoloom.allocations import save_allocation
@@ -31,7 +35,7 @@ from topoloom.schedules import Call, RankSlots
 
 
 class ArgumentSource:
-    """Draws arguments from valid objects and from invalid values."""
+    """Draws valid objects and invalid values as arguments."""
 
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
@@ -116,7 +120,7 @@ class ArgumentSource:
         Path("folder").mkdir(exist_ok=True)
 
     def draw_path(self) -> str:
-        """Draw an existing file, possibly changed, or a missing one."""
+        """Draw the name of an existing file, maybe corrupted, or of a missing file."""
         name = self.rng.choice(FILES)
         whole = Path(name)
         if self.rng.random() < 0.3 and whole.is_file() and whole.stat().st_size > 0:
@@ -151,10 +155,10 @@ class ArgumentSource:
             return self.draw_any_value()
         return self.draw_valid_value(parameter)
 
-    def draw_scenario(self, function: str) -> dict[str, Any]:
-        """Draw matching arguments if the function requires them to match."""
+    def draw_matching_arguments(self, function: str) -> dict[str, Any]:
+        """Draw arguments that match each other if the function requires this."""
         rng = self.rng
-        if together := draw_task_scenario(function, self.pools, rng):
+        if together := draw_matching_task_arguments(function, self.pools, rng):
             return self._draw_machine_objects() | together
         if function == "CommGraph.from_edges":
             edges = rng.randrange(9)
@@ -250,7 +254,7 @@ class ArgumentSource:
         return self._draw_machine_objects()
 
     def _draw_machine_objects(self) -> dict[str, Any]:
-        """Draw a graph, an allocation, and objects of its machine."""
+        """Draw a graph, an allocation, and other objects of the same machine."""
         rng = self.rng
         allocation = rng.choice(self.allocations)
         machine, slots = allocation.machine, list(allocation.slots)

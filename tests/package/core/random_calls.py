@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Calls of public functions with random arguments, which are often wrong.
 
-`test_wrong_calls.py` makes some of them. `make fuzz-calls` makes 10^5 by running this
-file, with the module under AddressSanitizer. Functions and arguments are random: each
-argument fits its parameter, or is from another machine, or of any type. A call returns
-or raises a one-line error that names the invalid argument.
+`test_wrong_calls.py` makes some of them. `make fuzz-calls` runs this file, which makes
+10^5 calls, with the compiled module under AddressSanitizer. Functions and arguments are
+random: each argument fits its parameter, belongs to another machine, or has any type. A
+call returns or raises a one-line error that names the invalid argument.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from public_functions import Function, list_public_functions
+from public_functions import PublicFunction, list_public_functions
 from random_arguments import ArgumentSource
 
 import topoloom
@@ -36,20 +36,24 @@ LIMITS = ("seconds", "work", "search", "budget")
 #: Calls that take longer are reported with a stack trace.
 SECONDS = 600
 _ALLOWED = (ValueError, TypeError, MemoryError, OverflowError, IndexError)
-#: Exceptions that functions in Python raise themselves.
+#: Exceptions that functions written in Python raise themselves.
 _ALLOWED_IN_PYTHON = (Error, TypeError, OSError, MemoryError)
 _PACKAGE = Path(topoloom.__file__).parent
 
 
 def draw_arguments(
-    function: Function, source: ArgumentSource
+    function: PublicFunction, source: ArgumentSource
 ) -> tuple[list[Any], dict[str, Any]]:
     """Draw the arguments of a call."""
     args: list[Any] = []
     names: dict[str, Any] = {}
     if function.owner is not None:
         args.append(_draw_self(function.owner, source))
-    fitting = source.draw_scenario(function.name) if source.rng.random() < 0.7 else {}
+    fitting = (
+        source.draw_matching_arguments(function.name)
+        if source.rng.random() < 0.7
+        else {}
+    )
     if function.owner in fitting:
         args[0] = fitting[function.owner]
     leave_rest = False
@@ -84,7 +88,7 @@ def _draw_self(owner: str, source: ArgumentSource) -> Any:
 
 
 def call_function(
-    function: Function, args: list[Any], names: dict[str, Any]
+    function: PublicFunction, args: list[Any], names: dict[str, Any]
 ) -> tuple[str, str | None]:
     """Call the function; return its outcome and any violation."""
     in_python = inspect.isfunction(function.call)
@@ -110,7 +114,7 @@ def call_function(
 
 
 def _find_foreign_file(error: BaseException) -> str:
-    """Return the file outside the package that raised an error, or ""."""
+    """Return the file that raised an error if it is outside the package, else ""."""
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
     file = Path(frame.f_code.co_filename)
     return "" if _PACKAGE in file.parents or file == Path(__file__) else str(file)
@@ -123,7 +127,9 @@ def _format_value(value: Any) -> str:
         return f"{type(value).__name__}()"
 
 
-def format_call(function: Function, args: list[Any], names: dict[str, Any]) -> str:
+def format_call(
+    function: PublicFunction, args: list[Any], names: dict[str, Any]
+) -> str:
     """Format the call as Python code."""
     parts = [_format_value(arg) for arg in args]
     parts += [f"{name}={_format_value(arg)}" for name, arg in names.items()]
@@ -133,7 +139,7 @@ def format_call(function: Function, args: list[Any], names: dict[str, Any]) -> s
 def make_random_calls(
     call_count: int, seed: int, only_function: str | None = None
 ) -> int:
-    """Make `call_count` random calls; print failures and count other outcomes."""
+    """Make `call_count` random calls; print failures, and count all other outcomes."""
     warnings.simplefilter("ignore")  # nanobind's error for uninitialized objects
     functions = [f for f in list_public_functions() if only_function in (None, f.name)]
     source = ArgumentSource(seed)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Numbers, texts and file names for random calls, valid and wrong."""
+"""Valid and invalid numbers, texts and file names for random calls."""
 
 import math
 

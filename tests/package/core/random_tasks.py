@@ -149,10 +149,10 @@ def make_value_drawers(rng: random.Random) -> dict[str, Callable[[], Any]]:
     }
 
 
-def draw_task_scenario(
+def draw_matching_task_arguments(
     function: str, pools: dict[str, list[Any]], rng: random.Random
 ) -> dict[str, Any]:
-    """Draw arguments that match; return {} if the function needs none."""
+    """Draw arguments that match each other; return {} if they need not match."""
     if function.startswith("draw_"):
         values = [rng.random() for _ in range(2)]
         return {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Array elements are checked one by one; invalid ones are refused by name, not cast."""
+"""Array elements are checked one by one: errors name invalid ones, none is cast."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TREE = Machine("fattree:2:2")
 FOUR = ring(4)
 EDGE = [(0, 1)]
 
-#: (argument, call with it, valid values)
+#: (argument name, call with this argument, valid values)
 INTEGERS: list[tuple[str, Callable[[Any], object], list[int]]] = [
     ("source", lambda v: CommGraph.from_edges(4, v, [1, 2], [5, 6]), [0, 1]),
     ("target", lambda v: CommGraph.from_edges(4, [0, 1], v, [5, 6]), [1, 2]),

@@ -54,7 +54,7 @@ def test_p_values_equal_scipy() -> None:
             assert (group.inside.n, group.into.n) == (56, 64)
 
 
-#: Socket and L3 domain of each process, on different nodes.
+#: Node -> socket and L3 domain of each process.
 RAGGED = {
     "sockets of three sizes": [(0,)] * 3 + [(1,)] * 8 + [(2,)] * 5,
     "domains in one socket": [(0, 0)] * 4 + [(0, 1)] * 4 + [(1, 0)] * 8,
@@ -84,7 +84,7 @@ def test_groups_of_different_sizes_are_found_despite_outliers(node: str) -> None
 def find_group_places(
     groups: list[schedules.CostGroup], places: list[tuple[int, ...]]
 ) -> object:
-    """Return the nested groups with the places of their members."""
+    """Return the nested groups, with places instead of members."""
     return sorted(
         (
             sorted(places[member] for member in group.members),
@@ -96,7 +96,7 @@ def find_group_places(
 
 def make_expected_groups(node: str) -> object:
     places = sorted(RAGGED[node])
-    if node == "one alone on a socket":  # a group of one has no messages inside
+    if node == "one alone on a socket":  # no messages are inside a group of one
         return []
 
     def split_at_level(of: list[tuple[int, ...]], level: int) -> object:
@@ -128,7 +128,8 @@ def test_a_slightly_slower_edge_does_not_change_the_order() -> None:
             schedules.binomial_scatter_steps(RA, order, channels=2, reading="printed")
         )
 
-    # Messages between RA's sockets cost 1.07 times as much, below the limit of 1.5.
+    # Messages between RA's sockets cost 1.07 times as much as inside, below the limit
+    # of 1.5 for separate groups.
     assert total_seconds("channel-aware") < total_seconds("standard")
     assert total_seconds("standard") < total_seconds("fastest-edge-first")
 

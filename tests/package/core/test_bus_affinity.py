@@ -19,7 +19,7 @@ from topoloom.graphs import Request, ring
 from topoloom.graphs.patterns import make_graph
 from topoloom.machines.machine_file import load_machine_and_hosts
 
-#: Pattern -> number of optimal assignments among 40,320.
+#: Pattern -> how many of the 40,320 assignments are optimal.
 OPTIMA = {
     "ring": 896,
     "rd1": 768,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Evaluator values and gains equal a full evaluation of the changed placements."""
+"""An evaluator's values and gains equal full evaluations of the placements."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Meaningless values are refused; placements with shared slots have normal values."""
+"""Meaningless values are refused; shared slots give the usual measures."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def test_steps_of_ranks_without_nodes_are_refused() -> None:
 def count_binomial_messages(
     extents: list[int], nodes: np.ndarray, axis: int, step: int
 ) -> int:
-    """Return the most messages leaving a node if each cell sends `step` cells ahead."""
+    """Return the most messages that leave a node if cells send `step` cells ahead."""
     lines = np.moveaxis(nodes.reshape(extents), axis, -1)
     lines = lines.reshape(-1, extents[axis])
     sent = [0] * (int(nodes.max()) + 1)

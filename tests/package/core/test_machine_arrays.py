@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arrays of a machine equal its values for each link and each pair."""
+"""Arrays of a machine equal its values for single links and pairs."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Objects of one machine or allocation cannot be used with another."""
+"""Objects made for one machine or allocation cannot be used with another."""
 
 from __future__ import annotations
 

@@ -60,8 +60,8 @@ def test_a_mix_is_relative_to_block_placement() -> None:
 def test_messages_of_different_phases_share_no_links() -> None:
     """Two ranks of a node send over its only link, in one phase or in two.
 
-    Congestion adds up over the phases, so a common part does not change the
-    difference.
+    Congestion is summed over the phases, so a phase that two placements share does not
+    change the difference of their values.
     """
     request = Request(ranks=8, bytes=100)
     graph = make_graph("recursive-doubling", request)

@@ -62,7 +62,7 @@ def compute_time(graph: CommGraph, machine: Machine, node: list[int]) -> float:
 def compute_time_of_rounds(
     rows: list[tuple[int, int, int]], rounds: int, machine: Machine, node: list[int]
 ) -> float:
-    """Compute the time of rounds from startups, routes and the busiest resources."""
+    """Compute the time of equal rounds from startups, routes and busiest resources."""
     inside: defaultdict[int, int] = defaultdict(int)
     leaving: defaultdict[int, int] = defaultdict(int)
     way: defaultdict[int, float] = defaultdict(float)

@@ -40,7 +40,7 @@ def compute_cost(call: Call, name: str, model: NetworkModel = MODEL) -> Schedule
 
 
 def simulate_last_arrival(call: Call, name: str) -> float:
-    """Simulate messages: a rank sends, one gap apart, after all earlier receives."""
+    """Simulate messages; ranks send after all earlier receives, one gap apart."""
     schedule = call.schedule(name)
     free: defaultdict[int, float] = defaultdict(float)
     has: defaultdict[int, float] = defaultdict(float)
@@ -121,8 +121,9 @@ def test_cost_on_a_machine_adds_no_latency_to_the_model(operation: str) -> None:
         schedule = call.schedule(name)
         found = schedule.cost_on(*slots, MODEL)
         waits = (found.time - schedule.cost_on(*slots, make_model(0)).time) / LATENCY
-        in_barriers = 4 if name.startswith("k-") else 0  # after each round
+        in_barriers = 4 if name.startswith("k-") else 0  # a barrier after each round
         assert 1 - 1e-6 <= waits <= found.rounds * (1 + in_barriers) * (1 + 1e-6)
         if "segment" not in name and name not in ("chain", "two-trees"):
-            # The model pays the latency once for all segments, a machine once per run.
+            # For segments, the model counts the latency once for all, a machine once
+            # per run.
             assert found.time <= compute_cost(call, name).time * (1 + 1e-6), name

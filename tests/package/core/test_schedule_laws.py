@@ -41,7 +41,7 @@ SIZES = (0, 1, 76, 1375, 100_000)
 def make_model(
     line: tuple[float, float] = (ALPHA, BETA), **costs: float
 ) -> NetworkModel:
-    """Create a network model of one line with other message costs."""
+    """Create a network model with one line, and with other message costs."""
     given = MessageCosts()
     for name, value in costs.items():
         setattr(given, name, value)
@@ -55,7 +55,7 @@ CARD = make_model(gamma=GAMMA, delta=DELTA, beta_em=BETA_EM)
 def compute_cost(
     call: Call, name: str, model: NetworkModel, slots: RankSlots | None = None
 ) -> ScheduleCost:
-    """Compute the cost of a schedule by the model, on slots if given."""
+    """Compute the cost of a schedule by the model; on slots, if they are given."""
     schedule = call.schedule(name)
     return schedule.cost_on(*slots, model) if slots else schedule.cost(model)
 
@@ -78,7 +78,7 @@ def compute_time(
 def test_costs_of_full_virtual_meshes_equal_their_equations(
     strategy: str, numbers: tuple[int, ...]
 ) -> None:
-    """Equations 3.1 to 3.11 and 3.14 to 3.16, without their illegible last term."""
+    """Equations 3.1 to 3.11, and 3.14 to 3.16 without their illegible last terms."""
     exchange = "cyclic" if strategy == "direct" else strategy
     gather = "hypercube-direct(direct=0)" if strategy == "hypercube" else exchange
     for ranks in numbers:
@@ -172,7 +172,7 @@ def test_many_to_many_costs_are_at_most_their_equations() -> None:
 
 
 def test_only_message_combining_has_copy_overhead() -> None:
-    """With one message per round a rank copies before it sends; else copies overlap."""
+    """With one message per round, ranks copy before they send; else copies overlap."""
     dear = make_model(gamma=GAMMA, combine=2.5e-6)
     for ranks in (8, 64, 256):
         rounds = math.log2(ranks)
@@ -225,12 +225,12 @@ def test_a_rank_pays_for_its_sends_and_receives(name: str) -> None:
     model = load_model(name).model
     for size in (0, 1, 64, 288, 289, 2048, 2049, 65_536, 1 << 20):
         assert model.cpu(size) <= model.arrival(size)
-        if name != "simgrid":  # the gap of simgrid is for a rank that only sends
+        if name != "simgrid":  # in simgrid, the gap applies to a rank that only sends
             assert model.cpu(size) <= model.time(size)
 
 
 def test_half_of_a_two_way_step_is_the_cpu_time_of_one_end() -> None:
-    """Tables 2.4, 2.5, 2.10 and 2.11: CPU time of one end and of a two-way step."""
+    """Tables 2.4, 2.5, 2.10, 2.11: CPU times of one end, and of a two-way step."""
     one_end = {
         "qsnet": [(16, 5.59), (64, 5.29), (1024, 6.04), (4096, 6.69)],
         "myrinet": [(16, 0.7), (64, 0.7), (1024, 0.9), (16_384, 3.0)],
@@ -263,7 +263,7 @@ def test_processes_of_a_node_wait_for_each_others_messages() -> None:
 
 
 def test_packets_with_acknowledgements_slow_distant_messages() -> None:
-    """A 100-packet message over one link waits for 100 acknowledgements."""
+    """A message of 100 packets over one link waits for 100 acknowledgements."""
     allocation = Allocation.whole(Machine("torus:16,bandwidth=1GB/s,latency=1us"))
     call = Call("all-gather", 16, 32_000)
     slots = RankSlots(allocation, make_block_order(call, allocation))

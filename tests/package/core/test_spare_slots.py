@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Structured patterns on machines with more slots than ranks."""
+"""Places structured patterns on machines with more slots than ranks."""
 
 from __future__ import annotations
 

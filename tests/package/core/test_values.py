@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Objectives and sharing rules are values: they can be copied, pickled and compared."""
+"""Objectives and sharing rules can be copied, pickled and compared."""
 
 from __future__ import annotations
 

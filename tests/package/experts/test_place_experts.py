@@ -31,7 +31,7 @@ RAILS = "rails:2:4:1"  # 4 domains of 2 GPUs
 def count_expected_visits(
     experts_of_slot: Any, nodes: Any, choices: Any, slots: int, nearest: bool
 ) -> float:
-    """Enumerate every source and every choice of replicas."""
+    """Try every source with every choice of replicas."""
     total = 0.0
     where: dict[int, list[int]] = {}
     for slot, expert in enumerate(experts_of_slot):
@@ -83,7 +83,7 @@ def test_every_expert_is_placed_and_no_gpu_exceeds_the_slack(nearest: bool) -> N
 def test_groups_with_replicas_respect_the_load_and_save_visits(
     seed: int, slack: float, slots: int
 ) -> None:
-    """Loads of groups are random, and so is the part that must move to other nodes."""
+    """The loads of groups are random, and so is how much must move to other nodes."""
     random = np.random.default_rng(seed)
     group = random.choice(4, size=120, p=random.dirichlet([4] * 4))
     chosen = np.argsort(random.random((120, 6)), axis=1)[:, :3]
@@ -100,7 +100,7 @@ def test_groups_with_replicas_respect_the_load_and_save_visits(
 
 
 def test_experts_chosen_by_the_same_tokens_are_placed_on_one_node() -> None:
-    """Tokens choose experts in one of four groups with random numbering."""
+    """Each token chooses experts of one of four groups, which are numbered randomly."""
     random = np.random.default_rng(5)
     groups = random.permutation(16).reshape(4, 4)
     choices = np.stack(
@@ -222,7 +222,7 @@ def test_the_command_writes_files_and_explains_a_missing_gain(
 
 
 def write_rules(path: Path, topics: int, twice: bool = False) -> str:
-    """Write tokens that choose 4 of 16 experts, within one topic or any."""
+    """Write tokens, each of which chooses 4 of the 16 experts within one topic."""
     random = np.random.default_rng(6)
     of_topic = 16 // topics
     ids = np.empty((1, 400, 4), np.int64)
@@ -237,7 +237,7 @@ def write_rules(path: Path, topics: int, twice: bool = False) -> str:
 
 
 def draw_hidden_groups(path: Path, first_group_weight: float = 1.0) -> ExpertRouting:
-    """Draw tokens that choose 4 of 8 experts of a group with different frequencies.
+    """Draw tokens that choose 4 of a group's 8 experts, with different frequencies.
 
     `first_group_weight`: weight of the first group; a larger one makes its node busier.
     """
@@ -253,7 +253,7 @@ def draw_hidden_groups(path: Path, first_group_weight: float = 1.0) -> ExpertRou
 
 
 def test_a_slack_is_chosen_if_it_pays(tmp_path: Path) -> None:
-    """A slack keeps groups with 10 % more load than the mean on one node."""
+    """With slack, a group with 10 % more load than the mean can stay on one node."""
     found = draw_hidden_groups(tmp_path / "t.npz", first_group_weight=1.15)
     tight = place_on_gpus(found, make_allocation(), 8, 16, slack=0.01)
     chosen = place_on_gpus(found, make_allocation(), 8, 16)
@@ -261,7 +261,7 @@ def test_a_slack_is_chosen_if_it_pays(tmp_path: Path) -> None:
     assert [one.slack for one in chosen.tried] == [0.01, 0.05, 0.1, 0.2]
     assert chosen.tried[0].step == 1
     assert chosen.slack == min(chosen.tried, key=lambda one: one.step).slack > 0.01
-    # A quarter of the tokens already starts on the right one of four nodes.
+    # There are four nodes, so a quarter of the tokens already starts on the right one.
     assert chosen.cost(chosen.best).visits == pytest.approx(0.75)
     assert tight.cost(tight.best).visits > 0.9
     first, cost = chosen.tried[0], tight.cost(tight.best)
@@ -295,7 +295,7 @@ def test_the_command_shows_the_gain_of_a_slack(
 
 
 def test_loads_and_visits_are_measured_with_the_same_tokens(tmp_path: Path) -> None:
-    """Odd tokens choose other experts than even ones, so a search needs both."""
+    """Odd tokens choose other experts than even tokens, so a search needs both."""
     ids = np.zeros((1, 200, 2), np.int64)
     ids[:, 0::2] = [0, 1]
     ids[:, 1::2] = [2, 3]

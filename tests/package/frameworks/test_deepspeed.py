@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""DeepSpeed jobs: groups counted from the definition of its topologies."""
+"""DeepSpeed jobs: compares groups with the definition of DeepSpeed's topologies."""
 
 from __future__ import annotations
 

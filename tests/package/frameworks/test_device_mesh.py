@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs on a device mesh: groups of a rank array, and orders that allow slicing."""
+"""Jobs on a device mesh: groups are slices of a rank array, in supported orders."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs by framework name, and training steps by model name."""
+"""Makes jobs by framework name, and training steps by model name."""
 
 from __future__ import annotations
 
@@ -149,5 +149,5 @@ def test_sizes_that_do_not_divide_a_model_are_refused(
 
 def test_weight_counts_agree_with_model_names() -> None:
     for name, billions in (("Llama 3.1 70B", 70), ("Llama 3.1 405B", 405)):
-        # Embeddings and output layer have 2 to 4 billion of them.
+        # Embeddings and the output layer have 2 to 4 billion weights, not counted here.
         assert billions - 5 < MODELS[name].weights / 1e9 < billions

@@ -46,7 +46,7 @@ def make_job(release: str, sizes: dict[str, int]) -> MegatronJob:
 def set_missing_etp(
     sizes: dict[str, int], release: str, same_tp: bool
 ) -> dict[str, int]:
-    """Set etp = tp for release 0.8, which has no etp, so that most draws are valid."""
+    """Set etp = tp for release 0.8, which has no etp, so that most jobs are valid."""
     if same_tp or release == "0.8.0":
         return {**sizes, "etp": sizes["tp"]}
     return sizes
@@ -75,7 +75,7 @@ def test_groups_and_refusals_agree_with_megatron(
 def test_the_listed_names_cover_all_distinct_groups(
     release: str, sizes: dict[str, int], same_tp: bool
 ) -> None:
-    """Each accepted name has the groups of one of the listed names."""
+    """Each order name that Megatron accepts has the groups of a listed name."""
     sizes = set_missing_etp(sizes, release, same_tp)
 
     def describe_groups(name: str) -> str | None:

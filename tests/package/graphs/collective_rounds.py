@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reference collectives: ranks store data and execute the published algorithms.
 
-In each round a rank chooses data to send by the algorithm's rule. Messages carry
+In each round, a rank chooses which data to send by the algorithm's rule. Messages carry
 pieces, so that a wrong partner or size leaves a rank without data. A *piece* is a block
 number; a rank stores the set of its contributors.
 """
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 Pieces = dict[int, set[int]]  # piece -> ranks that contributed
 
 
-class Ranks:
+class SimulatedRanks:
     """Ranks that store pieces; counts the bytes and messages between ranks."""
 
     def __init__(self, size: int, sizes: list[int]) -> None:
@@ -40,9 +40,9 @@ def split_evenly(amount: int, count: int) -> list[int]:
     return [amount // count + (i < amount % count) for i in range(count)]
 
 
-def bcast_binomial(size: int, bytes: int, root: int) -> Ranks:
-    """Broadcast by a binomial tree, the most distant ranks first."""
-    ranks = Ranks(size, [bytes])
+def bcast_binomial(size: int, bytes: int, root: int) -> SimulatedRanks:
+    """Broadcast along a binomial tree, to the most distant ranks first."""
+    ranks = SimulatedRanks(size, [bytes])
     ranks.held[root] = {0: {root}}
     distance = 1
     while distance < size:
@@ -58,11 +58,11 @@ def bcast_binomial(size: int, bytes: int, root: int) -> Ranks:
     return ranks
 
 
-def bcast_scattered(size: int, bytes: int, root: int, ring: bool) -> Ranks:
-    """Scatter the pieces down a tree, then collect them by a ring or by doubling."""
+def bcast_scattered(size: int, bytes: int, root: int, ring: bool) -> SimulatedRanks:
+    """Scatter pieces down a tree, then all-gather them by a ring or by doubling."""
     piece = -(-bytes // size)
     sizes = [max(0, min(piece, bytes - i * piece)) for i in range(size)]
-    ranks = Ranks(size, sizes)
+    ranks = SimulatedRanks(size, sizes)
     ranks.held[root] = {p: {root} for p in range(size)}
     distance = 1
     while distance < size:
@@ -75,7 +75,7 @@ def bcast_scattered(size: int, bytes: int, root: int, ring: bool) -> Ranks:
             if sum(sizes[p] for p in pieces):
                 sends.append(((root + r) % size, (root + r + distance) % size, pieces))
         ranks.run_round(sends)
-    for r in range(size):  # the root sent its pieces away; empty pieces are everywhere
+    for r in range(size):  # ranks keep their own piece and empty pieces
         held = ranks.held[(root + r) % size]
         for p in range(size):
             if sizes[p] == 0:
@@ -89,8 +89,8 @@ def bcast_scattered(size: int, bytes: int, root: int, ring: bool) -> Ranks:
     return ranks
 
 
-def ring_allgather(ranks: Ranks, order: list[int]) -> None:
-    """Forward pieces from the left to the right neighbor, the own piece first."""
+def ring_allgather(ranks: SimulatedRanks, order: list[int]) -> None:
+    """Forward pieces from the left neighbor to the right, own piece first."""
     size = len(order)
     for step in range(size - 1):
         ranks.run_round(
@@ -101,7 +101,7 @@ def ring_allgather(ranks: Ranks, order: list[int]) -> None:
         )
 
 
-def doubling_allgather(ranks: Ranks, order: list[int]) -> None:
+def doubling_allgather(ranks: SimulatedRanks, order: list[int]) -> None:
     """Exchange all pieces with a partner, doubling the distance each round."""
     size, distance = len(order), 1
     while distance < size:
@@ -119,18 +119,18 @@ def doubling_allgather(ranks: Ranks, order: list[int]) -> None:
 
 
 def allgather(
-    size: int, total: int, collect: Callable[[Ranks, list[int]], None]
-) -> Ranks:
-    """Give each rank its own block, then run `collect`."""
-    ranks = Ranks(size, split_evenly(total, size))
+    size: int, total: int, collect: Callable[[SimulatedRanks, list[int]], None]
+) -> SimulatedRanks:
+    """Give each rank its own block, then all-gather the blocks with `collect`."""
+    ranks = SimulatedRanks(size, split_evenly(total, size))
     for r in range(size):
         ranks.held[r] = {r: {r}}
     collect(ranks, list(range(size)))
     return ranks
 
 
-def bruck_allgather(ranks: Ranks, order: list[int]) -> None:
-    """Send consecutive blocks, own block first, to the left; the number doubles."""
+def bruck_allgather(ranks: SimulatedRanks, order: list[int]) -> None:
+    """Send blocks to the left, own block first; each round doubles their number."""
     size, distance = len(order), 1
     while distance < size:
         blocks = min(distance, size - distance)
@@ -143,9 +143,9 @@ def bruck_allgather(ranks: Ranks, order: list[int]) -> None:
         distance *= 2
 
 
-def gather_binomial(size: int, block: int, root: int) -> Ranks:
-    """Gather blocks up a binomial tree, the nearest ranks first."""
-    ranks = Ranks(size, [block] * size)
+def gather_binomial(size: int, block: int, root: int) -> SimulatedRanks:
+    """Gather blocks up a binomial tree, from the nearest ranks first."""
+    ranks = SimulatedRanks(size, [block] * size)
     for r in range(size):
         ranks.held[(root + r) % size] = {r: {r}}
     distance = 1
@@ -161,9 +161,9 @@ def gather_binomial(size: int, block: int, root: int) -> Ranks:
     return ranks
 
 
-def reduce_binomial(size: int, bytes: int, root: int) -> Ranks:
+def reduce_binomial(size: int, bytes: int, root: int) -> SimulatedRanks:
     """Reduce one vector up a binomial tree."""
-    ranks = Ranks(size, [bytes])
+    ranks = SimulatedRanks(size, [bytes])
     for r in range(size):
         ranks.held[r] = {0: {r}}
     distance = 1
@@ -193,9 +193,9 @@ class FoldedRanks:
         )
 
 
-def allreduce_doubling(size: int, bytes: int) -> Ranks:
+def allreduce_doubling(size: int, bytes: int) -> SimulatedRanks:
     """Exchange partial sums with partners at distance 1, 2, 4, ..."""
-    ranks = Ranks(size, [bytes])
+    ranks = SimulatedRanks(size, [bytes])
     for r in range(size):
         ranks.held[r] = {0: {r}}
     folded = FoldedRanks(size, odd_stays=True)
@@ -215,13 +215,13 @@ def allreduce_doubling(size: int, bytes: int) -> Ranks:
 
 def reduce_scatter_vector(
     size: int, bytes: int, odd_stays: bool
-) -> tuple[Ranks, FoldedRanks, list[list[int]]]:
+) -> tuple[SimulatedRanks, FoldedRanks, list[list[int]]]:
     """Reduce-scatter by halving: send half of the remaining pieces in each round."""
     folded = FoldedRanks(size, odd_stays)
     power = folded.power
     sizes = [bytes // power] * power
     sizes[-1] += bytes % power
-    ranks = Ranks(size, sizes)
+    ranks = SimulatedRanks(size, sizes)
     for r in range(size):
         ranks.held[r] = {p: {r} for p in range(power)}
     ranks.run_round([(gone, stays, range(power)) for gone, stays in folded.leaving])
@@ -241,7 +241,7 @@ def reduce_scatter_vector(
     return ranks, folded, answers
 
 
-def allreduce_rabenseifner(size: int, bytes: int) -> Ranks:
+def allreduce_rabenseifner(size: int, bytes: int) -> SimulatedRanks:
     """Reduce-scatter by halving, then all-gather with the same partners in reverse."""
     ranks, folded, done = reduce_scatter_vector(size, bytes, odd_stays=True)
     distance = folded.power // 2
@@ -260,8 +260,8 @@ def allreduce_rabenseifner(size: int, bytes: int) -> Ranks:
     return ranks
 
 
-def reduce_rabenseifner(size: int, bytes: int, root: int) -> Ranks:
-    """Reduce-scatter by halving, then gather the pieces at the root, bit by bit."""
+def reduce_rabenseifner(size: int, bytes: int, root: int) -> SimulatedRanks:
+    """Reduce-scatter by halving, then gather the pieces to the root by doubling."""
     ranks, folded, done = reduce_scatter_vector(size, bytes, odd_stays=False)
     active = list(folded.active)
     if root not in active:  # a folded root replaces the first active rank
@@ -280,10 +280,10 @@ def reduce_rabenseifner(size: int, bytes: int, root: int) -> Ranks:
     return ranks
 
 
-def reduce_scatter_halving(size: int, total: int) -> Ranks:
-    """Reduce a range of blocks; send the half that belongs to the partner."""
+def reduce_scatter_halving(size: int, total: int) -> SimulatedRanks:
+    """In each round, halve the range of blocks; send the half of the partner."""
     folded = FoldedRanks(size, odd_stays=True)
-    ranks = Ranks(size, split_evenly(total, size))
+    ranks = SimulatedRanks(size, split_evenly(total, size))
     for r in range(size):
         ranks.held[r] = {p: {r} for p in range(size)}
     ranks.run_round([(gone, stays, range(size)) for gone, stays in folded.leaving])
@@ -306,9 +306,9 @@ def reduce_scatter_halving(size: int, total: int) -> Ranks:
     return ranks
 
 
-def scan_doubling(size: int, bytes: int) -> Ranks:
-    """Exchange the sums of groups of 1, 2, 4, ... ranks."""
-    ranks = Ranks(size, [bytes])
+def scan_doubling(size: int, bytes: int) -> SimulatedRanks:
+    """Exchange sums between neighboring groups of 1, 2, 4, ... ranks."""
+    ranks = SimulatedRanks(size, [bytes])
     for r in range(size):
         ranks.held[r] = {0: {r}}
     distance = 1
@@ -319,9 +319,9 @@ def scan_doubling(size: int, bytes: int) -> Ranks:
     return ranks
 
 
-def alltoall_bruck(size: int, block: int) -> Ranks:
-    """Forward piece (source, target) along each power of two in its distance."""
-    ranks = Ranks(size, [block] * size * size)
+def alltoall_bruck(size: int, block: int) -> SimulatedRanks:
+    """Forward each piece by the powers of two in the distance from source to target."""
+    ranks = SimulatedRanks(size, [block] * size * size)
     at = {(s, t): s for s in range(size) for t in range(size)}
     for (s, t), rank in at.items():
         ranks.held[rank][s * size + t] = {s}

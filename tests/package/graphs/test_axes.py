@@ -105,7 +105,7 @@ def test_ranks_are_numbered_like_megatron_ranks() -> None:
 
 
 def test_the_device_array_has_the_shape_of_the_mesh() -> None:
-    # Slots are reversed, so that device numbers differ from slot numbers.
+    # The slots are reversed, so that device numbers differ from slot numbers.
     machine = Machine("torus:2x2x2")
     allocation = Allocation(machine, list(range(8))[::-1])
     mesh = parse_mesh("pp=2,tp=4")
@@ -120,7 +120,7 @@ def test_the_device_array_has_the_shape_of_the_mesh() -> None:
 
 
 def test_a_nested_order_equals_its_definition() -> None:
-    """As in Megatron's names, ranks count along the first axis first."""
+    """As in Megatron's order names, the first axis is the fastest."""
     orders = order_mesh(
         "rails:4:4:1,bandwidth=1GB/s,bandwidth.nvlink=9GB/s",
         "tp=4,dp=4",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reading communication graphs from all formats, valid and invalid."""
+"""Reads communication graphs from valid and invalid files of all formats."""
 
 from __future__ import annotations
 

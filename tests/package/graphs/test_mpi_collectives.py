@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Messages of collectives equal a simulation with data and first principles."""
+"""Compares messages of collectives with a simulation of data, and known totals."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def map_messages_by_pair(
     return {(s, t): (sent, count) for s, t, sent, count in rows}
 
 
-def assert_all_ranks_hold(
-    ranks: rounds.Ranks, piece: int, contributions: set[int]
+def assert_all_ranks_have(
+    ranks: rounds.SimulatedRanks, piece: int, contributions: set[int]
 ) -> None:
     assert all(held[piece] == contributions for held in ranks.held)
 
@@ -46,7 +46,7 @@ def test_a_binomial_broadcast_reaches_every_rank_once(
 ) -> None:
     root = data.draw(st.integers(0, size - 1))
     slow = rounds.bcast_binomial(size, bytes, root)
-    assert_all_ranks_hold(slow, 0, {root})
+    assert_all_ranks_have(slow, 0, {root})
     assert map_messages_by_pair("bcast", "binomial", size, bytes, root) == slow.sent
 
 
@@ -120,7 +120,7 @@ def test_allgather_gives_every_block_to_all(
 @given(sizes, amounts)
 def test_allreduce_adds_every_rank_everywhere(size: int, bytes: int) -> None:
     slow = rounds.allreduce_doubling(size, bytes)
-    assert_all_ranks_hold(slow, 0, set(range(size)))
+    assert_all_ranks_have(slow, 0, set(range(size)))
     schedule = "recursive-doubling(fold=even)"
     assert map_messages_by_pair("allreduce", schedule, size, bytes) == slow.sent
 
@@ -131,7 +131,7 @@ def test_rabenseifners_allreduce_adds_every_piece_everywhere(
 ) -> None:
     slow = rounds.allreduce_rabenseifner(size, bytes)
     for piece in range(len(slow.sizes)):
-        assert_all_ranks_hold(slow, piece, set(range(size)))
+        assert_all_ranks_have(slow, piece, set(range(size)))
     schedule = "halving(fold=even,order=near,cut=last)"
     assert map_messages_by_pair("allreduce", schedule, size, bytes) == slow.sent
 
@@ -190,7 +190,7 @@ def test_pairwise_exchange_sends_each_block_once(size: int, bytes: int) -> None:
 
 @given(sizes)
 def test_a_barrier_informs_every_rank_of_every_other(size: int) -> None:
-    # Dissemination: in round k each rank sends all its knowledge 2^k ranks ahead.
+    # Dissemination: in round k, each rank sends all that it knows 2^k ranks ahead.
     heard = [{r} for r in range(size)]
     expected: dict[tuple[int, int], tuple[int, int]] = {}
     distance = 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Phases of patterns: rounds of the algorithms, in files and recordings."""
+"""Phases of patterns are the rounds of the algorithms, also in files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from collective_rounds import Ranks, bcast_binomial, bruck_allgather
+from collective_rounds import SimulatedRanks, bcast_binomial, bruck_allgather
 
 from topoloom import CommGraph, Error, load_graph, save_graph
 from topoloom.graphs import load_phases, ring
@@ -36,7 +36,7 @@ def make_rank_programs(name: str, ranks: int, root: int = 0) -> list[Messages]:
     return [map_bytes_by_pair(phase) for phase in phases or [graph]]
 
 
-class RecordedRounds(Ranks):
+class RecordedRounds(SimulatedRanks):
     """Reference ranks that record the messages of each round."""
 
     def __init__(self, size: int, sizes: list[int]) -> None:
@@ -44,7 +44,7 @@ class RecordedRounds(Ranks):
         self.rounds: list[Messages] = []
 
     def run_round(self, sends: Iterable[tuple[int, int, Iterable[int]]]) -> None:
-        """Deliver the messages and record the bytes of each pair."""
+        """Deliver the messages, and record the bytes of each pair."""
         before = set(self.sent)
         super().run_round(sends)
         self.rounds.append(
@@ -174,7 +174,7 @@ def test_wrong_phases_name_the_file(
 
 
 def make_profile(levels: tuple[int, int]) -> Profile:
-    """Create a profile: 0 to 1 at one level, 1 to 2 at the other, then a broadcast."""
+    """Create a profile: 0 -> 1 at `levels[0]`; 1 -> 2, a broadcast at `levels[1]`."""
     first, second = levels
     return Profile(
         rank_count=4,
@@ -208,7 +208,7 @@ def test_phases_can_have_names(tmp_path: Path) -> None:
         "phase_names": ["there", "none", "back"],
     }
     save_graph(path, add_phases(phases), extra)
-    assert load_phase_names(path) == ["there", "back"]  # the phases of load_phases
+    assert load_phase_names(path) == ["there", "back"]  # as load_phases
     assert len(load_phases(path)) == 2
     assert load_phase_names(save_phases(tmp_path / "q.npz", phases, ring(4))) == []
     save_graph(path, add_phases(phases), {**extra, "phase_names": ["there"]})

@@ -56,7 +56,8 @@ def test_the_first_tile_is_the_fastest(
         first = getattr(found[0].traffic, key)
         for one in found:
             assert getattr(one.traffic, key) >= first * (1 - 1e-8)
-            # The links are the surface of a tile; axes no longer than a tile have none.
+            # A tile has as many links as its surface has cells, without axes that one
+            # tile fills.
             surface = sum(
                 math.prod(one.tile) // side
                 for side, extent in zip(one.tile, grid, strict=True)
@@ -94,5 +95,5 @@ def test_auto_is_no_worse_than_tile_if_no_tile_fits() -> None:
         placement = topoloom.place(graph, allocation, mapper).placement
         found[mapper] = topoloom.judge(graph, allocation, placement).inter_node_bytes
     assert found["auto(effort=fast)"] <= found["tile"] <= found["block"]
-    # The inferred grid may be transposed; both are cut equally well.
+    # The inferred grid may be the transposed one, but both can be cut equally well.
     assert found["tile"] == pytest.approx(found["tile(grid=13x21)"], rel=0.05)

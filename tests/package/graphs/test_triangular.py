@@ -55,10 +55,11 @@ def test_balanced_columns_of_12_and_24_ranks_never_leave_their_node(rows: int) -
 def test_columns_of_48_ranks_use_a_link_only_if_split_over_two_chips() -> None:
     aligned = judge_order(95, "column", list(range(190)))
     assert aligned.congestion_max == aligned.dilation_average == 0
-    # Each column crosses one link along z, which no other column uses.
+    # Each split column uses one link along z, which no other column uses.
     split = [4 * i + half for i in range(96) for half in (1, 2)][:190]
     broken = judge_order(95, "column", split)
-    # Two messages, 16 -> 24 and 0 -> 32, of size 2.5 in the paper's units.
+    # Two messages cross it, 16 -> 24 and 0 -> 32, each of size 2.5 in the paper's
+    # units.
     assert 2.5 * broken.congestion_max / 10 == 5
     assert broken.dilation_average == pytest.approx(2 / 47)
 
@@ -96,7 +97,8 @@ def test_all_groups_together_have_less_congestion_than_the_best_order() -> None:
         sum(judge(phase, where, slots).congestion_max for phase in phases)
         for slots in (in_order, placed)
     )
-    # In order only rows leave their nodes; after placement all messages do, but fewer.
+    # In rank order, only messages along rows leave their nodes. After placement,
+    # messages of all kinds do, but fewer in total.
     assert after < 0.9 * before
 
 
@@ -134,7 +136,7 @@ def test_times_of_levels_add_up_to_at_least_the_concurrent_time(
     congestion = [it.congestion_max for it in one_by_one]
     assert max(congestion) <= at_once.congestion_max <= sum(congestion)
     assert sum(it.hop_bytes for it in one_by_one) == at_once.hop_bytes
-    # A rank sends and receives one message at a time.
+    # In one level, a rank sends and receives at most one message.
     for level in levels:
         source, target = edge_rows(level)[:, :2].T
         assert len(set(source)) == len(source)
@@ -145,7 +147,7 @@ def test_phases_follow_the_requested_groups_and_are_named_by_level() -> None:
     groups = ("row-reduction", "all-reduce")
     request = Request(ranks=0, bytes=1000, rows=9, groups=groups, levels=True)
     made = generate_pattern("triangular", request, with_phases=True)
-    # 5 ranks per row, 9 groups: 3 levels of rows; 2 x 7 levels of the all-reduce.
+    # A row has 5 ranks, hence 3 levels; the all-reduce has 2 x 7 levels.
     names = [f"row reductions, level {level}" for level in (1, 2, 3)]
     names += [f"all-reduce, level {level}" for level in range(1, 15)]
     assert list(made.phase_names) == names

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from hypothesis import strategies as st
 
 
-class Fabric:
+class FabricDump:
     """Devices with numbered ports, and the cables between them."""
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class Fabric:
         return head + "".join(map(self.format_device, order or self.description))
 
     def format_tables(self) -> str:
-        """Format forwarding tables; of several shortest routes use the last port."""
+        """Format forwarding tables; of several shortest routes, use the last port's."""
         text = ""
         toward = {a: self.find_ports_toward(a) for a in self.ports if a[0] == "H"}
         for name in self.ports:
@@ -84,7 +84,7 @@ class Fabric:
         return text
 
     def find_ports_toward(self, end: str) -> dict[str, int]:
-        """Map each switch to its last port on a shortest route over switches only."""
+        """Map each switch to its last port on a shortest route through switches."""
         hops, queue = {end: 0}, deque([end])
         while queue:
             at = queue.popleft()
@@ -111,9 +111,9 @@ def make_fat_tree(
     hosts_per_leaf: int,
     spines_per_pod: int,
     cores_per_spine: int,
-) -> Fabric:
-    """Connect three levels: leaves to the spines of a pod, spines to their cores."""
-    fabric = Fabric()
+) -> FabricDump:
+    """Connect three levels: leaves to all spines of the pod, spines to their cores."""
+    fabric = FabricDump()
     top = [
         [fabric.add_switch(f"core{s}-{c}") for c in range(cores_per_spine)]
         for s in range(spines_per_pod)
@@ -138,9 +138,9 @@ def make_fat_tree(
 
 
 @st.composite
-def draw_fabric(draw: st.DrawFn) -> Fabric:
+def draw_fabric(draw: st.DrawFn) -> FabricDump:
     """Draw a connected fabric: a tree of switches, additional cables, and hosts."""
-    fabric = Fabric()
+    fabric = FabricDump()
     rates = st.sampled_from(["4xEDR", "4xHDR", "1xSDR", "4xFDR"])
     switches = [fabric.add_switch("s")]
     for _ in range(draw(st.integers(0, 5))):
@@ -161,17 +161,17 @@ def draw_fabric(draw: st.DrawFn) -> Fabric:
     return fabric
 
 
-def get_host(fabric: Fabric, device: str) -> str:
+def get_device_host(fabric: FabricDump, device: str) -> str:
     return fabric.description[device].split()[0] if device[0] == "H" else device
 
 
-def count_hops(fabric: Fabric, start: str) -> dict[str, int]:
+def count_hops(fabric: FabricDump, start: str) -> dict[str, int]:
     """Count hops; routes cross hosts only if switches do not connect all hosts."""
     beside: dict[str, set[str]] = {}
     for device, ports in fabric.ports.items():
         for peer, _, _ in ports.values():
-            beside.setdefault(get_host(fabric, device), set()).add(
-                get_host(fabric, peer)
+            beside.setdefault(get_device_host(fabric, device), set()).add(
+                get_device_host(fabric, peer)
             )
     hosts = {name for name in beside if name[0] != "S"}
 

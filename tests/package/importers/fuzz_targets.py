@@ -26,7 +26,7 @@ from topoloom.model.fit import fit_model
 from topoloom.model.samples import read_pings
 from topoloom.support.hostlist import compress_hostlist, expand_hostlist
 
-#: CPU time limit per text in s; wall time depends on other processes
+#: Limit on the CPU time per text, in s; wall time would depend on other processes.
 SECONDS = 20.0
 #: Longer machine texts may legitimately exceed the time limit.
 _MAX_LETTERS_OF_MACHINE = 20_000
@@ -77,12 +77,12 @@ ALLOCATIONS = (
 HOST_LISTS = ("n[001-064,070]", "r[1-2]n[1,3],a,b.example.org", "c0-0c0s[0-7]n0")
 
 
-class Target(NamedTuple):
+class FuzzTarget(NamedTuple):
     """A reader and its seed texts."""
 
     read: Callable[[str], None]
     seeds: tuple[str, ...]
-    compiled: bool = False  # Python cannot trace coverage
+    compiled: bool = False  # compiled code, whose coverage Python cannot trace
 
 
 def _read_import(read: Callable[[str], object], text: str) -> None:
@@ -132,22 +132,24 @@ def _read_host_list(text: str) -> None:
 
 TARGETS = {
     **{
-        importer.name: Target(
+        importer.name: FuzzTarget(
             partial(_read_import, importer.read), tuple(SAMPLES[importer.name])
         )
         for importer in IMPORTERS
     },
-    "recognize": Target(
+    "recognize": FuzzTarget(
         lambda text: [importer.recognizes(text) for importer in IMPORTERS] and None,
         tuple(texts[0] for texts in SAMPLES.values()),
     ),
-    "short-text": Target(lambda text: Machine(text) and None, SHORT_TEXTS, True),
-    "toml": Target(_read_toml, TOML),
-    "metis": Target(lambda text: _core.read_metis(text.encode()) and None, METIS, True),
-    "model": Target(_read_model, MODELS),
-    "pings": Target(_read_pings, PINGS),
-    "allocation": Target(_read_allocation, ALLOCATIONS),
-    "host-list": Target(_read_host_list, HOST_LISTS),
+    "short-text": FuzzTarget(lambda text: Machine(text) and None, SHORT_TEXTS, True),
+    "toml": FuzzTarget(_read_toml, TOML),
+    "metis": FuzzTarget(
+        lambda text: _core.read_metis(text.encode()) and None, METIS, True
+    ),
+    "model": FuzzTarget(_read_model, MODELS),
+    "pings": FuzzTarget(_read_pings, PINGS),
+    "allocation": FuzzTarget(_read_allocation, ALLOCATIONS),
+    "host-list": FuzzTarget(_read_host_list, HOST_LISTS),
 }
 
 
@@ -184,7 +186,7 @@ _WORDS = ("\0", "\n", "\n\n", "\t", " ", "\r\n", ",", ":", "[", "]", "(", "-", "
 
 
 def mutate_seeds(rng: random.Random, seeds: tuple[str, ...]) -> str:
-    """Cut, repeat, join and overwrite pieces of the seeds."""
+    """Make a mutant: cut, repeat, join and overwrite pieces of the seeds."""
     text = rng.choice(seeds)
     for _ in range(rng.randint(1, 5)):
         start = rng.randint(0, len(text))

@@ -18,10 +18,10 @@ VIRTUAL = (Path(__file__).parent / "data/virtual_machine.xml").read_text()
 
 @dataclass
 class UniformTopology:
-    """A uniform hwloc topology: object kinds and counts, from the top."""
+    """A uniform hwloc topology, given by object kinds and counts from the top."""
 
     levels: list[tuple[str, int]]
-    #: the kinds with NUMA nodes as memory children
+    #: the kinds of objects that have a NUMA node as a memory child
     memory: str = ""
     pus: int = 1
     lines: list[str] = field(default_factory=list)

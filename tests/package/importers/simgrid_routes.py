@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Print the routes of SimGrid on a platform as JSON: [from, to, links].
+"""Print SimGrid's routes on a platform as JSON: [from, to, links].
 
-Runs in a Python that has SimGrid, not in the Python of the tests.
+The script runs in a Python that has SimGrid, not in the Python of the tests.
 """
 
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Invalid and contradictory machine files give one line with position and cause."""
+"""Invalid or contradictory machine files give one line with position and cause."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ links = ["0-2@2GB/s", "1-2@2GB/s"]
 """
 
 
-def find_refusal(file: Path) -> str:
+def load_refusal_reason(file: Path) -> str:
     """Load a file; return the one-line reason if it is refused."""
     what = ""
     try:
@@ -46,11 +46,11 @@ def find_refusal(file: Path) -> str:
     return what
 
 
-def find_complaint(tmp_path: Path, data: str | bytes, name: str = "net.txt") -> str:
+def find_error_message(tmp_path: Path, data: str | bytes, name: str = "net.txt") -> str:
     """Load an invalid file; check that the error names it, and return the reason."""
     file = tmp_path / name
     file.write_bytes(data if isinstance(data, bytes) else data.encode())
-    what = find_refusal(file)
+    what = load_refusal_reason(file)
     assert what.startswith(str(file))
     return what.removeprefix(f"{tmp_path}/")
 
@@ -60,7 +60,7 @@ def find_complaint(tmp_path: Path, data: str | bytes, name: str = "net.txt") -> 
 def test_an_empty_file_is_reported_as_empty(
     name: str, data: bytes, tmp_path: Path
 ) -> None:
-    assert find_complaint(tmp_path, data, name) == f"{name}: the file is empty"
+    assert find_error_message(tmp_path, data, name) == f"{name}: the file is empty"
 
 
 @pytest.mark.parametrize("name", ["net.txt", "m.toml"])
@@ -70,7 +70,7 @@ def test_an_empty_file_is_reported_as_empty(
 def test_a_binary_file_is_reported_as_binary(
     name: str, data: bytes, tmp_path: Path
 ) -> None:
-    assert find_complaint(tmp_path, data, name) == f"{name}: not a text file"
+    assert find_error_message(tmp_path, data, name) == f"{name}: not a text file"
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -80,7 +80,7 @@ def test_a_truncated_file_is_read_or_refused_by_line(name: str, tmp_path: Path) 
     refused = 0
     for end in range(len(text) // 3, len(text), max(1, len(text) // 40)):
         file.write_text(text[:end])
-        what = find_refusal(file)
+        what = load_refusal_reason(file)
         refused += bool(what)
         assert not what or what.startswith(str(file))
     assert refused or name in ("slurm-address", "slingshot", "tofu", "xtprocadmin")
@@ -96,7 +96,7 @@ def test_numbers_of_any_size_are_read_or_refused(
     numbers = list(re.finditer(r"\d+", text))
     for number in numbers[:: max(1, len(numbers) // 25)]:
         file.write_text(text[: number.start()] + digits + text[number.end() :])
-        what = find_refusal(file)
+        what = load_refusal_reason(file)
         assert not what or what.startswith(str(file))
 
 
@@ -104,7 +104,7 @@ def test_numbers_of_any_size_are_read_or_refused(
 @pytest.mark.parametrize("doctype", [LAUGHS, ABROAD])
 def test_xml_with_entities_is_refused(name: str, doctype: str, tmp_path: Path) -> None:
     body = re.sub(r"<\?xml[^>]*>|<!DOCTYPE[^>]*>", "", XML[name]).strip()
-    what = find_complaint(tmp_path, f'<?xml version="1.0"?>\n{doctype}\n{body}')
+    what = find_error_message(tmp_path, f'<?xml version="1.0"?>\n{doctype}\n{body}')
     assert what.startswith("net.txt:2: the DOCTYPE declares entities")
 
 
@@ -112,7 +112,7 @@ def test_xml_with_entities_is_refused(name: str, doctype: str, tmp_path: Path) -
 def test_deeply_nested_xml_is_refused(name: str, tmp_path: Path) -> None:
     head, last, tail = XML[name].rpartition("</")
     deep = "<object>" * 50_000 + "</object>" * 50_000
-    what = find_complaint(tmp_path, head + deep + last + tail)
+    what = find_error_message(tmp_path, head + deep + last + tail)
     assert "elements are nested more than 200 deep" in what
 
 
@@ -120,15 +120,15 @@ def test_deeply_nested_xml_is_refused(name: str, tmp_path: Path) -> None:
 def test_deeply_nested_json_is_refused(name: str, tmp_path: Path) -> None:
     start, _, rest = JSON[name].rpartition("}")
     deep = "[" * 100_000 + "]" * 100_000
-    what = find_complaint(tmp_path, f'{start}, "deep": {deep}}}{rest}')
+    what = find_error_message(tmp_path, f'{start}, "deep": {deep}}}{rest}')
     assert re.match(r"net\.txt:\d+: .*nested", what)
 
 
 def test_deeply_nested_yaml_and_toml_is_refused(tmp_path: Path) -> None:
     deep = "[" * 10_000 + "]" * 10_000
-    what = find_complaint(tmp_path, f"{YAML}- topology: deep\n  tree: {deep}\n")
+    what = find_error_message(tmp_path, f"{YAML}- topology: deep\n  tree: {deep}\n")
     assert "nested over 32 deep" in what
-    what = find_complaint(tmp_path, f"deep = {deep}\n", "m.toml")
+    what = find_error_message(tmp_path, f"deep = {deep}\n", "m.toml")
     assert "nested too deeply" in what
 
 
@@ -140,7 +140,7 @@ def replace_once(text: str, old: str, new: str) -> str:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        # Only one end lists the cable.
+        # Only one end of the cable lists it.
         (
             replace_once(CAPTURE, '[9]\t"S-0002c90200415680"[9]', '[8]\t"S-0002c9'),
             r"net.txt:\d+: cannot read the port",
@@ -157,7 +157,7 @@ def replace_once(text: str, old: str, new: str) -> str:
             "SwitchName=c Switches=a,b\n",
             "net.txt:2: node n3 is under switch b and under a .line 1.",
         ),
-        # References to missing parts of a file.
+        # References to parts that the file lacks.
         (
             "SwitchName=a Nodes=n1\nSwitchName=b Switches=a,x\n",
             "net.txt:2: switch b has the child x, which no line describes",
@@ -187,7 +187,7 @@ def replace_once(text: str, old: str, new: str) -> str:
             "      dims: {x: 0, y: 1, z: 1}\n      nodes: a\n",
             "net.txt:5: 0 is not from 1 to 16384",
         ),
-        # hwloc 1 has a separate tag for caches and no version.
+        # hwloc 1 has a separate tag for caches, and its files have no version.
         (
             '<?xml version="1.0"?>\n<!DOCTYPE topology SYSTEM "hwloc.dtd">\n'
             '<topology>\n<object type="Machine" os_index="0" cpuset="0x1">\n'
@@ -207,7 +207,7 @@ def replace_once(text: str, old: str, new: str) -> str:
 def test_contradictory_files_are_refused_with_line_and_cause(
     text: str, message: str, tmp_path: Path
 ) -> None:
-    assert re.match(message, find_complaint(tmp_path, text))
+    assert re.match(message, find_error_message(tmp_path, text))
 
 
 @pytest.mark.parametrize(
@@ -229,7 +229,7 @@ def test_contradictory_files_are_refused_with_line_and_cause(
 def test_a_wrong_metis_graph_names_its_line(
     text: str, message: str, tmp_path: Path
 ) -> None:
-    assert re.match(message, find_complaint(tmp_path, text, "m.graph"))
+    assert re.match(message, find_error_message(tmp_path, text, "m.graph"))
 
 
 @pytest.mark.parametrize(
@@ -254,7 +254,7 @@ def test_a_wrong_metis_graph_names_its_line(
 def test_a_wrong_description_names_its_line_or_key(
     text: str, message: str, tmp_path: Path
 ) -> None:
-    assert re.match(message, find_complaint(tmp_path, text, "m.toml"))
+    assert re.match(message, find_error_message(tmp_path, text, "m.toml"))
 
 
 def test_the_unmodified_samples_are_valid(tmp_path: Path) -> None:

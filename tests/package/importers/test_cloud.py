@@ -18,7 +18,7 @@ from topoloom.importers.cloud.instances import (
 
 
 def format_aws(*instances: tuple[str, str]) -> str:
-    """Format AWS output for (instance, "top middle bottom")."""
+    """Format AWS output for pairs (instance, "top middle bottom")."""
     entries = [
         {
             "InstanceId": name,
@@ -217,7 +217,7 @@ def test_hops_follow_the_nearest_common_switch(
     switch_paths: list[tuple[str, ...]],
 ) -> None:
     path_of = {f"h{i}": path for i, path in enumerate(switch_paths)}
-    # Each instance is on a separate host, so the host is no switch.
+    # Each instance is on a separate host, so hosts do not become switches.
     listed = [(name, " ".join((*path, name))) for name, path in path_of.items()]
     described = read_google_instances(format_google(*listed, nested=False))
     machine = Machine(described.text)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A short, seeded run of the fuzzer over every reader; `make fuzz` runs longer."""
+"""Fuzzes every reader briefly, with fixed seeds; `make fuzz` runs longer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import random
 import pytest
 from fuzz_targets import TARGETS, mutate_seeds, run_target
 
-#: original inputs with which fuzzing found a crash or a timeout
+#: the original inputs with which fuzzing found a crash or a timeout
 FOUND = [
     ("tofu", f"{'9' * 5000} 0 0 0 0 0 0\n{'9' * 5000}1 0 0 0 0 0 0\n"),
     ("tofu", "8 0 0 0 0 0 0\nc0002 0 0 0 0 0 0\n"),
@@ -31,7 +31,7 @@ def test_no_text_crashes_or_stalls_a_reader(name: str) -> None:
         run_target(name, mutate_seeds(rng, TARGETS[name].seeds)) != ""
         for _ in range(150)
     )
-    # The mutants must include valid and invalid texts.
+    # Some mutants must be valid, and some invalid.
     assert name == "recognize" or 0 < refused < 150
 
 

@@ -218,7 +218,7 @@ def test_cpu_masks_of_more_than_32_threads_are_read() -> None:
 
 
 def test_hybrid_processors_have_the_levels_common_to_all_cores() -> None:
-    """Two cores with private L2 caches, then four cores that share one."""
+    """Two cores with an L2 cache each, then four cores that share one."""
     lines = ['<topology version="2.0"><object type="Machine" cpuset="0x3f">']
     lines.append('<object type="L3Cache" cpuset="0x3f">')
     for mask in (0x1, 0x2, 0x3C):
@@ -333,7 +333,7 @@ def test_hwloc_errors_name_the_line(text: str, message: str) -> None:
 
 
 def compute_distance(inside: NodeCores, a: int, b: int) -> int:
-    """Compute the distance from the nearest object that two cores share."""
+    """Compute the distance of two cores from the smallest object that they share."""
     packages = {mask for kind, mask in inside.containers if kind == "Package"}
     pair = inside.cores[a] | inside.cores[b]
     shared = [

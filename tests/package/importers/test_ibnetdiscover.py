@@ -7,7 +7,7 @@ import random
 from collections import Counter
 
 import pytest
-from fat_tree_dump import Fabric, count_hops, draw_fabric, get_host
+from fat_tree_dump import FabricDump, count_hops, draw_fabric, get_device_host
 from hypothesis import given, strategies as st
 
 from topoloom import Error, Machine
@@ -103,7 +103,7 @@ def test_a_capture_with_irregularities_of_real_fabrics_is_read() -> None:
 def test_a_rate_is_the_rate_of_all_lanes_after_encoding(
     rate: str, bandwidth: str
 ) -> None:
-    fabric = Fabric()
+    fabric = FabricDump()
     fabric.add_cable(
         fabric.add_adapter("a mlx5_0"), fabric.add_adapter("b mlx5_0"), rate
     )
@@ -180,7 +180,7 @@ def test_a_wrong_dump_is_refused_by_line(text: str, message: str) -> None:
 
 
 def test_two_fabrics_are_refused() -> None:
-    fabric = Fabric()
+    fabric = FabricDump()
     for host in "ab":
         fabric.add_cable(
             fabric.add_switch(f"s{host}"), fabric.add_adapter(f"{host} mlx5_0")
@@ -190,7 +190,9 @@ def test_two_fabrics_are_refused() -> None:
 
 
 @given(draw_fabric(), st.randoms(use_true_random=False))
-def test_any_fabric_is_read_with_its_wiring(fabric: Fabric, rng: random.Random) -> None:
+def test_any_fabric_is_read_with_its_wiring(
+    fabric: FabricDump, rng: random.Random
+) -> None:
     described = read_ibnetdiscover(fabric.format_dump())
     order = list(fabric.description)
     rng.shuffle(order)
@@ -201,7 +203,9 @@ def test_any_fabric_is_read_with_its_wiring(fabric: Fabric, rng: random.Random) 
     wired: Counter[tuple[str, str]] = Counter()
     for device, ports in fabric.ports.items():
         for peer, _, rate in ports.values():
-            wired[get_host(fabric, device), get_host(fabric, peer)] += lanes[rate]
+            wired[get_device_host(fabric, device), get_device_host(fabric, peer)] += (
+                lanes[rate]
+            )
     read = {
         tuple(names[v] for v in machine.link_ends(link)): machine.bandwidth(link)
         for link in range(machine.link_count)

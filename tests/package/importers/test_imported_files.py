@@ -14,7 +14,7 @@ from topoloom.machines import describe_machine, import_formats, machine_file
 from topoloom.machines.machine_file import load_machine_and_hosts
 
 
-def read_ring(text: str) -> MachineDescription:
+def read_ring_format(text: str) -> MachineDescription:
     """Read ``ring N HOST ...``, a format that exists only in this test."""
     words = text.split()
     if not words[1].isdigit():
@@ -27,7 +27,7 @@ def ring_importer(monkeypatch: pytest.MonkeyPatch) -> None:
     ring = SimpleNamespace(
         name="ring",
         recognizes=lambda head: head.startswith("ring "),
-        read=read_ring,
+        read=read_ring_format,
     )
     monkeypatch.setattr(import_formats, "IMPORTERS", (ring,))
 

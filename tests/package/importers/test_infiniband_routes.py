@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Routes of InfiniBand fabrics: fat trees, shared shortest routes, tables."""
+"""Routes of InfiniBand fabrics: fat trees, splitting over shortest routes, tables."""
 
 from __future__ import annotations
 
@@ -8,7 +8,13 @@ import re
 from collections import Counter
 
 import pytest
-from fat_tree_dump import Fabric, count_hops, draw_fabric, get_host, make_fat_tree
+from fat_tree_dump import (
+    FabricDump,
+    count_hops,
+    draw_fabric,
+    get_device_host,
+    make_fat_tree,
+)
 from hypothesis import given, strategies as st
 
 from topoloom import Error, Machine
@@ -17,8 +23,8 @@ from topoloom.importers.infiniband.ibnetdiscover import read_ibnetdiscover
 sizes = st.tuples(*[st.integers(1, 3)] * 5)
 
 
-def count_links(fabric: Fabric) -> Counter[float]:
-    """Count directed links by bandwidth, one for each cable."""
+def count_links(fabric: FabricDump) -> Counter[float]:
+    """Count the directed links of each bandwidth."""
     rates = {"4xEDR": 12.5e9, "4xHDR": 25e9}
     return Counter(
         rates[rate] for ports in fabric.ports.values() for _, _, rate in ports.values()
@@ -56,7 +62,7 @@ def test_regular_fat_trees_are_recognized(
 
 
 def test_a_fat_tree_of_two_levels_with_double_cables_and_hosts_in_any_order() -> None:
-    fabric = Fabric()
+    fabric = FabricDump()
     spines = [fabric.add_switch(f"spine{i}") for i in range(3)]
     for number in range(4):
         leaf = fabric.add_switch(f"leaf{number}")
@@ -73,7 +79,7 @@ def test_a_fat_tree_of_two_levels_with_double_cables_and_hosts_in_any_order() ->
     )
 
 
-def make_irregular_fabric(kind: str) -> Fabric:
+def make_irregular_fabric(kind: str) -> FabricDump:
     fabric = make_fat_tree(2, 2, 2, 2, 2)
     named = {text: name for name, text in fabric.description.items()}
     leaf = [named[f"MF0;leaf{pod}-0:MQM8700/U1"] for pod in (0, 1)]
@@ -155,7 +161,7 @@ def test_shared_routes_of_a_fat_tree_equal_random_routing(
 
 
 @given(draw_fabric(), st.booleans())
-def test_routes_follow_the_forwarding_tables(fabric: Fabric, brief: bool) -> None:
+def test_routes_follow_the_forwarding_tables(fabric: FabricDump, brief: bool) -> None:
     tables = fabric.format_tables()
     if brief:  # format of dump_fts -n
         tables = re.sub(r"(?m)^(0x\w{4} \d{3}) :.*", r"\1", tables)
@@ -171,13 +177,13 @@ def test_routes_follow_the_forwarding_tables(fabric: Fabric, brief: bool) -> Non
     first = {}
     for name in sorted(fabric.ports):
         if name[0] == "H":
-            first.setdefault(get_host(fabric, name), name)
+            first.setdefault(get_device_host(fabric, name), name)
     for b in described.hosts:
         toward = fabric.find_ports_toward(first[b])
         for a in described.hosts:
             stops, at = [a], fabric.ports[first[a]][1][0]
             while a != b and stops[-1] != b:
-                stops.append(get_host(fabric, at))
+                stops.append(get_device_host(fabric, at))
                 if stops[-1] != b:
                     at = fabric.ports[at][toward[at]][0]
             links = [link for link, _ in machine.route(vertex[a], vertex[b])]

@@ -96,7 +96,7 @@ def test_nodes_on_routers_are_read_back_with_their_links(
     file = tmp_path / "m.graph"
     file.write_text(write_metis_machine(machine))
     again = load_machine(file)
-    # METIS does not distinguish nodes from switches; switches come last.
+    # In METIS graphs, switches are vertices after the nodes, and become nodes here.
     nodes = range(machine.node_count)
     assert again.node_count > machine.node_count
     assert again.link_count == machine.link_count

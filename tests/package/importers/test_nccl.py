@@ -15,7 +15,7 @@ from topoloom.machines.import_formats import IMPORTERS
 
 
 def format_gpu(device: int, nvlinks: str = "", sm: int = 90) -> str:
-    """Write a GPU at bus 0000:1<device>:00.0; nvlinks: "TARGET*COUNT ..."."""
+    """Format a GPU at bus 0000:1<device>:00.0; nvlinks: "TARGET*COUNT ..."."""
     links = ""
     for word in nvlinks.split():
         target, _, count = word.partition("*")
@@ -112,7 +112,7 @@ def test_nvlink_rings_become_graphs_with_bandwidths() -> None:
         machine.link_ends(link): machine.bandwidth(link)
         for link in range(machine.link_count)
     }
-    # GPUs first, then CPU 0 and its switch, then CPU 1 and its switch.
+    # Vertices are the GPUs, then CPU 0 and its switch, then CPU 1 and its switch.
     assert machine.node_count == 4
     assert rates[0, 1] == rates[3, 0] == 2 * 25e9
     assert (0, 2) not in rates

@@ -20,7 +20,7 @@ from topoloom.nodes.network_interfaces import (
     classify_network,
 )
 
-#: hwloc 2 codes of network and RDMA interfaces, and the network of each card
+#: hwloc 2 codes of network and RDMA interfaces; the network and interfaces of each card
 NET, RDMA = 2, 3
 CARDS: dict[str, tuple[NicNetwork, list[tuple[str, int]]]] = {
     "InfiniBand": (NicNetwork.FABRIC, [("ib0", NET), ("mlx5_0", RDMA)]),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Assumptions about networks if files describe only switches."""
+"""Speeds that are assumed for networks if files describe only switches."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from test_xtprocadmin import HEAD, list_cabinet_rows
 
 from topoloom import Machine, load_machine
 from topoloom.importers.machine_description import MachineDescription
-from topoloom.importers.network_speeds import NETWORKS, assume_speeds
+from topoloom.importers.network_speeds import NETWORKS, add_assumed_speeds
 from topoloom.importers.slurm.conf import read_slurm_conf
 from topoloom.importers.system.nic_speed import read_nic_speed
 from topoloom.machines.machine_file import load_machine_and_description
@@ -91,7 +91,7 @@ def test_named_networks_have_the_speeds_of_the_included_machines(
 ) -> None:
     text = "torus:4x4x4,nodes=2,bandwidth.y=half" if name == "gemini" else "torus:4x4x4"
     text = "tree:4:4" if name == "slingshot" else text
-    ours = Machine(assume_speeds(MachineDescription(text, network=name)).text)
+    ours = Machine(add_assumed_speeds(MachineDescription(text, network=name)).text)
     theirs = load_machine(zoo)
     for speed in ("startup", "node_latency", "port_bandwidth"):
         assert getattr(ours, speed) == getattr(theirs, speed)
@@ -106,7 +106,7 @@ def test_switches_carry_the_full_bandwidth_of_their_nodes(
     shape: Any, rng: random.Random
 ) -> None:
     plain = read_slurm_conf("\n".join(SlurmTree(shape).conf))
-    full = assume_speeds(plain)
+    full = add_assumed_speeds(plain)
     machine, before = Machine(full.text), Machine(plain.text)
     if machine.node_count == 1:
         assert full == plain
@@ -125,7 +125,7 @@ def test_switches_carry_the_full_bandwidth_of_their_nodes(
 
 def test_two_nodes_on_one_router_are_a_network() -> None:
     plain = MachineDescription("torus:1x1x1,nodes=2,bandwidth.y=half", network="gemini")
-    assert Machine(assume_speeds(plain).text).has_bandwidths
+    assert Machine(add_assumed_speeds(plain).text).has_bandwidths
 
 
 def test_assumptions_stay_in_the_description(tmp_path: Path) -> None:

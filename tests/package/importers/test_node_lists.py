@@ -65,8 +65,12 @@ def test_outside_of_a_job_there_are_no_nodes() -> None:
     ("variable", "value", "message"),
     [
         ("SLURM_JOB_NODELIST", "n[1-", "SLURM_JOB_NODELIST: host list"),
-        ("LSB_MCPU_HOSTS", "a 1 b", "LSB_MCPU_HOSTS: 'a 1 b' is not hosts, each with"),
-        ("LSB_MCPU_HOSTS", "a b", "is not hosts, each with a number"),
+        (
+            "LSB_MCPU_HOSTS",
+            "a 1 b",
+            "LSB_MCPU_HOSTS: 'a 1 b' is not a list of hosts, each with",
+        ),
+        ("LSB_MCPU_HOSTS", "a b", "is not a list of hosts, each with a number"),
         ("LSB_HOSTS", " ", "LSB_HOSTS: names no host"),
         ("LSB_HOSTS", "a b!", "LSB_HOSTS:2: 'b!' is not a host name"),
         ("PBS_NODEFILE", "none", "PBS_NODEFILE: none: No such file"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cost of the route from each core to the nearest NIC."""
+"""Checks the cost of the route from each core to the nearest NIC."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def make_nic(cpus: int, name: str = "mlx5_0") -> NearDevice:
         ([make_nic(0x0F)], ",port=0:8"),
         ([make_nic(0xF0)], ",port=8:0"),
         ([make_nic(0x0F), make_nic(0xF0, "mlx5_1")], ""),
-        # A GPU is no NIC; an interface without locality adds no cost.
+        # A GPU is not a NIC; an interface that is near all cores adds no cost.
         ([NearDevice("cuda0", "gpu", 0x0F)], ""),
         ([make_nic(0xF0), make_nic(0xFF, "eth0")], ",port=8:0"),
         ([make_nic(0xFF, "eth0")], ""),
@@ -50,7 +50,7 @@ def test_the_port_cost_of_a_core_follows_the_objects_shared_with_the_nic() -> No
     assert format_levels(inside) == "+node:2:2:2,distance=4:8:16,port=4:0:8:8"
     some = format_levels(inside.restrict_to(0x77))
     assert some == "+node:3:2,distance=8:16,port=4:4:0:8:8:8"
-    # Without a usable core near it, the location of an interface is unknown.
+    # If no core near an interface is usable, the interface's location is unknown.
     assert "port" not in format_levels(inside.restrict_to(0xF3))
 
 

@@ -53,7 +53,7 @@ def test_scotch_targets_are_read_as_machine_texts(target: str, text: str) -> Non
         ("tree:4:8:2,distance=1:10:100", "tleaf 3 2 90 8 9 4 1\n"),
         ("tree:4:8:2,distance=1:1:100", "tleaf 2 2 99 32 1\n"),
         ("tree:4:1:2", "tleaf 2 2 4 4 2\n"),
-        # By default the next node is twice as far as any slot of the same node.
+        # By default, the next node is twice as far as any slot of the same node.
         ("tree:4+node:2,distance=9", "tleaf 2 4 9 2 9\n"),
         ("tree:4:8+node:16:2,distance=1:2:10", "tleaf 4 8 20 4 18 2 1 16 1\n"),
         ("torus:4x3", "torus2D 3 4\n"),
@@ -156,8 +156,8 @@ def test_exported_targets_are_read_back_with_their_distances(text: str) -> None:
     assert compute_distances(again) == compute_distances(machine)
 
 
-class ScotchLibrary:
-    """Computes the distances of a target with libscotch."""
+class ScotchDistanceProgram:
+    """A program that computes the distances of a target with libscotch."""
 
     def __init__(self) -> None:
         errors, library = (
@@ -191,7 +191,7 @@ class ScotchLibrary:
 def test_distances_equal_libscotch(target: str, tmp_path: Path) -> None:
     # meshXD is left out because libscotch 7.0.3 treats its axes as rings.
     machine = Machine(read_scotch_target(target).text)
-    expected = ScotchLibrary().compute_distances(target, tmp_path / "t.tgt")
+    expected = ScotchDistanceProgram().compute_distances(target, tmp_path / "t.tgt")
     assert compute_distances(machine) == expected
 
 
@@ -210,6 +210,6 @@ def test_distances_equal_libscotch(target: str, tmp_path: Path) -> None:
 def test_libscotch_reads_exports(text: str, tmp_path: Path) -> None:
     machine = Machine(text)
     target = write_scotch_target(machine)
-    assert ScotchLibrary().compute_distances(
+    assert ScotchDistanceProgram().compute_distances(
         target, tmp_path / "t.tgt"
     ) == compute_distances(machine)

@@ -131,7 +131,7 @@ def test_a_cluster_in_a_zone_is_found() -> None:
 
 
 def test_torus_routes_equal_simgrid_routes() -> None:
-    """Routes correct the first axis first; hosts are numbered along it."""
+    """Routes follow the first axis first; hosts are numbered along it."""
     text = read_simgrid_platform(
         format_cluster(topology="TORUS", topo_parameters="3,4", radical="0-11")
     ).text
@@ -327,7 +327,7 @@ def test_machines_that_simgrid_cannot_express_are_refused(
     ],
 )
 def test_machines_without_a_simgrid_type_are_written_route_by_route(text: str) -> None:
-    """SimGrid's routes have the bandwidth, latency and length of ours."""
+    """SimGrid's routes have the same bandwidth, latency and links as ours."""
     machine = Machine(text)
     zone = ElementTree.fromstring(write_simgrid_platform(machine))[0]
     unit = 1 if machine.has_bandwidths else 12.5e9  # B/s per relative unit
@@ -345,7 +345,7 @@ def test_machines_without_a_simgrid_type_are_written_route_by_route(text: str) -
         assert [name for name in names if name and "link-" in name] == [
             f"link-{link}" for link in ours
         ]
-        # Nodes of one router share no link, so their bandwidth is unlimited.
+        # No link is between nodes of one router, so their bandwidth is unlimited.
         rates = [unit * machine.bandwidth(link) for link in ours]
         slowest = min([machine.port_bandwidth, *rates, 1e18])
         # Assumptions about nodes are not exported.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Routes equal SimGrid's routes."""
+"""Our routes equal SimGrid's routes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def list_simgrid_routes(folder: Path, kind: str, shape: str, nodes: int) -> Rout
 
 
 def check_routes(machine: Machine, routes: Routes) -> None:
-    """Check that each SimGrid link corresponds to one of our links on all routes."""
+    """Check that on all routes, each SimGrid link stands for the same link of ours."""
     ours_of: dict[str, int] = {}
     for a, b, theirs in routes:
         ours = [link for link, _ in machine.route(a, b)]
@@ -56,7 +56,8 @@ def check_routes(machine: Machine, routes: Routes) -> None:
 @pytest.mark.parametrize(
     ("kind", "shape", "text"),
     [
-        # SimGrid numbers hosts along the first axis first, and corrects it first.
+        # In SimGrid, hosts are numbered along the first axis first, and routes follow
+        # it first.
         ("TORUS", "3,5", "torus:5x3,order=1:0"),
         ("TORUS", "5,3,3", "torus:3x3x5,order=2:1:0"),
         ("TORUS", "7", "torus:7"),
@@ -87,7 +88,7 @@ def check_routes(machine: Machine, routes: Routes) -> None:
             "4;2,3,2,2;1,2,2,3;2,3,4,2",
             "fattree:2:3:2:2,up=1:2:2:3,parallel=2:3:4:2,routing=simgrid",
         ),
-        # One row only: SimGrid 3.32 does not connect routes between rows.
+        # Only one row, because SimGrid 3.32 does not connect routes between rows.
         ("DRAGONFLY", "4,1;1,1;5,1;1", "dragonfly:4x1x5,arrangement=direct"),
         ("DRAGONFLY", "2,1;1,1;5,1;2", "dragonfly:2x1x5,nodes=2,arrangement=direct"),
         ("DRAGONFLY", "6,1;1,1;6,1;1", "dragonfly:6x1x6,arrangement=direct"),

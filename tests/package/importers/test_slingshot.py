@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""HPE Cray EX machines from Slingshot locations of hosts."""
+"""HPE Cray EX machines from the locations of hosts in Slingshot."""
 
 from __future__ import annotations
 

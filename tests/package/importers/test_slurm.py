@@ -20,7 +20,7 @@ from topoloom.machines.import_formats import IMPORTERS
 
 TREE = """\
 # Two islands, wired in 2024
-switchname=core Switches=leaf[0-1] LinkSpeed=400  # the root comes first here
+switchname=core Switches=leaf[0-1] LinkSpeed=400  # here, the root is the first line
 SwitchName=leaf0  Nodes=n[00-02]
 SWITCHNAME=leaf1  Nodes=n03,\\
 n[04-05]
@@ -170,7 +170,7 @@ LEAVES = ("SwitchName=s0 Nodes=a[0-1]", "SwitchName=s1 Nodes=a[2-3]")
         (["SwitchName=r Switches=s0 Switches=s1"], "line 3: Switches is given twice"),
         (["SwitchName=r Switches=s[0-"], "line 3: host list .* brackets"),
         (["BlockName=r Nodes=b"], "line 3: BlockName appears beside SwitchName"),
-        (["Nodes=b"], "line 3: a line has one of SwitchName"),
+        (["Nodes=b"], "line 3: a line must have exactly one of SwitchName"),
         (
             ["SwitchName=r Switches=s[0-1]", "SwitchName=q Switches=s0"],
             r"line 4: switch s0 is a child of q and of r \(line 3\)",
@@ -272,7 +272,7 @@ SHAPES: st.SearchStrategy[Any] = st.recursive(
 
 
 class SlurmTree:
-    """Writes a tree in every format; a shape is a node count or subtrees."""
+    """Writes a tree in every format; a shape is a node count or a list of subtrees."""
 
     def __init__(self, shape: Any) -> None:
         self.conf: list[str] = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Output of scontrol about a running job and its nodes."""
+"""Reads scontrol's output about a running job and its nodes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from topoloom import Error
-from topoloom.importers.slurm.conf import read_slurm_conf, read_slurm_part
+from topoloom.importers.slurm.conf import read_network_of_hosts, read_slurm_conf
 from topoloom.importers.slurm.job import JobNode, parse_cpu_counts, read_job
 from topoloom.importers.slurm.machine import describe_by_cpu_counts
 from topoloom.importers.slurm.nodes import NodeShape, read_node_shapes
@@ -143,7 +143,7 @@ NODE = (
         ((4, 8, 2, 1), NodeShape(2, 4)),
         ((4, 16, 2, 2), NodeShape(2, 4, 2, 2)),
         ((4, 8, 2, 2), NodeShape(2, 4, 2, 1)),
-        # Only CPUs=8 was configured, so they are not sockets.
+        # Only CPUs=8 was configured, so the 8 reported sockets are not real.
         ((1, 8, 8, 1), NodeShape(1, 8)),
     ],
 )
@@ -176,7 +176,8 @@ def test_an_invalid_cpu_count_list_is_an_error(text: str) -> None:
 @pytest.mark.parametrize(
     ("cores", "cpus", "text", "slots"),
     [
-        # Two-core nodes: all cores, a part, and more cores than this process may use.
+        # Nodes of two cores: all are allocated, or a part, or more than this process
+        # may use.
         ([1, 2], [2, 2], "tree:2+node:2,distance=8:16", [(), ()]),
         ([1, 2], [2, 1], "tree:2+node:2,distance=8:16", [(), (0,)]),
         ([1], [4, 2], "tree:2+node:4,distance=8:16", [(), (0, 1)]),
@@ -198,21 +199,21 @@ TWO = "SwitchName=a Nodes=n[1-2]\nSwitchName=b Nodes=n[3-4]\nSwitchName=top Swit
 
 def test_the_network_of_the_job_is_read_among_several() -> None:
     text = TWO + "a,b\nSwitchName=island Nodes=n[5-7]"
-    assert read_slurm_part(text, ["n4", "n1"]) == read_slurm_conf(TWO + "a,b")
-    part = read_slurm_part(text, ["n6"])
+    assert read_network_of_hosts(text, ["n4", "n1"]) == read_slurm_conf(TWO + "a,b")
+    part = read_network_of_hosts(text, ["n6"])
     assert part is not None
     assert (part.text, part.hosts) == ("tree:3", ("n5", "n6", "n7"))
-    assert read_slurm_part(text, ["n1", "n6"]) is None
-    assert read_slurm_part(text, ["n8"]) is None
+    assert read_network_of_hosts(text, ["n1", "n6"]) is None
+    assert read_network_of_hosts(text, ["n8"]) is None
     with pytest.raises(Error, match="line 3: switch top has the child c"):
-        read_slurm_part(TWO + "a,c", ["n1"])
+        read_network_of_hosts(TWO + "a,c", ["n1"])
 
 
 def test_blocks_and_rings_are_read_as_networks() -> None:
     blocks = "BlockName=a Nodes=n[1-2]\nBlockName=b Nodes=n[3-4]\nBlockSizes=2"
-    assert read_slurm_part(blocks, ["n1", "n4"]) == read_slurm_conf(blocks)
-    assert read_slurm_part(blocks, ["n5"]) is None
+    assert read_network_of_hosts(blocks, ["n1", "n4"]) == read_slurm_conf(blocks)
+    assert read_network_of_hosts(blocks, ["n5"]) is None
     rings = "RingName=a Nodes=n[1-4]\nRingName=b Nodes=m[1-5]"
-    part = read_slurm_part(rings, ["m2"])
+    part = read_network_of_hosts(rings, ["m2"])
     assert part is not None
     assert (part.text, part.hosts[0]) == ("torus:5", "m1")

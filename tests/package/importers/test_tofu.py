@@ -77,7 +77,7 @@ def test_coordinates_without_a_host_have_placeholder_names(
         ("n1 1 2 3 0 0 0\nn1 1 2 3 0 0 1\n", "line 2: n1 is at .1,2,3,0,0,1., but"),
         ("n1 1 2 3 0 0 0\nn2 1 2 3 0 0 0\n", "line 2: hosts n2 and n1 .* are both at"),
         ("n1 1 2 3 0 0 0\n4 1 2 3 0 0 1\n", "line 2: '4' is a rank, but other lines"),
-        ("size 2 2 2\nn1 1 2 1 0 0 0\n", "line 2: Y is 2, but the size on it is 2"),
+        ("size 2 2 2\nn1 1 2 1 0 0 0\n", "line 2: Y is 2, but the size is 2"),
         ("size 2 2 2\nsize 2 2 2\n", "line 2: the size is given twice"),
         ("size 999 999 999\n", "line 1: a torus of 999x999x999x2x3x2 is too large"),
         ("n1 999999 0 0 0 0 0\n", "line 1: a torus of 1000000x1x1x2x3x2 is too large"),

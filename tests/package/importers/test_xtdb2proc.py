@@ -45,7 +45,7 @@ def format_record(
 def list_xe_records(
     columns: int, rows: int, service: set[int] | None = None
 ) -> list[str]:
-    """List an XE: a blade has 4 nodes on 2 Geminis, which are neighbors along y.
+    """List an XE's nodes: a blade has 4 nodes on 2 Geminis, neighbors along y.
 
     A cabinet is a plane of z = 3 chassis x 8 blades; columns are along x, rows
     along y.
@@ -76,8 +76,8 @@ def test_two_nodes_share_a_gemini_and_links_in_y_are_half_as_wide() -> None:
     assert described.text == "torus:2x2x24,nodes=2,bandwidth.y=half"
     machine = Machine(described.text)
     node = {host: i for i, host in enumerate(described.hosts)}
-    # Neighbors of c0-0c0s1n0: on its Gemini, on its blade and in the next cabinet. Each
-    # route also has a link to the first Gemini and one from the last.
+    # Hops from c0-0c0s1n0 to a node on its Gemini, on its blade and in the next
+    # cabinet. Each route also has a link to the first Gemini and one from the last.
     hops = [machine.hops(node["nid00004"], node[f"nid{n:05}"]) for n in (5, 7, 100)]
     assert hops == [2 + between for between in (0, 1, 1)]
 

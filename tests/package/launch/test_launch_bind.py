@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Binding of ranks to cores or hardware threads in each launcher format; devices."""
+"""How launcher formats bind ranks to cores, hardware threads and devices."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def test_ranks_bind_themselves_under_launchers_without_binding(
 
 @pytest.mark.parametrize(("bind", "cpus"), [("core", 2), ("pu", 1)])
 def test_ranks_bind_themselves_under_srun(tmp_path: Path, bind: str, cpus: int) -> None:
-    """A stub of taskset reports the binding of each rank."""
+    """A stub of taskset reports to which CPUs each rank would be bound."""
     command = parse_command(["srun", "-n", "4", "./app", "-c", "x y"], srun.SYNTAX)
     made = srun.apply(command, make_placement(UNLIKE, bind), tmp_path, (22, 5))
     head = made.command.index("sh")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Launcher commands are split at the program and receive a placement."""
+"""Launcher commands are split before the program, and get placement options."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_flux_reads_the_host_of_each_rank_from_a_file(tmp_path: Path) -> None:
     [
         # Slurm fills nodes in its own order: ranks 2 and 0 are on gamma.
         ("gamma,alpha,beta", "2,0,1"),
-        # One node would have two ranks and the next node only one.
+        # One node would have two ranks, but the next node only one.
         ("alpha,beta,gamma", None),
         # The job has only some of the hosts, or no job exists.
         ("alpha,beta", None),

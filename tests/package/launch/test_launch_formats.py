@@ -168,7 +168,8 @@ def test_omissions_of_a_format_are_reported() -> None:
         "pjm-vcoordfile",
     }
     assert not any(entry.find_loss(in_order) for entry in FORMATS)
-    # Cray MPICH only orders the ranks of a host, which occupy its first cores.
+    # Cray MPICH's ranks always occupy the first cores of a host; only their order can
+    # be chosen.
     second_core = make_placement([5])
     assert find_format("mpich-rank-order").find_loss(second_core)
 
@@ -189,7 +190,7 @@ def test_formats_with_host_names_agree(slots: list[int], ranks: int) -> None:
 
 
 def read_rank_map(text: str) -> list[int]:
-    """Read a rank map as Hydra does, from the definition."""
+    """Expand a rank map by the definition of Hydra's format."""
     text = text.strip()
     if not text.startswith("(vector,"):
         return [int(host) for host in text.split(",")]

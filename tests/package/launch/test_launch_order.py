@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Slots of an allocation that launchers use, in launcher order."""
+"""Which slots of an allocation launchers use, in launcher order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NODES, SLOTS = 6, 8
 
 @st.composite
 def draw_allocation(draw: st.DrawFn) -> Allocation:
-    """Draw nodes in any order with some of their slots."""
+    """Draw nodes in any order, each with some of its slots."""
     machine = Machine(f"tree:{NODES}+node:{SLOTS}")
     nodes = draw(st.permutations(range(NODES)))[: draw(st.integers(1, NODES))]
     slots = []
@@ -69,7 +69,7 @@ def test_every_rank_has_a_slot_with_free_cores_in_the_allocation(
 
 
 def distribute_cyclically(capacities: list[int], ranks: int) -> list[int]:
-    """Distribute ranks like Slurm: one per node and round."""
+    """Distribute ranks as Slurm does: in each round, one rank per node."""
     counts = [0] * len(capacities)
     while ranks:
         for node in range(len(capacities)):

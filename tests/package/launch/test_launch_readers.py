@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Each launcher format, read back according to its manual, gives the placement.
+"""Each launcher format, read as its manual says, gives the placement.
 
-The readers follow the descriptions of the formats and share no code with writers.
+The readers follow the descriptions of the formats, and share no code with the writers.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class HostSlot(NamedTuple):
 def draw_placement(
     draw: st.DrawFn, bind: str | None = None, axes: int | None = None
 ) -> HostPlacement:
-    """Draw a placement on a whole mesh with nodes in any order.
+    """Draw a placement on all nodes of a mesh, in any order.
 
-    Ranks are anywhere, on all slots, or consecutive on each host.
+    Ranks are on any slots, on all slots, or consecutive on each host.
     """
     sizes = st.integers(1, 3)
     shape = draw(st.lists(sizes, min_size=axes or 1, max_size=axes or 3))
@@ -76,7 +76,7 @@ def list_mask_bits(mask: str) -> str:
     return ",".join(str(i) for i in range(8) if int(mask, 16) >> i & 1)
 
 
-def read_machinefile(text: str, placement: HostPlacement) -> list[HostSlot]:
+def read_intel_machinefile(text: str, placement: HostPlacement) -> list[HostSlot]:
     listed = []
     for line in text.splitlines():
         match = re.fullmatch(r"(\S+):(\d+)(?: binding=map=\[(\S+)\])?", line)
@@ -89,12 +89,12 @@ def read_machinefile(text: str, placement: HostPlacement) -> list[HostSlot]:
     return listed
 
 
-def read_hosts(text: str, placement: HostPlacement) -> list[HostSlot]:
+def read_slurm_hostfile(text: str, placement: HostPlacement) -> list[HostSlot]:
     return [HostSlot(line) for line in text.splitlines()]
 
 
 def read_taskmap(text: str, placement: HostPlacement) -> list[HostSlot]:
-    """RFC 34: each block repeats `repeat` times over nodes with `tasks` tasks each."""
+    """RFC 34: a block is repeated `repeat` times; its nodes get `each` ranks each."""
     (line,) = text.splitlines()
     return [
         HostSlot(placement.hosts[first + node])
@@ -105,7 +105,7 @@ def read_taskmap(text: str, placement: HostPlacement) -> list[HostSlot]:
     ]
 
 
-def read_coordinates(text: str, placement: HostPlacement) -> list[HostSlot]:
+def read_vcoordfile(text: str, placement: HostPlacement) -> list[HostSlot]:
     """Read ``(x,y,z)`` in a job on all nodes of a machine, last axis fastest."""
     listed = []
     for line in text.splitlines():
@@ -115,7 +115,7 @@ def read_coordinates(text: str, placement: HostPlacement) -> list[HostSlot]:
     return listed
 
 
-def read_erf(text: str, placement: HostPlacement) -> list[HostSlot]:
+def read_jsrun_erf(text: str, placement: HostPlacement) -> list[HostSlot]:
     lines = [line for line in text.splitlines() if line.startswith("rank:")]
     assert text.splitlines()[0] == "cpu_index_using: physical"
     pattern = r"rank: (\d+): { host: (\d+); cpu: {([\d,]+)} ; gpu: {(\d+)} }"
@@ -185,7 +185,7 @@ def read_json(text: str, placement: HostPlacement) -> list[HostSlot]:
 
 
 def read_rank_order(text: str, placement: HostPlacement) -> list[HostSlot]:
-    """Read the ranks in the order in which they fill nodes of equal rank counts."""
+    """Read the rank order; its ranks fill the nodes, which have equal rank counts."""
     words = re.sub(r"#.*", "", text).replace(",", " ").split()
     counts = placement.ranks_per_host()
     full = int(counts[0])
@@ -198,12 +198,12 @@ def read_rank_order(text: str, placement: HostPlacement) -> list[HostSlot]:
 
 Reader = Callable[[str, HostPlacement], list[HostSlot]]
 READERS: dict[str, Reader] = {
-    "intel-machinefile": read_machinefile,
+    "intel-machinefile": read_intel_machinefile,
     "mpich-rank-order": read_rank_order,
-    "slurm-hostfile": read_hosts,
+    "slurm-hostfile": read_slurm_hostfile,
     "flux-taskmap": read_taskmap,
-    "pjm-vcoordfile": read_coordinates,
-    "jsrun-erf": read_erf,
+    "pjm-vcoordfile": read_vcoordfile,
+    "jsrun-erf": read_jsrun_erf,
     "torchrun": read_torchrun,
     "torchrun-script": read_torchrun_script,
     "jax": read_jax,
@@ -213,7 +213,7 @@ NAMES_SLOTS = {"jsrun-erf", "torchrun", "torchrun-script", "jax", "json"}
 
 
 def is_expressible(name: str, placement: HostPlacement) -> bool:
-    """Return whether the format can express a placement, from its description."""
+    """Return whether a format can express a placement, according to its manual."""
     per_host = placement.ranks_of_hosts()
     counts = [len(ranks) for ranks in per_host]
     used = max(i for i, count in enumerate(counts) if count) + 1
@@ -249,7 +249,7 @@ def test_intel_mpi_pins_each_rank_to_the_cpus_of_its_slot(
     placement: HostPlacement,
 ) -> None:
     text = find_format("intel-machinefile").write(placement)
-    assert read_machinefile(text, placement) == list_expected_slots(
+    assert read_intel_machinefile(text, placement) == list_expected_slots(
         placement, slots=True
     )
 
@@ -346,7 +346,7 @@ def test_coordinates_are_refused_without_a_grid(
 
 
 def test_a_rank_order_lists_ranks_by_slot_and_not_slots_by_rank() -> None:
-    """For a cycle of three ranks, the two reading directions differ."""
+    """For a cycle of three ranks, the list and its inverse differ."""
     placement = host_placement(Machine("mesh:3"), range(3), [1, 2, 0])
     text = find_format("mpich-rank-order").write(placement)
     assert text.splitlines()[-1] == "2,0,1"

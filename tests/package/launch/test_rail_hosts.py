@@ -119,7 +119,7 @@ def test_every_export_lists_hosts_and_not_gpus(text: str) -> None:
 @pytest.mark.parametrize("text", [t for t in MACHINES if "down" not in t])
 @pytest.mark.parametrize("launcher", LAUNCHERS)
 def test_launchers_spread_ranks_over_hosts(text: str, launcher: str) -> None:
-    """Same order as on a tree whose nodes are the hosts."""
+    """The order is the same as on a tree whose nodes are the hosts."""
     machine = load_machine(text)
     each = RAILS[text] * machine.slots_per_node
     plain = Allocation(Machine(f"tree:3+node:{each}"), [0, 1, 2])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A reordering job gets a machine file and options."""
+"""A job that reorders its ranks gets a machine file and options."""
 
 from __future__ import annotations
 

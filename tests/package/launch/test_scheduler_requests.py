@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Requests to schedulers: documented keys, and segments that reduce the time."""
+"""Scheduler requests have the documented keys, and segments that reduce the time."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def test_unknown_schedulers_are_refused_with_a_list_of_known_schedulers() -> Non
 
 
 def test_the_smallest_segment_that_contains_the_busy_axis_is_requested() -> None:
-    """Hosts have 4 GPUs: tp fits a host, ep = 8 fills four; dp can be anywhere."""
+    """Hosts have 4 GPUs: tp fits a host, tp x ep fills four; dp has few bytes."""
     machine = Machine(
         "rails:72:8:1,rails=4,host=4,bandwidth=50GB/s,bandwidth.nvlink=900GB/s"
     )
@@ -198,7 +198,7 @@ def test_nothing_is_requested_if_all_leaves_are_equal() -> None:
 
 
 def test_the_predicted_time_assumes_the_worst_segment_placement() -> None:
-    """Groups of dp could fit leaves, but the scheduler does not guarantee that."""
+    """Groups along dp could fit into leaves, but the scheduler may split them."""
     machine = Machine("tree:16:4,bandwidth=50GB/s:50GB/s+node:2,memory=2TB/s")
     mesh = {"tp": 2, "ep": 4, "dp": 4}
     traffic = parse_traffic("tp=1GB,ep=1MB,dp=20GB", mesh)
@@ -266,7 +266,7 @@ def test_higher_levels_are_not_requested_without_a_gain() -> None:
 
 
 def test_no_placement_in_the_requested_segments_takes_longer() -> None:
-    """No random host choice allowed by Kueue exceeds the predicted time."""
+    """Among random host choices that Kueue allows, none exceeds the predicted time."""
     mesh = {"tp": 4, "ep": 4, "dp": 4, "pp": 2}
     traffic = parse_traffic("tp=9GB,ep=8GB,dp=20GB,pp=1GB", mesh)
     machine = Machine(THIN)
@@ -285,7 +285,7 @@ def test_no_placement_in_the_requested_segments_takes_longer() -> None:
 
 @st.composite
 def draw_nested_sizes(draw: st.DrawFn) -> tuple[HostGroups, tuple[int, ...], int]:
-    """Draw leaf groups, one level above them, and sizes that fit."""
+    """Draw leaf groups, one level above them, and segment sizes that fit."""
     sizes_of_leaves = draw(st.lists(st.integers(1, 6), min_size=1, max_size=8))
     ends = np.cumsum([0, *sizes_of_leaves]).tolist()
     leaves = [range(a, b) for a, b in pairwise(ends)]

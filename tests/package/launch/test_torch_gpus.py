@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The GPU of a rank, from variables of NVIDIA and AMD and tool output."""
+"""Finds the GPU of a rank from variables of NVIDIA and AMD, and from tool output."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from topoloom.launch.apply.torch_ranks import HostGpus, ReportedRank, read_rank
+from topoloom.launch.apply.torch_ranks import GpuList, ReportedRank, read_rank
 
 NVIDIA = """\
 GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-5c89852c-d268)
@@ -40,7 +40,7 @@ AMD = """\
     ],
 )
 def test_a_uuid_names_a_gpu(gpu_list: str, uuid: str, found: tuple[str, str]) -> None:
-    assert HostGpus(gpu_list).find(uuid) == found
+    assert GpuList(gpu_list).find_gpu(uuid) == found
 
 
 def describe_rank(local: int, **variables: str) -> dict[str, Any]:
@@ -66,7 +66,7 @@ def describe_rank(local: int, **variables: str) -> dict[str, Any]:
     ],
 )
 def test_variables_name_the_gpus_of_a_host(variables: dict[str, Any], gpu: str) -> None:
-    assert read_rank(variables, None, HostGpus(AMD)).gpu == gpu
+    assert read_rank(variables, None, GpuList(AMD)).gpu == gpu
 
 
 def test_the_gpu_used_by_pytorch_overrides_variables() -> None:
@@ -74,6 +74,6 @@ def test_the_gpu_used_by_pytorch_overrides_variables() -> None:
     about = describe_rank(0, CUDA_VISIBLE_DEVICES="1,0")
     used = {"device": 1, "uuid": "5c89852c-d268"}
     whole = ReportedRank("a", "0", "GPU-5c89852c-d268", used=True)
-    assert read_rank(about, used, HostGpus(NVIDIA)) == whole
-    assert read_rank(about, used, HostGpus()) == ReportedRank("a", "0", used=True)
-    assert read_rank(about, None, HostGpus()) == ReportedRank("a", "1")
+    assert read_rank(about, used, GpuList(NVIDIA)) == whole
+    assert read_rank(about, used, GpuList()) == ReportedRank("a", "0", used=True)
+    assert read_rank(about, None, GpuList()) == ReportedRank("a", "1")

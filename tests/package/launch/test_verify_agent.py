@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Affinity reports; a failed report never stops a program."""
+"""Affinity reports are read and printed; a failed report never stops a program."""
 
 from __future__ import annotations
 

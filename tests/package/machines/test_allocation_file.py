@@ -15,7 +15,7 @@ from topoloom.allocations.allocation_file import save_allocation
 TORUS = "torus:3x4x5"
 
 
-def load_nodes(text: str, tmp_path: Path, machine: str = TORUS) -> list[int]:
+def load_allocated_nodes(text: str, tmp_path: Path, machine: str = TORUS) -> list[int]:
     file = tmp_path / "a.txt"
     file.write_text(text)
     return load_allocation(Machine(machine), file).allocation.nodes.tolist()
@@ -41,7 +41,7 @@ def load_nodes(text: str, tmp_path: Path, machine: str = TORUS) -> list[int]:
 def test_lines_name_nodes_in_the_launchers_order(
     text: str, nodes: list[int], tmp_path: Path
 ) -> None:
-    assert load_nodes(text, tmp_path) == nodes
+    assert load_allocated_nodes(text, tmp_path) == nodes
 
 
 def test_loaded_allocations_have_host_names(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_a_host_list_can_be_longer_than_any_file_name() -> None:
 NAMES = ("login", "n7", "n8.a.org", "n9.b.org", "10.0.0.1", "10.0.0.2")
 
 
-def load_by_name(source: str | Path) -> tuple[list[int], tuple[str, ...] | None]:
+def load_by_host_name(source: str | Path) -> tuple[list[int], tuple[str, ...] | None]:
     given = load_allocation(Machine("torus:6"), source, NAMES)
     return given.allocation.nodes.tolist(), given.hosts
 
@@ -93,12 +93,12 @@ def test_hosts_are_found_by_the_names_of_the_nodes(
 ) -> None:
     file = tmp_path / "a.txt"
     file.write_text(text)
-    assert load_by_name(file) == (nodes, hosts)
+    assert load_by_host_name(file) == (nodes, hosts)
 
 
 def test_a_single_named_host_needs_no_brackets() -> None:
-    assert load_by_name("login") == ([0], ("login",))
-    assert load_by_name("n8") == ([2], ("n8",))
+    assert load_by_host_name("login") == ([0], ("login",))
+    assert load_by_host_name("n8") == ([2], ("n8",))
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_hosts_without_a_node_are_named(
     file = tmp_path / "a.txt"
     file.write_text(text)
     with pytest.raises(Error, match=message):
-        load_by_name(file)
+        load_by_host_name(file)
 
 
 def test_an_ambiguous_short_name_is_refused() -> None:
@@ -167,13 +167,13 @@ def test_slots_are_listed_node_by_node(tmp_path: Path) -> None:
 )
 def test_invalid_lines_are_named(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(Error) as caught:
-        load_nodes(text, tmp_path)
+        load_allocated_nodes(text, tmp_path)
     assert message in str(caught.value)
 
 
 def test_coordinates_require_a_machine_with_coordinates(tmp_path: Path) -> None:
     with pytest.raises(Error, match="2 numbers"):
-        load_nodes("1 2\n", tmp_path, "tree:4:8")
+        load_allocated_nodes("1 2\n", tmp_path, "tree:4:8")
 
 
 def test_binary_allocation_files_are_refused(tmp_path: Path) -> None:

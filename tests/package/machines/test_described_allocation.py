@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The allocation named by a machine description: files, numbers, errors."""
+"""Allocations that a machine description contains: files, slots, errors."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def count_slots_per_node(name: str) -> int:
 
 
 def get_nic_bandwidth(described: dict[str, Any]) -> str:
-    """Return the NIC bandwidth, or the sum of all NICs of a node with a router."""
+    """Return the bandwidth of a node's NIC, or of all links of a node with a router."""
     topology = described["topology"]
     given = topology.get("bandwidth")
     if topology["kind"] in ("tree", "fattree"):
@@ -267,21 +267,21 @@ def test_only_spes_of_the_cell_are_allocated() -> None:
     assert sorted(left) == [f"SPE{element}" for element in range(8)]
 
 
-class Grid:
+class GridFigures:
     """Computes figures of a torus or mesh by textbook formulas."""
 
     def __init__(self, described: dict[str, Any]) -> None:
         self.size: list[int] = described["size"]
         self.routers = math.prod(self.size)
         self.nodes = self.routers * described.get("nodes", 1)
-        self.cards = "cards" in described  # otherwise each node has a router
+        self.cards = "cards" in described  # else a router is part of the node
         ring = described["kind"] == "torus"
         self.wrap: list[bool] = described.get("wrap", [ring] * len(self.size))
         self.axes = list(zip(self.size, self.wrap, strict=True))
 
     @property
     def links(self) -> int:
-        """Count both directions of cables and NICs; rings of two have two cables."""
+        """Count cables and NICs in both directions; rings of two have two cables."""
         between = sum(
             2 * self.routers // k * (0 if k == 1 else k if ring else k - 1)
             for k, ring in self.axes
@@ -290,13 +290,13 @@ class Grid:
 
     @property
     def diameter(self) -> int:
-        """Return the longest route: half of each ring or a whole line, and two NICs."""
+        """Return the longest route in hops: half rings or whole lines, and two NICs."""
         between = sum(k // 2 if ring else k - 1 for k, ring in self.axes)
         return between + 2 * self.cards
 
     @property
     def average_distance(self) -> float:
-        """Average the hops between different nodes, including two hops over NICs."""
+        """Average the hops between different nodes, including two hops through NICs."""
         mean = sum(
             (k * k // 4) / k if ring else (k * k - 1) / (3 * k) for k, ring in self.axes
         )
@@ -313,7 +313,7 @@ class Grid:
 
 
 def read_bandwidths(described: dict[str, Any], axes: str) -> list[float]:
-    """Return the bandwidth of each axis in bytes per second, read independently."""
+    """Read the bandwidth of each axis in bytes/s, without the package's code."""
     given = described.get("bandwidth", "1 B/s")
     table = given if isinstance(given, dict) else {"default": given}
     number, unit = table["default"].split()
@@ -324,7 +324,7 @@ def read_bandwidths(described: dict[str, Any], axes: str) -> list[float]:
 @pytest.mark.parametrize("name", list_machines("torus", "mesh"))
 def test_figures_of_tori_and_meshes_equal_textbook_formulas(name: str) -> None:
     described = describe_topology(name)
-    grid = Grid(described)
+    grid = GridFigures(described)
     facts = machine_facts(load_machine(name))
     assert facts["nodes"] == grid.nodes
     assert facts["links"] == grid.links
@@ -338,7 +338,7 @@ def test_figures_of_tori_and_meshes_equal_textbook_formulas(name: str) -> None:
 
 
 def test_hopper_is_cut_across_z_and_titan_across_y() -> None:
-    """The halved bandwidth along y decides if both cuts have equally many routers."""
+    """If both cuts have equally many routers, the halved bandwidth along y decides."""
     hopper = machine_facts(load_machine("hopper"))["bisection"]
     assert hopper["links"] == 4 * 17 * 8
     titan = machine_facts(load_machine("titan"))["bisection"]

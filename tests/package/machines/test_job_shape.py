@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Foreign links of an allocation, and links shared with other jobs."""
+"""Links outside an allocation that it uses, and links shared with other jobs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from topoloom import Allocation, Machine
 from topoloom.allocations import allocation_shape
 from topoloom.allocations.compactness import measure_compactness
 
-#: Only switches forward, so messages of other jobs never cross nodes of this job.
+#: Only switches forward messages, so those of other jobs never cross this job's nodes.
 TREES = ("tree:3:4", "tree:2:2:3", "fattree:3:4", "fattree:2:3:2,up=1:2:2")
 OTHERS = ("dragonfly:3x2,nodes=2", "torus:4x3", "torus:3x2,nodes=2", "hyperx:3x4")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Machines from TOML, METIS graphs and the described machines."""
+"""Loads machines from TOML, from METIS graphs, and by the names of the zoo."""
 
 from __future__ import annotations
 

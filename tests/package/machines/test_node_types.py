@@ -119,7 +119,7 @@ def test_a_machine_has_only_the_slots_of_its_nodes(
     slots_of = HostSlots(machine, described.node)
     whole = described_allocation(machine, described).allocation
     assert whole.slot_count == slots_of.counts.sum()
-    own = slots_of.local(whole.slots)
+    own = slots_of.to_local_slots(whole.slots)
     assert own.min() == 0
     pairs = zip(whole.slots.tolist(), own.tolist(), strict=True)
     for slot, at in pairs:
@@ -139,7 +139,7 @@ def test_the_cores_of_a_rank_are_adjacent(
     order = LaunchOrder(cores_per_rank=cores)
     used = order.select_used_slots(whole, capacity, node=described.node).allocation
     assert used.slot_count == capacity
-    assert (slots_of.local(used.slots) % cores == 0).all()
+    assert (slots_of.to_local_slots(used.slots) % cores == 0).all()
 
 
 CLUSTER = """format = "topoloom-machine"

@@ -23,7 +23,7 @@ from topoloom.tasks.search import UNLIMITED, unmonitored
 
 
 def count_leaves(mesh: HostMesh, leaf_of: tuple[int, ...]) -> list[int]:
-    """Count the leaves of each group from the coordinates of its cells."""
+    """For each kind of group, count the leaf groups of the widest one."""
     most = []
     for one in mesh.along:
         groups: dict[tuple[int, ...], set[int]] = {}
@@ -48,7 +48,7 @@ def draw_job(draw: st.DrawFn) -> tuple[HostMesh, list[int]]:
         weights["cp+dp"] = 2.0
     weighted = draw(st.booleans())
     hosts = int(np.prod(sizes))
-    leaves = 3 if hosts <= 6 else 2  # tries every choice
+    leaves = 3 if hosts <= 6 else 2  # few, because every choice is tried
     free = draw(st.lists(st.integers(0, 6), min_size=1, max_size=leaves))
     missing = hosts - sum(free)
     if missing > 0:
@@ -163,7 +163,7 @@ def test_only_trees_have_upper_switch_levels() -> None:
 
 
 def test_hosts_are_listed_in_rank_order() -> None:
-    """Each leaf of 4 free hosts has both stages of half of the replicas."""
+    """Each leaf group gets 4 hosts: both stages of half of the replicas."""
     machine = Machine("rails:8:4:4")
     free = Allocation(machine, np.arange(64))
     mesh = {"tp": 8, "pp": 2, "dp": 4}

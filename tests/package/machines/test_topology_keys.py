@@ -11,9 +11,9 @@ from topoloom._core import MachineText
 
 from topoloom import Error
 from topoloom.machines.topology_keys import (
+    list_topology_kinds,
     read_down,
     read_topology,
-    topology_kinds,
     write_down,
     write_topology,
 )
@@ -182,10 +182,10 @@ def test_a_table_has_every_option_of_a_short_text(text: str) -> None:
 
 
 def test_the_examples_contain_every_key_of_every_kind() -> None:
-    tried = {kind: set[str]() for kind in topology_kinds()}
+    tried = {kind: set[str]() for kind in list_topology_kinds()}
     for table, _ in PAIRS:
         tried[table["kind"]] |= set(table)
-    options = {key for kind in topology_kinds().values() for key in kind.options}
+    options = {key for kind in list_topology_kinds().values() for key in kind.options}
     assert not [kind for kind, keys in tried.items() if not keys]
     assert options <= set().union(*tried.values())
 

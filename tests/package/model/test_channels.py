@@ -13,8 +13,8 @@ from topoloom import Error
 from topoloom.model import load_pair_curves
 from topoloom.model.channels import PairCurve, make_pair_curve
 
-#: Round trips of 1, 2, ... pairs, and the number of channels. C. Karlsson 2012, tables
-#: 3.5 to 3.7 (8 MB, ms; totals in tables 3.8 to 3.10) and 3.14 (512 kB).
+#: Round-trip times of 1, 2, ... pairs, and the number of channels: C. Karlsson 2012,
+#: tables 3.5 to 3.7 (8 MB, ms; totals in tables 3.8 to 3.10) and 3.14 (512 kB).
 ROUND_TRIPS = {
     "Alamode external": ("136.9 203.3 257.1 334.2", 1),
     "Alamode internal": ("13.702 19.074", 1),
@@ -28,7 +28,7 @@ ROUND_TRIPS = {
     ),
     # The paper states no number of channels; the second pair adds 18 %.
     "Jaguar internal": ("7.5703 12.853 13.816 14.883 18.028 17.098", 1),
-    # The paper states no number; eight pairs exchange six times as much as one.
+    # The paper states no number; eight pairs exchange six times as much as one pair.
     "BlueDrop, group 1": ("0.33 0.44 0.48 0.44 0.42 0.46 0.44 0.45", 6),
     "BlueDrop, group 2": ("0.34 0.46 0.42 0.43 0.42 0.43 0.47 0.46", 6),
     # The paper states no number. The rate falls gradually; the tenth value is an
@@ -39,7 +39,8 @@ ROUND_TRIPS = {
         6,
     ),
 }
-#: Table 4.8, between sockets: rate of the slowest pair and its deviation in MB/s.
+#: Table 4.8, between sockets: rates of the slowest pair and their deviations in MB/s,
+#: and the number of channels.
 SLOWEST = {
     "RA": ("1228 716 544 382", "65 52 60 58", 1),
     "Kraken": ("2113 1104 987 909 878 880", "59 63 77 64 58 103", 1),
@@ -71,12 +72,12 @@ def test_channels_from_slowest_pairs_equal_published_table_4_8(machine: str) -> 
 
 
 def compute_shared_times(pairs: np.ndarray, channels: int) -> np.ndarray:
-    """Return the time of pairs that share channels evenly."""
+    """Return the times of pairs that share channels evenly."""
     return np.maximum(1, pairs / channels)
 
 
 def compute_queued_times(pairs: np.ndarray, channels: int) -> np.ndarray:
-    """Return the time of the last pair if each pair waits for a free channel."""
+    """Return the times of the last pair if each pair waits for a free channel."""
     return np.ceil(pairs / channels)
 
 
@@ -110,10 +111,11 @@ def test_one_outlier_changes_the_channel_count_by_at_most_one(
 ) -> None:
     pairs = np.arange(1, 13)
     clean = compute_shared_times(pairs.astype(float), channels)
-    for odd in pairs[1:-1]:  # later values show that it is an outlier
+    for odd in pairs[1:-1]:  # later values reveal the outlier
         times = np.where(pairs == odd, slowdown * clean, clean)
         found = make_pair_curve(pairs, times, 8).channels
-        # A slow value at `channels`, or a fast one above, can change the count by one.
+        # An outlier that is slow at `channels`, or fast above, can change the count by
+        # one.
         unsure = odd == channels if slowdown > 1 else odd > channels
         assert found == channels or unsure
         assert abs(found - channels) <= 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Message costs in a machine file give the times of the original model."""
+"""Message costs written to a machine file give the times of the original model."""
 
 from __future__ import annotations
 

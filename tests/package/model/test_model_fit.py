@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fits of network models recover the parameters that generated the times."""
+"""Fitted network models have the parameters that generated the times."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from topoloom.model.samples import read_pairs, read_pings
 
 ROOT = Path(__file__).resolve().parents[3]
 DOUBLING = [2**i for i in range(23)]
-#: Sizes dense enough for regimes as short as those of QsNet.
+#: Message sizes that are dense enough for regimes as short as those of QsNet.
 DENSE = [round(2 ** (i / 3)) for i in range(6, 60)]
 
 

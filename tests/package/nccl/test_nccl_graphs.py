@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Graphs of recorded and generated collectives, expanded like NCCL."""
+"""Graphs of recorded and generated collectives, expanded as NCCL does."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ def import_edges(path: Path, gpus_per_node: int) -> dict[tuple[int, int], int]:
 def test_a_small_all_reduce_between_nodes_uses_trees(tmp_path: Path) -> None:
     found = import_edges(write_file(tmp_path, "[1,16]<=[16]"), 8)
     between = {(s, t): sent for (s, t), sent in found.items() if s // 8 != t // 8}
-    # Each of 8 NICs has two channels; r and r + 8 exchange half a share on each.
+    # Each of the 8 NICs has two channels; r and r + 8 exchange half of their share on
+    # each.
     assert between == {
         pair: 4096 // 8 for r in range(8) for pair in ((r, r + 8), (r + 8, r))
     }
@@ -92,7 +93,7 @@ def test_axes_are_expanded_to_nccl_messages_on_the_nodes_of_ranks() -> None:
         (node, 1) for node in range(4)
     }
     assert set(tensor[:, 2].tolist()) == {6000}
-    # Ranks of a data-parallel group have the same local rank, so no relays.
+    # Ranks of a data-parallel group have the same local rank, so there are no relays.
     assert set(edge_rows(phases[1])[:, 2].tolist()) == {1000}
     assert int(graph.total_bytes) == sum(int(p.total_bytes) for p in phases)
     again, _ = make_nccl_graph(layout, traffic, reversed_, 16, 4)

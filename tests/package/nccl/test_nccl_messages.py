@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Laws of channels, exchanges and messages for groups of any shape."""
+"""Laws of channels, exchanges and messages, for groups of any shape."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from topoloom.nccl.times import OPERATIONS, predict_algorithms
 
 hardware = st.sampled_from(list(MACHINES.values()))
 RING_LL = ("ring", "LL")
-#: Least traffic of a GPU's or node's links, relative to the bytes of nccl-tests.
+#: Minimum traffic on the links of a GPU or node, relative to the bytes of nccl-tests.
 SHARES = {"allreduce": 2, "bcast": 1, "reduce": 1}
 
 
@@ -68,7 +68,7 @@ def test_small_all_reduces_use_trees_and_large_ones_the_switch_or_a_ring() -> No
     h100 = find_hardware("dgx-h100")
     assert predict_algorithms(h100, 4, "allreduce", 8)[0][:2] == ("tree", "LL")
     assert predict_algorithms(h100, 1, "allreduce", 8)[0][:2] == ("ring", "LL")
-    # nccl-tests issue 309: on one node, ring up to 1 MiB, NVLS for larger sizes.
+    # nccl-tests issue 309: on one node, NCCL uses a ring up to 1 MiB, and NVLS above.
     assert predict_algorithms(h100, 1, "allreduce", 1 << 20)[0].algorithm == "ring"
     assert predict_algorithms(h100, 1, "allreduce", 1 << 21)[0].algorithm == "nvls"
     a100 = find_hardware("dgx-a100")
@@ -99,8 +99,9 @@ def test_published_rows_of_h100_are_reproduced(
     assert found * 1e6 == pytest.approx(microseconds, rel=0.15)
 
 
-def test_all_to_all_time_is_constant_until_all_channels_are_used() -> None:
-    # H100, 1 node, of dgxc-benchmarking: 18.7 us for 32 KiB, 19.7 us for 512 KiB.
+def test_all_reduce_time_is_constant_until_all_channels_are_used() -> None:
+    # dgxc-benchmarking measured 18.7 us for 32 KiB and 19.7 us for 512 KiB on one H100
+    # node.
     h100, sizes = find_hardware("dgx-h100"), [1 << power for power in range(10, 21)]
     times = [
         predict_algorithms(h100, 1, "allreduce", size)[0].seconds for size in sizes
@@ -121,7 +122,7 @@ def test_an_intra_node_all_to_all_copies_its_own_block_concurrently() -> None:
         h100, 1, "alltoall", size
     )
     assert beyond == pytest.approx(size / h100.nvlink_rate)
-    # Blocks of 1 GiB use all channels, which all peers share.
+    # With blocks of 1 GiB or more, each peer's messages use all channels.
     large = predict_seconds(h100, 1, "alltoall", 1 << 34) - predict_seconds(
         h100, 1, "alltoall", 1 << 33
     )
@@ -143,7 +144,8 @@ def test_a_slow_cpu_delays_chunks_of_trees_but_not_large_data() -> None:
     quick, slow = (
         predict_tree_seconds("LL128", 8, 1 << 23, post) for post in (1e-6, 4e-6)
     )
-    # 512 KiB per channel, chunks of 36,000 bytes, 2 channels per GPU, 4 posts each.
+    # Each channel has 512 KiB in chunks of 36,000 bytes; 2 channels per GPU, 4 posts
+    # per chunk.
     posts = (1 << 19) / 36000 * 2 * 4
     assert slow - quick == pytest.approx(posts * 3e-6)
     assert predict_tree_seconds("Simple", 8, 1 << 33, 1e-6) == predict_tree_seconds(

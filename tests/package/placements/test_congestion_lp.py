@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The linear relaxation of congestion never exceeds a placement, and is often tight."""
+"""The linear relaxation never exceeds a placement's congestion, and is often close."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def find_least_congestion(graph: CommGraph, allocation: Allocation) -> float:
 
 @pytest.fixture
 def solver_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Solve in this process: starting another takes longer than solving."""
+    """Solve in this process, because starting another process takes longer."""
     from scipy.optimize import linprog
 
     def solve(progress: lp.Progress, **program: Any) -> Any:
@@ -100,7 +100,7 @@ def test_inexact_prices_give_a_weaker_but_valid_bound() -> None:
     assert solved is not None
     rng = np.random.default_rng(1)
     for size in (0, 1e-9, 1e-6, 1e-3, 0.1, 10, 1e6):
-        off = lp._Prices(
+        off = lp._DualPrices(
             **{
                 name: value + size * rng.standard_normal(value.shape)
                 for name, value in vars(solved[1]).items()

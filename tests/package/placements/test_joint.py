@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs placed jointly are never worse than placed alone, and often better."""
+"""Jobs placed jointly are never worse than jobs placed separately; often better."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BLACK, WHITE = (
 
 
 def make_two_rings() -> list[Job]:
-    """Two rings that share a torus like the colors of a chessboard."""
+    """Make two rings that share a torus like the colors of a chessboard."""
     return [Job("black", ring(8, 1000), BLACK), Job("white", ring(8, 1000), WHITE)]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Slots of an earlier placement on the current machine."""
+"""Finds the slots of an earlier placement on the current machine."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_hosts_are_found_by_name_in_a_renumbered_machine() -> None:
     before = make_earlier_placement(
         "torus:4x4+node:2", [5, 2], [11, 4, 10, 5], hosts="ab"
     )
-    # a was node 5 and is node 0; b was node 2 and is node 3.
+    # Host a was node 5 and is node 0; host b was node 2 and is node 3.
     assert find_previous_slots(before, "mesh:8+node:2", [3, 0], hosts="ba") == [
         1,
         6,

@@ -15,7 +15,7 @@ from topoloom.preload.nccl.profiler_plugin import build_plugin
 
 SOURCE = Path(__file__).resolve().parents[3] / "bench" / "ai" / "nccl_stub.c"
 
-#: NCCL function number -> our name, and whether the bytes include all parts.
+#: NCCL function number -> our name.
 FUNCTIONS = {
     0: "bcast",
     1: "reduce",
@@ -34,7 +34,7 @@ Members = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Collective:
+class NcclCollective:
     """A collective; `communicator` is an index."""
 
     communicator: int
@@ -47,7 +47,7 @@ class Collective:
 
 
 @dataclass(frozen=True)
-class Message:
+class NcclMessage:
     """A message between two ranks of a communicator."""
 
     communicator: int
@@ -59,11 +59,11 @@ class Message:
 
 
 @dataclass(frozen=True)
-class Script:
+class StubScript:
     """Members of each communicator, and the steps that every thread executes."""
 
     communicators: tuple[Members, ...]
-    steps: tuple[Collective | Message, ...]
+    steps: tuple[NcclCollective | NcclMessage, ...]
 
     def format_text(self) -> str:
         """Return the script as input of the stub program."""
@@ -80,7 +80,7 @@ class Script:
         """Count collectives: name, members, bytes, root or -1."""
         counts: Counter[tuple[str, Members, int, int]] = Counter()
         for step in self.steps:
-            if isinstance(step, Collective):
+            if isinstance(step, NcclCollective):
                 name = FUNCTIONS[step.function]
                 members = self.communicators[step.communicator]
                 size = step.count * BYTES[step.datatype]
@@ -94,7 +94,7 @@ class Script:
         numbers: Counter[Members] = Counter()
         amounts: Counter[Members] = Counter()
         for step in self.steps:
-            if isinstance(step, Message):
+            if isinstance(step, NcclMessage):
                 members = self.communicators[step.communicator]
                 pair = members[step.source], members[step.target]
                 numbers[pair] += step.times * threads
@@ -105,7 +105,7 @@ class Script:
 
 
 def compile_stub(folder: Path) -> Path:
-    """Compile the NCCL stub."""
+    """Compile the stub program."""
     program = folder / "nccl_stub"
     command = ["cc", "-std=gnu11", "-O1", "-rdynamic", "-pthread", SOURCE, "-ldl"]
     subprocess.run([*command, "-o", program], check=True)
@@ -115,14 +115,14 @@ def compile_stub(folder: Path) -> Path:
 def run_script(
     program: Path,
     folder: Path,
-    script: Script,
+    script: StubScript,
     version: int,
     threads: int = 1,
     per_process: int = 1,
     ending: str = "finalize",
     ranks_from_launcher: bool = False,
 ) -> None:
-    """Run a script with the plugin, which writes to the folder."""
+    """Run a script in the stub with the profiler plugin, which writes to the folder."""
     words = [str(version), str(threads), str(per_process), ending]
     variables = {
         "NCCL_PROFILER_PLUGIN": str(build_plugin()),

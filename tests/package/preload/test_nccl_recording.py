@@ -15,9 +15,9 @@ from nccl_stub import (
     BYTES,
     FUNCTIONS,
     ROOTED,
-    Collective,
-    Message,
-    Script,
+    NcclCollective,
+    NcclMessage,
+    StubScript,
     compile_stub,
     count_recorded_collectives,
     count_recorded_messages,
@@ -29,7 +29,7 @@ from topoloom.graphs.npz import load_npz
 from topoloom.graphs.phases import edge_rows
 from topoloom.graphs.traces.trace_formats import IncompleteTraceError, read_trace
 
-ALL = Collective(0, 4, 7, 1, 0, 1)
+ALL = NcclCollective(0, 4, 7, 1, 0, 1)
 #: Functions that NCCL reports as collectives since interface version 5.
 NEW = (8, 9, 10)
 
@@ -40,7 +40,7 @@ def stub_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @st.composite
-def draw_script(draw: st.DrawFn, version: int) -> Script:
+def draw_script(draw: st.DrawFn, version: int) -> StubScript:
     """Draw a job; only its first communicator contains all ranks."""
     ranks = draw(st.integers(3, 5))
     everyone = tuple(range(ranks))
@@ -51,7 +51,7 @@ def draw_script(draw: st.DrawFn, version: int) -> Script:
     functions = [one for one in FUNCTIONS if version >= 5 or one not in NEW]
     hows = ["plan", "graph", *(["copy", "symmetric"] if version >= 5 else [])]
     types = len(BYTES) if version > 1 else 10
-    steps: list[Collective | Message] = [ALL]
+    steps: list[NcclCollective | NcclMessage] = [ALL]
     for _ in range(draw(st.integers(1, 6))):
         number = draw(st.integers(0, len(communicators) - 1))
         places = st.integers(0, len(communicators[number]) - 1)
@@ -59,15 +59,15 @@ def draw_script(draw: st.DrawFn, version: int) -> Script:
         count, times = draw(st.integers(1, 2**33)), draw(st.integers(1, 4))
         if draw(st.booleans()):
             pair = draw(st.lists(places, min_size=2, max_size=2, unique=True))
-            steps.append(Message(number, *pair, datatype, count, times))
+            steps.append(NcclMessage(number, *pair, datatype, count, times))
         else:
             function = draw(st.sampled_from(functions))
             root = draw(places) if FUNCTIONS[function] in ROOTED else 0
             how = draw(st.sampled_from(hows))
             steps.append(
-                Collective(number, function, datatype, count, root, times, how)
+                NcclCollective(number, function, datatype, count, root, times, how)
             )
-    return Script(communicators, tuple(steps))
+    return StubScript(communicators, tuple(steps))
 
 
 @pytest.mark.parametrize("version", range(1, 8))
@@ -100,7 +100,7 @@ def test_every_call_of_sixteen_threads_is_counted(
 def test_ranks_that_share_a_process_are_distinguished_by_gpu(
     stub_program: Path, tmp_path: Path
 ) -> None:
-    script = Script(((0, 1, 2, 3), (3, 1)), (ALL, Message(1, 0, 1, 6, 100, 3)))
+    script = StubScript(((0, 1, 2, 3), (3, 1)), (ALL, NcclMessage(1, 0, 1, 6, 100, 3)))
     run_script(stub_program, tmp_path, script, 6, threads=2, per_process=2)
     assert len(list(tmp_path.iterdir())) == 2
     profile, _ = read_trace(tmp_path)
@@ -111,7 +111,7 @@ def test_ranks_that_share_a_process_are_distinguished_by_gpu(
 def test_rank_variables_of_the_launcher_replace_a_world_communicator(
     stub_program: Path, tmp_path: Path
 ) -> None:
-    script = Script(((2, 0), (1, 3)), (Message(0, 0, 1, 0, 5, 1), ALL))
+    script = StubScript(((2, 0), (1, 3)), (NcclMessage(0, 0, 1, 0, 5, 1), ALL))
     run_script(stub_program, tmp_path, script, 5, ranks_from_launcher=True)
     profile, _ = read_trace(tmp_path)
     assert profile.rank_count == 4
@@ -119,7 +119,7 @@ def test_rank_variables_of_the_launcher_replace_a_world_communicator(
 
 
 def test_unconnected_ranks_are_refused(stub_program: Path, tmp_path: Path) -> None:
-    run_script(stub_program, tmp_path, Script(((0, 1), (2, 3)), (ALL,)), 6)
+    run_script(stub_program, tmp_path, StubScript(((0, 1), (2, 3)), (ALL,)), 6)
     with pytest.raises(Error, match="ranks cannot be joined: no communicator has all"):
         read_trace(tmp_path)
 
@@ -127,8 +127,8 @@ def test_unconnected_ranks_are_refused(stub_program: Path, tmp_path: Path) -> No
 def test_event_kinds_beyond_the_table_are_reported_as_lost(
     stub_program: Path, tmp_path: Path
 ) -> None:
-    sizes = [Collective(0, 4, 7, 1 + n, 0, 1) for n in range(3500)]
-    run_script(stub_program, tmp_path, Script(((0, 1),), tuple(sizes)), 6)
+    sizes = [NcclCollective(0, 4, 7, 1 + n, 0, 1) for n in range(3500)]
+    run_script(stub_program, tmp_path, StubScript(((0, 1),), tuple(sizes)), 6)
     with pytest.raises(
         IncompleteTraceError, match=r"rank 0 could not note [0-9]+ calls"
     ):
@@ -140,13 +140,15 @@ def test_event_kinds_beyond_the_table_are_reported_as_lost(
 
 
 def test_a_rank_that_was_killed_is_reported(stub_program: Path, tmp_path: Path) -> None:
-    run_script(stub_program, tmp_path, Script(((0, 1, 2),), (ALL,)), 7, ending="kill")
+    run_script(
+        stub_program, tmp_path, StubScript(((0, 1, 2),), (ALL,)), 7, ending="kill"
+    )
     losses = read_trace(tmp_path, partial=True).losses
     assert any(one.startswith("rank 0 was ended before it wrote") for one in losses)
 
 
 def run_record(
-    program: Path, folder: Path, script: Script, *words: str, **more: str
+    program: Path, folder: Path, script: StubScript, *words: str, **more: str
 ) -> str:
     """Run the verb; return its status and the lines of stderr."""
     verb = [Path(sys.prefix) / "bin" / "topoloom", "record", "--nccl", "-o", "p.npz"]
@@ -165,7 +167,7 @@ def run_record(
 
 
 def test_record_writes_only_the_profile(stub_program: Path, tmp_path: Path) -> None:
-    script = Script(((0, 1, 2),), (ALL, Message(0, 2, 0, 6, 7, 5)))
+    script = StubScript(((0, 1, 2),), (ALL, NcclMessage(0, 2, 0, 6, 7, 5)))
     assert run_record(stub_program, tmp_path, script) == "0\n"
     assert [one.name for one in tmp_path.iterdir()] == ["p.npz"]
     graph, _ = load_npz(tmp_path / "p.npz")
@@ -175,7 +177,7 @@ def test_record_writes_only_the_profile(stub_program: Path, tmp_path: Path) -> N
 def test_record_expands_collectives_like_nccl(
     stub_program: Path, tmp_path: Path
 ) -> None:
-    script = Script(((0, 1, 2, 3),), (Collective(0, 2, 7, 1000, 0, 3),))
+    script = StubScript(((0, 1, 2, 3),), (NcclCollective(0, 2, 7, 1000, 0, 3),))
     by_nccl = ["--collectives", "nccl", "--gpus-per-node", "2"]
     assert run_record(stub_program, tmp_path, script, *by_nccl) == "0\n"
     graph, _ = load_npz(tmp_path / "p.npz")
@@ -185,7 +187,7 @@ def test_record_expands_collectives_like_nccl(
 def test_another_plugin_for_nccl_is_replaced_and_named(
     stub_program: Path, tmp_path: Path
 ) -> None:
-    script = Script(((0, 1),), (ALL,))
+    script = StubScript(((0, 1),), (ALL,))
     output = run_record(
         stub_program, tmp_path, script, NCCL_PROFILER_PLUGIN="inspector"
     )
@@ -196,7 +198,7 @@ def test_another_plugin_for_nccl_is_replaced_and_named(
 def test_errors_of_nccl_recording_are_one_line(
     stub_program: Path, tmp_path: Path
 ) -> None:
-    script = Script(((0, 1),), (ALL,))
+    script = StubScript(((0, 1),), (ALL,))
     output = run_record(stub_program, tmp_path, script, CC="no-such-compiler")
     assert output.startswith("2\ntopoloom: no C compiler ('no-such-compiler' of CC")
     output = run_record(Path("true"), tmp_path, script)
@@ -208,7 +210,7 @@ def test_errors_of_nccl_recording_are_one_line(
         "2\ntopoloom: --mpicc is for MPI programs, not for --nccl; leave it out\n"
     )
     assert list(tmp_path.iterdir()) == []
-    output = run_record(stub_program, tmp_path, Script(((0, 1), (2, 3)), (ALL,)))
+    output = run_record(stub_program, tmp_path, StubScript(((0, 1), (2, 3)), (ALL,)))
     assert output.startswith("2\ntopoloom: ranks cannot be joined: no communicator has")
     kept = [one for one in tmp_path.iterdir() if one.name in output]
     assert len(kept) == 1

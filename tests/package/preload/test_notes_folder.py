@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Counts of recorded ranks survive if no graph can be written."""
+"""Recorded counts are kept if no graph can be written."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_notes_are_kept_after_a_failure(notes_folder: Path, error: Exception) ->
 def test_an_empty_notes_folder_is_not_kept(notes_folder: Path) -> None:
     with pytest.raises(OSError, match=r"^bad$"), keep_notes_on_error(notes_folder):
         raise OSError("bad")
-    assert notes_folder.exists()  # the caller removes it
+    assert notes_folder.exists()  # the caller removes the folder
 
 
 def test_notes_are_not_moved_after_a_success(notes_folder: Path) -> None:

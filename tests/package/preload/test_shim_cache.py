@@ -28,7 +28,7 @@ print(build_library_without_mpi("nccl/profiler", "lib.so", pathlib.Path(sys.argv
 
 @pytest.fixture
 def waiting_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Write a compiler that exits when the gate opens."""
+    """Write a compiler program that waits until a process opens the FIFO `gate`."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     os.mkfifo(tmp_path / "gate")
     program = tmp_path / "cc"
@@ -43,11 +43,11 @@ def start_build(compiler: Path) -> subprocess.Popen[str]:
 
 
 def open_compiler_gate(compiler: Path, *builders: subprocess.Popen[str]) -> int:
-    """Open the gate for writing as soon as a compiler reads it; return it."""
+    """Open the gate as soon as a compiler reads it; return the file descriptor."""
     while any(each.poll() is None for each in builders):
         try:
             return os.open(compiler.parent / "gate", os.O_WRONLY | os.O_NONBLOCK)
-        except OSError:  # no reader yet
+        except OSError:  # no compiler reads it yet
             time.sleep(0.01)
     pytest.fail("no process compiles")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Choice of pairs that are measured concurrently."""
+"""Chooses pairs that are measured concurrently."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _join_groups(kind: str, groups: list[RankGroup]) -> RankGroup:
 
 
 def _make_findings(groups: int, suspects: list[Suspect]) -> Findings:
-    """Build findings with groups of hosts of one rank each, and suspects."""
+    """Build findings from suspects and groups of hosts, with one rank per host."""
     ranks = iter(range(groups * PARTS * HOSTS))
     root = _join_groups(
         ALL,

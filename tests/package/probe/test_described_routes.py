@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rounds of pairs that share no saturated link."""
+"""Chooses rounds of pairs that share no saturated link."""
 
 from __future__ import annotations
 

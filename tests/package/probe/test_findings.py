@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Probe results as JSON can be read by programs."""
+"""Programs can read the JSON of probe results."""
 
 from __future__ import annotations
 

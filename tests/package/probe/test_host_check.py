@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks of hosts, some of which cannot be tested."""
+"""Checks hosts; some pairs of hosts cannot be tested."""
 
 from __future__ import annotations
 
@@ -20,14 +20,12 @@ QUICK = EFFORTS["quick"]
 
 
 class FakeJob:
-    """Ranks that measure the times of the file, except on one slow host.
+    """Ranks that measure the times in the reference file, except on one slow host.
 
     Parameters
     ----------
-    cpus
-        CPUs of the ranks of each host.
-    uplink
-        Hosts with a common slow link to all other hosts.
+    cpus CPUs of the ranks on each host. uplink
+        Hosts that share a slow link to all other hosts.
     """
 
     def __init__(
@@ -41,7 +39,7 @@ class FakeJob:
         self._slow, self._below = slow, set(uplink)
 
     def measure(self, orders: Sequence[Order]) -> Any:
-        """Return the exchanges of these orders."""
+        """Return the exchanges that these orders request."""
         before = len(self.samples.exchanges)
         for order in orders:
             self.samples.orders.append(order)
@@ -89,7 +87,7 @@ def test_the_common_part_of_slow_messages_is_named() -> None:
         assert found.good is not bool(found.bad_parts)
         return [each["one_of"] for each in found.document()["bad_parts"]]
 
-    # One test uses short messages, one long messages.
+    # One test uses short messages, the other long messages.
     assert find_bad_parts(slow="n6") == [["host n6", "cable n6 up"]] * 2
     # Hosts are paired only within their group, unless every cable is tested.
     assert find_bad_parts(uplink=names[4:8]) == []

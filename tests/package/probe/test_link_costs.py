@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Costs of links follow from different routes and sizes."""
+"""The costs of links are inferred from different routes and sizes."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def infer_costs(
         rest = compute_single_time(size) + compute_single_time(1)
         made.append(make_exchange("burst", size, 16, rest + 15 * compute_gap(size)))
     made.append(make_exchange("send-cpu", 8, 1, send_time))
-    # The message can only proceed when the receive is posted.
+    # The message can proceed only after the receive is posted.
     made.append(make_exchange("receive-cpu", 8, 1, compute_single_time(8)))
     for window in (64, 256):
         both = 2 * compute_single_time(8) + window * (send_time + receive_time)
@@ -84,7 +84,7 @@ def test_overheads_are_inferred_from_windows_of_nonblocking_calls(
 
 
 def test_errors_and_intervals_match_the_written_lines() -> None:
-    """Even if longer messages are faster, so that the model raises short times."""
+    """Holds even if longer messages are faster and the model raises other times."""
 
     def compute_seconds(size: int) -> float:
         return 4e-6 + BETA * size if size < 2048 else 3e-6 + 2 * BETA * size
@@ -104,7 +104,7 @@ def test_errors_and_intervals_match_the_written_lines() -> None:
 
 
 def test_sender_overhead_does_not_exceed_the_gap() -> None:
-    """The clock adds to the measured call time, so the export uses the gap."""
+    """Reading the clock adds to the measured call time, so the export uses the gap."""
     costs = infer_costs(3e-7, 1e-7, 0)
     slow_clock = replace(costs, send_cpu=5e-7)
     assert slow_clock.model.costs.send_cpu == pytest.approx(3e-7, rel=0.01)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Neighbors among many hosts follow from landmarks and few pairs."""
+"""Neighbors among many hosts are found from landmarks and few pairs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 LANDMARKS = 24
 
 
-class Torus:
+class SimulatedTorus:
     """Hosts of a torus in random order; times depend on hops."""
 
     def __init__(self, shape: tuple[int, ...], hop: float, noise: float) -> None:
@@ -42,7 +42,7 @@ class Torus:
         return False
 
     def seconds(self, pairs: Pairs, noise: float) -> Floats:
-        """Return the time of messages between hosts."""
+        """Return the times of messages between hosts."""
         exact = 2e-6 * (1 + self._hop * (self.hops[tuple(pairs.T)] - 1))
         found: Floats = exact * (1 + noise * self.draw.standard_normal(len(pairs)))
         return found
@@ -52,7 +52,7 @@ class Torus:
         return self.seconds(pairs, self._noise), self._noise
 
     def inside(self, sets: Sequence[Hosts]) -> None:
-        """Do nothing: pairs inside groups are not needed."""
+        """Do nothing, because pairs inside groups are not needed."""
 
     def list_links(self) -> set[tuple[int, int]]:
         """List the links of the torus."""
@@ -64,7 +64,7 @@ def make_pair_costs(count: int, pairs: Pairs, values: Floats) -> PairCosts:
     return PairCosts(count, pairs[:, 0], pairs[:, 1], values)
 
 
-def measure_pairs(torus: Torus, noise: float) -> tuple[PairCosts, PairCosts]:
+def measure_pairs(torus: SimulatedTorus, noise: float) -> tuple[PairCosts, PairCosts]:
     """Measure landmarks with all hosts, then candidate neighbors."""
     every = np.arange(torus.count)
     landmarks = torus.draw.choice(every, LANDMARKS, replace=False)
@@ -89,7 +89,7 @@ def measure_pairs(torus: Torus, noise: float) -> tuple[PairCosts, PairCosts]:
 def test_the_links_of_planted_tori_are_found(
     shape: tuple[int, ...], hop: float, noise: float
 ) -> None:
-    torus = Torus(shape, hop, noise)
+    torus = SimulatedTorus(shape, hop, noise)
     found = find_linked_hosts(*measure_pairs(torus, noise), np.arange(torus.count), 0.2)
     assert found is not None
     assert set(found.neighbors) == torus.list_links()
@@ -101,7 +101,7 @@ def test_the_links_of_planted_tori_are_found(
 
 
 def test_hosts_with_equal_times_have_no_neighbors() -> None:
-    alike = Torus((200,), 0, 0.0125)
+    alike = SimulatedTorus((200,), 0, 0.0125)
     every = np.arange(200)
     assert find_linked_hosts(*measure_pairs(alike, 0.0125), every, 0.0) is None
 
@@ -113,7 +113,7 @@ def test_hosts_without_landmarks_have_no_neighbors() -> None:
 
 
 def test_landmarks_find_no_groups_on_a_torus() -> None:
-    torus = Torus((11, 11, 11), 0.05, 0.0125)
+    torus = SimulatedTorus((11, 11, 11), 0.05, 0.0125)
     parts = find_host_groups(torus.count, torus)
     assert all(len(part.members) for part in parts.all_parts())
 

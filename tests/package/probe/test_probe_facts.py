@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Errors name changed keys of a file that prevent its display."""
+"""If edited keys of a file prevent its display, errors name the keys."""
 
 from __future__ import annotations
 

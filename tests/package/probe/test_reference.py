@@ -45,11 +45,11 @@ def test_expected_times_include_known_slow_hosts(tmp_path: Path) -> None:
         tmp_path, suspects=format_suspect("host", '["b"]', "bandwidth", "out")
     )
     reference = read_reference(slow)
-    # Only the bandwidth term is three times as slow.
+    # Only the bandwidth term is three times as large.
     longer = 2 * (1e-3 - 2 * 1e-6)
     assert reference.expected("burst", 1, 0) == pytest.approx(1e-3 + longer)
     assert reference.expected("burst", 0, 1) == 1e-3
-    # 512 bytes of a round trip with one slow direction.
+    # A round trip of 512 bytes, in which one direction is slow.
     later = longer * 512 / (4 * 262144) / 2
     assert reference.expected("echo", 0, 1) == pytest.approx(1e-6 + later)
     link = write_file(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Many hosts: groups follow from few pairs, and samples need few arrays."""
+"""Many hosts: groups are found from few pairs, and samples need few arrays."""
 
 from __future__ import annotations
 
@@ -71,16 +71,16 @@ class PlantedCluster:
         return self.measured > self._left
 
     def pairs(self, pairs: Pairs) -> tuple[Floats, float]:
-        """Return seconds and the error."""
+        """Return the times of pairs, and their error."""
         self.measured += len(pairs)
         return self.seconds(*pairs.T), self._noise
 
     def inside(self, sets: Sequence[Hosts]) -> None:
-        """Record the sets with requested pairs."""
+        """Record the sets of hosts whose pairs are requested."""
         self.whole = list(sets)
 
     def seconds(self, a: Hosts, b: Hosts) -> Floats:
-        """Return the time of messages between hosts."""
+        """Return the times of messages between hosts."""
         same = np.cumprod(self._paths[a] == self._paths[b], axis=1).sum(axis=1)
         noise = 1 + self._noise * self._draw.standard_normal(len(a))
         found: Floats = self._times[same] * np.maximum(self._slow[a], self._slow[b])
@@ -100,7 +100,7 @@ class PlantedCluster:
 
 
 def make_group_paths(counts: Sequence[int]) -> NDArray[np.int64]:
-    """Return the group paths of hosts in equal groups, in random order."""
+    """Return the group paths of hosts in equally large groups, in random order."""
     inner = np.cumprod(counts[::-1])[::-1][1:]
     paths = np.arange(math.prod(counts))[:, None] // inner
     mixed: NDArray[np.int64] = np.random.default_rng(7).permutation(paths)
@@ -160,7 +160,7 @@ def test_grouping_stops_when_the_time_is_used_up() -> None:
 def test_a_valley_is_found_between_two_modes(
     low: float, apart: float, count: int
 ) -> None:
-    """Levels that differ by 10 % or more, with errors of 1 %."""
+    """The two modes differ by 10 % or more, with errors of 1 %."""
     draw = np.random.default_rng(count)
     near = low + 0.01 * draw.standard_normal(count)
     far = low + apart + 0.01 * draw.standard_normal(1000)
@@ -295,7 +295,7 @@ def test_ranks_of_hosts_are_grouped_by_landmarks() -> None:
 
 @pytest.mark.parametrize("hop", [0.0, 1e-7])
 def test_unexplained_times_are_named(hop: float) -> None:
-    """Without landmarks a ring is not explained; for a switch nothing is missing."""
+    """Without landmarks, times on a ring stay unexplained; on a switch none do."""
     count = 1100
     rng = np.random.default_rng(1)
     places = [RankPlace(f"n{host}", "", "MPI") for host in range(count)]

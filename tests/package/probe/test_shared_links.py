@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shared links are found from rounds in which every two pairs run concurrently."""
+"""Shared links are found from rounds, if any two pairs are in some round together."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_sets_are_measured_concurrently_and_rounds_end_with_the_budget():
 
 
 def simulate_rounds(hosts, trunk, lanes, shared, noise, seed):
-    """Simulate rounds: a pair takes time 1, or longer on shared links."""
+    """Simulate rounds: a pair takes time 1, or longer if it shares a link."""
     rng = random.Random(seed)
     found = []
     for pairs in yield_all_meetings(hosts, rng):
@@ -69,7 +69,7 @@ def simulate_rounds(hosts, trunk, lanes, shared, noise, seed):
 
 
 def simulate_shared_pair(seed, noise):
-    """Simulate rounds of hosts with two pairs that share a link."""
+    """Simulate rounds of hosts, two pairs of which share a link."""
     rng = random.Random(seed)
     hosts = list(range(rng.randint(6, 12)))
     a, b, c, d = rng.sample(hosts, 4)
@@ -86,7 +86,7 @@ def test_two_pairs_that_share_a_link_are_the_first_candidates(seed, noise):
 
 
 def test_single_samples_with_much_noise_rarely_hide_a_shared_link():
-    # A slowed sample three deviations below its mean looks like an undisturbed pair.
+    # A sample of a slowed pair, three deviations below the mean, looks undisturbed.
     samples = [simulate_shared_pair(seed, 0.1) for seed in range(100)]
     found = [
         pair in find_conflicts(met.find_slowed_pairs(), 3) for pair, met in samples

@@ -35,7 +35,7 @@ P, LEAST = 0.005, math.log(1.05)
 def draw_group_times(
     group: NDArray[np.int64], difference: float, error: float, seed: int
 ) -> WeightedTimes:
-    """Draw logarithmic times that differ by `difference` between groups."""
+    """Draw logarithmic times; they are larger by `difference` between groups."""
     draw = np.random.default_rng(seed)
     times = np.where(group[:, None] == group, 0.0, difference)
     noise = np.triu(error * draw.standard_normal(times.shape), 1)
@@ -46,7 +46,7 @@ def draw_group_times(
 
 @pytest.mark.parametrize("host_count", [4, 6, 10, 20])
 def test_groups_of_two_are_found_if_errors_are_small_enough(host_count: int) -> None:
-    """With half of that error the groups are also certain."""
+    """If the error is half as large, the groups are also certain."""
     group = np.arange(host_count) // 2
     error = compute_required_error(host_count, 0.1, P)
     wanted = [[n, n + 1] for n in range(0, host_count, 2)]
@@ -117,7 +117,7 @@ def test_errors_of_medians_agree_with_repeated_measurements(
 
 
 class RandomJob:
-    """A job with random messages: times of a pair vary around its cost."""
+    """A job with random times, which vary around the cost of each pair."""
 
     def __init__(self, costs: Costs, noise: float, seed: int) -> None:
         hosts = range(len(costs))
@@ -153,7 +153,7 @@ class RandomJob:
 
 
 def run_inference(costs: Costs, noise: float, seed: int) -> tuple[Findings, int, int]:
-    """Return the findings, and the samples of scan and repetitions."""
+    """Return the findings, and the numbers of samples in the scan and afterwards."""
     job = RandomJob(costs, noise, seed)
     effort, clock = EFFORTS["default"], Clock(1e9)
     job.measure([make_scan_order(effort), Order("circle", "echo", [SIZE], 1, "0 1")])

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from networks import (
-    Network,
+    LinkSpeed,
+    ReferenceNetwork,
     Route,
-    Speed,
     Wire,
     WireList,
     concatenate,
@@ -25,12 +25,12 @@ def make_dragonfly(
     ports: int,
     arrangement: str,
     routing: str,
-    speed: Sequence[Speed],
-) -> Network:
+    speed: Sequence[LinkSpeed],
+) -> ReferenceNetwork:
     """Join routers in rows and columns, and groups by global links.
 
-    `speed`: links in rows, in columns, and between groups. An inter-group message
-    uses one global link; all shortest routes have equal shares.
+    `speed` has the speeds of links in rows, in columns, and between groups. A minimal
+    route between groups uses one global link; all shortest routes have equal shares.
     """
     routers = rows * columns
     wires = WireList()
@@ -40,7 +40,7 @@ def make_dragonfly(
             if u != v and (same_row or (u - v) % columns == 0):
                 wires.add(u, v, speed[0 if same_row else 1])
 
-    # Pair of groups -> routers of the n-th link.
+    # Pair of groups -> router in the first group for each link between the groups.
     exits: dict[tuple[int, int], list[int]] = {}
     each = routers * ports // max(1, groups - 1)
     for g in range(groups):
@@ -105,7 +105,7 @@ def make_dragonfly(
             )
         return split_evenly(routes)
 
-    return Network(
+    return ReferenceNetwork(
         list(range(groups * routers)),
         wires.speed,
         route_by_valiant if routing == "valiant" else route_minimally,

@@ -8,15 +8,17 @@ from collections.abc import Callable, Sequence
 from itertools import product
 from math import prod
 
-from networks import Network, Route, Speed, Wire, WireList, route_along
+from networks import LinkSpeed, ReferenceNetwork, Route, Wire, WireList, route_along
 
 Cell = tuple[int, ...]
-SpeedOf = Callable[[int, int], Speed]  # speed by axis and sign
+SpeedOf = Callable[
+    [int, int], LinkSpeed
+]  # speed of a link by axis and direction (sign)
 
 
-def get_unit_speed(axis: int, sign: int) -> Speed:
-    """Return one byte per second for each link."""
-    return Speed()
+def get_unit_speed(axis: int, sign: int) -> LinkSpeed:
+    """Return the speed of every link, one byte per second."""
+    return LinkSpeed()
 
 
 def number_cell(extents: Sequence[int], cell: Cell) -> int:
@@ -28,7 +30,7 @@ def number_cell(extents: Sequence[int], cell: Cell) -> int:
 
 
 def list_cells(extents: Sequence[int]) -> list[Cell]:
-    """List all cells in numerical order."""
+    """List all cells in the order of their numbers."""
     return list(product(*map(range, extents)))
 
 
@@ -38,8 +40,8 @@ def make_torus(
     order: Sequence[int],
     ties: str,
     speed: SpeedOf = get_unit_speed,
-) -> Network:
-    """Route along one axis after the other, in the shorter direction."""
+) -> ReferenceNetwork:
+    """Route along one axis after another, in the shorter direction."""
     wires = WireList()
     every = list_cells(extents)
     step: dict[tuple[Cell, int, int], tuple[Cell, Wire]] = {}
@@ -84,19 +86,21 @@ def make_torus(
                     taken[wire] += 1 / len(both)
         return taken
 
-    return Network(list(range(prod(extents))), wires.speed, route)
+    return ReferenceNetwork(list(range(prod(extents))), wires.speed, route)
 
 
-def make_ring_bus(stations: int, rings: int, ties: str, speed: Speed) -> Network:
-    """Route along the shorter arc; parallel rings of a direction are one link."""
-    wide = Speed(rings * speed.bandwidth, speed.latency)
+def make_ring_bus(
+    stations: int, rings: int, ties: str, speed: LinkSpeed
+) -> ReferenceNetwork:
+    """Route along the shorter arc; parallel rings in one direction form one link."""
+    wide = LinkSpeed(rings * speed.bandwidth, speed.latency)
     return make_torus([stations], [True], [0], ties, lambda axis, sign: wide)
 
 
 def make_hyperx(
     extents: Sequence[int], order: Sequence[int], speed: SpeedOf = get_unit_speed
-) -> Network:
-    """Route along one axis after the other, with one link per axis."""
+) -> ReferenceNetwork:
+    """Route along one axis after another, with one link per axis."""
     wires = WireList()
     for axis, extent in enumerate(extents):
         for cell in list_cells(extents):
@@ -116,24 +120,24 @@ def make_hyperx(
             passed.append(number_cell(extents, at))
         return route_along(*dict.fromkeys(passed))
 
-    return Network(list(range(prod(extents))), wires.speed, route)
+    return ReferenceNetwork(list(range(prod(extents))), wires.speed, route)
 
 
 def make_twisted_torus(
     extents: Sequence[int],
     twist: Sequence[Sequence[int]],
     speed: SpeedOf = get_unit_speed,
-) -> Network:
+) -> ReferenceNetwork:
     """Route in a torus that shifts by twist[a] across the end of axis a.
 
-    Of the shortest step vectors the one that is largest along the first axis
-    counts; ties are resolved by the next axes.
+    Of the shortest step vectors, the route uses the one that is largest along the first
+    axis; ties are broken by the next axes.
     """
     wires = WireList()
     step: dict[tuple[int, int, int], tuple[int, Wire]] = {}
 
     def wrap_cell(cell: Cell) -> Cell:
-        """Wrap a cell into the extents, one end at a time."""
+        """Wrap a cell that is outside the extents, at one end of an axis per step."""
         for axis, extent in enumerate(extents):
             if not 0 <= cell[axis] < extent:
                 sign = 1 if cell[axis] >= extent else -1
@@ -174,4 +178,4 @@ def make_twisted_torus(
                 taken[wire] += 1.0
         return taken
 
-    return Network(list(range(prod(extents))), wires.speed, route)
+    return ReferenceNetwork(list(range(prod(extents))), wires.speed, route)

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 #: Source, target, and index among parallel links.
 Wire = tuple[int, int, int]
-#: Share of a message on each link.
+#: Link -> share of the message that crosses it.
 Route = Counter[Wire]
 
 
-class Speed(NamedTuple):
+class LinkSpeed(NamedTuple):
     """Bandwidth of a link in bytes per second, and its latency in seconds."""
 
     bandwidth: float = 1.0
@@ -22,18 +22,18 @@ class Speed(NamedTuple):
 
 
 #: One byte per second.
-UNIT = Speed()
+UNIT = LinkSpeed()
 
 
-class Network(NamedTuple):
+class ReferenceNetwork(NamedTuple):
     """Links between vertices, and routes between nodes."""
 
     vertex: list[int]  # vertex of each node
-    speed: dict[Wire, Speed]
+    speed: dict[Wire, LinkSpeed]
     route: Callable[[int, int], Route]  # between two nodes
     detours: Callable[[int, int], Route] | None = None  # adaptive routing only
-    minimal: Callable[[int, int], Route] | None = None  # None: route is minimal
-    apart: Callable[[int, int], int] | None = None  # distance; None: hops
+    minimal: Callable[[int, int], Route] | None = None  # None: `route` is minimal
+    apart: Callable[[int, int], int] | None = None  # distance; None: the number of hops
     relays: Callable[[int], bool] = lambda vertex: True  # forwards messages
     down: frozenset[int] = frozenset()  # nodes
 
@@ -56,24 +56,24 @@ class WireList:
     """A growing list of links; parallel links are numbered."""
 
     def __init__(self) -> None:
-        self.speed: dict[Wire, Speed] = {}
+        self.speed: dict[Wire, LinkSpeed] = {}
         self._between: Counter[tuple[int, int]] = Counter()
 
-    def add(self, u: int, v: int, speed: Speed = UNIT) -> Wire:
+    def add(self, u: int, v: int, speed: LinkSpeed = UNIT) -> Wire:
         """Add a directed link."""
         wire = (u, v, self._between[u, v])
         self._between[u, v] += 1
         self.speed[wire] = speed
         return wire
 
-    def add_cable(self, u: int, v: int, speed: Speed = UNIT) -> None:
+    def add_cable(self, u: int, v: int, speed: LinkSpeed = UNIT) -> None:
         """Add a link in each direction."""
         self.add(u, v, speed)
         self.add(v, u, speed)
 
 
 def route_along(*vertices: int) -> Route:
-    """Return the route over the first link between each two vertices."""
+    """Return the route along these vertices, over the first of parallel links."""
     return Counter({(u, v, 0): 1.0 for u, v in pairwise(vertices)})
 
 
@@ -97,8 +97,8 @@ def concatenate(*routes: Route) -> Route:
 
 
 def attach_nodes(
-    routers: Network, per_router: int, cards: int, speed: Speed = UNIT
-) -> Network:
+    routers: ReferenceNetwork, per_router: int, cards: int, speed: LinkSpeed = UNIT
+) -> ReferenceNetwork:
     """Attach nodes to routers; vertices are the routers, then the nodes.
 
     Without `cards` a node has no link to its router.
@@ -107,7 +107,7 @@ def attach_nodes(
     home = [node // per_router for node in range(count * per_router)]
     wires = WireList()
     wires.speed = dict(routers.speed)
-    host = Speed(cards * speed.bandwidth, speed.latency)
+    host = LinkSpeed(cards * speed.bandwidth, speed.latency)
     for node, router in enumerate(home):
         if cards > 0:
             wires.add_cable(count + node, router, host)
@@ -130,7 +130,7 @@ def attach_nodes(
 
     route = extend_route(routers.route)
     assert route is not None
-    return Network(
+    return ReferenceNetwork(
         [count + node for node in range(len(home))] if cards > 0 else home,
         wires.speed,
         route,
@@ -139,7 +139,9 @@ def attach_nodes(
     )
 
 
-def count_steps(network: Network, end: int, wires: Iterable[Wire]) -> dict[int, int]:
+def count_steps(
+    network: ReferenceNetwork, end: int, wires: Iterable[Wire]
+) -> dict[int, int]:
     """Count the links from each vertex to `end`, by breadth-first search."""
     into = defaultdict(list)
     for u, v, _ in wires:
@@ -158,9 +160,9 @@ def count_steps(network: Network, end: int, wires: Iterable[Wire]) -> dict[int, 
 
 
 def find_shortest_route(
-    network: Network, start: int, end: int, wires: list[Wire]
+    network: ReferenceNetwork, start: int, end: int, wires: list[Wire]
 ) -> Route:
-    """At each vertex follow the first link that reduces the distance."""
+    """At each vertex, follow the first link that reduces the distance."""
     steps = count_steps(network, end, wires)
     taken: Route = Counter()
     at = start
@@ -186,12 +188,12 @@ class Failures(NamedTuple):
 
 
 def apply_failures(
-    network: Network, failures: Failures, order: list[Wire], hosted: bool
-) -> Network:
-    """Keep working routes; replace the others by a shortest route.
+    network: ReferenceNetwork, failures: Failures, order: list[Wire], hosted: bool
+) -> ReferenceNetwork:
+    """Keep the routes that work; replace each other route by a shortest one.
 
-    `order` lists the links by number. A router fails with its last node. A node
-    with a host link fails with either direction of that link.
+    `order` lists the links by number. A router fails when its last node fails. A node
+    with a host link fails when either direction of this link fails.
     """
     down = set(failures.nodes)
     dead = set(failures.vertices)

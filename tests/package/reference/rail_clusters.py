@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from networks import (
-    Network,
+    LinkSpeed,
+    ReferenceNetwork,
     Route,
-    Speed,
     WireList,
     concatenate,
     route_along,
@@ -24,12 +24,12 @@ def make_rail_cluster(
     rail_count: int,
     spines: int,
     cross: str,
-    speed: Sequence[Speed],
-) -> Network:
-    """Join GPUs of a domain by NVLink, and those of a rail and unit by a leaf switch.
+    speed: Sequence[LinkSpeed],
+) -> ReferenceNetwork:
+    """Join the GPUs of a domain by NVLink, of a rail in a unit by a leaf switch.
 
-    `speed`: NVLink, links to leaves, links to spines. Vertices: the GPUs, the
-    NVSwitches by domain, the leaves by unit and rail, the spines.
+    `speed` has the speeds of NVLink, links to leaves and links to spines. Vertices are
+    the GPUs, the NVSwitches by domain, the leaves by unit and rail, and the spines.
     """
     nodes = gpus_per_domain * domains_per_unit * units
     nv_switches = nodes
@@ -78,4 +78,4 @@ def make_rail_cluster(
         ]
         return round(sum(weights))
 
-    return Network(list(range(nodes)), wires.speed, route, apart=distance)
+    return ReferenceNetwork(list(range(nodes)), wires.speed, route, apart=distance)

@@ -11,7 +11,14 @@ from typing import NamedTuple
 from dragonflies import make_dragonfly
 from grids import make_hyperx, make_ring_bus, make_torus, make_twisted_torus
 from listed_graphs import make_listed_graph
-from networks import Failures, Network, Speed, Wire, apply_failures, attach_nodes
+from networks import (
+    Failures,
+    LinkSpeed,
+    ReferenceNetwork,
+    Wire,
+    apply_failures,
+    attach_nodes,
+)
 from rail_clusters import make_rail_cluster
 from trees import make_fat_tree, make_tree
 
@@ -22,7 +29,7 @@ class RandomMachine(NamedTuple):
     """A machine and its reference model."""
 
     machine: Machine
-    network: Network
+    network: ReferenceNetwork
 
     @property
     def wires(self) -> list[Wire]:
@@ -41,10 +48,10 @@ def list_wires(machine: Machine) -> list[Wire]:
     return wires
 
 
-def draw_speeds(rng: Random, names: Sequence[str]) -> tuple[str, dict[str, Speed]]:
-    """Draw a speed for all links, and separate speeds for some link classes."""
+def draw_speeds(rng: Random, names: Sequence[str]) -> tuple[str, dict[str, LinkSpeed]]:
+    """Draw a speed for all links, and other speeds for some link classes."""
     if rng.random() < 0.3:
-        return "", dict.fromkeys(names, Speed())
+        return "", dict.fromkeys(names, LinkSpeed())
     usual = rng.randint(1, 9) * 1e9
     latency = rng.randint(1, 9) / 1e6
     text = f",bandwidth={usual / 1e9:g}GB/s,latency={latency * 1e6:g}us"
@@ -53,13 +60,13 @@ def draw_speeds(rng: Random, names: Sequence[str]) -> tuple[str, dict[str, Speed
         factor = rng.choice((("", 1.0), ("half", 0.5), ("quarter", 0.25)))
         if factor[0]:
             text += f",bandwidth.{name}={factor[0]}"
-        by_name[name] = Speed(usual * factor[1], latency)
+        by_name[name] = LinkSpeed(usual * factor[1], latency)
     return text, by_name
 
 
-def draw_hosts(
-    rng: Random, routers: Network, switches: bool, known: bool
-) -> tuple[str, Network, bool]:
+def draw_attached_nodes(
+    rng: Random, routers: ReferenceNetwork, switches: bool, known: bool
+) -> tuple[str, ReferenceNetwork, bool]:
     """Attach nodes to routers; also return whether nodes have host links."""
     nodes = rng.randint(1, 3)
     text = f",nodes={nodes}"
@@ -70,13 +77,13 @@ def draw_hosts(
     if way == "cards":
         cards = rng.randint(1, 3)
         text += f",cards={cards}"
-    speed = Speed(7e9, 3e-6) if known else Speed()
+    speed = LinkSpeed(7e9, 3e-6) if known else LinkSpeed()
     if cards and known:
         text += ",bandwidth.host=7GB/s,latency.host=3us"
     return text, attach_nodes(routers, nodes, cards, speed), cards > 0
 
 
-def draw_torus(rng: Random) -> tuple[str, Network, bool]:
+def draw_torus(rng: Random) -> tuple[str, ReferenceNetwork, bool]:
     """Draw a torus or a mesh with random routing order and ties."""
     extents = [rng.randint(1, 5) for _ in range(rng.randint(1, 3))]
     axes = "xyz"[: len(extents)]
@@ -98,12 +105,12 @@ def draw_torus(rng: Random) -> tuple[str, Network, bool]:
     )
     if rng.random() < 0.5:
         return text + options, routers, False
-    more, network, hosted = draw_hosts(rng, routers, False, bool(options))
+    more, network, hosted = draw_attached_nodes(rng, routers, False, bool(options))
     return text + options + more, network, hosted
 
 
-def draw_twisted(rng: Random) -> tuple[str, Network, bool]:
-    """Draw a torus whose wraparound links shift along later axes."""
+def draw_twisted_torus(rng: Random) -> tuple[str, ReferenceNetwork, bool]:
+    """Draw a torus whose wraparound links shift along axes after their own."""
     extents = [rng.randint(2, 4) for _ in range(rng.randint(1, 3))]
     axes = "xyz"[: len(extents)]
     text = "twisted:" + "x".join(map(str, extents))
@@ -120,7 +127,7 @@ def draw_twisted(rng: Random) -> tuple[str, Network, bool]:
     return text + options, routers, False
 
 
-def draw_hyperx(rng: Random) -> tuple[str, Network, bool]:
+def draw_hyperx(rng: Random) -> tuple[str, ReferenceNetwork, bool]:
     """Draw a HyperX or a hypercube."""
     extents = [rng.randint(1, 4) for _ in range(rng.randint(1, 3))]
     text = "hyperx:" + "x".join(map(str, extents))
@@ -134,23 +141,23 @@ def draw_hyperx(rng: Random) -> tuple[str, Network, bool]:
     text += f",order={':'.join(map(str, order))}"
     options, by_name = draw_speeds(rng, axes)
     routers = make_hyperx(extents, order, lambda axis, _: by_name[axes[axis]])
-    more, network, hosted = draw_hosts(rng, routers, switches, bool(options))
+    more, network, hosted = draw_attached_nodes(rng, routers, switches, bool(options))
     return text + options + more, network, hosted
 
 
-def draw_ring(rng: Random) -> tuple[str, Network, bool]:
+def draw_ring_bus(rng: Random) -> tuple[str, ReferenceNetwork, bool]:
     """Draw a ring bus."""
     stations, rings = rng.randint(1, 9), rng.randint(1, 3)
     ties = rng.choice(("split", "plus"))
     text = f"ring:{stations},rings={rings},ties={ties},bandwidth=3GB/s,latency=2us"
-    return text, make_ring_bus(stations, rings, ties, Speed(3e9, 2e-6)), False
+    return text, make_ring_bus(stations, rings, ties, LinkSpeed(3e9, 2e-6)), False
 
 
-def draw_levels(rng: Random) -> tuple[str, Network, bool]:
+def draw_tree(rng: Random) -> tuple[str, ReferenceNetwork, bool]:
     """Draw a tree or a fat tree."""
     levels = [rng.randint(1, 4) for _ in range(rng.randint(1, 3))]
     body = ":".join(map(str, levels))
-    each = [Speed(rng.randint(1, 9) * 1e9, rng.randint(1, 9) / 1e6) for _ in levels]
+    each = [LinkSpeed(rng.randint(1, 9) * 1e9, rng.randint(1, 9) / 1e6) for _ in levels]
     bandwidths = ":".join(f"{one.bandwidth / 1e9:g}GB/s" for one in each)
     latencies = ":".join(f"{one.latency * 1e6:g}us" for one in each)
     options = f",bandwidth={bandwidths},latency={latencies}"
@@ -164,14 +171,14 @@ def draw_levels(rng: Random) -> tuple[str, Network, bool]:
     parallel = [rng.randint(1, 3) for _ in levels]
     routing = rng.choice(("d-mod-k", "s-mod-k", "random", "simgrid"))
     text = f"fattree:{body},routing={routing}{options}"
-    if rng.random() < 0.3:  # as many parents as children, one cable per node
+    if rng.random() < 0.3:  # as many parents as children
         up, parallel = [1, *levels[:-1]], [1] * len(levels)
     else:
         text += f",up={':'.join(map(str, up))},parallel={':'.join(map(str, parallel))}"
     return text, make_fat_tree(levels, up, parallel, routing, each), False
 
 
-def draw_dragonfly(rng: Random) -> tuple[str, Network, bool]:
+def draw_dragonfly(rng: Random) -> tuple[str, ReferenceNetwork, bool]:
     """Draw a dragonfly of one or two dimensions."""
     groups, rows, columns = rng.randint(1, 6), rng.randint(1, 3), rng.randint(1, 4)
     flat = rows == 1
@@ -189,11 +196,11 @@ def draw_dragonfly(rng: Random) -> tuple[str, Network, bool]:
     row = by_name["local" if flat else "row"]
     each = [row, by_name.get("column", row), by_name["global"]]
     routers = make_dragonfly(groups, rows, columns, ports, arrangement, routing, each)
-    more, network, hosted = draw_hosts(rng, routers, True, bool(options))
+    more, network, hosted = draw_attached_nodes(rng, routers, True, bool(options))
     return text + options + more, network, hosted
 
 
-def draw_rails(rng: Random) -> tuple[str, Network, bool]:
+def draw_rail_cluster(rng: Random) -> tuple[str, ReferenceNetwork, bool]:
     """Draw GPUs in NVLink domains on rails."""
     gpus, domains, units = (
         rng.choice((1, 2, 4, 6)),
@@ -214,12 +221,12 @@ def draw_rails(rng: Random) -> tuple[str, Network, bool]:
     )
 
 
-def draw_graph(rng: Random) -> tuple[str, Network, bool]:
+def draw_graph(rng: Random) -> tuple[str, ReferenceNetwork, bool]:
     """Draw a connected graph with switches, link speeds and one listed route."""
     nodes, switches = rng.randint(2, 7), rng.randint(0, 4)
     forward = switches == 0 or rng.random() < 0.6
-    usual = Speed(2e9, 1e-6)
-    links: dict[tuple[int, int], Speed] = {}
+    usual = LinkSpeed(2e9, 1e-6)
+    links: dict[tuple[int, int], LinkSpeed] = {}
     parts = []
     vertices = list(range(nodes + switches))
     backbone = vertices if forward else vertices[nodes:]
@@ -229,7 +236,7 @@ def draw_graph(rng: Random) -> tuple[str, Network, bool]:
     for u, v in pairs:
         if u == v or (u, v) in links or (v, u) in links:
             continue
-        speed = rng.choice((usual, Speed(5e9, 1e-6)))
+        speed = rng.choice((usual, LinkSpeed(5e9, 1e-6)))
         links[u, v] = links[v, u] = speed
         parts.append(f"{u}-{v}" + ("@5GB/s" if speed != usual else ""))
     text = f"graph:{nodes}+{switches}:{','.join(parts)}"
@@ -248,14 +255,14 @@ def draw_graph(rng: Random) -> tuple[str, Network, bool]:
     return text, make_listed_graph(nodes, links, given, forward), False
 
 
-KINDS: dict[str, Callable[[Random], tuple[str, Network, bool]]] = {
+KINDS: dict[str, Callable[[Random], tuple[str, ReferenceNetwork, bool]]] = {
     "torus": draw_torus,
-    "twisted": draw_twisted,
+    "twisted": draw_twisted_torus,
     "hyperx": draw_hyperx,
-    "ring": draw_ring,
-    "levels": draw_levels,
+    "ring": draw_ring_bus,
+    "levels": draw_tree,
     "dragonfly": draw_dragonfly,
-    "rails": draw_rails,
+    "rails": draw_rail_cluster,
     "graph": draw_graph,
 }
 
@@ -277,7 +284,7 @@ def draw_machine(
     return RandomMachine(Machine(f"{text}+down:{','.join(parts)}"), network)
 
 
-def draw_failures(rng: Random, network: Network) -> tuple[Failures, list[str]]:
+def draw_failures(rng: Random, network: ReferenceNetwork) -> tuple[Failures, list[str]]:
     """Mark a few nodes, vertices and links as failed."""
     nodes, vertices, links, parts = set(), set(), set(), []
     pairs = sorted({(u, v) for u, v, _ in network.speed})

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from networks import Network, Route, Wire
+from networks import ReferenceNetwork, Route, Wire
 from trees import get_distance
 
 #: Source, target, bytes and number of messages.
@@ -15,7 +15,7 @@ Message = tuple[int, int, int, int]
 
 
 class NodeModel(NamedTuple):
-    """Node levels bottom-up, their distances, hop weight, port costs."""
+    """Node levels bottom-up, with distances; the weight of a hop; port costs."""
 
     levels: Sequence[int] = (1,)
     distances: Sequence[int] = (0,)
@@ -31,8 +31,8 @@ class NodeModel(NamedTuple):
         return count
 
 
-def compute_default_weight(network: Network, distances: Sequence[int]) -> int:
-    """Choose the weight that puts the nearest other node twice as far as any slot."""
+def compute_default_weight(network: ReferenceNetwork, distances: Sequence[int]) -> int:
+    """Choose the hop weight so that the nearest node is twice as far as any slot."""
     nodes = range(len(network.vertex))
     nearest = min(
         (network.distance(a, b) for a in nodes for b in nodes if a != b), default=0
@@ -40,7 +40,9 @@ def compute_default_weight(network: Network, distances: Sequence[int]) -> int:
     return max(1, -(-2 * max(distances) // nearest)) if nearest else 1
 
 
-def compute_slot_distance(network: Network, inside: NodeModel, a: int, b: int) -> int:
+def compute_slot_distance(
+    network: ReferenceNetwork, inside: NodeModel, a: int, b: int
+) -> int:
     """Return the distance of two slots."""
     count = inside.slots
     node_a, node_b = a // count, b // count
@@ -52,12 +54,12 @@ def compute_slot_distance(network: Network, inside: NodeModel, a: int, b: int) -
 
 
 class RouteShare(NamedTuple):
-    """Share of traffic on minimal routes."""
+    """The share of traffic that uses minimal routes."""
 
     minimal: float
 
-    def mix_routes(self, network: Network, a: int, b: int) -> Route:
-        """Combine minimal routes and detours."""
+    def mix_routes(self, network: ReferenceNetwork, a: int, b: int) -> Route:
+        """Combine minimal routes and detours by their shares."""
         route: Route = Counter()
         assert network.detours is not None
         for part, way in (
@@ -70,9 +72,12 @@ class RouteShare(NamedTuple):
 
 
 def compute_link_loads(
-    network: Network, messages: list[Message], node: list[int], share: float | None
+    network: ReferenceNetwork,
+    messages: list[Message],
+    node: list[int],
+    share: float | None,
 ) -> dict[Wire, dict[tuple[int, int], float]]:
-    """Sum up the bytes of each pair of ranks on each link."""
+    """Sum up the bytes of all messages on each link."""
     loads: defaultdict[Wire, Counter[tuple[int, int]]] = defaultdict(Counter)
     for source, target, size, _ in messages:
         a, b = node[source], node[target]
@@ -89,9 +94,9 @@ def compute_link_loads(
 
 
 def compute_congestion(
-    network: Network, loads: dict[Wire, dict[tuple[int, int], float]]
+    network: ReferenceNetwork, loads: dict[Wire, dict[tuple[int, int], float]]
 ) -> float:
-    """Return the largest load divided by bandwidth."""
+    """Return the largest quotient of load and bandwidth."""
     return max(
         (
             sum(by.values()) / network.speed[wire].bandwidth
@@ -102,7 +107,7 @@ def compute_congestion(
 
 
 def judge_by_definition(
-    network: Network,
+    network: ReferenceNetwork,
     inside: NodeModel,
     messages: list[Message],
     slots: list[int],

@@ -30,8 +30,8 @@ SLOTS = 5
 Matrix = npt.NDArray[np.float64]
 
 
-class Problem(NamedTuple):
-    """A small problem with matrices that evaluate its placements."""
+class BruteForceProblem(NamedTuple):
+    """A small problem, with matrices to evaluate its placements."""
 
     text: str
     graph: CommGraph
@@ -49,7 +49,7 @@ class Problem(NamedTuple):
         )
 
 
-def draw_problem(rng: Random, kind: str, slots: int, ranks: int) -> Problem:
+def draw_problem(rng: Random, kind: str, slots: int, ranks: int) -> BruteForceProblem:
     while True:
         failures = rng.random() < 0.3
         machine, network = draw_machine(rng, kind, failures, most=40)
@@ -73,11 +73,11 @@ def draw_problem(rng: Random, kind: str, slots: int, ranks: int) -> Problem:
         for wire, share in network.route(a, b).items():
             seconds[index[wire], i, j] = share / network.speed[wire].bandwidth
     where = Allocation(machine, nodes)
-    return Problem(machine.text, graph, bytes_, where, distance, seconds)
+    return BruteForceProblem(machine.text, graph, bytes_, where, distance, seconds)
 
 
 def find_least_values(
-    problem: Problem, capacities: list[int] | None
+    problem: BruteForceProblem, capacities: list[int] | None
 ) -> tuple[float, float]:
     """Try every placement within the capacity of each slot."""
     slots, ranks = len(problem.distance), problem.graph.rank_count
@@ -155,7 +155,7 @@ def test_no_shared_placement_is_below_a_bound(kind: str) -> None:
 
 
 def check_bounds(
-    problem: Problem, least: tuple[float, float], sharing: Sharing | None
+    problem: BruteForceProblem, least: tuple[float, float], sharing: Sharing | None
 ) -> None:
     bounds = find_bounds(problem.graph, problem.allocation, sharing=sharing, threads=1)
     assert bounds.hop_bytes <= least[0], (problem.text, bounds.hop_bytes_by)

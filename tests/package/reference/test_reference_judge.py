@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures of random placements equal a reference implementation."""
+"""Measures of random placements equal those of a reference implementation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CASES = 12
 RANKS = 14
 
 
-class Case(NamedTuple):
+class JudgedCase(NamedTuple):
     """A random placement of a random graph on a part of a random machine."""
 
     drawn: RandomMachine
@@ -37,7 +37,7 @@ class Case(NamedTuple):
     placement: Placement
 
     def judge(self) -> Judgement:
-        """Judge the placement and list all loaded links."""
+        """Judge the placement; list all loaded links."""
         graph = make_graph(len(self.loads), self.messages, self.loads)
         return judge(graph, self.allocation, self.placement, hottest=1000)
 
@@ -79,7 +79,7 @@ def draw_messages(rng: Random, ranks: int) -> list[Message]:
     ]
 
 
-def draw_case(rng: Random, kind: str) -> Case:
+def draw_case(rng: Random, kind: str) -> JudgedCase:
     failures = rng.random() < 0.4
     drawn = draw_machine(rng, kind, failures)
     drawn, inside = draw_node_model(rng, drawn, not failures)
@@ -103,7 +103,7 @@ def draw_case(rng: Random, kind: str) -> Case:
     else:
         chosen = rng.sample(slots, rng.randint(1, min(RANKS, len(slots))))
     loads = [rng.choice((0.5, 1.0, 3.0)) for _ in chosen]
-    return Case(
+    return JudgedCase(
         drawn,
         inside,
         draw_messages(rng, len(chosen)),
@@ -114,7 +114,7 @@ def draw_case(rng: Random, kind: str) -> Case:
 
 
 def get_nodes_per_host(kind: str, machine: Machine) -> int:
-    """Return the nodes per host: GPUs of an NVLink domain, or the stated number."""
+    """Return the nodes per host: the number in the text, or the GPUs of a domain."""
     if kind != "rails":
         return 1
     match = re.search(r",host=([0-9]+)", machine.text)

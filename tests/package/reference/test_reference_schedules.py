@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Schedules deliver the result of each MPI collective, byte by byte.
 
-An independent implementation of `Schedule.check`. For each block, a rank stores the set
-of ranks that contributed. A message carries its sender's data from before the round. In
-reductions no contribution may arrive twice.
+This is an independent implementation of `Schedule.check`. For each block, a rank stores
+the set of ranks that contributed to it. A message carries the data that its sender had
+before the round. In reductions, no contribution may arrive twice.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ Held = list[dict[int, frozenset[int]]]  # by rank and block: contributors
 
 
 def list_schedule_texts(name: str) -> list[str]:
-    """List a schedule with each set of its options."""
+    """List a schedule with each combination of its options."""
     return [name, *(f"{name}({options})" for options in OPTIONS.get(name, []))]
 
 
@@ -155,7 +155,7 @@ def run_schedule(
 def get_block_sizes(
     operation: str, ranks: int, size: int, wanted: dict[tuple[int, int], int]
 ) -> dict[int, int]:
-    """Return the bytes of each block if the operation has named blocks."""
+    """Return the bytes of each block, if they follow from the call."""
     if operation == "many-to-many":
         return {a * ranks + b: bytes_ for (a, b), bytes_ in wanted.items()}
     if operation == "many-to-many-multicast":
@@ -170,7 +170,7 @@ def get_block_sizes(
 def find_piece_sizes(
     rounds: list[list[tuple[int, int, int, list[int]]]],
 ) -> dict[int, int]:
-    """Compute the bytes of each piece of a vector from the messages that carry it."""
+    """Compute the bytes of a vector's pieces from the messages that carry them."""
     known: dict[int, int] = {}
     messages = [(bytes_, carried) for sent in rounds for *_, bytes_, carried in sent]
     pieces = {block for _, carried in messages for block in carried}
@@ -190,7 +190,7 @@ def find_piece_sizes(
 def merge_received(
     operation: str, held: Held, arriving: list[tuple[int, int, frozenset[int]]]
 ) -> None:
-    """Add received parts; no contribution may be added twice."""
+    """Merge received parts; no contribution may be added twice."""
     for rank, block, parts in arriving:
         there = held[rank].get(block, frozenset())
         doubled = there & parts

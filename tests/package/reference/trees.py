@@ -7,16 +7,16 @@ from collections import Counter
 from collections.abc import Sequence
 from math import prod
 
-from networks import Network, Route, Speed, WireList, split_evenly
+from networks import LinkSpeed, ReferenceNetwork, Route, WireList, split_evenly
 
 
 def make_tree(
-    levels: Sequence[int], speed: Sequence[Speed], distances: Sequence[int] = ()
-) -> Network:
+    levels: Sequence[int], speed: Sequence[LinkSpeed], distances: Sequence[int] = ()
+) -> ReferenceNetwork:
     """Route up to the lowest common group of both nodes, and down.
 
-    Vertices: the nodes, then the groups level by level. Entries of `distances`
-    apply to two nodes whose lowest common group is at that level.
+    Vertices are the nodes, then the groups level by level. An entry of `distances`
+    applies to two nodes whose lowest common group is at its level.
     """
     ones = [1] * len(levels)
     network = make_fat_tree(levels, ones, ones, "d-mod-k", speed)
@@ -28,7 +28,7 @@ def make_tree(
 def get_distance(
     levels: Sequence[int], distances: Sequence[int], a: int, b: int
 ) -> int:
-    """Return the distance of the lowest level at which both are in one group."""
+    """Return the distance for the lowest level at which both are in one group."""
     if a == b:
         return 0
     size = 1
@@ -44,11 +44,11 @@ def make_fat_tree(
     up: Sequence[int],
     parallel: Sequence[int],
     routing: str,
-    speed: Sequence[Speed],
-) -> Network:
+    speed: Sequence[LinkSpeed],
+) -> ReferenceNetwork:
     """Build Zahavi's parallel ports generalized fat tree.
 
-    Vertices: the nodes, then the switches level by level, subtree by subtree. Root
+    Vertices are the nodes, then the switches level by level, subtree by subtree. Root
     r of a subtree with W roots is connected to roots r, r + W, r + 2 W, ... of its
     parent.
     """
@@ -94,9 +94,9 @@ def make_fat_tree(
     def search_cables(a: int, b: int, top_level: int) -> list[int]:
         """Search the ports of each switch on the way down, as SimGrid does.
 
-        Port c * children + i is cable c to child i. The first search starts at
-        the cable given by the source's number, later searches behind the
-        previous port. If no port remains, the search restarts.
+        Port c * children + i is cable c to child i. The first search starts at the
+        cable given by the source's number; later searches start after the port found
+        before. If no port remains, the search restarts.
         """
         cables = [0] * top_level
         begin: int | None = None
@@ -120,6 +120,6 @@ def make_fat_tree(
             return split_evenly(route_by_number(a, b, number) for number in range(ways))
         return route_by_number(a, b, a if routing == "s-mod-k" else b)
 
-    return Network(
+    return ReferenceNetwork(
         list(range(nodes)), wires.speed, route, relays=lambda vertex: vertex >= nodes
     )

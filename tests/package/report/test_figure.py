@@ -130,7 +130,7 @@ def test_the_matrix_lists_ranks_in_slot_order() -> None:
     machine = Machine("torus:3")
     allocation = Allocation(machine, make_ids(2, 0, 1))
     graph = CommGraph.from_edges(3, make_ids(0), make_ids(2), np.array([10]))
-    # The launcher's slot order is 2, 0, 1, which contain ranks 1, 2, 0.
+    # In the launcher's order, slots are 2, 0, 1; they contain ranks 1, 2, 0.
     placement = Placement(allocation, make_ids(1, 2, 0))
     matrix, width = make_ordered_matrix(graph, allocation, placement)
     assert width == 1

@@ -36,7 +36,7 @@ KINDS = [
 ]
 
 
-#: (machine with too many links for one picture, name of a part, number of parts)
+#: (machine with too many links for one picture, name of its parts, number of parts)
 CROWDED = [
     ("dragonfly:20x12,nodes=2", "group", 20),
     ("dragonfly:8x4x8,nodes=2", "group", 8),
@@ -116,7 +116,7 @@ def test_parallel_links_are_drawn_as_one_line(text: str) -> None:
     _, network = describe_network(text)
     assert {frozenset(pair) for pair in network.ends.tolist()} == pairs
     assert len(network.ends) == len(network.bandwidth) == len(pairs)
-    if not text.startswith("graph"):  # its links may be one-way
+    if not text.startswith("graph"):  # a graph's links may be one-way
         assert 2 * network.cables.sum() == machine.link_count
 
 

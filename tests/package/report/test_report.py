@@ -191,7 +191,7 @@ def test_a_matrix_that_is_too_large_is_coarsened(
 
 def test_all_matrices_have_the_same_cell_width(monkeypatch: pytest.MonkeyPatch) -> None:
     report = make_report()
-    # A scattered placement fills more cells than the launcher order.
+    # In a scattered placement, more matrix cells are nonzero than in launcher order.
     scattered = topoloom.place(
         report.graph, report.allocation, "random", seed=3
     ).placement

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass
-class Operation:
+class GoalOperation:
     """A send, a receive, or computation in nanoseconds."""
 
     kind: str
@@ -25,7 +25,7 @@ _FORMS = (
 )
 
 
-def read_operations(text: str) -> list[dict[str, Operation]]:
+def read_operations(text: str) -> list[dict[str, GoalOperation]]:
     """Read the operations of all ranks, by label."""
     head, *parts = text.split("\n\n")
     found = re.fullmatch(r"num_ranks (\d+)", head)
@@ -34,10 +34,10 @@ def read_operations(text: str) -> list[dict[str, Operation]]:
     return [_read_rank(part.rstrip("\n"), rank) for rank, part in enumerate(parts)]
 
 
-def _read_rank(part: str, rank: int) -> dict[str, Operation]:
+def _read_rank(part: str, rank: int) -> dict[str, GoalOperation]:
     first, *lines, last = part.split("\n")
     assert (first, last) == (f"rank {rank} {{", "}")
-    operations: dict[str, Operation] = {}
+    operations: dict[str, GoalOperation] = {}
     for line in lines:
         if waits := re.fullmatch(r"(l\d+) requires (l\d+)", line):
             assert waits[2] in operations, "an operation waits for a later operation"
@@ -47,11 +47,11 @@ def _read_rank(part: str, rank: int) -> dict[str, Operation]:
         assert len(matches) == 1, line
         label, kind, size, *peer = matches[0].groups()
         assert label not in operations
-        operations[label] = Operation(kind, int(size), int(peer[0]) if peer else -1)
+        operations[label] = GoalOperation(kind, int(size), int(peer[0]) if peer else -1)
     return operations
 
 
-def run_operations(ranks: list[dict[str, Operation]]) -> list[tuple[int, int, int]]:
+def run_operations(ranks: list[dict[str, GoalOperation]]) -> list[tuple[int, int, int]]:
     """Execute all operations; return source, target and bytes of all messages."""
     wires: dict[tuple[int, int], deque[int]] = {}
     done: list[set[str]] = [set() for _ in ranks]

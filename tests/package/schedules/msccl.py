@@ -2,9 +2,9 @@
 """A reference MSCCL: runs the steps of an XML file in any permitted order.
 
 Written from the documentation of MSCCL, not from our export. A thread block runs its
-steps in order; a step waits for its dependency; messages between two GPUs on a channel
-arrive in order. Buffers contain sets of shares: a copy replaces a set; a reduction
-unites two sets and fails if they overlap.
+steps in order, and a step waits for the step on which it depends. Messages between two
+GPUs on a channel arrive in order. Each place in a buffer contains a set of shares. A
+copy replaces a set; a reduction unites two sets and fails if they overlap.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 Share = tuple[int, int]  # GPU of origin, and chunk
 Buffers = dict[str, list[frozenset[Share]]]
 
-#: Messages that a GPU can send before the peer receives them.
+#: Number of messages that a GPU can send before the peer receives them.
 SLOTS = 2
 
 
@@ -57,7 +57,7 @@ class GpuSimulator:
     def _check_block(
         self, gpu: ElementTree.Element, block: ElementTree.Element
     ) -> None:
-        """Refuse the files that MSCCL's parser refuses."""
+        """Reject the files that MSCCL's parser rejects."""
         waits = False
         for position, step in enumerate(block):
             assert _read_number(step, "s") == position

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Traces of calls show which rank waited for which."""
+"""Traces of calls show which rank waited for which other rank."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ TABLES = {
 
 
 def list_fastest_algorithms(function: MpiFunction, call: Call) -> set[str]:
-    """Name the fastest algorithms among those without segments."""
+    """List the names of the fastest algorithms among those without segments."""
     strategy = make_strategy(call, MODEL)
     costs = {}
     for each in function.algorithms:
@@ -38,7 +38,7 @@ def list_fastest_algorithms(function: MpiFunction, call: Call) -> set[str]:
             continue
         try:
             schedule = call.schedule(each.schedule)
-        except Error:  # does not support this number of ranks
+        except Error:  # the schedule does not support this number of ranks
             continue
         costs[each.algorithm] = strategy.cost(schedule).time
     least = min(costs.values())

@@ -75,7 +75,7 @@ def test_each_round_waits_for_the_whole_previous_round() -> None:
 def test_goal_computation_equals_the_modeled_reduction_and_copy_time(
     operation: str, name: str, nanoseconds: int
 ) -> None:
-    """Between two ranks one block of a thousand bytes is combined or copied."""
+    """With two ranks, one block of a thousand bytes is combined or copied."""
     costs = MessageCosts()
     costs.gamma, costs.reduce = 1e-10, 3e-10
     model = NetworkModel.regimes([(1e-6, 1e-9, None)], costs)

@@ -52,7 +52,7 @@ class _SettingStruct(ctypes.Structure):
 
 
 class LibraryStrategy:
-    """A strategy that libtopoloom reads from files, like libtopoloom-collective."""
+    """A strategy that libtopoloom reads from texts, as libtopoloom-collective does."""
 
     def __init__(self, ranks: int, **texts: str) -> None:
         self._core = ctypes.CDLL(str(require_core_library()))
@@ -77,8 +77,8 @@ class LibraryStrategy:
         assert not failed, error.value
 
 
-class RandomJob:
-    """Random slots of ranks and message costs, as Python objects and as files."""
+class RandomCollective:
+    """A random placement and random message costs, as Python objects and as files."""
 
     def __init__(self, seed: int, folder: Path) -> None:
         rng = random.Random(seed)
@@ -108,7 +108,7 @@ class RandomJob:
         return 0 if self.operation == "barrier" else int(2 ** rng.uniform(0, 24))
 
 
-def look_up(table: dict[str, Any], ranks: int, size: int) -> str:
+def find_decision(table: dict[str, Any], ranks: int, size: int) -> str:
     lines = [line for line in table["decisions"] if line["ranks"] == ranks]
     return [str(line["schedule"]) for line in lines if line["bytes"] <= size][-1]
 
@@ -117,7 +117,7 @@ def look_up(table: dict[str, Any], ranks: int, size: int) -> str:
 def test_decision_tables_equal_the_choices_of_the_library(
     seed: int, tmp_path: Path
 ) -> None:
-    job = RandomJob(seed, tmp_path)
+    job = RandomCollective(seed, tmp_path)
     if job.slots is None:
         job.ranks = 1 << job.ranks.bit_length() - 1
         job.call = job.call._replace(ranks=job.ranks)
@@ -127,7 +127,7 @@ def test_decision_tables_equal_the_choices_of_the_library(
     reading = LibraryStrategy(job.ranks, decisions=json.dumps(table), **job.texts)
     for size in job.sizes:
         chosen = library.choose(job.operation, size)
-        assert look_up(table, job.ranks, size) == chosen, (size, job.call)
+        assert find_decision(table, job.ranks, size) == chosen, (size, job.call)
         assert reading.choose(job.operation, size) == chosen
 
 
@@ -135,7 +135,7 @@ def test_decision_tables_equal_the_choices_of_the_library(
 def test_the_first_ranked_schedule_is_the_choice_of_the_library(
     seed: int, tmp_path: Path
 ) -> None:
-    job = RandomJob(seed, tmp_path)
+    job = RandomCollective(seed, tmp_path)
     library = LibraryStrategy(job.ranks, **job.texts)
     for size in job.sizes[:4]:
         standing = Strategy.size_of(job.operation, 1 << size.bit_length() >> 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Messages through simulated switches: times that follow from the machine; errors."""
+"""Times of messages through simulated switches follow from the machine; errors."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_simulated_times_are_at_least_the_busiest_link_time() -> None:
             for link, share in machine.route(nodes[a], nodes[b]):
                 load[link] += share * size
         bandwidth = np.array([machine.bandwidth(i) for i in range(len(load))])
-        # Split routes are chosen randomly per packet.
+        # If messages are split over routes, each packet's route is chosen randomly.
         assert found >= 0.9 * (load / bandwidth).max()
         assert found <= 4 * (load / bandwidth).max() + 5e-5
 
@@ -107,7 +107,7 @@ def test_phases_and_rounds_are_simulated_sequentially() -> None:
 
 
 def test_age_arbitration_uses_the_time_of_packets_in_the_network() -> None:
-    """The age of messages, which start together, would make the later ones starve."""
+    """Messages start together; ordering by their age would starve the later ones."""
     machine = Machine("torus:4x4,bandwidth=10GB/s,latency=100ns+node:4")
     halo = stencil([8, 8], 5, bytes=31_250)
     nodes = [rank // 4 for rank in range(64)]
@@ -128,7 +128,7 @@ def test_schedule_rounds_wait_for_their_dependencies() -> None:
     ring = Schedule("ring", "all-gather", 8, 64_000)
     found = simulate_schedule(wiring, list(range(8)), ring, settings=settings)
     assert found.complete
-    # Seven rounds of 64 kB over one link; each packet of 1024 bytes has a header.
+    # Seven rounds of 64 kB over one link; each packet of 1024 bytes also has a header.
     assert found.seconds == pytest.approx(7 * (64e-6 * 17 / 16 + 1e-6), rel=0.05)
     assert min(sorted(found.busy_seconds)[-8:]) > 0.8 * found.seconds
     again = simulate_schedule(
@@ -139,7 +139,7 @@ def test_schedule_rounds_wait_for_their_dependencies() -> None:
 
 @pytest.mark.parametrize("name", ["ring", "recursive-doubling", "halving", "bine"])
 def test_a_schedule_in_goal_takes_as_long_as_the_schedule(name: str) -> None:
-    """Includes computation; copies and reductions take no time in the schedule."""
+    """Computation is set to 0, because schedules neglect copies and reductions."""
     wiring = SwitchWiring(Machine(TORUS))
     settings = SwitchSettings(vcs=4)
     call = Call("all-reduce", 8, 64_000)

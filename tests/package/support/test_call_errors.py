@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Wrong calls of the core give one line with the argument and the allowed values."""
+"""Wrong calls of the core give a one-line error with argument and allowed values."""
 
 from __future__ import annotations
 

@@ -29,14 +29,14 @@ def test_a_signal_while_a_child_starts_ends_the_child(
     started = []
 
     class SignallingPopen(subprocess.Popen[str]):
-        """Sends the signal before the caller receives the child."""
+        """Sends the signal before the caller gets the child process."""
 
         def __init__(self, *words: Any, **options: Any) -> None:
             super().__init__(*words, **options)
             started.append(self)
             os.kill(os.getpid(), number)
 
-    # Background processes ignore Ctrl-C, so restore the handler.
+    # Background processes ignore Ctrl-C, so the handler is restored.
     monkeypatch.setattr(signal, "default_int_handler", signal.getsignal(signal.SIGINT))
     before = [signal.getsignal(each) for each in (number, signal.SIGTERM)]
     monkeypatch.setattr(child_processes.subprocess, "Popen", SignallingPopen)

@@ -58,7 +58,7 @@ def test_malformed_host_lists_are_refused(text: str) -> None:
 
 
 def expand_by_definition(text: str) -> list[str]:
-    """Expand the first bracket, then the rest, by definition."""
+    """Expand a host list by its definition: the first bracket, then the rest."""
     match = re.search(r"\[([^]]*)\]", text)
     if match is None:
         return [text]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All inputs refuse non-ASCII digits by name."""
+"""All inputs reject non-ASCII digits; errors name the character."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A compiled core of a different version is refused in one line."""
+"""A compiled core of a different version is rejected with a one-line error."""
 
 from __future__ import annotations
 

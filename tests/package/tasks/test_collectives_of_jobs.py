@@ -30,7 +30,7 @@ def make_placement_file(
 
 
 def read_files(file: PlacementFile, renumbered: bool, **options: str) -> dict[str, str]:
-    """Read the setting files of a job; map "placement" to the slots of ranks."""
+    """Read the files with a job's settings; map "placement" to the slots of ranks."""
     with collectives_setting(options, file, renumbered) as setting:
         read = parse_settings(str(setting))
         for name in {"machine", "placement"} & read.keys():
@@ -68,6 +68,6 @@ def test_a_machine_named_by_the_user_is_not_replaced(line: str) -> None:
 
 
 def test_a_machine_without_bandwidths_is_not_passed_to_the_library() -> None:
-    # The bandwidth of links is unknown, and so are hosts.
+    # In the first case, the bandwidth of links is unknown; in the second, the hosts.
     assert read_files(make_placement_file("torus:4"), False) == {}
     assert read_files(make_placement_file(ROUTED, None), True) == {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Confidence intervals of medians have exactly the claimed confidence."""
+"""Confidence intervals of medians have the claimed confidence, computed exactly."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Noise and outliers do not change process orders from measured costs."""
+"""Noise and outliers in measured costs do not change process orders."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from topoloom import schedules
 from topoloom.tasks.collectives.order import METHODS, ProcessOrder, order_processes
 
 Matrix = NDArray[np.float64]
-#: Processes per node, and per nested group, innermost first.
+#: Processes per node, and processes per nested group, innermost first.
 NODES = {"sockets": (16, [8]), "EPYC": (64, [8, 32]), "quads": (24, [4, 12])}
 
 
 def make_costs(node: str, seed: int) -> tuple[Matrix, Matrix]:
-    """Return costs with and without noise; processes are in random order."""
+    """Return costs without noise and with noise; processes are in random order."""
     rng = np.random.default_rng(seed)
     size, groups = NODES[node]
     places = rng.permutation(size)

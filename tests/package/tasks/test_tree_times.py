@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collectives in switches compared with messages through the same switches."""
+"""Compares collectives in switches with messages through the same switches."""
 
 import json
 
@@ -22,7 +22,7 @@ def simulate_times(
     members: int | None = None,
     cards: str = "",
 ) -> list[SizeTimes]:
-    """Simulate the operation on all nodes, in the switches of the published model."""
+    """Simulate the operation on all nodes, with switches of a published model."""
     allocation = Allocation.whole(Machine(machine + SPEEDS + cards))
     trees = build_trees(allocation, roots, members)
     return time_trees(
@@ -88,7 +88,7 @@ def test_default_buffers_keep_links_busy() -> None:
     )
     trees = build_trees(allocation)
     [one] = time_trees(allocation, trees, "broadcast", (1 << 20,)).sizes
-    # Packets have 16 flits and at most one header flit.
+    # Packets have 16 flits, of which at most one is for the header.
     least = (1 << 20) / 25e9
     assert least < one.in_switches["routes"] < 1.1 * least
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Typed results of tasks contain the JSON document that --json prints."""
+"""Typed results of tasks give the JSON document that --json prints."""
 
 from __future__ import annotations
 

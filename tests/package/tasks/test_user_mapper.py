@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Mappers of users are compared with ours, and checked."""
+"""Users' own mappers are compared with ours, and their results are checked."""
 
 from __future__ import annotations
 

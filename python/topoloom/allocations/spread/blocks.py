@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Assigns a mesh to leaf groups in blocks: each leaf group gets whole blocks.
+"""Assigns the cells of a mesh to leaf groups, in whole blocks as far as possible.
 
-A block is a small mesh, and a band is a row of blocks. Leaf groups are assigned to
-bands, the largest first, each to the band that needs most hosts, so that bands span
-similar numbers of leaf groups. All block sizes, axis orders and bands are tried.
+A block is a part of the mesh, and a band is a row of blocks. Leaf groups are assigned
+to bands, the largest group first, each to the band that still needs the most hosts.
+Bands then span similar numbers of leaf groups. All block sizes, axis orders and bands
+are tried.
 """
 
 from __future__ import annotations
@@ -16,15 +17,15 @@ import numpy as np
 
 from topoloom.allocations.spread.host_mesh import HostMesh, Integers
 
-#: Maximum number of layouts. With more, only block sizes that divide the mesh are
-#: tried.
+#: Maximum number of layouts. If there are more, only block sizes that divide the mesh
+#: are tried.
 _MAX_LAYOUTS = 4_000
 
 
 def fill_in_order(
     mesh: HostMesh, leaves: Sequence[int], free: Sequence[int]
 ) -> Integers:
-    """Fill leaf groups one after another with the cells in order."""
+    """Assign cells, in order, to one leaf group after another."""
     hosts = np.repeat(leaves, [free[leaf] for leaf in leaves])
     return hosts[: mesh.hosts].astype(np.int64)
 
@@ -35,14 +36,14 @@ def enumerate_layouts(mesh: HostMesh, free: Sequence[int]) -> Iterator[Integers]
     sizes = [list(range(1, extent + 1)) for extent in mesh.extents]
     orders = list(permutations(range(axes)))
     if prod(map(len, sizes)) * len(orders) * axes > _MAX_LAYOUTS:
-        sizes = [_divisors(extent) for extent in mesh.extents]
+        sizes = [_list_divisors(extent) for extent in mesh.extents]
     for order in orders:
         for block in product(*sizes):
             for inner in range(axes):
                 yield _build_layout(mesh, free, order, block, inner)
 
 
-def _divisors(extent: int) -> list[int]:
+def _list_divisors(extent: int) -> list[int]:
     return [size for size in range(1, extent + 1) if extent % size == 0]
 
 
@@ -74,7 +75,7 @@ def _build_layout(
 def _assign_bands(
     band_sizes: list[int], block: int, free: Sequence[int]
 ) -> list[list[int]]:
-    """Assign leaf groups to bands; hosts that do not fill a block stay spare."""
+    """Assign leaf groups to bands; hosts that do not fill a whole block stay spare."""
     parts: list[list[int]] = [[] for _ in band_sizes]
     lacks = np.array(band_sizes)
     for leaf in np.argsort(-np.asarray(free), kind="stable").tolist():

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Lower bounds on the largest spread of groups, given the free hosts.
 
-A leaf group with c free hosts and cells of r groups along one axis and k along another
-holds at most min(c, r k) cells, and at most r or k whole groups. Over all leaf groups
-the r sum up to at most R S, where R is the number of groups and S their largest spread;
-the k sum up to K T. So spreads S and T are impossible together if, for some prices x of
-r and y of k,
+Let a leaf group have c free hosts, and cells of r groups along one axis and of k groups
+along another. It holds at most min(c, r k) cells, and at most r or k whole groups. Over
+all leaf groups the r sum up to at most R S, where R is the number of groups and S their
+largest spread; the k sum up to at most K T, likewise for groups along the other axis.
+So spreads S and T are impossible together if, for some prices x of r and y of k,
 
     sum over leaves of max(min(c, r k) - x r - y k) + x R S + y K T < cells:
 
-This is Lagrangian relaxation: any prices are a proof.
+This is Lagrangian relaxation: any prices that satisfy the inequality are a proof.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from topoloom.allocations.spread.host_mesh import HostMesh, TrafficAxes
 
 Floats = NDArray[np.float64]
 
-#: Number of prices of each kind; more prices hardly improve the bound.
+#: Number of values tried for x, and for y; more values hardly improve the bound.
 _PRICES = 40
 #: Tolerance for rounding errors in sums of prices, in cells.
 _ROUNDING = 1e-6
-#: Maximum number of combinations of spreads for which pairs are checked.
+#: Maximum number of combinations of spreads; with more, pairs are not checked.
 _MAX_SPREADS = 200_000
 
 
@@ -45,7 +45,7 @@ def bound_spreads(mesh: HostMesh, free: Sequence[int]) -> list[int]:
 
 
 def bound_cost(mesh: HostMesh, free: Sequence[int], found: Sequence[int]) -> float:
-    """Compute a lower bound of `HostMesh.cost`, capped by the cost of `found`."""
+    """Compute a lower bound on `HostMesh.cost`, at most the cost of `found`."""
     least = bound_spreads(mesh, free)
     impossible = {
         (i, k): _SpreadPairBound(mesh, mesh.along[i], mesh.along[k], free)
@@ -88,9 +88,10 @@ def _count_leaves(free: Sequence[int], hosts: int) -> int:
 
 
 def _bound_spread(mesh: HostMesh, one: TrafficAxes, free: Sequence[int]) -> int:
-    """Bound the spread by the sum of r over all leaf groups, at most R S."""
+    """Bound S from below: the sum of r over all leaf groups is at most R S."""
     size, groups = mesh.size(one), mesh.groups(one)
-    # A group has up to `size` cells in a leaf group; the fullest are counted first.
+    # A group has up to `size` cells in a leaf group; the largest parts are counted
+    # first.
     parts = np.concatenate(
         [[size] * (c // size) + [c % size] * (c % size > 0) for c in free]
     )

@@ -14,7 +14,7 @@ from topoloom.allocations.spread.bound import bound_cost, bound_spreads
 from topoloom.allocations.spread.exchange import CellExchange
 from topoloom.allocations.spread.host_mesh import HostMesh, Integers
 
-#: Exchanges per target, and the number of layouts from which they start.
+#: Number of exchanges per target, and number of layouts from which they start.
 _TRIALS, _STARTS = 40_000, 2
 #: Maximum number of target spreads.
 _MAX_TARGETS = 12
@@ -89,7 +89,7 @@ def choose_spread(
     free
         The number of free hosts of each leaf group, in machine order.
     seed
-        Seed of the exchanges.
+        Seed of the random exchanges.
     proceed
         Called repeatedly; the search ends when it returns False.
 
@@ -101,12 +101,14 @@ def choose_spread(
     if sum(free) < mesh.hosts:
         raise Error(f"the mesh needs {mesh.hosts} hosts, but {sum(free)} are free")
     leaves = range(len(free))
-    first = _evaluate(mesh, fill_in_order(mesh, leaves, free))
+    first = _make_assignment(mesh, fill_in_order(mesh, leaves, free))
     largest = sorted(leaves, key=lambda leaf: -free[leaf])
-    packed = _evaluate(mesh, fill_in_order(mesh, largest, free))
+    packed = _make_assignment(mesh, fill_in_order(mesh, largest, free))
     found = [first, packed]
     for layout in enumerate_layouts(mesh, free):
-        found = sorted([*found, _evaluate(mesh, layout)], key=_sort_key)[:_STARTS]
+        found = sorted([*found, _make_assignment(mesh, layout)], key=_sort_key)[
+            :_STARTS
+        ]
         if not proceed():
             break
     least = bound_spreads(mesh, free)
@@ -119,7 +121,7 @@ def choose_spread(
             exchanges = CellExchange(mesh, start.leaf_of, free, seed + number)
             reached = exchanges.anneal_to_target(target, _TRIALS)
             if reached is not None:
-                best = _evaluate(mesh, reached)
+                best = _make_assignment(mesh, reached)
                 break
     return Spreads(mesh, best, first, packed, tuple(least), bound)
 
@@ -127,7 +129,7 @@ def choose_spread(
 def _list_targets(
     mesh: HostMesh, most: Sequence[int], least: Sequence[int], bound: float
 ) -> list[tuple[int, ...]]:
-    """List targets cheaper than `most`, the most expensive (easiest) first."""
+    """List targets cheaper than `most`; the most expensive (easiest) are first."""
     steps = [tuple(most)]
     for _ in range(3):
         steps += [
@@ -143,7 +145,7 @@ def _list_targets(
     return sorted(lower, key=lambda one: -mesh.cost(one))[:_MAX_TARGETS]
 
 
-def _evaluate(mesh: HostMesh, leaf_of: Integers) -> Spread:
+def _make_assignment(mesh: HostMesh, leaf_of: Integers) -> Spread:
     spreads = mesh.spreads(leaf_of)
     most = tuple(int(one.max()) for one in spreads)
     mean = tuple(float(one.mean()) for one in spreads)

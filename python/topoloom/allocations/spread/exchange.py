@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""CellExchange cells between leaf groups until all groups meet a target spread."""
+"""Exchanges cells between leaf groups until all groups meet a target spread."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _HOTTEST, _COLDEST = 0.6, 0.05
 
 
 class CellExchange:
-    """Simulated annealing of cells over leaf groups with limited free hosts."""
+    """Simulated annealing that moves cells between leaf groups with few free hosts."""
 
     def __init__(
         self, mesh: HostMesh, leaf_of: Integers, free: Sequence[int], seed: int
@@ -46,7 +46,8 @@ class CellExchange:
     def anneal_to_target(self, target: Sequence[int], trials: int) -> Integers | None:
         """Exchange cells by simulated annealing until no spread exceeds `target`.
 
-        Returns the leaf group of every cell, or None after `trials` without success.
+        Returns the leaf group of every cell, or None if `trials` exchanges do not
+        suffice.
         """
         over = {
             (kind, group)
@@ -71,7 +72,7 @@ class CellExchange:
         heat: float,
         random: list[float],
     ) -> None:
-        """Move a cell of a group above its target to another of its leaf groups."""
+        """Try to move a cell of a group above target to another of its leaf groups."""
         kind, group = list(over)[int(random[0] * len(over))]
         counts = self._counts[kind][group]
         there = sorted(

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The mesh of a job's hosts, and the spread of its groups over leaf groups.
+"""The mesh of a job's hosts, and the spread of groups of hosts over leaf groups.
 
-Ranks fill hosts in rank order, so the fastest axes are inside hosts. Each cell of the
-remaining mesh is a host. The spread of a group of hosts along some axes is the number
-of leaf groups of the network that it spans. Leaf groups are the minipods of Arnold (He
-et al., NeurIPS 2025, arXiv:2509.15940).
+Ranks fill hosts in rank order, so the fastest axes are inside hosts. The other axes
+form a mesh whose cells are hosts. The spread of a group of hosts along some axes is the
+number of leaf groups of the network that it spans. Leaf groups are the minipods of
+Arnold (He et al., NeurIPS 2025, arXiv:2509.15940).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Integers = NDArray[np.int64]
 
 
 class TrafficAxes(NamedTuple):
-    """Traffic along some axes of the mesh, inside groups of hosts.
+    """Traffic along some axes of the mesh, within each group of hosts.
 
     Attributes
     ----------
@@ -130,7 +130,7 @@ class HostMesh:
 
     @property
     def _max_spread_sum(self) -> int:
-        """An upper bound of the sum of spreads."""
+        """An upper bound on the sum of spreads."""
         return self.hosts * len(self.along) + 1
 
 

@@ -18,8 +18,8 @@ def group_leaves_by_switch(hops: NDArray[np.integer]) -> list[Integers]:
     """Group leaf groups by shared switch at each level, from the lowest up.
 
     ``hops[i, k]`` is the distance between hosts of leaf groups i and k. Each level of
-    the result is the group of each leaf group. Distances that form no groups, as in a
-    dragonfly, give no level.
+    the result maps every leaf group to its group. Distances that form no groups, as in
+    a dragonfly, give no level.
     """
     apart = hops[~np.eye(len(hops), dtype=bool)]
     levels = []
@@ -39,7 +39,7 @@ def reduce_switches(
     levels: Sequence[Integers],
     proceed: Callable[[], bool] = lambda: True,
 ) -> Integers:
-    """Swap leaf groups while that reduces the higher-level switches in use.
+    """Swap leaf groups while that reduces the number of higher-level switches in use.
 
     The spreads of groups over leaf groups do not change.
 

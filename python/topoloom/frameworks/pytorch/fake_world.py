@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Extrapolates the traffic of a whole job from a few emulated ranks.
 
-A rank gets the calls of the emulated rank with the same role, in its own groups of the
-same shape (`roles.py`). A root has the same index in each group. Messages have the same
-source and target index, or else the same distance. They wrap around a group only if the
-messages of the emulated rank do.
+A rank gets the calls of the emulated rank with the same role (`roles.py`), but in the
+rank's own groups of the same shape. The root of a call has the same index in each
+group. Source and target of a message have the same indices as in the recorded group, or
+else the same distance. They wrap around a group only if the messages of the emulated
+rank do.
 """
 
 from __future__ import annotations
@@ -16,18 +17,18 @@ from typing import Any, NamedTuple
 from topoloom._core import Error
 from topoloom.frameworks.pytorch.process_notes import ProcessNotes
 from topoloom.frameworks.pytorch.roles import (
-    Axes,
+    GroupAxes,
     Members,
     Message,
     RankActivity,
-    Roles,
+    RoleAssignment,
 )
 from topoloom.graphs.mpi_collectives import OPERATIONS
 from topoloom.graphs.traces.kineto import read_events
 from topoloom.graphs.traces.trace import Trace
 
 
-class _Call(NamedTuple):
+class _CollectiveCall(NamedTuple):
     """A collective call in a process group."""
 
     operation: str
@@ -43,18 +44,18 @@ class _EmulatedRank(NamedTuple):
     """
 
     messages: Counter[Message]
-    collectives: Counter[_Call]
+    collectives: Counter[_CollectiveCall]
     exchanged: Counter[tuple[Members, int, int, int]]
 
 
 class _Extrapolation:
-    """Assigns the calls of emulated ranks to all ranks of the same role."""
+    """Assigns the calls of each emulated rank to all ranks of the same role."""
 
     def __init__(self, notes: Sequence[ProcessNotes]) -> None:
         self.world = notes[0].world
         self.trace = Trace(self.world)
         listed = dict.fromkeys(group for one in notes for group in one.groups)
-        self.axes = Axes(self.world, list(listed))
+        self.axes = GroupAxes(self.world, list(listed))
         self._uneven = {
             self.axes.find_axis(tuple(event["args"]["Process Group Ranks"]))
             for one in notes
@@ -68,12 +69,12 @@ class _Extrapolation:
             rank: self._make_rank_activity(one)
             for rank, one in self._emulated_ranks.items()
         }
-        self.roles = Roles(self.axes, self.world, activities)
+        self.roles = RoleAssignment(self.axes, self.world, activities)
         self.known = [True] * self.world
         for ranks in self.roles.unknown.values():
             for rank in ranks:
                 self.known[rank] = False
-        self._counts: dict[_Call, Counter[int]] = defaultdict(Counter)
+        self._counts: dict[_CollectiveCall, Counter[int]] = defaultdict(Counter)
         self._sent: Counter[tuple[int, int]] = Counter()
         self._received: Counter[tuple[int, int]] = Counter()
 
@@ -111,7 +112,7 @@ class _Extrapolation:
 
     def _count_collectives(
         self, rank: int, events: list[dict[str, Any]]
-    ) -> Iterator[tuple[_Call, int]]:
+    ) -> Iterator[tuple[_CollectiveCall, int]]:
         own = Trace(self.world)
         read_events(own, rank, events, {})
         profile = own.profile()
@@ -119,7 +120,7 @@ class _Extrapolation:
             self.trace.add_loss(loss)
         for _, operation, number, root, size, calls in profile.records.tolist():
             members = tuple(profile.communicators[number].tolist())
-            yield _Call(OPERATIONS[operation], members, root, size), calls
+            yield _CollectiveCall(OPERATIONS[operation], members, root, size), calls
 
     def _make_rank_activity(self, emulated: _EmulatedRank) -> RankActivity:
         axis = self.axes.find_axis
@@ -129,11 +130,11 @@ class _Extrapolation:
         return RankActivity(emulated.messages, calls)
 
     def run(self) -> Trace:
-        """Count the calls of all ranks; report contradictions as losses."""
+        """Count the calls of all ranks; report contradicting calls as losses."""
         represented: dict[int, list[int]] = defaultdict(list)
         for rank, emulated in enumerate(self.roles.representatives):
             represented[emulated].append(rank)
-        self._report_unknown()
+        self._report_unknown_roles()
         for rank, ranks in sorted(represented.items()):
             did, group_cache = (
                 self._emulated_ranks[rank],
@@ -236,7 +237,7 @@ class _Extrapolation:
             else:
                 self._received[group[place], one] += message.bytes * calls
 
-    def _report_unknown(self) -> None:
+    def _report_unknown_roles(self) -> None:
         unknown = self.roles.unknown
         if unknown:
             ranks = sorted(one for each in unknown.values() for one in each)
@@ -270,7 +271,7 @@ class _Extrapolation:
             self.trace.add_loss(what)
 
 
-def extrapolate(notes: Sequence[ProcessNotes]) -> Trace:
+def extrapolate_trace(notes: Sequence[ProcessNotes]) -> Trace:
     """Make the trace of a whole job from the notes of emulated ranks.
 
     Roles without an emulated rank and unmatched messages are reported as losses.

@@ -60,7 +60,7 @@ class Notes:
         self._write_line(about)
 
     def count(self, key: Key, event: Callable[[], dict[str, Any]]) -> None:
-        """Count a call; write its event the first time."""
+        """Count a call; write its event if this is the first such call."""
         with self._lock:
             slot = self._slots.get(key)
             if slot is None:
@@ -109,7 +109,7 @@ def _measure_second_tensors(args: Sequence[Any]) -> Key:
 
 
 def _measure_gather(args: Sequence[Any]) -> Key:
-    """Return the bytes of one rank's part, or of all parts if they differ."""
+    """Return the bytes of one rank's part, or the total bytes if parts differ."""
     parts = [count_bytes(one) for one in args[0][0]]
     own = count_bytes(args[1])
     if any(part != own for part in parts):
@@ -134,11 +134,11 @@ def _measure_list_all_to_all(args: Sequence[Any]) -> Key:
 def _make_rank_measure(
     key: str, value: Callable[[Sequence[Any]], Any], index: int
 ) -> Any:
-    """Make a function that returns the bytes and the root or peer, by group rank."""
+    """Make a function that returns a call's bytes, and its root or peer."""
     return lambda args: (count_bytes(value(args)), key, args[index])
 
 
-#: c10d operation -> Kineto name, and a function that measures the arguments
+#: c10d operation -> Kineto name, and a function that finds the bytes in the arguments
 CALLS: dict[str, tuple[str, Callable[[Sequence[Any]], Key]]] = {
     "allreduce_": ("allreduce", _measure_first_tensors),
     "allreduce_coalesced_": ("allreduce_coalesced", _measure_first_tensors),
@@ -176,7 +176,7 @@ CALLS: dict[str, tuple[str, Callable[[Sequence[Any]], Key]]] = {
 
 
 def make_event(name: str, members: Sequence[int], about: Key) -> dict[str, Any]:
-    """Make the Kineto event of a call, in bytes; peers are world ranks."""
+    """Make the Kineto event of a call; sizes are in bytes, peers are world ranks."""
     args: dict[str, Any] = {"Collective name": name, "dtype": "Byte"}
     args["In msg nelems"] = about[0]
     args["Group size"], args["Process Group Ranks"] = len(members), list(members)
@@ -208,7 +208,7 @@ def count_call(name: str, group: Any, about: Key) -> None:
 
 
 def register_kernels() -> list[Any]:
-    """Register counting kernels for c10d's operations; return the registrations."""
+    """Register kernels that count c10d's operations; return the registrations."""
     import torch
     from torch.library import Library
 
@@ -221,7 +221,7 @@ def register_kernels() -> list[Any]:
         if packet is None:  # This release of PyTorch lacks the operation.
             continue
         schema = [one.name for one in packet.default._schema.arguments]
-        kernel = _make_kernel(
+        kernel = _make_counting_kernel(
             name, measure, packet.default.redispatch, schema, below, unbox
         )
         library.impl(operation, kernel, "BackendSelect", with_keyset=True)
@@ -238,7 +238,7 @@ def compile_identity() -> Any:
 
 
 def complete_allreduce(tensors: Any) -> tuple[Any, Any]:
-    """Complete an all-reduce of a fake world with a future that DDP can read.
+    """Return a fake world's all-reduce as work with a future that DDP can read.
 
     In PyTorch's backend ``fake``, the future of the work contains None, but DDP's C++
     hooks require a list of tensors. A future made in Python contains a Python object
@@ -252,7 +252,7 @@ def complete_allreduce(tensors: Any) -> tuple[Any, Any]:
     return tensors, work.boxed()
 
 
-def _make_kernel(
+def _make_counting_kernel(
     name: str,
     measure: Callable[[Sequence[Any]], Key],
     redispatch: Callable[..., Any],

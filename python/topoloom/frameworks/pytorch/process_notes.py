@@ -32,7 +32,8 @@ class ProcessStart(NamedTuple):
     def is_restart_of(self, other: ProcessStart) -> bool:
         """Return whether torchrun started this process to replace `other`.
 
-        Each torchrun counts its own restarts, but not restarts by other hosts.
+        Each torchrun counts only the restarts that it started itself, not those that
+        torchrun on other hosts started.
         """
         if self.attempt is None or other.attempt is None:
             return False
@@ -104,8 +105,8 @@ def _read_process(file: Path) -> ProcessNotes | None:
     return noted
 
 
-def find_last_attempt(folder: Path) -> int:
-    """Return the number of restarts by torchrun, including restarts without a world."""
+def count_restarts(folder: Path) -> int:
+    """Return the number of restarts by torchrun, even if they started no world."""
     attempts = (file.stem.rpartition("-")[2] for file in folder.glob("*.begun"))
     return max(map(int, filter(is_number, attempts)), default=0)
 
@@ -129,7 +130,7 @@ def select_last_starts(noted: Sequence[ProcessNotes]) -> LastStarts:
         before = last.get(one.rank, start)
         if start.process != before.process and not start.is_restart_of(before):
             raise Error(
-                f"the command started rank {one.rank} twice, as in two jobs; record "
+                f"the command started rank {one.rank} twice, as two jobs would; record "
                 "each job separately"
             )
         last[one.rank] = start
@@ -149,7 +150,7 @@ def select_last_starts(noted: Sequence[ProcessNotes]) -> LastStarts:
 
 
 def merge_notes(noted: Sequence[ProcessNotes]) -> Trace:
-    """Merge the notes of all ranks of a job.
+    """Merge the notes of all ranks of a job into one trace.
 
     Raises `topoloom.Error` if worlds differ in size, as in an elastic job.
     """

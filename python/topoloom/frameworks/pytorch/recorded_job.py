@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from topoloom._core import Error
-from topoloom.frameworks.pytorch.fake_world import extrapolate
+from topoloom.frameworks.pytorch.fake_world import extrapolate_trace
 from topoloom.frameworks.pytorch.injected import FOLDER, WORLD
 from topoloom.frameworks.pytorch.process_notes import (
-    find_last_attempt,
+    count_restarts,
     merge_notes,
     read_notes,
     select_last_starts,
@@ -40,7 +40,7 @@ class JobResult(NamedTuple):
 
 
 def read_recording(folder: str | Path) -> Trace:
-    """Merge the notes of a job's processes; the trace lists losses.
+    """Merge the notes of a job's processes into a trace, which also lists losses.
 
     If torchrun restarted ranks, only the last start counts. In a fake world, all other
     ranks are extrapolated from the emulated ranks.
@@ -55,15 +55,13 @@ def read_recording(folder: str | Path) -> Trace:
         raise Error(f"{folder} contains no notes of a PyTorch process")
     noted, left_out = select_last_starts(found)
     is_fake = any(one.groups for one in noted)
-    trace = extrapolate(noted) if is_fake else merge_notes(noted)
+    trace = extrapolate_trace(noted) if is_fake else merge_notes(noted)
     if left_out:
         trace.add_loss(
             f"{counted(left_out, 'earlier start')} of ranks left out: torchrun started "
             "the job again, and only the last start counts"
         )
-    more = find_last_attempt(Path(folder)) - max(
-        one.start.attempt or 0 for one in noted
-    )
+    more = count_restarts(Path(folder)) - max(one.start.attempt or 0 for one in noted)
     if more > 0:
         trace.add_loss(
             f"torchrun started the job again {counted(more, 'time')} without beginning "
@@ -95,7 +93,7 @@ def emulate_ranks(
     timeout: float | None = None,
     stdout: IO[Any] | None = None,
 ) -> JobResult:
-    """Run a command once per emulated rank, until a process fails.
+    """Run a command once per emulated rank; stop if a process fails.
 
     Its ``init_process_group`` always uses the backend ``fake``, whose collectives
     return immediately without changing data. Processes write notes to `folder`.
@@ -123,7 +121,8 @@ def emulate_ranks(
             "LOCAL_RANK": str(rank % local),
             "LOCAL_WORLD_SIZE": str(local),
             "MASTER_ADDR": "127.0.0.1",
-            # Invalid, so that a Python without the recorder fails instead of waiting.
+            # This address is invalid, so that a Python without the recorder fails
+            # instead of waiting.
             "MASTER_PORT": "65536",
         }
         for rank in expand_ranges(ranks, world)
@@ -136,7 +135,7 @@ def _find_isolating_option(command: Sequence[str]) -> str:
     words = iter(command)
     if not any(_PYTHON.fullmatch(Path(word).name) for word in words):
         return ""
-    for word in words:  # after the interpreter
+    for word in words:  # arguments after the interpreter
         if not word.startswith("-") or word.startswith("--"):
             break
         switches = re.match("[^cmWX]*", word[1:])[0]  # type: ignore[index]

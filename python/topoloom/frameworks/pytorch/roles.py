@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Assigns an emulated rank with the same calls to every rank.
 
-An axis is the set of groups of the same shape, that is, with equal rank differences.
-The role of a rank is its index in the groups of some axes: the axes with messages, and
-the axes that distinguish emulated ranks with different calls.
+An axis is the set of all groups of one shape, that is, with equal differences between
+their ranks. The role of a rank is the tuple of its indices in its groups of some axes:
+axes along which messages are sent, and axes that distinguish emulated ranks with
+different calls.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ Key = tuple[Places, ...]
 
 
 class Message(NamedTuple):
-    """A message of an emulated rank; `own` and `other` are indices in a group."""
+    """A message of an emulated rank; `own` and `other` are group indices."""
 
     is_sent: bool
     axis: int
@@ -28,7 +29,7 @@ class Message(NamedTuple):
     bytes: int
 
 
-class Axes:
+class GroupAxes:
     """All groups by shape; the last axis is the whole world."""
 
     def __init__(self, world: int, groups: Sequence[Members]) -> None:
@@ -69,7 +70,7 @@ class Axes:
     def find_group(
         self, axis: int, rank: int, place: int, near: Members = ()
     ) -> Members | None:
-        """Find a group of a rank along an axis, preferably with the rank at `place`.
+        """Find a rank's group along an axis, preferably one where it has index `place`.
 
         Of several groups, returns the group created closest in time to `near`; None if
         there is no group.
@@ -91,7 +92,7 @@ class Axes:
         return min((one for one in self._of[source] if target in one), key=len)
 
     def is_composed(self, axis: int, rank: int) -> bool:
-        """Return whether another axis subdivides a rank's group, as tp in tp-pp.
+        """Return whether another axis subdivides a rank's group, as tp does in tp-pp.
 
         If so, the other axes determine the indices in this group.
         """
@@ -110,13 +111,13 @@ class Axes:
 
 
 class RankActivity(NamedTuple):
-    """Call counts of an emulated rank's messages and collectives."""
+    """Call counts of an emulated rank, for messages and collectives."""
 
     messages: Counter[Message]
     collectives: Counter[Hashable]
 
     def count_offsets(self, axis: int) -> tuple[Counter[tuple[int, int]], ...]:
-        """Count sends and receives by their offset along an axis."""
+        """Count sends and receives by the offset of the peer along an axis."""
         sent, received = Counter[tuple[int, int]](), Counter[tuple[int, int]]()
         for one, calls in self.messages.items():
             if one.axis == axis and one.is_sent:
@@ -143,7 +144,7 @@ class RankActivity(NamedTuple):
         return around[0] == around[1]
 
 
-class Roles:
+class RoleAssignment:
     """Assigns an emulated rank to every rank.
 
     Attributes
@@ -151,13 +152,12 @@ class Roles:
     representatives
         The emulated rank that represents each rank.
     unknown
-        Roles without an emulated rank: first rank of the role -> all its ranks.
-    missing
-        A group in which no emulated rank has the index of the first such rank.
+        Roles without an emulated rank: first rank of the role -> all ranks of the role.
+        missing A group in which no emulated rank has the index of the first such rank.
     """
 
     def __init__(
-        self, axes: Axes, world: int, activities: Mapping[int, RankActivity]
+        self, axes: GroupAxes, world: int, activities: Mapping[int, RankActivity]
     ) -> None:
         self._axes, self._activities = axes, activities
         self._emulated = sorted(activities)
@@ -184,7 +184,7 @@ class Roles:
         return tuple(self._axes.places(axis, rank) for axis in self._role_axes)
 
     def _choose_role_axes(self) -> list[int]:
-        """Choose the axes of messages, then axes that distinguish emulated ranks."""
+        """Choose axes with messages, then axes that distinguish emulated ranks."""
         axes, chosen = self._axes, sorted(self._sent_along)
         rest = [
             axis
@@ -193,7 +193,8 @@ class Roles:
         ]
         whole = [one for one in rest if axes.is_composed(one, axes.groups[one][0][0])]
         simple = [one for one in rest if one not in whole]
-        # Any axis that differs and is not composed may cause the difference.
+        # Any axis along which the indices differ may cause the difference, unless it is
+        # composed of other axes.
         unlike = self._find_conflicts(chosen)
         chosen += [axis for axis in simple if self._has_different_places(axis, unlike)]
         for axis in whole:
@@ -249,7 +250,7 @@ class Roles:
     def _find_nearest_role(
         self, key: Key, by_key: Mapping[Key, list[int]]
     ) -> tuple[list[int], bool]:
-        """Find emulated ranks to represent a role, and whether they surely match."""
+        """Find emulated ranks to represent a role; tell whether they surely match."""
         best: tuple[tuple[int, ...], list[int], bool] | None = None
         for other, ranks in by_key.items():
             fits, is_known, apart, after = True, True, 0, 0

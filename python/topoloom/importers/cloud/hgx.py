@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """NVLink inside nodes: GPUs on HGX boards, and their NVLink bandwidth.
 
-NVSwitches connect all GPUs of a board. Source: NVIDIA's product pages, which state the
-bidirectional bandwidth per GPU: 600 GB/s for A100, 900 GB/s for H100 and H200, 1.8 TB/s
-for B200 and B300. PCIe cards have no NVLink; bridges between two cards are not
-modelled.
+NVSwitches connect all GPUs of a board with each other. Source: NVIDIA's product pages,
+which state the bidirectional bandwidth per GPU: 600 GB/s for A100, 900 GB/s for H100
+and H200, 1.8 TB/s for B200 and B300. PCIe cards have no NVLink; bridges between two
+cards are not modelled.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _INSTANCES = {
     "BM.GPU4.8": "A100",
     "BM.GPU.A100-v2.8": "A100",
 }
-#: The prefix excludes GB200 and GH200.
+#: The lookbehind excludes GB200 and GH200.
 _BOARD = re.compile(rf"(?<!g)({'|'.join(HGX)})(?![0-9])", re.I)
 _CARD = re.compile(r"PCIE|\bNVL\b|_NC[0-9]|\b(?:L4|L40S?|A10|A16|A40|T4)\b", re.I)
 #: A MIG slice of a GPU, which has no NVLink to other slices.
 _SLICE = re.compile(r"\bMIG\b")
-#: Labels with the GPU name: NVIDIA's operator, CoreWeave, Google, any cloud.
+#: Labels with the GPU name: of NVIDIA's operator, CoreWeave, Google, any cloud.
 _LABELS = (
     "nvidia.com/gpu.product",
     "gpu.nvidia.com/class",
@@ -70,7 +70,7 @@ def find_card_gpu(labels: Mapping[str, str]) -> str:
 def format_intra_node_nvlink(
     boards: Collection[str], cards: Collection[str], gpus: int
 ) -> tuple[str, tuple[str, ...]]:
-    """Format the NVLink bandwidth of nodes with `gpus` GPUs, and remarks.
+    """Format the NVLink bandwidth of nodes with `gpus` GPUs; also return remarks.
 
     `boards` and `cards` are the results of `find_board_gpu` and `find_card_gpu` for all
     nodes. The slowest board determines the bandwidth of all nodes. If a node has no

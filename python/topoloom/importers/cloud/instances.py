@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Network locations of cloud instances: JSON of Amazon EC2, Google and Oracle.
+"""Reads network locations of instances: JSON of Amazon EC2, Google and Oracle.
 
 Each instance lists the network nodes (blocks, racks) above it, so the machine is a tree
 of switches. Bandwidths are derived from instance types.
@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 from topoloom.importers.cloud.json_document import JsonDocument
-from topoloom.importers.cloud.switch_paths import describe_paths
+from topoloom.importers.cloud.switch_paths import describe_switch_paths
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.network_speeds import NETWORKS
 
@@ -27,8 +27,8 @@ _Record = dict[str, Any]
 
 
 def read_aws_topology(text: str) -> MachineDescription:
-    """Read ``aws ec2 describe-instance-topology``: NetworkNodes, the top one first."""
-    document = _InstanceList(text)
+    """Read ``aws ec2 describe-instance-topology``, whose NetworkNodes are top-down."""
+    document = _InstanceDocument(text)
     if isinstance(document.value, dict) and document.value.get("NextToken"):
         document.fail('"NextToken"', "this is one page of several; join all pages")
     parent: dict[str, str] = {}
@@ -62,7 +62,7 @@ def read_google_instances(text: str) -> MachineDescription:
 
     Instances on the same physical host are connected by an additional switch.
     """
-    document = _InstanceList(text)
+    document = _InstanceDocument(text)
 
     def read_path(record: _Record) -> tuple[str, tuple[str, ...]]:
         name = document.require_text(record, ("name",))
@@ -91,7 +91,7 @@ def read_oracle_hosts(text: str) -> MachineDescription:
 
     Hosts without a running instance are omitted.
     """
-    document = _InstanceList(text)
+    document = _InstanceDocument(text)
 
     def read_path(record: _Record) -> tuple[str, tuple[str, ...]] | None:
         if not document.find_value(record, ("instance-id",)):
@@ -106,7 +106,7 @@ def read_oracle_hosts(text: str) -> MachineDescription:
     return document.build_tree(("data", "items"), read_path)
 
 
-class _InstanceList(JsonDocument):
+class _InstanceDocument(JsonDocument):
     """A JSON document with a list of instances."""
 
     def fail_at(self, text: str, what: str) -> NoReturn:
@@ -114,7 +114,7 @@ class _InstanceList(JsonDocument):
         self.fail(json.dumps(text), what)
 
     def find_value(self, record: _Record, keys: tuple[str, ...]) -> Any:
-        """Return the value of the first key that exists, in kebab or camel case."""
+        """Return the value of the first existing key, in kebab or camel case."""
         for key in keys:
             head, *rest = key.split("-")
             camel = head + "".join(word.capitalize() for word in rest)
@@ -138,7 +138,7 @@ class _InstanceList(JsonDocument):
         read_path: Callable[[_Record], tuple[str, tuple[str, ...]] | None],
         own_hosts: bool = False,
     ) -> MachineDescription:
-        """Build the machine from the list of instances in the keys `wrappers`."""
+        """Build the machine from the instances listed under a key in `wrappers`."""
         value = self.value
         for key in wrappers:
             if isinstance(value, dict) and key in value:
@@ -164,7 +164,7 @@ class _InstanceList(JsonDocument):
         if own_hosts and len(set(placed.values())) == len(placed):
             placed = {name: path[:-1] for name, path in placed.items()}
         network, remarks = _choose_network(kinds)
-        return replace(describe_paths(placed), network=network, remarks=remarks)
+        return replace(describe_switch_paths(placed), network=network, remarks=remarks)
 
 
 def _get_instance_type(record: _Record) -> str:
@@ -196,7 +196,7 @@ def _choose_network(kinds: set[str]) -> tuple[str, tuple[str, ...]]:
 
 
 def _join_types(kinds: list[str]) -> str:
-    """Join the first few instance types, reduced to characters valid in names."""
+    """Join the first few instance types; drop characters that are invalid in names."""
     names = [
         re.sub(r"[^\w.\-]", "?", kind)[:40] or "those without a type" for kind in kinds
     ]

@@ -20,7 +20,7 @@ class JsonDocument:
             raise Error(f"line {error.lineno}: not JSON: {error.msg}") from None
         except RecursionError:
             raise Error("line 1: invalid JSON: nested too deep") from None
-        except ValueError as error:  # for example a number of 5,000 digits
+        except ValueError as error:  # for example a number with 5,000 digits
             raise Error(f"line 1: invalid JSON: {error}") from None
 
     def fail(self, near: str, what: str) -> NoReturn:

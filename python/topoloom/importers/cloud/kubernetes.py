@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reads Kubernetes nodes from the output of ``kubectl get nodes -o json``.
 
-Labels of Topograph and clouds name the switches above a node; switches form a tree.
-Labels of NVIDIA's GPU operator and others name the NVLink domain of a node; domains
-form a rail network. Control plane nodes have no such labels.
+Labels set by Topograph and by clouds name the switches above a node; these switches
+form a tree. Labels set by NVIDIA's GPU operator and others name a node's NVLink domain;
+the domains form a rail network. Control plane nodes have no such labels.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from topoloom.importers.cloud.nvlink import (
     count_levels_above_domains,
     describe_rails,
 )
-from topoloom.importers.cloud.switch_paths import describe_paths
+from topoloom.importers.cloud.switch_paths import describe_switch_paths
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.network_speeds import NETWORKS
 from topoloom.importers.node_groups import NodeGroup, with_node_groups
@@ -35,10 +35,10 @@ _CONTROL_PLANE = (
 
 
 def read_kubernetes_nodes(text: str) -> MachineDescription:
-    """Read nodes; nodes of unknown location are listed as missing.
+    """Read nodes; nodes whose location is unknown are listed as missing.
 
     A node has one slot per GPU. If no node has GPUs, each node is one slot; otherwise
-    nodes without GPUs are missing. Nodes that are not ready or cordoned are down.
+    nodes without GPUs are missing. Nodes that are cordoned or not ready are down.
     """
     document = JsonDocument(text)
     value = document.value
@@ -72,7 +72,7 @@ def read_kubernetes_nodes(text: str) -> MachineDescription:
         document.fail("", "no node has a label that says where it is in the network")
     if control:
         remarks.append(f"left out: {counted(control, 'node')} of the control plane")
-    described = _build_rails(nodes) if _has_rails(nodes) else _build_tree(nodes)
+    described = _build_rails(nodes) if _is_rail_network(nodes) else _build_tree(nodes)
     return replace(
         described,
         network=_find_network(nodes),
@@ -82,7 +82,7 @@ def read_kubernetes_nodes(text: str) -> MachineDescription:
 
 
 def _drop_nodes_without_gpus(nodes: dict[str, LabeledNode]) -> list[str]:
-    """Remove nodes without GPUs if others have GPUs, and describe them."""
+    """Remove nodes without GPUs if others have GPUs; describe the removed nodes."""
     if not any(node.gpus for node in nodes.values()):
         for name, node in list(nodes.items()):
             nodes[name] = node._replace(gpus=1)
@@ -98,7 +98,7 @@ def _drop_nodes_without_gpus(nodes: dict[str, LabeledNode]) -> list[str]:
 
 
 def _drop_nodes_of_other_depth(nodes: dict[str, LabeledNode]) -> list[str]:
-    """Remove nodes with an unusual number of switch levels, and describe them."""
+    """Remove nodes with an unusual number of switch levels; describe these nodes."""
     depths = [len(node.fabric) for node in nodes.values()]
     usual = max(depths, key=lambda depth: (depths.count(depth), depth), default=0)
     missing = []
@@ -117,7 +117,8 @@ def _drop_nodes_without_domain(
 ) -> list[str]:
     """Remove nodes without NVLink domain if most nodes have one; describe them.
 
-    If at most half of the nodes have a domain, all domains are omitted, with a remark.
+    If at most half of the nodes have a domain, all nodes stay; instead all domains are
+    omitted, with a remark.
     """
     inside = [node for node in nodes.values() if node.domain]
     if not inside or len(inside) == len(nodes):
@@ -142,7 +143,7 @@ def _drop_nodes_without_domain(
     ]
 
 
-def _has_rails(nodes: Mapping[str, LabeledNode]) -> bool:
+def _is_rail_network(nodes: Mapping[str, LabeledNode]) -> bool:
     """Return whether NVLink connects nodes, so that the network has rails."""
     domains = {node.domain for node in nodes.values()}
     joined = all(node.across and node.domain for node in nodes.values())
@@ -165,7 +166,7 @@ def _find_network(nodes: Mapping[str, LabeledNode]) -> str:
 
 
 def _build_rails(nodes: Mapping[str, LabeledNode]) -> MachineDescription:
-    """Build a rail network: NVLink domains below switches of whole domains."""
+    """Build a rail network: NVLink domains, below switches that no domain spans."""
     domains = {name: node.domain for name, node in nodes.items()}
     paths = {name: node.fabric for name, node in nodes.items()}
     whole = count_levels_above_domains(paths, domains)
@@ -185,16 +186,18 @@ def _build_rails(nodes: Mapping[str, LabeledNode]) -> MachineDescription:
         {node.product for node in nodes.values()},
         lambda name: nodes[name].usable,
     )
-    labels = [_find_label(nodes, -1)]
+    labels = [_find_level_label(nodes, -1)]
     if len({rack.unit for rack in racks.values()}) > 1:
-        labels.append(_find_label(nodes, used - 1))
+        labels.append(_find_level_label(nodes, used - 1))
     remarks = list(described.remarks)
     depth = len(next(iter(paths.values())))
     if whole < depth:
-        parted = ", ".join(_find_label(nodes, k) or "?" for k in range(whole, depth))
+        parted = ", ".join(
+            _find_level_label(nodes, k) or "?" for k in range(whole, depth)
+        )
         remarks.append(f"left out: switches that part NVLink domains, of {parted}")
     if len(kept) > 1:
-        above = ", ".join(_find_label(nodes, k) or "?" for k in kept[:-1])
+        above = ", ".join(_find_level_label(nodes, k) or "?" for k in kept[:-1])
         remarks.append(
             f"left out: {counted(len(kept) - 1, 'level')} of switches above "
             f"{labels[-1]}, of {above}; rails have one"
@@ -202,8 +205,8 @@ def _build_rails(nodes: Mapping[str, LabeledNode]) -> MachineDescription:
     return replace(described, remarks=tuple(remarks), labels=tuple(labels))
 
 
-def _find_label(nodes: Mapping[str, LabeledNode], level: int) -> str:
-    """Return the label of a level; empty if nodes have different labels."""
+def _find_level_label(nodes: Mapping[str, LabeledNode], level: int) -> str:
+    """Return the label that names a level; empty if nodes use different labels."""
     names = {node.labels[level] for node in nodes.values()}
     return names.pop() if len(names) == 1 else ""
 
@@ -217,7 +220,7 @@ def _build_tree(nodes: Mapping[str, LabeledNode]) -> MachineDescription:
     paths = {name: node.fabric for name, node in nodes.items()}
     domains = {name: node.domain for name, node in nodes.items()}
     depth = len(next(iter(paths.values())))
-    labels = [_find_label(nodes, k) for k in range(depth)]
+    labels = [_find_level_label(nodes, k) for k in range(depth)]
     remarks = []
     if all(domains.values()) and (len(set(domains.values())) < len(nodes) or not depth):
         for level in range(depth, -1, -1):
@@ -227,12 +230,12 @@ def _build_tree(nodes: Mapping[str, LabeledNode]) -> MachineDescription:
             }
             if _is_nested(joined, level, domains):
                 paths = joined
-                labels.insert(level, _find_label(nodes, -1))
+                labels.insert(level, _find_level_label(nodes, -1))
                 break
         else:
             remarks.append("left out: domains, since they and leaf switches overlap")
     kept = _list_distinct_levels(paths)
-    described = describe_paths(
+    described = describe_switch_paths(
         {name: tuple(path[k] for k in kept) for name, path in paths.items()}
     )
     described = replace(
@@ -240,7 +243,7 @@ def _build_tree(nodes: Mapping[str, LabeledNode]) -> MachineDescription:
         remarks=(*described.remarks, *remarks),
         labels=tuple(labels[k] for k in reversed(kept)),
     )
-    return _add_nodes(described, nodes)
+    return _add_gpus_and_failures(described, nodes)
 
 
 def _is_nested(
@@ -260,7 +263,7 @@ def _is_nested(
 
 
 def _list_distinct_levels(paths: Mapping[str, tuple[str, ...]]) -> list[int]:
-    """List the levels whose groups differ from the next level's, at least the last."""
+    """List the levels whose groups differ from the next level's, and the last level."""
     depth = len(next(iter(paths.values())))
     counts = [len({path[: k + 1] for path in paths.values()}) for k in range(depth)]
     below = pairwise((*counts, len(paths)))
@@ -268,7 +271,7 @@ def _list_distinct_levels(paths: Mapping[str, tuple[str, ...]]) -> list[int]:
     return kept or [depth - 1]
 
 
-def _add_nodes(
+def _add_gpus_and_failures(
     described: MachineDescription, nodes: Mapping[str, LabeledNode]
 ) -> MachineDescription:
     """Add the GPUs of nodes, and mark failed nodes."""

@@ -24,9 +24,9 @@ from topoloom.support.xml_tree import Element, read_xml
 
 NVLINK, SAME_SWITCH, SAME_CPU, ACROSS_CPUS = 1, 2, 3, 5
 _MOST = 512
-#: Bytes/s between CPUs, typical of x86 servers; not part of the file.
+#: Bytes/s between CPUs, which the file lacks; the value is typical of x86 servers.
 _CPU_TO_CPU = 20e9
-#: Minimum compute capability, and bytes/s of one NVLink per direction.
+#: Minimum compute capability -> bytes/s of one NVLink per direction.
 _NVLINK_RATE = ((100, 50e9), (70, 25e9), (0, 20e9))
 #: NVLink endpoints that are not GPUs.
 _NVSWITCHES, _ITS_CPU = None, -1
@@ -40,11 +40,11 @@ _UNKNOWN_LANES = (0, 255)
 
 
 @dataclass
-class _Gpu:
+class _HostGpu:
     element: Element
     device: int
     bus: str
-    above: list[int]  # PCI switches and CPU above the GPU, bottom-up
+    above: list[int]  # the PCI switches, then the CPU, above the GPU
     rate: float  # bytes/s of the PCI link
     nvlinks: list[Element] = field(default_factory=list)
 
@@ -57,12 +57,12 @@ class _Gpu:
 class _HostTopology:
     """The GPUs of a host, and its PCI switches and CPUs, in file order."""
 
-    gpus: list[_Gpu] = field(default_factory=list)
+    gpus: list[_HostGpu] = field(default_factory=list)
     cpus: list[int] = field(default_factory=list)
     above: list[tuple[int, float] | None] = field(default_factory=list)
-    unknown_links: int = 0  # PCI links without speed or width
+    unknown_links: int = 0  # number of PCI links without speed or width
 
-    def add_point(self, above: tuple[int, float] | None) -> int:
+    def add_vertex(self, above: tuple[int, float] | None) -> int:
         self.above.append(above)
         return len(self.above) - 1
 
@@ -80,9 +80,9 @@ def read_nccl_topology(text: str) -> MachineDescription:
         root.fail("the file describes several hosts; dump that of one host")
     for cpu in root.children:
         if cpu.tag == "cpu":
-            point = system.add_point(None)
+            point = system.add_vertex(None)
             system.cpus.append(point)
-            _read_below(system, cpu, [point])
+            _read_elements_below(system, cpu, [point])
     if not system.gpus:
         root.fail("there is no <gpu> below a <cpu>")
     if max(len(system.gpus), len(system.cpus)) > _MOST:
@@ -99,7 +99,9 @@ def read_nccl_topology(text: str) -> MachineDescription:
     )
 
 
-def _read_below(system: _HostTopology, parent: Element, above: list[int]) -> None:
+def _read_elements_below(
+    system: _HostTopology, parent: Element, above: list[int]
+) -> None:
     for pci in parent.children:
         if pci.tag != "pci":
             continue
@@ -109,10 +111,10 @@ def _read_below(system: _HostTopology, parent: Element, above: list[int]) -> Non
             nvlinks = [part for part in gpu.children if part.tag == "nvlink"]
             bus = pci.require("busid").lower()
             device = gpu.number("dev")
-            system.gpus.append(_Gpu(gpu, device, bus, above, rate, nvlinks))
+            system.gpus.append(_HostGpu(gpu, device, bus, above, rate, nvlinks))
         if not gpus and any(part.tag == "pci" for part in pci.children):
-            switch = system.add_point((above[0], rate))
-            _read_below(system, pci, [switch, *above])
+            switch = system.add_vertex((above[0], rate))
+            _read_elements_below(system, pci, [switch, *above])
 
 
 def _find_pci_rate(system: _HostTopology, pci: Element) -> float:

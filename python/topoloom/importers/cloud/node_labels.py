@@ -13,7 +13,7 @@ from topoloom.importers.cloud.nvlink import can_connect_nodes, find_gpu_product
 
 _TIER = re.compile(r"fabric\.topograph\.run/tier-([0-9]{1,2})")
 
-#: Families of switch labels, from the top down; one family is used per node.
+#: Families of labels that name switches, from the top down; each node uses one family.
 _FABRICS = (
     tuple(f"network.topology.nvidia.com/{name}" for name in ("core", "spine", "leaf")),
     tuple(
@@ -48,12 +48,12 @@ _GPUS = ("nvidia.com/gpu", "amd.com/gpu")
 
 
 class LabeledNode(NamedTuple):
-    """A node: switches above it from the top down, NVLink domain, and GPUs.
+    """A node: the switches above it from the top down, its NVLink domain and GPUs.
 
-    `labels` are the labels of the switches and the domain. `across` is True if NVLink
-    can connect the node to other nodes; `product` is the GPU in this case. `kind` is
-    the instance type, `board` the GPU on its HGX board, `card` the GPU on its PCIe
-    cards.
+    `labels` are the names of the labels for the switches and the domain. `across` is
+    True if NVLink can connect the node to other nodes; in this case, `product` is the
+    GPU type. `kind` is the instance type, `board` the GPU on its HGX board, `card` the
+    GPU on its PCIe cards.
     """
 
     name: str
@@ -72,7 +72,7 @@ class LabeledNode(NamedTuple):
 def read_node(
     document: JsonDocument, item: Any
 ) -> tuple[LabeledNode, Mapping[str, str]]:
-    """Read a node from an entry of the list, with all labels."""
+    """Read a node, with all of its labels, from an entry of the list."""
     if not isinstance(item, dict) or item.get("kind", "Node") != "Node":
         document.fail("", "expected entries of kind Node")
     about = _as_mapping(item.get("metadata"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""NVLink between nodes: GPUs, bandwidths, and domains as rail networks.
+"""NVLink between nodes: GPU types, bandwidths, and domains as rail networks.
 
 Source: NVIDIA's product pages. GB200 and GB300 NVL72 have 18 links of NVLink 5 per GPU,
 1.8 TB/s bidirectional; GH200 NVL32 has 18 links of NVLink 4, 900 GB/s bidirectional.
@@ -21,7 +21,7 @@ NVLINK = {"GB300": 900e9, "GB200": 900e9, "GH200": 450e9}
 _ASSUMED = "GB200"
 _INSIDE_NODES = re.compile(r"\b[ABHL][0-9]{2,3}\b|MI[0-9]{3}", re.I)
 _ACROSS_NODES = re.compile("|".join(NVLINK), re.I)
-#: Labels with the GPU name: NVIDIA's operator, CoreWeave, Google, any cloud.
+#: Labels with the GPU name: of NVIDIA's operator, CoreWeave, Google, any cloud.
 _PRODUCTS = (
     "nvidia.com/gpu.product",
     "gpu.nvidia.com/model",
@@ -31,7 +31,7 @@ _PRODUCTS = (
 
 
 class NvlinkLocation(NamedTuple):
-    """Scalable unit, NVLink domain, and number of GPUs of a node."""
+    """The scalable unit, NVLink domain, and number of GPUs of a node."""
 
     unit: tuple[str, ...]
     domain: str
@@ -61,7 +61,7 @@ def describe_rails(
     """Describe NVLink domains as a rail network of equally large domains.
 
     All domains have the size of the largest one; positions without a node are vacant.
-    Missing GPUs, and GPUs of unusable nodes, are down.
+    GPUs that are missing or belong to unusable nodes are down.
     """
     gpus = max(rack.gpus for rack in racks.values())
     units: dict[tuple[str, ...], dict[str, list[str]]] = {}
@@ -103,7 +103,7 @@ def describe_rails(
 def count_levels_above_domains(
     paths: Mapping[str, Sequence[str]], domains: Mapping[str, str]
 ) -> int:
-    """Count the levels of switches, from the top, that contain whole domains."""
+    """Count the top levels of switches in which no domain spans several switches."""
     depth = len(next(iter(paths.values())))
     for level in range(depth):
         above: dict[str, Sequence[str]] = {}

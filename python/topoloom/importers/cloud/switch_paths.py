@@ -9,12 +9,12 @@ from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.switch_tree import Switch, describe_switches
 
 
-def describe_paths(placed: Mapping[str, tuple[str, ...]]) -> MachineDescription:
-    """Build a tree of switches from the path of each instance, from the top down.
+def describe_switch_paths(placed: Mapping[str, tuple[str, ...]]) -> MachineDescription:
+    """Build a tree of switches from each instance's path, given from the top down.
 
-    Equal names denote the same switch only below the same parent. If all instances
-    share their top switches, only the lowest shared switch is kept; if they share none,
-    a root is added.
+    Equal names denote the same switch only if the parent is also the same. If all
+    instances share their top switches, only the lowest shared switch is kept; if they
+    share none, a root is added.
     """
     first, last = min(placed.values()), max(placed.values())
     top = 0

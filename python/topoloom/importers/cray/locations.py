@@ -14,7 +14,7 @@ BLADES_OF_XE = 8
 
 
 class CrayLocation(NamedTuple):
-    """The location of a node, outermost part first; sorts by group, chassis, blade."""
+    """The location of a node, outermost part first; sorting is in the same order."""
 
     row: int
     pair: int
@@ -51,8 +51,10 @@ def make_location(
     return CrayLocation(row, column // 2, column, cage, slot, node)
 
 
-def describe_groups(found: dict[CrayLocation, tuple[int, str]]) -> MachineDescription:
-    """Build the machine from the nodes of an XC, with line numbers and host names.
+def describe_xc_groups(
+    found: dict[CrayLocation, tuple[int, str]],
+) -> MachineDescription:
+    """Build the machine from the nodes of an XC, with their line and host name.
 
     Blades, chassis and groups are switches; a root joins several groups.
     """

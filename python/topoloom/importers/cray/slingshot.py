@@ -4,11 +4,11 @@
 A line is one of
 
 - ``HOST NIC 0 macaddr 02:00:00:00:08:b3 logaddr 00559 location 001.02.15``, the output
-  of ``shasta_addr`` for each NIC: group and switch of the location;
-- ``HOST 02:00:00:00:08:b3``, the address of a NIC, which Slingshot computes from its
-  port: 9 bits of group, 5 of switch, 6 of port;
-- ``HOST x1000c0s0b0n0`` or ``HOST x1000c0s0b0n0 3``: the location of a node, and its
-  group; by default the cabinet is the group. ``HOST`` is optional;
+  of ``shasta_addr`` for each NIC: the location begins with group and switch; - ``HOST
+  02:00:00:00:08:b3``, the address of a NIC, which Slingshot computes from the NIC's
+  port: 9 bits for the group, 5 for the switch, 6 for the port; - ``HOST x1000c0s0b0n0``
+  or ``HOST x1000c0s0b0n0 3``: the location of a node, and optionally its group, by
+  default the cabinet. ``HOST`` is optional;
 - ``HOST 3`` or ``HOST 3 14``: group of the host, or group and switch.
 """
 
@@ -40,13 +40,13 @@ _LINES = [
         rf"{_HOST}\s+{_GROUP}(?:\s+{_SWITCH})?",
     )
 ]
-#: Bit fields of a port's address, from the lowest bit.
+#: Widths of the fields in a port's address, in bits, lowest field first.
 _PORT_BITS, _SWITCH_BITS, _GROUP_BITS = 6, 5, 9
 
 
 @dataclass
 class _HostLocation:
-    """A host: line number, group, and switches or chassis."""
+    """A host: its line number, its group, and its switches or chassis."""
 
     line: int
     group: int
@@ -56,25 +56,25 @@ class _HostLocation:
 def recognizes_slingshot(text: str) -> bool:
     """Return whether each line contains the location of a host.
 
-    If lines contain only numbers, at least two lines must have the same group.
+    If hosts are followed by numbers only, two lines must have the same group.
     """
-    # The last line of an excerpt may be incomplete.
+    # The text may be an excerpt whose last line is incomplete.
     lines = [line for line in map(_strip_comment, text.splitlines()) if line]
     matches = [_match_line(line) for line in lines[: max(1, len(lines) - 1)]]
     if not matches or None in matches:
         return False
     bare = [m["group"] for m in matches if m and m.re is _LINES[3]]
-    # Unique numbers indicate an allocation file with node ids instead of groups.
+    # If all numbers differ, this is an allocation file with node ids instead of groups.
     return not bare or len(set(bare)) < len(bare)
 
 
 def read_slingshot(text: str) -> MachineDescription:
     """Read the locations of hosts of an HPE Cray EX system.
 
-    The machine is a tree of groups, switches or chassis if specified, and hosts, in
-    line order. Hosts on the same set of switches share a tree node. The tree
-    approximates the dragonfly: it represents which hosts are close, but not the number
-    of links between groups.
+    The machine is a tree: groups, then switches or chassis if specified, then hosts in
+    the order of their lines. Hosts on the same set of switches have the same parent.
+    The tree approximates the dragonfly: it represents which hosts are close, but not
+    the number of links between groups.
     """
     nodes: dict[str, _HostLocation] = {}
     built_in: dict[str, str] = {}

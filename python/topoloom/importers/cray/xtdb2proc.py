@@ -10,14 +10,15 @@ from topoloom._core import Error
 from topoloom.importers.cray.locations import (
     BLADES_OF_XE,
     CrayLocation,
-    describe_groups,
+    describe_xc_groups,
     make_location,
 )
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.torus_positions import check_torus_size, list_hosts_by_position
 
 _FIELD = re.compile(r"\s*([a-z_]+)\s*=\s*(?:'([^']*)'|([^,']*))\s*")
-#: Maximum nodes per router: 1 on SeaStar (XT), 2 on Gemini; Aries has 4.
+#: Maximum number of nodes per router of a torus: SeaStar (XT) has 1, Gemini has 2.
+#: Aries has 4.
 _NODES_OF_GEMINI = 2
 
 
@@ -40,10 +41,10 @@ def read_xtdb2proc(text: str) -> MachineDescription:
 
     The machine of an XT (SeaStar) is ``torus:XxYxZ``. The machine of an XE or XK
     (Gemini) is ``torus:XxYxZ,nodes=2,bandwidth.y=half``, because a Gemini has half the
-    links in y. Coordinates are as in the system; positions without a compute node are
-    vacant. An XC (Aries) has more than 8 blades per chassis or 2 nodes per router. It
-    becomes the tree of `describe_groups`, without service nodes. Nodes that are down
-    are included. Host names are as in launchers: ``nid00012``.
+    links in y. Coordinates are those of the system; positions without a compute node
+    are vacant. An XC (Aries) has more than 8 blades per chassis or 2 nodes per router.
+    It becomes the tree of `describe_xc_groups`, without service nodes. Nodes that are
+    down are included. Host names have the form that launchers use: ``nid00012``.
     """
     records = _read_records(text)
     compute = [record for record in records if record.compute]
@@ -54,7 +55,7 @@ def read_xtdb2proc(text: str) -> MachineDescription:
         routers.setdefault(record.router, []).append(record)
     nodes = max(map(len, routers.values()))
     if nodes > _NODES_OF_GEMINI or any(r.place.slot >= BLADES_OF_XE for r in records):
-        return describe_groups({r.place: (r.line, r.host) for r in compute})
+        return describe_xc_groups({r.place: (r.line, r.host) for r in compute})
     far = [max(records, key=lambda record: record.router[axis]) for axis in range(3)]
     size = [record.router[axis] + 1 for axis, record in enumerate(far)]
     check_torus_size(size, nodes, far[size.index(max(size))].line)

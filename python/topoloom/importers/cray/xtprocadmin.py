@@ -9,7 +9,7 @@ from topoloom._core import Error
 from topoloom.importers.cray.locations import (
     BLADES_OF_XE,
     CrayLocation,
-    describe_groups,
+    describe_xc_groups,
     make_location,
 )
 from topoloom.importers.machine_description import MachineDescription
@@ -24,11 +24,12 @@ def read_xtprocadmin(text: str) -> MachineDescription:
     """Read the nodes of a Cray XC from ``xtprocadmin`` or ``xtnids``.
 
     The machine is a tree of groups (two neighboring cabinets), chassis, blades and
-    nodes: ``tree:4:16:6:...`` if all are full, else a ``graph:``. The tree approximates
-    the Aries dragonfly: it represents which nodes are close, but not the number of
-    links between groups. Service nodes are omitted; nodes that are down are included.
-    Host names are as in launchers: ``nid00012``. XT and XE systems are rejected,
-    because their node names contain no torus coordinates; use `xtdb2proc`.
+    nodes: ``tree:4:16:6:...`` if none of these has free positions, else a ``graph:``.
+    The tree approximates the Aries dragonfly: it represents which nodes are close, but
+    not the number of links between groups. Service nodes are omitted; nodes that are
+    down are included. Host names have the form that launchers use: ``nid00012``. XT and
+    XE systems are rejected, because their node names contain no torus coordinates; use
+    `xtdb2proc`.
     """
     found: dict[CrayLocation, tuple[int, str]] = {}
     lines_of: dict[str, int] = {}
@@ -57,7 +58,7 @@ def read_xtprocadmin(text: str) -> MachineDescription:
     if not found:
         raise Error("line 1: the file contains no compute node")
     _reject_torus(found)
-    return describe_groups(found)
+    return describe_xc_groups(found)
 
 
 def _check_hex(number: int, words: list[str]) -> None:

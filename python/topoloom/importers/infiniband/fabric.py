@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from topoloom._core import Error
 
-#: Data rate of a lane in Gbit/s without line code: 8b/10b up to QDR, then 64b/66b. From
-#: HDR on, nominal rates already exclude the line code.
+#: Data rate of a lane in Gbit/s, without the overhead of the line code: 8b/10b up to
+#: QDR, then 64b/66b. From HDR on, nominal rates already exclude the line code.
 LANE_GBIT = {
     "SDR": 2.5 * 8 / 10,
     "DDR": 5 * 8 / 10,
@@ -33,7 +33,7 @@ _PORT = re.compile(
 )
 _RATE = re.compile(r"\blid [0-9]+ ([0-9]{1,2})x([A-Z]+[0-9]*)")
 _OWN_LID = re.compile(r"\s*lid ([0-9]{1,6}) lmc [0-9]+")
-#: Lines that are no cables: block headers, output of options -g and -s, warnings.
+#: Lines that describe no cable: block headers, output of options -g and -s, warnings.
 _ASIDE = re.compile(
     r"#|(?:vend|dev)id=|(?:sysimg|switch|ca|rt)guid=|(?:Non-)?Chassis|DR path|ibwarn:"
 )
@@ -60,7 +60,7 @@ class Device:
 
 
 def read_fabric(lines: list[str]) -> dict[str, Device]:
-    """Read the devices by name; check that both ends of each cable agree."""
+    """Map names to devices; check that both ends of each cable agree."""
     fabric: dict[str, Device] = {}
     device: Device | None = None
     for number, line in enumerate(lines, 1):

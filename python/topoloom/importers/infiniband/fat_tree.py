@@ -10,7 +10,7 @@ from topoloom.importers.reachability import find_neighbors
 from topoloom.support.number_ranges import join_numbers
 from topoloom.support.units import counted
 
-#: Gbit/s of each cable between two vertices: (lower id, higher id) -> rates
+#: (lower vertex, higher vertex) -> Gbit/s of each cable between them
 Cables = Mapping[tuple[int, int], tuple[float, ...]]
 
 
@@ -29,25 +29,25 @@ class _IrregularTreeError(Exception):
 def find_fat_tree(
     hosts: int, cables: Cables, name: Callable[[int], str]
 ) -> FatTree | str:
-    """Recognize a regular fat tree of 2 or 3 switch levels, or return the reason.
+    """Recognize a regular fat tree of 2 or 3 switch levels, or return why it is none.
 
     The first `hosts` vertices are hosts, the others are switches; `name` returns the
     name of a vertex.
     """
     try:
-        return _FatTreeReader(hosts, cables, name).read()
+        return _FatTreeRecognizer(hosts, cables, name).recognize()
     except _IrregularTreeError as reason:
         return str(reason)
 
 
-class _FatTreeReader:
+class _FatTreeRecognizer:
     def __init__(self, hosts: int, cables: Cables, name: Callable[[int], str]) -> None:
         self.hosts = hosts
         self.cables = cables
         self.name = name
         self.neighbors = {v: set(ends) for v, ends in find_neighbors(cables).items()}
 
-    def read(self) -> FatTree:
+    def recognize(self) -> FatTree:
         leaves = self.find_leaves()
         spines = self.find_level_above(leaves, set(range(self.hosts)))
         cores = self.find_level_above(spines, leaves) if spines else set()
@@ -100,7 +100,7 @@ class _FatTreeReader:
         return leaves
 
     def find_level_above(self, level: set[int], under: set[int]) -> set[int]:
-        """Find the vertices of the next level; raise if a level has internal links."""
+        """Find the vertices of the next level; raise if `level` has internal links."""
         above: set[int] = set()
         for vertex in sorted(level):
             for other in self.neighbors[vertex] & level:
@@ -127,7 +127,7 @@ class _FatTreeReader:
     def find_pods(
         self, leaves: set[int], spines: set[int]
     ) -> list[tuple[set[int], set[int]]]:
-        """Group leaf switches into pods with the same spines; pods share no spine."""
+        """Group leaf switches with equal spines into pods; pods share no spine."""
         by_spines: dict[frozenset[int], set[int]] = {}
         for leaf in leaves:
             over = frozenset(self.neighbors[leaf] & spines)
@@ -176,7 +176,7 @@ class _FatTreeReader:
     def find_level_cables(
         self, lower: Iterable[int], upper: set[int]
     ) -> tuple[float, ...]:
-        """Return the cables between vertices of two levels; raise if unequal."""
+        """Return the cables per linked pair of vertices; raise if pairs differ."""
         kinds = {
             (vertex, other): tuple(
                 sorted(self.cables[min(vertex, other), max(vertex, other)])

@@ -20,11 +20,11 @@ from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.reachability import (
     find_neighbors,
     find_reachable,
-    find_unreachable,
+    find_unreachable_vertex,
 )
 from topoloom.support.units import counted
 
-#: Pattern for descriptions of managed switches.
+#: Pattern that descriptions of managed switches match.
 _MANAGED = re.compile(r"MF0;([^:;]+):.*")
 #: "n001 HCA-1", "n001 mlx5_0"
 _HOST_AND_ADAPTER = re.compile(r"(\S+)\s+((?:HCA-|[a-z][a-z0-9]*_?)[0-9]+)")
@@ -34,16 +34,17 @@ def read_ibnetdiscover(text: str) -> MachineDescription:
     """Read the output of ``ibnetdiscover``.
 
     A host, named at the start of descriptions (``n001 HCA-1``, ``n001 mlx5_0``), is a
-    node with all its adapters. An adapter with another description is a node named by
-    its GUID. Aggregation nodes in switches are omitted. Nodes are sorted by name.
+    node with all its adapters. An adapter with any other description is a node of its
+    own, named by its GUID. Aggregation nodes in switches are omitted. Nodes are sorted
+    by name.
 
     A regular fat tree, as `find_fat_tree` recognizes it, becomes ``fattree:`` with
     d-mod-k routes, its nodes leaf by leaf. Any other fabric becomes ``graph:``, its
     switches and routers sorted by GUID, and each message is split over all shortest
     routes. Parallel cables become one link with the sum of their rates (`LANE_GBIT`).
     If the forwarding tables of all switches follow, from ``dump_fts`` or ``ibroute``,
-    the machine uses the routes between the first adapters of two hosts. A remark names
-    the type of routes.
+    the machine uses their routes between the first adapters of hosts. A remark says
+    which of these routes are used.
     """
     end = find_tables_start(text)
     fabric = read_fabric(text[:end].splitlines())
@@ -143,7 +144,7 @@ def _is_tree(cables: Cables) -> bool:
 
 
 def _is_connected_by_switches(hosts: int, cables: Cables) -> bool:
-    """Return whether hosts have several neighbors, and switches connect all hosts.
+    """Return whether some host has several neighbors, and switches connect all hosts.
 
     If adapters are in separate fabrics, some hosts may be connected only through other
     hosts.
@@ -216,7 +217,7 @@ def _list_cables(fabric: dict[str, Device], number: dict[str, int]) -> Cables:
 
 
 def _require_connected(hosts: dict[str, list[Device]], cables: Cables) -> None:
-    alone = find_unreachable(len(hosts), [*cables, *((b, a) for a, b in cables)])
+    alone = find_unreachable_vertex(len(hosts), [*cables, *((b, a) for a, b in cables)])
     if alone is not None:
         names = list(hosts)
         first, host = names[0], names[alone]

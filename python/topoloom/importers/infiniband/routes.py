@@ -18,9 +18,9 @@ _HEADS = re.compile(r"^Unicast lids .*", re.MULTILINE)
 _GUID = re.compile(r"\bguid 0x([0-9a-f]{1,16})\b")
 _ENTRY = re.compile(r"^0x([0-9a-f]{1,6})\s+([0-9]{1,3})\b", re.MULTILINE)
 _NO_VERTEX = -1
-#: Port numbers in tables have up to three digits.
+#: Port numbers in forwarding tables have up to three digits.
 _NO_PORT = 1000
-#: Letters for the first links of a vertex in machine text.
+#: Letters that denote the first links of a vertex in machine text.
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -32,7 +32,7 @@ class ForwardingTable(NamedTuple):
 
 
 class HostPort(NamedTuple):
-    """The port by which messages enter and leave a host."""
+    """The port through which messages enter and leave a host."""
 
     adapter: str
     port: Port
@@ -52,7 +52,7 @@ def list_host_ports(hosts: Sequence[list[Device]]) -> list[HostPort]:
 def read_tables(
     text: str, start: int, host_ports: Sequence[HostPort]
 ) -> dict[str, ForwardingTable]:
-    """Read the forwarding tables after position `start`, by switch (``S-guid``)."""
+    """Read the forwarding tables after `start`; keys are switches (``S-guid``)."""
     import numpy as np
 
     lids = np.array([door.port.lid for door in host_ports], dtype=np.int64)
@@ -133,7 +133,7 @@ def _list_neighbors(
 
 
 def _encode_runs(row: NDArray[np.int32], ends: list[int]) -> str:
-    """Run-length encode next vertices as indices into `ends`: ``20a(53)3-``."""
+    """Encode next vertices as indices into `ends`, with run lengths: ``20a(53)3-``."""
     import numpy as np
 
     letters = {vertex: _encode_link(port) for port, vertex in enumerate(ends)}

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads and writes SimGrid clusters: platform files (XML) of versions 4 and 4.1.
+"""Reads and writes SimGrid clusters, in platform files (XML) of version 4 or 4.1.
 
-SimGrid numbers a torus with the first axis fastest and routes along it first. Topoloom
-numbers with the last axis fastest, so axes and order are reversed.
+SimGrid numbers the nodes of a torus with the first axis fastest, and routes along this
+axis first. In Topoloom the last axis is fastest, so the axes and the order of routing
+are reversed.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Callable
 from topoloom._core import Error, Machine, MachineText, NetworkModel, TextSection
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.network_speeds import NETWORKS
-from topoloom.importers.simgrid.platform import NO_LIMIT, write_all_routes
+from topoloom.importers.simgrid.platform import NO_LIMIT, write_platform_with_all_routes
 from topoloom.importers.simgrid.smpi_settings import (
     compute_extra_latency,
     format_settings,
@@ -104,7 +105,7 @@ def _list_hosts(cluster: Element) -> tuple[str, ...]:
     return tuple(f"{prefix}{number}{suffix}" for number in numbers)
 
 
-def _read_flat(cluster: Element, count: int) -> str:
+def _read_flat_cluster(cluster: Element, count: int) -> str:
     bandwidth = read_bandwidth(cluster, "bw")
     latency = read_latency(cluster, "lat", "0")
     if "bb_bw" not in cluster.attributes:
@@ -125,7 +126,7 @@ def _read_flat(cluster: Element, count: int) -> str:
     return f"graph:{count}+2:{','.join(links)}" + _format_rates(bandwidth, whole / 3)
 
 
-def _read_torus(cluster: Element, count: int) -> str:
+def _read_torus_cluster(cluster: Element, count: int) -> str:
     sizes = _parse_numbers(cluster, cluster.require("topo_parameters"))
     if math.prod(sizes) != count:
         cluster.fail(
@@ -146,7 +147,7 @@ def _read_torus(cluster: Element, count: int) -> str:
     return f"torus:{axes}{order}{ties}{rates}"
 
 
-def _read_fat_tree(cluster: Element, count: int) -> str:
+def _read_fat_tree_cluster(cluster: Element, count: int) -> str:
     parts = cluster.require("topo_parameters").split(";")
     if len(parts) != 4:
         cluster.fail("a fat tree has topo_parameters such as 2;4,4;1,1;1,1")
@@ -170,7 +171,11 @@ def _read_fat_tree(cluster: Element, count: int) -> str:
     return f"fattree:{join_numbers(down)},up={join_numbers(up)}{parallel}{rates}"
 
 
-_TOPOLOGIES = {"FLAT": _read_flat, "TORUS": _read_torus, "FAT_TREE": _read_fat_tree}
+_TOPOLOGIES = {
+    "FLAT": _read_flat_cluster,
+    "TORUS": _read_torus_cluster,
+    "FAT_TREE": _read_fat_tree_cluster,
+}
 
 
 def _parse_numbers(cluster: Element, text: str) -> list[int]:
@@ -209,7 +214,9 @@ def write_simgrid_platform(machine: Machine, model: NetworkModel | None = None) 
     network = MachineText(machine.text).topology
     topology = _format_cluster_topology(machine, network)
     rates = [
-        _find_common_rate(network, "bandwidth", parse_bandwidth, unit_rate(machine)),
+        _find_common_rate(
+            network, "bandwidth", parse_bandwidth, get_unit_rate(machine)
+        ),
         _find_common_rate(network, "latency", parse_latency, 0.0),
     ]
     assumed = describe_assumed_rate(machine)
@@ -219,10 +226,14 @@ def write_simgrid_platform(machine: Machine, model: NetworkModel | None = None) 
         remark += format_settings(model)
         beside = compute_extra_latency(machine, model)
         inside = make_intra_host_link(model)
-        return write_all_routes(machine, beside, unit_rate(machine), remark, inside)
+        return write_platform_with_all_routes(
+            machine, beside, get_unit_rate(machine), remark, inside
+        )
     has_ports = machine.port_bandwidth < math.inf or beside > 0
     if topology is None or None in rates or has_ports:
-        return write_all_routes(machine, beside, unit_rate(machine), remark)
+        return write_platform_with_all_routes(
+            machine, beside, get_unit_rate(machine), remark
+        )
     bandwidth, latency = (format_quantity(rate) for rate in rates if rate is not None)
     return f"""<?xml version="1.0"?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
@@ -246,16 +257,16 @@ def _format_loopback(machine: Machine) -> str:
     return f' loopback_bw="{bandwidth}Bps" loopback_lat="{latency}s"'
 
 
-def unit_rate(machine: Machine) -> float:
+def get_unit_rate(machine: Machine) -> float:
     """Return the bytes/s of bandwidth 1; assumed if bandwidths are relative."""
     return 1.0 if machine.has_bandwidths else NETWORKS[""].bandwidth
 
 
 def describe_assumed_rate(machine: Machine) -> str:
-    """Describe the assumed bandwidth of a machine without bandwidths."""
+    """Describe the bandwidth that is assumed for a machine without bandwidths."""
     if machine.has_bandwidths:
         return ""
-    rate = format_bandwidth(unit_rate(machine))
+    rate = format_bandwidth(get_unit_rate(machine))
     return f"assumed: links of {rate} (100 Gbit/s); the machine gives no bandwidths"
 
 
@@ -293,7 +304,7 @@ def _format_fat_tree(network: TextSection) -> str | None:
 
 
 def _get_specified_latency(machine: Machine) -> float:
-    """Return the specified seconds of a message in addition to its links."""
+    """Return the seconds that a machine specifies per message, besides its links."""
     node = MachineText(machine.text).node
     given = dict(node.options) if node else {}
     if given.keys().isdisjoint({"startup", "latency"}):

@@ -30,18 +30,18 @@ class IntraHostLink(NamedTuple):
     latency: float
 
 
-def write_all_routes(
+def write_platform_with_all_routes(
     machine: Machine,
     beside: float,
     unit: float = 1.0,
     remark: str = "",
     inside: IntraHostLink | None = None,
 ) -> str:
-    """Write all hosts of a machine, and the routes between all pairs.
+    """Write all hosts of a machine, and the routes between all pairs of hosts.
 
     A message costs `beside` seconds in addition to its links. A bandwidth of 1 is
     `unit` bytes/s. The platform begins with `remark`, lines of XML. Memory bandwidths
-    are omitted. Raises `topoloom.Error` for over 300 nodes, and if messages have
+    are omitted. Raises `topoloom.Error` if there are over 300 nodes, or messages have
     several routes.
     """
     nodes = machine.node_count
@@ -81,7 +81,7 @@ def write_routes(
     Parameters
     ----------
     routes
-        Links between two hosts; empty inside a node.
+        Links between two hosts; empty for hosts on one node.
     latency
         Seconds of an inter-node message in addition to its links.
     memory

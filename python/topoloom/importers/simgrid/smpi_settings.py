@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Formats measured message costs as settings of SMPI.
 
-In SMPI a message costs os + or + f L + g m / B: overheads of sender and receiver, and
-size-dependent factors of link latency and bandwidth.
+In SMPI a message of m bytes costs os + or + f L + g m / B: os and or are the overheads
+of sender and receiver; f and g are size-dependent factors for the latency L and
+bandwidth B of links.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from topoloom.importers.simgrid.units import format_quantity
 
 #: Bytes that SMPI adds to a message size before the lookup of factors.
 _ENVELOPE = 16
-#: Threshold in bytes above which SMPI blocks senders and omits overheads. It is
-#: unreachable, because measured times include both effects.
+#: Message size in bytes from which SMPI blocks senders and omits overheads. No message
+#: reaches it, because measured times already include both effects.
 _DETACHED = str(1 << 30)
 #: TCP window in bytes, so large that it never limits a flow.
 _WINDOW = "1e15"
@@ -59,7 +60,7 @@ def make_intra_host_link(model: NetworkModel) -> IntraHostLink | None:
 
 
 def _format_factors(model: NetworkModel, which: int) -> str:
-    """Format latency or bandwidth factors with the minimum bytes for each factor."""
+    """Format latency or bandwidth factors, each with its minimum message size."""
     above, words = 0, []
     for latency, bandwidth, most in model.link_factors:
         words.append(f"{above}:{format_quantity((latency, bandwidth)[which])}")

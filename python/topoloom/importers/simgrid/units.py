@@ -23,7 +23,7 @@ _SECONDS = {
 
 
 def read_bandwidth(element: Element, name: str) -> float:
-    """Read a bandwidth attribute in bytes/s; must be above 0."""
+    """Read a bandwidth attribute, which must be above 0, as bytes/s."""
     number, unit = _split_quantity(
         element, name, element.require(name), "125MBps or 1Gbps"
     )
@@ -38,7 +38,7 @@ def read_bandwidth(element: Element, name: str) -> float:
 
 
 def read_latency(element: Element, name: str, default: str | None = None) -> float:
-    """Read a latency attribute in seconds."""
+    """Read a latency attribute as seconds."""
     text = element.attributes.get(name, default) or element.require(name)
     number, unit = _split_quantity(element, name, text, "50us")
     if unit not in _SECONDS:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Converts a SimGrid zone of hosts, links and routes to a graph.
 
-SimGrid's links have no endpoints: a route is a list of links between two points. The
-graph is unique in these cases: with routing Floyd or Dijkstra, routes are the edges;
-with routing Full, routes are single links, or all routes cross one switch or one
-backbone.
+SimGrid's links have no endpoints: a route is a list of links between two points. A zone
+determines a unique graph in these cases. With routing Floyd or Dijkstra, each route is
+an edge. With routing Full, each route is a single link, or all routes cross one switch
+or one backbone.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from topoloom.importers.machine_description import MachineDescription
-from topoloom.importers.reachability import find_unreachable
+from topoloom.importers.reachability import find_unreachable_vertex
 from topoloom.importers.simgrid.units import (
     format_quantity,
     read_bandwidth,
@@ -37,7 +37,7 @@ class _Route(NamedTuple):
 
 
 class _Zone:
-    """The contents of a zone, after checks."""
+    """The contents of a zone, already checked."""
 
     def __init__(self, zone: Element) -> None:
         self.element = zone
@@ -120,7 +120,7 @@ def describe_zone(zone: Element) -> MachineDescription:
     elif routing == "Full" and any(len(route.links) > 1 for route in parts.routes):
         text = _build_star(parts, given)
     else:
-        text = _build_edges(parts)
+        text = _build_graph_of_route_edges(parts)
     inside = f"+node:{parts.cores}" if parts.cores > 1 else ""
     return MachineDescription(text + inside, parts.hosts)
 
@@ -133,7 +133,7 @@ def _count_cores(hosts: list[Element]) -> int:
     return cores
 
 
-def _build_edges(parts: _Zone) -> str:
+def _build_graph_of_route_edges(parts: _Zone) -> str:
     """Convert each route to a chain of its links, with switches between links."""
     chain: dict[object, int] = {}
     arcs: dict[tuple[int, int], float] = {}
@@ -160,7 +160,7 @@ def _build_edges(parts: _Zone) -> str:
 
 
 def _build_star(parts: _Zone, given: set[tuple[int, int]]) -> str:
-    """Build a star: routes cross the source's and target's links, and a backbone."""
+    """Build a star: routes use the links of source and target, and the backbone."""
     count = len(parts.hosts)
     up: dict[int, str] = {}
     down: dict[int, str] = {}
@@ -205,7 +205,7 @@ def _build_star(parts: _Zone, given: set[tuple[int, int]]) -> str:
 def _build_graph(
     parts: _Zone, switches: int, arcs: dict[tuple[int, int], float]
 ) -> str:
-    alone = find_unreachable(len(parts.hosts), arcs)
+    alone = find_unreachable_vertex(len(parts.hosts), arcs)
     if alone is not None:
         parts.element.fail(
             f"routes do not join hosts '{parts.hosts[0]}' and '{parts.hosts[alone]}' "

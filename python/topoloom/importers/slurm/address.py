@@ -28,8 +28,8 @@ class _SwitchBuilder:
 
 
 def recognizes_slurm_address(text: str) -> bool:
-    """Return whether every line is ``host switch.switch.host``."""
-    # The last line of an excerpt may be incomplete.
+    """Return whether every line has the form ``host switch.switch.host``."""
+    # The text may be an excerpt whose last line is incomplete.
     lines = [line for line in text.splitlines() if line.strip()]
     lines = lines[: max(1, len(lines) - 1)]
     return bool(lines) and all(map(_is_host_and_address, lines))
@@ -43,8 +43,9 @@ def _is_host_and_address(line: str) -> bool:
 def read_slurm_address(text: str) -> MachineDescription:
     """Read lines ``host s_root.s_mid.s_leaf.host`` of a job under Slurm's tree plugin.
 
-    Lines may begin with the task (``3: ``, from ``srun -l``); a node may have several
-    lines. The machine is the job's part of the cluster; see `describe_switches`.
+    Lines may begin with the task number (``3: ``, from ``srun -l``); a node may have
+    several lines. The machine is the job's part of the cluster; see
+    `describe_switches`.
     """
     groups: dict[str, _SwitchBuilder] = {}
     seen: dict[str, tuple[int, tuple[str, ...]]] = {}
@@ -78,7 +79,7 @@ def read_slurm_address(text: str) -> MachineDescription:
 
 
 def _parse_path(host: str, address: str) -> tuple[str, ...] | None:
-    """Return the switches from the root to a host; None for another host's address."""
+    """Return the switches from the root to `host`; None if `address` is not its."""
     if not (_WORD.fullmatch(host) and _WORD.fullmatch(address)):
         return None
     # The node name may contain dots: an IP address, or a domain in host or address.

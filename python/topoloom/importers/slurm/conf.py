@@ -38,7 +38,7 @@ _SHOWS = re.compile(
 )
 
 
-class Entry(NamedTuple):
+class ConfLine(NamedTuple):
     """A line: number, kind (`switchname`, ...), and values by lower-case key."""
 
     line: int
@@ -54,7 +54,7 @@ def recognizes_slurm_conf(text: str) -> bool:
 def read_slurm_conf(text: str) -> MachineDescription:
     """Read ``topology.conf`` (tree, block or ring) or ``scontrol show topology``.
 
-    For trees, see `describe_switches`. Blocks become leaf switches under one root;
+    `describe_switches` explains trees. Blocks become leaf switches under one root;
     block sizes, which only group blocks for scheduling, are ignored. A ring becomes
     ``torus:n`` in list order. ``LinkSpeed`` is ignored, as in Slurm.
     """
@@ -69,8 +69,8 @@ def read_slurm_conf(text: str) -> MachineDescription:
     return describe_ring(groups) if kind == "ringname" else add_root_switch(groups)
 
 
-def read_slurm_part(text: str, hosts: Sequence[str]) -> MachineDescription | None:
-    """Read the network that contains these hosts; ignore other networks.
+def read_network_of_hosts(text: str, hosts: Sequence[str]) -> MachineDescription | None:
+    """Read only the network that contains these hosts.
 
     Returns None if the hosts are on several networks, which Slurm never allocates to
     one job.
@@ -87,7 +87,7 @@ def read_slurm_part(text: str, hosts: Sequence[str]) -> MachineDescription | Non
     return describe_ring(network) if kind == "ringname" else describe_switches(network)
 
 
-def _read_single_kind(text: str) -> list[Entry]:
+def _read_single_kind(text: str) -> list[ConfLine]:
     entries = [e for e in _parse_entries(text) if e.kind not in _KINDS[3:]]
     if not entries:
         raise Error("line 1: no line with SwitchName=, BlockName= or RingName=")
@@ -101,7 +101,7 @@ def _read_single_kind(text: str) -> list[Entry]:
     return entries
 
 
-def _read_groups(entries: list[Entry]) -> list[Switch]:
+def _read_groups(entries: list[ConfLine]) -> list[Switch]:
     lists = HostLists()
     return [_read_group(entry, lists) for entry in entries]
 
@@ -132,7 +132,7 @@ def describe_ring(rings: list[Switch]) -> MachineDescription:
 
 
 def join_continued_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield lines without comments; join lines that end in a backslash."""
+    """Yield lines without comments; a line that ends in a backslash is continued."""
     start, held = 0, ""
     for number, raw in enumerate(text.splitlines(), 1):
         line = raw.partition("#")[0].rstrip()
@@ -147,7 +147,7 @@ def join_continued_lines(text: str) -> Iterator[tuple[int, str]]:
         yield start, held.strip()
 
 
-def _parse_entries(text: str) -> Iterator[Entry]:
+def _parse_entries(text: str) -> Iterator[ConfLine]:
     for number, line in join_continued_lines(text):
         values: dict[str, str] = {}
         at = 0
@@ -171,13 +171,13 @@ def _parse_entries(text: str) -> Iterator[Entry]:
         kinds = [kind for kind in _KINDS if kind in values]
         if len(kinds) != 1:
             raise Error(
-                f"line {number}: a line has one of "
+                f"line {number}: a line must have exactly one of "
                 f"{', '.join(_KEYS[kind] for kind in _KINDS)}, this one {len(kinds)}"
             )
-        yield Entry(number, kinds[0], values)
+        yield ConfLine(number, kinds[0], values)
 
 
-def _read_group(entry: Entry, lists: HostLists) -> Switch:
+def _read_group(entry: ConfLine, lists: HostLists) -> Switch:
     """Read the name and nodes of a block or ring."""
     name = entry.values[entry.kind]
     if "nodes" not in entry.values:
@@ -185,7 +185,7 @@ def _read_group(entry: Entry, lists: HostLists) -> Switch:
     return Switch(name, entry.line, lists.expand(entry.line, entry.values["nodes"]))
 
 
-def _read_switches(entries: list[Entry]) -> list[Switch]:
+def _read_switches(entries: list[ConfLine]) -> list[Switch]:
     switches = []
     nodes_of, children_of = HostLists(), HostLists()
     for entry in entries:
@@ -206,12 +206,12 @@ def _read_switches(entries: list[Entry]) -> list[Switch]:
     return switches
 
 
-def _list_upper_switches(entries: list[Entry]) -> list[Entry]:
+def _list_upper_switches(entries: list[ConfLine]) -> list[ConfLine]:
     """List upper switches with all nodes below them, as in scontrol's output."""
     return [e for e in entries if "switches" in e.values and "nodes" in e.values]
 
 
-def _check_upper_switches(entries: list[Entry], switches: list[Switch]) -> None:
+def _check_upper_switches(entries: list[ConfLine], switches: list[Switch]) -> None:
     """Check that upper switches list the nodes of their leaf switches."""
     repeated = _list_upper_switches(entries)
     if not repeated:

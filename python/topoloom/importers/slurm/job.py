@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reads the nodes and CPUs of this process's Slurm job from ``scontrol``.
 
-The environment of the job has less information, and persists after the job ends.
+The job's environment variables have less information, and persist in a shell after the
+job has ended.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ _ENDED = re.compile(
     "|OUT_OF_MEMORY|PREEMPTED|RECONFIG_FAIL|REVOKED|TIMEOUT"
 )
 _RECORD = re.compile(r"^(?=JobId=)", re.MULTILINE)
-# A job's name may contain any words, so keys are matched at the start of lines.
+# Keys are matched only at the start of lines, because a job's name may contain
+# anything.
 _NODES = re.compile(r"^\s*NodeList=(\S+)", re.MULTILINE)
 _STATE = re.compile(r"^\s*JobState=(\S+)", re.MULTILINE)
 _CPU_IDS = re.compile(r"^\s*Nodes=(\S+) CPU_IDs=([0-9,\-]+)", re.MULTILINE)
@@ -70,9 +72,9 @@ def list_job_nodes(environment: Mapping[str, str]) -> list[JobNode] | None:
 
 
 def read_job(text: str, number: str) -> list[JobNode]:
-    """Read the output of ``scontrol show job -d``, including all job components.
+    """Read the output of ``scontrol show job -d`` for all components of a job.
 
-    If the number is a job array's, only the array task of that number is read.
+    If the number is that of a job array, only the array task with that number is read.
     """
     records = _RECORD.split(text)
     wanted = re.compile(rf"JobId={number}\s|JobId=[0-9]+ HetJobId={number}\s")

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from topoloom.importers.machine_description import AllocatedNode, MachineDescription
 from topoloom.importers.node_groups import NodeGroup, with_node_groups
-from topoloom.importers.slurm.conf import read_slurm_part, recognizes_slurm_conf
+from topoloom.importers.slurm.conf import read_network_of_hosts, recognizes_slurm_conf
 from topoloom.importers.slurm.job import JobNode
 from topoloom.importers.slurm.nodes import (
     NodeShape,
@@ -30,10 +30,10 @@ from topoloom.support.files import prefix_errors
 def describe_slurm_job(
     nodes: Sequence[JobNode], this_host: str, inside: Callable[[], NodeCores]
 ) -> MachineDescription | None:
-    """Describe the network of a job's nodes, which are in launcher order.
+    """Describe the network of a job's nodes, which are passed in launcher order.
 
-    `inside` finds all cores of this host, which may be outside the job. Returns None if
-    Slurm does not report the sockets and cores of nodes.
+    `inside` finds all cores of this host; the host may be outside the job. Returns None
+    if Slurm does not report the sockets and cores of nodes.
     """
     hosts = [node.host for node in nodes]
     shapes = query_node_shapes(hosts)
@@ -65,10 +65,10 @@ def describe_slurm_job(
 def describe_by_cpu_counts(
     hosts: tuple[str, ...], cpus: Sequence[int], inside: NodeCores
 ) -> MachineDescription:
-    """Describe a job without data from Slurm: all nodes are on one switch.
+    """Describe a job without data from Slurm, with all nodes on one switch.
 
     Only the number of CPUs per node is known, not their ids. All nodes are assumed to
-    equal this node, whose usable cores are `inside`.
+    equal this node, `inside` are the usable cores of this node.
     """
     threads = max(core.bit_count() for core in inside.cores)
     counts = [max(1, -(-count // threads)) for count in cpus]
@@ -89,11 +89,11 @@ def _read_network(hosts: Sequence[str]) -> MachineDescription | None:
     if not recognizes_slurm_conf(output.text):
         return None
     with prefix_errors("'scontrol show topology'"):
-        return read_slurm_part(output.text, hosts)
+        return read_network_of_hosts(output.text, hosts)
 
 
 def _describe_differing_nodes(shapes: Mapping[str, NodeShape]) -> MachineDescription:
-    """Describe nodes that differ; other nodes are assumed to equal the first one."""
+    """Describe nodes of different shapes; nodes of unknown shape are like the first."""
     hosts = tuple(shapes)
     network = _read_network(hosts) or MachineDescription(
         format_nodes(len(hosts), ""), hosts, network=""
@@ -107,7 +107,7 @@ def _describe_differing_nodes(shapes: Mapping[str, NodeShape]) -> MachineDescrip
 
 
 def _list_job_slots(node: JobNode, shape: NodeShape) -> tuple[int, ...]:
-    """Return the job's slots (cores) on a node; () for all."""
+    """Return the job's slots (cores) on a node; () means all."""
     if node.cpus is None:
         cores = list(range(shape.core_count))
     else:

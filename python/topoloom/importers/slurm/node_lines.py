@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reads nodes from Slurm's ``slurm.conf``: cores, GPUs and memory (``NodeName=``).
 
-A slot is a core. The file states the number of cores, but not Linux's CPU numbers.
-Other lines and keys are skipped.
+A slot is a core. The file contains the number of cores, but not the CPU numbers of
+Linux. Other lines and keys are skipped.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from topoloom.support.number_ranges import expand_ranges
 
 _SHOWS = re.compile(r"^[ \t]*nodename[ \t]*=", re.IGNORECASE | re.MULTILINE)
 _PAIR = re.compile(r'(\w+)\s*=\s*(?:"([^"]*)"|(\S+))')
-#: ``gpu:a100:4(S:0-1)``; model, number and sockets are optional.
+#: Such as ``gpu:a100:4(S:0-1)``; model, number and sockets are optional.
 _GRES = re.compile(
     r"gpu(?::[^:,()]*[^:,()0-9][^:,()]*)?(?::([0-9]{1,4}))?(?:\(S:([0-9,-]+)\))?"
 )
@@ -77,7 +77,7 @@ def read_slurm_nodes(text: str) -> MachineDescription:
 
 
 def _read_lines(text: str) -> Iterator[_NodeLine]:
-    """Yield the lines of nodes, with values of preceding DEFAULT lines."""
+    """Yield the lines of nodes, completed with values of preceding DEFAULT lines."""
     lists, default = HostLists(), dict[str, str]()
     for number, line in join_continued_lines(text):
         if not _SHOWS.match(line):

@@ -27,7 +27,7 @@ _MAX_LETTERS = 100_000
 class NodeShape(NamedTuple):
     """Sockets, cores per socket, and hardware threads and Slurm CPUs per core.
 
-    If Slurm is configured to allocate cores instead of threads, a core is one CPU.
+    If Slurm is configured to allocate cores instead of threads, each core is one CPU.
     """
 
     sockets: int

@@ -15,7 +15,7 @@ from topoloom.support.yaml_tree import Value, read_yaml
 
 
 def read_slurm_yaml(text: str) -> MachineDescription:
-    """Read ``topology.yaml``: the only topology, or the cluster's default.
+    """Read ``topology.yaml``: its only topology, or the cluster's default topology.
 
     Trees, blocks and rings are read as in `read_slurm_conf`. A torus3d becomes
     ``torus:XxYxZ``; Slurm lists its nodes with x fastest, ``hosts`` has z fastest.
@@ -119,7 +119,7 @@ def _read_torus(value: Value) -> MachineDescription:
             if hosts[at] is not None or name in seen:
                 raise Error(
                     f"line {region.line}: node {name} at ({x},{y},{z}): the node or "
-                    "its place is taken already; list each once"
+                    "position is already used; list each once"
                 )
             hosts[at] = name
             seen.add(name)

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from topoloom.importers.system.devices import CLASSES, read_devices
-from topoloom.importers.system.sysfs import read_cpus, read_word
+from topoloom.importers.system.sysfs import read_cpu_mask, read_word
 from topoloom.nodes.node_levels import Container, NodeCores
 
 SYSTEM = Path("/sys/devices/system")
-#: kind -> names of its file in a CPU's directory, since Linux 5.3 and before
+#: kind -> name of its file in a CPU's directory, since Linux 5.3 and before that
 _TOPOLOGY = {
     "Package": ("package_cpus_list", "core_siblings_list"),
     "Die": ("die_cpus_list",),
@@ -25,12 +25,12 @@ _NESTING = ("Package", "Die", "NUMANode", "L3Cache", "L2Cache")
 def read_sysfs_node(
     cpus: Iterable[int], system: Path = SYSTEM, classes: Path = CLASSES
 ) -> NodeCores:
-    """Read the cores that contain any of these CPUs, their resources and devices.
+    """Read the cores that contain these CPUs, with their resources and devices.
 
     If the system reports no cores, as in some containers, each CPU is a core.
     """
     wanted = sum(1 << cpu for cpu in set(cpus))
-    domains = [read_cpus(file) for file in system.glob("node/node[0-9]*/cpulist")]
+    domains = [read_cpu_mask(file) for file in system.glob("node/node[0-9]*/cpulist")]
     containers: set[Container] = set()
     cores: dict[int, tuple[int, ...]] = {}
     for cpu in sorted(set(cpus)):
@@ -54,9 +54,11 @@ def _read_shared_resources(home: Path) -> dict[str, int]:
     for cache in home.glob("cache/index[0-9]*"):
         kind = _CACHES.get(read_word(cache / "level"))
         if kind is not None and read_word(cache / "type") != "Instruction":
-            shared[kind] = read_cpus(cache / "shared_cpu_list")
+            shared[kind] = read_cpu_mask(cache / "shared_cpu_list")
     return shared
 
 
 def _read_first_of(directory: Path, names: Iterable[str]) -> int:
-    return next((mask for name in names if (mask := read_cpus(directory / name))), 0)
+    return next(
+        (mask for name in names if (mask := read_cpu_mask(directory / name))), 0
+    )

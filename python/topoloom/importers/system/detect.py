@@ -10,7 +10,7 @@ import shutil
 from topoloom._core import Error
 from topoloom.importers.hwloc import read_node_cores
 from topoloom.importers.machine_description import MachineDescription
-from topoloom.importers.network_speeds import assume_speeds
+from topoloom.importers.network_speeds import add_assumed_speeds
 from topoloom.importers.slurm.job import list_job_nodes, parse_cpu_counts
 from topoloom.importers.slurm.machine import describe_by_cpu_counts, describe_slurm_job
 from topoloom.importers.system.cpus import read_sysfs_node
@@ -30,19 +30,19 @@ from topoloom.support.hostlist import is_host_name
 def detect_machine() -> MachineDescription:
     """Describe this node, or the machine and allocation of the batch job.
 
-    Slurm reports switches, cores of nodes, and the job's cores. Other batch systems
-    report only node names; nodes are assumed to equal this node and to be on one
-    switch. Outside Slurm, slots are the cores in the affinity of this process. The
+    Slurm reports the switches, the cores of each node, and the job's cores. Other batch
+    systems report only node names; nodes are assumed to equal this node and to be on
+    one switch. Outside Slurm, slots are the cores in the affinity of this process. The
     network bandwidth is taken from the NICs of this node. Raises `topoloom.Error` if
     the node list cannot be read, or the job has ended.
     """
-    return assume_speeds(
+    return add_assumed_speeds(
         _detect_slurm_job() or _detect_by_host_names(), read_nic_speed()
     )
 
 
 def _detect_slurm_job() -> MachineDescription | None:
-    """Read the job from Slurm; None without Slurm, or if Flux runs in the job."""
+    """Read the job from Slurm; None without Slurm, or if Flux runs inside the job."""
     nodes = None if os.environ.get("FLUX_URI") else list_job_nodes(os.environ)
     if nodes is None:
         return None

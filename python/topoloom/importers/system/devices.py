@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from topoloom.importers.system.sysfs import read_cpus, read_word
+from topoloom.importers.system.sysfs import read_cpu_mask, read_word
 from topoloom.nodes.network_interfaces import NicNetwork, classify_network
 from topoloom.nodes.node_levels import NearDevice
 from topoloom.nodes.node_parts import NIC
 from topoloom.support.plain_text import is_number
 
 CLASSES = Path("/sys/class")
-#: Device kind, class, name prefix; a `card0` without other names is a display.
+#: Device kind, class, name prefix. A device with only the name `card0` is a display.
 _RDMA = "infiniband"
 _CLASSES = (("gpu", "drm", "render"), (NIC, _RDMA, ""), (NIC, "net", ""))
 
@@ -40,7 +40,7 @@ def read_devices(classes: Path = CLASSES) -> list[NearDevice]:
 
 
 def _find_network(entries: list[Path]) -> NicNetwork:
-    """Find the network type of a NIC from its names and the ports of RDMA devices."""
+    """Find the network type of a NIC from its names and its RDMA link layers."""
     rdma = [entry for entry in entries if entry.parent.name == _RDMA]
     layers = {
         read_word(file) for entry in rdma for file in entry.glob("ports/*/link_layer")
@@ -60,4 +60,6 @@ def _make_near_device(name: str, kind: str, pci: Path) -> NearDevice:
     # On systems without NUMA, the domain of a device is -1.
     numa = read_word(pci / "numa_node")
     domain = int(numa) if is_number(numa) else None
-    return NearDevice(name, kind, read_cpus(pci / "local_cpulist"), domain, pci.name)
+    return NearDevice(
+        name, kind, read_cpu_mask(pci / "local_cpulist"), domain, pci.name
+    )

@@ -16,7 +16,7 @@ _RATE = re.compile(r"([0-9.]+) Gb/sec")
 
 
 def read_nic_speed(classes: Path = CLASSES) -> NetworkSpeeds | None:
-    """Sum the rates of InfiniBand ports, else of Slingshot, else use the fastest NIC.
+    """Sum the rates of InfiniBand ports or Slingshot NICs, or use the fastest NIC's.
 
     Returns None if no NIC reports its speed.
     """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reads the node list of this process's batch job, in job order.
 
-Slurm, PBS, LSF, Flux and Fujitsu's PJM are supported. PJM's file is assumed to have one
-host per line (not tested on a system with PJM).
+Slurm, PBS, LSF, Flux and Fujitsu's PJM are supported. The node list file of PJM is
+assumed to have one host per line; this has not been tested on a system with PJM.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _FLUX = ["flux", "hostlist", "local"]
 
 
 def list_job_hosts(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """List the job's nodes without duplicates; () outside a job.
+    """List the job's nodes without duplicates; return () outside a job.
 
     Raises `topoloom.Error` with the name of the variable if its list cannot be read.
     """
@@ -52,7 +52,7 @@ def parse_host_counts(text: str) -> list[str]:
     words = text.split()
     hosts, counts = words[::2], words[1::2]
     if len(hosts) != len(counts) or not all(is_number(count) for count in counts):
-        raise Error(f"'{text[:60]}' is not hosts, each with a number")
+        raise Error(f"'{text[:60]}' is not a list of hosts, each with a number")
     return parse_host_lines("\n".join(hosts))
 
 

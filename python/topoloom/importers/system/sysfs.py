@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads single-word files in Linux's ``/sys``."""
+"""Reads short text files in Linux's ``/sys``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from topoloom._core import Error
 
 
-def read_cpus(file: Path) -> int:
+def read_cpu_mask(file: Path) -> int:
     """Read a CPU list such as ``0-3,8`` as a bit mask; 0 if the file is missing."""
     mask = 0
     for part in read_word(file).split(","):

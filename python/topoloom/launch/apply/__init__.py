@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Applies placements: trial runs, launchers' job maps, and PyTorch ranks."""
+"""Runs commands with placements, and checks where the ranks start."""

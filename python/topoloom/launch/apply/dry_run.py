@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Dry runs: compares a launcher's own map of the ranks with the placement."""
+"""Dry runs: compare a launcher's own map of the ranks with the placement."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from topoloom.launch.launcher import NO_MESSAGE
 ReadMap = Callable[[ExportFormat, str, HostPlacement, str, Sequence[str]], JobMap]
 
 
-class Checker(NamedTuple):
+class JobMapReader(NamedTuple):
     """A launcher that supports dry runs, and the function that reads its job map."""
 
     program: str
     read_map: ReadMap
 
 
-CHECKERS: dict[str, Checker] = {
-    openmpi_rankfile.FORMAT.name: Checker("mpirun", openmpi_map.read_job_map),
-    hostfile.FORMAT.name: Checker("mpirun", openmpi_map.read_job_map),
-    slurm_hostfile.FORMAT.name: Checker("srun", srun_map.read_job_map),
+CHECKERS: dict[str, JobMapReader] = {
+    openmpi_rankfile.FORMAT.name: JobMapReader("mpirun", openmpi_map.read_job_map),
+    hostfile.FORMAT.name: JobMapReader("mpirun", openmpi_map.read_job_map),
+    slurm_hostfile.FORMAT.name: JobMapReader("srun", srun_map.read_job_map),
 }
 
 
-class DryRun(NamedTuple):
+class DryRunResult(NamedTuple):
     """The launcher, and one line for each rank that it would start elsewhere."""
 
     launcher: str
@@ -44,7 +44,7 @@ def dry_run(
     placement: HostPlacement,
     program: str | None = None,
     options: Sequence[str] = (),
-) -> DryRun:
+) -> DryRunResult:
     """Pass an exported file to a launcher, and compare its job map rank by rank.
 
     Parameters
@@ -79,7 +79,7 @@ def dry_run(
         _describe_mismatch(placement, rank, answer)
         for rank in range(placement.rank_count)
     )
-    return DryRun(answer.launcher, [line for line in found if line])
+    return DryRunResult(answer.launcher, [line for line in found if line])
 
 
 def _describe_mismatch(
@@ -92,7 +92,7 @@ def _describe_mismatch(
 
 
 def _is_same_host(name: str, other: str) -> bool:
-    """Compare two host names; each may be with or without its domain."""
+    """Return whether two host names, each with or without a domain, are the same."""
     if "." in name and "." in other:
         return name == other
     return name.partition(".")[0] == other.partition(".")[0]

@@ -21,10 +21,7 @@ class JobMap(NamedTuple):
         Name and version.
     message
         Error message of the launcher, if it printed no map.
-    hosts
-        The host of each rank in the map.
-    binding_errors
-        Binding errors by rank.
+    hosts The host of each rank in the map. binding_errors Rank -> binding error.
     """
 
     launcher: str

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reads Open MPI's own map of a job.
 
-Version 5 prints the map without starting the job (``donotlaunch``); it assumes that all
-hosts equal the local host. Version 4 prints no map of a rankfile before its daemons
-have reported their cores, so it starts a no-op program.
+Version 5 prints the map without starting the job (``donotlaunch``); in this mode it
+assumes that all hosts equal the local host. Version 4 prints no map of a rankfile
+before its daemons have reported their cores, so it starts a no-op program.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def read_job_map(
     program: str,
     options: Sequence[str],
 ) -> JobMap:
-    """Pass a rankfile or hostfile, `text`, to mpirun, and read the map that it prints.
+    """Pass the rankfile or hostfile `text` to mpirun, and read the map it prints.
 
     `options` are additional options of mpirun. Raises `topoloom.Error` if `program` is
     not Open MPI's mpirun.
@@ -67,7 +67,9 @@ def read_job_map(
     errors = {}
     if target is openmpi_rankfile.FORMAT:
         for rank, (_, bound) in mapped.items():
-            if error := _find_binding_error(placement, rank, bound, command.version):
+            if error := _describe_binding_error(
+                placement, rank, bound, command.version
+            ):
                 errors[rank] = error
     return JobMap(
         f"{command.launcher.NAME} {'.'.join(map(str, command.version))}",
@@ -141,10 +143,10 @@ def _join_ranges(lists: Iterable[str]) -> str:
     return compress_ranges(expand_ranges(",".join(lists), MAX_CPUS))
 
 
-def _find_binding_error(
+def _describe_binding_error(
     placement: HostPlacement, rank: int, bound: str, version: tuple[int, ...]
 ) -> str | None:
-    """Describe the binding error of a rank; None if it is correct."""
+    """Describe the binding error of a rank; None if the binding is correct."""
     slot = int(placement.slot[rank])
     if placement.bind != PU:
         wanted = (
@@ -155,7 +157,7 @@ def _find_binding_error(
         wanted = f"hardware thread {openmpi_rankfile.list_first_threads(own)[slot]}"
     else:
         wanted = f"core {slot} thread 0"
-    # Open MPI reports a rank with all cores of its host as unbound.
+    # Open MPI reports a rank as unbound if it is bound to all cores of its host.
     if bound == wanted or (bound == _UNBOUND and placement.slots_per_host == 1):
         return None
     host = placement.host_name(rank)

@@ -27,7 +27,8 @@ def run_program(
 ) -> int:
     """Run a command to its end; return its exit status, 128 + n after signal n.
 
-    After `timeout` seconds, send SIGTERM to the program, and 10 s later SIGKILL.
+    After `timeout` seconds, send SIGTERM to the program; after 10 more seconds, send
+    SIGKILL.
     """
     environment = {**os.environ, **launch.environment}
     children: list[subprocess.Popen[bytes]] = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Provides the same standard input to several runs of a command."""
+"""Provides the same standard input each time a command is run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 
 class RepeatedInput:
-    """Passes the complete standard input to each run.
+    """Passes the complete standard input to each run of a command.
 
     For a file, the offset is reset. A pipe is copied while the first run reads it;
     later runs read the copy, then the rest of the pipe. Terminals and /dev/null are
@@ -29,7 +29,7 @@ class RepeatedInput:
 
     @contextlib.contextmanager
     def rewind(self) -> Iterator[None]:
-        """Provide the complete input to the with block and its child processes."""
+        """Provide the complete input to the ``with`` block and its child processes."""
         if self._start is not None:
             os.lseek(0, self._start, os.SEEK_SET)
         if not self._is_stream:
@@ -46,7 +46,7 @@ class RepeatedInput:
         try:
             yield
         finally:
-            os.dup2(self._original, 0)  # closes the outlet, which wakes a blocked write
+            os.dup2(self._original, 0)  # closes the read end; wakes a writer
             os.close(end)
             feeder.join()
             os.close(ended)

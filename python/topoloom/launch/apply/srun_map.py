@@ -33,7 +33,7 @@ def read_job_map(
     program: str,
     options: Sequence[str],
 ) -> JobMap:
-    """Start a no-op program with a host file, `text`, and read its ranks' hosts.
+    """Start a no-op program with the host file `text`, and read its ranks' hosts.
 
     `options` are additional options of srun. Raises `topoloom.Error` outside a job.
     """

@@ -13,7 +13,7 @@ from topoloom.launch.launchers.launcher_commands import read_command
 _TORCHRUN = re.compile(r"(.*/)?torchrun|torch\.distributed\.(run|launch)")
 _PYTHON = re.compile(r"(.*/)?python[0-9.]*")
 _SHELL = re.compile(r"(.*/)?(ba|da|k|z)?sh")
-#: Wrapper commands whose first argument after options is the program.
+#: Wrapper commands whose first argument after their options is the program.
 _STARTERS = re.compile(
     r"(.*/)?(env|nice|ionice|timeout|numactl|taskset|stdbuf|time|nohup|setsid|exec)"
 )
@@ -21,13 +21,13 @@ _STARTERS = re.compile(
 _RUNNERS = re.compile(
     r"(.*/)?(conda|apptainer|singularity|docker|podman|enroot|uv|.*\.sh)"
 )
-#: Arguments that are no program: option, variable, number, time or CPU list.
+#: Arguments that cannot be a program: option, variable, number, time or CPU list.
 _NOT_A_PROGRAM = re.compile(r"-.*|[A-Za-z_]\w*=.*|[0-9][0-9:,.-]*[smhd]?")
 _SHELL_KEYWORDS = ("if", "then", "else", "do", "while", "!")
 
 
 def is_torchrun(command: Sequence[str]) -> bool:
-    """Return whether a command starts torchrun directly, by a launcher or a script.
+    """Return whether a command starts torchrun: directly, by a launcher or in a script.
 
     ``torchrun`` as the value of an option does not count.
     """
@@ -93,7 +93,7 @@ def _python_runs_torchrun(words: Sequence[str]) -> bool:
 
 
 def _shell_runs_torchrun(words: Sequence[str]) -> bool:
-    """Search for torchrun in a script's arguments, or in commands after ``-c``."""
+    """Search for torchrun in a script's arguments, or in the commands after ``-c``."""
     given = next((i for i, word in enumerate(words) if not word.startswith("-")), None)
     if given is None:
         return False

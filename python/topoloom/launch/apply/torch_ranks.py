@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from topoloom._core import Error
 from topoloom.launch.apply.torch_report import REPORTS
 from topoloom.launch.host_placement import HostPlacement
-from topoloom.launch.nearest_devices import nearest_gpu_numbers
+from topoloom.launch.nearest_devices import list_nearest_gpu_numbers
 from topoloom.support.files import make_shared_directory
 from topoloom.support.number_ranges import compress_ranges
 from topoloom.support.plain_text import is_number
@@ -25,7 +25,7 @@ from topoloom.support.units import counted
 
 _NVIDIA = re.compile(r"^(?:GPU ([0-9]+):)?.*\(UUID: ((?:GPU|MIG)-[^)]+)\)", re.M)
 _AMD = re.compile(r"^\s*Uuid:\s*(GPU-\S+)", re.M)
-#: Placeholder UUID of AMD devices without UUID.
+#: Placeholder for devices without UUID, as rocminfo prints it.
 _NO_UUID = "GPU-XX"
 
 
@@ -39,11 +39,9 @@ class ReportedRank(NamedTuple):
     gpu
         Number of the rank's GPU on the host, or its UUID if the number is unknown;
         empty if the rank has no visible GPU.
-    uuid
-        UUID of the GPU or MIG instance, if a tool or PyTorch reports it.
-    used
-        Whether PyTorch has used this GPU. If not, `gpu` is entry LOCAL_RANK of
-        CUDA_VISIBLE_DEVICES, or of AMD's variables.
+    uuid UUID of the GPU or MIG instance, if nvidia-smi, rocminfo or PyTorch reports it.
+    used Whether PyTorch has used this GPU. If not, `gpu` is the entry with index
+    LOCAL_RANK in CUDA_VISIBLE_DEVICES, or in AMD's variables.
     """
 
     host: str
@@ -52,7 +50,7 @@ class ReportedRank(NamedTuple):
     used: bool = False
 
 
-class HostGpus:
+class GpuList:
     """The GPUs of a host, as ``nvidia-smi -L`` or ``rocminfo`` lists them."""
 
     def __init__(self, listed: str = "") -> None:
@@ -65,7 +63,7 @@ class HostGpus:
             if uuid != _NO_UUID:
                 self._number[uuid] = str(place)
 
-    def find(self, uuid: str) -> tuple[str, str]:
+    def find_gpu(self, uuid: str) -> tuple[str, str]:
         """Find the number and the full UUID of a GPU from a prefix of the UUID.
 
         An old MIG instance name, MIG-GPU-UUID/1/0, is resolved to its GPU.
@@ -81,7 +79,7 @@ class HostGpus:
             return "", uuid
         return found[0][0], uuid if old else found[0][1]
 
-    def uuid(self, number: str) -> str:
+    def find_uuid(self, number: str) -> str:
         """Return the UUID of a whole GPU; empty if unknown."""
         found = (uuid for uuid, n in self._number.items() if n == number)
         return next((uuid for uuid in found if uuid.startswith("GPU-")), "")
@@ -124,18 +122,18 @@ class RankReportFolder:
             used = path.with_name(path.name + ".used")
             by_torch = json.loads(used.read_text()) if used.exists() else None
             listed = self._path / ("gpus-" + about["host"].replace("/", "_"))
-            gpus = HostGpus(listed.read_text() if listed.exists() else "")
+            gpus = GpuList(listed.read_text() if listed.exists() else "")
             found[int(rank)] = read_rank(about, by_torch, gpus)
         return found
 
 
 def read_rank(
-    about: Mapping[str, Any], by_torch: Mapping[str, Any] | None, gpus: HostGpus
+    about: Mapping[str, Any], by_torch: Mapping[str, Any] | None, gpus: GpuList
 ) -> ReportedRank:
-    """Find the GPU of a rank by the UUID that PyTorch used, or by index."""
+    """Find the GPU of a rank by the UUID that PyTorch reported, or by index."""
     host, used = about["host"], by_torch is not None
     if by_torch and by_torch["uuid"]:
-        number, uuid = gpus.find(by_torch["uuid"])
+        number, uuid = gpus.find_gpu(by_torch["uuid"])
         if number:
             return ReportedRank(host, number, uuid, used)
     lists = [
@@ -149,18 +147,18 @@ def read_rank(
     if not used and not about["by_torchrun"] and lists and "," not in lists[-1]:
         place = 0  # the launcher assigned one GPU to each rank
     gpu = str(place)
-    for visible in reversed(lists):  # entries are indices into the previous list
+    for visible in reversed(lists):  # entries are indices into the list before
         gpu = _select_visible_gpu(visible, int(gpu))
         if not is_number(gpu):
             break
     if is_number(gpu):
-        return ReportedRank(host, gpu, gpus.uuid(gpu), used)
-    number, uuid = gpus.find(gpu) if gpu else ("", "")
+        return ReportedRank(host, gpu, gpus.find_uuid(gpu), used)
+    number, uuid = gpus.find_gpu(gpu) if gpu else ("", "")
     return ReportedRank(host, number or gpu, uuid, used)
 
 
 def _select_visible_gpu(listed: str, place: int) -> str:
-    """Return an entry of a list of visible GPUs; "" at and after a negative number."""
+    """Return an entry of a list of visible GPUs; "" if it is missing or negative."""
     gpus = [word.strip() for word in listed.split(",")]
     own = gpus[place] if place < len(gpus) else ""
     return str(int(own)) if is_number(own) else "" if own.startswith("-") else own
@@ -176,8 +174,8 @@ class RankComparison(NamedTuple):
     slots
         Actual slot of each rank on the machine; None if any slot is unknown.
     host_only
-        Number of ranks compared by host only, because the GPU number for a UUID is
-        unknown.
+        Number of ranks compared by host only, because the GPU's UUID is known but not
+        its number.
     """
 
     mismatches: list[str]
@@ -211,7 +209,7 @@ def compare_ranks(
             f"the job started the ranks {compress_ranges(sorted(seen))}, but the "
             f"placement is for 0-{placement.rank_count - 1}; start it on all hosts"
         )
-    gpus = nearest_gpu_numbers(placement) or placement.slot.tolist()
+    gpus = list_nearest_gpu_numbers(placement) or placement.slot.tolist()
     short = {host.partition(".")[0]: i for i, host in enumerate(placement.hosts)}
     at = {
         (int(host), str(gpu)): int(slot)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reports the host and GPU of a PyTorch rank; runs in the user's Python.
 
-`topoloom.support.site_injection` runs a copy before the program starts. It imports only
-the standard library. If variables mark the process as a rank, it writes rank-N at the
-start, and rank-N.used with the GPU of its PyTorch at the end. The first process of a
-host writes the UUIDs of its GPUs to gpus-HOST.
+`topoloom.support.site_injection` runs a copy of this file before the program starts.
+The copy imports only the standard library. If environment variables identify the
+process as a rank, the copy writes the file rank-N at the start. At the end it writes
+rank-N.used, with the GPU that PyTorch used. The first process of a host writes the
+UUIDs of its GPUs to gpus-HOST.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def write_report(folder: str) -> None:
             break
     else:
         return
-    # Without torchrun's variables, this may be a process that starts ranks.
+    # Without torchrun's variables, this may be torchrun itself, which starts the ranks.
     is_rank = names[0] == "RANK"
     hosts = (os.environ.get(name) for name in ("SLURMD_NODENAME", "NODE_NAME"))
     host = next(filter(None, hosts), None) or socket.gethostname()

@@ -19,15 +19,15 @@ from topoloom.launch.launchers.launcher_commands import LauncherCommand, read_co
 from topoloom.support.child_processes import run_child
 from topoloom.support.resources import core_library
 
-# Sleep, because Open MPI 5.0 hangs if programs end before all its daemons have reported
-# the start of their programs.
+# The program sleeps, because Open MPI 5.0 hangs if programs end before all its daemons
+# have reported that their programs started.
 NOOP_PROGRAM = ("sleep", "1")
 
 #: Lets a Slurm step share CPUs with other steps. Otherwise the trial waits for other
 #: steps, and the job's own step waits up to 64 s until Slurm has cleaned up.
 SHARED_CPUS = {"SLURM_OVERLAP": "1"}
 
-#: Open MPI options that name files or daemons, which may name hosts.
+#: Open MPI options that name files or daemons, from which hosts may come.
 _HOST_OPTIONS = frozenset({"rf", "app", "dvm-uri", "hnp", "tune", "am"})
 #: Long timeouts, because batch systems need seconds to start a job.
 _SECONDS_TO_WARNING, _TIMEOUT_SECONDS = 30, 900
@@ -37,21 +37,22 @@ _FILE_CHECK = (
     'for file do test -r "$file" || echo "topoloom: host $(uname -n) lacks $file" >&2; '
     f"done; exec {' '.join(NOOP_PROGRAM)}"
 )
-#: Error message of Open MPI 4 and 5.
+#: An error message of Open MPI 4 and 5.
 _NOT_ALLOCATED = re.compile(r"contained a node \(([^\s)]+)\) that is not in")
 _MISSING = re.compile(r"topoloom: (host \S+) lacks (.+)")
 
 
 def make_trial_program(files: Sequence[Path]) -> tuple[str, ...]:
-    """Return a no-op program that checks that `files`, to be preloaded, exist.
+    """Return a no-op program that checks that the files to preload exist.
 
-    If a host lacked them, its ranks would run without them, and other ranks would hang.
+    Without the files on a host, its ranks would run without them, and other ranks would
+    hang.
     """
     return ("sh", "-c", _FILE_CHECK, "sh", *map(str, files)) if files else NOOP_PROGRAM
 
 
 def check_launch(launch: Launch) -> str | None:
-    """Run a trial program; describe the missing file, if any.
+    """Run a trial program with the placement; describe the missing file, if any.
 
     Only the launcher can detect an unreachable host or a core that does not exist.
 
@@ -107,7 +108,7 @@ def _is_local(command: LauncherCommand) -> bool:
 
 
 def _may_name_hosts(option: Option) -> bool:
-    """Return whether an option names a rankfile, a file of options, or a daemon."""
+    """Return whether an option names a rankfile, an options file, or a daemon."""
     return "file" in option.text.lower() or option.name in _HOST_OPTIONS
 
 

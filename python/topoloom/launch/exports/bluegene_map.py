@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Blue Gene map file: coordinates of each rank in its block, and the core.
+"""Blue Gene map file: each rank's coordinates in the block, and its core.
 
-`x y z t` on Blue Gene/L and /P, `A B C D E T` on /Q. The file covers the whole block:
-equally many ranks per node, on cores 0, 1, ...
+Lines are `x y z t` on Blue Gene/L and /P, `A B C D E T` on /Q. The file covers the
+whole block: each node has equally many ranks, on cores 0, 1, ...
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Flux task map (RFC 34): blocks of `[first node, nodes, ranks per node, repetitions]`.
 
-Nodes are numbered from 0 in Flux's order of the job's nodes; the allocation must have
-the same order. The map covers all nodes of the job, in one line.
+Nodes are numbered from 0 in the order that Flux gives the job's nodes; the allocation
+must have the same order. The map covers all nodes of the job and takes one line.
 """
 
 from __future__ import annotations

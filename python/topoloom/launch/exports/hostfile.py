@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Open MPI hostfile: `host slots=N`, filled from the top in rank order.
 
-It can express a placement only if the ranks of each host are consecutive. Each host has
-a count, because Open MPI assumes one slot per core without a count.
+It can express a placement only if the ranks of each host are consecutive. The file
+contains a count for each host, because otherwise Open MPI assumes one slot per core.
 """
 
 from __future__ import annotations

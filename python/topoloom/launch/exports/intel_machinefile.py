@@ -2,8 +2,8 @@
 """Intel MPI machine file: `host:N`, filled from the top in rank order.
 
 A host may be listed several times. `binding=map=0,3` after a host pins its ranks to
-these CPUs in turn. For several CPUs per rank it uses bit masks, `binding=map=[11,88]`
-(hexadecimal).
+these CPUs in turn. For several CPUs per rank, the entries are hexadecimal bit masks:
+`binding=map=[11,88]`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from topoloom.launch.uniform_binding import make_cpu_mask
 
 
 def write(placement: HostPlacement) -> str:
-    """Write one line for each run of ranks on one host."""
+    """Write one line for each run of consecutive ranks on one host."""
     lines, rank = [], 0
     for host, count in placement.host_runs():
         binding = _format_binding(placement, range(rank, rank + count))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """IBM jsrun's explicit resource file (LSF): node, CPUs and GPU of each rank.
 
-Nodes are numbered from 1, in LSF's order without the launch node. CPUs are hardware
-threads, numbered as by the operating system (`cpu_index_using: physical`).
+Nodes are numbered from 1 in LSF's order, which excludes the launch node here. CPUs are
+hardware threads, numbered as by the operating system (`cpu_index_using: physical`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from topoloom._core import Error
 from topoloom.launch.export_format import ExportFormat
 from topoloom.launch.host_placement import CPUS_REMEDY, HostPlacement
-from topoloom.launch.nearest_devices import nearest_gpu_numbers
+from topoloom.launch.nearest_devices import list_nearest_gpu_numbers
 
 NAME = "jsrun-erf"
 # Ranks with the same nearest GPU share it.
@@ -24,7 +24,7 @@ def write(placement: HostPlacement) -> str:
             f"{NAME} requires CPUs, but the machine has no CPUs of its slots; "
             f"{CPUS_REMEDY}"
         )
-    gpus = nearest_gpu_numbers(placement)
+    gpus = list_nearest_gpu_numbers(placement)
     lines = [_HEAD]
     for rank, host in enumerate(placement.host.tolist()):
         gpu = "" if gpus is None else f" ; gpu: {{{gpus[rank]}}}"

@@ -50,7 +50,7 @@ FORMATS: tuple[ExportFormat, ...] = (
 
 
 def find_format(name: str) -> ExportFormat:
-    """Find a format by name; raise `topoloom.Error` with the most similar name."""
+    """Find a format by name; for an unknown name, the error suggests a similar one."""
     return find_by_name("export format", name, {each.name: each for each in FORMATS})
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """MPICH (Hydra) hostfile: `host:N`, filled from the top in rank order.
 
-Hydra accepts a host several times, so every placement can be expressed. Ranks of
-different entries of a host share no shared-memory communicator, however. Hydra rejects
-the `slots=` of Open MPI, and Open MPI the `:N` of Hydra.
+Hydra accepts a host several times, so every placement can be expressed. However, if a
+host has several entries, ranks of different entries cannot share memory. Hydra rejects
+Open MPI's `slots=`, and Open MPI rejects Hydra's `:N`.
 
 `binding=user:0+64,1+65` after a host binds its ranks to these CPUs in turn.
 """
@@ -17,7 +17,7 @@ from topoloom.launch.host_placement import HostPlacement
 
 
 def write(placement: HostPlacement) -> str:
-    """Write one line for each run of ranks on one host."""
+    """Write one line for each run of consecutive ranks on one host."""
     lines, rank = [], 0
     for host, count in placement.host_runs():
         lines.append(write_host(placement, host, range(rank, rank + count)))
@@ -26,7 +26,7 @@ def write(placement: HostPlacement) -> str:
 
 
 def write_host(placement: HostPlacement, host: int, ranks: Sequence[int]) -> str:
-    """Write the line of a host and its next ranks, with their binding if requested."""
+    """Write the line for a host's next ranks, with their binding if requested."""
     binding = ""
     if placement.bind is not None:
         bound = ("+".join(map(str, placement.cpus(rank))) for rank in ranks)

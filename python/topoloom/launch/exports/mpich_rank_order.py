@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Cray `MPICH_RANK_ORDER`: the rank on each slot, in launcher order.
 
-This is the inverse of other formats: position = slot, value = rank. The launcher starts
-equally many ranks on each node, so the format cannot express placements with free slots
-between ranks.
+Other formats list a slot per rank; here the position is the slot and the value is the
+rank. The launcher starts equally many ranks on each node, so the format cannot express
+placements with free slots between ranks.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ RANKS_PER_LINE = 32
 
 
 def write(placement: HostPlacement) -> str:
-    """Write the order; raise `topoloom.Error` if it would need empty slots."""
+    """Write the order; raise `topoloom.Error` if slots between ranks are empty."""
     counts = placement.ranks_per_host()
     used = int(np.count_nonzero(counts))
     full = int(counts[0]) if counts.size else 0

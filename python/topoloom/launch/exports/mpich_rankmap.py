@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """MPICH (Hydra) `-rankmap`: the host of each rank as an index into the host list.
 
-Indices start at 0 (Hydra's help shows 1, and crashes on an index past the list). Hydra
-accepts two forms, and the shorter form is written: `2,0,0,1`, or blocks of `(first
-host, hosts, ranks per host)`, `(vector,(2,1,1),(0,1,2),(1,1,1))`. With standard input,
-rank 0 must be on the first host: Hydra 5.0 forwards the input there.
+Indices start at 0, although Hydra's help shows 1; Hydra crashes on an index past the
+list. Hydra accepts two forms, and the shorter one is written: indices `2,0,0,1`, or
+blocks of `(first host, hosts, ranks per host)`: `(vector,(2,1,1),(0,1,2),(1,1,1))`. If
+there is standard input, rank 0 must be on the first host, because Hydra 5.0 forwards
+the input there.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ def write(placement: HostPlacement) -> str:
 
 
 def join_runs(runs: list[tuple[int, int]]) -> list[tuple[int, int, int]]:
-    """Combine runs on adjacent hosts: ``(first host, hosts, ranks per host)``."""
+    """Combine runs on adjacent hosts to ``(first host, hosts, ranks per host)``."""
     blocks: list[tuple[int, int, int]] = []
     for host, count in runs:
         if blocks:

@@ -3,7 +3,7 @@
 
 Ranks ascend: Open MPI 4.1 rejects a file in which rank 1 comes before rank 0 on one
 host. Cores have logical numbers (hwloc's order), as in Open MPI since 1.7. With
-``--use-hwthread-cpus`` these are numbers of hardware threads.
+``--use-hwthread-cpus``, hardware threads are numbered instead.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ def write(placement: HostPlacement) -> str:
 
 
 def list_first_threads(node: NodeParts) -> list[int]:
-    """List the node-wide number of the first hardware thread of each slot."""
+    """For each slot, list its first hardware thread, numbered over the node."""
     return [0, *itertools.accumulate(len(cpus) for cpus in node.cpus)]
 
 
 def list_rank_cores(placement: HostPlacement, rank: int) -> range:
-    """List the node-wide core numbers of a rank."""
+    """List the cores of a rank, numbered over the node."""
     first = int(placement.slot[rank]) * placement.cores_per_slot
     return range(first, first + placement.cores_per_slot * placement.slots_per_rank)
 

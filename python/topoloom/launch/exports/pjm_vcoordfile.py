@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Fugaku's `--vcoordfile`, and PJM's `rank-map-hostfile`: `(x,y,z)` of each rank.
 
-Coordinates are logical, inside the job's shape (`#PJM -L node=4x6x8`), with as many
+Coordinates are relative to the job's shape (`#PJM -L node=4x6x8`), and have as many
 axes as the shape. PJM cancels a job with coordinates outside this shape.
 """
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from topoloom._core import Error
 from topoloom.launch.export_format import ExportFormat
 from topoloom.launch.host_placement import HostPlacement
-from topoloom.launch.nearest_devices import nearest_gpu_numbers
+from topoloom.launch.nearest_devices import list_nearest_gpu_numbers
 
 RELIES_ON = (
     "only static rendezvous numbers hosts by --node-rank; c10d and etcd sort them by "
@@ -19,7 +19,7 @@ RELIES_ON = (
 
 
 def write(placement: HostPlacement) -> str:
-    """Write the table of hosts and GPUs; for errors see `list_nodes`."""
+    """Write the table of hosts and GPUs; errors are those of `list_nodes`."""
     lines = ["# node_rank host nproc_per_node cuda_visible_devices\n"]
     for node, (host, devices) in enumerate(list_nodes(placement)):
         gpus = ",".join(map(str, devices))
@@ -42,7 +42,7 @@ def list_nodes(placement: HostPlacement) -> list[tuple[str, list[int]]]:
         "or to slurm-hostfile for srun; or place the job by 'topoloom axes "
         "--framework NAME --to name -o FILE', which leaves ranks on their slots",
     )
-    gpus = nearest_gpu_numbers(placement) or placement.slot.tolist()
+    gpus = list_nearest_gpu_numbers(placement) or placement.slot.tolist()
     rows, rank = [], 0
     for host, count in runs:
         devices = gpus[rank : rank + count]

@@ -57,7 +57,7 @@ exec "$@"
 
 
 def write(placement: HostPlacement) -> str:
-    """Write the script; for errors see `torchrun.list_nodes`."""
+    """Write the script; errors are those of `torchrun.list_nodes`."""
     rows = torchrun.list_nodes(placement)
     lines = [_HEAD.format(name=NAME, why=torchrun.RELIES_ON)]
     short = Counter(host.partition(".")[0] for host, _ in rows)

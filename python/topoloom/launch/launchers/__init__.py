@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Launcher modules: each applies placements with one launcher."""
+"""Launcher modules, each of which applies placements with one launcher."""

@@ -27,11 +27,11 @@ def apply_by_rank_order(
     directory: Path,
     replaced: Collection[str],
 ) -> Launch | None:
-    """Let Cray MPICH renumber the ranks; remove the options `replaced`.
+    """Let Cray MPICH renumber the ranks; drop the options `replaced` of the command.
 
-    Returns None unless Cray MPICH's module is loaded, in a job, and MPICH_RANK_ORDER
-    can express the placement. Also returns None if SLURM_HOSTFILE is set, which would
-    take precedence.
+    Returns None unless this runs in a job with Cray MPICH's module loaded, and
+    MPICH_RANK_ORDER can express the placement. Also returns None if SLURM_HOSTFILE is
+    set, which would take precedence.
     """
     nodes = os.environ.get("SLURM_JOB_NODELIST")
     if not nodes or "CRAY_MPICH_VERSION" not in os.environ:

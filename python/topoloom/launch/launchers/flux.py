@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from topoloom.launch.command_line import CommandLine, Syntax, split_names
+from topoloom.launch.command_line import CommandLine, LauncherSyntax, split_names
 from topoloom.launch.launcher import Launch, reject_options
 from topoloom.support.files import write_text
 
@@ -24,13 +24,13 @@ NEEDS_SHARED_FILES = True
 IS_LOCAL_BY_DEFAULT = False
 ENVIRONMENT_OPTION = None
 
-#: Options that the placement replaces, and options that conflict with it.
+#: Options that a placement replaces, and options that conflict with a placement.
 REPLACED = frozenset({"N", "nodes"})
 PLACING = frozenset(
     {"taskmap", "requires", "tasks-per-node", "tasks-per-core", "cores", "nslots"}
 )
 
-SYNTAX = Syntax(
+SYNTAX = LauncherSyntax(
     values=dict.fromkeys(
         split_names(
             "add-file B bank begin-time c cores-per-task conf cwd D dependency env "

@@ -2,7 +2,7 @@
 """MPICH's mpiexec (Hydra): `-rankmap` if available, else an ordered hostfile.
 
 MPICH 4.0 has no ``-rankmap``. A hostfile that lists hosts repeatedly also places ranks,
-but ranks of different entries of a host cannot use shared memory windows.
+but ranks of one host that belong to different entries cannot use shared memory windows.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from topoloom.launch.command_line import CommandLine, Syntax, split_names
+from topoloom.launch.command_line import CommandLine, LauncherSyntax, split_names
 from topoloom.launch.launcher import (
     LONGEST_ARGUMENT,
     EnvironmentOption,
@@ -36,7 +36,7 @@ FILES = frozenset({"f", "hostfile", "machinefile", "machine"})
 LISTS = frozenset({"hosts", "host"})
 PLACING = ("rankmap", "ppn", "perhost", "grr", "rr", "order-nodes", "configfile")
 
-SYNTAX = Syntax(
+SYNTAX = LauncherSyntax(
     values={
         **dict.fromkeys(("genv", "env"), 2),
         **dict.fromkeys(("n", "np", "genvlist", "envlist", "wdir", *FILES, *LISTS), 1),

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Intel MPI's mpirun: a machine file that can list hosts repeatedly.
 
-The launcher derives from MPICH's Hydra. taskset binds the ranks, and Intel's pinning is
-disabled. In a batch job, Intel MPI uses the job's ranks per node instead of the machine
-file unless a variable is set.
+The launcher is derived from MPICH's Hydra. taskset binds the ranks, and Intel's pinning
+is disabled. In a batch job, Intel MPI ignores the machine file in favor of the job's
+ranks per node, unless a variable is set.
 """
 
 from __future__ import annotations

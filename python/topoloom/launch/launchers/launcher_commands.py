@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 #: Launcher modules, in the order in which they are tried.
 _LAUNCHERS = ("openmpi", "hydra", "intel", "srun", "flux")
 
-#: Programs that are run with --version. Other programs are not run.
+#: Names of programs that may be run with --version. No other program is run.
 _PROGRAMS = re.compile(r"(mpirun|mpiexec|orterun|prterun|srun|flux)([.-].*)?")
 
 
@@ -54,7 +54,7 @@ class LauncherCommand(NamedTuple):
         return self._replace(line=replace(self.line, segments=parts))
 
     def make_directory(self) -> tempfile.TemporaryDirectory[str]:
-        """Create a directory for the files that `apply` writes."""
+        """Create a temporary directory for the files that `apply` writes."""
         if self.launcher.NEEDS_SHARED_FILES:
             return make_shared_directory("run")
         return make_local_directory("run")
@@ -156,7 +156,7 @@ def list_programs(command: Sequence[str]) -> list[str]:
 
 
 def follow_links(path: Path) -> list[Path]:
-    """List the successive targets of a symbolic link, for Debian's alternatives."""
+    """List the successive targets of a symbolic link, such as Debian's alternatives."""
     found: list[Path] = []
     while path.is_symlink() and len(found) < 40:
         path = path.parent / path.readlink()
@@ -166,7 +166,7 @@ def follow_links(path: Path) -> list[Path]:
 
 @functools.cache
 def _read_version_output(program: str, _changed: int) -> tuple[str, str | None]:
-    """Return the output of ``--version``, and the first error line if it fails."""
+    """Return a program's output of ``--version``, and the error if it fails."""
     try:
         done = subprocess.run(
             [program, "--version"],

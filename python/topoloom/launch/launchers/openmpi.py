@@ -3,7 +3,8 @@
 
 A rankfile binds each rank to its cores or hardware threads. If a slot is a whole node,
 or the command disables binding (``--bind-to none``, oversubscription), the sequential
-mapper (``seq``) assigns ranks to hosts, and binding is as in the command.
+mapper (``seq``) assigns ranks to hosts. The binding options of the command then remain
+in effect.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from topoloom.launch.command_line import CommandLine, Syntax, split_names
+from topoloom.launch.command_line import CommandLine, LauncherSyntax, split_names
 from topoloom.launch.launcher import (
     EnvironmentOption,
     Launch,
@@ -45,7 +46,7 @@ PLACING_FLAGS = frozenset(
     | {"bind-to-socket", "nooversubscribe"}
 )
 
-SYNTAX = Syntax(
+SYNTAX = LauncherSyntax(
     values={
         **dict.fromkeys(("mca", "gmca", "omca", "prtemca", "gprtemca"), 2),
         **dict.fromkeys(("pmixmca", "gpmixmca", "pmca", "gpmca"), 2),
@@ -103,7 +104,7 @@ def apply(
     directory: Path,
     version: tuple[int, ...],
 ) -> Launch:
-    """Apply a placement by rankfile if slots are cores, else by sequential mapper."""
+    """Apply a placement by rankfile to bind ranks, else by sequential mapper."""
     from topoloom.launch.exports import openmpi_rankfile, slurm_hostfile
     from topoloom.launch.host_placement import PU
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Slurm's srun: `-m arbitrary` reads the host of each rank from SLURM_HOSTFILE.
 
-With Cray MPICH, ranks are renumbered instead if that can express the placement. taskset
-binds the ranks, because ``--cpu-bind`` has one list for all nodes, and has no effect
-without Slurm's ``task/affinity``.
+With Cray MPICH, ranks are renumbered instead if renumbering can express the placement.
+taskset binds the ranks, because ``--cpu-bind`` has one list for all nodes, and has no
+effect without Slurm's ``task/affinity``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from topoloom.launch.command_line import CommandLine, Syntax, split_names
+from topoloom.launch.command_line import CommandLine, LauncherSyntax, split_names
 from topoloom.launch.launcher import Launch, reject_options
 from topoloom.support.files import write_text
 from topoloom.support.hostlist import expand_hostlist
@@ -27,14 +27,14 @@ NEEDS_SHARED_FILES = True
 IS_LOCAL_BY_DEFAULT = False
 ENVIRONMENT_OPTION = None
 
-#: Options that the placement replaces, and options that conflict with it.
+#: Options that a placement replaces, and options that conflict with a placement.
 REPLACED = frozenset({"N", "nodes", "w", "nodelist"})
 PLACING = frozenset(
     {"m", "distribution", "r", "relative", "x", "exclude", "multi-prog", "X", "Z"}
     | {"ntasks-per-node", "ntasks-per-core", "ntasks-per-socket"}
 )
 
-SYNTAX = Syntax(
+SYNTAX = LauncherSyntax(
     values=dict.fromkeys(
         split_names(
             "A account b begin c cpus-per-task chdir cluster-constraint comment "

@@ -27,8 +27,8 @@ def wrap_with_taskset(
     """Bind each rank with taskset to its CPUs, if the placement binds ranks.
 
     The launcher stores the process number in the environment `variable`. Process i is
-    rank ``ranks[i]``, or i by default. Returns None if ranks are not bound, or if the
-    list is too long for a command line.
+    rank ``ranks[i]``, or rank i if `ranks` is not given. Returns None if ranks are not
+    bound, or if the list is too long for a command line.
     """
     if placement.bind is None:
         return None

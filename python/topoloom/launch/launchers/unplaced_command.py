@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Commands that start ranks in their default order; MPI ranks are renumbered later."""
+"""Commands that start ranks in the launcher's order; ranks are renumbered in MPI."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from topoloom.support.files import make_local_directory
 
 
 class UnplacedCommand(NamedTuple):
-    """Any command; `known` is None if the launcher is unknown."""
+    """Any command; `known` is None if its launcher is unknown."""
 
     command: list[str]
     known: LauncherCommand | None
@@ -36,7 +36,7 @@ class UnplacedCommand(NamedTuple):
         return self.known.rank_count() if self.known else None
 
     def make_directory(self) -> tempfile.TemporaryDirectory[str]:
-        """Create a directory, which stays empty."""
+        """Create a temporary directory, which stays empty."""
         return make_local_directory("run")
 
     def apply(self, placement: HostPlacement, directory: Path) -> Launch:
@@ -50,8 +50,9 @@ def read_unplaced_command(command: Sequence[str]) -> UnplacedCommand:
     Raises
     ------
     topoloom.Error
-        If the command has no program, or if there is standard input. Launchers forward
-        the input to their own rank 0, which may have another rank after renumbering.
+        If the command has no program, or if there is standard input. The launcher
+        forwards the input to its own rank 0, which may have another rank after
+        renumbering.
     """
     if _has_input():
         raise Error(

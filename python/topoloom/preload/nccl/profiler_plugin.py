@@ -28,7 +28,7 @@ _PLUGIN_VARIABLE = "NCCL_PROFILER_PLUGIN"
 
 
 class NcclRecording(NamedTuple):
-    """A profile, and descriptions of missing data."""
+    """A profile, and descriptions of what is missing in it."""
 
     profile: Profile
     losses: list[str]
@@ -50,7 +50,7 @@ def record_nccl(
     stdout: IO[Any] | None = None,
     then: Callable[[Profile], object],
 ) -> NcclRecording:
-    """Run a command and record the NCCL or RCCL traffic of its processes.
+    """Run a command; record the NCCL or RCCL traffic of its processes.
 
     Parameters
     ----------

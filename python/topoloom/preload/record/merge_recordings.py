@@ -28,7 +28,7 @@ class NothingRecorded(Error):
 def read_recording(
     folder: str | Path, exit_status: int = 0, time_limit: float | None = None
 ) -> Profile:
-    """Merge the recorder's files in a folder, the value of ``TOPOLOOM_RECORD``.
+    """Merge the files that recorders wrote to a folder, given by ``TOPOLOOM_RECORD``.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def read_recording(
     log = read_status_log(Path(folder))
     files = {
         file: file.stem.rpartition("-")[2]
-        # A complete recording replaces a partial recording of the same rank.
+        # A complete recording replaces partial recordings of the same rank.
         for kind in ("partial", "recording")
         for file in sorted(Path(folder).glob(f"{kind}-*.topoloom"))
     }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Temporary folder of the ranks' recordings, kept if they cannot be processed."""
+"""Temporary folder of the ranks' recordings, kept if processing them fails."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOTES = "*.topoloom"
 
 @contextlib.contextmanager
 def notes_folder(folder: str | Path, recorder: str) -> Iterator[str]:
-    """Make a temporary hidden folder inside `folder`; its name contains `recorder`.
+    """Make a temporary hidden folder in `folder`, with `recorder` in its name.
 
     Raises `topoloom.Error` if the folder is not writable.
     """
@@ -39,7 +39,8 @@ def keep_notes_on_error(
 ) -> Iterator[None]:
     """Rename the folder to a visible name if the block fails.
 
-    `notes` is a glob pattern of the files; error messages end with the hint `reader`.
+    `notes` is a glob pattern that matches the files; error messages end with `reader`,
+    a hint how to read the files.
 
     Raises
     ------

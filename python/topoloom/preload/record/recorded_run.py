@@ -84,9 +84,8 @@ def record(
     library = build_recorder(compiler)
     names, is_mpi_known = list_programs(words), bool(mpicc or launcher.forwarding)
     check_dynamic(names)
-    if (
-        len(names) > 1 or not is_mpi_known
-    ):  # Partly preloaded jobs can hang; another MPI can crash.
+    # The job can hang if only some ranks are preloaded, and crash with another MPI.
+    if len(names) > 1 or not is_mpi_known:
         check_programs(names, compiler, library, is_mpi_known, _TORCH)
     check_hosts(words, [library])
     with notes_folder(folder, "record") as notes:
@@ -166,7 +165,7 @@ def _forward_signals(job: subprocess.Popen[bytes], notes: str) -> Iterator[list[
 
 def _request_recordings(notes: str) -> None:
     """Make the ranks on this host write their counts before the launcher kills them."""
-    (Path(notes) / "ending").touch()  # Ranks then end instead of continuing.
+    (Path(notes) / "ending").touch()  # Tells the ranks to end.
     setting = f"TOPOLOOM_RECORD={notes}".encode()
     requested = 0
     for process in Path("/proc").glob("[0-9]*"):

@@ -20,7 +20,7 @@ Words = NDArray[np.int64]
 
 
 class RankRecord(NamedTuple):
-    """The counts of one rank; the columns have the order of the file format."""
+    """The counts of one rank; columns are in the order of the file format."""
 
     rank: int
     rank_count: int
@@ -33,7 +33,7 @@ class RankRecord(NamedTuple):
 
 
 def read_records(path: Path) -> list[RankRecord]:
-    """Read a file; skip a truncated last record if complete records precede it.
+    """Read a file; skip the last record if it is truncated but others are complete.
 
     Raises `topoloom.Error` if the file is not a recording.
     """

@@ -9,21 +9,23 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
-#: Terminations that a launcher or `record` causes after another rank has ended.
+#: Kinds of termination that a launcher or `record` causes after another rank has ended.
 _CAUSED_BY_LAUNCHER = (f"asked {signal.SIGURG.value}", f"signal {signal.SIGTERM.value}")
 
 
 @dataclass
 class StatusLog:
-    """Start and termination of the processes of a command."""
+    """How the processes of a command started and terminated."""
 
     #: Paths of the programs that loaded the recorder.
     programs: set[str] = field(default_factory=set)
-    #: Problems in the logs: ``other`` (MPI), ``sessions``, ``unseen`` (MPI_Init).
+    #: Problems in the logs: ``other``: the program uses another MPI; ``sessions``: only
+    #: MPI sessions; ``unseen``: MPI_Init was not seen.
     flags: set[str] = field(default_factory=set)
-    #: World -> number of ranks, and ranks that reached ``MPI_Init``.
+    #: MPI world -> number of its ranks, and the ranks that reached ``MPI_Init``.
     started: dict[str, tuple[int, set[int]]] = field(default_factory=dict)
-    #: World -> rank -> termination without ``MPI_Finalize``, such as ``exit 3``.
+    #: MPI world -> rank -> how it terminated without ``MPI_Finalize``, such as ``exit
+    #: 3``.
     ended: dict[str, dict[int, str]] = field(default_factory=dict)
 
 

@@ -2,8 +2,8 @@
 """Generates the recorder's C and Fortran wrappers from ``mpi/record/calls.txt``.
 
 Only calls that the user's ``mpi.h`` declares get a wrapper. One table therefore
-supports MPI 3.0 to 4.x, and calls beyond the declared version: Open MPI 5 declares MPI
-3.1 but has persistent collectives.
+supports MPI 3.0 to 4.x, and also calls newer than the version that ``mpi.h`` declares:
+Open MPI 5 declares MPI 3.1, but has persistent collectives.
 """
 
 from __future__ import annotations
@@ -36,11 +36,12 @@ _OTHER_TYPES = {
     "sendtypes": "const MPI_Datatype *",
     "recvtypes": "const MPI_Datatype *",
 }
-#: Prefix of a C name -> first call of its wrapper; MPI libraries call PMPI names.
+#: Prefix of a wrapped C name -> C call that the wrapper makes first; MPI libraries call
+#: PMPI names.
 _PREFIXES = {"MPI_": "enter_call()", "PMPI_": "enter_pmpi_call(CALLER)"}
 
 
-class Call(NamedTuple):
+class MpiProcedure(NamedTuple):
     """An MPI procedure to wrap; `record_call` is a C call that records it."""
 
     name: str
@@ -71,7 +72,7 @@ def write_wrappers(table: str, mpi_header: str) -> str:
     return "\n".join(parts)
 
 
-def _read_calls(table: str) -> Iterator[Call]:
+def _read_calls(table: str) -> Iterator[MpiProcedure]:
     section = ""
     for line in table.splitlines():
         if not line or line.startswith("#"):
@@ -83,16 +84,18 @@ def _read_calls(table: str) -> Iterator[Call]:
         assert match is not None, line
         name, inside, record_call = match.groups()
         parameters = inside.split(", ")
-        yield Call(name, parameters, f"record_{record_call}", section == "persistent")
+        yield MpiProcedure(
+            name, parameters, f"record_{record_call}", section == "persistent"
+        )
         if section == "collective":
-            yield Call(
+            yield MpiProcedure(
                 f"I{_decapitalize(name)}",
                 [*parameters, "request"],
                 f"record_{record_call}",
                 False,
             )
             with_info = [*parameters, "info", "request"]
-            yield Call(f"{name}_init", with_info, f"record_{record_call}", True)
+            yield MpiProcedure(f"{name}_init", with_info, f"record_{record_call}", True)
 
 
 def _decapitalize(name: str) -> str:
@@ -137,7 +140,9 @@ def _fortran_argument(name: str) -> str:
     return name if name in _BUFFERS else f"*{name}"
 
 
-def _write_record_call(call: Call, argument: Callable[[str], str], request: str) -> str:
+def _write_record_call(
+    call: MpiProcedure, argument: Callable[[str], str], request: str
+) -> str:
     function, _, inside = call.record_call.partition("(")
     words = inside.rstrip(")").split(", ")
     arguments = [argument(word) if word in call.parameters else word for word in words]
@@ -148,7 +153,7 @@ def _write_record_call(call: Call, argument: Callable[[str], str], request: str)
     return record_call
 
 
-def _write_c_wrapper(call: Call, prefix: str, large: bool) -> str:
+def _write_c_wrapper(call: MpiProcedure, prefix: str, large: bool) -> str:
     name = prefix + call.name + ("_c" if large else "")
     types = [_c_type(p, large) for p in call.parameters]
     declared = ", ".join(map("".join, zip(types, call.parameters, strict=True)))
@@ -169,8 +174,8 @@ SHIM_EXPORT int {name}({declared}) {{
 """
 
 
-def _write_fortran_wrapper(call: Call, suffix: str) -> str:
-    """Forward pointers unchanged, because they can be Fortran's MPI_BOTTOM."""
+def _write_fortran_wrapper(call: MpiProcedure, suffix: str) -> str:
+    """Pointers are forwarded unchanged, because they can be Fortran's MPI_BOTTOM."""
     name = f"mpi_{call.name.lower()}{suffix}"
     types = [_fortran_type(p) for p in call.parameters] + ["MPI_Fint *"]
     parameters = [*call.parameters, "error"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compiles shipped C sources into a cache, once per MPI or without MPI."""
+"""Compiles shipped C sources into a cache: once per MPI, or once if MPI is not used."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def build_shim(
     source_folders = [
         find_shipped(folder) for folder in (f"mpi/{name}", *folders, "mpi/shim")
     ]
-    sources = _Sources(source_folders, libraries, headers)
+    sources = _BuildSources(source_folders, libraries, headers)
     return _build_cached(
         f"{name}-{{}}.so", compiler, sources, _LIBRARY_OPTIONS, generate
     )
@@ -71,12 +71,12 @@ def build_library(
     libraries: Sequence[Path] = (),
     headers: Sequence[Path] = (),
 ) -> Path:
-    """Return the library of ``mpi/<name>`` for programs that call it.
+    """Return the library of ``mpi/<name>``, for programs that call its functions.
 
-    Arguments and errors are the same as of `build_shim`.
+    Arguments and errors are the same as for `build_shim`.
     """
     source_folders = [find_shipped(folder) for folder in (f"mpi/{name}", *folders)]
-    sources = _Sources(source_folders, libraries, headers)
+    sources = _BuildSources(source_folders, libraries, headers)
     return _build_cached(f"{name}-{{}}.so", compiler, sources, _LIBRARY_OPTIONS)
 
 
@@ -90,7 +90,7 @@ def build_program(
 ) -> Path:
     """Return the program of ``mpi/<name>`` for an MPI, compiled if necessary.
 
-    Arguments are the same as of `build_shim`; files that match a pattern of `exclude`
+    Arguments are the same as for `build_shim`; files that match a pattern in `exclude`
     are omitted.
 
     Raises
@@ -99,19 +99,19 @@ def build_program(
         For the same reasons as `build_shim`.
     """
     source_folders = [find_shipped(folder) for folder in (f"mpi/{name}", *folders)]
-    sources = _Sources(source_folders, libraries, headers, exclude)
+    sources = _BuildSources(source_folders, libraries, headers, exclude)
     return _build_cached(f"{name}-{{}}", compiler, sources, [])
 
 
 def build_library_without_mpi(folder: str, name: str, compiler: Path) -> Path:
-    """Return a library without MPI in a file `name`, compiled if necessary.
+    """Return a library that does not use MPI, with file name `name`.
 
     Raises
     ------
     topoloom.Error
-        For the same reasons as `build_shim`, except MPI.
+        For the same reasons as `build_shim`, except those related to MPI.
     """
-    sources = _Sources([find_shipped(folder)], [], []).files()
+    sources = _BuildSources([find_shipped(folder)], [], []).files()
     options = [*_OPTIONS, *_LIBRARY_OPTIONS]
     key = hashlib.blake2b(digest_size=12)
     for source in sources:
@@ -125,8 +125,8 @@ def build_library_without_mpi(folder: str, name: str, compiler: Path) -> Path:
     return library
 
 
-class _Sources(NamedTuple):
-    """Source folders, headers and libraries of a build."""
+class _BuildSources(NamedTuple):
+    """The source folders, headers and libraries that a build uses."""
 
     source_folders: Sequence[Path]
     libraries: Sequence[Path]
@@ -145,7 +145,7 @@ class _Sources(NamedTuple):
 def _build_cached(
     name: str,
     compiler: Path,
-    inputs: _Sources,
+    inputs: _BuildSources,
     more_options: Sequence[str],
     generate: Callable[[str], str] | None = None,
 ) -> Path:
@@ -163,7 +163,8 @@ def _build_cached(
     linked = [
         w for file in inputs.libraries for w in (str(file), f"-Wl,-rpath,{file.parent}")
     ]
-    # The preprocessed header contains the MPI version; -show prints its location.
+    # The preprocessed header contains the MPI's version; -show prints the MPI's
+    # location.
     for text in (generated, header, _query_compiler(compiler), *general, *linked):
         key.update(text.encode())
     library = _make_cache() / name.format(key.hexdigest())
@@ -211,12 +212,12 @@ def _compile_to(
 def _lock_target(target: Path) -> Iterator[None]:
     """Let one process at a time build the target, if file locks are supported.
 
-    The kernel releases the lock if the process dies. A process that waited for a
-    removed lock file finds the target, or builds it again.
+    The kernel releases the lock if the process dies. A process that has waited for a
+    lock file, which is now removed, finds the target or builds it again.
     """
     lock = target.with_name(f"{target.name}.lock")
     with lock.open("w") as held:
-        with contextlib.suppress(OSError):  # Some network file systems have no locks.
+        with contextlib.suppress(OSError):  # Locks can be unsupported.
             fcntl.flock(held, fcntl.LOCK_EX)
         try:
             yield

@@ -39,7 +39,7 @@ class LaunchProgram(NamedTuple):
 
     @property
     def forwarding(self) -> EnvironmentOption | None:
-        """Option that sets variables for the ranks only; None if not supported."""
+        """The option that sets variables for the ranks only; None if there is none."""
         return self.recognized.launcher.ENVIRONMENT_OPTION if self.recognized else None
 
 
@@ -56,7 +56,7 @@ def find_launcher(command: list[str]) -> LaunchProgram:
     path = Path(found).absolute()
     try:
         return LaunchProgram(path, recognize_launcher(found))
-    except Error:  # for example a script with the name mpirun
+    except Error:  # for example, a script named mpirun
         return LaunchProgram(path, None)
 
 
@@ -135,10 +135,10 @@ def add_preload(
         each_part = launcher.forwarding.is_per_program
         return _insert_options(command, options, each_part), environment
     environment.update(variables)
-    # Open MPI's mpirun, called by a script, forwards these variables to other nodes.
+    # If a script calls Open MPI's mpirun, these variables are forwarded to other nodes.
     forwarded = environment.get("OMPI_MCA_mca_base_env_list")
-    # A semicolon would end the value. A name without a value is read from the
-    # environment.
+    # A semicolon would end the value, so only the name is passed; mpirun then reads the
+    # value from the environment.
     pairs = [name if ";" in v else f"{name}={v}" for name, v in variables.items()]
     listed = ";".join([forwarded, *pairs] if forwarded else pairs)
     environment["OMPI_MCA_mca_base_env_list"] = listed
@@ -204,7 +204,7 @@ def _extract_preload(
 
 
 def _parse_variable(option: Option) -> tuple[str, str | None]:
-    """Parse ``NAME=VALUE``, ``NAME VALUE``, or ``NAME``, which has no value here."""
+    """Parse ``NAME=VALUE``, ``NAME VALUE``, or ``NAME``, whose value is then None."""
     name, equals, value = "=".join(option.values).partition("=")
     return name, value if equals else None
 
@@ -225,7 +225,7 @@ def _list_compilers(launcher: LaunchProgram) -> list[Path]:
         for path in paths
         if "." in path.name
     ]
-    if launcher.path.parent == Path("/usr/bin"):  # shared by MPIs in Debian
+    if launcher.path.parent == Path("/usr/bin"):  # shared by Debian's MPIs
         name = launcher.recognized.launcher.NAME if launcher.recognized else ""
         suffix = _SUFFIXES.get(name)
         candidates += [launcher.path.parent / f"mpicc.{suffix}"] if suffix else []

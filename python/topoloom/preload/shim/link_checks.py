@@ -18,7 +18,7 @@ _MPI_LIBRARY = re.compile(r"^\s*libmpi\w*\.so\S* => (/\S+)", re.MULTILINE)
 
 
 def is_linked_statically(program: str) -> bool:
-    """Return whether a program runs without the dynamic loader, which reads LD_PRELOAD.
+    """Return whether a program runs without the dynamic loader, ignoring LD_PRELOAD.
 
     Returns False for scripts and unreadable files.
     """
@@ -73,7 +73,7 @@ def check_programs(
     """Raise `topoloom.Error` if a program uses another or an unknown MPI.
 
     Preloading could crash such programs. If only some ranks of a job were preloaded,
-    they would hang. `advice` is appended to the message for programs without MPI.
+    they would hang. `advice` is appended to the message if a program does not use MPI.
     """
     check_dynamic(names)
     expected_libraries = find_linked_mpi(str(library))

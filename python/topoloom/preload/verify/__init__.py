@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Verifies that the ranks of a running program are on their planned hosts and CPUs."""
+"""Verifies that a running program's ranks are on their planned hosts and CPUs."""
 
 from __future__ import annotations
 

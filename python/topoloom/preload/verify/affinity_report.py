@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compares hosts and CPU affinity of a program's ranks with a planned placement."""
+"""Compares the hosts and CPU affinity of ranks with a planned placement."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class AffinityReport:
 
     @property
     def wrong(self) -> list[int]:
-        """Ranks that do not run on their planned host and CPUs."""
+        """Ranks that do not run on their planned host or CPUs."""
         accepted = {"ok"} if self.placement.bind else {"ok", "unbound"}
         return [
             rank for rank, one in enumerate(self.ranks) if one.verdict not in accepted
@@ -47,7 +47,7 @@ class AffinityReport:
 
     @property
     def holds(self) -> bool:
-        """Whether the program has the planned number of ranks, all on planned CPUs."""
+        """Whether the rank count is as planned, and all ranks are on planned CPUs."""
         return len(self.ranks) == self.placement.rank_count and not self.wrong
 
     def describe(self) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Preloads a library with which ranks report host and CPU affinity at startup."""
+"""Preloads a library that makes ranks report host and CPU affinity at startup."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from topoloom.support.files import make_shared_directory, write_text
 from topoloom.support.this_host import is_this_host
 
 _POLL_SECONDS = 0.2
-#: Time after which NFS shows a file written by another node.
+#: Maximum delay until NFS shows a file that another node has written.
 _NFS_DELAY_SECONDS = 3.0
 
 
@@ -86,7 +86,7 @@ class VerifyAgent:
         self.required = renumber or collectives is not None
         if renumber:
             self.libraries.append(build_world_library(compiler))
-        if collectives is not None:  # after the library that renumbers ranks
+        if collectives is not None:  # must follow the library that renumbers ranks
             self.libraries.append(build_collective_library(compiler))
         self.reports: list[AffinityReport] = []
         self.read_error: str | None = None

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-#: Wrapped by hand in ``mpi/world/special.c``, or correct with the original world.
+#: Functions with handwritten wrappers in ``mpi/world/special.c``, or correct with the
+#: original world.
 _NOT_WRAPPED = {
     "MPI_Abort",
     "MPI_Attr_get",

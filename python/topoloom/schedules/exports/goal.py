@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes GOAL: sends, receives and local work of every rank, and their dependences.
+"""Writes GOAL: every rank's sends, receives and local work, and their dependences.
 
 As in Topoloom's executor, the messages of a round start together, and the next round
 waits for all of them.
 
 Source: T. Hoefler, C. Siebert, A. Lumsdaine, "Group Operation Assembly Language - A
-Flexible Way to Express Collective Communication", ICPP 2009; the text form that
+Flexible Way to Express Collective Communication", ICPP 2009; this is the text form that
 LogGOPSim reads.
 """
 
@@ -14,9 +14,9 @@ from __future__ import annotations
 from topoloom._core import NetworkModel
 from topoloom.schedules.exports.rank_programs import (
     FREE,
+    LocalWork,
     RankProgram,
     Round,
-    Work,
     make_rank_programs,
 )
 from topoloom.schedules.exports.request import ExportRequest, get_single_request
@@ -72,11 +72,11 @@ class _RankWriter:
             return [self._add_work(each.after, done)]
         return done or waits
 
-    def _add_work(self, works: list[Work], waits: list[str]) -> str:
+    def _add_work(self, works: list[LocalWork], waits: list[str]) -> str:
         seconds = sum(self._estimate_seconds(work) for work in works)
         return self._add_operation(f"calc {round(seconds * 1e9)}", waits)
 
-    def _estimate_seconds(self, work: Work) -> float:
+    def _estimate_seconds(self, work: LocalWork) -> float:
         takes = self._model.reduce if work.combines else self._model.copy
         return takes(work.bytes)
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes a shell script that sets Intel MPI's algorithm variables by message size.
 
-The rules contain no rank counts and apply to any communicator: with rank counts, Intel
-MPI uses only the last rule of each count (debug output of 2021.12 and 2021.18).
+The rules contain no rank counts, so they apply to any communicator. With rank counts,
+Intel MPI would use only the last rule of each count (debug output of 2021.12 and
+2021.18).
 
 Source: Intel MPI Library 2021 Developer Reference for Linux, "I_MPI_ADJUST Family
 Environment Variables".
@@ -23,7 +24,7 @@ from topoloom.schedules.exports.request import ExportRequest
 NAME = "intel-mpi"
 USE = ". FILE && mpirun ./app"
 
-#: Intel MPI requires an upper end of every range.
+#: Intel MPI requires that every range has an upper end.
 _MAX_BYTES = 2**31 - 1
 
 _ALL_GATHER = (

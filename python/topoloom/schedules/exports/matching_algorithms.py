@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Chooses the fastest algorithm of an MPI library that matches a Topoloom schedule.
+"""Chooses an MPI library's fastest algorithm among those that match a schedule.
 
-Some algorithms require a power of two. Rules therefore cover ranges of rank counts:
-each power of two, and the counts up to the next power. The middle count represents such
-a range.
+Some algorithms require that the rank count is a power of two. Rules therefore apply to
+ranges of rank counts: each power of two is a range, and so are the counts up to the
+next power. For such a range, the fastest algorithm is computed at its middle count.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from topoloom._core import Error
 from topoloom.schedules.choose import Call, rank_schedules
-from topoloom.schedules.decisions import MAX_BYTES, find_changes
+from topoloom.schedules.decisions import MAX_BYTES, find_change_sizes
 from topoloom.schedules.exports.request import ExportRequest
 
 #: Candidate segment sizes of a chain, in bytes.
@@ -25,9 +25,9 @@ class MatchingAlgorithm(NamedTuple):
     """An algorithm of an MPI library and the schedule that sends the same messages."""
 
     algorithm: str  # name in the library
-    schedule: str  # with options; a plain ``chain`` matches any segment size
-    #: Rank counts at which they match: powers of `base` (True), all others (False), or
-    #: all (None).
+    schedule: str  # with its options; a plain ``chain`` matches any segment size
+    #: Rank counts at which algorithm and schedule match: powers of `base` (True), all
+    #: others (False), or all (None).
     powers: bool | None = None
     base: int = 2
 
@@ -43,7 +43,7 @@ class MpiFunction(NamedTuple):
     """An MPI function whose algorithm the user can select."""
 
     name: str  # name in the library
-    #: Whether rules compare the bytes of all ranks instead of one rank's bytes.
+    #: Whether rules apply to the total bytes of all ranks instead of one rank's bytes.
     counts_all_ranks: bool
     algorithms: tuple[MatchingAlgorithm, ...]
     by_size: bool = True  # whether rules can depend on the message size
@@ -70,7 +70,7 @@ def choose_algorithms(
     table: dict[str, tuple[MpiFunction, ...]],
     library: str,
 ) -> list[tuple[MpiFunction, list[RankRange]]]:
-    """Choose algorithms for the MPI functions of the requests, in table order.
+    """Choose algorithms for the requested MPI functions, in the order of `table`.
 
     Raises `topoloom.Error` if no algorithm of the library matches a schedule.
     """
@@ -146,7 +146,7 @@ def _is_equivalent(counterpart: MatchingAlgorithm, call: Call) -> bool:
         return False
     try:
         call._replace(bytes=0).schedule(counterpart.schedule)
-    except Error:  # The schedule does not support this rank count.
+    except Error:  # The schedule does not support this number of ranks.
         return False
     return True
 
@@ -169,7 +169,7 @@ def _choose_by_size(
     if call.operation == "barrier" or not function.by_size:
         found = [(0, find_best(call.bytes))]
     else:
-        found = find_changes(find_best, MAX_BYTES)
+        found = find_change_sizes(find_best, MAX_BYTES)
     for first, schedule in found:
         chain = re.fullmatch(r"chain\(segment=([0-9]+)\)", schedule)
         name, segment = ("chain", int(chain[1])) if chain else (schedule, 0)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes MPICH's collective selection file: JSON conditions that lead to algorithms.
 
-The file replaces all of MPICH's rules, so it repeats the default rules of all other
-collectives. MPICH does not backtrack: it aborts if no condition below a matching
-condition holds. This module writes options in parentheses:
-``Alltoall_intra_k_brucks(k=3)``.
+The file replaces all of MPICH's rules, so it repeats MPICH's default rules for the
+collectives that are not requested. MPICH does not backtrack: if a condition holds, but
+none of the conditions below it, MPICH aborts. This module writes options in
+parentheses: ``Alltoall_intra_k_brucks(k=3)``.
 
 Source: MPICH 4.0, ``src/mpi/coll/src/csel.c``.
 """
@@ -145,8 +145,8 @@ TABLE = {
     "scatter": _describe_single_algorithm("Scatter", "binomial", "binomial"),
 }
 
-#: Algorithms that split the vector, which requires a predefined operator, and the
-#: algorithms that MPICH uses otherwise.
+#: Algorithms that split the vector -> algorithms that MPICH uses if the operator is not
+#: predefined, because splitting requires a predefined operator.
 _SUBSTITUTES = {
     "Allreduce_intra_reduce_scatter_allgather": "Allreduce_intra_recursive_doubling",
     "Reduce_intra_reduce_scatter_gather": "Reduce_intra_binomial",
@@ -167,7 +167,7 @@ def write_rules(
 ) -> str:
     """Write rules for these functions, and MPICH's default rules for all others.
 
-    Algorithms have their names in MPICH 4.0; `new_names` maps them to other names.
+    Algorithms are named as in MPICH 4.0; `new_names` maps these names to others.
     """
     rules = {}
     for function, spans in functions:
@@ -189,7 +189,7 @@ def _make_size_rules(function: MpiFunction, span: RankRange) -> Rules:
 
 
 def _add_conditions(choice: SizeRule) -> Rules:
-    """Add conditions on operator and count if the algorithm does not support all."""
+    """Add conditions on operator and count if the algorithm requires them."""
     uncut = _SUBSTITUTES.get(choice.algorithm)
     if uncut is None:
         return choice.algorithm

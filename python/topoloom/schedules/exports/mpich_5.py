@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the selection file of MPICH 4.3 and later, where some algorithms have a radix.
+"""Writes the selection file of MPICH 4.3 and later, with radices of algorithms.
 
 MPICH rejects files with unknown names, such as MPICH 4.0's names for barriers.
 Source: MPICH 4.3 and 5.0, ``src/mpi/coll/src/csel_container.c``.
@@ -19,7 +19,7 @@ from topoloom.schedules.exports.request import ExportRequest
 NAME = "mpich-5"
 USE = mpich.USE
 
-#: Candidate radices of every schedule with a radix.
+#: Candidate radices for every schedule that has a radix.
 _RADICES = (3, 4, 8)
 _BARRIER = "Barrier_intra_k_dissemination"
 _NEW_NAMES = {"Barrier_intra_dissemination": f"{_BARRIER}(k=2)"}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """MPICH's default algorithm selection, with replaceable parts per collective.
 
-Names and thresholds are from MPICH 4.0 and 5.0, without the rules for empty messages
-(R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication
+Names and thresholds are those of MPICH 4.0 and 5.0; rules for empty messages are left
+out (R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication
 operations in MPICH", IJHPCA 2005).
 """
 
@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
-#: Name of an algorithm without "MPIR_", or rules by condition; the first match applies.
+#: Name of an algorithm, without "MPIR_"; or conditions -> rules, where the first match
+#: applies.
 Rules: TypeAlias = "str | Mapping[str, Rules]"
 
-#: Tuples of first rank count, last rank count, and rules.
+#: Tuples (first rank count, last rank count, rules).
 Decided = Sequence[tuple[int, int, Rules]]
 
 
@@ -30,7 +31,7 @@ _RuleTemplate: TypeAlias = "str | _ReplaceableRules | Mapping[str, _RuleTemplate
 def make_size_rules(
     size_measure: str, rules: Sequence[Rules], ends: Sequence[int]
 ) -> Rules:
-    """Make rules by size: each applies below its end, the last to larger sizes."""
+    """Make rules by size: each applies below its end, and the last to larger sizes."""
     if not ends:
         return rules[0]
     below = {

@@ -2,9 +2,9 @@
 """Writes MSCCL XML: the thread blocks of every GPU, each with a sequence of steps.
 
 Each thread block sends to one GPU or receives from one GPU. One more block per GPU
-copies and reduces. A step can wait for only one step of another block; further
-dependences become `nop` steps before it. Data is reduced on arrival (`rrc`) if nothing
-else in the round uses its location. Chunks are equal parts of a buffer.
+copies and reduces. A step can wait for only one step of another block; each further
+dependence becomes a `nop` step before it. Data is reduced on arrival (`rrc`) if nothing
+else in the round uses its location. Chunks are equally large parts of a buffer.
 
 Source: M. Cowan et al., "MSCCLang: Microsoft Collective Communication Language", ASPLOS
 2023, and the checks in MSCCL's parser.
@@ -19,10 +19,10 @@ from xml.etree import ElementTree
 from topoloom._core import Error
 from topoloom.schedules.exports.rank_programs import (
     BufferedMessage,
-    Place,
+    BufferPlace,
+    LocalWork,
     RankProgram,
     Round,
-    Work,
     make_rank_programs,
 )
 from topoloom.schedules.exports.request import ExportRequest, get_single_request
@@ -39,7 +39,8 @@ _COLLECTIVES = {
     "reduce-scatter": "reduce_scatter",
 }
 _REDUCTIONS = ("all-reduce", "reduce", "reduce-scatter")
-#: Limit on chunks per buffer: unequal blocks can have a common divisor of only 1 byte.
+#: Limit on chunks per buffer, because the largest chunk size that divides unequal
+#: blocks can be 1 byte.
 _MAX_CHUNKS = 1 << 14
 #: Limit on chunks per step; MSCCL has one table entry per count.
 _MAX_COUNT = 64
@@ -91,7 +92,11 @@ def write(*requests: ExportRequest) -> str:
         )
         blocks = _ThreadBlocks(chunk)
         if operation == "broadcast" and rank == request.call.root:
-            blocks.add_work(Work(False, Place("input", 0), Place("output", 0), outputs))
+            blocks.add_work(
+                LocalWork(
+                    False, BufferPlace("input", 0), BufferPlace("output", 0), outputs
+                )
+            )
         for one in program.rounds:
             blocks.add_round(one)
         blocks.write_to(gpu)
@@ -128,10 +133,10 @@ class _Step:
     """A step of a thread block; `needs` are steps of other blocks that it waits for."""
 
     kind: str
-    at: tuple[Place, Place]  # source and target, offsets in chunks
+    at: tuple[BufferPlace, BufferPlace]  # source and target, offsets in chunks
     chunks: int
     block: int
-    order: int  # index in its block
+    order: int  # index in its thread block
     needs: list[_Step]
     is_needed: bool = False
     position: int = 0  # index in the file, including `nop` steps
@@ -144,12 +149,13 @@ class _ThreadBlocks:
         self._chunk = chunk
         self._numbers: dict[tuple[int, int], int] = {}  # (target, source) -> block
         self._steps: list[list[_Step]] = []
-        #: Per block: other block -> its last step that the block has waited for.
+        #: Per block: other block -> the last step of the other block that this block
+        #: has waited for.
         self._waited: list[dict[int, int]] = []
         self._writer: dict[tuple[str, int], _Step] = {}
         self._readers: dict[tuple[str, int], list[_Step]] = {}
 
-    def add_work(self, work: Work) -> None:
+    def add_work(self, work: LocalWork) -> None:
         """Add a copy or a reduction."""
         self._add_steps(_LOCAL, "re" if work.combines else "cpy", *work[1:])
 
@@ -173,7 +179,12 @@ class _ThreadBlocks:
                 self.add_work(work)
 
     def _add_steps(
-        self, peers: tuple[int, int], kind: str, source: Place, target: Place, size: int
+        self,
+        peers: tuple[int, int],
+        kind: str,
+        source: BufferPlace,
+        target: BufferPlace,
+        size: int,
     ) -> None:
         block = self._numbers.setdefault(peers, len(self._steps))
         if block == len(self._steps):
@@ -182,7 +193,7 @@ class _ThreadBlocks:
         chunks = size // self._chunk
         for first in range(0, chunks, _MAX_COUNT):
             places = [
-                Place(place.memory, place.offset // self._chunk + first)
+                BufferPlace(place.memory, place.offset // self._chunk + first)
                 for place in (source, target)
             ]
             count = min(_MAX_COUNT, chunks - first)
@@ -192,7 +203,7 @@ class _ThreadBlocks:
             steps.append(step)
 
     def _add_dependences(self, step: _Step) -> None:
-        """Add the data dependences of a step on steps of other blocks."""
+        """Add the steps of other blocks on whose data a step depends."""
         source, target = (_list_chunks(place, step.chunks) for place in step.at)
         reads = [] if step.kind == "r" else source
         writes = [] if step.kind == "s" else target
@@ -235,13 +246,13 @@ class _ThreadBlocks:
 
 
 _LOCAL = (-1, -1)
-_NOWHERE = (Place("input", 0), Place("input", 0))
+_NOWHERE = (BufferPlace("input", 0), BufferPlace("input", 0))
 
 
 def _write_step(
     block: ElementTree.Element,
     kind: str,
-    at: tuple[Place, Place],
+    at: tuple[BufferPlace, BufferPlace],
     chunks: int,
     other: _Step | None,
     is_needed: bool,
@@ -263,12 +274,12 @@ def _write_step(
     )
 
 
-def _list_chunks(place: Place, count: int) -> list[tuple[str, int]]:
+def _list_chunks(place: BufferPlace, count: int) -> list[tuple[str, int]]:
     return [(place.memory, place.offset + i) for i in range(count)]
 
 
-def _find_reduced_messages(each: Round) -> dict[BufferedMessage, Work]:
-    """Map messages that only one reduction uses to this reduction."""
+def _find_reduced_messages(each: Round) -> dict[BufferedMessage, LocalWork]:
+    """Map each message that nothing uses except one reduction to this reduction."""
     return {
         message: work
         for message in each.receives
@@ -279,7 +290,7 @@ def _find_reduced_messages(each: Round) -> dict[BufferedMessage, Work]:
     }
 
 
-def _is_only_use(each: Round, message: BufferedMessage, work: Work) -> bool:
+def _is_only_use(each: Round, message: BufferedMessage, work: LocalWork) -> bool:
     """Return whether nothing but `work` uses the message or its result in the round."""
     others = [one for one in each.meanwhile + each.after if one is not work]
     written = [(one.at, one.bytes) for one in each.receives if one is not message]
@@ -295,7 +306,9 @@ def _is_only_use(each: Round, message: BufferedMessage, work: Work) -> bool:
     )
 
 
-def _has_overlap(place: Place, size: int, other: Place, other_size: int) -> bool:
+def _has_overlap(
+    place: BufferPlace, size: int, other: BufferPlace, other_size: int
+) -> bool:
     return (
         place.memory == other.memory
         and place.offset < other.offset + other_size

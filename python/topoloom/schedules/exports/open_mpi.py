@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes a rules file of Open MPI's component coll/tuned: algorithm numbers by size.
 
-A call uses the rules with the largest rank count up to its communicator size, and of
-these the rule with the largest size up to its message size. Algorithm 0 selects Open
-MPI's default. Numbers of functions and algorithms are from Open MPI 4.1 and 5.0
-(``ompi_info --param coll tuned --level 9``).
+A call uses the rules for the largest rank count that does not exceed its communicator
+size. Among these, it uses the rule for the largest size that does not exceed its
+message size. Algorithm 0 selects Open MPI's default. Numbers of functions and
+algorithms are from Open MPI 4.1 and 5.0 (``ompi_info --param coll tuned --level 9``).
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ def write_rules(functions: list[tuple[MpiFunction, list[RankRange]]]) -> str:
 
 
 def _list_rank_rules(spans: list[RankRange]) -> list[tuple[int, list[SizeRule]]]:
-    """List rules by their smallest rank count; gaps get Open MPI's defaults."""
+    """List (lowest rank count, rules); gaps between ranges get Open MPI's defaults."""
     rules: list[tuple[int, list[SizeRule]]] = []
     for span in spans:
         if rules and rules[-1][0] == span.first:

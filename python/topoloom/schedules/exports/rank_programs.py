@@ -7,45 +7,45 @@ from typing import NamedTuple
 
 from topoloom._core import Error, NetworkModel, Schedule, rank_program
 
-#: Limit on messages; a file at the limit has about 1 GB.
+#: Maximum number of messages; a file with so many messages has about 1 GB.
 MAX_MESSAGES = 1 << 22
 
-#: A model in which messages and work take no time.
+#: A cost model in which messages and work take no time.
 FREE = NetworkModel.regimes([(0.0, 0.0, None)])
 
 
-class Place(NamedTuple):
+class BufferPlace(NamedTuple):
     """An offset in the memory `input`, `output` or `scratch`."""
 
     memory: str
     offset: int
 
 
-class Work(NamedTuple):
+class LocalWork(NamedTuple):
     """A copy, or a reduction that sets the target to source (op) target."""
 
     combines: bool
-    source: Place
-    target: Place
+    source: BufferPlace
+    target: BufferPlace
     bytes: int
 
 
 class BufferedMessage(NamedTuple):
-    """A message to or from a peer, and the place of its buffer."""
+    """A message to or from a peer, and where its buffer is."""
 
     peer: int
-    at: Place
+    at: BufferPlace
     bytes: int
 
 
 class Round(NamedTuple):
     """Messages, and the work before, during and after their transfer."""
 
-    before: list[Work]
+    before: list[LocalWork]
     receives: list[BufferedMessage]
     sends: list[BufferedMessage]
-    meanwhile: list[Work]
-    after: list[Work]
+    meanwhile: list[LocalWork]
+    after: list[LocalWork]
 
     def messages(self) -> list[BufferedMessage]:
         """List all messages, receives first."""
@@ -79,11 +79,23 @@ def _make_rank_program(schedule: Schedule, rank: int) -> RankProgram:
         scratch,
         [
             Round(
-                [Work(c, Place(*a), Place(*b), n) for c, a, b, n in before],
-                [BufferedMessage(peer, Place(*at), n) for peer, at, n in receives],
-                [BufferedMessage(peer, Place(*at), n) for peer, at, n in sends],
-                [Work(c, Place(*a), Place(*b), n) for c, a, b, n in meanwhile],
-                [Work(c, Place(*a), Place(*b), n) for c, a, b, n in after],
+                [
+                    LocalWork(c, BufferPlace(*a), BufferPlace(*b), n)
+                    for c, a, b, n in before
+                ],
+                [
+                    BufferedMessage(peer, BufferPlace(*at), n)
+                    for peer, at, n in receives
+                ],
+                [BufferedMessage(peer, BufferPlace(*at), n) for peer, at, n in sends],
+                [
+                    LocalWork(c, BufferPlace(*a), BufferPlace(*b), n)
+                    for c, a, b, n in meanwhile
+                ],
+                [
+                    LocalWork(c, BufferPlace(*a), BufferPlace(*b), n)
+                    for c, a, b, n in after
+                ],
             )
             for before, receives, sends, meanwhile, after in rounds
         ],

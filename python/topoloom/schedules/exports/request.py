@@ -17,7 +17,7 @@ class ExportRequest(NamedTuple):
     best: str  # name of the fastest schedule
     #: Message costs; None: the machine's, which requires `slots`.
     model: NetworkModel | None
-    slots: RankSlots | None = None  # With slots, costs include link contention.
+    slots: RankSlots | None = None  # If given, costs include link contention.
 
     @property
     def schedule(self) -> Schedule:

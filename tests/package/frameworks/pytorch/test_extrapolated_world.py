@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Messages of a whole world follow from a few played ranks."""
+"""The messages of a whole world are extrapolated from a few emulated ranks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from topoloom._core import Error
 
 from topoloom.frameworks.device_mesh import DeviceMeshJob
 from topoloom.frameworks.pytorch import injected
-from topoloom.frameworks.pytorch.fake_world import extrapolate
+from topoloom.frameworks.pytorch.fake_world import extrapolate_trace
 from topoloom.frameworks.pytorch.process_notes import (
     ProcessNotes,
     merge_notes,
@@ -32,7 +32,7 @@ PART = 1 << 19
 
 
 def list_groups(axis: int, shape: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """List the groups of an axis of a mesh, whose last axis is the fastest."""
+    """List the groups along an axis of a mesh; the mesh's last axis is the fastest."""
     ranks = np.arange(prod(shape)).reshape(shape)
     rows = np.moveaxis(ranks, axis, -1).reshape(-1, shape[axis])
     return [tuple(row) for row in rows.tolist()]
@@ -68,7 +68,7 @@ def make_notes(rank: int, shape: tuple[int, ...], stages: int) -> ProcessNotes:
 
 
 def is_same_trace(one: Trace, other: Trace) -> bool:
-    """Compare two traces call by call."""
+    """Return whether two traces have the same calls."""
     return list_counts(one.profile()) == list_counts(other.profile())
 
 
@@ -81,23 +81,24 @@ def list_counts(profile: Profile) -> list[tuple[Any, ...]]:
 
 
 @given(st.lists(st.integers(1, 4), min_size=2, max_size=4).map(tuple))
-def test_one_played_rank_per_stage_is_enough(shape: tuple[int, ...]) -> None:
+def test_one_emulated_rank_per_stage_is_enough(shape: tuple[int, ...]) -> None:
     world, stages = prod(shape), shape[0]
     everyone = [make_notes(rank, shape, stages) for rank in range(world)]
-    few = extrapolate(everyone[:: world // stages])
+    few = extrapolate_trace(everyone[:: world // stages])
     assert not few.losses
     assert is_same_trace(few, merge_notes(everyone))
-    assert is_same_trace(extrapolate(everyone), few)
+    assert is_same_trace(extrapolate_trace(everyone), few)
 
 
 def test_a_world_of_1024_ranks_sends_the_messages_of_its_axes() -> None:
     """An FSDP job: rings along axes replicate, shard and tp, a chain along pp.
 
-    The pattern has rings in both directions along an axis; calls use only one.
+    The pattern `ring` sends in both directions along an axis, but the recorded calls
+    send in only one.
     """
     job = DeviceMeshJob(replicate=4, shard=8, tp=8, pp=4)
     shape = (4, 4, 8, 8)
-    found = extrapolate(
+    found = extrapolate_trace(
         [make_notes(stage * 256, shape, 4) for stage in range(4)]
     ).profile()
     sizes = {"replicate": 4, "shard": 8, "tp": 8}
@@ -118,7 +119,7 @@ def test_a_world_of_1024_ranks_sends_the_messages_of_its_axes() -> None:
 
 
 def sum_bytes_by_pair(graph: Any) -> dict[tuple[int, int], int]:
-    """Add up the bytes of each pair of ranks in both directions."""
+    """Add up the bytes between each pair of ranks, over both directions."""
     sums: dict[tuple[int, int], int] = {}
     for source, target, size, _ in edge_rows(graph).tolist():
         pair = min(source, target), max(source, target)
@@ -126,18 +127,18 @@ def sum_bytes_by_pair(graph: Any) -> dict[tuple[int, int], int]:
     return sums
 
 
-def test_inconsistent_played_ranks_are_reported() -> None:
+def test_inconsistent_emulated_ranks_are_reported() -> None:
     few = [make_notes(rank, (2, 4), 2) for rank in (0, 4)]
     every = [one["args"] for one in few[1].events]
     [args] = [one for one in every if one["Collective name"] == "allreduce"]
     args["Calls"] = 5
-    [loss] = extrapolate(few).losses
+    [loss] = extrapolate_trace(few).losses
     assert "rank 0 has 3 of 5 calls of allreduce with 16 bytes in a group of 8" in loss
 
 
 def test_worlds_of_different_sizes_are_refused() -> None:
     two = [make_notes(0, (2, 2), 2), make_notes(0, (2, 3), 2)]
-    for join in (merge_notes, extrapolate):
+    for join in (merge_notes, extrapolate_trace):
         with pytest.raises(Error, match="worlds of"):
             join(two)
 

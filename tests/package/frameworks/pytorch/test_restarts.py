@@ -49,5 +49,5 @@ def test_a_rank_of_two_jobs_is_refused(
 ) -> None:
     first, second = attempts
     jobs = [make_notes(0, "a 2", "a 1", first), make_notes(0, "a 6", agent, second)]
-    with pytest.raises(Error, match="rank 0 twice, as in two jobs"):
+    with pytest.raises(Error, match="rank 0 twice, as two jobs would"):
         select_last_starts(jobs)

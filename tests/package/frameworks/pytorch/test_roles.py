@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One played rank per role gives the messages of the whole world."""
+"""One emulated rank per role gives the messages of the whole world."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from topoloom.frameworks.pytorch import injected
-from topoloom.frameworks.pytorch.fake_world import extrapolate
+from topoloom.frameworks.pytorch.fake_world import extrapolate_trace
 from topoloom.frameworks.pytorch.process_notes import ProcessNotes, merge_notes
 from topoloom.graphs.traces.trace import Trace
 
@@ -20,7 +20,7 @@ Members = tuple[int, ...]
 
 
 def is_same_trace(one: Trace, other: Trace) -> bool:
-    """Compare two traces call by call."""
+    """Return whether two traces have the same calls."""
     return list_counts(one) == list_counts(other)
 
 
@@ -33,7 +33,7 @@ def list_counts(trace: Trace) -> list[tuple[Any, ...]]:
     return sorted(records) + sorted(map(tuple, profile.traffic.tolist()))
 
 
-class Job(NamedTuple):
+class PipelineJob(NamedTuple):
     """A mesh, slowest axis first, with an optionally interleaved pipeline."""
 
     axes: tuple[tuple[str, int], ...]
@@ -51,7 +51,7 @@ class Job(NamedTuple):
         return prod(self.shape)
 
     def list_groups_along(self, *names: str) -> list[Members]:
-        """List the groups along an axis, or along several at once."""
+        """List the groups along an axis, or along several combined axes."""
         ranks = np.arange(self.rank_count).reshape(self.shape)
         inner = [i for i, (name, _) in enumerate(self.axes) if name in names]
         outer = [i for i in range(len(self.axes)) if i not in inner]
@@ -69,7 +69,7 @@ class Job(NamedTuple):
         return [tuple(range(self.rank_count)), *found, *ends]
 
     def find_rank(self, **places: int) -> int:
-        """Return the rank at these positions and at position 0 of the other axes."""
+        """Return the rank at these positions, and at position 0 along other axes."""
         at = [places.get(name, 0) for name, _ in self.axes]
         return int(np.ravel_multi_index(at, self.shape))
 
@@ -77,7 +77,7 @@ class Job(NamedTuple):
         """List one rank per role: both ends of a pipeline and a stage between them."""
         sizes = dict(self.axes)
         stages = {0, min(1, sizes["pp"] - 1), sizes["pp"] - 1}
-        # The two ranks of a pair may differ like the ends of a pipeline.
+        # In a cp group of two, the ranks may differ, as the two ends of a pipeline do.
         parts = range(2 if sizes["cp"] == 2 else 1)
         named = product(stages, parts)
         return sorted(
@@ -85,7 +85,7 @@ class Job(NamedTuple):
         )
 
 
-def make_role_notes(rank: int, job: Job) -> ProcessNotes:
+def make_role_notes(rank: int, job: PipelineJob) -> ProcessNotes:
     """Create the notes of a rank after some steps of 1F1B with ring attention."""
     events: list[dict[str, Any]] = []
     everyone = tuple(range(job.rank_count))
@@ -142,7 +142,7 @@ def make_role_notes(rank: int, job: Job) -> ProcessNotes:
 
 sizes = st.tuples(*[st.integers(1, most) for most in (2, 5, 3, 4)])
 jobs = st.builds(
-    lambda order, sizes, *flags: Job(
+    lambda order, sizes, *flags: PipelineJob(
         tuple((name, dict(zip(("tp", "pp", "dp", "cp"), sizes, strict=True))[name])
               for name in order), *flags),
     st.permutations(["tp", "pp", "dp", "cp"]), sizes, st.booleans(), st.booleans(),
@@ -150,25 +150,27 @@ jobs = st.builds(
 
 
 @given(jobs, st.data())
-def test_one_played_rank_per_role_is_enough(job: Job, data: st.DataObject) -> None:
+def test_one_emulated_rank_per_role_is_enough(
+    job: PipelineJob, data: st.DataObject
+) -> None:
     everyone = [make_role_notes(rank, job) for rank in range(job.rank_count)]
     others = {
         name: data.draw(st.integers(0, size - 1))
         for name, size in job.axes
         if name in ("tp", "dp")
     }
-    few = extrapolate([everyone[rank] for rank in job.list_roles(**others)])
+    few = extrapolate_trace([everyone[rank] for rank in job.list_roles(**others)])
     assert not few.losses
     assert is_same_trace(few, merge_notes(everyone))
-    all_played = extrapolate(everyone)
-    assert not all_played.losses
-    assert is_same_trace(all_played, merge_notes(everyone))
+    all_emulated = extrapolate_trace(everyone)
+    assert not all_emulated.losses
+    assert is_same_trace(all_emulated, merge_notes(everyone))
 
 
-def test_roles_that_were_not_played_are_named_with_a_rank_of_each() -> None:
-    job = Job((("tp", 2), ("pp", 4), ("dp", 3), ("cp", 1)))
+def test_roles_that_were_not_emulated_are_named_with_a_rank_of_each() -> None:
+    job = PipelineJob((("tp", 2), ("pp", 4), ("dp", 3), ("cp", 1)))
     every = [make_role_notes(rank, job) for rank in range(job.rank_count)]
-    [loss, *_] = extrapolate([every[0], every[9]]).losses
+    [loss, *_] = extrapolate_trace([every[0], every[9]]).losses
     assert loss == (
         "rank 3 and 11 others: no rank was emulated at their index in groups shaped as "
         "[0, 3, 6, 9]; emulate 3, 6, too"
@@ -177,28 +179,28 @@ def test_roles_that_were_not_played_are_named_with_a_rank_of_each() -> None:
 
 @pytest.mark.parametrize("size", [3, 4, 7])
 def test_no_message_wraps_around_a_pipeline(size: int) -> None:
-    """A first stage that is played alone is not extended to a ring."""
-    job = Job((("dp", 2), ("pp", size), ("tp", 1), ("cp", 1)))
-    found = extrapolate([make_role_notes(1, job)])
+    """Only one stage is emulated; the pipeline is not extrapolated as a ring."""
+    job = PipelineJob((("dp", 2), ("pp", size), ("tp", 1), ("cp", 1)))
+    found = extrapolate_trace([make_role_notes(1, job)])
     assert any("emulate 0" in loss for loss in found.losses)
     for _, source, target, _ in found.messages:
         assert abs(source - target) == 1
 
 
 def test_messages_with_inconsistent_ends_are_named() -> None:
-    job = Job((("dp", 2), ("pp", 4), ("tp", 1), ("cp", 1)))
+    job = PipelineJob((("dp", 2), ("pp", 4), ("tp", 1), ("cp", 1)))
     every = [make_role_notes(rank, job) for rank in range(4)]
     [sent] = [
         event["args"] for event in every[1].events if event["args"].get("Dst Rank") == 2
     ]
     sent["In msg nelems"] += 1
-    [loss] = extrapolate(every).losses
+    [loss] = extrapolate_trace(every).losses
     assert loss == "rank 2 receives 192 bytes from rank 1, which sends 195"
 
 
 def test_ranks_with_different_calls_get_different_roles() -> None:
-    """Only stage 1 of mesh dp, pp communicates, not the ranks after the played one."""
-    job = Job((("dp", 4), ("pp", 2)))
+    """On the mesh dp, pp, only stage 1 communicates, but not all ranks after 0."""
+    job = PipelineJob((("dp", 4), ("pp", 2)))
     world, listed = (
         job.rank_count,
         job.list_groups_along("dp") + job.list_groups_along("pp"),
@@ -211,6 +213,6 @@ def test_ranks_with_different_calls_get_different_roles() -> None:
             events[0]["args"]["Calls"] = 1
         return ProcessNotes(rank, world, events, listed, {}, "")
 
-    few = extrapolate([make_notes(0), make_notes(1)])
+    few = extrapolate_trace([make_notes(0), make_notes(1)])
     assert not few.losses
     assert is_same_trace(few, merge_notes([make_notes(rank) for rank in range(world)]))

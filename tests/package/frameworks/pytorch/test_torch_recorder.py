@@ -2,7 +2,7 @@
 """`topoloom record` of PyTorch programs, with a stub that moves no data.
 
 PyTorch is too large to install for a test; `make bench-ai ARGS='--only recorder'` uses
-the real one. The stub has the parts of its dispatcher that the recorder uses.
+the real PyTorch. The stub has the parts of PyTorch's dispatcher that the recorder uses.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ rank, world = dist.get_rank(), dist.get_world_size()
 
 @pytest.fixture(autouse=True)
 def torch_stub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Let programs import the stub and a user's sitecustomize."""
+    """Let programs import the stub, and a sitecustomize of the user."""
     (tmp_path / "sitecustomize.py").write_text(
         "import builtins\nbuiltins.ours = mine = 3\n"
     )
@@ -60,7 +60,7 @@ def write_single_process(program: str) -> list[str]:
 
 
 def load_calls(file: str = "p.npz") -> dict[tuple[str, tuple[int, ...], int, int], int]:
-    """Map (operation, members, root, bytes) to the calls in a recorded file."""
+    """Map (operation, members, root, bytes) to the number of calls in a recording."""
     profile = load_profile(file)
     return {
         (OPERATIONS[o], tuple(profile.communicators[c].tolist()), root, size): count
@@ -69,7 +69,7 @@ def load_calls(file: str = "p.npz") -> dict[tuple[str, tuple[int, ...], int, int
 
 
 def load_messages(kind: str) -> dict[tuple[int, int], tuple[int, int]]:
-    """Map each pair to the bytes and messages of one kind."""
+    """Map each pair of ranks to its bytes and messages of one kind."""
     traffic = load_profile("p.npz").traffic.tolist()
     return {(s, t): (b, n) for _, k, s, t, b, n in traffic if KINDS[k] == kind}
 
@@ -104,7 +104,7 @@ dist.destroy_process_group()
 
 
 def test_uneven_exchanges_are_counted_by_pair(topoloom: Command) -> None:
-    """Some ranks send equal parts; a later, even exchange has another size."""
+    """Some ranks send equal parts; a later exchange is even, with another size."""
     done = topoloom("record", "-o", "p.npz", *write_torchrun_job("""\
 rows = [[3, 3, 3], [1, 0, 2], [4, 4, 4]]
 go, come = rows[rank], [row[rank] for row in rows]
@@ -220,7 +220,7 @@ def test_two_jobs_in_a_command_are_refused(topoloom: Command) -> None:
     job = shlex.join(words)
     done = topoloom("record", "-o", "p.npz", "--", "sh", "-c", f"{job}; {job}")
     assert done.status
-    assert "twice, as in two jobs; record each job separately" in done.err  # 0 or 1
+    assert "twice, as two jobs would; record each job separately" in done.err  # 0 or 1
     assert not [*Path().glob("*topoloom*"), *Path().glob("*.npz")]
 
 
@@ -257,7 +257,7 @@ def test_counts_outlive_a_failed_write(
 def test_a_program_without_the_recorder_does_not_hang(
     topoloom: Command,
 ) -> None:
-    """The recorder finds no port to listen on."""
+    """The port that the recorder would replace is invalid, so the program ends."""
     Path("train.py").write_text("""\
 import os
 raise SystemExit(7 * (int(os.environ["MASTER_PORT"]) >= 1 << 16))
@@ -285,8 +285,8 @@ if stage > 0:
 """
 
 
-def test_a_few_played_ranks_give_the_graph_of_the_world(topoloom: Command) -> None:
-    """Playing one rank per stage or every rank gives the same world."""
+def test_a_few_emulated_ranks_give_the_graph_of_the_world(topoloom: Command) -> None:
+    """Emulating one rank per stage, or every rank, gives the same world."""
     command = write_single_process(WORLD)
     done = topoloom("record", "--world", 16, "--rank", "0,4,8,12", "-o", "p.npz",
                     *command)  # fmt: skip
@@ -302,7 +302,7 @@ def test_a_few_played_ranks_give_the_graph_of_the_world(topoloom: Command) -> No
     assert (load_calls(), load_messages("send")) == (few, sent)
 
 
-def test_roles_that_were_not_played_are_reported(topoloom: Command) -> None:
+def test_roles_that_were_not_emulated_are_reported(topoloom: Command) -> None:
     first = topoloom("record", "--world", 64, "-o", "p.npz", *write_single_process("""\
 if rank < 32:
     dist.recv(Tensor(50), rank + 32)
@@ -312,7 +312,7 @@ if rank < 32:
     assert "emulate rank 32, too" in first.err
 
 
-def test_groups_with_other_shapes_than_the_played_rank_are_reported(
+def test_groups_with_other_shapes_than_the_emulated_rank_are_reported(
     topoloom: Command,
 ) -> None:
     done = topoloom("record", "--world", 8, "-o", "p.npz", *write_single_process("""\
@@ -362,7 +362,7 @@ def test_impossible_worlds_are_refused(
     ("options", "named"),
     [(["-I"], "-I"), (["-uE"], "-E"), (["-X", "dev", "-S"], "-S"), (["-c", "-I"], "")],
 )
-def test_python_without_the_recorder_plays_no_rank(
+def test_python_without_the_recorder_emulates_no_rank(
     topoloom: Command, options: list[str], named: str
 ) -> None:
     done = topoloom("record", "-o", "p.npz", "--world", 8, "--", sys.executable,
@@ -373,7 +373,7 @@ def test_python_without_the_recorder_plays_no_rank(
     assert done.status
 
 
-def test_torchrun_cannot_be_combined_with_a_played_world(topoloom: Command) -> None:
+def test_torchrun_cannot_be_combined_with_an_emulated_world(topoloom: Command) -> None:
     done = topoloom("record", "-o", "p.npz", "--world", 8, *write_torchrun_job(""))
     assert "torchrun starts all ranks" in done.err
     assert done.status

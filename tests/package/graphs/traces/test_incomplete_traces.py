@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Missing parts of traces are reported in one line, and skipped only on request."""
+"""Missing parts of traces are reported in one line, and ignored only on request."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 from trace_writers import (
-    Job,
-    Step,
+    JobStep,
+    MeshJob,
     write_chakra,
     write_flight_recorder,
     write_hlo,
@@ -27,7 +27,9 @@ from topoloom.graphs.traces.hlo import read_hlo
 from topoloom.graphs.traces.replica_groups import parse_groups
 from topoloom.graphs.traces.trace_formats import IncompleteTraceError, read_trace
 
-JOB = Job((2, 2, 1), (Step("allreduce", (0, 1), 4, 3), Step("send", (1,), 8, 1)))
+JOB = MeshJob(
+    (2, 2, 1), (JobStep("allreduce", (0, 1), 4, 3), JobStep("send", (1,), 8, 1))
+)
 
 
 @pytest.fixture
@@ -53,13 +55,13 @@ def read_losses(folder: Path, message: str) -> list[str]:
 def test_chakra_traces_without_nccl_kernels_are_refused(
     folder: Path,
 ) -> None:
-    write_chakra(Job((2, 2, 1), ()), folder)
+    write_chakra(MeshJob((2, 2, 1), ()), folder)
     (loss,) = read_losses(folder, "no node communicates")
     assert "NCCL's kernels" in loss
 
 
 def test_groups_of_gloo_are_checked_against_sizes_of_collectives(folder: Path) -> None:
-    job = Job((4, 1, 1), (Step("allgather", (0,), 8, 1),))
+    job = MeshJob((4, 1, 1), (JobStep("allgather", (0,), 8, 1),))
     write_flight_recorder(job, folder, is_gloo=True)
     assert read_trace(folder).losses == []
     (folder / "nccl_trace_rank_2").unlink()
@@ -111,7 +113,7 @@ def test_ranks_without_traces_are_named(folder: Path) -> None:
 
 
 def test_uneven_all_to_alls_need_split_sizes(folder: Path) -> None:
-    job = Job((1, 2, 1), (Step("alltoall", (1,), 4, 1),))
+    job = MeshJob((1, 2, 1), (JobStep("alltoall", (1,), 4, 1),))
     write_flight_recorder(job, folder, as_pickle=False)
 
     def set_uneven_output(dump: dict) -> None:  # type: ignore[type-arg]
@@ -122,7 +124,7 @@ def test_uneven_all_to_alls_need_split_sizes(folder: Path) -> None:
 
 
 def test_kineto_has_split_sizes(folder: Path) -> None:
-    job = Job((1, 2, 1), (Step("alltoall", (1,), 4, 1),))
+    job = MeshJob((1, 2, 1), (JobStep("alltoall", (1,), 4, 1),))
     write_kineto(job, folder)
 
     def set_input_split(document: dict, text: str = "[3, 5]") -> None:  # type: ignore[type-arg]
@@ -182,7 +184,7 @@ def test_gaps_and_cut_lines_of_an_inspector_are_counted(folder: Path) -> None:
     ],
 )
 def test_truncated_files_are_named(
-    folder: Path, write: Callable[[Job, Path], None], name: str, message: str
+    folder: Path, write: Callable[[MeshJob, Path], None], name: str, message: str
 ) -> None:
     write(JOB, folder)
     file = folder / name
@@ -258,9 +260,10 @@ def test_invalid_replica_groups_have_a_reason(text: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("attributes", "groups"),
     [
-        # Groups of replicas within each partition; device = replica * 2 + partition.
+        # Groups of replicas, separately for each partition; device = replica * 2 +
+        # partition.
         ("replica_groups={{0,1}}", [[0, 2], [1, 3]]),
-        # Groups of replicas that include all their partitions.
+        # Groups of replicas, each with all of its partitions.
         ("channel_id=1, replica_groups={{0},{1}}", [[0, 1], [2, 3]]),
         ("channel_id=1, replica_groups={{0,1}}", [[0, 1, 2, 3]]),
         # Groups of devices.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One job, traced in any supported format, gives one graph."""
+"""A job gives the same graph, whichever supported format its trace has."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 from trace_writers import (
-    Job,
-    Step,
+    JobStep,
+    MeshJob,
     write_chakra,
     write_flight_recorder,
     write_goal,
@@ -34,7 +34,7 @@ from topoloom.tasks import import_pattern
 if TYPE_CHECKING:
     from tests.conftest import Command
 
-WRITERS: dict[str, Callable[[Job, Path], None]] = {
+WRITERS: dict[str, Callable[[MeshJob, Path], None]] = {
     "hlo, lists": partial(write_hlo, syntax="lists"),
     "hlo, iota": partial(write_hlo, syntax="iota"),
     "hlo, mesh": partial(write_hlo, syntax="mesh"),
@@ -47,12 +47,12 @@ WRITERS: dict[str, Callable[[Job, Path], None]] = {
     "goal": write_goal,
 }
 
-#: A collective of all ranks, which aligns the lines of Inspector files.
-WORLD = Step("allreduce", (0, 1, 2), 1, 1)
+#: A collective of all ranks, by which the lines of Inspector files are aligned.
+WORLD = JobStep("allreduce", (0, 1, 2), 1, 1)
 
 
 @st.composite
-def draw_job(draw: st.DrawFn) -> Job:
+def draw_job(draw: st.DrawFn) -> MeshJob:
     sizes = draw(st.sampled_from([(2, 2, 2), (2, 3, 2), (3, 2, 1), (1, 4, 2)]))
     wide = [axis for axis, size in enumerate(sizes) if size > 1]
     steps = []
@@ -65,8 +65,8 @@ def draw_job(draw: st.DrawFn) -> Job:
         most = 1 if operation == "send" else len(wide)
         axes = draw(st.sets(st.sampled_from(wide), min_size=1, max_size=most))
         count, times = draw(st.integers(1, 5000)), draw(st.integers(1, 3))
-        steps.append(Step(operation, tuple(sorted(axes)), count, times))
-    return Job(sizes, (WORLD, *steps))
+        steps.append(JobStep(operation, tuple(sorted(axes)), count, times))
+    return MeshJob(sizes, (WORLD, *steps))
 
 
 def import_edges(path: Path) -> list[list[int]]:
@@ -75,7 +75,7 @@ def import_edges(path: Path) -> list[list[int]]:
 
 @given(draw_job())
 @settings(max_examples=15)
-def test_all_importers_give_the_same_graph_of_a_job(job: Job) -> None:
+def test_all_importers_give_the_same_graph_of_a_job(job: MeshJob) -> None:
     expected = np.stack(job.compute_messages(), axis=1).tolist()
     for name, write in WRITERS.items():
         with tempfile.TemporaryDirectory() as folder:
@@ -86,13 +86,14 @@ def test_all_importers_give_the_same_graph_of_a_job(job: Job) -> None:
 
 
 @given(draw_job())
-def test_the_mesh_is_found_from_the_groups(job: Job) -> None:
+def test_the_mesh_is_found_from_the_groups(job: MeshJob) -> None:
     with tempfile.TemporaryDirectory() as folder:
         write_hlo(job, Path(folder), "iota")
         profile = read_trace(folder).profile
     found = infer_mesh(profile)
     assert np.prod(list(found.mesh.values())) == job.rank_count
-    # Axes of the job are axes of the mesh, unless they are only used together.
+    # Each axis of the job is an axis of the mesh, unless it is used only together with
+    # another one.
     cuts = np.cumprod([1, *found.mesh.values()]).tolist()
     assert set(cuts) <= set(np.cumprod([1, *job.sizes[::-1]]).tolist())
     for step in job.steps:
@@ -109,12 +110,12 @@ def test_the_mesh_is_found_from_the_groups(job: Job) -> None:
 
 def test_a_mesh_whose_axes_are_all_used_is_found_completely(tmp_path: Path) -> None:
     steps = (
-        Step("allreduce", (2,), 256, 3),
-        Step("allgather", (1,), 64, 1),
-        Step("alltoall", (0,), 32, 2),
-        Step("reduce_scatter", (0, 2), 8, 1),
+        JobStep("allreduce", (2,), 256, 3),
+        JobStep("allgather", (1,), 64, 1),
+        JobStep("alltoall", (0,), 32, 2),
+        JobStep("reduce_scatter", (0, 2), 8, 1),
     )
-    write_hlo(Job((4, 2, 3), steps), tmp_path, "mesh")
+    write_hlo(MeshJob((4, 2, 3), steps), tmp_path, "mesh")
     found = infer_mesh(read_trace(tmp_path).profile)
     assert found.mesh == {"axis1": 3, "axis2": 2, "axis3": 4}
     operations = [tuple(one) for one in found.operations]
@@ -131,7 +132,7 @@ def test_a_mesh_whose_axes_are_all_used_is_found_completely(tmp_path: Path) -> N
 
 
 def record_uneven_exchange(groups: Sequence[tuple[int, ...]], ranks: int) -> Profile:
-    """Exchange different bytes between pairs of each group; one pair is empty."""
+    """Exchange different numbers of bytes, also none, between pairs of each group."""
     trace = Trace(ranks)
     for members in groups:
         for rank in members:
@@ -153,7 +154,7 @@ def test_uneven_exchanges_are_along_the_axis_of_their_groups() -> None:
 
 
 def test_groups_that_fit_no_axes_are_reported() -> None:
-    """For example, the first and last stages share embedding weights."""
+    """For example, the first and last stages share embedding weights in a group."""
     trace = Trace(16)
     for first in range(0, 16, 2):
         trace.add("allreduce", (first, first + 1), 100)
@@ -168,7 +169,7 @@ def test_groups_that_fit_no_axes_are_reported() -> None:
 
 
 def test_exchanges_of_few_pairs_are_reported(topoloom: Command) -> None:
-    """As in a stencil, which follows no axis and has no known groups."""
+    """The exchanges follow no axis and have no known groups, as in a stencil."""
     trace = Trace(8)
     for rank in range(8):
         parts = [5 * (peer == rank ^ 1) for peer in range(8)]
@@ -189,7 +190,7 @@ def test_exchanges_of_few_pairs_are_reported(topoloom: Command) -> None:
 def test_collectives_can_be_saved_with_the_graph(tmp_path: Path, name: str) -> None:
     folder = tmp_path / "job"
     folder.mkdir()
-    WRITERS[name](Job((2, 2, 1), (Step("allreduce", (0, 1), 4, 2),)), folder)
+    WRITERS[name](MeshJob((2, 2, 1), (JobStep("allreduce", (0, 1), 4, 2),)), folder)
     made = import_pattern(folder, collectives="keep")
     assert made.graph.edge_count == 0
     made.save(tmp_path / "p.npz")

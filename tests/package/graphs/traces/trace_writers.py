@@ -18,8 +18,8 @@ from topoloom.graphs.mpi_collectives import expand
 FLOAT = 4  # bytes
 
 
-class Step(NamedTuple):
-    """A repeated operation along axes of the mesh; sends use one axis."""
+class JobStep(NamedTuple):
+    """A repeated operation along axes of the mesh; sends use a single axis."""
 
     operation: str
     axes: tuple[int, ...]
@@ -28,11 +28,11 @@ class Step(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Job:
+class MeshJob:
     """A sequence of operations on a mesh of ranks."""
 
     sizes: tuple[int, ...]  # size of each axis, slowest first
-    steps: tuple[Step, ...]
+    steps: tuple[JobStep, ...]
 
     @property
     def rank_count(self) -> int:
@@ -40,7 +40,7 @@ class Job:
         return int(np.prod(self.sizes))
 
     def list_groups(self, axes: tuple[int, ...]) -> list[list[int]]:
-        """List the ranks of each group along axes."""
+        """List the ranks of each group along these axes."""
         others = [axis for axis in range(len(self.sizes)) if axis not in axes]
         array = np.arange(self.rank_count).reshape(self.sizes)
         size = int(np.prod([self.sizes[axis] for axis in axes]))
@@ -49,7 +49,7 @@ class Job:
         )
         return groups
 
-    def list_pairs(self, step: Step) -> list[tuple[int, int]]:
+    def list_pairs(self, step: JobStep) -> list[tuple[int, int]]:
         """List the pairs that send to the next rank of a ring along the axis."""
         return [
             (group[i], group[(i + 1) % len(group)])
@@ -57,7 +57,7 @@ class Job:
             for i in range(len(group))
         ]
 
-    def list_calls(self, rank: int) -> Iterator[tuple[Step, list[int]]]:
+    def list_calls(self, rank: int) -> Iterator[tuple[JobStep, list[int]]]:
         """Yield the operations of a rank with their groups."""
         for step in self.steps:
             if step.operation == "send":
@@ -70,7 +70,7 @@ class Job:
                     yield step, members
 
     def compute_messages(self) -> Messages:
-        """Return the messages from the definition of each collective."""
+        """Compute the messages of the job from the definition of each collective."""
         parts = []
         for step in self.steps:
             if step.operation == "send":
@@ -98,8 +98,8 @@ TORCH = {
 }
 
 
-def count_elements(step: Step, rank_count: int) -> tuple[int, int]:
-    """Return the numbers of input and output elements."""
+def count_elements(step: JobStep, rank_count: int) -> tuple[int, int]:
+    """Return the numbers of input and output elements of a rank."""
     whole, part = step.count * rank_count, step.count
     return {
         "allreduce": (whole, whole),
@@ -110,10 +110,10 @@ def count_elements(step: Step, rank_count: int) -> tuple[int, int]:
     }[step.operation]
 
 
-class _Names:
-    """Names of groups; the whole world is first."""
+class _GroupNames:
+    """Names of groups; the whole world has the first name."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: MeshJob) -> None:
         self.name: dict[tuple[int, ...], str] = {tuple(range(job.rank_count)): "0"}
         for rank in range(job.rank_count):
             for _, members in job.list_calls(rank):
@@ -124,10 +124,10 @@ class _Names:
 
 
 def write_flight_recorder(
-    job: Job, folder: Path, as_pickle: bool = True, is_gloo: bool = False
+    job: MeshJob, folder: Path, as_pickle: bool = True, is_gloo: bool = False
 ) -> None:
-    """Write one dump per rank; with gloo it has one group without a name."""
-    names = _Names(job)
+    """Write one dump per rank; dumps of gloo have only one group, without a name."""
+    names = _GroupNames(job)
     for rank in range(job.rank_count):
         entries = []
         for step, members in job.list_calls(rank):
@@ -165,8 +165,8 @@ def write_flight_recorder(
         file.write_bytes(pickle.dumps(dump) if as_pickle else json.dumps(dump).encode())
 
 
-def write_kineto(job: Job, folder: Path) -> None:
-    names = _Names(job)
+def write_kineto(job: MeshJob, folder: Path) -> None:
+    names = _GroupNames(job)
     kinds = {**TORCH, "allreduce": "allreduce", "allgather": "_allgather_base"}
     for rank in range(job.rank_count):
         events: list[dict[str, Any]] = [{"name": "aten::mm", "args": {}}]
@@ -202,8 +202,8 @@ def write_kineto(job: Job, folder: Path) -> None:
         (folder / f"trace_{rank}.json").write_text(json.dumps(document))
 
 
-def write_inspector(job: Job, folder: Path) -> None:
-    names = _Names(job)
+def write_inspector(job: MeshJob, folder: Path) -> None:
+    names = _GroupNames(job)
     words = {
         "allreduce": "AllReduce",
         "allgather": "AllGather",
@@ -262,8 +262,8 @@ def _encode_field(number: int, value: int | bytes | str) -> bytes:
     return _encode_varint(number << 3 | 2) + _encode_varint(len(data)) + data
 
 
-def write_chakra(job: Job, folder: Path) -> None:
-    names = _Names(job)
+def write_chakra(job: MeshJob, folder: Path) -> None:
+    names = _GroupNames(job)
     kinds = {"allreduce": 0, "allgather": 2, "alltoall": 6, "reduce_scatter": 7}
     for rank in range(job.rank_count):
         messages = [_encode_field(1, "0.0.4")]
@@ -301,7 +301,7 @@ def write_chakra(job: Job, folder: Path) -> None:
     (folder / "comm_groups.json").write_text(json.dumps(groups))
 
 
-def write_goal(job: Job, folder: Path) -> None:
+def write_goal(job: MeshJob, folder: Path) -> None:
     sums = job.compute_messages()
     sends: dict[int, list[str]] = {rank: [] for rank in range(job.rank_count)}
     rows = zip(*(column.tolist() for column in sums), strict=True)
@@ -318,7 +318,7 @@ def write_goal(job: Job, folder: Path) -> None:
     (folder / "job.goal").write_text("\n".join(lines) + "\n")
 
 
-def _format_replica_groups(job: Job, axes: tuple[int, ...], syntax: str) -> str:
+def _format_replica_groups(job: MeshJob, axes: tuple[int, ...], syntax: str) -> str:
     groups = job.list_groups(axes)
     if syntax == "lists":
         rows = ",".join("{" + ",".join(map(str, group)) + "}" for group in groups)
@@ -333,7 +333,7 @@ def _format_replica_groups(job: Job, axes: tuple[int, ...], syntax: str) -> str:
     return f"mesh[{mesh}] {{{along}}}"
 
 
-def write_hlo(job: Job, folder: Path, syntax: str) -> None:
+def write_hlo(job: MeshJob, folder: Path, syntax: str) -> None:
     words = {
         "allreduce": "all-reduce",
         "allgather": "all-gather",

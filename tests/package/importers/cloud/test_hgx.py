@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kubernetes nodes with GPUs joined by NVLink inside: HGX boards of 8, PCIe cards."""
+"""Kubernetes nodes with GPUs on HGX boards, joined by NVLink, or on PCIe cards."""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ def test_nodes_of_a_cluster_without_gpus_are_slots() -> None:
 
 
 def test_domains_of_single_gpu_nodes_become_tree_levels() -> None:
-    """Topograph's domains are network domains if GPUs of a node have no NVLink."""
+    """Topograph's domains are parts of the network if the GPUs have no NVLink."""
     own = {"nvidia.com/gpu.product": "NVIDIA-H200"}
     for leaf in (4, 2):
         text = format_items(
@@ -233,7 +233,7 @@ def test_errors_in_kubernetes_files_name_the_line(text: str, message: str) -> No
 def test_distances_follow_the_labels_of_nodes(
     paths: list[tuple[int, int, int]],
 ) -> None:
-    """Nodes of one leaf are nearest; all other nodes are farther."""
+    """The nodes of the same leaf are nearest; all other nodes are farther."""
     text = format_items(
         *(
             make_labeled_node(TOPOGRAPH, f"n{i}", f"c{a} s{a}{b} l{a}{b}{c}")

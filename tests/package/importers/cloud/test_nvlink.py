@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kubernetes nodes joined by NVLink, with the labels documented by clouds."""
+"""Kubernetes nodes joined by NVLink, with the labels that clouds document."""
 
 from __future__ import annotations
 
@@ -278,7 +278,7 @@ def test_given_speeds_replace_assumed_speeds(tmp_path: Path) -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=2))
 def test_distances_of_hosts_follow_their_labels(places: list[tuple[int, int]]) -> None:
-    """Hosts of one clique are joined by NVLink; other distances depend on the leaf."""
+    """Hosts of one clique are joined by NVLink; other distances depend on switches."""
     items = [
         make_item(f"n{i}", {CLIQUE: f"{UUID}{unit}{at}.1", LEAF: f"l{unit}"}, 2)
         for i, (unit, at) in enumerate(places)

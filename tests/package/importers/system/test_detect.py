@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Detect the machine of this process from hwloc or system files, also in jobs."""
+"""Detects the machine of this process from hwloc or system files, also in jobs."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def write_lstopo(directory: Path, name: str, packages: list[list[int]]) -> None:
 
 @pytest.fixture(autouse=True)
 def process_outside_jobs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Simulate a process outside of jobs, with four CPUs and without hwloc."""
+    """Make this process appear outside of jobs, with four CPUs and without hwloc."""
     for name in list(os.environ):
         if name.startswith(("SLURM_", "PBS_", "LSB_", "FLUX_", "PJM_")):
             monkeypatch.delenv(name)
@@ -140,7 +140,7 @@ def test_an_invalid_node_list_is_an_error(
 def write_system_files(
     root: Path, packages: int, caches: int, cores: int, threads: int
 ) -> Path:
-    """Write /sys/devices/system; second threads follow all first threads."""
+    """Write /sys/devices/system; the second threads of cores have the last numbers."""
     count = packages * caches * cores
 
     def format_cpu_list(first: int, size: int) -> str:
@@ -175,7 +175,7 @@ def write_system_files(
             write_file(f"{home}/cache/index{index}/type", kind + "\n")
             write_file(f"{home}/cache/index{index}/shared_cpu_list", shared)
         write_file(f"node/node{package}/cpulist", whole)
-    write_file("node/node9/cpulist", "\n")  # a NUMA node without CPUs
+    write_file("node/node9/cpulist", "\n")  # a NUMA domain without CPUs
     return root
 
 
@@ -186,7 +186,8 @@ def write_system_files(
         ((2, 4, 2, 1), range(16), "+node:2:4:2,distance=2:4:16"),
         ((1, 2, 3, 2), range(12), "+node:3:2,distance=2:4"),
         ((1, 1, 4, 1), range(4), "+node:4,distance=2"),
-        # Allowed CPUs: one thread per core, one package, scattered cores.
+        # The process may use only one thread per core, one package, scattered cores, or
+        # one CPU.
         ((2, 1, 4, 2), range(8, 16), "+node:4:2,distance=2:16"),
         ((2, 1, 4, 2), [0, 1, 2, 3, 8, 9], "+node:4,distance=2"),
         ((2, 1, 4, 2), [0, 1, 4, 12], "+node:3,distance=16"),
@@ -205,7 +206,7 @@ def test_system_files_give_levels_of_shared_parts(
 
 
 def test_the_system_files_give_the_cores_near_a_device(tmp_path: Path) -> None:
-    """A GPU, an interface with two names, one behind virtio, a display, a bridge."""
+    """Has a GPU, a NIC with two names, one behind virtio, a display, and a bridge."""
     classes, bus = tmp_path / "class", tmp_path / "devices"
     for kind, name, device, cpus, domain in (
         ("drm", "card0", "0000:02:00.0", "0-7", "-1"),

@@ -19,13 +19,13 @@ from typing import Any
 
 STAGES, WIDE, GPUS = 4, 4, 8
 
-#: Host, and index of the GPU on the host.
+#: Host of a GPU, and index of the GPU on this host.
 Gpu = tuple[int, int]
 
 
 @dataclass
-class Job:
-    """Slowdowns of parts, and the mapping of GPUs to processes.
+class RailClusterJob:
+    """Slowdowns of parts, and how many GPUs a process uses.
 
     Attributes
     ----------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom probe --plan` and `--measured`: rounds of tables, and NCCL dumps."""
+"""`topoloom probe --plan` and `--measured`, with tables and with NCCL dumps."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_each_gpu_is_measured_with_a_gpu_of_its_rail(
 
 
 def test_nvlink_pairs_distinguish_gpus_from_their_nics(tmp_path: Path) -> None:
-    """If GPUs of a host communicate fast with each other, the NIC is slow."""
+    """If the GPUs of a slow host communicate fast with each other, its NIC is slow."""
 
     def locate_slow_part(inside: float) -> list[list[str]]:
         pairs = [(3, 0), (3, 1), (3, 2), (0, 1), (4, 5), (2, 6), (1, 7), (6, 7)]
@@ -189,7 +189,7 @@ def format_dumps(
         for place, host in enumerate(hosts):
             for number in range(1, repeat_count + 1):
                 took = 1000 * (factor if slow in hosts else 1)
-                took += 500 if place and number == 2 else number  # other ranks wait
+                took += 500 if place and number == 2 else number  # these ranks wait
                 body = {
                     "coll": "AllReduce",
                     "coll_sn": number,

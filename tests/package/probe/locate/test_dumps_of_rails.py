@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from inspector_job import GPUS, Job
+from inspector_job import GPUS, RailClusterJob
 
 from topoloom import Error, Machine
 from topoloom.graphs.traces.trace_formats import IncompleteTraceError
@@ -39,21 +39,21 @@ NIC = "NIC or cable of gpu-05 GPU 3 to unit 0 rail 3"
 @pytest.mark.parametrize(
     ("job", "parts"),
     [
-        (Job(), []),
-        (Job(nics={(5, 3): 2.0}), [[NIC]]),
-        (Job(gpus={(5, 3): 1.6}), [["gpu-05 GPU 3"]]),
-        (Job(hosts={5: 3.0}), [["host gpu-05"]]),
-        (Job(network_sides={5: 2.0}), [["what the NICs of gpu-05 share"]]),
-        (Job(rails={3: 2.0}), [["switch unit 0 rail 3"]]),
+        (RailClusterJob(), []),
+        (RailClusterJob(nics={(5, 3): 2.0}), [[NIC]]),
+        (RailClusterJob(gpus={(5, 3): 1.6}), [["gpu-05 GPU 3"]]),
+        (RailClusterJob(hosts={5: 3.0}), [["host gpu-05"]]),
+        (RailClusterJob(network_sides={5: 2.0}), [["what the NICs of gpu-05 share"]]),
+        (RailClusterJob(rails={3: 2.0}), [["switch unit 0 rail 3"]]),
         (
-            Job(nics={(5, 3): 2.0}, hosts={10: 3.0}),
+            RailClusterJob(nics={(5, 3): 2.0}, hosts={10: 3.0}),
             [[NIC], ["host gpu-10"]],
         ),
     ],
     ids=["nothing", "NIC", "GPU", "host", "network side", "rail", "NIC and host"],
 )
 def test_the_slow_part_of_a_rail_cluster_is_named(
-    cluster_file: Path, tmp_path: Path, job: Job, parts: list[list[str]]
+    cluster_file: Path, tmp_path: Path, job: RailClusterJob, parts: list[list[str]]
 ) -> None:
     job.write_dumps(tmp_path / "dumps")
     assert sorted(find_bad_parts(cluster_file, tmp_path / "dumps")) == sorted(parts)
@@ -62,7 +62,9 @@ def test_the_slow_part_of_a_rail_cluster_is_named(
 def test_two_nics_of_a_host_and_names_with_a_domain_are_read(
     cluster_file: Path, tmp_path: Path
 ) -> None:
-    job = Job(nics={(5, 3): 2.0, (5, 4): 3.0}, name="gpu-{:02}.cluster.local".format)
+    job = RailClusterJob(
+        nics={(5, 3): 2.0, (5, 4): 3.0}, name="gpu-{:02}.cluster.local".format
+    )
     job.write_dumps(tmp_path / "dumps")
     assert find_bad_parts(cluster_file, tmp_path / "dumps") == [
         [NIC],
@@ -73,18 +75,18 @@ def test_two_nics_of_a_host_and_names_with_a_domain_are_read(
 def test_gpus_of_a_process_are_distinguished_only_within_one_communicator(
     cluster_file: Path, tmp_path: Path
 ) -> None:
-    slow = Job(nics={(5, 3): 2.0}, hosts={10: 2.0}, one_process=True)
+    slow = RailClusterJob(nics={(5, 3): 2.0}, hosts={10: 2.0}, one_process=True)
     slow.write_dumps(tmp_path / "dumps")
     found = locate_bad_parts(cluster_file, [tmp_path / "dumps"])
     assert "32 communicators left out: some GPUs of a process" in found.doubts[0]
-    # Messages identify their GPUs because the world communicator contains all GPUs.
+    # Messages identify GPUs, because the world communicator lists all GPUs.
     assert find_bad_parts(cluster_file, tmp_path / "dumps") == [["host gpu-10"], [NIC]]
 
 
 def test_process_ids_order_gpus_without_a_host_communicator(
     cluster_file: Path, tmp_path: Path
 ) -> None:
-    Job(rails={3: 2.0}).write_dumps(tmp_path / "dumps")
+    RailClusterJob(rails={3: 2.0}).write_dumps(tmp_path / "dumps")
     for file in (tmp_path / "dumps").iterdir():
         lines = file.read_text().splitlines()
         kept = [line for line in lines if '"n_ranks": 4' in line]
@@ -102,7 +104,7 @@ def test_truncated_or_foreign_dumps_require_the_partial_option(
     topoloom: Any, cluster_file: Path, tmp_path: Path
 ) -> None:
     dumps = tmp_path / "dumps"
-    Job(nics={(5, 3): 2.0}).write_dumps(dumps)
+    RailClusterJob(nics={(5, 3): 2.0}).write_dumps(dumps)
     files = sorted(dumps.iterdir())
     files[7].write_text(files[7].read_text()[:-60])
     (dumps / "slurm.out").write_text("srun: job 7\nstep 1: loss 2.71\nstep 2\n")
@@ -127,7 +129,7 @@ def test_dumps_with_missing_ranks_require_the_partial_option(
     cluster_file: Path, tmp_path: Path
 ) -> None:
     dumps = tmp_path / "dumps"
-    Job(nics={(5, 3): 2.0}).write_dumps(dumps)
+    RailClusterJob(nics={(5, 3): 2.0}).write_dumps(dumps)
     for file in dumps.glob("gpu-15-*"):
         file.unlink()
     with pytest.raises(
@@ -140,7 +142,7 @@ def test_dumps_with_missing_ranks_require_the_partial_option(
 
 def test_files_of_two_jobs_are_refused(cluster_file: Path, tmp_path: Path) -> None:
     dumps = tmp_path / "dumps"
-    Job().write_dumps(dumps)
+    RailClusterJob().write_dumps(dumps)
     other = (dumps / "gpu-03-pid4001.log").read_text().replace("4001", "5001")
     (dumps / "gpu-03-pid5001.log").write_text(other)
     with pytest.raises(Error, match=r"is process .* of gpu-03; pass the files of one"):
@@ -148,7 +150,7 @@ def test_files_of_two_jobs_are_refused(cluster_file: Path, tmp_path: Path) -> No
     wide = tmp_path / "small.toml"
     names = [f"gpu-{n // 4:02}" for n in range(64)]
     save_machine(wide, Machine("rails:4:16:1"), names)
-    Job().write_dumps(tmp_path / "again")
+    RailClusterJob().write_dumps(tmp_path / "again")
     with pytest.raises(Error, match="gpu-00 has 8 ranks in these files and 4 GPUs"):
         locate_bad_parts(wide, [tmp_path / "again"])
 
@@ -156,13 +158,13 @@ def test_files_of_two_jobs_are_refused(cluster_file: Path, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("job", "part"),
     [
-        (Job(hosts={5: 2.0}), "host gpu-05"),
-        (Job(network_sides={5: 2.0}), "cable gpu-05 up"),
+        (RailClusterJob(hosts={5: 2.0}), "host gpu-05"),
+        (RailClusterJob(network_sides={5: 2.0}), "cable gpu-05 up"),
     ],
     ids=["host", "cable"],
 )
 def test_intra_node_traffic_distinguishes_slow_hosts_from_cables(
-    tmp_path: Path, job: Job, part: str
+    tmp_path: Path, job: RailClusterJob, part: str
 ) -> None:
     file = tmp_path / "tree.toml"
     save_machine(file, Machine("tree:4:4"), [f"gpu-{n:02}" for n in range(16)])
@@ -173,7 +175,7 @@ def test_intra_node_traffic_distinguishes_slow_hosts_from_cables(
 def test_noise_and_few_calls_blame_no_good_part(
     cluster_file: Path, tmp_path: Path
 ) -> None:
-    job = replace(Job(nics={(5, 3): 2.0}), noise=0.05, times=4)
+    job = replace(RailClusterJob(nics={(5, 3): 2.0}), noise=0.05, times=4)
     job.write_dumps(tmp_path / "dumps")
     assert find_bad_parts(cluster_file, tmp_path / "dumps") == [[NIC]]
     replace(job, nics={}).write_dumps(tmp_path / "good")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Slow hosts and links, and no others, are found in 2 log2 N rounds."""
+"""All slow hosts and links, and no others, are found in 2 log2 N rounds."""
 
 from __future__ import annotations
 

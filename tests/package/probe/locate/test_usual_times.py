@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Laws of usual times: repeats, order and units do not matter."""
+"""Laws of usual times: repetitions, order and units do not matter."""
 
 from __future__ import annotations
 

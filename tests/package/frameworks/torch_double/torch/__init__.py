@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A stub of PyTorch for tests: tensors without data, operations that are counted.
+"""A stub of PyTorch for tests: tensors have no data, operations do nothing.
 
 It has the part of PyTorch's interface that the recorder uses, and moves no data.
 """
@@ -26,7 +26,7 @@ class Tensor:
 
 
 class Operation:
-    """Calls the kernel registered for it; by default does nothing."""
+    """An operation, which calls the kernel registered for it, or does nothing."""
 
     def __init__(self, names):
         arguments = [SimpleNamespace(name=name) for name in names.split()]
@@ -34,11 +34,11 @@ class Operation:
         self.kernel = self.redispatch
 
     def __call__(self, *args):
-        """Call the operation through all kernels."""
+        """Call the registered kernel."""
         return self.kernel(7, *args)
 
     def redispatch(self, keyset, *args):
-        """Accept a call that excludes the kernels above; do nothing."""
+        """Accept a call from the registered kernel; do nothing."""
         assert keyset in (3, 7)
         assert len(args) == len(self._schema.arguments)
 
@@ -74,7 +74,7 @@ class Future:
 
 
 class CompilationUnit:
-    """Runs the source as Python code."""
+    """Executes TorchScript source as Python code."""
 
     def __init__(self, source):
         exec(f"from typing import List\n{source}", {"Tensor": Tensor}, self.__dict__)

@@ -17,7 +17,7 @@ class ProcessGroup:
 
     @staticmethod
     def unbox(group):
-        """Return the group unchanged."""
+        """Return this object unchanged."""
         return group
 
 
