@@ -19,7 +19,7 @@ namespace {
 
 using Untyped = nb::ndarray<nb::ro, nb::device::cpu>;
 
-/// An array of numbers in native byte order, or the problem with it.
+/// An argument as an array of numbers in native byte order, or the problem that prevented the conversion.
 struct ImportedArray {
     nb::object array;
     std::string problem;
@@ -29,7 +29,7 @@ std::string format_axes(std::size_t axes) { return std::to_string(axes) + (axes 
 
 std::string name_of_type(nb::handle object) { return nb::type_name(object.type()).c_str(); }
 
-/// The reason for a NumPy dtype object: the first element that is not a 64-bit number.
+/// Explains why NumPy chose the dtype object: names the first element that is not a 64-bit number.
 std::string describe_odd_element(nb::handle array) {
     if (nb::cast<std::size_t>(array.attr("ndim")) == 0) {
         const nb::object item = array.attr("item")();
@@ -74,7 +74,7 @@ std::string format_number(T number) {
     return text.str();
 }
 
-/// The reason why the number is not representable as T, if any.
+/// Explains why T cannot represent the number; empty if T can.
 template <class T, class S>
 std::optional<std::string> explain_misfit(S number) {
     if constexpr (std::is_floating_point_v<S>) {

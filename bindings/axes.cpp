@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The axes of a mesh of ranks for Python.
+// Exposes orders of mesh axes and layouts to Python.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>

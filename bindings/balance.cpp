@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Balancers for Python.
+// Exposes the balancers to Python.
 #include <nanobind/stl/string_view.h>
 
 #include <limits>
@@ -20,7 +20,7 @@ using namespace nb::literals;
 
 namespace {
 
-/// A plan and its loads.
+/// A plan, and the loads before it.
 struct BalancedLoads {
     std::vector<std::int64_t> loads;
     Plan plan;
@@ -65,7 +65,7 @@ nb::object make_rows(const Plan& plan) {
     return new_array(std::move(rows), plan.size()).attr("reshape")(-1, 3);
 }
 
-/// New owners of tasks, with measures before and after.
+/// The new owners of tasks, and the measures before and after they move.
 struct WeightedBalance {
     std::vector<Rank> owners;
     TaskMeasures measures;

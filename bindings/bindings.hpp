@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Declares the functions that add the bindings of each file to the module.
+// Declares one function per file; each adds the bindings of its file to the module.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls user-defined mappers in shared libraries, by address.
+// Calls user-defined mappers of shared libraries by their addresses.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/variant.h>
@@ -26,7 +26,7 @@ using namespace nb::literals;
 
 namespace {
 
-/// The context of the callbacks of a problem.
+/// The state behind the callbacks that a mapper may call.
 class MapperContext {
    public:
     MapperContext(const CommGraph& graph, const Allocation& allocation, SlotUse use,
@@ -47,7 +47,7 @@ class MapperContext {
     void record_problem(const char* problem) {
         if (problem_.empty()) problem_ = problem;
     }
-    /// The first invalid call.
+    /// What was wrong with the first invalid call; empty if all calls were valid.
     [[nodiscard]] const std::string& problem() const { return problem_; }
 
    private:
@@ -60,7 +60,7 @@ class MapperContext {
     std::string problem_;
 };
 
-/// Returns use(context). If that throws, records the problem and returns `otherwise`.
+/// Returns use(context). If use() throws, records its message as the problem and returns `otherwise`.
 template <class Result, class Use>
 Result call_or_default(void* context, Result otherwise, const Use& use) noexcept {
     auto& mapper = *static_cast<MapperContext*>(context);
@@ -130,7 +130,7 @@ void set_callbacks(topoloom_mapper_problem& problem) {
     };
 }
 
-/// The rows of a graph as C arrays.
+/// The rows of a graph as arrays for the C interface.
 struct Rows {
     std::vector<std::uint64_t> first{0};
     std::vector<std::uint32_t> peers;

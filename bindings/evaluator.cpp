@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Incremental evaluation of placements, for searches in Python.
+// Exposes the incremental evaluation of placements, for searches written in Python.
 #include "topoloom/place/evaluator.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -23,7 +23,7 @@ using namespace nb::literals;
 
 namespace {
 
-/// An evaluator with the objects that it refers to.
+/// An evaluator that keeps the objects alive to which it refers.
 class OwningEvaluator {
    public:
     OwningEvaluator(const CommGraph& graph, const Allocation& allocation, const Placement& placement,
@@ -77,7 +77,7 @@ nb::object slot_capacities(const CommGraph& graph, const Allocation& allocation,
 
 }  // namespace
 
-/// A method that computes the gains of many candidates.
+/// Makes a method that computes the gains of many candidates.
 template <auto gain>
 auto gains_by(const char* first, const char* second) {
     return [first, second](OwningEvaluator& e, const Ids& a, const Ids& b) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Placement of experts for Python.
+// Exposes the placement of experts to Python.
 #include <nanobind/stl/optional.h>
 
 #include <optional>
@@ -19,7 +19,8 @@ using namespace nb::literals;
 
 namespace {
 
-/// Layers as arrays: a row of loads per layer, and equally many rows of tokens per layer.
+/// Layers as arrays: one row of loads per layer, and the same number of rows of token choices for every
+/// layer.
 struct Layers {
     ArrayArgument<double, 2> loads;
     std::optional<ArrayArgument<std::int64_t, 2>> choices;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Steps of schedules on networks, orders of nodes, and multicast trees for Python.
+// Exposes link loads of schedule steps, node orders, and multicast trees to Python.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>

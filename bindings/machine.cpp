@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Machines, allocations and placements for Python.
+// Exposes machines, allocations and placements to Python.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -59,7 +59,8 @@ bool connected(const Machine& m, std::uint32_t a, std::uint32_t b) {
     return m.connected(node_of(m, a), node_of(m, b));
 }
 
-/// Applies `one` to pairs from two arrays of equal length, or from an array and a single number.
+/// Applies `one` to each pair of elements of two equally long arrays; a single number is paired with each
+/// element of the other array.
 template <auto one>
 nb::object map_pairs(const Machine& m, const Ids& a, const Ids& b, const char* name_a, const char* name_b) {
     const std::span<const std::uint32_t> from = a.values(name_a);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The wiring of a machine as arrays, and its bisection, for Python.
+// Exposes the wiring of a machine as arrays, and its bisection, to Python.
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "topoloom/choose/machine_bisection.hpp"

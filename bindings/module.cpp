@@ -12,7 +12,7 @@ namespace nb = nanobind;
 
 namespace {
 
-/// Throws ImportError unless package and compiled core have the same version.
+/// Raises ImportError unless the Python package and the compiled core have the same version.
 void check_version() {
     const nb::object version = nb::module_::import_("topoloom.support.version").attr("__version__");
     const auto package = nb::cast<std::string>(version);

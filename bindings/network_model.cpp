@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Network models for Python: costs of messages by size.
+// Exposes network models (the costs of messages by size) to Python.
 #include "topoloom/schedule/cost/network_model.hpp"
 
 #include <nanobind/nanobind.h>
@@ -20,7 +20,8 @@ using namespace nb::literals;
 
 namespace {
 
-/// alpha and beta of a CostLine, or latency and bandwidth of LinkFactors; then the largest size.
+/// alpha and beta of a CostLine, or latency and bandwidth of LinkFactors; third, the largest size to which
+/// the two apply.
 using Line = std::tuple<double, double, std::optional<std::int64_t>>;
 
 template <class Part>
@@ -44,7 +45,7 @@ Bytes check_size(std::int64_t bytes) {
     return Bytes{bytes};
 }
 
-/// A query of the model by the size of a message.
+/// Asks the model for one of its costs at a message size.
 template <double (NetworkModel::*Query)(Bytes) const>
 double query_at(const NetworkModel& model, std::int64_t bytes) {
     return (model.*Query)(check_size(bytes));

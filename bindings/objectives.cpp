@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Objectives and sharing of slots for Python.
+// Exposes objectives and slot sharing to Python.
 #include "objectives.hpp"
 
 #include <nanobind/stl/string_view.h>
@@ -149,7 +149,7 @@ void bind_objective(nb::module_& m) {
                 return nb::make_tuple(self.type(), nb::make_tuple(self.attr("name")));
             },
             nb::sig("def __reduce__(self) -> tuple[object, ...]"));
-    // Created on access: an instance held by its own type would never be freed.
+    // Constants are created on access, because an instance stored in its own type would never be freed.
     for (const NamedConstant& constant : constants) {
         objective.def_prop_ro_static(
             constant.attribute, [name = constant.name](nb::handle) { return NamedObjective(name); },

@@ -25,7 +25,7 @@ struct Function {
 
 constexpr std::string_view marker = "(): incompatible function arguments.";
 
-/// The original call functions of nanobind, by kind of function.
+/// nanobind's original call functions, by kind of Python function.
 std::array<vectorcallfunc, 8> original_calls{};
 
 bool is_initialized(nb::handle object) { return !nb::type_check(object.type()) || nb::inst_ready(object); }
@@ -39,7 +39,7 @@ std::string format_argument(PyObject* argument) {
             const std::string whole = nb::str(text).c_str();
             if (whole.size() <= longest) return whole;
         }
-        PyErr_Clear();  // an integer with too many digits for text
+        PyErr_Clear();  // integers with too many digits have no repr
     }
     const std::string type = nb::str(nb::handle(argument).type().attr("__name__")).c_str();
     return is_initialized(argument) ? type : type + " that was never initialized";
@@ -58,7 +58,7 @@ std::string list_signatures(std::string_view text) {
     return forms;
 }
 
-/// The package's explanation of the invalid argument; empty if there is none.
+/// Asks the Python package to explain the invalid argument; empty if it cannot.
 std::string explain_arguments(nb::handle function, std::size_t own, PyObject* const* args, std::size_t count,
                               PyObject* names) {
     nb::list given;
@@ -71,7 +71,7 @@ std::string explain_arguments(nb::handle function, std::size_t own, PyObject* co
         return nb::cast<std::string>(
             call_python("topoloom.support.call_errors", "describe_call_error", function, given, named));
     } catch (const std::exception&) {
-        return {};  // explanation failed, for example because of text that is not Unicode
+        return {};  // the explanation failed, for example on text that is not Unicode
     }
 }
 
@@ -116,7 +116,7 @@ void shorten_error(PyObject* function, PyObject* const* args, std::size_t count,
     PyErr_Restore(type, value, trace);
 }
 
-/// The higher bits of the count are flags.
+/// Python stores flags in the higher bits of an argument count.
 constexpr std::size_t most_arguments = 0xFFFF;
 
 template <std::size_t kind>

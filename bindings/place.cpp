@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The mappers for Python.
+// Exposes the mappers to Python.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -28,7 +28,7 @@ using namespace nb::literals;
 
 namespace {
 
-/// -1 is a rank without an earlier slot.
+/// Entries of -1 mark ranks without an earlier slot.
 Migration make_migration(const Integers& previous, std::int64_t bytes_per_rank) {
     Migration migration{{}, Bytes{bytes_per_rank}};
     for (const std::int64_t slot : elements<std::int64_t>(previous, "previous")) {
@@ -40,7 +40,7 @@ Migration make_migration(const Integers& previous, std::int64_t bytes_per_rank) 
     return migration;
 }
 
-/// The result of place(), and whether it is proven optimal.
+/// The result of place(), and whether its placement is proven optimal.
 struct PlaceOutcome {
     PlaceResult result;
     bool optimal;
@@ -76,7 +76,7 @@ std::string make_repr(const PlaceOutcome& found) {
     return text + ")";
 }
 
-/// Calls use(graph), with proxies applied if ranks share slots.
+/// Calls use() with the graph; if ranks share slots, with the graph that counts messages through proxies.
 double evaluate_with_proxies(const CommGraph& graph, const Placement& placement, const auto& use) {
     const bool sent_once = placement.use() == SlotUse::shared && !graph.proxied().empty();
     return sent_once ? use(apply_proxies(graph, placement.slots())) : use(graph);

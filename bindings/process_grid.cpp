@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Process grids on nodes for Python: node maps, tiles, and predicted times of collectives.
+// Exposes process grids on nodes to Python: node maps, tiles, and predicted times of collectives.
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 

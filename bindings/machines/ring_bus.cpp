@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Affinities of threads on ring buses for Python.
+// Exposes affinities of threads on ring buses to Python.
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string_view.h>
@@ -64,7 +64,7 @@ BusTiming make_timing(std::int64_t piece, double startup, std::optional<std::uin
     return timing;
 }
 
-/// Rates of all affinities, in the order of the ranking.
+/// The slowest and average rates of all affinities, best affinity first.
 nb::object list_rates_of_affinities(const BusAffinities& found, const Allocation& allocation,
                                     const CommGraph& graph, std::int64_t piece, double startup,
                                     std::optional<std::uint32_t> memory, bool ring_ends) {
@@ -93,7 +93,7 @@ BusRates compute_rates(const Machine& machine, const Ids& sources, const Ids& ta
     return bus_rates(ring_bus_of(machine), messages, make_timing(piece, startup, memory, ring_ends));
 }
 
-/// Worst, mean and best rate of each message.
+/// The worst, mean and best rate of each message, one row per message.
 nb::object list_message_rates(const BusRates& rates) {
     std::vector<double> values;
     for (const BusRate& rate : rates.of_message)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Programs of messages in simulated switches, for Python.
+// Exposes the simulation of message programs on switches to Python.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -57,14 +57,14 @@ struct ProgramMeasure {
     std::vector<double> busy{};  // [channel]: seconds
 };
 
-/// Options of a simulation run.
+/// Seed, threads and progress callback of a simulation.
 struct RunOptions {
     std::uint64_t seed;
     int threads;
     const std::optional<Progress>& progress;
 };
 
-/// By channel: the number of cycles in which it sent.
+/// For each channel, how many cycles it was sending.
 std::vector<double> busy_cycles(const NetworkTiming& times, const std::vector<std::uint64_t>& carried) {
     std::vector<double> busy(carried.size());
     for (std::size_t c = 0; c < busy.size(); ++c)
@@ -72,8 +72,8 @@ std::vector<double> busy_cycles(const NetworkTiming& times, const std::vector<st
     return busy;
 }
 
-/// Simulates the workload make(times) on switches; finish(workload, cycles) writes the completion cycle of
-/// each rank.
+/// Simulates the workload that make(times) creates. Afterwards, finish(workload, cycles) writes the cycle in
+/// which each rank completed.
 template <class Make, class Finish>
 ProgramMeasure simulate(const SwitchWiring& wiring, const SwitchSettings& settings, const RunOptions& run,
                         std::span<const SwitchGroup> groups, const Make& make, const Finish& finish) {

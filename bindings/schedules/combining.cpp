@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Message combining for Python: predicted times in closed form, and peers on virtual meshes.
+// Exposes message combining to Python: closed-form predicted times, and the peers of ranks on virtual meshes.
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 

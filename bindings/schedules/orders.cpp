@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Orders of binomial trees, groups of a cost matrix, and collectives along lines of grids, for Python.
+// Exposes to Python: rank orders for binomial trees, groups in a cost matrix, and collectives along lines of
+// grids.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collective schedules for Python.
+// Exposes the schedules of collectives to Python.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -54,7 +54,7 @@ nb::tuple list_round_messages(const AnySchedule& schedule, std::uint64_t round) 
                           make_array(messages, &SentMessage::bytes));
 }
 
-/// Maximum number of messages in a list; they take 1 to 2 GiB.
+/// Maximum number of messages in a list; a list of that many takes 1 to 2 GiB.
 constexpr std::size_t max_listed_messages = std::size_t{1} << 26;
 
 nb::tuple list_all_messages(const AnySchedule& schedule) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Costs of calls, and choices of schedules, for Python.
+// Exposes predicted costs of calls, and choices of schedules, to Python.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -28,7 +28,7 @@ using namespace nb::literals;
 
 namespace {
 
-/// Refers to the allocation's machine.
+/// The strategy refers to the allocation's machine, which must outlive it.
 void make_strategy(Strategy* strategy, const Allocation& allocation, const Placement& placement,
                    const NetworkModel* model) {
     placement.require_on(allocation);

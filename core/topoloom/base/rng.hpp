@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random numbers as a value: Philox4x32-10, the same on every machine and for any number of threads.
+// A copyable random number generator (Philox4x32-10). Its numbers are the same on every machine and for any
+// number of threads.
 #pragma once
 
 #include <array>

@@ -29,7 +29,7 @@ NumberWithUnit split_unit(std::string_view text, std::string_view what) {
     return {number, unit};
 }
 
-/// Takes a leading k, M, G, T, Ki, Mi, Gi, Ti off the unit and returns its factor.
+/// Removes a leading k, M, G, T, Ki, Mi, Gi or Ti from the unit; returns the factor that it stands for.
 double take_prefix(std::string_view& unit) {
     constexpr std::string_view letters = "kMGTP";
     if (unit.size() < 2) return 1;

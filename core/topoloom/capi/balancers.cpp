@@ -35,7 +35,8 @@ void move_to_plan(Shares shares, topoloom_own_plan* plan) {
     plan->owner = owner.release();
 }
 
-/// Sends and receives until the coroutine has decided. Returns false if a message failed.
+/// Sends and receives on the channel until the coroutine has decided on a plan. Returns false if a message
+/// failed.
 bool run_on_channel(PeerChannel& channel, Coroutine<OwnPlan>& coroutine, const topoloom_channel& messages) {
     coroutine.start();
     while (true) {
@@ -77,7 +78,7 @@ int topoloom_balancer_make(const char* method, const char* machine, size_t ranks
                 made->slots.emplace_back(slot);
             }
         }
-        // Checks method name, options and machine early, before loads are known.
+        // Balances zero loads, to check method name, options and machine before loads are known.
         const std::vector<std::int64_t> nothing(ranks, 0);
         BalanceProblem problem{nothing};
         if (made->machine) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// C interface of programs of ranks: the arrays of the core, which have the same layout.
+// C interface of programs of ranks. It exposes the core's arrays directly, because C and C++ structs have the
+// same layout.
 #include <cstddef>
 #include <memory>
 #include <string_view>
@@ -19,7 +20,7 @@ static_assert(TOPOLOOM_EXSCAN == static_cast<int>(Operation::exscan));
 static_assert(TOPOLOOM_ALL_TO_ALL == static_cast<int>(Operation::all_to_all));
 static_assert(TOPOLOOM_SCRATCH == static_cast<int>(Memory::scratch));
 
-/// Whether a C struct has the layout of a struct of the core.
+/// Whether a C struct has the same layout as a struct of the core.
 template <class Ours, class Theirs>
 constexpr bool same_layout = sizeof(Ours) == sizeof(Theirs) && alignof(Ours) == alignof(Theirs) &&
                              std::is_standard_layout_v<Ours> && std::is_trivially_copyable_v<Ours>;
