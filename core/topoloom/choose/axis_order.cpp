@@ -22,10 +22,10 @@ constexpr std::size_t max_lines = 16;
 constexpr std::size_t lines_to_split_on = 4;
 constexpr std::size_t starts_on_line = 8;         // number of starting orders for the exchange of pieces
 constexpr std::size_t layouts_to_split = 4;       // on a line
-constexpr std::size_t starts_on_layout = 2;       // layouts_to_split * starts_on_layout = starts_on_line
-constexpr std::size_t max_messages = 50'000'000;  // messages measured on a line before exchanging ends
+constexpr std::size_t starts_on_layout = 2;       // must be starts_on_line / layouts_to_split
+constexpr std::size_t max_messages = 50'000'000;  // limit of messages measured on a line
 
-/// Searches orders of pieces along one line of slots.
+/// Searches for fast orders of pieces along one line of slots.
 class LineSearch {
    public:
     struct Found {
@@ -38,7 +38,7 @@ class LineSearch {
     LineSearch(const LayoutEvaluator& mesh, grid::SlotLine line)
         : mesh_(&mesh), line_(std::move(line)), known_(mesh.traffic_count()) {}
 
-    /// The order in which the ranks are numbered.
+    /// The axes in the order that the rank numbering gives them.
     [[nodiscard]] Found make_numbered_order(std::size_t layout, Meter& meter) {
         const auto& extents = mesh_->layouts()[layout].extents;
         Found found{layout, 0, {}, Flags(extents.size(), false)};
@@ -48,8 +48,8 @@ class LineSearch {
         return found;
     }
 
-    /// The best orders of whole axes, fastest first. Tries at least one order, and as many as the budget
-    /// allows.
+    /// The `keep` best orders of whole axes, fastest first. Tries all orders that the budget allows, but at
+    /// least one.
     [[nodiscard]] std::vector<Found> find_best_unsplit_orders(std::size_t layout, std::size_t keep,
                                                               Meter& meter) {
         const auto& extents = mesh_->layouts()[layout].extents;
@@ -69,7 +69,7 @@ class LineSearch {
         return all;
     }
 
-    /// Splits axes into prime factors and exchanges pairs of factors as long as that reduces the time.
+    /// Splits axes into prime factors and exchanges pairs of factors until no exchange reduces the time.
     [[nodiscard]] Found exchange_axis_factors(Found found, Meter& meter) {
         if (mesh_->layouts()[found.layout].solid) return found;
         found.pieces = split_into_primes(found.pieces);
@@ -109,7 +109,7 @@ class LineSearch {
         return order;
     }
 
-    /// Compares with a tolerance, so that values that differ only by rounding are equal.
+    /// Compares with a tolerance: values that differ only by rounding count as equal.
     static bool is_less(double a, double b) { return a < b * (1 - 1e-12); }
 
    private:
@@ -137,7 +137,8 @@ class LineSearch {
             if (is_less(other.seconds, found.seconds)) found = std::move(other);
         }
     }
-    /// The time of one traffic, cached by the digits of its axes, which determine the time.
+    /// The time of one traffic. It depends only on the digits of the traffic's axes, so it is cached by these
+    /// digits.
     double measure_traffic(std::size_t t, const Found& found) {
         const NumberedLayout& layout = mesh_->layouts()[found.layout];
         const NumberedTraffic& traffic = layout.traffic[t];
@@ -167,7 +168,7 @@ class LineSearch {
     std::size_t measured_ = 0;                       // messages
 };
 
-/// A line and its starting orders, fastest first.
+/// The search along one line, and its starting orders, fastest first.
 struct LineStart {
     LineSearch search;
     std::vector<LineSearch::Found> found;
@@ -181,7 +182,7 @@ std::vector<LineStart> list_starts(const LayoutEvaluator& mesh, const Allocation
     return starts;
 }
 
-/// The lines with the fastest starting orders.
+/// The few lines with the fastest starting orders.
 std::span<LineStart> select_promising(std::vector<LineStart>& starts) {
     std::erase_if(starts, [](const LineStart& start) { return start.found.empty(); });
     std::ranges::stable_sort(starts, {}, [](const LineStart& start) { return start.found.front().seconds; });

@@ -75,8 +75,8 @@ class NodeChooser {
         return {graph_, allocation, seed_, threads_};
     }
 
-    /// The budget of the next step: its share of the total work, and of the remaining time in proportion to
-    /// the remaining shares. Time saved by one step benefits the next; work shares do not depend on the
+    /// The budget of the next step: a share of the total work, and a part of the remaining time, so that time
+    /// saved by one step benefits the next. Work is a share of the total, so that it does not depend on the
     /// number of threads.
     [[nodiscard]] Budget next_budget(double share) {
         constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
@@ -105,7 +105,8 @@ class NodeChooser {
         return nodes;
     }
 
-    /// Boxes often suit structured patterns best, and all boxes of one shape are equivalent.
+    /// Tries boxes of free nodes, which often suit structured patterns best. All boxes of one shape are
+    /// equivalent.
     void try_boxes(double share) {
         constexpr std::size_t max_boxes = 64;
         const Budget part = next_budget(share);
@@ -165,10 +166,10 @@ class NodeChooser {
         return {std::move(graph), std::move(nodes), std::move(task_of_rank)};
     }
 
-    /// Tasks and their target nodes.
+    /// The tasks, and the nodes to which they move.
     struct TaskMove {
         Tasks tasks;
-        Placement target;  // on the machine with one slot per node
+        Placement target;  // in bare_machine_, where slots are nodes
     };
 
     [[nodiscard]] TaskMove place_tasks_on_free_nodes(double share) {
@@ -184,7 +185,7 @@ class NodeChooser {
         const Problem problem(all.graph, bare_free_, seed_, threads_);
         std::vector<Slot> start;
         for (const Node node : all.node) start.emplace_back(node.value);
-        // Without a budget, limited to a few seconds.
+        // Without a budget, limits annealing to a few seconds.
         const auto count = static_cast<double>(all.graph.rank_count());
         const double degree = static_cast<double>(problem.symmetric().edge_count()) / count;
         const double sweeps = std::clamp(2e8 / (9 + degree) / count, 16.0, 10'000.0);
@@ -198,7 +199,7 @@ class NodeChooser {
         return {std::move(all), std::move(target)};
     }
 
-    /// Moves whole nodes with all their ranks.
+    /// Moves each task, that is all ranks of a node, to its target node.
     void move_nodes(const TaskMove& move) {
         std::vector<Slot> slots;
         std::vector<Node> nodes;
@@ -229,7 +230,7 @@ class NodeChooser {
     std::uint64_t seed_;
     int threads_;
     const Budget& budget_;
-    Budget timed_;  // the budget without its work limit; each step has a work limit
+    Budget timed_;  // the budget without its work limit, because each step has its own
     Meter clock_;
     double share_left_ = 1;
     std::vector<std::uint32_t> position_;  // index of each node among the free nodes

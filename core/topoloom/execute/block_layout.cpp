@@ -11,7 +11,7 @@ namespace {
 
 using enum Operation;
 
-/// Whether the blocks are pieces of one vector.
+/// Whether the operation's blocks are pieces of one vector.
 bool is_on_one_vector(Operation operation) {
     switch (operation) {
         case broadcast:

@@ -84,7 +84,7 @@ std::int64_t ProgramBuilder::units_of(std::span<const std::uint64_t> blocks) con
     return sum;
 }
 
-/// Data without reduction are copied to their final location while the first messages are in flight.
+/// Blocks that are not reduced are copied to their final locations while the first messages are in flight.
 void ProgramBuilder::begin_round() {
     scratch_.reuse();
     if (has_begun_ || layout_.collective().reduces()) return;
@@ -161,8 +161,8 @@ Location ProgramBuilder::receive_location(const Received& message, Scratch::Area
     return at;
 }
 
-/// Whether the message may be received at the final location: only if the own share is still in the input;
-/// otherwise the message would overwrite a sum.
+/// Whether the message may be received at the final location. A contribution may be only if the rank's own
+/// one is still in the input; else it would overwrite a sum.
 bool ProgramBuilder::is_final_location_free(const Received& message) {
     if (message.transfer != Transfer::combine) return true;
     return !is_from_below(message.from) && std::ranges::all_of(message.blocks, [&](std::uint64_t block) {
@@ -202,7 +202,7 @@ void ProgramBuilder::reduce_shares(const Received& message) {
     }
 }
 
-/// Moves the share from the input to a writable location.
+/// Copies the rank's contribution from the input to a writable location.
 void ProgramBuilder::make_writable(std::uint64_t block) {
     const std::optional<Location> last = layout_.final_location(block);
     const std::int64_t units = layout_.units(block);
@@ -258,7 +258,7 @@ void ProgramBuilder::end_round(Transfer transfer, bool sends_again) {
     close_round();
 }
 
-/// From now on, sends blocks that `meanwhile` has copied from their final location.
+/// From now on, the blocks that `meanwhile` has copied are sent from their final locations.
 void ProgramBuilder::use_final_locations() {
     for (const std::uint64_t block : moving_to_final_) {
         const auto at = states_.find(block);
@@ -269,8 +269,8 @@ void ProgramBuilder::use_final_locations() {
 
 bool ProgramBuilder::is_from_below(Rank from) const { return in_rank_order_ && from < layout_.rank(); }
 
-/// Sorts lower ranks first, nearest first, then higher ranks, nearest first: each extends one end of the
-/// range.
+/// Sorts received messages: those of lower ranks first, then those of higher ranks, in both cases nearest
+/// first. Each contribution then extends the reduced range at one end.
 void ProgramBuilder::sort_by_nearness() {
     std::ranges::sort(received_, [&](const Received& a, const Received& b) {
         const bool a_below = is_from_below(a.from), b_below = is_from_below(b.from);
@@ -279,7 +279,7 @@ void ProgramBuilder::sort_by_nearness() {
     });
 }
 
-/// Omits rounds in which this rank does nothing.
+/// Adds the round to the program, unless this rank does nothing in it.
 void ProgramBuilder::close_round() {
     if (before_.empty() && receives_.empty() && sends_.empty() && meanwhile_.empty() && after_.empty())
         return;
@@ -313,7 +313,7 @@ RankProgram ProgramBuilder::finish() {
                 after_, {false, state_of(block).at, *layout_.final_location(block), layout_.units(block)});
         });
     }
-    // The operations after the last round are at the end of the list.
+    // The last round's operations `after` are at the end of the list, so new ones extend them.
     program_.rounds.back().after.end = append_slice(program_.operations, after_).end;
     program_.scratch_units = scratch_.units();
     return std::move(program_);

@@ -17,7 +17,7 @@ namespace topoloom {
 /// Call begin_round(), send() and receive(), and end_round() for each round; at the end, finish().
 class ProgramBuilder {
    public:
-    /// With `in_rank_order`, the share of lower ranks is the left operand.
+    /// With `in_rank_order`, contributions of lower ranks are left operands.
     ProgramBuilder(const BlockLayout& layout, bool in_rank_order);
 
     void begin_round();
@@ -58,11 +58,11 @@ class ProgramBuilder {
 
     const BlockLayout& layout_;
     bool in_rank_order_;
-    bool signals_;  // whether empty messages are sent (barrier)
+    bool signals_;  // whether empty messages are sent, as in barriers
     RankProgram program_;
-    std::unordered_map<std::uint64_t, BlockState> states_;  // blocks that left their initial location
+    std::unordered_map<std::uint64_t, BlockState> states_;  // blocks that were sent, received or moved
     Scratch scratch_;
-    bool has_begun_ = false;   // whether the copies to final locations were added
+    bool has_begun_ = false;   // whether the copies to final locations are in the program
     bool has_prefix_ = false;  // for scans: whether the output contains a prefix
 
     // State of the current round.

@@ -20,7 +20,8 @@ struct Share {
     Interval ranks;
 };
 
-/// Extends the sums by the shares of a round, nearest first. Returns false if a share is not adjacent.
+/// Extends the sums by the contributions received in a round, nearest first. Returns false if one is not
+/// adjacent to its sum.
 bool add_shares(std::vector<Share>& shares, Rank to, std::vector<Interval>& own) {
     std::ranges::sort(shares, [&](const Share& a, const Share& b) {
         const bool a_below = a.from < to, b_below = b.from < to;
@@ -36,7 +37,7 @@ bool add_shares(std::vector<Share>& shares, Rank to, std::vector<Interval>& own)
 }
 
 bool combines_adjacent_ranges(const AnySchedule& schedule) {
-    if (schedule.rounds() <= 1) return true;  // all shares are sent directly, at once
+    if (schedule.rounds() <= 1) return true;  // all contributions arrive at once, directly from their ranks
     const Collective& collective = schedule.collective();
     std::vector<std::vector<Interval>> sums(collective.ranks());
     for (const Rank rank : ids<Rank>(sums.size()))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Allocates scratch memory at compile time of a program.
+// Allocates scratch memory while a program is compiled.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,8 @@
 
 namespace topoloom {
 
-/// A first-fit allocator. reuse() frees released memory; until then, messages in flight may use it.
+/// A first-fit allocator. Released areas are freed only by reuse(), because messages in flight may still use
+/// them.
 class Scratch {
    public:
     using Area = std::uint32_t;

@@ -62,7 +62,7 @@ class Split {
     }
 
    private:
-    static constexpr std::uint32_t worth_a_list = 1000;  // vertices; smaller graphs are visited entirely
+    static constexpr std::uint32_t worth_a_list = 1000;  // in smaller graphs, all vertices count as border
 
     void recount() {
         mass_ = {0, 0};
@@ -109,7 +109,7 @@ class Split {
         }
     }
 
-    /// Adds the first `kept` moved vertices and their peers to the border.
+    /// Adds the first `kept` of the moved vertices, and their peers, to the border.
     void widen_border(std::size_t kept) {
         if (graph_.size() < worth_a_list) {
             border_ = id_list<Vertex>(graph_.size());
@@ -157,7 +157,7 @@ class Split {
         }
     }
 
-    /// The first unlocked vertex on side `wanted`, from `from` on with wrap-around.
+    /// The first unlocked vertex on side `wanted`, searching from `from` on and wrapping around.
     [[nodiscard]] Vertex find_unlocked(Vertex from, std::size_t wanted = 1) const {
         for (std::uint32_t i = from.value; i < from.value + graph_.size(); ++i) {
             const Vertex v{i < graph_.size() ? i : i - graph_.size()};
@@ -226,7 +226,7 @@ class Split {
     std::vector<char> side_;
     std::vector<std::int64_t> gain_;
     std::vector<char> locked_;
-    std::vector<Vertex> border_;  // border vertices, ascending; may contain others
+    std::vector<Vertex> border_;  // all border vertices and possibly others, ascending
     std::array<GainHeap, 2> heap_;
     std::vector<Vertex> moved_;
     std::vector<Vertex> passed_over_;
@@ -247,13 +247,13 @@ struct BisectionContext {
 struct Level {
     WeightedGraph graph;
     std::vector<std::int64_t> bias;
-    std::vector<Vertex> coarse_of;  // coarse vertex of each vertex of the next finer level
+    std::vector<Vertex> coarse_of;  // by vertex of the next finer level: its coarse vertex
 };
 
 constexpr std::uint32_t small_enough = 60;  // largest number of vertices of the coarsest graph
 
-/// Builds successively coarser graphs, the coarsest last. If `side` is given, vertices on different sides are
-/// not joined, and `side` is coarsened too.
+/// Builds successively coarser graphs; the coarsest is last. If `side` is given, only vertices on the same
+/// side are joined, and `side` is replaced by the sides of the coarsest vertices.
 std::vector<Level> build_levels(const WeightedGraph& graph, std::span<const std::int64_t> bias, Rng& rng,
                                 std::vector<char>* side, const BisectionContext& context) {
     const std::int64_t mass = std::accumulate(graph.mass.begin(), graph.mass.end(), std::int64_t{0});
@@ -290,7 +290,7 @@ std::vector<char> split_from_random_starts(const WeightedGraph& graph, std::span
                                            Rng& rng, std::uint64_t& work) {
     const std::int64_t mass = std::accumulate(graph.mass.begin(), graph.mass.end(), std::int64_t{0});
     const std::int64_t both = capacity[0] + capacity[1];
-    // With spare capacity, tries proportional sides, and sides filled to capacity.
+    // With spare capacity, tries sides in proportion to their capacities, and each side filled to capacity.
     const double share =
         static_cast<double>(capacity[0]) / static_cast<double>(std::max<std::int64_t>(1, both));
     const std::array targets{static_cast<std::int64_t>(static_cast<double>(mass) * share + 0.5),
@@ -311,14 +311,14 @@ std::vector<char> split_from_random_starts(const WeightedGraph& graph, std::span
     return best;
 }
 
-/// Puts the first vertices on side 0. If numbers follow the structure, as rank numbers mostly do, this split
-/// is hard to beat.
+/// Puts the vertices with the lowest numbers on side 0. If vertex numbers follow the structure of the graph,
+/// as rank numbers mostly do, this split is hard to beat.
 std::vector<char> split_in_order(const WeightedGraph& graph, const Capacity& capacity) {
     const std::int64_t mass = std::accumulate(graph.mass.begin(), graph.mass.end(), std::int64_t{0});
     const double share = static_cast<double>(capacity[0]) /
                          static_cast<double>(std::max<std::int64_t>(1, capacity[0] + capacity[1]));
     const auto proportional = static_cast<std::int64_t>(static_cast<double>(mass) * share + 0.5);
-    // The capacity of side 0 has priority: if loads do not fit, the total may exceed both capacities.
+    // If loads do not fit, respects the capacity of side 0 and lets side 1 exceed its capacity.
     const std::int64_t target = std::min(std::max(proportional, mass - capacity[1]), capacity[0]);
     std::vector<char> side(graph.size(), 1);
     std::int64_t filled = 0;
@@ -348,7 +348,7 @@ Bisection bisect(const WeightedGraph& graph, std::span<const std::int64_t> bias,
             const std::span<const std::int64_t> level_bias = i == 0 ? bias : levels[i - 1].bias;
             if (i == levels.size() && cycle == 0)
                 side = split_from_random_starts(level, level_bias, capacity, options, rng, result.work);
-            // Always refines the finest level, because only there capacities can be met exactly.
+            // Refines the finest level even if time is up, because only there capacities can be met exactly.
             if (i == 0 || !context.is_late()) {
                 Split split(level, level_bias, capacity);
                 split.assign_sides(side);

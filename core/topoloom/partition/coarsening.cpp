@@ -13,7 +13,7 @@ namespace topoloom::partition {
 
 namespace {
 
-/// Assigns all vertices to numbered clusters.
+/// Assigns every vertex to one of the numbered clusters.
 class Clusterer {
    public:
     Clusterer(const WeightedGraph& graph, std::int64_t max_mass, std::span<const Part> label,
@@ -37,7 +37,8 @@ class Clusterer {
     [[nodiscard]] const std::vector<std::int64_t>& masses() const { return mass_; }
 
    private:
-    /// Inside a window, low-degree vertices come first because they have the fewest choices; ties are random.
+    /// The order in which vertices are visited. In each window, low-degree vertices come first, because they
+    /// have the fewest choices; ties are random.
     std::vector<Vertex> make_visiting_order(Rng rng) const {
         std::vector<Vertex> order = id_list<Vertex>(graph_.size());
         std::vector<Vertex> sorted(order.size());
@@ -100,12 +101,13 @@ class Clusterer {
         }
     }
 
-    /// The maximum mass of a cluster that a third vertex may join.
+    /// The maximum mass of a cluster after v has joined it as the third or later vertex.
     [[nodiscard]] std::int64_t max_joined_mass(Vertex v) const {
         return std::min(max_mass_, 4 * std::max<std::int64_t>(1, graph_.mass[v.value]));
     }
 
-    /// Joins two vertices without a partner if they prefer the same neighbor or have no neighbor.
+    /// Joins v with an unmatched vertex that prefers the same neighbor or, like v, has no neighbor. If there
+    /// is none, v waits for one.
     void join_with_waiting(Vertex v, Vertex favorite) {
         Vertex& other = favorite == Vertex::none ? waiting_isolated_ : waiting_[favorite.value];
         if (favorite == Vertex::none && !label_.empty()) return;
@@ -134,12 +136,12 @@ class Clusterer {
     std::span<const Part> label_;
     std::uint32_t window_;
     std::vector<Vertex> cluster_;  // cluster of each vertex
-    std::vector<Vertex> waiting_;  // by neighbor: an unmatched vertex that prefers it
+    std::vector<Vertex> waiting_;  // by vertex: an unmatched neighbor that prefers it
     Vertex waiting_isolated_ = Vertex::none;
     std::vector<std::int64_t> mass_;  // by cluster
 };
 
-/// The vertices grouped by cluster, and the begin of each cluster.
+/// The vertices, sorted by cluster, and the index at which each cluster begins.
 struct Members {
     std::vector<std::uint32_t> begin;
     std::vector<Vertex> vertex;
@@ -153,7 +155,7 @@ struct Members {
     }
 };
 
-/// Consecutive rows of a graph in compressed form.
+/// Consecutive rows of a graph in compressed sparse row form.
 struct Rows {
     BigVector<std::uint32_t> end;
     BigVector<Vertex> peer;
@@ -170,7 +172,7 @@ Rows sum_cluster_rows(const WeightedGraph& fine, const std::vector<Vertex>& coar
         edges += fine.degree(members.vertex[i]);
     rows.peer.reserve(edges * 2 / 3);
     rows.weight.reserve(edges * 2 / 3);
-    std::vector<std::uint32_t> entry(members.begin.size() - 1, no_index);  // of each peer in this row
+    std::vector<std::uint32_t> entry(members.begin.size() - 1, no_index);  // by peer: its index in this row
     for (auto c = static_cast<std::uint32_t>(chunk.begin); c < chunk.end; ++c) {
         const auto row = static_cast<std::uint32_t>(rows.peer.size());
         for (std::uint32_t i = members.begin[c]; i < members.begin[c + 1]; ++i) {
@@ -195,7 +197,7 @@ Rows sum_cluster_rows(const WeightedGraph& fine, const std::vector<Vertex>& coar
 WeightedGraph contract(const WeightedGraph& fine, const std::vector<Vertex>& coarse_of,
                        const std::vector<std::int64_t>& masses, int threads) {
     const Members members(coarse_of, static_cast<std::uint32_t>(masses.size()));
-    // Few chunks, because each has a table of all clusters.
+    // Uses few chunks, because each needs a table of all clusters.
     const Chunks chunks(masses.size(), std::max<std::size_t>(1U << 14, masses.size() / 16));
     std::vector<Rows> rows(chunks.size());
     parallel_for(chunks.size(), threads, [&](std::size_t i, int) {

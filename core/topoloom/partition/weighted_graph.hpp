@@ -31,8 +31,8 @@ struct WeightedGraph {
     }
 };
 
-/// Converts a symmetric communication graph. Edge weights are bytes shifted right by `shift`; edges of weight 0 are
-/// dropped. O(edges), on all cores.
+/// Makes a weighted graph from a symmetric communication graph. Edge weights are bytes shifted right by
+/// `shift`; edges of weight 0 are dropped. O(edges), on all cores.
 [[nodiscard]] WeightedGraph make_weighted_graph(const CommGraph& symmetric,
                                                 std::span<const std::int64_t> mass, int shift = 0,
                                                 int threads = 1);

@@ -15,7 +15,7 @@
 
 namespace topoloom {
 
-/// The state of one objective that moves update. Computing a gain does not change it.
+/// The state of one objective under changes of the placement. Computing a gain leaves it unchanged.
 class Evaluator::State {
    public:
     virtual ~State() = default;
@@ -65,7 +65,7 @@ class Evaluator::OnLinks final : public Evaluator::State {
    public:
     OnLinks(const Machine& machine, const MeasuredObjective& objective, std::span<const Slot> slot_of_rank)
         : is_soft_(objective.mix.of(ObjectiveKind::soft) > 0) {
-        // Load trackers for searches ignore all terms of time except busy links and nodes.
+        // The load trackers of make_load_tracker() ignore all terms of time except busy links and nodes.
         if (objective.mix.of(ObjectiveKind::time) > 0) {
             loads_ = std::make_unique<ObjectiveLoads>(machine, objective, slot_of_rank);
         } else {

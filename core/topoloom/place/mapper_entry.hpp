@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Creates registry entries from mapper functions; their parameters determine the kind and the options of a
-// mapper.
+// Creates registry entries from mapper functions. The parameters of a function determine whether it is a
+// constructor or an improver, and its options.
 #pragma once
 
 #include <string_view>
@@ -33,8 +33,8 @@ struct MapperFunction<Placement (*)(const Problem&, Placement, Meter&, Last...)>
 };
 
 /// The registry entry of a mapper function: Placement run(const Problem&, Meter&, const Options&) is a
-/// constructor, Placement run(const Problem&, Placement, Meter&, const Options&) an improver. The options may
-/// be missing.
+/// constructor, Placement run(const Problem&, Placement, Meter&, const Options&) an improver. The parameter
+/// `options` may be missing.
 template <auto run>
 [[nodiscard]] MapperEntry mapper_entry(const MapperInfo& info) {
     using Function = MapperFunction<decltype(run)>;

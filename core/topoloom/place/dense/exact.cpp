@@ -37,7 +37,7 @@ double round_down_to_double(std::int64_t value) {
     return static_cast<std::int64_t>(near) > value ? std::nextafter(near, 0) : near;
 }
 
-/// The placement that the search starts from; a good start saves more time than it costs.
+/// The placement from which the search starts. Finding a good one saves more time than it costs.
 Placement find_start_placement(const Problem& problem, Meter& meter) {
     const auto slots = static_cast<double>(problem.allocation().slot_count());
     const Budget rest = meter.remaining();
@@ -49,8 +49,8 @@ Placement find_start_placement(const Problem& problem, Meter& meter) {
     return std::move(found.placement);
 }
 
-/// The best placement on a ring bus; none unless message counts alone order all assignments of its ranks
-/// to slots.
+/// The best placement on a ring bus; none unless message counts alone suffice to rank all assignments of
+/// ranks to slots.
 std::optional<Placement> find_best_on_bus(const Problem& problem) {
     constexpr std::size_t elements = 8;
     const auto* const bus = std::get_if<RingBus>(&problem.machine().topology());

@@ -26,10 +26,11 @@ std::size_t count_per_mille(std::uint32_t per_mille, std::size_t count) {
 }
 
 struct FirstPair {
-    std::uint32_t i, j, x, y;  // item i to location x, j to y
+    std::uint32_t i, j, x, y;  // puts item i on location x, and j on y
 };
 
-/// Data shared by all starts: flows and distances, both directions combined, and the starting point.
+/// Data shared by all restarts: flows and distances, each summed over both directions, and the candidates for
+/// the first pair.
 struct RestartData {
     RestartData(const qap::Qap& q, const GraspOptions& o)
         : qap(q), options(o), order(qap.order()), searches(qap) {
@@ -77,8 +78,8 @@ struct RestartData {
         std::vector<std::uint32_t> at(flows.size());
         std::iota(at.begin(), at.end(), 0U);
         std::stable_sort(at.begin(), at.end(), [&](std::uint32_t a, std::uint32_t b) {
-            // Products of the largest flows and the smallest distances. Doubles suffice, because only
-            // their order is used.
+            // Multiplies the largest flows with the smallest distances. Doubles suffice, because only the
+            // order of products is used.
             const auto product = [&](std::uint32_t k) {
                 return static_cast<double>(-flows[k].value) * static_cast<double>(distances[k].value);
             };
@@ -90,7 +91,7 @@ struct RestartData {
     }
 };
 
-/// One restart that can be interrupted and continued.
+/// A restart that can be interrupted and continued.
 class Restart {
    public:
     Restart(const RestartData& restart_data, Rng rng)
@@ -141,7 +142,7 @@ class Restart {
     }
     [[nodiscard]] bool is_done() const { return done_; }
 
-    /// The partial assignment, completed by assigning open items to open locations in order.
+    /// The assignment found so far. If it is partial, open items are put on open locations in order.
     [[nodiscard]] qap::Permutation assignment() const {
         if (searching_) return search_->best();
         qap::Permutation p = location_;
@@ -207,7 +208,7 @@ class Restart {
     bool done_ = true;
     qap::Permutation location_;  // by item
     std::vector<char> touched_;
-    std::vector<std::int64_t> cost_;  // [item * order + location]: cost relative to the assigned items
+    std::vector<std::int64_t> cost_;  // [item * order + location]: cost of messages to assigned items
     std::vector<std::uint32_t> open_items_, open_locations_;
     std::vector<Candidate> candidates_;
 };

@@ -53,7 +53,8 @@ Rank start_rank(const std::vector<Rank>& by_degree, std::size_t i, std::size_t c
     return by_degree[i * by_degree.size() / count];
 }
 
-/// GGE, a comparator in the same chapter: MAHD that looks only at the most recently placed partner.
+/// GGE, to which the source of MAHD (see mahd below) compares it: like MAHD, but considers only the most
+/// recently placed partner.
 Placement place_gge(const Problem& problem, Meter& meter, const GrowthOptions& options) {
     return grow(problem, meter, {.key = options.key, .latest_only = true});
 }
@@ -72,16 +73,16 @@ Placement place_mahd(const Problem& problem, Meter& meter, const WeightedOptions
     return grow(problem, meter, options.rule());
 }
 
-/// MAHD from every start rank, or from evenly spaced ones, on all cores; returns the best placement by the
-/// objective.
+/// EMAHD: runs MAHD from every start rank, or from evenly spaced ones, on all cores. Returns the best
+/// placement by the objective.
 Placement place_emahd(const Problem& problem, Meter& meter, const EmahdOptions& options) {
     struct Run {
         std::vector<Slot> slots;
         CongestionKey key;
         std::uint64_t work = 0;
     };
-    // Rounds have a fixed size, so that a work budget ends the search at the same point for any number of
-    // threads.
+    // Rounds have a fixed number of starts, so that a work budget ends the search at the same point for any
+    // number of threads.
     constexpr std::size_t round_size = 32;
     const std::size_t starts = options.starts == 0
                                    ? problem.rank_count()
@@ -110,9 +111,10 @@ Placement place_emahd(const Problem& problem, Meter& meter, const EmahdOptions& 
     return {problem.allocation(), std::move(best.slots)};
 }
 
-/// MHT, the comparator for meshes in the same chapter: MAHD with the free slot closest to the centroid of
-/// the placed partners. Each component of the graph starts on a random free slot. On a ring, the centroid
-/// minimizes the sum of squared distances. Throws Error if nodes have no coordinates. O(ranks * slots).
+/// MHT, to which the source of MAHD compares it on meshes: like MAHD, but puts a rank on the free slot
+/// closest to the centroid of its placed partners. The first rank of each component of the graph goes to a
+/// random free slot. On a ring, the centroid minimizes the sum of squared distances. Throws Error if nodes
+/// have no coordinates. O(ranks * slots).
 Placement place_mht(const Problem& problem, Meter& meter, const WeightedOptions& options) {
     const Allocation& allocation = problem.allocation();
     if (!problem.machine().has_grid()) {

@@ -8,7 +8,7 @@ namespace topoloom::greedy {
 
 namespace {
 
-/// Limits the candidates that are popped and pushed back one by one.
+/// Limit of candidates for a random choice, because they are popped and pushed back one by one.
 constexpr std::size_t max_candidates = 16;
 
 std::vector<Position> sort_by_centrality(const Allocation& allocation) {
@@ -90,7 +90,7 @@ void Growth::place_rank(Rank u, Position position) {
     }
 }
 
-/// Adds a placed partner to the key of v. Returns whether the key grew; older queue entries of v become
+/// Adds a placed partner to the key of v. Returns whether the key grew; if so, older queue entries of v are
 /// stale.
 bool Growth::raise_key(Rank v, Bytes bytes) {
     const std::uint64_t before = key_of_rank_[v.value];
@@ -109,8 +109,8 @@ bool Growth::raise_key(Rank v, Bytes bytes) {
     return key_of_rank_[v.value] > before;
 }
 
-/// Removes stale entries (of placed ranks or with old keys) from the head of the queue; returns the rank
-/// at the head.
+/// Removes stale entries (those of placed ranks, and those with old keys) from the head of the queue; returns
+/// the rank that is then at the head.
 Rank Growth::drop_stale_entries() {
     while (!queue_.empty()) {
         const QueuedRank& top = queue_.top();
@@ -120,7 +120,7 @@ Rank Growth::drop_stale_entries() {
     return Rank::none;
 }
 
-/// Removes and returns the best candidate, or a random one of the best; none if the queue is empty.
+/// Removes and returns the best candidate, or at random one of the best; none if the queue is empty.
 Rank Growth::pop_next_rank() {
     Rank found = drop_stale_entries();
     if (found == Rank::none) return found;
@@ -132,7 +132,7 @@ Rank Growth::pop_next_rank() {
         queue_.pop();
         found = drop_stale_entries();
     }
-    if (found == Rank::none) {  // the queue contains more entries than candidates
+    if (found == Rank::none) {  // fewer candidates remained than stale entries suggested
         found = passed_over_.back().rank;
         passed_over_.pop_back();
     } else {

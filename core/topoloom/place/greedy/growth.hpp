@@ -15,15 +15,15 @@
 
 namespace topoloom::greedy {
 
-/// The quantity that selects the next rank.
+/// The quantity by which the next rank is selected.
 enum class RankKey : std::uint8_t { degree, neighbors, bytes };
 inline const Choices rank_key_names{"degree", "neighbors", "bytes"};
 
-/// How ranks and slots are selected. A rank goes to the slot with the smallest distance to all placed
-/// partners, or to the latest of them, or to the slot that `nearest` returns.
+/// How ranks and slots are selected. A rank goes to the slot with the smallest total distance to its placed
+/// partners, or to only the latest of them; with `nearest`, to the slot that it returns.
 struct GrowthRule {
     RankKey key = RankKey::bytes;
-    bool weighted = true;  // weight distances by the bytes to each partner
+    bool weighted = true;  // whether distances are weighted by the bytes to each partner
     bool latest_only = false;
     std::function<FreeSlots::Found(const FreeSlots&, const FreeSlots::Partners&)> nearest = {};
 };
@@ -31,7 +31,7 @@ struct GrowthRule {
 /// Random draws from restricted candidate lists, as in GRASP.
 struct Randomization {
     Rng rng;
-    std::uint32_t ranks = 0;  // per mille of the waiting ranks that may come next, besides the best one
+    std::uint32_t ranks = 0;  // waiting ranks that may come next besides the best one, in per mille
     std::uint32_t centers =
         1000;  // per mille of the slots, the most central ones, that may hold a component's first rank
 };
@@ -53,8 +53,8 @@ class Growth {
    public:
     Growth(const GrowthContext& context, const GrowthRule& rule, const Randomization* chance = nullptr);
 
-    /// Spends one unit per slot examined. Once `spend` returns false, the remaining ranks fill the free
-    /// slots in order.
+    /// Calls spend() with the number of slots examined for each rank. Once it returns false, the remaining
+    /// ranks fill the free slots in order.
     [[nodiscard]] std::vector<Slot> run(Rank first, const std::function<bool(std::uint64_t)>& spend);
 
    private:

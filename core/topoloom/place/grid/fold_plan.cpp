@@ -15,7 +15,8 @@ class FoldSearch {
    public:
     explicit FoldSearch(const FoldProblem& task)
         : task_(task), planes_(count_plane_bytes(task.grid)), axes_(task.grid.axes()) {
-        // Levels with a single part divide nothing, but BoxBlocking would enumerate all their boxes.
+        // Omits levels with a single part: they divide nothing, but BoxBlocking would enumerate all their
+        // boxes.
         std::ranges::copy_if(task.slots.inside, std::back_inserter(levels_),
                              [](const GroupLevel& level) { return level.arity > 1; });
     }
@@ -35,11 +36,12 @@ class FoldSearch {
     static constexpr std::size_t max_tried = 200;
     static constexpr std::size_t foldings_kept = 8;
     static constexpr std::size_t foldings_seen = 600;
-    static constexpr std::size_t max_placed = 2'000'000;  // limit of routers placed for nested reflections
+    static constexpr std::size_t max_placed =
+        2'000'000;  // limit of routers placed while nested reflections are tried
 
     /// Number of router boxes along every axis of the grid.
     struct Cut {
-        double least;  // hop-bytes if every cut pair is one hop apart
+        double least;  // lower bound: hop-bytes if every pair that the cut separates is one hop apart
         Extents routers;
     };
     struct Best {
@@ -117,7 +119,8 @@ class FoldSearch {
         if (found.hop_bytes < best_.hop_bytes) split_routers(std::move(found));
     }
 
-    /// Cuts the box of a router into boxes for its slots, level by level, in the best shape.
+    /// Cuts the box of a router into boxes for its slots, level by level; finds the best shape of these
+    /// boxes.
     void split_routers(Best found) {
         const Extents& routers = found.routers;
         const double outside = found.hop_bytes;
@@ -155,15 +158,16 @@ class FoldSearch {
         return bytes;
     }
 
-    /// The pattern of the boxes inside one router; an axis wraps around only if the router contains the whole
-    /// axis.
+    /// The communication pattern of the boxes inside one router. An axis wraps around only if the router
+    /// contains all of it.
     [[nodiscard]] GridPattern make_pattern_inside(const Extents& routers, const Extents& inside) const {
         GridPattern pattern;
         for (const Rank box : ids<Rank>(cell_count(inside))) pattern.rank_of_cell.push_back(box);
         for (std::size_t i = 0; i < axes_; ++i) {
             const bool whole = routers[i] == 1 && planes_[i].around > 0;
             pattern.axes.push_back({inside[i], whole && inside[i] > 2 ? AxisKind::ring : AxisKind::path});
-            // Pairs of boxes beside a plane. Two boxes on a ring meet on both sides.
+            // Number of pairs of boxes that meet at a plane. If a ring has only two boxes, they meet on both
+            // sides.
             const double meet =
                 static_cast<double>(cell_count(routers) * cell_count(inside)) / routers[i] / inside[i];
             const double around = whole && inside[i] == 2 ? planes_[i].around : 0;
@@ -181,7 +185,8 @@ class FoldSearch {
             if (routers[i] == 1) continue;
             std::uint64_t hops = 0;
             std::uint64_t around = 0;
-            // Distances add up over the axes, so one row suffices unless nested digits reverse each other.
+            // Distances are sums over the axes, so all rows give the same sum, unless nested digits reverse
+            // each other.
             Extents rows(axes_, 1);
             if (reflection == Reflection::nested) rows = routers;
             rows[i] = 1;

@@ -48,11 +48,11 @@ class Factorizations {
     FactorRule kind_;
     const std::function<void(const Extents&)>& visit_;
     Extents now_;
-    std::vector<double> most_;  // largest product of factors on the axes from i on
+    std::vector<double> most_;  // by axis i: largest product of factors on this and later axes
     std::size_t left_ = 100'000;
 };
 
-/// Assigns cells to boxes, which are numbered row-major, so that boxes differ by at most one layer per axis.
+/// Assigns cells to boxes so that boxes differ by at most one layer per axis. Boxes are numbered row-major.
 std::vector<Part> assign_layers_to_boxes(const Extents& extents, const Extents& boxes) {
     std::vector<Part> box_of_cell{Part{0}};
     for (std::size_t i = 0; i < extents.size(); ++i) {
@@ -67,7 +67,8 @@ std::vector<Part> assign_layers_to_boxes(const Extents& extents, const Extents& 
     return box_of_cell;
 }
 
-/// Cuts the cells into equal loads along the first axis, each piece along the second axis, and so on.
+/// Cuts the cells into pieces of equal load along the first axis, then each piece along the second axis, and
+/// so on.
 class CutByLoad {
    public:
     CutByLoad(const RankGrid& grid, const Extents& boxes, std::span<const std::int64_t> masses)
@@ -97,7 +98,7 @@ class CutByLoad {
         std::size_t begin = 0;
         for (std::uint32_t part = 0; part < boxes_[axis]; ++part) {
             std::size_t end = begin;
-            // A cell belongs to the part that contains the middle of its load.
+            // A cell goes to the part in which the middle of its load lies.
             while (end < cells.size() &&
                    (part + 1 == boxes_[axis] ||
                     (2 * before + mass(cells[end])) * boxes_[axis] < 2 * load * (part + 1.0))) {

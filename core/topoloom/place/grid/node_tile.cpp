@@ -129,7 +129,7 @@ class Bisection {
    private:
     struct Cut {
         std::size_t axis = 0;
-        std::size_t groups = 0;  // number of groups on the lower side of the cut
+        std::size_t groups = 0;  // groups on the lower side of the cut
         std::size_t cells = 0;   // in these
     };
 
@@ -151,7 +151,7 @@ class Bisection {
 
     [[nodiscard]] Cut find_best_cut(const Box& box, std::size_t count,
                                     std::span<const std::uint32_t> sizes) const {
-        // A plane at a group boundary pays only in the middle half.
+        // Considers only group boundaries in the middle half of the groups; others would give slivers.
         const std::size_t first = std::max<std::size_t>(1, sizes.size() / 4);
         const std::size_t last = sizes.size() - first;
         std::size_t before = 0;
@@ -174,7 +174,7 @@ class Bisection {
         return best;
     }
 
-    /// Bytes across the edge of an incomplete layer.
+    /// Bytes that cross the step at the end of an incomplete layer.
     [[nodiscard]] double step_cost(const Box& box, std::size_t axis, double area) const {
         for (std::size_t i = 0; i < stride_.size(); ++i) {
             if (i != axis && box.end[i] - box.begin[i] > 1)

@@ -63,7 +63,7 @@ class MigrationAwareSearch {
         try_position(u, found.position, meter);
     }
 
-    /// Moves u to a position, or exchanges it with the occupant, if the cost falls.
+    /// Moves u to a free position, or exchanges it with the occupant, if the cost falls.
     void try_position(Rank u, Position position, Meter& meter) {
         const Position old = state_.position(u);
         if (position == Position::none || position == old) return;
@@ -94,7 +94,7 @@ class MigrationAwareSearch {
     std::vector<Position> home_;
     MigrationCost moving_;
     WakeQueue queue_;
-    bool released_ = false;  // whether slots became free, which may suit any rank
+    bool released_ = false;  // whether slots became free since free slots were offered to all ranks
     std::vector<Position> partners_;
     std::vector<std::uint64_t> weights_;
 };
@@ -142,7 +142,7 @@ Placement place_previous(const Problem& problem, Meter& meter) {
     std::vector<char> is_taken(problem.allocation().slot_count(), 0);
     for (Position& p : position) {
         if (p == Position::none) continue;
-        // The first rank of a previously shared slot stays on it.
+        // If ranks shared a slot before, only the first of them stays on it.
         if (is_taken[p.value] != 0)
             p = Position::none;
         else

@@ -17,7 +17,7 @@ namespace topoloom::local {
 
 namespace {
 
-/// Tabu search with a heap of the best exchange of every rank. A rank that has moved is tabu for some
+/// Tabu search that keeps the best exchange of every rank in a heap. A rank that has moved is tabu for some
 /// iterations.
 class NearTabu {
    public:
@@ -65,7 +65,7 @@ class NearTabu {
         while (!heap_.empty() && !meter.is_exhausted()) {
             const Rank u{heap_.top().value};
             const std::int64_t gain = compute_gain(u, target_[u.value], meter);
-            // Distant moves may have changed this gain.
+            // Moves of ranks that are not its partners may have changed this gain.
             if (gain == heap_.top_gain() && is_allowed(u, target_[u.value], gain)) {
                 perform_exchange(u, target_[u.value], gain, meter);
                 return;
@@ -155,9 +155,10 @@ class NearTabu {
     std::vector<Position> home_;  // earlier position of each rank
     Neighborhood near_ranks_;
     NearSlots near_slots_;
-    partition::GainHeap heap_;                    // ranks that may move, by their best gain
-    std::vector<Position> target_;                // best target position of each rank
-    std::vector<std::vector<Rank>> ends_tenure_;  // ranks by end of tenure, modulo max_tenure
+    partition::GainHeap heap_;      // ranks that may move; the one with the greatest gain is on top
+    std::vector<Position> target_;  // best target position of each rank
+    std::vector<std::vector<Rank>>
+        ends_tenure_;  // ranks whose tenure ends in an iteration, by iteration modulo max_tenure
     std::vector<char> is_tabu_;
     std::vector<Step> undo_;  // steps since the best placement was found
     std::int64_t gained_ = 0;

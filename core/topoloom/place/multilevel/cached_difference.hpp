@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Caches differences of distances from parts of a machine to two pieces.
+// Caches, for parts of a machine, the difference of their distances to two pieces.
 #pragma once
 
 #include <algorithm>

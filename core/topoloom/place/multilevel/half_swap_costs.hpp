@@ -13,9 +13,9 @@
 
 namespace topoloom::multilevel {
 
-/// Computes the costs of swapping the parts lefts[k] and lefts[k] + 1. `ranks(p)` returns the vertices of
-/// part p. make_distance_difference(left)(q) is the distance of q to part left + 1 minus the distance of q to part left;
-/// distances must be symmetric.
+/// Computes, for every k, the cost of swapping the parts lefts[k] and lefts[k] + 1. `ranks(p)` returns the
+/// vertices of part p. make_distance_difference(left)(q) is the distance of q to part left + 1 minus the
+/// distance of q to part left; distances must be symmetric.
 template <class Ranks, class DistanceDifference>
 class HalfSwapCosts {
    public:
@@ -33,9 +33,9 @@ class HalfSwapCosts {
             pair_of_[lefts[k].value] = pair_of_[lefts[k].value + 1] = Vertex{k};
     }
 
-    /// Builds a graph for BinaryLabeling. Vertex k is the pair lefts[k]. An edge weight is twice the cost of
-    /// swapping only one of its two pairs; the bias is the cost of swapping one pair alone. The caller sets
-    /// the masses. O(edges), on all cores.
+    /// Builds a graph for BinaryLabeling. Vertex k is the pair lefts[k]. The weight of an edge is what it
+    /// costs if exactly one of its two pairs is swapped; the bias is the cost of swapping only this pair.
+    /// Both are doubled. The caller sets the masses. O(edges), on all cores.
     void weigh(partition::WeightedGraph& choices, std::vector<std::int64_t>& bias, int threads) const {
         const Chunks chunks(lefts_.size(), 1024);
         std::vector<Rows> rows(chunks.size());
@@ -85,15 +85,16 @@ class HalfSwapCosts {
         auto farther = farther_from_(left);
         std::int64_t alone = 0;  // twice the cost of swapping only this pair
         for (const Part q : met) {
-            if (bytes[q.value][0] == 0 && bytes[q.value][1] == 0) continue;  // handled with its other half
+            if (bytes[q.value][0] == 0 && bytes[q.value][1] == 0)
+                continue;  // handled already, with its other half
             const Vertex other = pair_of_[q.value];
             if (other == Vertex::none) {
                 alone += 2 * (bytes[q.value][0] - bytes[q.value][1]) * farther(q);
                 bytes[q.value] = {0, 0};
                 continue;
             }
-            // cost[a][b]: swapping (1) or not (0) this pair and the other pair, relative to all ranks on the
-            // left.
+            // cost[a][b]: with this pair swapped (a = 1) or not, and the other pair swapped (b = 1) or not;
+            // relative to the cost with all ranks of this pair on the left.
             const std::array<Part, 2> theirs{lefts_[other.value], Part{lefts_[other.value].value + 1}};
             std::array<std::array<std::int64_t, 2>, 2> cost{};
             for (const std::uint32_t j : {0U, 1U}) {

@@ -34,15 +34,15 @@ namespace topoloom::multilevel {
 
 constexpr std::uint32_t no_item = std::numeric_limits<std::uint32_t>::max();
 
-/// The condition for two parts of a graph to be neighbors.
+/// The condition under which two items are neighbors.
 enum class Adjacency {
     any_edge,
-    many_edges  // at least 1/8 of the most edges that one of the two shares with any part
+    many_edges  // at least 1/8 of the largest number of edges that one of the two shares with any item
 };
 
-/// Batches of items that consist of parts of a graph. `ranks(p)` returns the vertices of part p; item[p] is
-/// the item of part p, among `count` items, or no_item. Items of one batch must not read each other's
-/// results, so that order and threads do not matter. O(edges), on all cores.
+/// Divides items that consist of parts of a graph into batches without neighbors. `ranks(p)` returns the
+/// vertices of part p; item[p] is the item (out of `count`) to which part p belongs, or no_item. If items of
+/// one batch do not read each other's results, neither order nor threads matter. O(edges), on all cores.
 template <class Ranks>
 [[nodiscard]] std::vector<std::vector<std::uint32_t>> make_independent_batches(
     const partition::WeightedGraph& graph, const Ranks& ranks, std::span<const Part> part_of,
@@ -90,7 +90,7 @@ template <class Ranks>
         for (const Neighbor& other : found[i]) {
             if (adjacency == Adjacency::many_edges && other.edges < most / min_share) continue;
             neighbors[i].push_back(other.item);
-            neighbors[other.item].push_back(i);  // many edges from the view of one item suffice
+            neighbors[other.item].push_back(i);  // neighbors if many for either of the two
         }
     }
     return make_independent_batches(neighbors);
