@@ -53,9 +53,9 @@ typedef struct {
  *   diffusion, alias, ...: a balancer of `topoloom balance`; prefers objects with neighbors on the receiver.
  *   place: the mapper auto; minimizes hop-bytes, including migration cost, within the tolerance.
  *   bricks, ...: another mapper of `topoloom map` that lets ranks share slots.
- * No object moves unless this lowers the load of the busiest process, by more in all periods than the
- * migration takes. With repartition and mappers, no object moves if hop-bytes, or the load beyond the
- * tolerance, would rise. */
+ * No object moves unless this lowers the load of the busiest process and, over all periods, saves more time
+ * than the migration takes. With repartition and mappers, no object moves if hop-bytes, or the load beyond
+ * the tolerance, would rise. */
 TOPOLOOM_API int topoloom_rebalance(const topoloom_process_map* process_map, const topoloom_objects* objects,
                                     const char* policy, const topoloom_rebalance_options* options,
                                     uint32_t* process_of_object, topoloom_rebalance_result* result,

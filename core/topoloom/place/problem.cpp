@@ -16,8 +16,8 @@ namespace topoloom {
 
 namespace {
 
-/// Checks the memory of searches besides the pattern: its symmetric graph, divided or coarser copies of it,
-/// and the state of every rank. Measured: 55 to 100 bytes per edge.
+/// Checks that memory suffices for what searches store besides the pattern: its symmetric graph, divided or
+/// coarser copies of that graph, and the state of every rank. Measured: 55 to 100 bytes per edge.
 void require_search_memory(const CommGraph& graph) {
     constexpr double bytes_per_edge = 100;
     constexpr double bytes_per_rank = 300;
@@ -99,7 +99,7 @@ Problem Problem::with_objective(const Objective& objective, std::vector<const Co
     MeasuredObjective measured{.mix = objective, .phases = std::move(phases), .background = background};
     const std::vector<Slot> block(allocation_.slots().begin(),
                                   allocation_.slots().begin() + static_cast<std::ptrdiff_t>(rank_count()));
-    // Evaluated for every objective, because this validates the background.
+    // Evaluated for every objective, because this also validates the background loads.
     const std::array<double, 4> measures = objective_measures(machine(), measured, block);
     if (objective.relative) {
         for (std::size_t i = 0; i < measures.size(); ++i) {

@@ -11,10 +11,10 @@ namespace {
 
 using enum Operation;
 
-/// Values of an option, besides its default, that are candidates; `suits` tells for which calls.
+/// Values of an option, besides its default, that are candidates for the calls for which suits() is true.
 struct Variants {
     std::string_view schedule;
-    std::string_view option;  // may follow other options with their values
+    std::string_view option;  // may be preceded by other options and their values
     std::vector<std::string_view> values;
     bool (*suits)(const Call& call, std::string_view value);
 };
@@ -22,7 +22,7 @@ struct Variants {
 std::int64_t parse_number(std::string_view value) { return std::stoll(std::string(value)); }
 
 bool is_useful_segment(const Call& call, std::string_view segment) {
-    // With more segments, startup costs exceed the gain of any pipeline.
+    // With more segments, startup costs exceed what a pipeline can gain.
     constexpr std::int64_t most_segments = 1 << 14;
     const std::int64_t bytes = parse_number(segment);
     return (call.operation == broadcast || call.operation == reduce) && bytes < call.bytes.value &&
@@ -40,7 +40,7 @@ bool is_not_reduce_scatter_nor_power_of_two(const Call& call, std::string_view v
 bool has_more_ranks(const Call& call, std::string_view k) {
     return parse_number(k) < static_cast<std::int64_t>(call.ranks);
 }
-/// With radix = ranks, all ranks exchange in one round, which no other schedule of these operations does.
+/// Allows radix = ranks: all ranks exchange in one round, which no other schedule of these operations does.
 bool has_at_least_ranks(const Call& call, std::string_view radix) {
     return call.operation != scan && call.operation != exscan &&
            parse_number(radix) <= static_cast<std::int64_t>(call.ranks);

@@ -21,7 +21,7 @@ Operation parse_operation_of(const Json& table) {
     }
 }
 
-/// Parses the schedule of a line and checks that it supports these ranks.
+/// Parses the schedule of a line and checks that it supports this number of ranks.
 std::string parse_schedule(const Json& text, Operation operation, std::int64_t ranks) {
     Call call{operation, static_cast<std::size_t>(ranks), Bytes{0}};
     if (is_many_to_many(operation)) call.demand = std::make_shared<const Demand>(call.ranks, 0, Bytes{0});

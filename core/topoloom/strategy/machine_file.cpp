@@ -156,7 +156,7 @@ class MachineFileParser {
             fail_at_line(number_, "'", word, "' is not ", what, ", 0 or more");
         return read;
     }
-    /// Parses the maximum message size of a line; sizes must ascend from the lines in `before`.
+    /// Parses the maximum message size of a line, which must be larger than those of the lines in `before`.
     template <class Part>
     std::int64_t parse_max_size(std::string_view word, const std::vector<Part>& before) const {
         const std::int64_t size = word == "-" ? Part{}.most : parse_bytes(word);

@@ -49,7 +49,7 @@ Placement find_start_placement(const Problem& problem, Meter& meter) {
     return std::move(found.placement);
 }
 
-/// The best placement on a ring bus; none unless message counts alone suffice to rank all assignments of
+/// The best placement on a ring bus; none unless message counts alone suffice to compare all assignments of
 /// ranks to slots.
 std::optional<Placement> find_best_on_bus(const Problem& problem) {
     constexpr std::size_t elements = 8;

@@ -53,7 +53,7 @@ Rank start_rank(const std::vector<Rank>& by_degree, std::size_t i, std::size_t c
     return by_degree[i * by_degree.size() / count];
 }
 
-/// GGE, to which the source of MAHD (see mahd below) compares it: like MAHD, but considers only the most
+/// GGE, to which the source of MAHD (see place_mahd()) compares it: like MAHD, but considers only the most
 /// recently placed partner.
 Placement place_gge(const Problem& problem, Meter& meter, const GrowthOptions& options) {
     return grow(problem, meter, {.key = options.key, .latest_only = true});

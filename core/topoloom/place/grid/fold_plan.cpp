@@ -36,8 +36,7 @@ class FoldSearch {
     static constexpr std::size_t max_tried = 200;
     static constexpr std::size_t foldings_kept = 8;
     static constexpr std::size_t foldings_seen = 600;
-    static constexpr std::size_t max_placed =
-        2'000'000;  // limit of routers placed while nested reflections are tried
+    static constexpr std::size_t max_placed = 2'000'000;  // limit for trying nested reflections
 
     /// Number of router boxes along every axis of the grid.
     struct Cut {

@@ -168,8 +168,8 @@ class FoldingSearch {
     const Extents& extent_;
     const std::vector<bool>& wraps_;
     std::size_t keep_;
-    std::size_t left_;   // number of foldings that may still be scored
-    std::size_t steps_;  // number of choices that may still be made; most fail if extents do not divide
+    std::size_t left_;                     // number of foldings that may still be scored
+    std::size_t steps_;                    // choices that may still be made; most choices fail
     std::vector<std::uint64_t> capacity_;  // by machine axis j: product of the extents from j on
     Extents rest_;                         // by pattern axis: the factor that no digit covers yet
     std::vector<Digit> chosen_;

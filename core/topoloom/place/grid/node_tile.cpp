@@ -151,7 +151,7 @@ class Bisection {
 
     [[nodiscard]] Cut find_best_cut(const Box& box, std::size_t count,
                                     std::span<const std::uint32_t> sizes) const {
-        // Considers only group boundaries in the middle half of the groups; others would give slivers.
+        // Considers only group boundaries in the middle half of the groups, because others do not pay.
         const std::size_t first = std::max<std::size_t>(1, sizes.size() / 4);
         const std::size_t last = sizes.size() - first;
         std::size_t before = 0;

@@ -173,7 +173,7 @@ class GridHalving {
         }
     }
 
-    /// The weight of messages along an axis at each position where it can be cut.
+    /// Bytes of messages along an axis that cross a cut, per rank in the plane of the cut.
     [[nodiscard]] double count_bytes_across(std::size_t axis) const {
         const AxisKind kind = pattern_.axes[axis].kind;
         if (kind == AxisKind::apart) return 0;

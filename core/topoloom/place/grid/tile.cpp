@@ -58,8 +58,7 @@ class InsideNode {
 
     const RankGrid& grid_;
     WeightedGrid weighted_;
-    std::vector<std::uint32_t>
-        spans_;  // slots per group, for each level inside the node that changes the distance
+    std::vector<std::uint32_t> spans_;  // slots per group, for levels that change distances
 };
 
 /// Stores the placement with the fewest inter-node bytes; among these, the one with the fewest hop-bytes.

@@ -13,10 +13,10 @@ namespace topoloom::local {
 /// Wilhelm, Ward, Solving quadratic assignment problems by simulated annealing, IIE Transactions 19 (1987)).
 /// Ends with swap. Returns the best placement visited.
 ///
-/// More sweeps allow more heat: about 200 for 300 sweeps, 1000 from 3,000 sweeps on; less from a start that
-/// is better than those of greedy constructors. A proposal costs O(degree of both ranks). Work counts the
-/// proposals of all chains. With sweeps=0, the temperature depends on the used share of the budget: results
-/// are reproducible under a work budget, but not under a time budget.
+/// The more sweeps, the more `heat` pays: about 200 for 300 sweeps, and 1000 for 3,000 or more; less if the
+/// start is better than those of greedy constructors. A proposal costs O(degree of both ranks). Work counts
+/// the proposals of all chains. With sweeps=0, the temperature depends on the used share of the budget:
+/// results are reproducible under a work budget, but not under a time budget.
 ///
 /// Memory, besides a copy of the graph with 8 bytes per edge: 96 bytes per slot for lists of near slots,
 /// about 60 bytes per rank and chain. More than 20,000 ranks are annealed by regions.

@@ -33,8 +33,8 @@ class RotateSearch {
             for (const Position to : near_.near(state_.position(partner))) {
                 if (to == state_.position(u)) continue;
                 if (!meter.spend(1)) return;
-                // Requires that the first rank gains: a cycle of positive total gain can always start at a
-                // step that gains.
+                // Requires that the first rank gains, as Lin and Kernighan do; later steps may lose part of
+                // this gain.
                 if (state_.move_gain(u, to) <= 0) continue;
                 if (try_cycle(u, to, meter)) queue_changed_ranks();
                 if (meter.is_exhausted()) return;

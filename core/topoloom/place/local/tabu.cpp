@@ -155,10 +155,9 @@ class NearTabu {
     std::vector<Position> home_;  // earlier position of each rank
     Neighborhood near_ranks_;
     NearSlots near_slots_;
-    partition::GainHeap heap_;      // ranks that may move; the one with the greatest gain is on top
-    std::vector<Position> target_;  // best target position of each rank
-    std::vector<std::vector<Rank>>
-        ends_tenure_;  // ranks whose tenure ends in an iteration, by iteration modulo max_tenure
+    partition::GainHeap heap_;                    // ranks that may move, by their greatest gain
+    std::vector<Position> target_;                // best target position of each rank
+    std::vector<std::vector<Rank>> ends_tenure_;  // by iteration, modulo max_tenure: ranks whose tenure ends
     std::vector<char> is_tabu_;
     std::vector<Step> undo_;  // steps since the best placement was found
     std::int64_t gained_ = 0;

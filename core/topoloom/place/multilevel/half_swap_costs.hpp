@@ -85,8 +85,7 @@ class HalfSwapCosts {
         auto farther = farther_from_(left);
         std::int64_t alone = 0;  // twice the cost of swapping only this pair
         for (const Part q : met) {
-            if (bytes[q.value][0] == 0 && bytes[q.value][1] == 0)
-                continue;  // handled already, with its other half
+            if (bytes[q.value][0] == 0 && bytes[q.value][1] == 0) continue;  // other half did this
             const Vertex other = pair_of_[q.value];
             if (other == Vertex::none) {
                 alone += 2 * (bytes[q.value][0] - bytes[q.value][1]) * farther(q);

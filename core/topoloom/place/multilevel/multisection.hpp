@@ -29,7 +29,8 @@ struct MultisectionOptions {
 /// the ranks accordingly, so that the hop-bytes across the cut and to ranks elsewhere on the machine are
 /// minimal. This is dual recursive bipartitioning (Pellegrini, Roman, HPCN 1996) with a multilevel bisection
 /// per step; all parts of a step are divided together. Needs no table of all distances. With one rank per
-/// slot, numbers match exactly; if ranks outnumber slots, the same splits partition the ranks. About O(edges
+/// slot, no part gets more ranks than slots; if ranks outnumber slots, the same splits also partition the
+/// ranks. About O(edges
 /// * log slots).
 [[nodiscard]] Placement place_multisection(const Problem& problem, Meter& meter,
                                            const MultisectionOptions& options);

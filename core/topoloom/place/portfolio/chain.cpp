@@ -61,7 +61,8 @@ void check_occupancy(const Problem& problem, const std::vector<Stage>& stages) {
     }
 }
 
-/// Compares by the true value: searches treat distances as symmetric, but user-defined routes may not be.
+/// Compares true values. Searches treat distances as symmetric, which those of user-defined routes may not
+/// be.
 bool is_no_worse(const Problem& problem, SearchObjective objective, const Placement& placement,
                  const Placement& than) {
     switch (objective) {
@@ -70,7 +71,7 @@ bool is_no_worse(const Problem& problem, SearchObjective objective, const Placem
         case SearchObjective::objective:
             return problem.key(placement.slots()) <= problem.key(than.slots());
         case SearchObjective::links:
-            return true;  // searches on links evaluate true loads
+            return true;  // searches on links compare true values themselves
     }
     return false;
 }

@@ -30,7 +30,7 @@ Placement fill_shared_slots_in_order(const Problem& problem, std::span<const Ran
     const auto all_mass = static_cast<double>(std::accumulate(mass.begin(), mass.end(), std::int64_t{0}));
     const auto all_capacity =
         static_cast<double>(std::accumulate(spare.begin(), spare.end(), std::int64_t{0}));
-    std::vector<std::size_t> index(mass.size());  // index into `positions` of each rank
+    std::vector<std::size_t> index(mass.size());  // by rank: index into `positions`
     std::vector<Rank> left_over;
     std::size_t at = 0;
     auto passed = static_cast<double>(spare[0]);  // capacity of all slots up to index `at`

@@ -26,8 +26,7 @@ class FreeSlotGroups {
 
     /// Number of groups with a free slot.
     [[nodiscard]] std::size_t size() const { return runs_.size(); }
-    /// The slot of the i-th group that was freed last; initially the group's first free slot in the
-    /// allocation.
+    /// The free slot of group i that was freed last; initially, its first free slot in the allocation.
     [[nodiscard]] Slot slot(std::size_t i) const { return slots_[runs_[i]].back(); }
     /// Occupies slot(i) and frees another slot. A group that loses its last free slot is replaced by the last
     /// group.

@@ -12,7 +12,7 @@ namespace topoloom {
 
 namespace {
 
-/// Sums the bytes of every edge per axis along which its endpoints are neighbors.
+/// For each axis, sums the bytes of the edges whose endpoints are neighbors along it.
 void add_bytes(const CommGraph& graph, RankGrid& grid) {
     const std::size_t axes = grid.axes();
     std::vector<std::uint32_t> cell_of_rank(grid.cells());

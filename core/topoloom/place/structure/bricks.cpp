@@ -22,8 +22,8 @@ namespace topoloom::structure {
 
 namespace {
 
-/// Finds the first rank that is neither a patch (with computes as its only partners) nor a compute of one to
-/// `most` patches; none if all ranks are patches or computes.
+/// Finds the first rank that is neither a patch (whose only partners are computes) nor a compute of one to
+/// `most` patches. None if all ranks are patches or computes.
 std::optional<Rank> find_odd_rank(const CommGraph& symmetric, std::size_t patches, std::size_t most) {
     for (const Rank u : ids<Rank>(symmetric.rank_count())) {
         const auto peers = symmetric.peers(u);
@@ -47,8 +47,8 @@ CommGraph make_patch_graph(const CommGraph& symmetric, std::size_t patches) {
 }
 
 std::optional<Patches> recognize_patches(const Problem& problem) {
-    // A compute connects at most the cells around a corner of the box; with more, other patterns are
-    // likelier.
+    // A compute connects at most the eight cells around a corner. If ranks connect more, the pattern is
+    // probably another one.
     constexpr std::size_t most = 8;
     const CommGraph& graph = problem.symmetric();
     const auto peers = graph.peers(Rank{0});
@@ -75,13 +75,13 @@ Patches make_patches(const Problem& problem, const Extents& cells) {
     return patches;
 }
 
-/// All distances are 0, so only capacity counts.
+/// Makes all distances 0, so that only capacity counts.
 struct ZeroDistances final : SlotSpace::DistanceSum {
     [[nodiscard]] std::uint64_t at(std::uint32_t) const override { return 0; }
     [[nodiscard]] std::uint64_t bound(std::uint32_t) const override { return 0; }
 };
 
-/// Returns a placement, or the rank that found no slot.
+/// Returns a placement, or the first rank that fits on no slot.
 std::variant<Placement, Rank> place_patches_and_computes(const Problem& problem, const Patches& patches,
                                                          bool equally_far, Meter& meter) {
     const Allocation& allocation = problem.allocation();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The slots with a proxy of each patch, and the hop-bytes that a compute would add on a slot.
+// Stores, for each patch, the slots with a proxy of it; computes the hop-bytes that a compute would add on a
+// slot.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +21,7 @@ struct Source {
     std::uint64_t bytes;  // bytes of the messages in both directions
 };
 
-/// Slots are identified by their position in the allocation. Memory O(slots + proxies).
+/// Slots are identified by their position in the allocation. Takes O(slots + proxies) memory.
 class ProxySlots {
    public:
     struct Found {
@@ -33,8 +34,9 @@ class ProxySlots {
         }
     };
 
-    /// `proxied` patches need one message per slot; `capacity` has one entry per slot and must outlive this
-    /// object. With `equally_far`, all slots except a patch's own slot are at distance 1.
+    /// `proxied` tells which patches send only one message to each slot; `capacity` has one entry per slot
+    /// and must outlive this object. With `equally_far`, all slots except a patch's own slot are at distance
+    /// 1.
     ProxySlots(const SlotSpace& space, std::span<const Rank> proxied, std::size_t patches,
                std::span<const std::int64_t> capacity, bool equally_far)
         : space_(space),
@@ -61,7 +63,7 @@ class ProxySlots {
         if (std::ranges::find(slots, position) == slots.end()) slots.push_back(position);
     }
 
-    /// The hop-bytes that a compute adds at `position`.
+    /// The hop-bytes that a compute with these sources adds at `position`.
     [[nodiscard]] Found at(Position position, std::span<const Source> sources) const {
         std::uint64_t cost = 0;
         for (const Source& source : sources) {
@@ -71,8 +73,9 @@ class ProxySlots {
         return {position, cost, capacity_[position.value]};
     }
 
-    /// The slot that adds the lowest cost among those with a proxy of any source and enough capacity for the
-    /// mass; ties go to the slot with the most capacity. Adds the slots visited to `evaluated`.
+    /// Among the slots that have a proxy of any source and enough capacity for the mass, the one on which the
+    /// compute adds the lowest cost; ties go to the slot with the most capacity. Adds the slots visited to
+    /// `evaluated`.
     [[nodiscard]] std::optional<Found> find_nearest(std::span<const Source> sources, std::int64_t mass,
                                                     std::uint64_t& evaluated) {
         for_each_slot(sources, [&](const Source& source, Position position) {
@@ -106,7 +109,7 @@ class ProxySlots {
     std::span<const std::int64_t> capacity_;
     std::vector<char> is_proxied_;
     std::vector<std::vector<Position>> of_patch_;
-    std::vector<std::uint64_t> saved_;  // scratch by position: saved hop-bytes
+    std::vector<std::uint64_t> saved_;  // by position: saved hop-bytes; scratch
 };
 
 }  // namespace topoloom::structure
