@@ -15,9 +15,9 @@ struct Sample {
     std::size_t outliers = 0;  // values removed
 };
 
-/// Removes outliers: values that exceed the median by more than 10 * 1.4826 * the median absolute deviation,
-/// or by more than 10 % of the median if that is larger. Removes nothing if there are fewer than three
-/// values, or if several values and more than a fifth of all would be outliers.
+/// Removes outliers. A value is one if it exceeds the median by more than 10 * 1.4826 * the median absolute
+/// deviation and by more than 10 % of the median. Removes nothing if there are fewer than three values, or if
+/// several values and more than a fifth of all would be outliers.
 [[nodiscard]] Sample summarize(std::vector<double> values);
 
 /// The result of Student's test of whether two samples have the same mean, with pooled variance.

@@ -79,8 +79,8 @@ typedef struct {
 } topoloom_program;
 
 /* The arguments of a collective on one rank. Blocks are contiguous and of equal size, unless counts and
- * offsets (in units) are passed as in MPI: one entry per rank for a buffer with a block of each rank, else a
- * single entry. NULL: equal blocks. */
+ * offsets (in units) are passed as in MPI; NULL: equal blocks. Pass one entry per rank for a buffer with a
+ * block of each rank, else a single entry. */
 typedef struct {
     enum topoloom_operation operation;
     size_t ranks;

@@ -45,7 +45,7 @@ struct LayoutOrders {
 /// Chooses the order of the axes of a mesh. Traffics run one after another; the groups of a traffic
 /// communicate at the same time.
 /// Tries every order of the axes on each of slot_lines(). Then splits the axes of the best orders into prime
-/// factors, and exchanges pairs of factors until no exchange gains or 50 million messages were measured per
+/// factors, and exchanges pairs of factors until none gains. Stops after measuring 50 million messages per
 /// line. Rows may run back and forth.
 ///
 /// Orders are compared by the objective `time`. A traffic's time depends only on the pieces of its own axes,

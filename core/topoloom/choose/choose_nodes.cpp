@@ -75,8 +75,8 @@ class NodeChooser {
         return {graph_, allocation, seed_, threads_};
     }
 
-    /// The budget of the next step: a share of the total work, and a part of the remaining time, so that time
-    /// saved by one step benefits the next. Work is a share of the total, so that it does not depend on the
+    /// The budget of the next step: a share of the total work, and a part of the remaining time. Time saved
+    /// by one step thus benefits the next. Work is a share of the total, so that it does not depend on the
     /// number of threads.
     [[nodiscard]] Budget next_budget(double share) {
         constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();

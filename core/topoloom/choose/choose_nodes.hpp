@@ -24,8 +24,8 @@ struct ChosenNodes {
 
 /// Chooses `count` of the free nodes and places the ranks on their slots with the mapper `chain`. Tries the
 /// first free nodes, random nodes, the most compact ones (see compact_nodes()) and, if the pattern has a
-/// structure, boxes of free nodes. Then combines the ranks on each node of the best candidate into one task,
-/// and maps the tasks to free nodes: once from scratch, once by annealing. Finally, places the ranks again on
+/// structure, boxes of free nodes. Then combines the ranks on each node of the best candidate into one task.
+/// Maps the tasks to free nodes, once from scratch and once by annealing. Finally, places the ranks again on
 /// the nodes found.
 ///
 /// The result is never worse than the mapper's placement on the first free nodes. Every step stops when the

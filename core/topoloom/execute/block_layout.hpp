@@ -29,10 +29,10 @@ class BlockLayout {
     /// and all-gather, its contribution for reductions. For scatter, the root's own block stays in the input.
     /// Not supported for all-to-all and reduce-scatter, whose results would overwrite data not yet sent.
     BlockLayout(Collective collective, Rank rank, bool in_place = false);
-    /// Blocks of different sizes. All entries of `input` are used if the rank has a block for every rank (as
-    /// in scatter and reduce-scatter), and all of `output` if it receives a block from every rank; otherwise
-    /// only the rank's own entry. Sizes of blocks that a rank neither sends nor receives are unknown, so only
-    /// direct schedules work.
+    /// Blocks of different sizes. Uses all entries of `input` if the rank has a block for every rank, as in
+    /// scatter and reduce-scatter; otherwise only the rank's own entry. Uses all entries of `output` if the
+    /// rank receives a block from every rank; otherwise only its own entry. Sizes of blocks that a rank
+    /// neither sends nor receives are unknown, so only direct schedules work.
     BlockLayout(Collective collective, Rank rank, BlockCounts input, BlockCounts output,
                 bool in_place = false);
 

@@ -25,8 +25,8 @@ struct Sharing {
 /// by less than one part in 10^9. No capacity exceeds the load of all ranks.
 class Capacity {
    public:
-    /// Throws Error if there are no ranks, if they cannot fit, if the imbalance or a capacity is negative or
-    /// infinite, or if the number of capacities differs from that of slots.
+    /// Throws Error if there are no ranks, or they cannot fit, or the imbalance or a capacity is negative or
+    /// infinite. Also throws Error unless there is one capacity per slot.
     Capacity(const CommGraph& graph, const Allocation& allocation, const Sharing& sharing);
 
     /// Whether each slot takes at most one rank, regardless of load.

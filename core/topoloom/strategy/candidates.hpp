@@ -11,8 +11,9 @@
 namespace topoloom {
 
 /// Candidate schedules as texts for make_schedule(), in registry order. Contains all schedules that support
-/// the operation and this number of ranks: with default options, as in `fitted` (see fitted_schedules()), and
-/// both also with option values that may be faster. Depends only on operation, ranks, bytes and `fitted`.
+/// the operation and this number of ranks, with default options and as in `fitted` (see fitted_schedules()).
+/// Each also appears with option values that may be faster. Depends only on operation, ranks, bytes and
+/// `fitted`.
 /// Throws Error when Collective does.
 [[nodiscard]] std::vector<std::string> candidates(const Call& call, std::span<const std::string> fitted = {});
 

@@ -39,8 +39,8 @@ struct CostBasis {
 
 /// The cost basis of a setting. If the machine file has no line `message`, the machine's startup time
 /// determines message costs; without a startup time, costs are those of InfiniBand HDR (models/hdr.toml).
-/// Throws Error, naming the line or key, if a file is invalid, a rank is on an unknown node, the placement is
-/// for other ranks or another machine, or a link has no bandwidth.
+/// Throws Error, naming the line or key, if a file is invalid, a rank is on an unknown node, or a link has no
+/// bandwidth. Also throws Error if the placement is for other ranks or another machine.
 [[nodiscard]] CostBasis find_cost_basis(const Setting& setting);
 
 }  // namespace topoloom

@@ -20,7 +20,8 @@ class DecisionTable {
     /// An empty table.
     DecisionTable() = default;
     /// Parses one or several consecutive tables. Throws Error, naming the line, if JSON is invalid, a table
-    /// has no decisions, keys do not ascend, an operation has two tables, or a schedule is unknown.
+    /// has no decisions, or keys do not ascend. The same if an operation has two tables, or a schedule is
+    /// unknown.
     explicit DecisionTable(std::string_view text);
 
     /// Selects the decisions with the largest rank count <= `ranks` and, for many-to-many operations, the

@@ -19,8 +19,8 @@ namespace topoloom {
 /// machine, uses cost(). Depends only on the arguments.
 [[nodiscard]] ScheduleCost schedule_cost(const AnySchedule& schedule, const CostBasis& basis);
 
-/// The parts of a predicted time, in seconds: message startups, bytes, and what is added by routes or by
-/// sharing the network between the ranks of a node.
+/// The parts of a predicted time, in seconds: message startups, bytes, and routes. The last part includes
+/// what is added by sharing the network between the ranks of a node.
 struct ScheduleParts {
     double starts = 0, bytes = 0, routes = 0;
 };

@@ -101,7 +101,7 @@ std::vector<std::string> list_fitted_schedules(const CostBasis& basis, std::size
 
 /// Replaces `linear` in calls along lines of a grid, whose ranks continue with another dimension. With
 /// `linear`, all ranks except the root finish after one message and then delay other ranks, which costs up to
-/// a third; `linear` gains only a few percent (bench/process_grids).
+/// a third. `linear` itself gains only a few percent (bench/process_grids).
 const std::string& replace_linear_on_lines(const Call& call, const CostBasis& basis,
                                            std::span<const std::string> texts, const std::string& linear) {
     constexpr double most_ratio = 1.05;

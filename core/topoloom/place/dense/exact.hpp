@@ -9,7 +9,7 @@ namespace topoloom::dense {
 /// Branch and bound from the best placement that `auto` finds in a tenth of the budget. Reports the proven
 /// lower bound to the meter. The result does not depend on the number of threads.
 ///
-/// Minimizes hop-bytes, including migration cost: takes seconds for up to 16 slots, minutes for 20 if the
+/// Minimizes hop-bytes, including migration cost. Takes seconds for up to 16 slots, minutes for 20 if the
 /// graph is dense, and longer for sparse patterns that fit the machine well. Also minimizes congestion, in
 /// one phase without other traffic, for up to about ten ranks; on a ring bus with eight elements, it tries
 /// all assignments. For ranks that share slots, see improve_sharing(). Throws Error for other objectives, if

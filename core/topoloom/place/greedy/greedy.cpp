@@ -111,7 +111,7 @@ Placement place_emahd(const Problem& problem, Meter& meter, const EmahdOptions& 
     return {problem.allocation(), std::move(best.slots)};
 }
 
-/// MHT, to which the source of MAHD compares it on meshes: like MAHD, but puts a rank on the free slot
+/// MHT, to which the source of MAHD compares it on meshes. Like MAHD, but puts a rank on the free slot
 /// closest to the centroid of its placed partners. The first rank of each component of the graph goes to a
 /// random free slot. On a ring, the centroid minimizes the sum of squared distances. Throws Error if nodes
 /// have no coordinates. O(ranks * slots).

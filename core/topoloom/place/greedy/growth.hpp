@@ -20,7 +20,7 @@ enum class RankKey : std::uint8_t { degree, neighbors, bytes };
 inline const Choices rank_key_names{"degree", "neighbors", "bytes"};
 
 /// How ranks and slots are selected. A rank goes to the slot with the smallest total distance to its placed
-/// partners, or to only the latest of them; with `nearest`, to the slot that it returns.
+/// partners, or to only the latest of them. With `nearest`, it goes to the slot that nearest() returns.
 struct GrowthRule {
     RankKey key = RankKey::bytes;
     bool weighted = true;  // whether distances are weighted by the bytes to each partner

@@ -22,7 +22,7 @@ struct GroupLevel {
 
 /// Cuts a box of the pattern along planes until every piece has the size of a group, then cuts the pieces
 /// into smaller groups, level by level. Dynamic programming over the extents of boxes finds the cuts with the
-/// fewest hop-bytes among all that leave only boxes; a ring becomes a path once it is cut. Takes at most
+/// fewest hop-bytes among all that leave only boxes. A ring becomes a path once it is cut. Takes at most
 /// O(boxes * sum of extents); boxes of sizes that cannot occur are never visited. Memory: 12 bytes per cell
 /// and level.
 class BoxBlocking {

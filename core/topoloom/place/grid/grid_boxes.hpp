@@ -11,8 +11,8 @@
 
 namespace topoloom::grid {
 
-/// Bytes that cross a plane perpendicular to an axis, in both directions together: `between` neighboring
-/// cells, and `around` the end of the axis, between its last and first cells.
+/// Bytes that cross a plane perpendicular to an axis, in both directions together. `between`: between
+/// neighboring cells. `around`: between the last and first cells of the axis.
 struct PlaneBytes {
     double between;
     double around;

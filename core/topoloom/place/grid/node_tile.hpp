@@ -40,8 +40,8 @@ struct WeightedGrid {
 [[nodiscard]] std::vector<GridCell> order_by_halving(const WeightedGrid& grid);
 
 /// Splits `cells` into groups of these sizes, in order. Recursively cuts the sequence of groups near its
-/// middle, at the plane that separates the fewest bytes; planes between whole layers are preferred
-/// (hyperplane, same source, generalized to groups of any size). O(cells log cells log groups).
+/// middle, at the plane that separates the fewest bytes. Prefers planes between whole layers (hyperplane,
+/// same source, generalized to groups of any size). O(cells log cells log groups).
 void bisect_cells(const WeightedGrid& grid, std::span<GridCell> cells, std::span<const std::uint32_t> sizes);
 
 }  // namespace topoloom::grid

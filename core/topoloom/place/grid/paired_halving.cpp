@@ -207,8 +207,8 @@ class GridHalving {
         std::size_t count = 0;  // 0: no cut
     };
 
-    /// The plane at which the fewest slots meet, relative to the number of slots on the smaller side, among
-    /// planes with at least an eighth of the slots on each side. Prefers gaps, where no slots meet.
+    /// The plane at which the fewest slots meet, relative to the number of slots on the smaller side. Each
+    /// side must have at least an eighth of the slots. Prefers gaps, where no slots meet.
     [[nodiscard]] Cut find_thinnest_cut(std::span<const Position> slots) {
         slots_.find_bounds(slots, low_, high_);
         Cut best;

@@ -20,7 +20,7 @@ struct SlotGrid {
     bool has_ports = false;   // whether ports add costs that neither the levels nor the grid describe
 };
 
-/// The grid of the slots of an allocation on a tree, torus or mesh: of all slots, or of the first whole
+/// The grid that the slots of an allocation form on a tree, torus or mesh. Uses all slots, or the first whole
 /// groups in every router if these suffice for `ranks` ranks. None if routers or groups differ, or rows of a
 /// torus are incomplete.
 [[nodiscard]] std::optional<SlotGrid> slot_grid(const Allocation& allocation, std::size_t ranks);

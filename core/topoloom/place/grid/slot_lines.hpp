@@ -18,9 +18,9 @@ struct SlotLine {
 };
 
 /// Lines through slots. The first line consists of the first `ranks` slots in allocation order. If the
-/// allocation has gaps or spare slots, other lines consist of the slots of whole blocks, block by block, for
-/// block sizes that divide the number of ranks. Blocks are boxes if the network has coordinates, otherwise
-/// domains and parts of domains. Lines with large blocks come first; at most `most` lines.
+/// allocation has gaps or spare slots, other lines run block by block through the slots of whole blocks.
+/// Block sizes divide the number of ranks. Blocks are boxes if the network has coordinates, otherwise domains
+/// and parts of domains. Lines with large blocks come first; at most `most` lines.
 /// Deterministic. O(lines * slots log slots). Throws Error if there are fewer slots than ranks.
 [[nodiscard]] std::vector<SlotLine> slot_lines(const Allocation& allocation, std::size_t ranks,
                                                std::size_t most);

@@ -11,8 +11,8 @@ namespace topoloom::grid {
 /// bytes, then hop-bytes.
 ///
 /// Candidates are tiles that divide the grid, planes that cut it into boxes (BoxBlocking), strips, halves and
-/// hyperplanes (see node_tile.hpp), and block order; the more edges, the fewer candidates of each kind. Equal
-/// tiles are assigned to nodes by recursive halving, or folded onto a torus that they fill
+/// hyperplanes (see node_tile.hpp), and block order. The more edges, the fewer candidates of each kind are
+/// tried. Equal tiles are assigned to nodes by recursive halving, or folded onto a torus that they fill
 /// (grid_folding.hpp). On up to 1,000 equal nodes, `auto` then searches for a better order of the pieces.
 /// Inside a node, the piece is halved along the levels. If no tile divides the grid, `structure` is a
 /// candidate too, for up to 20,000 ranks. Work counts ranks placed and the work of these searches.

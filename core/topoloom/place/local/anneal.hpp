@@ -7,15 +7,16 @@
 
 namespace topoloom::local {
 
-/// For every rank in turn, proposes a slot near one of the partners with which it exchanges most; the
+/// For every rank in turn, proposes a slot near one of the partners with which it exchanges most. The
 /// occupant of that slot moves to the rank's old slot. Accepts gains, and losses according to a temperature
 /// that falls by a constant factor (Connolly, An improved annealing scheme for the QAP, EJOR 46 (1990);
 /// Wilhelm, Ward, Solving quadratic assignment problems by simulated annealing, IIE Transactions 19 (1987)).
 /// Ends with swap. Returns the best placement visited.
 ///
-/// The more sweeps, the more `heat` pays: about 200 for 300 sweeps, and 1000 for 3,000 or more; less if the
-/// start is better than those of greedy constructors. A proposal costs O(degree of both ranks). Work counts
-/// the proposals of all chains. With sweeps=0, the temperature depends on the used share of the budget:
+/// The more sweeps, the more `heat` pays: about 200 for 300 sweeps, and 1000 for 3,000 or more. Use less if
+/// the start is better than those of greedy constructors. A proposal costs O(degree of both ranks). Work
+/// counts the proposals of all chains. With sweeps=0, the temperature depends on the used share of the
+/// budget:
 /// results are reproducible under a work budget, but not under a time budget.
 ///
 /// Memory, besides a copy of the graph with 8 bytes per edge: 96 bytes per slot for lists of near slots,

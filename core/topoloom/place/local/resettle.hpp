@@ -11,9 +11,9 @@ namespace topoloom::local {
 /// slots, in descending order of bytes exchanged. Throws Error if the problem has no earlier placement.
 [[nodiscard]] Placement place_previous(const Problem& problem, Meter& meter);
 
-/// Exchanges pairs of ranks, moves ranks to free slots, and moves ranks back to their old slots, if hop-bytes
-/// fall by more than the migration cost; ends when no such change remains. Without an earlier placement, this
-/// is plain pair exchange.
+/// Exchanges pairs of ranks, and moves ranks to free slots or back to their old slots, if hop-bytes fall by
+/// more than the migration cost. Ends when no such change remains. Without an earlier placement, this is
+/// plain pair exchange.
 [[nodiscard]] Placement improve_by_resettling(const Problem& problem, Placement start, Meter& meter);
 
 }  // namespace topoloom::local

@@ -100,8 +100,8 @@ class RouteRotations {
         }
     }
 
-    /// Among the positions near v's partners that are not yet in the cycle, the one to which v moves with the
-    /// lowest soft load; v's own position if there is none.
+    /// The position to which v moves with the lowest soft load, among those near its partners that are not
+    /// yet in the cycle. v's own position if there is none.
     Position find_best_position(Rank v, Meter& meter) {
         Position best = position_[v.value];
         std::int64_t least = std::numeric_limits<std::int64_t>::max();

@@ -23,7 +23,7 @@ struct TabuOptions {
 /// modeled as ranks without messages.
 ///
 /// On more slots, runs one search in which a rank exchanges slots with ranks near it in the graph, or moves
-/// near its partners or back to its old slot; an iteration costs about O(degree^2). With an earlier
+/// near its partners or back to its old slot. An iteration costs about O(degree^2). With an earlier
 /// placement, migration costs count as in Problem::value(). Taillard, Parallel Computing 17 (1991). Throws
 /// Error if the matrices do not fit in memory.
 [[nodiscard]] Placement improve_by_tabu(const Problem& problem, Placement start, Meter& meter,

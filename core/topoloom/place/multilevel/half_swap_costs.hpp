@@ -34,7 +34,7 @@ class HalfSwapCosts {
     }
 
     /// Builds a graph for BinaryLabeling. Vertex k is the pair lefts[k]. The weight of an edge is what it
-    /// costs if exactly one of its two pairs is swapped; the bias is the cost of swapping only this pair.
+    /// costs if exactly one of its two pairs is swapped. The bias is the cost of swapping only this pair.
     /// Both are doubled. The caller sets the masses. O(edges), on all cores.
     void weigh(partition::WeightedGraph& choices, std::vector<std::int64_t>& bias, int threads) const {
         const Chunks chunks(lefts_.size(), 1024);
@@ -92,8 +92,8 @@ class HalfSwapCosts {
                 bytes[q.value] = {0, 0};
                 continue;
             }
-            // cost[a][b]: with this pair swapped (a = 1) or not, and the other pair swapped (b = 1) or not;
-            // relative to the cost with all ranks of this pair on the left.
+            // cost[a][b]: the cost with this pair swapped (a = 1) or not, and the other pair swapped (b = 1)
+            // or not. It is relative to the cost with all ranks of this pair on the left.
             const std::array<Part, 2> theirs{lefts_[other.value], Part{lefts_[other.value].value + 1}};
             std::array<std::array<std::int64_t, 2>, 2> cost{};
             for (const std::uint32_t j : {0U, 1U}) {

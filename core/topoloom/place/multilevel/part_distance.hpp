@@ -42,7 +42,7 @@ class PartDistance {
     PartDistance& operator=(const PartDistance&) = delete;
 
     /// Sample points of a part; each represents the same number of slots. On a torus with flat nodes, points
-    /// need not be slots: on every axis, their coordinates are spaced evenly over the part, so that distances
+    /// need not be slots. On every axis, their coordinates are spaced evenly over the part, so that distances
     /// between uniform boxes are correct.
     struct Sample;
 

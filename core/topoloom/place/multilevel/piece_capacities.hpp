@@ -28,7 +28,7 @@ namespace topoloom::multilevel {
 
 /// Capacities of the pieces of a part, given the part's capacity and the mass assigned to it. With one rank
 /// per slot, the cut decides where slots stay free. Otherwise, the first divisions may use most of the
-/// allowed imbalance, because their cuts cost most; the last divisions need some of it to find good cuts, or
+/// allowed imbalance, because their cuts cost most. The last divisions need some of it to find good cuts, or
 /// any cut if loads differ.
 [[nodiscard]] inline std::vector<std::int64_t> compute_piece_capacities(std::span<const MachinePart> pieces,
                                                                         std::int64_t part_capacity,

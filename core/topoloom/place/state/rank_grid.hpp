@@ -35,8 +35,8 @@ struct RankGrid {
 };
 
 /// The rank grid with these extents and ranks numbered row-major; without extents, the grid of the problem's
-/// pattern(). Throws Error, naming `mapper`, if no grid is recognized, and, naming the nearest extents that
-/// fit, if the extents do not match the number of ranks. O(edges).
+/// pattern(). Throws Error, naming `mapper`, if no grid is recognized. Throws Error, naming the nearest
+/// extents that fit, if the extents do not match the number of ranks. O(edges).
 [[nodiscard]] RankGrid rank_grid(const Problem& problem, const Extents& extents, std::string_view mapper);
 
 /// The grid of the problem's pattern(), if any. O(edges).

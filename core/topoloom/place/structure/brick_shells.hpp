@@ -53,8 +53,9 @@ class BrickShells {
         most_[router] = max_capacity(router);
     }
 
-    /// The slot with the most capacity in the brick or, if none there has enough for the mass, in the first
-    /// shell around it that has one with enough. For one or two points, this minimizes the sum of distances.
+    /// The slot with the most capacity in the brick. If that has too little for the mass, the slot with the
+    /// most capacity in the first shell that has one with enough. For one or two points, this minimizes the
+    /// sum of distances.
     /// None if no such slot is near the brick. Adds the routers visited to `evaluated`.
     [[nodiscard]] std::optional<Position> find_nearest(std::span<const Position> points, std::int64_t mass,
                                                        std::uint64_t& evaluated) const {

@@ -73,8 +73,8 @@ class ProxySlots {
         return {position, cost, capacity_[position.value]};
     }
 
-    /// Among the slots that have a proxy of any source and enough capacity for the mass, the one on which the
-    /// compute adds the lowest cost; ties go to the slot with the most capacity. Adds the slots visited to
+    /// The slot on which the compute adds the lowest cost, among those with a proxy of any source and enough
+    /// capacity for the mass. Ties go to the slot with the most capacity. Adds the slots visited to
     /// `evaluated`.
     [[nodiscard]] std::optional<Found> find_nearest(std::span<const Source> sources, std::int64_t mass,
                                                     std::uint64_t& evaluated) {
