@@ -30,7 +30,7 @@ std::string format_axes(std::size_t axes) { return std::to_string(axes) + (axes 
 std::string name_of_type(nb::handle object) { return nb::type_name(object.type()).c_str(); }
 
 /// Explains why NumPy chose the dtype object: names the first element that is not a 64-bit number.
-std::string describe_odd_element(nb::handle array) {
+std::string describe_unconvertible_element(nb::handle array) {
     if (nb::cast<std::size_t>(array.attr("ndim")) == 0) {
         const nb::object item = array.attr("item")();
         if (PyLong_Check(item.ptr())) return " does not fit 64 bits";
@@ -53,7 +53,7 @@ ImportedArray import_array(nb::handle given) {
     nb::object array = nb::module_::import_("numpy").attr("asarray")(given);
     const nb::object dtype = array.attr("dtype");
     const std::string kind = nb::cast<std::string>(dtype.attr("kind"));
-    if (kind == "O") return {{}, describe_odd_element(array)};
+    if (kind == "O") return {{}, describe_unconvertible_element(array)};
     if (kind == "b") return {{}, " must hold numbers, not booleans"};
     if (kind != "i" && kind != "u" && kind != "f")
         return {{}, " must hold numbers, not " + nb::cast<std::string>(dtype.attr("name"))};
@@ -121,7 +121,7 @@ void ArrayArgument<T, axes>::convert(std::span<const S> numbers) {
 }
 
 template <class T, std::size_t axes>
-void ArrayArgument<T, axes>::accept(nb::handle given) noexcept {
+void ArrayArgument<T, axes>::convert_from_python(nb::handle given) noexcept {
     try {
         ImportedArray import_result = import_array(given);
         if (!import_result.problem.empty()) {

@@ -24,14 +24,14 @@ namespace nb = nanobind;
 template <class T>
 using View = nb::ndarray<nb::numpy, const T, nb::ndim<1>>;
 
-/// An argument that is an array, list or tuple of numbers with `axes` axes; with one axis it may be a single number.
-/// Numbers are converted to T only if that neither truncates, wraps nor rounds them. values() reports errors
-/// with the argument's name.
+/// An argument that is an array, list or tuple of numbers with `axes` axes; with one axis it may be a single
+/// number. Numbers are converted to T only if that neither truncates, wraps nor rounds them. values() reports
+/// errors with the argument's name.
 template <class T, std::size_t axes = 1>
 class ArrayArgument {
    public:
     /// Converts the argument. Type casters must not throw, so values() reports the errors.
-    void accept(nb::handle given) noexcept;
+    void convert_from_python(nb::handle given) noexcept;
 
     /// The converted numbers. Throws Error or TypeError, naming the argument, if they are invalid.
     [[nodiscard]] std::span<const T> values(const char* name) const;
@@ -66,15 +66,15 @@ using Numbers = ArrayArgument<double>;
 
 /// The NumPy number type that stores an id or a quantity.
 template <class T>
-struct PlainNumber {
+struct NumpyNumber {
     using type = T;
 };
 template <class Kind>
-struct PlainNumber<Id<Kind>> {
+struct NumpyNumber<Id<Kind>> {
     using type = std::uint32_t;
 };
 template <class Unit, class Number>
-struct PlainNumber<Quantity<Unit, Number>> {
+struct NumpyNumber<Quantity<Unit, Number>> {
     using type = Number;
 };
 
@@ -96,7 +96,7 @@ template <class T, class Number>
 /// A NumPy view of `values` that keeps their `owner` alive.
 template <class T>
 [[nodiscard]] auto view(std::span<const T> values, nb::handle owner) {
-    using Number = typename PlainNumber<T>::type;
+    using Number = typename NumpyNumber<T>::type;
     return View<Number>(reinterpret_cast<const Number*>(values.data()), {values.size()}, owner);
 }
 
@@ -131,7 +131,7 @@ struct type_caster<topoloom::python::ArrayArgument<T, axes>> {
 
     bool from_python(handle given, std::uint8_t /*flags*/, cleanup_list* /*cleanup*/) noexcept {
         if (given.is_none()) return false;
-        value.accept(given);
+        value.convert_from_python(given);
         return true;
     }
 };

@@ -131,12 +131,12 @@ void set_callbacks(topoloom_mapper_problem& problem) {
 }
 
 /// The rows of a graph as arrays for the C interface.
-struct Rows {
+struct GraphArrays {
     std::vector<std::uint64_t> first{0};
     std::vector<std::uint32_t> peers;
     std::vector<std::int64_t> bytes, messages;
 
-    explicit Rows(const CommGraph& graph) {
+    explicit GraphArrays(const CommGraph& graph) {
         for (const Rank u : ids<Rank>(graph.rank_count())) {
             for (const Edge edge : graph.sends(u)) {
                 peers.push_back(edge.peer.value);
@@ -163,9 +163,9 @@ std::vector<std::uint32_t> call_mapper(std::uintptr_t address, const CommGraph& 
         fail("give a load for each rank, and a capacity for each slot");
     SearchMonitor monitor(progress);
     return monitor.run([&] {
-        const MeasuredObjective wanted = measured.for_use(graph, allocation, use);
+        const MeasuredObjective wanted = measured.for_slot_use(graph, allocation, use);
         MapperContext context(graph, allocation, use, wanted, monitor);
-        const Rows rows(graph);
+        const GraphArrays rows(graph);
         std::vector<std::uint32_t> slots, nodes;
         for (const Slot slot : allocation.slots()) {
             slots.push_back(slot.value);

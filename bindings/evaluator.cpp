@@ -37,7 +37,7 @@ class OwningEvaluator {
                 "an Evaluator counts every message, but this pattern sends through proxies where ranks share "
                 "slots; judge whole placements instead");
         evaluator_.emplace(graph, allocation, placement,
-                           measured_.for_use(graph, allocation, placement.use()));
+                           measured_.for_slot_use(graph, allocation, placement.use()));
     }
     [[nodiscard]] Evaluator& operator*() { return *evaluator_; }
     [[nodiscard]] Evaluator* operator->() { return &*evaluator_; }
@@ -50,7 +50,8 @@ class OwningEvaluator {
 
 constexpr std::size_t candidates_between_signals = 256;
 
-/// Computes gain(first, second) for all candidates; a single number is paired with each element of the other array.
+/// Computes gain(first, second) for all candidates; a single number is paired with each element of the other
+/// array.
 template <class Gain>
 nb::object compute_gains(const Ids& first, const Ids& second, const char* first_name, const char* second_name,
                          const Gain& gain) {

@@ -21,11 +21,11 @@ namespace {
 
 /// Layers as arrays: one row of loads per layer, and the same number of rows of token choices for every
 /// layer.
-struct Layers {
+struct LayerArrays {
     ArrayArgument<double, 2> loads;
     std::optional<ArrayArgument<std::int64_t, 2>> choices;
 
-    [[nodiscard]] std::vector<ExpertLayer> list() const {
+    [[nodiscard]] std::vector<ExpertLayer> list_layers() const {
         const std::span<const double> all = loads.values("loads");
         const std::span<const std::int64_t> tokens =
             choices ? choices->values("choices") : std::span<const std::int64_t>{};
@@ -53,8 +53,8 @@ nb::tuple place_experts(ArrayArgument<double, 2> loads, const Ids& nodes, std::s
                         std::optional<ArrayArgument<std::int64_t, 2>> choices, bool nearest, double slack,
                         std::uint64_t seed, int threads) {
     check_threads(threads);
-    const Layers given{std::move(loads), std::move(choices)};
-    const std::vector<ExpertLayer> layers = given.list();
+    const LayerArrays given{std::move(loads), std::move(choices)};
+    const std::vector<ExpertLayer> layers = given.list_layers();
     const ExpertGpus gpus(nodes.values("nodes"), slots);
     std::vector<std::uint32_t> even;
     std::vector<std::uint32_t> best;
@@ -72,8 +72,8 @@ nb::tuple place_experts(ArrayArgument<double, 2> loads, const Ids& nodes, std::s
 nb::object measure_experts(ArrayArgument<double, 2> loads, const Ids& nodes,
                            const ArrayArgument<std::uint32_t, 2>& held,
                            std::optional<ArrayArgument<std::int64_t, 2>> choices, bool nearest) {
-    const Layers given{std::move(loads), std::move(choices)};
-    const std::vector<ExpertLayer> layers = given.list();
+    const LayerArrays given{std::move(loads), std::move(choices)};
+    const std::vector<ExpertLayer> layers = given.list_layers();
     const std::span<const std::uint32_t> all = held.values("held");
     if (held.size(0) != layers.size()) fail("held is of ", held.size(0), " layers, loads of ", layers.size());
     const std::span<const std::uint32_t> node = nodes.values("nodes");

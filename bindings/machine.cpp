@@ -55,14 +55,15 @@ std::uint32_t distance(const Machine& m, std::uint32_t a, std::uint32_t b) {
     return m.distance(Slot{a}, Slot{b});
 }
 
-bool connected(const Machine& m, std::uint32_t a, std::uint32_t b) {
+bool are_connected(const Machine& m, std::uint32_t a, std::uint32_t b) {
     return m.connected(node_of(m, a), node_of(m, b));
 }
 
 /// Applies `one` to each pair of elements of two equally long arrays; a single number is paired with each
 /// element of the other array.
 template <auto one>
-nb::object map_pairs(const Machine& m, const Ids& a, const Ids& b, const char* name_a, const char* name_b) {
+nb::object apply_to_pairs(const Machine& m, const Ids& a, const Ids& b, const char* name_a,
+                          const char* name_b) {
     const std::span<const std::uint32_t> from = a.values(name_a);
     const std::span<const std::uint32_t> to = b.values(name_b);
     if (a.is_single() && b.is_single()) return nb::cast(one(m, from[0], to[0]));
@@ -130,12 +131,12 @@ void bind_machine(nb::module_& module) {
             },
             nb::sig("def nodes_up(self) -> numpy.typing.NDArray[numpy.uint32]"),
             "The nodes that are not down, ascending.")
-        .def("connected", &connected, "node_a"_a, "node_b"_a,
+        .def("connected", &are_connected, "node_a"_a, "node_b"_a,
              "Whether both nodes are up, and failures leave a route from the first to the second.")
         .def(
             "connected",
             [](const Machine& m, const Ids& a, const Ids& b) {
-                return map_pairs<connected>(m, a, b, "node_a", "node_b");
+                return apply_to_pairs<are_connected>(m, a, b, "node_a", "node_b");
             },
             "node_a"_a, "node_b"_a,
             nb::sig(
@@ -147,7 +148,7 @@ void bind_machine(nb::module_& module) {
         .def(
             "distance",
             [](const Machine& m, const Ids& a, const Ids& b) {
-                return map_pairs<distance>(m, a, b, "slot_a", "slot_b");
+                return apply_to_pairs<distance>(m, a, b, "slot_a", "slot_b");
             },
             "slot_a"_a, "slot_b"_a,
             nb::sig("def distance(self, slot_a: numpy.typing.NDArray[numpy.integer] | Sequence[int], slot_b: "
@@ -158,7 +159,7 @@ void bind_machine(nb::module_& module) {
         .def(
             "hops",
             [](const Machine& m, const Ids& a, const Ids& b) {
-                return map_pairs<hops>(m, a, b, "node_a", "node_b");
+                return apply_to_pairs<hops>(m, a, b, "node_a", "node_b");
             },
             "node_a"_a, "node_b"_a,
             nb::sig("def hops(self, node_a: numpy.typing.NDArray[numpy.integer] | Sequence[int], node_b: "

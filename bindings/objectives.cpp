@@ -43,8 +43,8 @@ Problem ObjectiveInput::at(const Problem& problem) const {
         objective_.value ? *objective_.value : objective_of(choose(problem).objective), phases_, background_);
 }
 
-MeasuredObjective ObjectiveInput::for_use(const CommGraph& graph, const Allocation& allocation,
-                                          SlotUse use) const {
+MeasuredObjective ObjectiveInput::for_slot_use(const CommGraph& graph, const Allocation& allocation,
+                                               SlotUse use) const {
     if (use == SlotUse::one_rank) {
         const Problem problem = at(Problem(graph, allocation));
         return problem.is_for_hop_bytes() ? measured(graph, objective_of(ObjectiveKind::hop_bytes))
@@ -66,7 +66,7 @@ double ObjectiveInput::value(const CommGraph& graph, const Allocation& allocatio
                              const Placement& placement) const {
     const Machine& machine = allocation.machine();
     require_placed(graph, machine, placement.slots());
-    const MeasuredObjective objective = for_use(graph, allocation, placement.use());
+    const MeasuredObjective objective = for_slot_use(graph, allocation, placement.use());
     if (objective.mix.is(ObjectiveKind::hop_bytes))
         return static_cast<double>(hop_bytes(graph, machine, placement.slots()));
     return objective_key(machine, objective, placement.slots()).congestion;

@@ -19,7 +19,7 @@ namespace nb = nanobind;
 namespace {
 
 /// The first fields of nanobind's function objects, whose definition is private. wrap_function() checks them.
-struct Function {
+struct NanobindFunction {
     PyObject_VAR_HEAD vectorcallfunc call;
 };
 
@@ -59,8 +59,8 @@ std::string list_signatures(std::string_view text) {
 }
 
 /// Asks the Python package to explain the invalid argument; empty if it cannot.
-std::string explain_arguments(nb::handle function, std::size_t own, PyObject* const* args, std::size_t count,
-                              PyObject* names) {
+std::string explain_invalid_argument(nb::handle function, std::size_t own, PyObject* const* args,
+                                     std::size_t count, PyObject* names) {
     nb::list given;
     nb::dict named;
     for (std::size_t i = own; i < count; ++i) given.append(nb::handle(args[i]));
@@ -83,7 +83,7 @@ std::string format_in_one_line(nb::handle function, std::string_view text, PyObj
     const bool self_is_fine =
         has_self && count > 0 && (is_initialized(args[0]) || text.starts_with("__init__"));
     if (self_is_fine || !has_self) {
-        std::string line = explain_arguments(function, has_self ? 1 : 0, args, count, names);
+        std::string line = explain_invalid_argument(function, has_self ? 1 : 0, args, count, names);
         if (!line.empty()) return line;
     }
     for (std::size_t i = self_is_fine ? 1 : 0; i < count; ++i)
@@ -134,7 +134,7 @@ constexpr std::array<vectorcallfunc, sizeof...(kinds)> calls(std::index_sequence
 }
 
 void wrap_function(nb::handle function) {
-    auto* const bound = reinterpret_cast<Function*>(function.ptr());
+    auto* const bound = reinterpret_cast<NanobindFunction*>(function.ptr());
     const vectorcallfunc original = PyVectorcall_Function(function.ptr());
     if (original == nullptr || bound->call != original) return;
     constexpr auto ours = calls(std::make_index_sequence<original_calls.size()>());

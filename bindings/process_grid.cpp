@@ -8,7 +8,7 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "topoloom/base/error.hpp"
-#include "topoloom/place/grid/node_tile.hpp"
+#include "topoloom/place/grid/cell_orders.hpp"
 #include "topoloom/place/state/rank_grid.hpp"
 #include "topoloom/schedule/cost/grid_times.hpp"
 

@@ -101,7 +101,7 @@ nb::object list_message_rates(const BusRates& rates) {
     return new_array(std::move(values), rates.of_message.size());
 }
 
-std::array<double, 3> rate_tuple(const BusRate& rate) {
+std::array<double, 3> make_rate_tuple(const BusRate& rate) {
     return {rate.worst.value, rate.mean.value, rate.best.value};
 }
 
@@ -143,10 +143,11 @@ void bind_ring_bus(nb::module_& m) {
                      nb::sig("def messages(self) -> numpy.typing.NDArray[numpy.float64]"),
                      "A row per message.")
         .def_prop_ro(
-            "slowest", [](const BusRates& r) { return rate_tuple(r.slowest); },
+            "slowest", [](const BusRates& r) { return make_rate_tuple(r.slowest); },
             "Rates of the slowest message.")
         .def_prop_ro(
-            "average", [](const BusRates& r) { return rate_tuple(r.average); }, "Rates over all messages.")
+            "average", [](const BusRates& r) { return make_rate_tuple(r.average); },
+            "Rates over all messages.")
         .def_ro("ways", &BusRates::ways, "The number of combinations of directions of half-way messages.");
     m.def(
         "bus_rates", &compute_rates, "machine"_a, "sources"_a, "targets"_a, "bytes"_a, nb::kw_only(),

@@ -41,7 +41,7 @@ namespace {
 /// The switch model of a simulation.
 struct SwitchSettings {
     PacketFormat format;
-    NamedSwitch how;
+    SwitchModel how;
     SwitchSpeeds speeds;
     std::uint32_t units = 1;
 };
@@ -58,7 +58,7 @@ struct ProgramMeasure {
 };
 
 /// Seed, threads and progress callback of a simulation.
-struct RunOptions {
+struct SimulationOptions {
     std::uint64_t seed;
     int threads;
     const std::optional<Progress>& progress;
@@ -75,8 +75,9 @@ std::vector<double> busy_cycles(const NetworkTiming& times, const std::vector<st
 /// Simulates the workload that make(times) creates. Afterwards, finish(workload, cycles) writes the cycle in
 /// which each rank completed.
 template <class Make, class Finish>
-ProgramMeasure simulate(const SwitchWiring& wiring, const SwitchSettings& settings, const RunOptions& run,
-                        std::span<const SwitchGroup> groups, const Make& make, const Finish& finish) {
+ProgramMeasure simulate(const SwitchWiring& wiring, const SwitchSettings& settings,
+                        const SimulationOptions& run, std::span<const SwitchGroup> groups, const Make& make,
+                        const Finish& finish) {
     SearchMonitor monitor(run.progress);
     return monitor.run([&] {
         const NetworkTiming times = compute_network_timing(
@@ -119,7 +120,7 @@ const auto list_finishes = [](const auto& ranks, std::vector<std::uint64_t>& fin
 };
 
 ProgramMeasure simulate_program(const SwitchWiring& wiring, const Program& program, const Ids& node_of_rank,
-                                const SwitchSettings& settings, const RunOptions& run) {
+                                const SwitchSettings& settings, const SimulationOptions& run) {
     const std::vector<Node> nodes = list_nodes(node_of_rank);
     return simulate(
         wiring, settings, run, {},
@@ -132,7 +133,7 @@ ProgramMeasure simulate_program(const SwitchWiring& wiring, const Program& progr
 
 ProgramMeasure simulate_operations(const SwitchWiring& wiring, const OperationGraph& graph,
                                    const Ids& node_of_rank, const SwitchSettings& settings,
-                                   const RunOptions& run) {
+                                   const SimulationOptions& run) {
     const std::vector<Node> nodes = list_nodes(node_of_rank);
     return simulate(
         wiring, settings, run, {},
@@ -146,7 +147,7 @@ ProgramMeasure simulate_operations(const SwitchWiring& wiring, const OperationGr
 ProgramMeasure simulate_collective(const SwitchWiring& wiring, std::string_view collective,
                                    const std::vector<const MachineTree*>& trees,
                                    const std::vector<Ids>& members, std::int64_t bytes,
-                                   const SwitchSettings& settings, const RunOptions& run) {
+                                   const SwitchSettings& settings, const SimulationOptions& run) {
     if (trees.size() != members.size())
         fail("each tree needs its members: there are ", trees.size(), " trees and ", members.size(),
              " lists of members");
@@ -197,7 +198,7 @@ void bind_network_programs(nb::module_& m) {
                std::string_view router, std::string_view arbiter, std::string_view allocator,
                std::uint32_t iterations, std::optional<double> switch_latency,
                std::optional<double> injection, std::uint32_t units, std::optional<double> combining) {
-                const NamedSwitch how = parse_switch({router, switching, arbiter, allocator},
+                const SwitchModel how = parse_switch({router, switching, arbiter, allocator},
                                                      {.vcs = vcs, .iterations = iterations});
                 const bool crosspoints = can_copy(how.router);
                 new (self) SwitchSettings{{flit, payload, header},

@@ -31,7 +31,7 @@ void bind_alternatives(nanobind::module_& m, const char* name, std::span<const A
         help);
 }
 
-NamedSwitch parse_switch(const SwitchNames& names, SwitchOptions options) {
+SwitchModel parse_switch(const SwitchComponentNames& names, SwitchOptions options) {
     const auto router = parse_alternative<SwitchRouter>("router", names.router, routers);
     options.switching = parse_alternative<Switching>("switching", names.switching, switchings);
     options.arbiter = parse_alternative<Arbiter>("arbiter", names.arbiter, arbiters);
@@ -45,7 +45,7 @@ NamedSwitch parse_switch(const SwitchNames& names, SwitchOptions options) {
 }
 
 std::unique_ptr<PacketNetwork> make_network(const SwitchWiring& wiring, Workload& workload,
-                                            const NamedSwitch& how, std::uint64_t seed, int threads,
+                                            const SwitchModel& how, std::uint64_t seed, int threads,
                                             std::span<const ChannelTimes> times,
                                             std::span<const SwitchGroup> groups,
                                             const CombineOptions& combine) {

@@ -44,20 +44,20 @@ void bind_alternatives(nanobind::module_& m, const char* name, std::span<const A
 [[nodiscard]] inline bool can_copy(SwitchRouter router) { return router >= SwitchRouter::output_queued; }
 
 /// The component names that select a switch model.
-struct SwitchNames {
+struct SwitchComponentNames {
     std::string_view router, switching, arbiter, allocator;
 };
-struct NamedSwitch {
+struct SwitchModel {
     SwitchRouter router;
     SwitchOptions options;
 };
 /// Throws Error for unknown names.
-[[nodiscard]] NamedSwitch parse_switch(const SwitchNames& names, SwitchOptions options);
+[[nodiscard]] SwitchModel parse_switch(const SwitchComponentNames& names, SwitchOptions options);
 
 /// Creates the simulated network, which refers to all arguments except `groups` and `times`. Throws Error for
 /// groups on switches that neither copy nor combine.
 [[nodiscard]] std::unique_ptr<PacketNetwork> make_network(const SwitchWiring& wiring, Workload& workload,
-                                                          const NamedSwitch& how, std::uint64_t seed,
+                                                          const SwitchModel& how, std::uint64_t seed,
                                                           int threads,
                                                           std::span<const ChannelTimes> times = {},
                                                           std::span<const SwitchGroup> groups = {},

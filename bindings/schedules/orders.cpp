@@ -24,7 +24,7 @@ namespace {
 
 using Costs = ArrayArgument<double, 2>;
 
-CostMatrix make_matrix(const Costs& costs) {
+CostMatrix make_cost_matrix(const Costs& costs) {
     const std::span<const double> values = costs.values("costs");
     if (costs.size(0) != costs.size(1))
         fail("costs are of ", costs.size(0), " by ", costs.size(1),
@@ -62,7 +62,7 @@ std::vector<std::vector<Message>> messages_on_lines(const Extents& extents, Oper
 
 }  // namespace
 
-void bind_schedules_orders(nb::module_& m) {
+void bind_tree_and_grid_orders(nb::module_& m) {
     nb::class_<Sample>(m, "CostSample", "A sample of costs without outliers far above the median.")
         .def_ro("mean", &Sample::mean)
         .def_ro("sigma", &Sample::sigma, "The standard deviation, with n - 1.")
@@ -97,7 +97,7 @@ void bind_schedules_orders(nb::module_& m) {
     m.def(
         "find_cost_groups",
         [](const Costs& costs, double significance) {
-            return find_cost_groups(make_matrix(costs), significance);
+            return find_cost_groups(make_cost_matrix(costs), significance);
         },
         "costs"_a, nb::kw_only(), "significance"_a = 0.01,
         "Finds groups of processes by the seconds of messages between them: costs[from, to]. The "
@@ -105,7 +105,7 @@ void bind_schedules_orders(nb::module_& m) {
     m.def(
         "group_costs",
         [](const Costs& costs, const CostGroups& groups, double significance) {
-            const CostMatrix found = group_costs(make_matrix(costs), groups, significance);
+            const CostMatrix found = group_costs(make_cost_matrix(costs), groups, significance);
             std::vector<double> seconds;
             for (const Rank from : ids<Rank>(found.size())) {
                 for (const Rank to : ids<Rank>(found.size())) seconds.push_back(found(from, to));
@@ -124,8 +124,8 @@ void bind_schedules_orders(nb::module_& m) {
         [](const Costs& costs, std::string_view method, std::uint32_t root, std::uint32_t channels,
            std::uint64_t seed) {
             std::vector<std::uint32_t> order;
-            for (const Rank process :
-                 binomial_order(make_matrix(costs), parse_binomial_order(method), Rank{root}, channels, seed))
+            for (const Rank process : binomial_order(make_cost_matrix(costs), parse_binomial_order(method),
+                                                     Rank{root}, channels, seed))
                 order.push_back(process.value);
             return order;
         },
@@ -136,7 +136,7 @@ void bind_schedules_orders(nb::module_& m) {
         "binomial_scatter_steps",
         [](const Costs& costs, const Ids& order, std::uint32_t channels, const CostGroups* groups,
            std::string_view reading) {
-            const CostMatrix matrix = make_matrix(costs);
+            const CostMatrix matrix = make_cost_matrix(costs);
             if (groups != nullptr && groups->of.size() != matrix.size())
                 fail("groups of ", groups->of.size(), " processes, but costs of ", matrix.size());
             return binomial_scatter_steps(matrix, groups != nullptr ? *groups : find_cost_groups(matrix),

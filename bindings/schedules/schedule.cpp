@@ -39,8 +39,8 @@ void check_round(const AnySchedule& schedule, std::uint64_t round) {
 }
 
 template <class T>
-nb::object make_array(const std::vector<SentMessage>& messages, T SentMessage::* member) {
-    using Number = typename PlainNumber<T>::type;
+nb::object make_message_array(const std::vector<SentMessage>& messages, T SentMessage::* member) {
+    using Number = typename NumpyNumber<T>::type;
     std::vector<Number> numbers;
     for (const SentMessage& message : messages) numbers.push_back((message.*member).value);
     return new_array(std::move(numbers));
@@ -50,8 +50,9 @@ nb::tuple list_round_messages(const AnySchedule& schedule, std::uint64_t round) 
     check_round(schedule, round);
     std::vector<SentMessage> messages;
     list_messages(schedule, round, messages);
-    return nb::make_tuple(make_array(messages, &SentMessage::from), make_array(messages, &SentMessage::to),
-                          make_array(messages, &SentMessage::bytes));
+    return nb::make_tuple(make_message_array(messages, &SentMessage::from),
+                          make_message_array(messages, &SentMessage::to),
+                          make_message_array(messages, &SentMessage::bytes));
 }
 
 /// Maximum number of messages in a list; a list of that many takes 1 to 2 GiB.
@@ -70,8 +71,9 @@ nb::tuple list_all_messages(const AnySchedule& schedule) {
                  " messages; take those of each round, messages(round)");
         round_of.resize(messages.size(), round);
     }
-    return nb::make_tuple(new_array(std::move(round_of)), make_array(messages, &SentMessage::from),
-                          make_array(messages, &SentMessage::to), make_array(messages, &SentMessage::bytes));
+    return nb::make_tuple(new_array(std::move(round_of)), make_message_array(messages, &SentMessage::from),
+                          make_message_array(messages, &SentMessage::to),
+                          make_message_array(messages, &SentMessage::bytes));
 }
 
 nb::tuple list_message_blocks(const AnySchedule& schedule, std::uint64_t round) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Vectors for large arrays. They request huge pages, which are four times faster to allocate and cause fewer TLB
-// misses.
+// Vectors for large arrays. They request huge pages, which are four times faster to allocate and cause fewer
+// TLB misses.
 #pragma once
 
 #include <cstddef>

@@ -17,8 +17,8 @@ namespace topoloom {
 struct Budget {
     std::uint64_t work = std::numeric_limits<std::uint64_t>::max();
     double seconds = std::numeric_limits<double>::infinity();
-    /// Called periodically with the work done so far. If it returns false, the search stops and returns its best
-    /// result.
+    /// Called periodically with the work done so far. If it returns false, the search stops and returns its
+    /// best result.
     std::function<bool(std::uint64_t)> keep_going = nullptr;
 };
 
@@ -70,8 +70,8 @@ class Meter {
         return {.work = budget_.work - std::min(done_, budget_.work),
                 .seconds = budget_.seconds - passed.count()};
     }
-    /// A share of the remaining budget, for one step of a larger search in this thread. Unlimited budgets stay
-    /// unlimited.
+    /// A share of the remaining budget, for one step of a larger search in this thread. Unlimited budgets
+    /// stay unlimited.
     [[nodiscard]] Budget sub_budget(double share) {
         constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
         const Budget left = remaining();

@@ -35,7 +35,8 @@ class Chunks {
     std::size_t size_;
 };
 
-/// Sums part(chunk) over all chunks in chunk order, so that the result does not depend on the number of threads.
+/// Sums part(chunk) over all chunks in chunk order, so that the result does not depend on the number of
+/// threads.
 template <class Sum, class Part>
 [[nodiscard]] Sum parallel_sum(const Chunks& chunks, int threads, const Part& part) {
     std::vector<Sum> parts(chunks.size());

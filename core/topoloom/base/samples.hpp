@@ -32,8 +32,8 @@ struct StudentTest {
 /// with a relative difference below 1e-9 count as equal.
 [[nodiscard]] StudentTest student_test(const Sample& first, const Sample& second);
 
-/// Natural logarithm of the two-sided tail probability of |t|: the regularized incomplete beta function I_x(freedom /
-/// 2, 1 / 2) at x = freedom / (freedom + t^2), by its continued fraction.
+/// Natural logarithm of the two-sided tail probability of |t|: the regularized incomplete beta function
+/// I_x(freedom / 2, 1 / 2) at x = freedom / (freedom + t^2), by its continued fraction.
 [[nodiscard]] double log_student_tail(double t, double freedom);
 
 }  // namespace topoloom

@@ -24,7 +24,7 @@ std::vector<std::size_t> sort_by_groups(const Groups& groups) {
 }
 
 /// The first level at which two processes are in different groups; `levels` if they share all groups.
-std::size_t first_difference(const Groups& groups, std::size_t a, std::size_t b) {
+std::size_t find_first_differing_level(const Groups& groups, std::size_t a, std::size_t b) {
     const auto of_a = groups.of(a);
     return static_cast<std::size_t>(std::ranges::mismatch(of_a, groups.of(b)).in1 - of_a.begin());
 }
@@ -37,7 +37,8 @@ class GroupNumbers {
         : width_(groups.levels + 1), digits_(groups.processes * width_) {
         const std::vector<std::size_t> order = sort_by_groups(groups);
         for (std::size_t i = 1; i < order.size(); ++i) {
-            const std::size_t level = std::max(first_difference(groups, order[i - 1], order[i]), merged);
+            const std::size_t level =
+                std::max(find_first_differing_level(groups, order[i - 1], order[i]), merged);
             const std::uint32_t* before = of(order[i - 1]);
             std::uint32_t* here = &digits_[order[i] * width_];
             std::copy_n(before, level, here);

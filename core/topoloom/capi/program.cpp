@@ -35,7 +35,7 @@ static_assert(same_layout<BufferMessage, topoloom_message> &&
 static_assert(same_layout<ProgramRound, topoloom_round> &&
               offsetof(ProgramRound, after) == offsetof(topoloom_round, after));
 
-BlockCounts make_counts(std::size_t ranks, const std::int64_t* units, const std::int64_t* offsets) {
+BlockCounts make_block_counts(std::size_t ranks, const std::int64_t* units, const std::int64_t* offsets) {
     if (units == nullptr) return {};
     return {{units, units + ranks}, {offsets, offsets + ranks}};
 }
@@ -48,9 +48,10 @@ BlockLayout make_layout(const Collective& collective, const topoloom_call& call)
                          (operation == Operation::scatter && is_root);
     const bool gets_all = collective.is_personalized() || operation == Operation::all_gather ||
                           (operation == Operation::gather && is_root);
-    BlockLayout layout(
-        collective, Rank{call.rank}, make_counts(entries(has_all), call.input_units, call.input_offsets),
-        make_counts(entries(gets_all), call.output_units, call.output_offsets), call.in_place != 0);
+    BlockLayout layout(collective, Rank{call.rank},
+                       make_block_counts(entries(has_all), call.input_units, call.input_offsets),
+                       make_block_counts(entries(gets_all), call.output_units, call.output_offsets),
+                       call.in_place != 0);
     return call.wants_result != 0 ? layout : layout.without_result();
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Balancers for programs that move tasks: compute what one rank sends and receives. Does not use MPI.
  *
- * Functions that return int return 0, or 1 with a one-line message in `error` (error_size bytes; 256 are enough). On failure
- * nothing is created. No exception leaves the library. Calls on different objects may run concurrently.
+ * Functions that return int return 0, or 1 with a one-line message in `error` (error_size bytes; 256 are
+ * enough). On failure nothing is created. No exception leaves the library. Calls on different objects may run
+ * concurrently.
  */
 #ifndef TOPOLOOM_BALANCERS_H
 #define TOPOLOOM_BALANCERS_H

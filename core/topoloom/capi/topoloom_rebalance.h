@@ -2,8 +2,8 @@
 /* Rebalancing: chooses the process of each object of a running program from measured loads and messages. Does
  * not use MPI.
  *
- * Functions that return int return 0, or 1 with a one-line message in `error` (error_size bytes; 256 are enough). No exception
- * leaves the library. Calls on different objects may run concurrently.
+ * Functions that return int return 0, or 1 with a one-line message in `error` (error_size bytes; 256 are
+ * enough). No exception leaves the library. Calls on different objects may run concurrently.
  */
 #ifndef TOPOLOOM_REBALANCE_H
 #define TOPOLOOM_REBALANCE_H

@@ -39,7 +39,7 @@ class LineSearch {
         : mesh_(&mesh), line_(std::move(line)), known_(mesh.traffic_count()) {}
 
     /// The axes in the order that the rank numbering gives them.
-    [[nodiscard]] Found make_numbered_order(std::size_t layout, Meter& meter) {
+    [[nodiscard]] Found make_given_order(std::size_t layout, Meter& meter) {
         const auto& extents = mesh_->layouts()[layout].extents;
         Found found{layout, 0, {}, Flags(extents.size(), false)};
         for (std::uint32_t axis = 0; axis < extents.size(); ++axis)
@@ -105,7 +105,8 @@ class LineSearch {
                 order.pieces.push_back(piece);
             }
         }
-        for (std::size_t t = 0; t < known_.size(); ++t) order.seconds.push_back(measure_traffic(t, found));
+        for (std::size_t t = 0; t < known_.size(); ++t)
+            order.seconds.push_back(measure_traffic_seconds(t, found));
         return order;
     }
 
@@ -116,7 +117,7 @@ class LineSearch {
     [[nodiscard]] double measure_seconds(const Found& found, Meter& meter) {
         const std::size_t before = measured_;
         double sum = 0;
-        for (std::size_t t = 0; t < known_.size(); ++t) sum += measure_traffic(t, found);
+        for (std::size_t t = 0; t < known_.size(); ++t) sum += measure_traffic_seconds(t, found);
         meter.spend(measured_ - before);
         return sum;
     }
@@ -139,7 +140,7 @@ class LineSearch {
     }
     /// The time of one traffic. It depends only on the digits of the traffic's axes, so it is cached by these
     /// digits.
-    double measure_traffic(std::size_t t, const Found& found) {
+    double measure_traffic_seconds(std::size_t t, const Found& found) {
         const NumberedLayout& layout = mesh_->layouts()[found.layout];
         const NumberedTraffic& traffic = layout.traffic[t];
         DigitKey key;
@@ -169,23 +170,24 @@ class LineSearch {
 };
 
 /// The search along one line, and its starting orders, fastest first.
-struct LineStart {
+struct SearchedLine {
     LineSearch search;
     std::vector<LineSearch::Found> found;
 };
 
-std::vector<LineStart> list_starts(const LayoutEvaluator& mesh, const Allocation& allocation,
-                                   std::size_t ranks) {
-    std::vector<LineStart> starts;
+std::vector<SearchedLine> list_starts(const LayoutEvaluator& mesh, const Allocation& allocation,
+                                      std::size_t ranks) {
+    std::vector<SearchedLine> starts;
     for (grid::SlotLine& line : grid::slot_lines(allocation, ranks, max_lines))
         starts.push_back({{mesh, std::move(line)}, {}});
     return starts;
 }
 
 /// The few lines with the fastest starting orders.
-std::span<LineStart> select_promising(std::vector<LineStart>& starts) {
-    std::erase_if(starts, [](const LineStart& start) { return start.found.empty(); });
-    std::ranges::stable_sort(starts, {}, [](const LineStart& start) { return start.found.front().seconds; });
+std::span<SearchedLine> select_promising(std::vector<SearchedLine>& starts) {
+    std::erase_if(starts, [](const SearchedLine& start) { return start.found.empty(); });
+    std::ranges::stable_sort(starts, {},
+                             [](const SearchedLine& start) { return start.found.front().seconds; });
     return std::span(starts).first(std::min(starts.size(), lines_to_split_on));
 }
 
@@ -218,23 +220,23 @@ AxisOrders order_axes(const Allocation& allocation, std::span<const std::uint32_
     MeshLayout layout;
     for (const MeshTraffic& one : traffic) layout.push_back({axes, one});
     mesh.add_layout(layout, axes);
-    std::vector<LineStart> starts = list_starts(mesh, allocation, ranks);
+    std::vector<SearchedLine> starts = list_starts(mesh, allocation, ranks);
     search_in_parallel(starts.size(), 0, meter, [&](std::size_t i, Meter& own) {
         if (i == 0 || own.poll())
             starts[i].found = starts[i].search.find_best_unsplit_orders(0, starts_on_line, own);
     });
     LineSearch& allocated = starts.front().search;
-    AxisOrders orders{allocated.make_axis_order(allocated.make_numbered_order(0, meter)),
+    AxisOrders orders{allocated.make_axis_order(allocated.make_given_order(0, meter)),
                       allocated.make_axis_order(starts.front().found.front()),
                       {}};
-    const std::span<LineStart> best = select_promising(starts);
+    const std::span<SearchedLine> best = select_promising(starts);
     search_in_parallel(best.size(), 0, meter, [&](std::size_t i, Meter& own) {
         for (LineSearch::Found& found : best[i].found) {
             if (own.poll()) found = best[i].search.exchange_axis_factors(found, own);
         }
     });
     orders.best = orders.nested;
-    for (LineStart& start : best) {
+    for (SearchedLine& start : best) {
         for (const LineSearch::Found& found : start.found) {
             if (LineSearch::is_less(found.seconds, orders.best.total()))
                 orders.best = start.search.make_axis_order(found);
@@ -249,17 +251,17 @@ LayoutOrders order_layouts(const Allocation& allocation, std::span<const MeshLay
     Meter meter(budget);
     LayoutEvaluator mesh(allocation.machine());
     for (const MeshLayout& layout : layouts) mesh.add_layout(layout, find_common_mesh(layout));
-    std::vector<LineStart> starts = list_starts(mesh, allocation, mesh_size(layouts.front().front().extents));
+    std::vector<SearchedLine> starts =
+        list_starts(mesh, allocation, mesh_size(layouts.front().front().extents));
     search_in_parallel(starts.size(), 0, meter, [&](std::size_t i, Meter& own) {
         auto& [search, found] = starts[i];
         for (std::size_t layout = 0; layout < layouts.size(); ++layout) {
-            if (own.poll() || (i == 0 && layout == 0))
-                found.push_back(search.make_numbered_order(layout, own));
+            if (own.poll() || (i == 0 && layout == 0)) found.push_back(search.make_given_order(layout, own));
         }
     });
     LineSearch& allocated = starts.front().search;
     const LineSearch::Found given = starts.front().found.front();
-    for (LineStart& start : starts) {
+    for (SearchedLine& start : starts) {
         std::ranges::stable_sort(start.found, {}, &LineSearch::Found::seconds);
         if (start.found.size() > layouts_to_split) start.found.resize(layouts_to_split);
     }
@@ -267,7 +269,7 @@ LayoutOrders order_layouts(const Allocation& allocation, std::span<const MeshLay
     LayoutOrders orders{
         allocated.make_axis_order(given), named.layout, allocated.make_axis_order(named), named.layout, {}};
     orders.best = orders.named;
-    const std::span<LineStart> best = select_promising(starts);
+    const std::span<SearchedLine> best = select_promising(starts);
     search_in_parallel(best.size(), 0, meter, [&](std::size_t i, Meter& own) {
         auto& [search, found] = best[i];
         const std::vector<LineSearch::Found> numbered = found;
@@ -278,7 +280,7 @@ LayoutOrders order_layouts(const Allocation& allocation, std::span<const MeshLay
                 found.push_back(search.exchange_axis_factors(start, own));
         }
     });
-    for (LineStart& start : best) {
+    for (SearchedLine& start : best) {
         for (const LineSearch::Found& found : start.found) {
             if (!LineSearch::is_less(found.seconds, orders.best.total())) continue;
             orders.best_layout = found.layout;

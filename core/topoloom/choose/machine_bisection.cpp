@@ -35,9 +35,9 @@ std::vector<std::uint32_t> find_grid(const Machine& machine) {
 }
 
 /// Tries ways to halve a machine, and stores the one with the smallest bandwidth.
-class Halver {
+class MachineHalver {
    public:
-    explicit Halver(const Machine& machine)
+    explicit MachineHalver(const Machine& machine)
         : halves_(halve_nodes(machine)), result_{bisection_lower_bound(machine), {}, 0} {
         const NetworkView view(machine.topology());
         with_topology(machine, [&](const auto& topology) {
@@ -207,7 +207,7 @@ class Halver {
 
 MachineBisection bisect_machine(const Machine& machine, std::uint64_t seed) {
     if (machine.node_count() < 2 || machine.link_count() == 0 || halve_nodes(machine).smaller == 0) return {};
-    Halver halver(machine);
+    MachineHalver halver(machine);
     halver.halve_across_axes(find_grid(machine));
     if (!halver.result().is_exact()) halver.halve_in_node_order();
     if (!halver.result().is_exact()) halver.halve_by_partitioning(seed);

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t max_common_axes = 8;
 
 /// Position, on the line, of the x-th rank along an axis, relative to the first rank.
-std::size_t line_offset(const std::vector<Digit>& digits, bool back_and_forth, std::uint32_t x) {
+std::size_t compute_line_offset(const std::vector<Digit>& digits, bool back_and_forth, std::uint32_t x) {
     std::size_t sum = 0;
     for (const auto& [size, stride] : digits) {
         const std::uint32_t value = x % size;
@@ -121,7 +121,7 @@ std::vector<Slot> LayoutEvaluator::place_ranks(std::size_t layout, const grid::S
         const std::vector<Digit> digits = list_digits(axis, pieces, line, back_and_forth[axis]);
         const std::size_t before = place.size();
         for (std::uint32_t x = 1; x < extents[axis]; ++x) {
-            const std::size_t step = line_offset(digits, back_and_forth[axis], x);
+            const std::size_t step = compute_line_offset(digits, back_and_forth[axis], x);
             for (std::size_t i = 0; i < before; ++i) place.push_back(place[i] + step);
         }
     }

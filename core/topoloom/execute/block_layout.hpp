@@ -62,8 +62,8 @@ class BlockLayout {
     }
 
    private:
-    [[nodiscard]] Location in_input(std::uint64_t index) const;
-    [[nodiscard]] Location in_output(std::uint64_t index) const;
+    [[nodiscard]] Location location_in_input(std::uint64_t index) const;
+    [[nodiscard]] Location location_in_output(std::uint64_t index) const;
     [[nodiscard]] std::int64_t offset_before(std::uint64_t block) const {
         return collective_.bytes_of(0, block).value;
     }

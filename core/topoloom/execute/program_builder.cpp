@@ -86,7 +86,7 @@ std::int64_t ProgramBuilder::units_of(std::span<const std::uint64_t> blocks) con
 
 /// Blocks that are not reduced are copied to their final locations while the first messages are in flight.
 void ProgramBuilder::begin_round() {
-    scratch_.reuse();
+    scratch_.free_released();
     if (has_begun_ || layout_.collective().reduces()) return;
     has_begun_ = true;
     layout_.for_each_final_block([&](std::uint64_t block) {
@@ -145,7 +145,7 @@ bool ProgramBuilder::fits_final_location(std::span<const std::uint64_t> blocks) 
 }
 
 /// Chooses the location of a received message.
-Location ProgramBuilder::receive_location(const Received& message, Scratch::Area& area) {
+Location ProgramBuilder::receive_location(const ReceivedMessage& message, Scratch::Area& area) {
     const std::int64_t units = units_of(message.blocks);
     Location at;
     area = Scratch::none;
@@ -163,14 +163,14 @@ Location ProgramBuilder::receive_location(const Received& message, Scratch::Area
 
 /// Whether the message may be received at the final location. A contribution may be only if the rank's own
 /// one is still in the input; else it would overwrite a sum.
-bool ProgramBuilder::is_final_location_free(const Received& message) {
+bool ProgramBuilder::is_final_location_free(const ReceivedMessage& message) {
     if (message.transfer != Transfer::combine) return true;
     return !is_from_below(message.from) && std::ranges::all_of(message.blocks, [&](std::uint64_t block) {
         return layout_.units(block) == 0 || state_of(block).at.memory == Memory::input;
     });
 }
 
-void ProgramBuilder::store_blocks(const Received& message) {
+void ProgramBuilder::store_blocks(const ReceivedMessage& message) {
     Scratch::Area area;
     Location at = receive_location(message, area);
     for (const std::uint64_t block : message.blocks) {
@@ -183,7 +183,7 @@ void ProgramBuilder::store_blocks(const Received& message) {
     }
 }
 
-void ProgramBuilder::reduce_shares(const Received& message) {
+void ProgramBuilder::reduce_shares(const ReceivedMessage& message) {
     Scratch::Area area;
     Location at = receive_location(message, area);
     for (const std::uint64_t block : message.blocks) {
@@ -216,7 +216,7 @@ void ProgramBuilder::make_writable(std::uint64_t block) {
     append_operation(after_, {false, input, state_of(block).at, units});
 }
 
-void ProgramBuilder::reduce_prefix(const Received& message, bool needs_total) {
+void ProgramBuilder::reduce_prefix(const ReceivedMessage& message, bool needs_total) {
     const std::int64_t units = layout_.units(0);
     const Scratch::Area area = scratch_.allocate(units);
     const Location at = scratch_.location(area);
@@ -245,7 +245,7 @@ void ProgramBuilder::end_round(Transfer transfer, bool sends_again) {
     sent_.clear();
     use_final_locations();
     if (in_rank_order_) sort_by_nearness();
-    for (const Received& message : received_) {
+    for (const ReceivedMessage& message : received_) {
         if (is_scan(layout_.collective().operation())) {
             reduce_prefix(message, sends_again);
         } else if (transfer == Transfer::combine) {
@@ -272,7 +272,7 @@ bool ProgramBuilder::is_from_below(Rank from) const { return in_rank_order_ && f
 /// Sorts received messages: those of lower ranks first, then those of higher ranks, in both cases nearest
 /// first. Each contribution then extends the reduced range at one end.
 void ProgramBuilder::sort_by_nearness() {
-    std::ranges::sort(received_, [&](const Received& a, const Received& b) {
+    std::ranges::sort(received_, [&](const ReceivedMessage& a, const ReceivedMessage& b) {
         const bool a_below = is_from_below(a.from), b_below = is_from_below(b.from);
         if (a_below != b_below) return a_below;
         return a_below ? a.from > b.from : a.from < b.from;
@@ -292,7 +292,7 @@ void ProgramBuilder::close_round() {
     program_.rounds.push_back(round);
 }
 
-void ProgramBuilder::barrier() {
+void ProgramBuilder::add_barrier() {
     const std::size_t ranks = layout_.collective().ranks();
     for (std::size_t step = 1; step < ranks; step *= 2) {
         receives_.push_back({layout_.collective().rank_at_distance(layout_.rank(), ranks - step), {}, 0});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Builds the program of a rank round by round; tracks the location of every block and allocates scratch memory.
+// Builds the program of a rank round by round; tracks the location of every block and allocates scratch
+// memory.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,7 @@ class ProgramBuilder {
     /// `sends_again`: whether the rank sends in a later round.
     void end_round(Transfer transfer, bool sends_again);
     /// Adds a dissemination barrier of empty messages.
-    void barrier();
+    void add_barrier();
     [[nodiscard]] RankProgram finish();
 
    private:
@@ -35,7 +36,7 @@ class ProgramBuilder {
         Scratch::Area area = Scratch::none;
         bool gone = false;
     };
-    struct Received {
+    struct ReceivedMessage {
         Rank from;
         std::vector<std::uint64_t> blocks;
         Transfer transfer;
@@ -44,13 +45,13 @@ class ProgramBuilder {
     BlockState& state_of(std::uint64_t block);
     void set_location(std::uint64_t block, const BlockState& where);
     void use_final_locations();
-    void store_blocks(const Received& message);
-    void reduce_shares(const Received& message);
-    void reduce_prefix(const Received& message, bool needs_total);
+    void store_blocks(const ReceivedMessage& message);
+    void reduce_shares(const ReceivedMessage& message);
+    void reduce_prefix(const ReceivedMessage& message, bool needs_total);
     void make_writable(std::uint64_t block);
-    Location receive_location(const Received& message, Scratch::Area& area);
+    Location receive_location(const ReceivedMessage& message, Scratch::Area& area);
     [[nodiscard]] bool fits_final_location(std::span<const std::uint64_t> blocks) const;
-    [[nodiscard]] bool is_final_location_free(const Received& message);
+    [[nodiscard]] bool is_final_location_free(const ReceivedMessage& message);
     [[nodiscard]] bool is_from_below(Rank from) const;
     [[nodiscard]] std::int64_t units_of(std::span<const std::uint64_t> blocks) const;
     void sort_by_nearness();
@@ -68,7 +69,7 @@ class ProgramBuilder {
     // State of the current round.
     std::vector<LocalOperation> before_, meanwhile_, after_;
     std::vector<BufferMessage> receives_, sends_;
-    std::vector<Received> received_;
+    std::vector<ReceivedMessage> received_;
     std::vector<std::uint64_t> sent_;
     std::vector<std::uint64_t> moving_to_final_;  // blocks that `meanwhile` copies to their final location
 };

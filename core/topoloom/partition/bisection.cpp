@@ -15,9 +15,9 @@ namespace {
 using Capacity = std::array<std::int64_t, 2>;
 
 /// The state of one level: a graph, its biases, and the split that is refined.
-class Split {
+class RefinedSplit {
    public:
-    Split(const WeightedGraph& graph, std::span<const std::int64_t> bias, const Capacity& capacity)
+    RefinedSplit(const WeightedGraph& graph, std::span<const std::int64_t> bias, const Capacity& capacity)
         : graph_(graph),
           bias_(bias),
           capacity_(capacity),
@@ -241,10 +241,10 @@ struct BisectionContext {
     const BisectionOptions& options;
     Meter* clock;
     int threads;
-    [[nodiscard]] bool is_late() const { return clock != nullptr && !clock->poll(); }
+    [[nodiscard]] bool is_out_of_time() const { return clock != nullptr && !clock->poll(); }
 };
 
-struct Level {
+struct CoarseLevel {
     WeightedGraph graph;
     std::vector<std::int64_t> bias;
     std::vector<Vertex> coarse_of;  // by vertex of the next finer level: its coarse vertex
@@ -254,13 +254,13 @@ constexpr std::uint32_t small_enough = 60;  // largest number of vertices of the
 
 /// Builds successively coarser graphs; the coarsest is last. If `side` is given, only vertices on the same
 /// side are joined, and `side` is replaced by the sides of the coarsest vertices.
-std::vector<Level> build_levels(const WeightedGraph& graph, std::span<const std::int64_t> bias, Rng& rng,
-                                std::vector<char>* side, const BisectionContext& context) {
+std::vector<CoarseLevel> build_levels(const WeightedGraph& graph, std::span<const std::int64_t> bias,
+                                      Rng& rng, std::vector<char>* side, const BisectionContext& context) {
     const std::int64_t mass = std::accumulate(graph.mass.begin(), graph.mass.end(), std::int64_t{0});
     const std::int64_t max_mass = std::max<std::int64_t>(1, mass / small_enough * 3 / 2);
-    std::vector<Level> levels;
+    std::vector<CoarseLevel> levels;
     const WeightedGraph* fine = &graph;
-    while (fine->size() > small_enough && !context.is_late()) {
+    while (fine->size() > small_enough && !context.is_out_of_time()) {
         std::vector<Part> label;
         if (side) label = parts_of_sides(*side);
         Coarsening step = coarsen(*fine, max_mass, Rng(rng.next(), rng.next()), label, context.options.window,
@@ -298,7 +298,7 @@ std::vector<char> split_from_random_starts(const WeightedGraph& graph, std::span
     std::vector<char> best;
     std::tuple<std::int64_t, std::int64_t> best_value;
     for (std::uint32_t start = 0; start < std::max(1U, options.starts); ++start) {
-        Split split(graph, bias, capacity);
+        RefinedSplit split(graph, bias, capacity);
         split.grow_side(both > mass ? targets[start % targets.size()] : targets[0], rng);
         split.refine(std::max(options.passes, 4U));
         work += split.work();
@@ -337,11 +337,11 @@ Bisection bisect(const WeightedGraph& graph, std::span<const std::int64_t> bias,
     const BisectionContext context{options, clock, threads};
     Bisection result;
     for (std::uint32_t cycle = 0; cycle <= options.cycles; ++cycle) {
-        if (cycle > 0 && context.is_late()) return result;
+        if (cycle > 0 && context.is_out_of_time()) return result;
         std::vector<char> side = result.side;
-        const std::vector<Level> levels =
+        const std::vector<CoarseLevel> levels =
             build_levels(graph, bias, rng, cycle > 0 ? &side : nullptr, context);
-        if (cycle == 0 && context.is_late())
+        if (cycle == 0 && context.is_out_of_time())
             return refine_bisection(graph, bias, capacity, split_in_order(graph, capacity), 0);
         for (std::size_t i = levels.size() + 1; i-- > 0;) {
             const WeightedGraph& level = i == 0 ? graph : levels[i - 1].graph;
@@ -349,8 +349,8 @@ Bisection bisect(const WeightedGraph& graph, std::span<const std::int64_t> bias,
             if (i == levels.size() && cycle == 0)
                 side = split_from_random_starts(level, level_bias, capacity, options, rng, result.work);
             // Refines the finest level even if time is up, because only there capacities can be met exactly.
-            if (i == 0 || !context.is_late()) {
-                Split split(level, level_bias, capacity);
+            if (i == 0 || !context.is_out_of_time()) {
+                RefinedSplit split(level, level_bias, capacity);
                 split.assign_sides(side);
                 split.refine(options.passes);
                 result.work += split.work();
@@ -365,10 +365,10 @@ Bisection bisect(const WeightedGraph& graph, std::span<const std::int64_t> bias,
         }
         result.side = std::move(side);
     }
-    if (context.is_late()) return result;
+    if (context.is_out_of_time()) return result;
     const std::vector<char> order = split_in_order(graph, capacity);
     if (options.order_limit > 0) {
-        Split split(graph, bias, capacity);
+        RefinedSplit split(graph, bias, capacity);
         split.assign_sides(order);
         if (split.cost() / options.order_limit > result.cost) return result;
     }
@@ -382,7 +382,7 @@ Bisection bisect(const WeightedGraph& graph, std::span<const std::int64_t> bias,
 Bisection refine_bisection(const WeightedGraph& graph, std::span<const std::int64_t> bias,
                            std::array<std::int64_t, 2> capacity, const std::vector<char>& side,
                            std::uint32_t passes) {
-    Split split(graph, bias, capacity);
+    RefinedSplit split(graph, bias, capacity);
     split.assign_sides(side);
     split.refine(passes);
     return {split.sides(), split.cost(), split.excess(), split.work()};

@@ -47,12 +47,12 @@ class Clusterer {
             const auto [begin, end] = windows[i];
             const std::span<Vertex> some(order.data() + begin, end - begin);
             rng.shuffle(some);
-            sort_by_class(some, std::span(sorted.data() + begin, some.size()));
+            sort_by_degree(some, std::span(sorted.data() + begin, some.size()));
         }
         return sorted;
     }
 
-    void sort_by_class(std::span<const Vertex> order, std::span<Vertex> sorted) const {
+    void sort_by_degree(std::span<const Vertex> order, std::span<Vertex> sorted) const {
         constexpr std::uint32_t classes = 32;
         const auto class_of = [&](Vertex v) { return std::min(classes - 1, graph_.degree(v)); };
         std::array<std::uint32_t, classes + 1> begin{};
@@ -142,11 +142,11 @@ class Clusterer {
 };
 
 /// The vertices, sorted by cluster, and the index at which each cluster begins.
-struct Members {
+struct ClusterMembers {
     std::vector<std::uint32_t> begin;
     std::vector<Vertex> vertex;
 
-    Members(const std::vector<Vertex>& coarse_of, std::uint32_t clusters)
+    ClusterMembers(const std::vector<Vertex>& coarse_of, std::uint32_t clusters)
         : begin(clusters + 1, 0), vertex(coarse_of.size()) {
         for (const Vertex c : coarse_of) ++begin[c.value + 1];
         std::partial_sum(begin.begin(), begin.end(), begin.begin());
@@ -156,16 +156,16 @@ struct Members {
 };
 
 /// Consecutive rows of a graph in compressed sparse row form.
-struct Rows {
+struct GraphRows {
     BigVector<std::uint32_t> end;
     BigVector<Vertex> peer;
     BigVector<std::int64_t> weight;
 };
 
 /// Builds the rows of a range of clusters, summing parallel edges.
-Rows sum_cluster_rows(const WeightedGraph& fine, const std::vector<Vertex>& coarse_of, const Members& members,
-                      const Chunk& chunk) {
-    Rows rows;
+GraphRows sum_cluster_rows(const WeightedGraph& fine, const std::vector<Vertex>& coarse_of,
+                           const ClusterMembers& members, const Chunk& chunk) {
+    GraphRows rows;
     rows.end.reserve(chunk.end - chunk.begin);
     std::size_t edges = 0;
     for (std::uint32_t i = members.begin[chunk.begin]; i < members.begin[chunk.end]; ++i)
@@ -196,10 +196,10 @@ Rows sum_cluster_rows(const WeightedGraph& fine, const std::vector<Vertex>& coar
 
 WeightedGraph contract(const WeightedGraph& fine, const std::vector<Vertex>& coarse_of,
                        const std::vector<std::int64_t>& masses, int threads) {
-    const Members members(coarse_of, static_cast<std::uint32_t>(masses.size()));
+    const ClusterMembers members(coarse_of, static_cast<std::uint32_t>(masses.size()));
     // Uses few chunks, because each needs a table of all clusters.
     const Chunks chunks(masses.size(), std::max<std::size_t>(1U << 14, masses.size() / 16));
-    std::vector<Rows> rows(chunks.size());
+    std::vector<GraphRows> rows(chunks.size());
     parallel_for(chunks.size(), threads, [&](std::size_t i, int) {
         rows[i] = sum_cluster_rows(fine, coarse_of, members, chunks[i]);
     });
@@ -212,11 +212,11 @@ WeightedGraph contract(const WeightedGraph& fine, const std::vector<Vertex>& coa
         return coarse;
     }
     std::size_t edges = 0;
-    for (const Rows& some : rows) edges += some.peer.size();
+    for (const GraphRows& some : rows) edges += some.peer.size();
     coarse.first.reserve(masses.size() + 1);
     coarse.peer.reserve(edges);
     coarse.weight.reserve(edges);
-    for (Rows& some : rows) {
+    for (GraphRows& some : rows) {
         const auto before = static_cast<std::uint32_t>(coarse.peer.size());
         for (const std::uint32_t end : some.end) coarse.first.push_back(before + end);
         coarse.peer.insert(coarse.peer.end(), some.peer.begin(), some.peer.end());

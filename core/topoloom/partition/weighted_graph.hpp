@@ -37,7 +37,8 @@ struct WeightedGraph {
                                                 std::span<const std::int64_t> mass, int shift = 0,
                                                 int threads = 1);
 
-/// Permutes a graph: vertex i of the result is order[i]. Keeps the edge order within rows. O(edges), on all cores.
+/// Permutes a graph: vertex i of the result is order[i]. Keeps the edge order within rows. O(edges), on all
+/// cores.
 [[nodiscard]] WeightedGraph renumber_graph(const WeightedGraph& graph, std::span<const Vertex> order,
                                            int threads);
 

@@ -35,7 +35,7 @@ class Evaluator::HopBytes final : public Evaluator::State {
 
     [[nodiscard]] double value() override { return static_cast<double>(hop_bytes_); }
     [[nodiscard]] double gain_of_exchange(Rank a, Rank b, double /*before*/) override {
-        const std::int64_t gain = change(a, b);
+        const std::int64_t gain = swap_and_compute_gain(a, b);
         runs_->swap(a, b);
         return static_cast<double>(gain);
     }
@@ -43,14 +43,14 @@ class Evaluator::HopBytes final : public Evaluator::State {
         runs_->set_spare(to);
         return gain_of_exchange(rank, Rank::none, before);
     }
-    void exchange(Rank a, Rank b) override { hop_bytes_ -= change(a, b); }
+    void exchange(Rank a, Rank b) override { hop_bytes_ -= swap_and_compute_gain(a, b); }
     void move(Rank rank, Slot to) override {
         runs_->set_spare(to);
         exchange(rank, Rank::none);
     }
 
    private:
-    std::int64_t change(Rank a, Rank b) {
+    std::int64_t swap_and_compute_gain(Rank a, Rank b) {
         const std::int64_t before = runs_->hop_bytes(a, b);
         runs_->swap(a, b);
         return before - runs_->hop_bytes(a, b);

@@ -13,22 +13,22 @@ namespace topoloom {
 
 /// The type of a mapper's options: the last parameter of its function, or NoOptions.
 template <class... Last>
-struct LastOrNone {
+struct OptionsOrNone {
     using Options = NoOptions;
 };
 template <class Last>
-struct LastOrNone<Last> {
+struct OptionsOrNone<Last> {
     using Options = std::remove_cvref_t<Last>;
 };
 
 template <class Function>
 struct MapperFunction;
 template <class... Last>
-struct MapperFunction<Placement (*)(const Problem&, Meter&, Last...)> : LastOrNone<Last...> {
+struct MapperFunction<Placement (*)(const Problem&, Meter&, Last...)> : OptionsOrNone<Last...> {
     static constexpr bool is_constructor = true;
 };
 template <class... Last>
-struct MapperFunction<Placement (*)(const Problem&, Placement, Meter&, Last...)> : LastOrNone<Last...> {
+struct MapperFunction<Placement (*)(const Problem&, Placement, Meter&, Last...)> : OptionsOrNone<Last...> {
     static constexpr bool is_constructor = false;
 };
 

@@ -50,7 +50,7 @@ Problem::Problem(const CommGraph& graph, const Allocation& allocation, std::uint
       capacity_(graph, allocation, sharing),
       seed_(seed),
       threads_(threads),
-      derived_(std::make_shared<Derived>()) {
+      derived_(std::make_shared<DerivedData>()) {
     require_exact_hop_bytes(graph, allocation.machine());
 }
 
@@ -134,14 +134,16 @@ CongestionKey Problem::key(std::span<const Slot> slot_of_rank) const {
                       : CongestionKey{0, 0, value(slot_of_rank)};
 }
 
-double Problem::time(std::span<const Slot> slot_of_rank) const { return parts_of_time(slot_of_rank).all; }
+double Problem::time(std::span<const Slot> slot_of_rank) const {
+    return compute_time_parts(slot_of_rank).all;
+}
 
-bool Problem::is_busy(std::span<const Slot> slot_of_rank) const {
-    const TimeParts parts = parts_of_time(slot_of_rank);
+bool Problem::is_bandwidth_bound(std::span<const Slot> slot_of_rank) const {
+    const TimeParts parts = compute_time_parts(slot_of_rank);
     return parts.busy > 0.5 * parts.all;
 }
 
-TimeParts Problem::parts_of_time(std::span<const Slot> slot_of_rank) const {
+TimeParts Problem::compute_time_parts(std::span<const Slot> slot_of_rank) const {
     if (!machine().has_bandwidths()) return {};
     MeasuredObjective objective = link_objective();
     objective.mix = objective_of(ObjectiveKind::time);

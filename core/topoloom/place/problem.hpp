@@ -63,7 +63,7 @@ class Problem {
     /// Predicted time in seconds, whatever the objective; see PhaseTime. 0 if the machine has no bandwidths.
     [[nodiscard]] double time(std::span<const Slot> slot_of_rank) const;
     /// Whether busy links and nodes, not startups and latencies, take most of the predicted time.
-    [[nodiscard]] bool is_busy(std::span<const Slot> slot_of_rank) const;
+    [[nodiscard]] bool is_bandwidth_bound(std::span<const Slot> slot_of_rank) const;
     [[nodiscard]] int threads() const { return threads_; }
     /// Whether the messages sent depend on which ranks share a slot. Searches that count all messages then
     /// overestimate the cost.
@@ -79,11 +79,11 @@ class Problem {
 
    private:
     /// Data that depends only on the graph.
-    struct Derived {
+    struct DerivedData {
         Lazy<CommGraph> symmetric;
         Lazy<std::optional<GridPattern>> pattern;
     };
-    [[nodiscard]] TimeParts parts_of_time(std::span<const Slot> slot_of_rank) const;
+    [[nodiscard]] TimeParts compute_time_parts(std::span<const Slot> slot_of_rank) const;
 
     const CommGraph& graph_;
     const Allocation& allocation_;
@@ -92,7 +92,7 @@ class Problem {
     int threads_;
     std::shared_ptr<const Migration> migration_;
     std::shared_ptr<const MeasuredObjective> objective_;
-    std::shared_ptr<Derived> derived_;
+    std::shared_ptr<DerivedData> derived_;
 };
 
 }  // namespace topoloom

@@ -30,7 +30,7 @@ ClassLearner::ClassLearner(std::vector<TimedSchedule> schedules, Bytes bytes, st
     for_fit_.reserve(schedules_.size());
 }
 
-double ClassLearner::time_scale(std::size_t schedule, Bytes bytes) const {
+double ClassLearner::compute_time_scale(std::size_t schedule, Bytes bytes) const {
     if (bytes == bytes_) return 1;
     const double size = static_cast<double>(bytes.value) / static_cast<double>(bytes_.value);
     ScheduleParts parts = schedules_[schedule].parts;

@@ -34,7 +34,7 @@ class ClassLearner {
         return predicted_time(schedules_[schedule].parts, factors_);
     }
     /// The factor that scales a time measured with `bytes` to the size of the class.
-    [[nodiscard]] double time_scale(std::size_t schedule, Bytes bytes) const;
+    [[nodiscard]] double compute_time_scale(std::size_t schedule, Bytes bytes) const;
     /// Null until two schedules are measured: one measurement does not show which part of the prediction is
     /// wrong.
     [[nodiscard]] const TimeFactors* factors() const { return measured_ > 1 ? &factors_ : nullptr; }

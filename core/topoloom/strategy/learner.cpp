@@ -100,7 +100,7 @@ const std::string& Learner::choose_trial(Operation operation, Bytes bytes, bool 
         observations_.push_back({known, schedule, {}});
     }
     open_ = index;
-    scale_ = known->time_scale(schedule, size);
+    scale_ = known->compute_time_scale(schedule, size);
     return known->text(schedule);
 }
 

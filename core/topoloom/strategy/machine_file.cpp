@@ -73,7 +73,7 @@ class MachineFileParser {
     void read(std::string_view text) {
         for (number_ = 1; !text.empty(); ++number_) {
             const std::size_t end = text.find('\n');
-            read_words(split_words(text.substr(0, end)));
+            read_line(split_words(text.substr(0, end)));
             text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
         }
     }
@@ -91,7 +91,7 @@ class MachineFileParser {
     }
 
    private:
-    void read_words(const std::vector<std::string_view>& words) {
+    void read_line(const std::vector<std::string_view>& words) {
         if (words.empty()) return;
         if (words[0] == "machine") {
             if (words.size() != 2) fail_at_line(number_, "expected 'machine TEXT'");

@@ -33,7 +33,7 @@ std::int64_t clamp_bytes(Operation operation, Bytes bytes) {
 }
 
 /// Rounds down to one of 16 steps between two powers of two.
-std::int64_t round_to_step(std::int64_t bytes) {
+std::int64_t round_down_to_step(std::int64_t bytes) {
     const auto least = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(bytes)));
     return bytes - bytes % std::max<std::int64_t>(least / steps_of_class, 1);
 }
@@ -172,7 +172,7 @@ bool Strategy::saves_time(Operation operation, Bytes bytes, bool in_rank_order, 
     const std::lock_guard hold(guard_);
     if (find_prescribed(operation, Bytes{std::max(size, bytes.value)}, in_rank_order) != nullptr) return true;
     if (basis_.nodes == 1 || is_many_to_many(operation)) return false;
-    const std::int64_t standing = round_to_step(size);
+    const std::int64_t standing = round_down_to_step(size);
     const std::tuple key{operation, standing, in_rank_order, round_delay};
     const auto found = gains_.find(key);
     if (found != gains_.end()) return found->second;
@@ -181,7 +181,7 @@ bool Strategy::saves_time(Operation operation, Bytes bytes, bool in_rank_order, 
 }
 
 Bytes Strategy::round_size(Operation operation, Bytes bytes) {
-    return Bytes{round_to_step(clamp_bytes(operation, bytes))};
+    return Bytes{round_down_to_step(clamp_bytes(operation, bytes))};
 }
 
 bool Strategy::is_schedule_named(Operation operation, bool in_rank_order) {
@@ -230,7 +230,7 @@ const std::string& Strategy::find_fastest_of_class(Operation operation, std::int
     const auto least = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(bytes)));
     const std::string& at_least = find_fastest_at(operation, least, in_rank_order);
     if (bytes == least || &at_least == &find_fastest_at(operation, 2 * least, in_rank_order)) return at_least;
-    return find_fastest_at(operation, round_to_step(bytes), in_rank_order);
+    return find_fastest_at(operation, round_down_to_step(bytes), in_rank_order);
 }
 
 const std::string& Strategy::find_fastest_at(Operation operation, std::int64_t bytes, bool in_rank_order) {
@@ -238,12 +238,16 @@ const std::string& Strategy::find_fastest_at(Operation operation, std::int64_t b
     if (const auto found = fastest_.find(key); found != fastest_.end()) return *found->second;
     const Call call = make_probe_call(operation, ranks_, Bytes{bytes});
     const std::vector<std::string> texts = candidates(call, fitted_);
-    const auto does_it = [&](const std::string& text) { return is_suitable(operation, text, in_rank_order); };
+    const auto is_suitable_text = [&](const std::string& text) {
+        return is_suitable(operation, text, in_rank_order);
+    };
     // The demand of a many-to-many is unknown here, so combining cannot be evaluated; uses direct messages.
-    const std::string* found =
-        &intern(is_many_to_many(operation) ? texts.back() : find_fastest(call, basis_, texts, does_it));
-    const bool goes_on = calls_ > 1 && (operation == Operation::gather || operation == Operation::scatter);
-    if (goes_on && *found == "linear") found = &intern(replace_linear_on_lines(call, basis_, texts, *found));
+    const std::string* found = &intern(
+        is_many_to_many(operation) ? texts.back() : find_fastest(call, basis_, texts, is_suitable_text));
+    const bool continues_after_call =
+        calls_ > 1 && (operation == Operation::gather || operation == Operation::scatter);
+    if (continues_after_call && *found == "linear")
+        found = &intern(replace_linear_on_lines(call, basis_, texts, *found));
     fastest_.emplace(key, found);
     return *found;
 }

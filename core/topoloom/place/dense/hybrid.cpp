@@ -89,9 +89,9 @@ partition::WeightedGraph make_subgraph(const partition::WeightedGraph& graph,
 
 /// Splits a graph by recursive bisection into parts of exactly `size` vertices; only the last part may be
 /// smaller.
-class Partition {
+class EqualPartition {
    public:
-    Partition(const partition::WeightedGraph& graph, std::size_t size, std::uint64_t seed, Meter& meter)
+    EqualPartition(const partition::WeightedGraph& graph, std::size_t size, std::uint64_t seed, Meter& meter)
         : graph_(graph), size_(size), seed_(seed), meter_(meter), number_(graph.size(), Vertex::none) {
         split(id_list<Vertex>(graph.size()));
     }
@@ -131,7 +131,7 @@ class Partition {
     Parts parts_;
 };
 
-std::vector<Part> number_parts(const Parts& parts, std::size_t vertices) {
+std::vector<Part> list_part_of_vertex(const Parts& parts, std::size_t vertices) {
     std::vector<Part> part(vertices);
     for (std::size_t k = 0; k < parts.size(); ++k) {
         for (const Vertex v : parts[k]) part[v.value] = Part{k};
@@ -145,7 +145,7 @@ qap::Qap make_coarse_qap(const SlotSpace& space, const partition::WeightedGraph&
                          const Parts& slots) {
     const std::size_t count = ranks.size();
     std::vector<std::int64_t> bytes(count * count);
-    const std::vector<Part> part = number_parts(ranks, graph.size());
+    const std::vector<Part> part = list_part_of_vertex(ranks, graph.size());
     double all_bytes = 0;
     for (const Vertex u : graph.vertices()) {
         const auto peers = graph.peers(u);
@@ -209,9 +209,9 @@ Placement place_in_parts(const Problem& problem, Meter& meter, std::size_t size)
     const SlotSpace& space = *machine_slots;
     const std::size_t slot_count = problem.allocation().slot_count();
     const partition::WeightedGraph graph = make_rank_graph(problem);
-    const Parts ranks = Partition(graph, size, problem.seed(), meter).take_parts();
+    const Parts ranks = EqualPartition(graph, size, problem.seed(), meter).take_parts();
     const Parts slots =
-        Partition(make_closeness_graph(space, problem), size, problem.seed() + 1, meter).take_parts();
+        EqualPartition(make_closeness_graph(space, problem), size, problem.seed() + 1, meter).take_parts();
     const GraspOptions options;
     require_dense_memory("hybrid", std::max(ranks.size(), size), grasp_searches);
     qap::Permutation to(ranks.size());

@@ -17,7 +17,7 @@ Centroid::Centroid(const Allocation& allocation) : wraps_(allocation.machine().w
 }
 
 /// The centroid times the total weight of the partners; exact, because coordinates and weights are integers.
-double Centroid::weighted_centroid(std::size_t axis, const FreeSlots::Partners& partners,
+double Centroid::weighted_centroid(std::size_t axis, const FreeSlots::WeightedPartners& partners,
                                    double weight) const {
     std::vector<std::pair<double, double>> points;  // coordinate, weight
     double sum = 0;
@@ -46,7 +46,8 @@ double Centroid::weighted_centroid(std::size_t axis, const FreeSlots::Partners& 
     return best < weight * around ? best : best - weight * around;
 }
 
-FreeSlots::Found Centroid::find_nearest(const FreeSlots& free, const FreeSlots::Partners& partners) const {
+FreeSlots::Found Centroid::find_nearest(const FreeSlots& free,
+                                        const FreeSlots::WeightedPartners& partners) const {
     double weight = 0;
     for (const std::uint64_t w : partners.weights) weight += static_cast<double>(w);
     std::vector<double> center;

@@ -19,10 +19,10 @@ class Centroid {
 
     /// Uses only the positions and weights of `partners`. O(slots).
     [[nodiscard]] FreeSlots::Found find_nearest(const FreeSlots& free,
-                                                const FreeSlots::Partners& partners) const;
+                                                const FreeSlots::WeightedPartners& partners) const;
 
    private:
-    [[nodiscard]] double weighted_centroid(std::size_t axis, const FreeSlots::Partners& partners,
+    [[nodiscard]] double weighted_centroid(std::size_t axis, const FreeSlots::WeightedPartners& partners,
                                            double weight) const;
     [[nodiscard]] double coordinate_of(std::size_t position, std::size_t axis) const {
         return coordinate_[position * extent_.size() + axis];

@@ -40,10 +40,10 @@ struct EmahdOptions : WeightedOptions {
     }
 };
 
-Placement grow(const Problem& problem, Meter& meter, const GrowthRule& rule,
-               const Randomization* chance = nullptr) {
+Placement grow_placement(const Problem& problem, Meter& meter, const GrowthRule& rule,
+                         const CandidateRandomization* chance = nullptr) {
     const GrowthContext context(problem);
-    Growth growth(context, rule, chance);
+    GreedyGrowth growth(context, rule, chance);
     return {problem.allocation(),
             growth.run(context.by_degree.front(), [&](std::uint64_t work) { return meter.spend(work); })};
 }
@@ -56,7 +56,7 @@ Rank start_rank(const std::vector<Rank>& by_degree, std::size_t i, std::size_t c
 /// GGE, to which the source of MAHD (see place_mahd()) compares it: like MAHD, but considers only the most
 /// recently placed partner.
 Placement place_gge(const Problem& problem, Meter& meter, const GrowthOptions& options) {
-    return grow(problem, meter, {.key = options.key, .latest_only = true});
+    return grow_placement(problem, meter, {.key = options.key, .latest_only = true});
 }
 
 /// MAHD (Sudheer 2012, ch. 6, algorithm 1): starts with the rank of highest degree on the most central
@@ -70,13 +70,13 @@ Placement place_gge(const Problem& problem, Meter& meter, const GrowthOptions& o
 /// Ties go to the lowest index. Every component of the graph restarts at the most central free slot. About
 /// O(edges * log ranks + ranks * log slots) on a torus.
 Placement place_mahd(const Problem& problem, Meter& meter, const WeightedOptions& options) {
-    return grow(problem, meter, options.rule());
+    return grow_placement(problem, meter, options.rule());
 }
 
 /// EMAHD: runs MAHD from every start rank, or from evenly spaced ones, on all cores. Returns the best
 /// placement by the objective.
 Placement place_emahd(const Problem& problem, Meter& meter, const EmahdOptions& options) {
-    struct Run {
+    struct GrownPlacement {
         std::vector<Slot> slots;
         CongestionKey key;
         std::uint64_t work = 0;
@@ -90,20 +90,20 @@ Placement place_emahd(const Problem& problem, Meter& meter, const EmahdOptions& 
     const GrowthContext context(problem);
     const GrowthRule rule = options.rule();
     const Problem one_thread = problem.with_seed(problem.seed());
-    Run best;
+    GrownPlacement best;
     for (std::size_t begin = 0; begin < starts && (begin == 0 || !meter.is_exhausted());
          begin += round_size) {
-        std::vector<Run> round(std::min(round_size, starts - begin));
+        std::vector<GrownPlacement> round(std::min(round_size, starts - begin));
         parallel_for(round.size(), problem.threads(), [&](std::size_t i, int) {
-            Growth growth(context, rule);
-            Run& run = round[i];
+            GreedyGrowth growth(context, rule);
+            GrownPlacement& run = round[i];
             run.slots = growth.run(start_rank(context.by_degree, begin + i, starts), [&](std::uint64_t work) {
                 run.work += work;
                 return true;
             });
             run.key = one_thread.key(run.slots);
         });
-        for (Run& run : round) {
+        for (GrownPlacement& run : round) {
             meter.spend(run.work);
             if (best.slots.empty() || run.key < best.key) best = std::move(run);
         }
@@ -123,11 +123,11 @@ Placement place_mht(const Problem& problem, Meter& meter, const WeightedOptions&
     }
     const Centroid centroid(allocation);
     GrowthRule rule = options.rule();
-    rule.nearest = [&](const FreeSlots& free, const FreeSlots::Partners& partners) {
+    rule.nearest = [&](const FreeSlots& free, const FreeSlots::WeightedPartners& partners) {
         return centroid.find_nearest(free, partners);
     };
-    const Randomization chance{.rng = Rng(problem.seed())};
-    return grow(problem, meter, rule, &chance);
+    const CandidateRandomization chance{.rng = Rng(problem.seed())};
+    return grow_placement(problem, meter, rule, &chance);
 }
 
 }  // namespace

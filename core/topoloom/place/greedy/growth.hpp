@@ -25,11 +25,11 @@ struct GrowthRule {
     RankKey key = RankKey::bytes;
     bool weighted = true;  // whether distances are weighted by the bytes to each partner
     bool latest_only = false;
-    std::function<FreeSlots::Found(const FreeSlots&, const FreeSlots::Partners&)> nearest = {};
+    std::function<FreeSlots::Found(const FreeSlots&, const FreeSlots::WeightedPartners&)> nearest = {};
 };
 
 /// Random draws from restricted candidate lists, as in GRASP.
-struct Randomization {
+struct CandidateRandomization {
     Rng rng;
     std::uint32_t ranks = 0;  // waiting ranks that may come next besides the best one, in per mille
     std::uint32_t centers =
@@ -49,9 +49,10 @@ struct GrowthContext {
 
 /// Grows one placement from a first rank. Every component of the graph starts with its rank of highest
 /// degree, at the most central free slot or a random one. Ties go to the lowest index.
-class Growth {
+class GreedyGrowth {
    public:
-    Growth(const GrowthContext& context, const GrowthRule& rule, const Randomization* chance = nullptr);
+    GreedyGrowth(const GrowthContext& context, const GrowthRule& rule,
+                 const CandidateRandomization* chance = nullptr);
 
     /// Calls spend() with the number of slots examined for each rank. Once it returns false, the remaining
     /// ranks fill the free slots in order.
@@ -77,7 +78,7 @@ class Growth {
 
     const GrowthContext& context_;
     const GrowthRule& rule_;
-    const Randomization* chance_;
+    const CandidateRandomization* chance_;
     Rng rng_;
     FreeSlots free_;
     std::vector<Position> position_;

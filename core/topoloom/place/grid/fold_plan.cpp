@@ -23,7 +23,7 @@ class FoldSearch {
 
     std::optional<FoldPlan> run() {
         list_cuts();
-        for (const Cut& cut : cuts_) {
+        for (const GridCut& cut : cuts_) {
             if (cut.least >= best_.hop_bytes || tried_ == max_tried) break;
             try_cut(cut.routers);
         }
@@ -39,11 +39,11 @@ class FoldSearch {
     static constexpr std::size_t max_placed = 2'000'000;  // limit for trying nested reflections
 
     /// Number of router boxes along every axis of the grid.
-    struct Cut {
+    struct GridCut {
         double least;  // lower bound: hop-bytes if every pair that the cut separates is one hop apart
         Extents routers;
     };
-    struct Best {
+    struct BestFold {
         Extents routers;
         Extents inside;                    // boxes along every axis inside one router
         std::vector<std::uint32_t> index;  // slot index inside the router, by row-major box number
@@ -73,7 +73,7 @@ class FoldSearch {
         } else {
             for_each_factorization(routers, task_.boxes, FactorRule::dividing, add);
         }
-        std::ranges::stable_sort(cuts_, {}, &Cut::least);
+        std::ranges::stable_sort(cuts_, {}, &GridCut::least);
     }
 
     /// The folding that the option `onto` selects.
@@ -104,7 +104,7 @@ class FoldSearch {
 
     void try_cut(const Extents& routers) {
         ++tried_;
-        Best found;
+        BestFold found;
         for (const Folding& folding : list_foldings_for(routers)) {
             const auto offer = [&](Reflection reflection) {
                 const double hops = hop_bytes(routers, folding, reflection);
@@ -120,7 +120,7 @@ class FoldSearch {
 
     /// Cuts the box of a router into boxes for its slots, level by level; finds the best shape of these
     /// boxes.
-    void split_routers(Best found) {
+    void split_routers(BestFold found) {
         const Extents& routers = found.routers;
         const double outside = found.hop_bytes;
         std::vector<Extents> shapes;
@@ -245,10 +245,10 @@ class FoldSearch {
     std::vector<PlaneBytes> planes_;
     std::size_t axes_;
     std::vector<GroupLevel> levels_;
-    std::vector<Cut> cuts_;
+    std::vector<GridCut> cuts_;
     std::size_t tried_ = 0;
     std::size_t placed_ = 0;
-    Best best_;
+    BestFold best_;
 };
 
 }  // namespace

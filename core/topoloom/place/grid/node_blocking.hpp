@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "topoloom/base/budget.hpp"
-#include "topoloom/place/grid/node_tile.hpp"
+#include "topoloom/place/grid/cell_orders.hpp"
 #include "topoloom/place/state/rank_grid.hpp"
 
 namespace topoloom::grid {
@@ -32,8 +32,8 @@ struct NodeBlocking {
     std::int64_t inter_node_bytes;
 };
 
-/// The cell orders of node_tile.hpp and BoxBlocking that have the fewest inter-node bytes; at most a few. The
-/// more edges the graph has, the fewer orders are tried. O(edges) per order.
+/// The cell orders of cell_orders.hpp and BoxBlocking that have the fewest inter-node bytes; at most a few.
+/// The more edges the graph has, the fewer orders are tried. O(edges) per order.
 [[nodiscard]] std::vector<NodeBlocking> find_best_blockings(const Problem& problem, const RankGrid& grid,
                                                             const FilledNodes& nodes, Meter& meter);
 

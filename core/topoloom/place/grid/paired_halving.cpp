@@ -15,9 +15,9 @@ namespace {
 
 /// Integer coordinates of slots or cells, stored in one array.
 template <class Point>
-class Points {
+class PointCoordinates {
    public:
-    Points(std::size_t axes, std::size_t count) : axes_(axes), at_(axes * count) {}
+    PointCoordinates(std::size_t axes, std::size_t count) : axes_(axes), at_(axes * count) {}
     [[nodiscard]] std::size_t axes() const { return axes_; }
     std::uint32_t* operator[](Point point) { return at_.data() + std::size_t{point.value} * axes_; }
     const std::uint32_t* operator[](Point point) const {
@@ -368,8 +368,8 @@ class GridHalving {
     const CommGraph& graph_;
     const Machine& machine_;
     CutChoice cuts_;
-    Points<GridCell> cells_;
-    Points<Position> slots_;  // by position among the slots in use: coordinates
+    PointCoordinates<GridCell> cells_;
+    PointCoordinates<Position> slots_;  // by position among the slots in use: coordinates
     bool has_axes_;
     std::vector<Slot> taken_;  // the slots in use, ascending
     std::vector<double> plane_bytes_;

@@ -74,12 +74,12 @@ bool trim_levels(std::vector<GroupLevel>& levels, std::uint64_t ranks) {
 }
 
 /// The coordinates in use on one axis of a ring or line, starting after the largest gap.
-struct UsedAxis {
+struct UsedCoordinates {
     std::vector<std::uint32_t> index;  // index by coordinate; undefined for unused coordinates
     std::uint32_t count = 0;
 };
 
-UsedAxis index_used_coordinates(const std::vector<bool>& used, bool wraps) {
+UsedCoordinates index_used_coordinates(const std::vector<bool>& used, bool wraps) {
     const auto extent = static_cast<std::uint32_t>(used.size());
     std::uint32_t begin = 0;
     if (wraps) {
@@ -93,7 +93,7 @@ UsedAxis index_used_coordinates(const std::vector<bool>& used, bool wraps) {
             }
         }
     }
-    UsedAxis axis{std::vector<std::uint32_t>(extent, 0), 0};
+    UsedCoordinates axis{std::vector<std::uint32_t>(extent, 0), 0};
     for (std::uint32_t i = 0; i < extent; ++i) {
         const std::uint32_t x = (begin + i) % extent;
         if (used[x]) axis.index[x] = axis.count++;
@@ -113,7 +113,7 @@ bool order_routers(const BasicTorus<Width>& torus, const Machine& machine, SlotG
         coordinates.push_back(torus.coordinates(machine.node(grid.slots[r * per_router])));
         for (std::size_t d = 0; d < size.size(); ++d) used[d][coordinates.back()[d]] = true;
     }
-    std::vector<UsedAxis> axes;
+    std::vector<UsedCoordinates> axes;
     std::uint64_t box = 1;
     grid.extent.clear();
     grid.wraps.clear();

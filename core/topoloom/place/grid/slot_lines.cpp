@@ -40,9 +40,9 @@ Extents list_level_extents(const T& network) {
 
 /// The slots of an allocation and their coordinates, in row-major order. The last coordinate is the index
 /// inside the node.
-class SlotPoints {
+class SlotCoordinates {
    public:
-    explicit SlotPoints(const Allocation& allocation)
+    explicit SlotCoordinates(const Allocation& allocation)
         : on_grid_(allocation.machine().has_grid()),
           slots_(allocation.slots().begin(), allocation.slots().end()) {
         std::sort(slots_.begin(), slots_.end());
@@ -127,7 +127,7 @@ class SlotPoints {
 
 /// Block shapes whose size divides the number of ranks, largest and most compact first. Without coordinates,
 /// a block spans several units of a level only if it fills these units.
-std::vector<Extents> list_block_shapes(const SlotPoints& points, std::size_t ranks) {
+std::vector<Extents> list_block_shapes(const SlotCoordinates& points, std::size_t ranks) {
     std::vector<Extents> shapes{{}};
     for (const std::uint32_t most : points.extent() | std::views::reverse) {
         std::vector<Extents> longer;
@@ -156,7 +156,7 @@ std::vector<Extents> list_block_shapes(const SlotPoints& points, std::size_t ran
 std::vector<SlotLine> slot_lines(const Allocation& allocation, std::size_t ranks, std::size_t most) {
     if (ranks > allocation.slot_count())
         fail(ranks, " ranks do not fit on ", allocation.slot_count(), " slots");
-    const SlotPoints points(allocation);
+    const SlotCoordinates points(allocation);
     const auto given = allocation.slots().first(ranks);
     SlotLine whole = points.make_line(Extents(points.extent().size(), 1), ranks);
     std::vector<SlotLine> lines{{{given.begin(), given.end()}, {}}};

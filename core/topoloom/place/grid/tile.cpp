@@ -17,9 +17,9 @@ namespace {
 
 /// Places a piece of the grid on the slots of its node: by bisection along the node's levels if their
 /// distances differ, else in rank order.
-class InsideNode {
+class PiecePlacer {
    public:
-    InsideNode(const Machine& machine, const RankGrid& grid) : grid_(grid), weighted_(weigh_grid(grid)) {
+    PiecePlacer(const Machine& machine, const RankGrid& grid) : grid_(grid), weighted_(weigh_grid(grid)) {
         const Levels& levels = machine.node_spec().levels;
         std::uint32_t span = 1;
         for (std::uint32_t j = 0; j + 1 < levels.count(); ++j) {
@@ -213,7 +213,7 @@ class BestPlacement {
     const RankGrid& grid_;
     const FilledNodes& nodes_;
     Meter& meter_;
-    InsideNode inside_;
+    PiecePlacer inside_;
     std::int64_t between_ = std::numeric_limits<std::int64_t>::max();
     std::int64_t value_ = 0;
     std::vector<Slot> slots_;

@@ -11,7 +11,7 @@ namespace topoloom::grid {
 /// bytes, then hop-bytes.
 ///
 /// Candidates are tiles that divide the grid, planes that cut it into boxes (BoxBlocking), strips, halves and
-/// hyperplanes (see node_tile.hpp), and block order. The more edges, the fewer candidates of each kind are
+/// hyperplanes (see cell_orders.hpp), and block order. The more edges, the fewer candidates of each kind are
 /// tried. Equal tiles are assigned to nodes by recursive halving, or folded onto a torus that they fill
 /// (grid_folding.hpp). On up to 1,000 equal nodes, `auto` then searches for a better order of the pieces.
 /// Inside a node, the piece is halved along the levels. If no tile divides the grid, `structure` is a

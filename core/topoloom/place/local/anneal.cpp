@@ -27,13 +27,13 @@ namespace {
 
 /// Ranks renumbered in the order of their slots along the machine, for memory locality; ranks without
 /// partners come last.
-struct Numbering {
+struct RankNumbering {
     std::vector<Rank> order;                 // by new number: the old one
     std::vector<Position> position_of_rank;  // by new number: start position
     std::uint32_t active = 0;                // number of ranks with partners
 };
 
-Numbering number_along_machine(const Problem& problem, const Placement& start) {
+RankNumbering number_along_machine(const Problem& problem, const Placement& start) {
     const std::vector<Position> along = curve_positions(Curve::hilbert, problem.allocation());
     std::vector<std::uint32_t> index(along.size());
     for (std::uint32_t i = 0; i < along.size(); ++i) index[along[i].value] = i;
@@ -42,7 +42,7 @@ Numbering number_along_machine(const Problem& problem, const Placement& start) {
         return std::ranges::none_of(problem.symmetric().bytes(u), [](Bytes b) { return b.value > 0; });
     };
     std::vector<std::pair<bool, std::uint32_t>> keys;
-    Numbering numbering;
+    RankNumbering numbering;
     for (const Rank u : ids<Rank>(positions.size())) {
         numbering.order.push_back(u);
         keys.emplace_back(alone(u), index[positions[u.value].value]);
@@ -200,7 +200,7 @@ class SpaceWalkerFactory final : public WalkerFactory<Graph> {
 /// Calls use(factory, graph). The factory hides the type of the allocation's space, so that `use` is compiled
 /// only once per graph type.
 template <class Use>
-void with_walker_factory(const Problem& problem, const Numbering& numbering, const NearSlots& near,
+void with_walker_factory(const Problem& problem, const RankNumbering& numbering, const NearSlots& near,
                          const Use& use) {
     with_packed_graph(problem.symmetric(), numbering.order, [&]<class Graph>(const Graph& graph) {
         const std::function<void(const WalkerFactory<Graph>&)> call =
@@ -218,7 +218,7 @@ Placement anneal_by_regions(const Problem& problem, Placement start, Meter& mete
                             const AnnealOptions& options, std::uint32_t region_size) {
     const bool whole = region_size == 0;
     const Allocation& allocation = problem.allocation();
-    const Numbering numbering = number_along_machine(problem, start);
+    const RankNumbering numbering = number_along_machine(problem, start);
     if (allocation.slot_count() < 2 || numbering.active == 0 || meter.is_exhausted()) return start;
     constexpr std::uint32_t near_count = 24;  // the number of nodes within two hops on a 3-D torus
     const NearSlots near(allocation, near_count, problem.threads());

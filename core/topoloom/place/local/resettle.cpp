@@ -24,7 +24,7 @@ class MigrationAwareSearch {
           state_(state),
           neighborhood_(graph_, 2, 64),
           free_(problem.allocation()),
-          home_(home_positions(problem)),
+          home_(previous_positions(problem)),
           moving_(problem, state.sums_both_directions() ? 2 : 1),
           queue_(graph_) {
         for (const Position position : state_.positions()) free_.take(position);
@@ -53,7 +53,7 @@ class MigrationAwareSearch {
             partners_.push_back(state_.position(peers[i]));
             weights_.push_back(static_cast<std::uint64_t>(bytes[i].value));
         }
-        FreeSlots::Partners partners{partners_, weights_};
+        FreeSlots::WeightedPartners partners{partners_, weights_};
         if (const auto origin = moving_.origin(u)) {  // migration cost acts like a partner at the old slot
             partners.origin = origin;
             partners.origin_weight = static_cast<std::uint64_t>(problem_.migration()->bytes_per_rank.value);
@@ -136,7 +136,7 @@ Placement place_previous_shared(const Problem& problem, std::vector<Position> po
 
 Placement place_previous(const Problem& problem, Meter& meter) {
     if (problem.migration() == nullptr) fail("mapper 'previous' needs an earlier placement to start from");
-    std::vector<Position> position = home_positions(problem);
+    std::vector<Position> position = previous_positions(problem);
     if (!problem.capacity().one_rank_per_slot()) return place_previous_shared(problem, std::move(position));
     FreeSlots free(problem.allocation());
     std::vector<char> is_taken(problem.allocation().slot_count(), 0);

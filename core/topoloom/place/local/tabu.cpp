@@ -19,13 +19,13 @@ namespace {
 
 /// Tabu search that keeps the best exchange of every rank in a heap. A rank that has moved is tabu for some
 /// iterations.
-class NearTabu {
+class NearTabuSearch {
    public:
-    NearTabu(Arrangement& state, const Problem& problem)
+    NearTabuSearch(Arrangement& state, const Problem& problem)
         : graph_(problem.symmetric()),
           state_(state),
           moving_(problem, state.sums_both_directions() ? 2 : 1),
-          home_(home_positions(problem)),
+          home_(previous_positions(problem)),
           near_ranks_(graph_, 2, near_in_graph),
           near_slots_(problem.allocation(), near_on_machine, problem.threads()),
           heap_(graph_.rank_count()),
@@ -189,7 +189,7 @@ Placement improve_by_tabu(const Problem& problem, Placement start, Meter& meter,
         options.iterations == 0 ? 10 * std::uint64_t{problem.rank_count()} : options.iterations;
     with_arrangement(allocation, problem.symmetric(), rank_positions(allocation, start.slots()),
                      [&](Arrangement& state) {
-                         NearTabu(state, problem).run(iterations, meter);
+                         NearTabuSearch(state, problem).run(iterations, meter);
                          start = placement_at(allocation, state.positions());
                      });
     return start;

@@ -38,14 +38,14 @@ class HalfSwapCosts {
     /// Both are doubled. The caller sets the masses. O(edges), on all cores.
     void weigh(partition::WeightedGraph& choices, std::vector<std::int64_t>& bias, int threads) const {
         const Chunks chunks(lefts_.size(), 1024);
-        std::vector<Rows> rows(chunks.size());
+        std::vector<ChoiceRows> rows(chunks.size());
         std::vector<Scratch> scratch(static_cast<std::size_t>(thread_count(threads)));
         parallel_for(chunks.size(), threads, [&](std::size_t i, int worker) {
             Scratch& own = scratch[static_cast<std::size_t>(worker)];
             own.bytes.resize(pair_of_.size(), {0, 0});
             for (std::size_t k = chunks[i].begin; k < chunks[i].end; ++k) weigh_pair(Vertex{k}, own, rows[i]);
         });
-        for (const Rows& row : rows) {
+        for (const ChoiceRows& row : rows) {
             const auto before = static_cast<std::uint32_t>(choices.peer.size());
             for (const std::uint32_t end : row.end) choices.first.push_back(before + end);
             choices.peer.insert(choices.peer.end(), row.peer.begin(), row.peer.end());
@@ -55,7 +55,7 @@ class HalfSwapCosts {
     }
 
    private:
-    struct Rows {
+    struct ChoiceRows {
         std::vector<std::uint32_t> end;
         std::vector<Vertex> peer;
         std::vector<std::int64_t> weight;
@@ -66,7 +66,7 @@ class HalfSwapCosts {
         std::vector<Part> met;                           // parts with nonzero entries in `bytes`
     };
 
-    void weigh_pair(Vertex k, Scratch& scratch, Rows& rows) const {
+    void weigh_pair(Vertex k, Scratch& scratch, ChoiceRows& rows) const {
         auto& [bytes, met] = scratch;
         const Part left = lefts_[k.value];
         for (const std::uint32_t half : {0U, 1U}) {

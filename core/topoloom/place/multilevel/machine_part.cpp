@@ -14,12 +14,12 @@ namespace topoloom::multilevel {
 MachineParts::MachineParts(const Allocation& allocation, std::span<const std::int64_t> capacity)
     : capacity_(capacity), slots_(id_list<Position>(allocation.slot_count())) {}
 
-MachinePart MachineParts::whole() const {
+MachinePart MachineParts::whole_machine() const {
     return {0, static_cast<std::uint32_t>(slots_.size()),
             std::accumulate(capacity_.begin(), capacity_.end(), std::int64_t{0})};
 }
 
-bool MachineParts::is_point(const MachinePart& part) const {
+bool MachineParts::is_indivisible(const MachinePart& part) const {
     const Position first = slots_[part.begin];
     return std::ranges::all_of(slots(part), [&](Position p) {
         return slot_distance(first, p) == 0 && port_distance(first) == port_distance(p);

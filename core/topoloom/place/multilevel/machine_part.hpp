@@ -46,13 +46,13 @@ class MachineParts {
     MachineParts(const MachineParts&) = delete;
     MachineParts& operator=(const MachineParts&) = delete;
 
-    [[nodiscard]] MachinePart whole() const;
+    [[nodiscard]] MachinePart whole_machine() const;
     [[nodiscard]] std::span<const Position> slots(const MachinePart& part) const {
         return {slots_.data() + part.begin, part.size()};
     }
     /// Whether all slots of the part are at distance 0 and equally far from the network; such parts are not
     /// divided further.
-    [[nodiscard]] bool is_point(const MachinePart& part) const;
+    [[nodiscard]] bool is_indivisible(const MachinePart& part) const;
     /// Cuts a part at its most natural border near the middle. Requires at least two slots.
     std::array<MachinePart, 2> halve(const MachinePart& part);
     /// Cuts a part into all its groups at once if the groups are equidistant, as in a tree; otherwise into

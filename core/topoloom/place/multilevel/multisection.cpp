@@ -53,7 +53,7 @@ class Multisection {
           next_part_of_(problem.rank_count()) {
         const std::span<const std::int64_t> masses = problem.capacity().masses();
         const std::int64_t mass = std::accumulate(masses.begin(), masses.end(), std::int64_t{0});
-        parts_.push_back({machine_->whole(), 0, static_cast<std::uint32_t>(ranks_.size()), mass});
+        parts_.push_back({machine_->whole_machine(), 0, static_cast<std::uint32_t>(ranks_.size()), mass});
         // Sums of bytes times sampled distances must fit 64 bits. They only guide the search, so low-order
         // bits may be dropped.
         const std::int64_t most = std::max<std::int64_t>(1, problem.symmetric().total_bytes().value);
@@ -107,7 +107,7 @@ class Multisection {
         parallel_for(parts_.size(), problem_.threads(), [&](std::size_t p, int) {
             RankedPart& part = parts_[p];
             part.finished = part.finished || part.size() == 0 || part.machine.size() == 1 ||
-                            machine_->is_point(part.machine);
+                            machine_->is_indivisible(part.machine);
             if (!part.finished) pieces[p] = divide_machine_part(part.machine);
         });
         std::vector<std::uint32_t> first_child(parts_.size());
@@ -401,7 +401,8 @@ class Multisection {
         sub.mass.resize(mine.size());
         bias.assign(pieces.size() == 2 ? mine.size() : 0, 0);
         each_chunk([&](const Chunk& chunk) {
-            CachedDifference farther(between.farther, machine_->part_count(), 8 * (chunk.end - chunk.begin));
+            CachedDistanceDifference farther(between.farther, machine_->part_count(),
+                                             8 * (chunk.end - chunk.begin));
             for (std::size_t i = chunk.begin; i < chunk.end; ++i) {
                 const Vertex u = mine[i];
                 local_[u.value] = Vertex{i};

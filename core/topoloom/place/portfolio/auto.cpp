@@ -37,9 +37,9 @@ struct AutoOptions {
 };
 
 /// Stores the best of the placements offered so far.
-class Best {
+class BestPlacement {
    public:
-    explicit Best(const Problem& problem) : problem_(problem) {}
+    explicit BestPlacement(const Problem& problem) : problem_(problem) {}
 
     void offer(std::optional<Placement> placement) {
         if (!placement) return;
@@ -62,7 +62,8 @@ class Best {
 constexpr std::size_t small_rank_count = 300;
 
 /// Runs mappers in parallel or, for many ranks, one after another. The work of all is charged to `meter`.
-void try_all(const Problem& problem, const std::vector<std::string>& chains, Best& best, Meter& meter) {
+void try_all(const Problem& problem, const std::vector<std::string>& chains, BestPlacement& best,
+             Meter& meter) {
     if (problem.rank_count() > max_ranks_in_parallel) {
         for (const std::string& chain : chains) {
             if (!meter.is_exhausted()) best.offer(place(problem, chain, meter));
@@ -123,7 +124,7 @@ local::AnnealOptions choose_anneal_options(const Problem& problem, const Meter& 
 /// Anneals the best placement. Annealing cannot improve some structured placements, of hypercubes for
 /// instance. If the structured placement is still the best after a short search at low temperature, a test
 /// run decides whether to go on.
-void anneal_best(const Problem& problem, Best& best, std::int64_t structured_value, Meter& meter,
+void anneal_best(const Problem& problem, BestPlacement& best, std::int64_t structured_value, Meter& meter,
                  const EffortLimits& limits) {
     const local::AnnealOptions options = choose_anneal_options(problem, meter, limits);
     if (meter.is_exhausted() || (options.sweeps == 0 && !meter.is_limited())) return;
@@ -141,7 +142,8 @@ void anneal_best(const Problem& problem, Best& best, std::int64_t structured_val
 }
 
 /// On few slots, runs tabu search with all pair exchanges. What it still gains is most for dense patterns.
-void improve_by_all_exchanges(const Problem& problem, Best& best, Meter& meter, const EffortLimits& limits) {
+void improve_by_all_exchanges(const Problem& problem, BestPlacement& best, Meter& meter,
+                              const EffortLimits& limits) {
     const std::size_t slots = problem.allocation().slot_count();
     if (slots > limits.max_tabu_slots || slots < 2 || meter.is_exhausted()) return;
     const std::size_t iterations = limits.tabu_exchanges / (slots * (slots - 1) / 2);
@@ -152,7 +154,7 @@ void improve_by_all_exchanges(const Problem& problem, Best& best, Meter& meter, 
 
 /// If there is an earlier placement, improves both it and the best new placement by changes that gain more
 /// than they cost to migrate.
-void remap_if_worthwhile(const Problem& problem, Best& best, Meter& meter) {
+void remap_if_worthwhile(const Problem& problem, BestPlacement& best, Meter& meter) {
     if (problem.migration() == nullptr) return;
     Placement renewed = best.placement();
     best.offer(local::improve_by_resettling(problem, std::move(renewed), meter));
@@ -160,7 +162,7 @@ void remap_if_worthwhile(const Problem& problem, Best& best, Meter& meter) {
 }
 
 Placement place_one_rank_per_slot(const Problem& problem, Meter& meter, const EffortLimits& limits) {
-    Best best(problem);
+    BestPlacement best(problem);
     best.offer(simple::place_block(problem, meter));
     const CommGraph& partners = problem.symmetric();  // computed here once, for all candidates
     std::int64_t structured_value = std::numeric_limits<std::int64_t>::max();
@@ -191,7 +193,7 @@ Placement place_one_rank_per_slot(const Problem& problem, Meter& meter, const Ef
 }
 
 /// With few ranks and slots, runs an exact search of at most `work` units of work.
-void search_shared_exactly(const Problem& problem, Best& best, Meter& meter, std::uint64_t work) {
+void search_shared_exactly(const Problem& problem, BestPlacement& best, Meter& meter, std::uint64_t work) {
     constexpr std::size_t few_ranks_and_slots = 40;
     if (problem.rank_count() + problem.allocation().slot_count() > few_ranks_and_slots ||
         meter.is_exhausted())
@@ -199,12 +201,12 @@ void search_shared_exactly(const Problem& problem, Best& best, Meter& meter, std
     Budget part = meter.sub_budget(1);
     part.work = std::min(part.work, work);
     Meter part_meter(part);
-    best.offer(dense::improve_sharing(problem, best.placement(), part_meter).placement);
+    best.offer(dense::improve_shared_placement(problem, best.placement(), part_meter).placement);
     meter.spend(part_meter.work_done());
 }
 
 Placement place_on_shared_slots(const Problem& problem, Meter& meter, const EffortLimits& limits) {
-    Best best(problem);
+    BestPlacement best(problem);
     multilevel::MultisectionOptions sections = limits.sections;
     // On larger machines, the first splits are a smaller part of the whole work, so they may take longer.
     if (problem.allocation().slot_count() >= 64) sections.islands = limits.islands_of_many;
@@ -292,7 +294,7 @@ Placement minimize_link_objective(const Problem& problem, Meter& meter, const Ef
     links::CongestionOptions annealing{
         .sweeps = meter.is_limited() ? 1'000'000'000
                                      : choose_annealing_sweeps(problem, length, limits.link_tenths)};
-    Best best(problem);
+    BestPlacement best(problem);
     const Placement block = simple::place_block(problem, meter);
     best.offer(block);
     const Problem near = problem.for_hop_bytes();
@@ -372,13 +374,13 @@ Placement ensure_no_slower_than_block(const Problem& problem, Placement found, M
     };
     const bool is_worth_it = gain >= sure_gain || hop_bytes(found) < hop_bytes(block);
     if (!is_worth_it && problem.link_objective().mix.is(ObjectiveKind::time) &&
-        !problem.is_busy(block.slots()))
+        !problem.is_bandwidth_bound(block.slots()))
         return block;
     if (of_found <= most) return found;
     const MeasuredObjective objective = problem.link_objective();
     const Problem for_time =
         problem.with_objective(objective_of(ObjectiveKind::time), objective.phases, objective.background);
-    Best best(problem);
+    BestPlacement best(problem);
     best.offer(block);
     const auto offer = [&](Placement quicker) {
         if (problem.time(quicker.slots()) <= most) best.offer(std::move(quicker));

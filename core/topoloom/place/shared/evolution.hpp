@@ -242,9 +242,9 @@ class Evolution {
             child.father = size == 1 ? 0 : (child.mother + 1 + rng.below(size - 1)) % size;
             if (family[child.father].cost < family[child.mother].cost) std::swap(child.mother, child.father);
             if (family[child.father].cost == unfit) return;
-            child.member =
-                run_cycle(graph, family[child.mother], rng,
-                          common_labels(family[child.mother].parts, family[child.father].parts), child.work);
+            child.member = run_cycle(
+                graph, family[child.mother], rng,
+                label_shared_parts(family[child.mother].parts, family[child.father].parts), child.work);
         });
         for (Child& child : children) {
             meter.spend(child.work);
@@ -258,7 +258,7 @@ class Evolution {
     }
 
     /// Vertices get the same label if both placements put them together.
-    [[nodiscard]] static std::vector<Part> common_labels(const Parts& a, const Parts& b) {
+    [[nodiscard]] static std::vector<Part> label_shared_parts(const Parts& a, const Parts& b) {
         std::unordered_map<std::uint64_t, Part> label_of;
         std::vector<Part> labels;
         labels.reserve(a.size());

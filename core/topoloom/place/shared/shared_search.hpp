@@ -102,7 +102,7 @@ class SharedSearch {
         Vertex vertex;
         Part from;
     };
-    struct Target {
+    struct TargetPart {
         Part part;
         std::int64_t gain;
     };
@@ -149,10 +149,10 @@ class SharedSearch {
     }
 
     /// The best part with enough spare capacity among the parts of v's peers.
-    [[nodiscard]] Target find_best_target(Vertex v) {
+    [[nodiscard]] TargetPart find_best_target(Vertex v) {
         ++work_;
         sum_weights_by_part(v);
-        Target best{Part::none, 0};
+        TargetPart best{Part::none, 0};
         if (near_.empty() || (near_.size() == 1 && near_.front() == part_[v.value])) return best;
         if (near_.size() > max_targets) {
             std::ranges::nth_element(near_, near_.begin() + max_targets, [&](auto a, auto b) {
@@ -184,7 +184,7 @@ class SharedSearch {
     }
 
     void queue_vertex(Vertex v) {
-        const Target target = find_best_target(v);
+        const TargetPart target = find_best_target(v);
         if (target.part != Part::none) {
             heap_.set(v, target.gain);
         } else if (heap_.contains(v)) {
@@ -224,7 +224,7 @@ class SharedSearch {
             const Vertex v = heap_.top();
             const std::int64_t expected = heap_.top_gain();
             heap_.erase(v);
-            const Target target = find_best_target(v);
+            const TargetPart target = find_best_target(v);
             if (target.part == Part::none) continue;
             if (target.gain < expected && !heap_.empty() && target.gain < heap_.top_gain()) {
                 heap_.set(v, target.gain);

@@ -15,7 +15,8 @@ namespace topoloom::simple {
 /// on slot i mod slots, within the capacities.
 [[nodiscard]] Placement place_round_robin(const Problem& problem, Meter& meter);
 
-/// Like round-robin, with the order of the nodes reversed in every other round (Cray's folded-rank placement).
+/// Like round-robin, with the order of the nodes reversed in every other round (Cray's folded-rank
+/// placement).
 [[nodiscard]] Placement place_folded(const Problem& problem, Meter& meter);
 
 /// Puts the ranks on random slots, evenly if they share slots. The result depends only on the seed.

@@ -26,7 +26,7 @@ class FreeSlots {
     };
     /// The slots of a rank's partners: their positions and weights, and optionally one more slot, which may
     /// be outside the allocation.
-    struct Partners {
+    struct WeightedPartners {
         std::span<const Position> positions;
         std::span<const std::uint64_t> weights;
         std::optional<Slot> origin{};
@@ -48,7 +48,7 @@ class FreeSlots {
     }
 
     /// The free slot with the smallest sum of weighted distances; ties go to the first in the allocation.
-    [[nodiscard]] Found find_nearest(const Partners& partners) const;
+    [[nodiscard]] Found find_nearest(const WeightedPartners& partners) const;
 
    private:
     /// Joins the values of two parts: selects the first free slot of both.

@@ -3,7 +3,7 @@
 
 namespace topoloom {
 
-std::vector<Position> home_positions(const Problem& problem) {
+std::vector<Position> previous_positions(const Problem& problem) {
     std::vector<Position> home(problem.rank_count(), Position::none);
     if (problem.migration() == nullptr) return home;
     std::vector<Position> position(problem.machine().slot_count(), Position::none);

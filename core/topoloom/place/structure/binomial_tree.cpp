@@ -53,7 +53,7 @@ class TreeHalving {
 
     std::vector<Slot> place_at_lowest_cost() {
         const Box& all = find_roots(whole_);
-        const auto root = std::ranges::min_element(all, {}, &Root::cost) - all.begin();
+        const auto root = std::ranges::min_element(all, {}, &RootChoice::cost) - all.begin();
         slots_.resize(tree_.rank_of_number.size());
         Exponents exponents = whole_;
         place_subtree(exponents, static_cast<std::uint32_t>(root), 0, 0);
@@ -63,12 +63,12 @@ class TreeHalving {
    private:
     using Exponents = Extents;  // by axis
 
-    struct Root {
+    struct RootChoice {
         double cost = std::numeric_limits<double>::infinity();
         std::uint32_t axis = 0;     // axis along which the box is halved
         std::uint32_t partner = 0;  // cell of the root of the other half
     };
-    using Box = std::vector<Root>;  // by cell: its root; empty: not computed yet
+    using Box = std::vector<RootChoice>;  // by cell: its root; empty: not computed yet
     /// The lowest sum of a root's cost in the other half and the cost of the edge to it.
     struct NearestRoot {
         double cost = std::numeric_limits<double>::infinity();

@@ -61,7 +61,7 @@ class BrickShells {
                                                        std::uint64_t& evaluated) const {
         if (axes_.empty()) return std::nullopt;
         const Brick brick = find_brick(points);
-        Best best{no_index, mass - 1, 0};
+        BestRouter best{no_index, mass - 1, 0};
         for (std::int32_t out = 0; out < brick.shells && best.router == no_index && best.looked < far; ++out)
             search_shell(brick, 0, out, 0, best);
         evaluated += best.looked;
@@ -84,7 +84,7 @@ class BrickShells {
         std::vector<std::int32_t> length;
         std::int32_t shells = 16;  // shells to search; farther ones are not in order of distance
     };
-    struct Best {
+    struct BestRouter {
         std::uint32_t router;
         std::int64_t capacity;
         std::uint64_t looked;
@@ -141,7 +141,7 @@ class BrickShells {
 
     /// Visits the routers whose steps outside the brick sum to `out` over this and later axes.
     void search_shell(const Brick& brick, std::uint32_t axis, std::int32_t out, std::uint32_t router,
-                      Best& best) const {
+                      BestRouter& best) const {
         if (axis == axes_.size()) {
             ++best.looked;
             if (most_[router] > best.capacity) best = {router, most_[router], best.looked};

@@ -24,7 +24,7 @@ namespace {
 
 /// Finds the first rank that is neither a patch (whose only partners are computes) nor a compute of one to
 /// `most` patches. None if all ranks are patches or computes.
-std::optional<Rank> find_odd_rank(const CommGraph& symmetric, std::size_t patches, std::size_t most) {
+std::optional<Rank> find_misfit_rank(const CommGraph& symmetric, std::size_t patches, std::size_t most) {
     for (const Rank u : ids<Rank>(symmetric.rank_count())) {
         const auto peers = symmetric.peers(u);
         const bool fits = u.value < patches
@@ -52,7 +52,7 @@ std::optional<Patches> recognize_patches(const Problem& problem) {
     constexpr std::size_t most = 8;
     const CommGraph& graph = problem.symmetric();
     const auto peers = graph.peers(Rank{0});
-    if (peers.empty() || find_odd_rank(graph, peers.front().value, most)) return std::nullopt;
+    if (peers.empty() || find_misfit_rank(graph, peers.front().value, most)) return std::nullopt;
     std::optional<GridPattern> pattern =
         recognize(make_patch_graph(graph, peers.front().value), problem.threads());
     if (!pattern) return std::nullopt;
@@ -65,7 +65,7 @@ Patches make_patches(const Problem& problem, const Extents& cells) {
         fail("bricks: cells of ", format_extents(cells), " leave none of the ", problem.rank_count(),
              " ranks for computes; patches come first, computes follow");
     }
-    if (const auto odd = find_odd_rank(problem.symmetric(), count, count)) {
+    if (const auto odd = find_misfit_rank(problem.symmetric(), count, count)) {
         fail("bricks: rank ", odd->value, " is not a ", odd->value < count ? "patch" : "compute",
              ": with cells of ", format_extents(cells), " the first ", count,
              " ranks talk to none of each other, and every further one to some of these only");
@@ -106,13 +106,13 @@ std::variant<Placement, Rank> place_patches_and_computes(const Problem& problem,
     };
     std::vector<Position> position_of_rank(problem.rank_count());
     const auto place_rank = [&](Rank u, std::span<const Position> near,
-                                std::span<const Source> sources) -> std::optional<Position> {
+                                std::span<const PatchSource> sources) -> std::optional<Position> {
         std::uint64_t evaluated = 0;
         const auto by_proxies = proxies.find_nearest(sources, mass[u.value], evaluated);
         auto found = by_proxies ? std::optional(by_proxies->position) : std::nullopt;
         if (!by_proxies || by_proxies->cost > 0) {
             const auto in_brick = find(near, equally_far && !sources.empty(), mass[u.value], evaluated);
-            if (in_brick && (!by_proxies || proxies.at(*in_brick, sources).better_than(*by_proxies)))
+            if (in_brick && (!by_proxies || proxies.cost_at(*in_brick, sources).better_than(*by_proxies)))
                 found = in_brick;
         }
         meter.spend(evaluated);
@@ -137,7 +137,7 @@ std::variant<Placement, Rank> place_patches_and_computes(const Problem& problem,
     }
     std::ranges::sort(computes);
     std::vector<Position> near;
-    std::vector<Source> sources;
+    std::vector<PatchSource> sources;
     for (const auto& [_, u] : computes) {
         near.clear();
         sources.clear();
@@ -147,7 +147,7 @@ std::variant<Placement, Rank> place_patches_and_computes(const Problem& problem,
         }
         const auto position = place_rank(u, near, sources);
         if (!position) return u;
-        for (const Source& source : sources) proxies.add(source.patch, *position);
+        for (const PatchSource& source : sources) proxies.add_proxy(source.patch, *position);
     }
     const SlotUse use = problem.capacity().one_rank_per_slot() ? SlotUse::one_rank : SlotUse::shared;
     return placement_at(allocation, position_of_rank, use);

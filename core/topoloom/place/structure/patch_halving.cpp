@@ -85,22 +85,22 @@ class PatchHalving {
         return lengths;
     }
 
-    struct Axes {
+    struct CutAxes {
         std::size_t slots;
         std::size_t cells;
     };
     /// Chooses the axes to cut: the longest axis of the slots whose partner is more than one cell thick, and
     /// that partner. If there is none, cutting another axis misaligns the cells with their neighbors, which
     /// pays only if the slots extend farther than the cells. None if it is better not to cut.
-    [[nodiscard]] std::optional<Axes> choose_axes_to_cut(const Extents& lengths,
-                                                         const Extents& extent) const {
-        std::optional<Axes> best;
+    [[nodiscard]] std::optional<CutAxes> choose_axes_to_cut(const Extents& lengths,
+                                                            const Extents& extent) const {
+        std::optional<CutAxes> best;
         for (std::size_t axis = 0; axis < dimensions_; ++axis) {
             if (!partner_[axis] || extent[*partner_[axis]] == 1 || lengths[axis] == 1) continue;
-            if (!best || lengths[axis] > lengths[best->slots]) best = Axes{axis, *partner_[axis]};
+            if (!best || lengths[axis] > lengths[best->slots]) best = CutAxes{axis, *partner_[axis]};
         }
         if (best) return best;
-        const Axes longest{index_of_max(lengths), index_of_max(extent)};
+        const CutAxes longest{index_of_max(lengths), index_of_max(extent)};
         const bool inside_node = lengths[longest.slots] == 1;
         if (!is_grid_ || inside_node || lengths[longest.slots] > extent[longest.cells]) return longest;
         return std::nullopt;

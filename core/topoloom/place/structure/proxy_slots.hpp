@@ -15,7 +15,7 @@
 namespace topoloom::structure {
 
 /// A patch that exchanges messages with a compute.
-struct Source {
+struct PatchSource {
     Rank patch;
     Position at;
     std::uint64_t bytes;  // bytes of the messages in both directions
@@ -53,20 +53,20 @@ class ProxySlots {
     /// Must be called after a patch is placed at `position`.
     void add_home(Rank patch, Position position) {
         if (equally_far_) of_patch_[patch.value].push_back(position);
-        add(patch, position);
+        add_proxy(patch, position);
     }
 
     /// Must be called after a compute of the patch is placed at `position`.
-    void add(Rank patch, Position position) {
+    void add_proxy(Rank patch, Position position) {
         if (is_proxied_[patch.value] == 0) return;
         std::vector<Position>& slots = of_patch_[patch.value];
         if (std::ranges::find(slots, position) == slots.end()) slots.push_back(position);
     }
 
     /// The hop-bytes that a compute with these sources adds at `position`.
-    [[nodiscard]] Found at(Position position, std::span<const Source> sources) const {
+    [[nodiscard]] Found cost_at(Position position, std::span<const PatchSource> sources) const {
         std::uint64_t cost = 0;
-        for (const Source& source : sources) {
+        for (const PatchSource& source : sources) {
             const std::vector<Position>& slots = of_patch_[source.patch.value];
             if (std::ranges::find(slots, position) == slots.end()) cost += hop_bytes(source, position);
         }
@@ -76,30 +76,30 @@ class ProxySlots {
     /// The slot on which the compute adds the lowest cost, among those with a proxy of any source and enough
     /// capacity for the mass. Ties go to the slot with the most capacity. Adds the slots visited to
     /// `evaluated`.
-    [[nodiscard]] std::optional<Found> find_nearest(std::span<const Source> sources, std::int64_t mass,
+    [[nodiscard]] std::optional<Found> find_nearest(std::span<const PatchSource> sources, std::int64_t mass,
                                                     std::uint64_t& evaluated) {
-        for_each_slot(sources, [&](const Source& source, Position position) {
+        for_each_slot(sources, [&](const PatchSource& source, Position position) {
             saved_[position.value] += hop_bytes(source, position);
         });
         std::optional<Found> best;
-        for_each_slot(sources, [&](const Source&, Position position) {
+        for_each_slot(sources, [&](const PatchSource&, Position position) {
             ++evaluated;
             if (capacity_[position.value] < mass) return;
             std::uint64_t cost = 0;
-            for (const Source& source : sources) cost += hop_bytes(source, position);
+            for (const PatchSource& source : sources) cost += hop_bytes(source, position);
             const Found found{position, cost - saved_[position.value], capacity_[position.value]};
             if (!best || found.better_than(*best)) best = found;
         });
-        for_each_slot(sources, [&](const Source&, Position position) { saved_[position.value] = 0; });
+        for_each_slot(sources, [&](const PatchSource&, Position position) { saved_[position.value] = 0; });
         return best;
     }
 
    private:
-    [[nodiscard]] std::uint64_t hop_bytes(const Source& source, Position position) const {
+    [[nodiscard]] std::uint64_t hop_bytes(const PatchSource& source, Position position) const {
         return equally_far_ ? source.bytes : source.bytes * space_.distance(source.at.value, position.value);
     }
-    void for_each_slot(std::span<const Source> sources, const auto& use) const {
-        for (const Source& source : sources) {
+    void for_each_slot(std::span<const PatchSource> sources, const auto& use) const {
+        for (const PatchSource& source : sources) {
             for (const Position position : of_patch_[source.patch.value]) use(source, position);
         }
     }

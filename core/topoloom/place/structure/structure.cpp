@@ -6,7 +6,7 @@
 
 #include "topoloom/metric/hop_bytes.hpp"
 #include "topoloom/place/grid/grid_folding.hpp"
-#include "topoloom/place/grid/grid_orders.hpp"
+#include "topoloom/place/grid/grid_lines.hpp"
 #include "topoloom/place/grid/paired_halving.hpp"
 #include "topoloom/place/grid/slot_grid.hpp"
 #include "topoloom/place/mapper_entry.hpp"
@@ -22,9 +22,9 @@ namespace {
 constexpr std::size_t fewest_tries = 2;
 
 /// Stores the best of the placements tried.
-class Best {
+class BestPlacement {
    public:
-    Best(const Problem& problem, Meter& meter)
+    BestPlacement(const Problem& problem, Meter& meter)
         : problem_(problem),
           meter_(meter),
           bound_(problem.graph().total_bytes().value * std::int64_t{grid::min_distance(problem.machine())}) {}
@@ -62,7 +62,7 @@ class BlockFolding {
           stride_(strides_of(pattern.axes)) {}
 
     /// Tries up to `tries` foldings, best estimates first. Returns true if no other attempts are necessary.
-    bool try_all(std::size_t tries, Best& best) {
+    bool try_all(std::size_t tries, BestPlacement& best) {
         Extents block;
         list_blocks(block, grid_.slots_per_router, tries);
         std::stable_sort(candidates_.begin(), candidates_.end(),
@@ -213,7 +213,7 @@ grid::GridPoints list_slot_points(const Machine& machine, const std::vector<Slot
 }
 
 /// Halves pattern and slots together, in all variants if `tries` permits.
-void try_halving(const Problem& problem, const GridPattern& pattern, std::size_t tries, Best& best) {
+void try_halving(const Problem& problem, const GridPattern& pattern, std::size_t tries, BestPlacement& best) {
     const bool spare = problem.rank_count() < problem.allocation().slot_count();
     for (const grid::CutChoice cuts : {grid::CutChoice::by_shape, grid::CutChoice::by_cost}) {
         for (const grid::SlotChoice choice : {grid::SlotChoice::by_number, grid::SlotChoice::hilbert}) {
@@ -227,7 +227,7 @@ void try_halving(const Problem& problem, const GridPattern& pattern, std::size_t
 
 /// Matches lines through the rank grid with lines through the slots, which is good if both have almost the
 /// same shape.
-void try_lines(const Problem& problem, const GridPattern& pattern, std::size_t tries, Best& best) {
+void try_lines(const Problem& problem, const GridPattern& pattern, std::size_t tries, BestPlacement& best) {
     std::vector<Slot> slots(problem.allocation().slots().begin(), problem.allocation().slots().end());
     std::sort(slots.begin(), slots.end());
     const grid::GridPoints cells = list_cell_points(pattern);
@@ -257,7 +257,7 @@ bool is_always_optimal(const Problem& problem, const GridPattern& pattern) {
 }  // namespace
 
 std::optional<StructuredPlacement> place_by_structure(const Problem& problem, Meter& meter) {
-    Best best(problem, meter);
+    BestPlacement best(problem, meter);
     if (const auto hub = find_hub(problem.symmetric())) {
         HubPlacement found = place_hub(problem, *hub);
         best.try_slots(std::move(found.slots));

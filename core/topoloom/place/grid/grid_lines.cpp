@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/place/grid/grid_orders.hpp"
+#include "topoloom/place/grid/grid_lines.hpp"
 
 #include <algorithm>
 #include <numeric>
