@@ -69,7 +69,7 @@ Result call_or_default(void* context, Result otherwise, const Use& use) noexcept
     } catch (const std::exception& problem) {
         mapper.record_problem(problem.what());
     } catch (...) {
-        mapper.record_problem("it made an unknown failure");
+        mapper.record_problem("it threw an unknown exception");
     }
     return otherwise;
 }
@@ -196,7 +196,7 @@ std::vector<std::uint32_t> call_mapper(std::uintptr_t address, const CommGraph& 
         if (mapper(&problem, slot_of_rank.data(), error, sizeof error) == 0) return slot_of_rank;
         error[sizeof error - 1] = '\0';
         if (error[0] != '\0') throw Error(static_cast<const char*>(error));
-        throw Error(context.problem().empty() ? "it failed, and does not say why" : context.problem());
+        throw Error(context.problem().empty() ? "it failed without a message" : context.problem());
     });
 }
 

@@ -59,7 +59,8 @@ nb::object compute_gains(const Ids& first, const Ids& second, const char* first_
     const std::span<const std::uint32_t> b = second.values(second_name);
     if (first.is_single() && second.is_single()) return nb::cast(gain(a[0], b[0]));
     if (!first.is_single() && !second.is_single() && a.size() != b.size())
-        fail(first_name, " has ", a.size(), " entries and ", second_name, " ", b.size(), "; give as many");
+        fail(first_name, " has ", a.size(), " entries, but ", second_name, " has ", b.size(),
+             "; give equally many");
     std::vector<double> gains(first.is_single() ? b.size() : a.size());
     for (std::size_t i = 0; i < gains.size(); ++i) {
         if (i % candidates_between_signals == candidates_between_signals - 1 && PyErr_CheckSignals() != 0)

@@ -33,7 +33,7 @@ struct LayerArrays {
         const std::size_t columns = choices ? choices->size(1) : 0;
         if (count == 0) fail("there are no layers");
         if (columns > 0 && choices->size(0) % count != 0)
-            fail(choices->size(0), " rows of choices do not divide among ", count, " layers");
+            fail(choices->size(0), " rows of choices cannot be divided equally among ", count, " layers");
         std::vector<ExpertLayer> layers;
         for (std::size_t i = 0; i < count; ++i) {
             const std::size_t part = tokens.size() / count;
@@ -75,10 +75,11 @@ nb::object measure_experts(ArrayArgument<double, 2> loads, const Ids& nodes,
     const LayerArrays given{std::move(loads), std::move(choices)};
     const std::vector<ExpertLayer> layers = given.list_layers();
     const std::span<const std::uint32_t> all = held.values("held");
-    if (held.size(0) != layers.size()) fail("held is of ", held.size(0), " layers, loads of ", layers.size());
+    if (held.size(0) != layers.size())
+        fail("held has ", held.size(0), " layers, but loads has ", layers.size());
     const std::span<const std::uint32_t> node = nodes.values("nodes");
     if (node.empty() || held.size(1) % node.size() != 0)
-        fail(held.size(1), " slots do not divide among ", node.size(), " GPUs");
+        fail(held.size(1), " slots cannot be divided equally among ", node.size(), " GPUs");
     const ExpertGpus gpus(node, held.size(1) / node.size());
     std::vector<double> rows;
     const nb::gil_scoped_release released;

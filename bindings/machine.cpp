@@ -68,7 +68,8 @@ nb::object apply_to_pairs(const Machine& m, const Ids& a, const Ids& b, const ch
     const std::span<const std::uint32_t> to = b.values(name_b);
     if (a.is_single() && b.is_single()) return nb::cast(one(m, from[0], to[0]));
     if (!a.is_single() && !b.is_single() && from.size() != to.size())
-        fail(name_a, " has ", from.size(), " entries and ", name_b, " ", to.size(), "; give as many");
+        fail(name_a, " has ", from.size(), " entries, but ", name_b, " has ", to.size(),
+             "; give equally many");
     using Answer = decltype(one(m, 0, 0));
     std::vector<std::conditional_t<std::is_same_v<Answer, bool>, std::uint8_t, Answer>> answers(
         a.is_single() ? to.size() : from.size());

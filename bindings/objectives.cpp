@@ -56,7 +56,7 @@ MeasuredObjective ObjectiveInput::for_slot_use(const CommGraph& graph, const All
     const Objective objective = objective_.value.value_or(objective_of(ObjectiveKind::hop_bytes));
     if (objective.relative)
         fail(
-            "a mix counts in parts of what block placement has, one rank per slot; give one objective "
+            "a mix is relative to block placement with one rank per slot; give a single objective "
             "for a placement with shared slots");
     require_times(allocation.machine(), objective);
     return measured(graph, objective);

@@ -33,7 +33,7 @@ Migration make_migration(const Integers& previous, std::int64_t bytes_per_rank) 
     Migration migration{{}, Bytes{bytes_per_rank}};
     for (const std::int64_t slot : elements<std::int64_t>(previous, "previous")) {
         if (slot < -1 || slot > std::numeric_limits<std::uint32_t>::max())
-            fail("the earlier placement holds ", slot, ", which is neither a slot nor -1");
+            fail("the earlier placement contains ", slot, ", which is neither a slot nor -1");
         migration.from.push_back(slot < 0 ? std::nullopt
                                           : std::optional(Slot{static_cast<std::uint32_t>(slot)}));
     }

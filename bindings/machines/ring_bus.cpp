@@ -68,7 +68,8 @@ BusTiming make_timing(std::int64_t piece, double startup, std::optional<std::uin
 nb::object list_rates_of_affinities(const BusAffinities& found, const Allocation& allocation,
                                     const CommGraph& graph, std::int64_t piece, double startup,
                                     std::optional<std::uint32_t> memory, bool ring_ends) {
-    if (graph.rank_count() != bus_elements) fail("affinities are of 8 threads, not of ", graph.rank_count());
+    if (graph.rank_count() != bus_elements)
+        fail("affinities are for 8 threads, not for ", graph.rank_count());
     const auto all = affinity_rates(ring_bus_of(allocation.machine()), elements_of(allocation), graph,
                                     found.ranking, make_timing(piece, startup, memory, ring_ends));
     std::vector<double> values;
@@ -86,8 +87,8 @@ BusRates compute_rates(const Machine& machine, const Ids& sources, const Ids& ta
     const auto to = elements<Node>(targets, "targets");
     const auto sizes = elements<Bytes>(bytes, "bytes");
     if (from.size() != to.size() || from.size() != sizes.size())
-        fail("sources, targets and bytes must be as many; got ", from.size(), ", ", to.size(), " and ",
-             sizes.size());
+        fail("sources, targets and bytes must have equal lengths, not ", from.size(), ", ", to.size(),
+             " and ", sizes.size());
     std::vector<BusMessage> messages;
     for (std::size_t i = 0; i < from.size(); ++i) messages.push_back({from[i], to[i], sizes[i]});
     return bus_rates(ring_bus_of(machine), messages, make_timing(piece, startup, memory, ring_ends));

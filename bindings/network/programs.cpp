@@ -85,7 +85,8 @@ ProgramMeasure simulate(const SwitchWiring& wiring, const SwitchSettings& settin
         const std::uint64_t needed = simulation_memory(wiring.fabric, times);
         if (needed > usable_memory())
             fail("buffers and channels of ", wiring.fabric.router_count(), " switches take ", needed >> 20,
-                 " MiB, more than there is; choose smaller buffers, fewer virtual channels or larger flits");
+                 " MiB, more than is available; choose smaller buffers, fewer virtual channels or larger "
+                 "flits");
         const auto senders = make(times);
         const auto network = make_network(wiring, *senders, {settings.how.router, times.options}, run.seed,
                                           check_threads(run.threads), times.channels, groups, times.combine);
@@ -177,8 +178,8 @@ std::vector<StoredMessage> list_messages(const Ids& source, const Ids& target, c
     const auto from = source.values("source"), to = target.values("target");
     const auto sizes = bytes.values("bytes");
     if (from.size() != to.size() || from.size() != sizes.size())
-        fail("source, target and bytes must have as many numbers each, not ", from.size(), ", ", to.size(),
-             " and ", sizes.size());
+        fail("source, target and bytes must have equal lengths, not ", from.size(), ", ", to.size(), " and ",
+             sizes.size());
     std::vector<StoredMessage> messages;
     messages.reserve(from.size());
     for (std::size_t i = 0; i < from.size(); ++i)

@@ -37,7 +37,7 @@ SwitchModel parse_switch(const SwitchComponentNames& names, SwitchOptions option
     options.arbiter = parse_alternative<Arbiter>("arbiter", names.arbiter, arbiters);
     options.allocator = parse_alternative<Allocator>("allocator", names.allocator, allocators);
     if (options.allocator == Allocator::wavefront && options.iterations > 1)
-        fail("a wavefront leaves nothing to further iterations; leave them out, or choose islip");
+        fail("the wavefront allocator needs no further iterations; leave them out, or choose islip");
     options.queues = router == SwitchRouter::voq ? InputQueues::by_output : InputQueues::shared;
     if (router == SwitchRouter::split_fanout) options.fanout = Fanout::split;
     if (router == SwitchRouter::whole_fanout) options.fanout = Fanout::whole;

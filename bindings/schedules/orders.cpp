@@ -158,7 +158,7 @@ void bind_tree_and_grid_orders(nb::module_& m) {
             const Operation does = parse_operation(operation);
             if (does != Operation::broadcast && does != Operation::reduce && does != Operation::scatter &&
                 does != Operation::gather)
-                fail("lines broadcast, reduce, scatter or gather; they do no ", operation);
+                fail("lines support broadcast, reduce, scatter and gather, not ", operation);
             return pieces == 0 ? messages_on_lines<Binomial>(extents, does, Bytes{bytes}, Rank{root}, 1)
                                : messages_on_lines<Chain>(extents, does, Bytes{bytes}, Rank{root}, pieces);
         },

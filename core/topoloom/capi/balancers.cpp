@@ -67,8 +67,8 @@ int topoloom_balancer_make(const char* method, const char* machine, size_t ranks
         auto made = std::make_unique<topoloom_balancer>();
         made->method = method;
         if (forwards_tasks(made->method))
-            fail("balancer '", method, "' may hand on what ranks were given, in several rounds; ",
-                 "take one of a single round, such as sweep");
+            fail("balancer '", method, "' may forward received tasks in further rounds; ",
+                 "use a balancer with a single round, such as sweep");
         if (machine != nullptr) {
             made->machine = make_machine(machine);
             for (const std::uint32_t slot : std::span(slots, ranks)) {

@@ -72,7 +72,7 @@ int topoloom_strategy_for_concurrent_calls(const topoloom_strategy* whole, size_
     return run_guarded(error, error_size, [&] {
         const std::size_t all = whole->setting.ranks;
         if (calls == 0 || all % calls != 0)
-            fail(all, " ranks cannot be in ", calls, " calls of as many each");
+            fail(all, " ranks cannot be divided equally among ", calls, " calls");
         Setting given = whole->setting;
         given.concurrent_calls = calls;
         given.locations.clear();

@@ -39,7 +39,8 @@ BlockLayout::BlockLayout(Collective collective, Rank rank, BlockCounts input, Bl
       output_(std::move(output)),
       in_place_(in_place) {
     if (in_place && (collective_.is_personalized() || collective_.operation() == reduce_scatter))
-        fail(operation_name(collective_.operation()), ": the result cannot lie on top of the input");
+        fail(operation_name(collective_.operation()),
+             ": in place, the result would overwrite the input; use separate buffers");
 }
 
 BlockLayout BlockLayout::without_result() const {
@@ -54,14 +55,14 @@ std::int64_t BlockLayout::units(std::uint64_t block) const {
         if (input_.empty() && output_.empty()) return collective_.bytes_of(block).value;
         if (origin == rank_.value) return input_.units[target];
         if (target == rank_.value) return output_.units[origin];
-        fail("rank ", rank_.value, " does not know how long the data of rank ", origin, " for rank ", target,
-             " are");
+        fail("rank ", rank_.value, " does not know the size of the block from rank ", origin, " for rank ",
+             target);
     }
     if (input_.empty() && output_.empty()) return collective_.bytes_of(block).value;
     const BlockCounts& known = input_.units.size() == collective_.ranks() ? input_ : output_;
     if (known.units.size() == collective_.ranks()) return known.units[block];
     if (block != rank_.value)
-        fail("rank ", rank_.value, " does not know how long the data of rank ", block, " are");
+        fail("rank ", rank_.value, " does not know the size of the block of rank ", block);
     return (input_.empty() ? output_ : input_).units[0];
 }
 

@@ -66,7 +66,7 @@ ProgramBuilder::BlockState& ProgramBuilder::state_of(std::uint64_t block) {
         at->second.gone = !first;
     }
     if (at->second.gone)
-        fail("rank ", layout_.rank().value, " has no block ", block, " when it is to send it");
+        fail("rank ", layout_.rank().value, " must send block ", block, " but does not have it");
     return at->second;
 }
 

@@ -166,7 +166,7 @@ void Evaluator::move(Rank rank, Slot to) {
 }
 
 void Evaluator::undo() {
-    if (!last_) fail("there is no change to take back; undo() takes back the last one, once");
+    if (!last_) fail("there is no change to undo; undo() reverts only the last change");
     const Change change = *last_;
     if (change.b == Rank::none) {
         move(change.a, change.from);

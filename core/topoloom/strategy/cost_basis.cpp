@@ -72,8 +72,8 @@ std::vector<Slot> find_slots_of_placement(const Machine& machine, const Setting&
         const std::int64_t there =
             setting.locations.empty() ? static_cast<std::int64_t>(rank) : setting.locations[rank];
         if (there < 0 || static_cast<std::uint64_t>(there) >= placement.slots.size())
-            fail("the placement is of ", placement.slots.size(), " ranks; rank ", rank,
-                 " of the communicator is none of them");
+            fail("the placement has ", placement.slots.size(), " ranks; rank ", rank,
+                 " of the communicator is not one of them");
         const Slot slot{placement.slots[static_cast<std::size_t>(there)]};
         if (slot.value >= machine.slot_count())
             fail("the placement: rank ", there, " is on slot ", slot.value, ", but '", machine.text(),

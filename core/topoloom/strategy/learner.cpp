@@ -130,7 +130,8 @@ std::size_t Learner::write_observations(std::span<std::int64_t, max_observations
 
 void Learner::learn(std::span<const std::int64_t> sums) {
     if (sums.size() != numbers_each * observations_.size())
-        fail("what ranks have seen is ", numbers_each * observations_.size(), " numbers, not ", sums.size());
+        fail("the observations are ", numbers_each * observations_.size(), " numbers, but there are ",
+             sums.size(), " sums");
     for (std::size_t i = 0; i < observations_.size(); ++i) {
         const std::span one = sums.subspan(numbers_each * i, numbers_each);
         const double time = compute_agreed_time(one.first(bins), one.last(bins));

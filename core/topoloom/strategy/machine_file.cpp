@@ -161,7 +161,7 @@ class MachineFileParser {
     std::int64_t parse_max_size(std::string_view word, const std::vector<Part>& before) const {
         const std::int64_t size = word == "-" ? Part{}.most : parse_bytes(word);
         if (!before.empty() && size <= before.back().most)
-            fail_at_line(number_, "messages must ascend, but ", word, " follows ", before.back().most);
+            fail_at_line(number_, "message sizes must ascend, but ", word, " follows ", before.back().most);
         return size;
     }
     std::int64_t parse_bytes(std::string_view word) const {

@@ -118,7 +118,7 @@ Placement place_emahd(const Problem& problem, Meter& meter, const EmahdOptions& 
 Placement place_mht(const Problem& problem, Meter& meter, const WeightedOptions& options) {
     const Allocation& allocation = problem.allocation();
     if (!problem.machine().has_grid()) {
-        fail("mapper 'mht' goes by coordinates, which nodes of ", problem.machine().text(),
+        fail("mapper 'mht' needs coordinates, which nodes of ", problem.machine().text(),
              " do not have; use mahd");
     }
     const Centroid centroid(allocation);

@@ -54,7 +54,7 @@ AxisMapping parse_onto(const RankGrid& grid, const SlotGrid& slots, const FoldRe
     for (std::size_t i = 0; i < boxes.size(); ++i) {
         const bool whole = requirements.boxes.empty() ? boxes[i] >= routers[i] : boxes[i] % routers[i] == 0;
         if (!whole)
-            fail("fold: onto=", requirements.onto, " lays ", format_extents(boxes),
+            fail("fold: onto=", requirements.onto, " maps ", format_extents(boxes),
                  requirements.boxes.empty() ? " cells" : " boxes", " onto ", format_extents(routers),
                  " routers, which does not divide them; leave out onto");
     }
@@ -101,8 +101,9 @@ void check_boxes(const Problem& problem, const RankGrid& grid, const Extents& bo
              format_extents(grid.extents), "; give one number for each of the ", grid.axes(), " axes");
     }
     if (cell_count(boxes) != slots) {
-        fail("fold: ", format_extents(boxes), " boxes are not the ", slots,
-             " that the slots need; the nearest that are is ", format_extents(nearest_extents(boxes, slots)));
+        fail("fold: ", format_extents(boxes), " boxes do not give the ", slots,
+             " boxes that the slots need; the nearest that do are ",
+             format_extents(nearest_extents(boxes, slots)));
     }
 }
 
@@ -118,8 +119,8 @@ std::optional<Placement> fold_with_requirements(const Problem& problem, const Ra
         fail("fold: ", format_extents(requirements.boxes),
              " boxes do not fold onto these slots; leave out boxes");
     if (!requirements.onto.empty())
-        fail("fold: the slots are not a complete torus or mesh that onto=", requirements.onto,
-             " could lay the grid along; leave out onto");
+        fail("fold: onto=", requirements.onto,
+             " needs slots that form a complete torus or mesh; leave out onto");
     return fold_with_fallbacks(problem, grid);
 }
 

@@ -125,7 +125,7 @@ Placement place_previous_shared(const Problem& problem, std::vector<Position> po
     for (const Rank u : list_unplaced_ranks(problem, position)) {
         const auto emptiest = std::ranges::max_element(capacity);
         if (*emptiest < mass[u.value])
-            fail("rank ", u.value, " fits on no slot any more; allow more imbalance or larger capacities");
+            fail("rank ", u.value, " no longer fits on any slot; allow more imbalance or larger capacities");
         *emptiest -= mass[u.value];
         position[u.value] = Position{static_cast<std::size_t>(emptiest - capacity.begin())};
     }

@@ -39,7 +39,7 @@ std::vector<ChainStage> parse_chain(std::string_view chain) {
                  mapper.name);
         }
         if (i > 0 && mapper.is_constructor()) {
-            fail("mapper '", mapper.name, "' makes a placement from nothing; it can only come first in '",
+            fail("mapper '", mapper.name, "' creates a placement from scratch; it can only come first in '",
                  chain, "'");
         }
     }

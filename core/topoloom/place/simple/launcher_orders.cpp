@@ -51,7 +51,7 @@ Placement fill_shared_slots_in_order(const Problem& problem, std::span<const Ran
         const auto fits = std::ranges::find_if(spare, [&](std::int64_t r) { return r >= mass[u.value]; });
         if (fits == spare.end()) {
             fail("rank ", u.value, " of load ", problem.graph().load(u),
-                 " fits on no slot any more; allow more imbalance or larger capacities");
+                 " no longer fits on any slot; allow more imbalance or larger capacities");
         }
         *fits -= mass[u.value];
         index[u.value] = static_cast<std::size_t>(fits - spare.begin());

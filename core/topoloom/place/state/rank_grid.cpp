@@ -117,8 +117,8 @@ RankGrid rank_grid(const Problem& problem, const Extents& extents, std::string_v
              "(grid=", format_extents(nearest_extents({side, side}, ranks)), ")");
     }
     if (cell_count(extents) != ranks) {
-        fail(mapper, ": a grid of ", format_extents(extents), " has not the ", ranks,
-             " cells that the ranks need; the nearest that has is ",
+        fail(mapper, ": a grid of ", format_extents(extents), " does not have the ", ranks,
+             " cells that the ranks need; the nearest that does is ",
              format_extents(nearest_extents(extents, ranks)));
     }
     RankGrid grid{extents, {}, {}, {}};

@@ -68,7 +68,7 @@ Patches make_patches(const Problem& problem, const Extents& cells) {
     if (const auto odd = find_misfit_rank(problem.symmetric(), count, count)) {
         fail("bricks: rank ", odd->value, " is not a ", odd->value < count ? "patch" : "compute",
              ": with cells of ", format_extents(cells), " the first ", count,
-             " ranks talk to none of each other, and every further one to some of these only");
+             " ranks must not exchange messages, and every further rank only with some of them");
     }
     Patches patches{cells, {}};
     for (const Rank patch : ids<Rank>(count)) patches.patch_of_cell.push_back(patch);
@@ -165,7 +165,7 @@ Placement place_bricks(const Problem& problem, Meter& meter, const BricksOptions
     auto placed = place_patches_and_computes(problem, *patches, options.equally_far, meter);
     if (const Rank* rank = std::get_if<Rank>(&placed)) {
         fail("rank ", rank->value, " of load ", problem.graph().load(*rank),
-             " fits on no slot any more; allow more imbalance or larger capacities");
+             " no longer fits on any slot; allow more imbalance or larger capacities");
     }
     return std::get<Placement>(std::move(placed));
 }
