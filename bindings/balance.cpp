@@ -135,7 +135,7 @@ void bind_balance(nb::module_& m) {
             "least",
             [](const PlannedLoads& b) { return make_measures_dict(least_measures(b.loads, b.ends())); },
             nb::sig("def least(self) -> dict[str, int]"),
-            "Lower bounds of the measures, for plans of one round with the same final loads.")
+            "Lower bounds of these measures for single-round plans with the same final loads.")
         .def_prop_ro(
             "rounds", [](const PlannedLoads& b) { return rounds_of(b.loads, b.plan); },
             "The number of rounds: more than 1 if ranks forward received tasks.");
@@ -155,13 +155,13 @@ void bind_balance(nb::module_& m) {
             "The load of the busiest rank after the redistribution.")
         .def_prop_ro(
             "load_limit", [](const WeightedBalance& b) { return b.measures.load_limit; },
-            "The largest allowed load: the mean with the tolerance, or the largest task.")
+            "The largest allowed load: the mean plus the tolerance or, if larger, the largest task.")
         .def_prop_ro(
             "moved_bytes", [](const WeightedBalance& b) { return b.measures.moved_bytes; },
             "Bytes of all tasks that change ranks.")
         .def_prop_ro(
             "least_bytes", [](const WeightedBalance& b) { return b.measures.least_bytes; },
-            "A lower bound of the bytes that must move to meet load limit and memory.")
+            "A lower bound of the bytes that must move to meet the load limit and the memory limit.")
         .def_prop_ro(
             "cut_bytes", [](const WeightedBalance& b) { return b.measures.cut_bytes; },
             "Bytes per period between tasks on different ranks.")

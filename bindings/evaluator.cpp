@@ -101,7 +101,7 @@ double compute_move_gain(Evaluator& e, std::uint32_t rank, std::uint32_t slot) {
 void bind_evaluator(nb::module_& m) {
     nb::class_<OwningEvaluator>(
         m, "Evaluator",
-        "A placement with an incrementally updated value of its objective, and gains of changes.")
+        "A placement whose objective value is updated incrementally, and which computes gains of changes.")
         .def(nb::init<const CommGraph&, const Allocation&, const Placement&, const ObjectiveOrName&,
                       const std::vector<const CommGraph*>&, const std::optional<Numbers>&>(),
              "graph"_a, "allocation"_a, "placement"_a, nb::kw_only(), "objective"_a = NamedObjective("auto"),
@@ -129,7 +129,7 @@ void bind_evaluator(nb::module_& m) {
              "The same for many independent candidates: arrays of equal length, or one rank for all.")
         .def("gain_of_swap", gains_by<compute_swap_gain>("rank_a", "rank_b"), "rank_a"_a, "rank_b"_a,
              nb::sig("def gain_of_swap(self, rank_a: int, rank_b: " TOPOLOOM_IDS TOPOLOOM_GAINS),
-             "The same for one rank with each of an array.")
+             "The same for one rank and each element of an array.")
         .def(
             "gain_of_move",
             [](OwningEvaluator& e, std::uint32_t rank, std::uint32_t slot) {
@@ -145,7 +145,7 @@ void bind_evaluator(nb::module_& m) {
              "The same for many independent candidates: arrays of equal length, or one slot for all.")
         .def("gain_of_move", gains_by<compute_move_gain>("rank", "slot"), "rank"_a, "slot"_a,
              nb::sig("def gain_of_move(self, rank: int, slot: " TOPOLOOM_IDS TOPOLOOM_GAINS),
-             "The same for one rank with each of an array.")
+             "The same for one rank and each element of an array.")
         .def(
             "swap",
             [](OwningEvaluator& e, std::uint32_t a, std::uint32_t b) { e->exchange(Rank{a}, Rank{b}); },
@@ -156,7 +156,9 @@ void bind_evaluator(nb::module_& m) {
                 e->move(Rank{rank}, Slot{slot});
             },
             "rank"_a, "slot"_a, "Moves a rank to a slot, which must be free unless ranks share slots.")
-        .def("undo", [](OwningEvaluator& e) { e->undo(); }, "Reverts the last swap or move, once.");
+        .def(
+            "undo", [](OwningEvaluator& e) { e->undo(); },
+            "Reverts the last swap or move; earlier ones cannot be reverted.");
     m.def(
         "slot_capacities", &slot_capacities, "graph"_a, "allocation"_a, "sharing"_a = nb::none(),
         nb::sig(

@@ -111,7 +111,7 @@ void bind_experts(nb::module_& m) {
           "each layer: "
           "the experts slot by slot, GPU by GPU. The second keeps within `slack` of the first's busiest GPU, "
           "and was "
-          "found from every second token, the first included. Throws Error for what cannot be.");
+          "found from every second token, the first included. Raises Error for invalid input.");
     m.def("measure_experts", &measure_experts, "loads"_a, "nodes"_a, "held"_a, "choices"_a = nb::none(),
           nb::kw_only(), "nearest"_a = false,
           nb::sig("def measure_experts(loads: numpy.typing.NDArray[numpy.floating] | "

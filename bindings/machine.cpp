@@ -133,7 +133,7 @@ void bind_machine(nb::module_& module) {
             nb::sig("def nodes_up(self) -> numpy.typing.NDArray[numpy.uint32]"),
             "The nodes that are not down, ascending.")
         .def("connected", &are_connected, "node_a"_a, "node_b"_a,
-             "Whether both nodes are up, and failures leave a route from the first to the second.")
+             "Whether both nodes are up and failures leave a route from the first to the second.")
         .def(
             "connected",
             [](const Machine& m, const Ids& a, const Ids& b) {
@@ -176,7 +176,7 @@ void bind_machine(nb::module_& module) {
             "coordinates"_a)
         .def_prop_ro(
             "shape", [](const Machine& m) { return m.has_grid() ? m.grid() : std::vector<std::uint32_t>{}; },
-            "Extents of a torus or mesh, the last axis the fastest; empty for other networks.")
+            "Extents of a torus or mesh; the last axis varies fastest. Empty for other networks.")
         .def_prop_ro("wraps", [](const Machine& m) { return m.has_grid() ? m.wraps() : std::vector<bool>{}; })
         .def("route", &route, "node_a"_a, "node_b"_a, "(link, share) in the order of the route.")
         .def(
@@ -230,11 +230,11 @@ void bind_machine(nb::module_& module) {
                 if (!node.memory_startup) assumed.emplace_back("memory_startup");
                 return assumed;
             },
-            "The assumed ones of startup, node_latency, memory_bandwidth and memory_startup.")
+            "Which of startup, node_latency, memory_bandwidth and memory_startup are assumed.")
         .def_prop_ro("has_bandwidths", &Machine::has_bandwidths,
-                     "Whether bandwidths are known, so that loads have times; otherwise loads are bytes.")
+                     "Whether bandwidths are known. If so, loads are times; otherwise, bytes.")
         .def_prop_ro("distances_are_hops", &Machine::distances_are_hops,
-                     "Whether all distances are hops: without weights, and without distances inside nodes.")
+                     "Whether all distances are hops: no hop has a weight, and distances inside nodes are 0.")
         .def_prop_ro(
             "host_hops", [](const Machine& m) { return NetworkView(m.topology()).host_hops(); },
             "Links between a node and its router; 0 if a node is its router, or in trees.")
@@ -326,7 +326,7 @@ void bind_machine(nb::module_& module) {
             "topoloom.Error\n"
             "    For slots that are not part of the allocation, and, unless shared, those that come twice.")
         .def_prop_ro("machine_text", &Placement::machine_text,
-                     "The text of the machine that it was made for.")
+                     "The text of the machine for which it was made.")
         .def_prop_ro(
             "shared", [](const Placement& p) { return p.use() == SlotUse::shared; },
             "Whether several ranks may sit on one slot.")

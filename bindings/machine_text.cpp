@@ -108,9 +108,9 @@ void bind_machine_text(nb::module_& m) {
         .def_ro("name", &TextSection::name)
         .def_ro("body", &TextSection::body)
         .def_prop_ro("sizes", &TextSection::sizes, "The numbers of the body; not for a graph.")
-        .def_ro("items", &TextSection::items, "The items after the body without an equals sign.")
+        .def_ro("items", &TextSection::items, "The items after the body that have no equals sign.")
         .def_ro("options", &TextSection::options, "(key, value) in the given order.");
-    nb::class_<MachineText>(m, "MachineText", "The parts of a machine text, unread.")
+    nb::class_<MachineText>(m, "MachineText", "The parts of a machine text, not yet parsed.")
         .def(nb::init<std::string>(), "text"_a)
         .def_prop_ro("network", &MachineText::network,
                      "The text of the topology, without failures and nodes.")

@@ -222,14 +222,14 @@ void bind_place(nb::module_& m) {
         .def_ro("placement", &ChosenNodes::placement, nb::rv_policy::reference_internal)
         .def_ro("hop_bytes", &ChosenNodes::hop_bytes, "Hop-bytes of the placement.")
         .def_ro("first_hop_bytes", &ChosenNodes::first_hop_bytes,
-                "Hop-bytes of the same mapper on the first free nodes.")
+                "Hop-bytes with the same mapper on the first free nodes.")
         .def_ro("random_hop_bytes", &ChosenNodes::random_hop_bytes,
-                "Hop-bytes of the same mapper on random nodes; None if the budget ended before.")
+                "Hop-bytes with the same mapper on random nodes; None if the budget ended before.")
         .def_ro("work", &ChosenNodes::work, "Candidates evaluated.");
     m.def("choose_nodes", &choose_free_nodes, "graph"_a, "free"_a, "count"_a, "mapper"_a = "auto",
           nb::kw_only(), "seed"_a = 1, "seconds"_a = nb::none(), "work"_a = nb::none(), "threads"_a = 0,
           "progress"_a = nb::none(), nb::keep_alive<0, 2>(),
-          "Chooses free nodes with few hop-bytes of the pattern, and places its ranks.");
+          "Chooses free nodes on which the pattern has few hop-bytes, and places its ranks.");
     m.def("mappers", &list_mappers, "Lists all mappers with their options.",
           nb::sig("def mappers() -> list[dict[str, object]]"));
 }

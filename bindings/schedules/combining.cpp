@@ -73,7 +73,8 @@ void bind_message_combining(nb::module_& m) {
                                        select_reading(printed));
         },
         "strategy"_a, "ranks"_a, "bytes"_a, "costs"_a, nb::kw_only(), "direct"_a = 0, "printed"_a = false,
-        "Predicts the same from NIC memory; the last `direct` dimensions of a hypercube are one round.");
+        "Predicts the same for sends from NIC memory; the last `direct` dimensions of a hypercube are "
+        "one round.");
     m.def("relay_all_gather_time", &relay_all_gather_time, "ranks"_a, "k"_a, "bytes"_a, "costs"_a,
           "Predicts the same for k-prefix or k-shift.");
     m.def(

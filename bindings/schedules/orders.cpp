@@ -86,13 +86,15 @@ void bind_tree_and_grid_orders(nb::module_& m) {
             "p", [](const CostGroup& group) { return group.test.p(); },
             "The two-sided probability of that t for equal means.")
         .def_ro("chance", &CostGroup::chance,
-                "Upper bound of the probability of its subgroups if it is homogeneous; 1 without any.")
+                "Upper bound of the probability of finding these subgroups if the group is homogeneous; "
+                "1 if there are none.")
         .def_ro("groups", &CostGroup::groups, "The subgroups; none if it is homogeneous.");
     nb::class_<CostGroups>(m, "CostGroups", "Groups of processes with low costs inside.")
         .def_ro("of", &CostGroups::of, "The outermost group of each process, numbered by lowest process.")
         .def_ro("count", &CostGroups::count, "The number of outermost groups.")
         .def_ro("chance", &CostGroups::chance,
-                "Upper bound of the probability of these groups if all processes are alike; 1 for one group.")
+                "Upper bound of the probability of finding these groups if all processes are alike; 1 "
+                "for one group.")
         .def_ro("groups", &CostGroups::groups, "The outermost groups; none if all processes are alike.");
     m.def(
         "find_cost_groups",

@@ -135,7 +135,8 @@ void bind_schedule(nb::module_& m) {
         .def_ro("congestion", &ScheduleCost::congestion,
                 "Seconds of the busiest link, summed over the rounds; 0 without a machine.")
         .def_ro("rounds", &ScheduleCost::rounds)
-        .def_ro("messages", &ScheduleCost::messages, "Messages of a rank that sends the most in every round.")
+        .def_ro("messages", &ScheduleCost::messages,
+                "Messages of a rank that sends the most in each round, summed over the rounds.")
         .def_prop_ro("bytes", [](const ScheduleCost& c) { return c.bytes.value; }, "Bytes of the same rank.");
 
     nb::class_<AnySchedule>(m, "Schedule",
