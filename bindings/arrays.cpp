@@ -19,7 +19,7 @@ namespace {
 
 using Untyped = nb::ndarray<nb::ro, nb::device::cpu>;
 
-/// An array of numbers in native byte order, or the problem with it.
+/// An argument as an array of numbers in native byte order, or the problem that prevented the conversion.
 struct ImportedArray {
     nb::object array;
     std::string problem;
@@ -29,8 +29,8 @@ std::string format_axes(std::size_t axes) { return std::to_string(axes) + (axes 
 
 std::string name_of_type(nb::handle object) { return nb::type_name(object.type()).c_str(); }
 
-/// The reason for a NumPy dtype object: the first element that is not a 64-bit number.
-std::string describe_odd_element(nb::handle array) {
+/// Explains why NumPy chose the dtype object: names the first element that is not a 64-bit number.
+std::string describe_unconvertible_element(nb::handle array) {
     if (nb::cast<std::size_t>(array.attr("ndim")) == 0) {
         const nb::object item = array.attr("item")();
         if (PyLong_Check(item.ptr())) return " does not fit 64 bits";
@@ -53,7 +53,7 @@ ImportedArray import_array(nb::handle given) {
     nb::object array = nb::module_::import_("numpy").attr("asarray")(given);
     const nb::object dtype = array.attr("dtype");
     const std::string kind = nb::cast<std::string>(dtype.attr("kind"));
-    if (kind == "O") return {{}, describe_odd_element(array)};
+    if (kind == "O") return {{}, describe_unconvertible_element(array)};
     if (kind == "b") return {{}, " must hold numbers, not booleans"};
     if (kind != "i" && kind != "u" && kind != "f")
         return {{}, " must hold numbers, not " + nb::cast<std::string>(dtype.attr("name"))};
@@ -74,7 +74,7 @@ std::string format_number(T number) {
     return text.str();
 }
 
-/// The reason why the number is not representable as T, if any.
+/// Explains why T cannot represent the number; empty if T can.
 template <class T, class S>
 std::optional<std::string> explain_misfit(S number) {
     if constexpr (std::is_floating_point_v<S>) {
@@ -121,7 +121,7 @@ void ArrayArgument<T, axes>::convert(std::span<const S> numbers) {
 }
 
 template <class T, std::size_t axes>
-void ArrayArgument<T, axes>::accept(nb::handle given) noexcept {
+void ArrayArgument<T, axes>::convert_from_python(nb::handle given) noexcept {
     try {
         ImportedArray import_result = import_array(given);
         if (!import_result.problem.empty()) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arrays between NumPy and the core: arguments are checked, and not copied if types match; results are read-only views.
+// Passes arrays between NumPy and the core. Arguments are checked, and copied only if types differ; results
+// are read-only views.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -23,17 +24,18 @@ namespace nb = nanobind;
 template <class T>
 using View = nb::ndarray<nb::numpy, const T, nb::ndim<1>>;
 
-/// An argument that is an array, list or tuple of numbers with `axes` axes; with one axis it may be a single number.
-/// Numbers are converted to T, and never truncated, wrapped or rounded. values() reports errors with the argument's name.
+/// An argument that is an array, list or tuple of numbers with `axes` axes; with one axis it may be a single
+/// number. Numbers are converted to T only if that neither truncates, wraps nor rounds them. values() reports
+/// errors with the argument's name.
 template <class T, std::size_t axes = 1>
 class ArrayArgument {
    public:
     /// Converts the argument. Type casters must not throw, so values() reports the errors.
-    void accept(nb::handle given) noexcept;
+    void convert_from_python(nb::handle given) noexcept;
 
-    /// The numbers. Throws Error or TypeError, with the name of the argument, if they are invalid.
+    /// The converted numbers. Throws Error or TypeError, naming the argument, if they are invalid.
     [[nodiscard]] std::span<const T> values(const char* name) const;
-    /// The size of valid numbers.
+    /// The extent along an axis. Requires a valid argument.
     [[nodiscard]] std::size_t size(std::size_t axis = 0) const { return shape_[axis]; }
     [[nodiscard]] bool is_single() const { return is_single_; }
 
@@ -62,21 +64,21 @@ using Ids = ArrayArgument<std::uint32_t>;
 using Integers = ArrayArgument<std::int64_t>;
 using Numbers = ArrayArgument<double>;
 
-/// The number type of an id or a quantity in NumPy.
+/// The NumPy number type that stores an id or a quantity.
 template <class T>
-struct PlainNumber {
+struct NumpyNumber {
     using type = T;
 };
 template <class Kind>
-struct PlainNumber<Id<Kind>> {
+struct NumpyNumber<Id<Kind>> {
     using type = std::uint32_t;
 };
 template <class Unit, class Number>
-struct PlainNumber<Quantity<Unit, Number>> {
+struct NumpyNumber<Quantity<Unit, Number>> {
     using type = Number;
 };
 
-/// The elements of an array with one axis as ids or quantities.
+/// The elements of a one-dimensional array, read as ids or quantities.
 template <class T, class Number>
 [[nodiscard]] std::span<const T> elements(const ArrayArgument<Number>& given, const char* name) {
     static_assert(sizeof(T) == sizeof(Number));
@@ -91,14 +93,14 @@ template <class T, class Number>
     return {all.begin(), all.end()};
 }
 
-/// A view that keeps `owner` alive.
+/// A NumPy view of `values` that keeps their `owner` alive.
 template <class T>
 [[nodiscard]] auto view(std::span<const T> values, nb::handle owner) {
-    using Number = typename PlainNumber<T>::type;
+    using Number = typename NumpyNumber<T>::type;
     return View<Number>(reinterpret_cast<const Number*>(values.data()), {values.size()}, owner);
 }
 
-/// An array that owns its numbers; with rows > 0 it has two axes.
+/// A NumPy array that owns its numbers: two-dimensional if rows > 0, else one-dimensional.
 template <class Numbers>
 [[nodiscard]] nb::object new_array(Numbers&& values, std::size_t rows = 0) {
     using Kept = std::remove_cvref_t<Numbers>;
@@ -129,7 +131,7 @@ struct type_caster<topoloom::python::ArrayArgument<T, axes>> {
 
     bool from_python(handle given, std::uint8_t /*flags*/, cleanup_list* /*cleanup*/) noexcept {
         if (given.is_none()) return false;
-        value.accept(given);
+        value.convert_from_python(given);
         return true;
     }
 };

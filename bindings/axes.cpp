@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The axes of a mesh of ranks for Python.
+// Exposes orders of mesh axes and layouts to Python.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -63,10 +63,10 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> list_pieces(const AxisOrder
 }  // namespace
 
 void bind_axes(nb::module_& m) {
-    nb::class_<AxisOrder>(m, "AxisOrder", "An order of a mesh of ranks along a line of slots.")
+    nb::class_<AxisOrder>(m, "AxisOrder", "A way to lay a mesh of ranks along a line of slots.")
         .def_prop_ro(
             "pieces", &list_pieces,
-            "(axis, size) along the line, fastest first; pieces of an axis from its lowest digit up.")
+            "(axis, size) of the pieces along the line, fastest first; pieces of one axis ascend by digit.")
         .def_ro("back_and_forth", &AxisOrder::back_and_forth,
                 "By axis: whether every other row of a piece runs backwards.")
         .def_prop_ro(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Balancers for Python.
+// Exposes the balancers to Python.
 #include <nanobind/stl/string_view.h>
 
 #include <limits>
@@ -20,16 +20,16 @@ using namespace nb::literals;
 
 namespace {
 
-/// A plan and its loads.
-struct BalancedLoads {
+/// A plan, and the loads before it.
+struct PlannedLoads {
     std::vector<std::int64_t> loads;
     Plan plan;
 
     [[nodiscard]] std::vector<std::int64_t> ends() const { return loads_after(loads, plan); }
 };
 
-BalancedLoads balance_loads(const Integers& given, std::string_view method, const Allocation* allocation,
-                            const Placement* placement) {
+PlannedLoads balance_loads(const Integers& given, std::string_view method, const Allocation* allocation,
+                           const Placement* placement) {
     const std::span<const std::int64_t> loads = elements<std::int64_t>(given, "loads");
     if ((allocation == nullptr) != (placement == nullptr))
         throw nb::type_error("allocation and placement belong together; give both or none");
@@ -43,7 +43,7 @@ BalancedLoads balance_loads(const Integers& given, std::string_view method, cons
     return {{loads.begin(), loads.end()}, balance(problem, method)};
 }
 
-nb::dict make_dict(const PlanMeasures& measures) {
+nb::dict make_measures_dict(const PlanMeasures& measures) {
     nb::dict dict;
     dict["messages"] = measures.messages;
     dict["tasks"] = measures.tasks;
@@ -54,7 +54,7 @@ nb::dict make_dict(const PlanMeasures& measures) {
     return dict;
 }
 
-nb::object make_rows(const Plan& plan) {
+nb::object make_transfer_rows(const Plan& plan) {
     BigVector<std::int64_t> rows;
     rows.reserve(3 * plan.size());
     for (const auto& [from, to, tasks] : plan) {
@@ -65,7 +65,7 @@ nb::object make_rows(const Plan& plan) {
     return new_array(std::move(rows), plan.size()).attr("reshape")(-1, 3);
 }
 
-/// New owners of tasks, with measures before and after.
+/// The new owners of tasks, and the measures before and after they move.
 struct WeightedBalance {
     std::vector<Rank> owners;
     TaskMeasures measures;
@@ -116,27 +116,28 @@ nb::list list_balancers() {
 }  // namespace
 
 void bind_balance(nb::module_& m) {
-    nb::class_<BalancedLoads>(m, "Balance", "A redistribution of tasks, and its costs.")
+    nb::class_<PlannedLoads>(m, "Balance", "A redistribution of tasks, and its costs.")
         .def_prop_ro(
-            "plan", [](const BalancedLoads& b) { return make_rows(b.plan); },
+            "plan", [](const PlannedLoads& b) { return make_transfer_rows(b.plan); },
             nb::sig("def plan(self) -> numpy.typing.NDArray[numpy.int64]"),
             "Transfers: rows of from, to and count, ascending; shape ``(messages, 3)``.")
         .def_prop_ro(
-            "ends", [](const BalancedLoads& b) { return new_array(b.ends()); },
+            "ends", [](const PlannedLoads& b) { return new_array(b.ends()); },
             nb::sig("def ends(self) -> numpy.typing.NDArray[numpy.int64]"),
             "The load of each rank after the plan.")
         .def_prop_ro(
             "measures",
-            [](const BalancedLoads& b) { return make_dict(measure_plan(b.plan, b.loads.size())); },
+            [](const PlannedLoads& b) { return make_measures_dict(measure_plan(b.plan, b.loads.size())); },
             nb::sig("def measures(self) -> dict[str, int]"),
             "Messages and tasks, in total and at most per rank: messages, tasks, max_receives, "
             "max_tasks_received, max_sends, max_tasks_sent.")
         .def_prop_ro(
-            "least", [](const BalancedLoads& b) { return make_dict(least_measures(b.loads, b.ends())); },
+            "least",
+            [](const PlannedLoads& b) { return make_measures_dict(least_measures(b.loads, b.ends())); },
             nb::sig("def least(self) -> dict[str, int]"),
-            "Lower bounds of the measures, for plans of one round with the same final loads.")
+            "Lower bounds of these measures for single-round plans with the same final loads.")
         .def_prop_ro(
-            "rounds", [](const BalancedLoads& b) { return rounds_of(b.loads, b.plan); },
+            "rounds", [](const PlannedLoads& b) { return rounds_of(b.loads, b.plan); },
             "The number of rounds: more than 1 if ranks forward received tasks.");
     m.def("balance", &balance_loads, "loads"_a, nb::kw_only(), "method"_a = "auto",
           "allocation"_a = nb::none(), "placement"_a = nb::none(),
@@ -154,13 +155,13 @@ void bind_balance(nb::module_& m) {
             "The load of the busiest rank after the redistribution.")
         .def_prop_ro(
             "load_limit", [](const WeightedBalance& b) { return b.measures.load_limit; },
-            "The largest allowed load: the mean with the tolerance, or the largest task.")
+            "The largest allowed load: the mean plus the tolerance or, if larger, the largest task.")
         .def_prop_ro(
             "moved_bytes", [](const WeightedBalance& b) { return b.measures.moved_bytes; },
             "Bytes of all tasks that change ranks.")
         .def_prop_ro(
             "least_bytes", [](const WeightedBalance& b) { return b.measures.least_bytes; },
-            "A lower bound of the bytes that must move to meet load limit and memory.")
+            "A lower bound of the bytes that must move to meet the load limit and the memory limit.")
         .def_prop_ro(
             "cut_bytes", [](const WeightedBalance& b) { return b.measures.cut_bytes; },
             "Bytes per period between tasks on different ranks.")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Declares the functions that add the bindings of each file to the module.
+// Declares one function per file; each adds the bindings of its file to the module.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -16,7 +16,7 @@ void bind_fat_trees(nanobind::module_& m);
 void bind_machine(nanobind::module_& m);
 void bind_machine_text(nanobind::module_& m);
 void bind_metric(nanobind::module_& m);
-void bind_network(nanobind::module_& m);
+void bind_switch_loads(nanobind::module_& m);
 void bind_network_model(nanobind::module_& m);
 void bind_network_programs(nanobind::module_& m);
 void bind_pattern(nanobind::module_& m);
@@ -26,8 +26,8 @@ void bind_qap(nanobind::module_& m);
 void bind_rank_program(nanobind::module_& m);
 void bind_ring_bus(nanobind::module_& m);
 void bind_schedule(nanobind::module_& m);
-void bind_schedules_combining(nanobind::module_& m);
-void bind_schedules_orders(nanobind::module_& m);
+void bind_message_combining(nanobind::module_& m);
+void bind_tree_and_grid_orders(nanobind::module_& m);
 void bind_strategy(nanobind::module_& m);
 void bind_objectives(nanobind::module_& m);
 void bind_wiring(nanobind::module_& m);

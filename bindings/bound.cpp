@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lower bounds for Python.
+// Exposes lower bounds of objectives to Python.
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -78,7 +78,7 @@ void bind_bound(nb::module_& m) {
             "The proof: message, injection, cut, average, prices or nothing.")
         .def_prop_ro(
             "congestion_where", [](const Bounds& b) { return b.congestion.where; },
-            "The part of the allocation to which the proof applies.")
+            "The part of the allocation for which the bound is proven.")
         .def_prop_ro(
             "time", [](const Bounds& b) { return b.time ? std::optional(b.time->value) : std::nullopt; },
             "Lower bound of `topoloom.placements.predicted_time` in seconds; None without bandwidths.")
@@ -87,7 +87,7 @@ void bind_bound(nb::module_& m) {
             "The dominant part: network, memory, sender or nothing.")
         .def_prop_ro(
             "time_where", [](const Bounds& b) { return b.time ? b.time->where : ""; },
-            "The rank, or the proof of the load of the network.");
+            "The rank that dominates, or the proof of the network's load.");
     m.def("find_bounds", &find_bounds, "graph"_a, "allocation"_a, nb::kw_only(),
           "phases"_a = std::vector<const CommGraph*>{}, "sharing"_a = nb::none(), "seconds"_a = nb::none(),
           "work"_a = nb::none(), "threads"_a = 0, "progress"_a = nb::none(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls user-defined mappers in shared libraries, by address.
+// Calls user-defined mappers of shared libraries by their addresses.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/variant.h>
@@ -26,7 +26,7 @@ using namespace nb::literals;
 
 namespace {
 
-/// The context of the callbacks of a problem.
+/// The state behind the callbacks that a mapper may call.
 class MapperContext {
    public:
     MapperContext(const CommGraph& graph, const Allocation& allocation, SlotUse use,
@@ -47,7 +47,7 @@ class MapperContext {
     void record_problem(const char* problem) {
         if (problem_.empty()) problem_ = problem;
     }
-    /// The first invalid call.
+    /// What was wrong with the first invalid call; empty if all calls were valid.
     [[nodiscard]] const std::string& problem() const { return problem_; }
 
    private:
@@ -60,7 +60,7 @@ class MapperContext {
     std::string problem_;
 };
 
-/// Returns use(context). If that throws, records the problem and returns `otherwise`.
+/// Returns use(context). If use() throws, records its message as the problem and returns `otherwise`.
 template <class Result, class Use>
 Result call_or_default(void* context, Result otherwise, const Use& use) noexcept {
     auto& mapper = *static_cast<MapperContext*>(context);
@@ -69,7 +69,7 @@ Result call_or_default(void* context, Result otherwise, const Use& use) noexcept
     } catch (const std::exception& problem) {
         mapper.record_problem(problem.what());
     } catch (...) {
-        mapper.record_problem("it made an unknown failure");
+        mapper.record_problem("it threw an unknown exception");
     }
     return otherwise;
 }
@@ -130,13 +130,13 @@ void set_callbacks(topoloom_mapper_problem& problem) {
     };
 }
 
-/// The rows of a graph as C arrays.
-struct Rows {
+/// The rows of a graph as arrays for the C interface.
+struct GraphArrays {
     std::vector<std::uint64_t> first{0};
     std::vector<std::uint32_t> peers;
     std::vector<std::int64_t> bytes, messages;
 
-    explicit Rows(const CommGraph& graph) {
+    explicit GraphArrays(const CommGraph& graph) {
         for (const Rank u : ids<Rank>(graph.rank_count())) {
             for (const Edge edge : graph.sends(u)) {
                 peers.push_back(edge.peer.value);
@@ -163,9 +163,9 @@ std::vector<std::uint32_t> call_mapper(std::uintptr_t address, const CommGraph& 
         fail("give a load for each rank, and a capacity for each slot");
     SearchMonitor monitor(progress);
     return monitor.run([&] {
-        const MeasuredObjective wanted = measured.for_use(graph, allocation, use);
+        const MeasuredObjective wanted = measured.for_slot_use(graph, allocation, use);
         MapperContext context(graph, allocation, use, wanted, monitor);
-        const Rows rows(graph);
+        const GraphArrays rows(graph);
         std::vector<std::uint32_t> slots, nodes;
         for (const Slot slot : allocation.slots()) {
             slots.push_back(slot.value);
@@ -196,7 +196,7 @@ std::vector<std::uint32_t> call_mapper(std::uintptr_t address, const CommGraph& 
         if (mapper(&problem, slot_of_rank.data(), error, sizeof error) == 0) return slot_of_rank;
         error[sizeof error - 1] = '\0';
         if (error[0] != '\0') throw Error(static_cast<const char*>(error));
-        throw Error(context.problem().empty() ? "it failed, and does not say why" : context.problem());
+        throw Error(context.problem().empty() ? "it failed without a message" : context.problem());
     });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls functions of the Python package, which is imported on demand.
+// Calls functions of the Python package; imports their modules on demand.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -8,13 +8,13 @@
 
 namespace topoloom::python {
 
-/// Calls a function of a module of the package.
+/// Imports a module of the package if needed, and calls one of its functions.
 template <class... Args>
 nanobind::object call_python(const char* module, const char* function, Args&&... args) {
     return nanobind::module_::import_(module).attr(function)(std::forward<Args>(args)...);
 }
 
-/// A method _repr_html_ that calls a function of the package.
+/// Makes a _repr_html_ method that calls a function of the package.
 template <class T>
 auto html_repr(const char* function) {
     return [function](nanobind::handle_t<T> self) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Incremental evaluation of placements, for searches in Python.
+// Exposes the incremental evaluation of placements, for searches written in Python.
 #include "topoloom/place/evaluator.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -23,7 +23,7 @@ using namespace nb::literals;
 
 namespace {
 
-/// An evaluator with the objects that it refers to.
+/// An evaluator that keeps the objects alive to which it refers.
 class OwningEvaluator {
    public:
     OwningEvaluator(const CommGraph& graph, const Allocation& allocation, const Placement& placement,
@@ -37,7 +37,7 @@ class OwningEvaluator {
                 "an Evaluator counts every message, but this pattern sends through proxies where ranks share "
                 "slots; judge whole placements instead");
         evaluator_.emplace(graph, allocation, placement,
-                           measured_.for_use(graph, allocation, placement.use()));
+                           measured_.for_slot_use(graph, allocation, placement.use()));
     }
     [[nodiscard]] Evaluator& operator*() { return *evaluator_; }
     [[nodiscard]] Evaluator* operator->() { return &*evaluator_; }
@@ -50,7 +50,8 @@ class OwningEvaluator {
 
 constexpr std::size_t candidates_between_signals = 256;
 
-/// Computes gain(first, second) for all candidates; a single number is paired with each element of the other array.
+/// Computes gain(first, second) for all candidates; a single number is paired with each element of the other
+/// array.
 template <class Gain>
 nb::object compute_gains(const Ids& first, const Ids& second, const char* first_name, const char* second_name,
                          const Gain& gain) {
@@ -58,7 +59,8 @@ nb::object compute_gains(const Ids& first, const Ids& second, const char* first_
     const std::span<const std::uint32_t> b = second.values(second_name);
     if (first.is_single() && second.is_single()) return nb::cast(gain(a[0], b[0]));
     if (!first.is_single() && !second.is_single() && a.size() != b.size())
-        fail(first_name, " has ", a.size(), " entries and ", second_name, " ", b.size(), "; give as many");
+        fail(first_name, " has ", a.size(), " entries, but ", second_name, " has ", b.size(),
+             "; give equally many");
     std::vector<double> gains(first.is_single() ? b.size() : a.size());
     for (std::size_t i = 0; i < gains.size(); ++i) {
         if (i % candidates_between_signals == candidates_between_signals - 1 && PyErr_CheckSignals() != 0)
@@ -77,7 +79,7 @@ nb::object slot_capacities(const CommGraph& graph, const Allocation& allocation,
 
 }  // namespace
 
-/// A method that computes the gains of many candidates.
+/// Makes a method that computes the gains of many candidates.
 template <auto gain>
 auto gains_by(const char* first, const char* second) {
     return [first, second](OwningEvaluator& e, const Ids& a, const Ids& b) {
@@ -99,7 +101,7 @@ double compute_move_gain(Evaluator& e, std::uint32_t rank, std::uint32_t slot) {
 void bind_evaluator(nb::module_& m) {
     nb::class_<OwningEvaluator>(
         m, "Evaluator",
-        "A placement with an incrementally updated value of its objective, and gains of changes.")
+        "A placement whose objective value is updated incrementally, and which computes gains of changes.")
         .def(nb::init<const CommGraph&, const Allocation&, const Placement&, const ObjectiveOrName&,
                       const std::vector<const CommGraph*>&, const std::optional<Numbers>&>(),
              "graph"_a, "allocation"_a, "placement"_a, nb::kw_only(), "objective"_a = NamedObjective("auto"),
@@ -127,7 +129,7 @@ void bind_evaluator(nb::module_& m) {
              "The same for many independent candidates: arrays of equal length, or one rank for all.")
         .def("gain_of_swap", gains_by<compute_swap_gain>("rank_a", "rank_b"), "rank_a"_a, "rank_b"_a,
              nb::sig("def gain_of_swap(self, rank_a: int, rank_b: " TOPOLOOM_IDS TOPOLOOM_GAINS),
-             "The same for one rank with each of an array.")
+             "The same for one rank and each element of an array.")
         .def(
             "gain_of_move",
             [](OwningEvaluator& e, std::uint32_t rank, std::uint32_t slot) {
@@ -143,7 +145,7 @@ void bind_evaluator(nb::module_& m) {
              "The same for many independent candidates: arrays of equal length, or one slot for all.")
         .def("gain_of_move", gains_by<compute_move_gain>("rank", "slot"), "rank"_a, "slot"_a,
              nb::sig("def gain_of_move(self, rank: int, slot: " TOPOLOOM_IDS TOPOLOOM_GAINS),
-             "The same for one rank with each of an array.")
+             "The same for one rank and each element of an array.")
         .def(
             "swap",
             [](OwningEvaluator& e, std::uint32_t a, std::uint32_t b) { e->exchange(Rank{a}, Rank{b}); },
@@ -154,7 +156,9 @@ void bind_evaluator(nb::module_& m) {
                 e->move(Rank{rank}, Slot{slot});
             },
             "rank"_a, "slot"_a, "Moves a rank to a slot, which must be free unless ranks share slots.")
-        .def("undo", [](OwningEvaluator& e) { e->undo(); }, "Reverts the last swap or move, once.");
+        .def(
+            "undo", [](OwningEvaluator& e) { e->undo(); },
+            "Reverts the last swap or move; earlier ones cannot be reverted.");
     m.def(
         "slot_capacities", &slot_capacities, "graph"_a, "allocation"_a, "sharing"_a = nb::none(),
         nb::sig(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Placement of experts for Python.
+// Exposes the placement of experts to Python.
 #include <nanobind/stl/optional.h>
 
 #include <optional>
@@ -19,12 +19,13 @@ using namespace nb::literals;
 
 namespace {
 
-/// Layers as arrays: a row of loads per layer, and equally many rows of tokens per layer.
-struct Layers {
+/// Layers as arrays: one row of loads per layer, and the same number of rows of token choices for every
+/// layer.
+struct LayerArrays {
     ArrayArgument<double, 2> loads;
     std::optional<ArrayArgument<std::int64_t, 2>> choices;
 
-    [[nodiscard]] std::vector<ExpertLayer> list() const {
+    [[nodiscard]] std::vector<ExpertLayer> list_layers() const {
         const std::span<const double> all = loads.values("loads");
         const std::span<const std::int64_t> tokens =
             choices ? choices->values("choices") : std::span<const std::int64_t>{};
@@ -32,7 +33,7 @@ struct Layers {
         const std::size_t columns = choices ? choices->size(1) : 0;
         if (count == 0) fail("there are no layers");
         if (columns > 0 && choices->size(0) % count != 0)
-            fail(choices->size(0), " rows of choices do not divide among ", count, " layers");
+            fail(choices->size(0), " rows of choices cannot be divided equally among ", count, " layers");
         std::vector<ExpertLayer> layers;
         for (std::size_t i = 0; i < count; ++i) {
             const std::size_t part = tokens.size() / count;
@@ -52,8 +53,8 @@ nb::tuple place_experts(ArrayArgument<double, 2> loads, const Ids& nodes, std::s
                         std::optional<ArrayArgument<std::int64_t, 2>> choices, bool nearest, double slack,
                         std::uint64_t seed, int threads) {
     check_threads(threads);
-    const Layers given{std::move(loads), std::move(choices)};
-    const std::vector<ExpertLayer> layers = given.list();
+    const LayerArrays given{std::move(loads), std::move(choices)};
+    const std::vector<ExpertLayer> layers = given.list_layers();
     const ExpertGpus gpus(nodes.values("nodes"), slots);
     std::vector<std::uint32_t> even;
     std::vector<std::uint32_t> best;
@@ -71,13 +72,14 @@ nb::tuple place_experts(ArrayArgument<double, 2> loads, const Ids& nodes, std::s
 nb::object measure_experts(ArrayArgument<double, 2> loads, const Ids& nodes,
                            const ArrayArgument<std::uint32_t, 2>& held,
                            std::optional<ArrayArgument<std::int64_t, 2>> choices, bool nearest) {
-    const Layers given{std::move(loads), std::move(choices)};
-    const std::vector<ExpertLayer> layers = given.list();
+    const LayerArrays given{std::move(loads), std::move(choices)};
+    const std::vector<ExpertLayer> layers = given.list_layers();
     const std::span<const std::uint32_t> all = held.values("held");
-    if (held.size(0) != layers.size()) fail("held is of ", held.size(0), " layers, loads of ", layers.size());
+    if (held.size(0) != layers.size())
+        fail("held has ", held.size(0), " layers, but loads has ", layers.size());
     const std::span<const std::uint32_t> node = nodes.values("nodes");
     if (node.empty() || held.size(1) % node.size() != 0)
-        fail(held.size(1), " slots do not divide among ", node.size(), " GPUs");
+        fail(held.size(1), " slots cannot be divided equally among ", node.size(), " GPUs");
     const ExpertGpus gpus(node, held.size(1) / node.size());
     std::vector<double> rows;
     const nb::gil_scoped_release released;
@@ -109,7 +111,7 @@ void bind_experts(nb::module_& m) {
           "each layer: "
           "the experts slot by slot, GPU by GPU. The second keeps within `slack` of the first's busiest GPU, "
           "and was "
-          "found from every second token, the first included. Throws Error for what cannot be.");
+          "found from every second token, the first included. Raises Error for invalid input.");
     m.def("measure_experts", &measure_experts, "loads"_a, "nodes"_a, "held"_a, "choices"_a = nb::none(),
           nb::kw_only(), "nearest"_a = false,
           nb::sig("def measure_experts(loads: numpy.typing.NDArray[numpy.floating] | "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Steps of schedules on networks, orders of nodes, and multicast trees for Python.
+// Exposes link loads of schedule steps, node orders, and multicast trees to Python.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -158,10 +158,11 @@ void bind_steps(nb::module_& m) {
                          for (const auto [from, to] : s.step) messages.emplace_back(from.value, to.value);
                          return messages;
                      })
-        .def_ro("rounds", &RepeatedStep::rounds, "The number of rounds that are this step.");
+        .def_ro("rounds", &RepeatedStep::rounds, "The number of rounds that consist of this step.");
 
     nb::class_<Meetings>(m, "Meetings", "Contention of concurrent messages.")
-        .def_ro("places", &Meetings::places, "Contended links, or subtrees that may have such links above.")
+        .def_ro("places", &Meetings::places,
+                "Contended links, or subtrees above which links may be contended.")
         .def_ro("most", &Meetings::most, "The most messages on one link.");
     m.def(
         "meetings_any_ascent",
@@ -170,7 +171,7 @@ void bind_steps(nb::module_& m) {
             return ascent.meetings(list_node_messages(step, nodes));
         },
         "machine"_a, "step"_a, "node_of_rank"_a,
-        "Computes where messages may contend on a fat tree, for any routes up.");
+        "Computes where messages may contend on a fat tree, whichever routes they take up.");
     m.def(
         "meetings_on_routes",
         [](const Machine& machine, const RepeatedStep& step, const Ids& nodes) {
@@ -229,8 +230,8 @@ void bind_fat_trees(nb::module_& m) {
     m.def("tree_kinds", &list_tree_kinds, "machine"_a, "Lists the kinds of spanning_trees() for a machine.");
     m.def("spanning_trees", &find_machine_trees, "machine"_a, "kind"_a, "multicasts"_a,
           nb::call_guard<nb::gil_scoped_release>(),
-          "Makes trees for (root, members): 'least-loaded' or 'last' parents of a fat tree, 'routes' of any "
-          "machine, or all 'disjoint' trees of a torus.");
+          "Makes trees for (root, members). Kinds: 'least-loaded' or 'last' parents of a fat tree, "
+          "'routes' of any machine, or all 'disjoint' trees of a torus.");
     m.def("tree_loads", &count_link_loads, "machine"_a, "trees"_a,
           "Counts the trees on each link, and on each switch, router or node.");
 }

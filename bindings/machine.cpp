@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Machines, allocations and placements for Python.
+// Exposes machines, allocations and placements to Python.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -55,18 +55,21 @@ std::uint32_t distance(const Machine& m, std::uint32_t a, std::uint32_t b) {
     return m.distance(Slot{a}, Slot{b});
 }
 
-bool connected(const Machine& m, std::uint32_t a, std::uint32_t b) {
+bool are_connected(const Machine& m, std::uint32_t a, std::uint32_t b) {
     return m.connected(node_of(m, a), node_of(m, b));
 }
 
-/// Applies `one` to pairs from two arrays of equal length, or from an array and a single number.
+/// Applies `one` to each pair of elements of two equally long arrays; a single number is paired with each
+/// element of the other array.
 template <auto one>
-nb::object map_pairs(const Machine& m, const Ids& a, const Ids& b, const char* name_a, const char* name_b) {
+nb::object apply_to_pairs(const Machine& m, const Ids& a, const Ids& b, const char* name_a,
+                          const char* name_b) {
     const std::span<const std::uint32_t> from = a.values(name_a);
     const std::span<const std::uint32_t> to = b.values(name_b);
     if (a.is_single() && b.is_single()) return nb::cast(one(m, from[0], to[0]));
     if (!a.is_single() && !b.is_single() && from.size() != to.size())
-        fail(name_a, " has ", from.size(), " entries and ", name_b, " ", to.size(), "; give as many");
+        fail(name_a, " has ", from.size(), " entries, but ", name_b, " has ", to.size(),
+             "; give equally many");
     using Answer = decltype(one(m, 0, 0));
     std::vector<std::conditional_t<std::is_same_v<Answer, bool>, std::uint8_t, Answer>> answers(
         a.is_single() ? to.size() : from.size());
@@ -129,12 +132,12 @@ void bind_machine(nb::module_& module) {
             },
             nb::sig("def nodes_up(self) -> numpy.typing.NDArray[numpy.uint32]"),
             "The nodes that are not down, ascending.")
-        .def("connected", &connected, "node_a"_a, "node_b"_a,
-             "Whether both nodes are up, and failures leave a route from the first to the second.")
+        .def("connected", &are_connected, "node_a"_a, "node_b"_a,
+             "Whether both nodes are up and failures leave a route from the first to the second.")
         .def(
             "connected",
             [](const Machine& m, const Ids& a, const Ids& b) {
-                return map_pairs<connected>(m, a, b, "node_a", "node_b");
+                return apply_to_pairs<are_connected>(m, a, b, "node_a", "node_b");
             },
             "node_a"_a, "node_b"_a,
             nb::sig(
@@ -146,7 +149,7 @@ void bind_machine(nb::module_& module) {
         .def(
             "distance",
             [](const Machine& m, const Ids& a, const Ids& b) {
-                return map_pairs<distance>(m, a, b, "slot_a", "slot_b");
+                return apply_to_pairs<distance>(m, a, b, "slot_a", "slot_b");
             },
             "slot_a"_a, "slot_b"_a,
             nb::sig("def distance(self, slot_a: numpy.typing.NDArray[numpy.integer] | Sequence[int], slot_b: "
@@ -157,7 +160,7 @@ void bind_machine(nb::module_& module) {
         .def(
             "hops",
             [](const Machine& m, const Ids& a, const Ids& b) {
-                return map_pairs<hops>(m, a, b, "node_a", "node_b");
+                return apply_to_pairs<hops>(m, a, b, "node_a", "node_b");
             },
             "node_a"_a, "node_b"_a,
             nb::sig("def hops(self, node_a: numpy.typing.NDArray[numpy.integer] | Sequence[int], node_b: "
@@ -173,7 +176,7 @@ void bind_machine(nb::module_& module) {
             "coordinates"_a)
         .def_prop_ro(
             "shape", [](const Machine& m) { return m.has_grid() ? m.grid() : std::vector<std::uint32_t>{}; },
-            "Extents of a torus or mesh, the last axis the fastest; empty for other networks.")
+            "Extents of a torus or mesh; the last axis varies fastest. Empty for other networks.")
         .def_prop_ro("wraps", [](const Machine& m) { return m.has_grid() ? m.wraps() : std::vector<bool>{}; })
         .def("route", &route, "node_a"_a, "node_b"_a, "(link, share) in the order of the route.")
         .def(
@@ -227,11 +230,11 @@ void bind_machine(nb::module_& module) {
                 if (!node.memory_startup) assumed.emplace_back("memory_startup");
                 return assumed;
             },
-            "The assumed ones of startup, node_latency, memory_bandwidth and memory_startup.")
+            "Which of startup, node_latency, memory_bandwidth and memory_startup are assumed.")
         .def_prop_ro("has_bandwidths", &Machine::has_bandwidths,
-                     "Whether bandwidths are known, so that loads have times; otherwise loads are bytes.")
+                     "Whether bandwidths are known. If so, loads are times; otherwise, bytes.")
         .def_prop_ro("distances_are_hops", &Machine::distances_are_hops,
-                     "Whether all distances are hops: without weights, and without distances inside nodes.")
+                     "Whether all distances are hops: no hop has a weight, and distances inside nodes are 0.")
         .def_prop_ro(
             "host_hops", [](const Machine& m) { return NetworkView(m.topology()).host_hops(); },
             "Links between a node and its router; 0 if a node is its router, or in trees.")
@@ -323,7 +326,7 @@ void bind_machine(nb::module_& module) {
             "topoloom.Error\n"
             "    For slots that are not part of the allocation, and, unless shared, those that come twice.")
         .def_prop_ro("machine_text", &Placement::machine_text,
-                     "The text of the machine that it was made for.")
+                     "The text of the machine for which it was made.")
         .def_prop_ro(
             "shared", [](const Placement& p) { return p.use() == SlotUse::shared; },
             "Whether several ranks may sit on one slot.")

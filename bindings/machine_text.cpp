@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Machine text for Python: its parts, and the options of each kind of topology.
+// Exposes the parts of a machine text, and the options of each kind of topology, to Python.
 #include "topoloom/machine/text/machine_text.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -25,7 +25,7 @@ using namespace nb::literals;
 
 namespace {
 
-/// A Section that owns its text.
+/// A Section of a machine text that owns its strings.
 struct TextSection {
     std::string text;
     std::string name;
@@ -49,7 +49,7 @@ class MachineText {
    public:
     explicit MachineText(std::string text)
         : text_(std::move(text)), parts_(split_machine_text(TextPiece(text_, text_))) {}
-    MachineText(const MachineText&) = delete;  // views into text_
+    MachineText(const MachineText&) = delete;  // parts_ consists of views into text_
     MachineText& operator=(const MachineText&) = delete;
 
     [[nodiscard]] std::string network() const { return std::string(parts_.network.text()); }
@@ -108,9 +108,9 @@ void bind_machine_text(nb::module_& m) {
         .def_ro("name", &TextSection::name)
         .def_ro("body", &TextSection::body)
         .def_prop_ro("sizes", &TextSection::sizes, "The numbers of the body; not for a graph.")
-        .def_ro("items", &TextSection::items, "The items after the body without an equals sign.")
+        .def_ro("items", &TextSection::items, "The items after the body that have no equals sign.")
         .def_ro("options", &TextSection::options, "(key, value) in the given order.");
-    nb::class_<MachineText>(m, "MachineText", "The parts of a machine text, unread.")
+    nb::class_<MachineText>(m, "MachineText", "The parts of a machine text, not yet parsed.")
         .def(nb::init<std::string>(), "text"_a)
         .def_prop_ro("network", &MachineText::network,
                      "The text of the topology, without failures and nodes.")

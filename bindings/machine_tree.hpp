@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A spanning tree of a machine for Python.
+// A spanning tree for Python, with the text of its machine.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace topoloom::python {
 
-/// A tree and its machine's text.
+/// A spanning tree and the text of its machine.
 struct MachineTree {
     SpanningTree tree;
     std::shared_ptr<const std::string> machine;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The wiring of a machine as arrays, and its bisection, for Python.
+// Exposes the wiring of a machine as arrays, and its bisection, to Python.
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "topoloom/choose/machine_bisection.hpp"
@@ -65,7 +65,7 @@ void bind_wiring(nb::module_& m) {
         "The bisection bandwidth of a machine: a lower bound, and a bisection that was found.")
         .def_prop_ro(
             "at_least", [](const MachineBisection& b) { return b.at_least.value; },
-            "Lower bound of all bisections, bytes per second of both directions together.")
+            "Lower bound for all bisections, in bytes per second of both directions together.")
         .def_prop_ro(
             "at_most", [](const MachineBisection& b) { return b.at_most.value; },
             "The bandwidth of the bisection that was found.")
@@ -74,7 +74,7 @@ void bind_wiring(nb::module_& m) {
         .def_prop_ro("exact", &MachineBisection::is_exact, "Whether both are equal.");
     m.def("bisect_machine", &bisect_machine, "machine"_a, "seed"_a = 1,
           nb::call_guard<nb::gil_scoped_release>(),
-          "Finds a bisection of the nodes with little bandwidth, and a lower bound on all.");
+          "Finds a bisection of the nodes with little bandwidth, and a lower bound for all bisections.");
 }
 
 }  // namespace topoloom::python

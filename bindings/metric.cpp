@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Metrics of placements and allocations for Python.
+// Exposes metrics of placements and allocations to Python.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -26,7 +26,7 @@ namespace {
 using Loader = std::tuple<std::uint32_t, std::uint32_t, double>;
 using Hot = std::tuple<std::string, double, double, std::vector<Loader>>;
 
-/// A judgement with the hottest links, which require a separate pass.
+/// The metrics of a placement, and its hottest links, which take a separate pass.
 struct JudgedPlacement {
     Judgement measures;
     std::vector<Hot> hottest;
@@ -48,7 +48,7 @@ JudgedPlacement judge_allocated(const CommGraph& graph, const Allocation& alloca
     return judged;
 }
 
-/// A shape and the loads from which it was computed.
+/// The shape of an allocation, and the link loads from which it was computed.
 struct ShapeAndLoads {
     BigVector<double> loads;
     AllocationShape shape;

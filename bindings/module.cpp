@@ -12,7 +12,7 @@ namespace nb = nanobind;
 
 namespace {
 
-/// Throws ImportError unless package and compiled core have the same version.
+/// Raises ImportError unless the Python package and the compiled core have the same version.
 void check_version() {
     const nb::object version = nb::module_::import_("topoloom.support.version").attr("__version__");
     const auto package = nb::cast<std::string>(version);
@@ -35,7 +35,7 @@ NB_MODULE(_core, m) {
     topoloom::python::bind_machine(m);
     topoloom::python::bind_machine_text(m);
     topoloom::python::bind_metric(m);
-    topoloom::python::bind_network(m);
+    topoloom::python::bind_switch_loads(m);
     topoloom::python::bind_network_model(m);
     topoloom::python::bind_process_grid(m);
     topoloom::python::bind_schedule(m);
@@ -53,8 +53,8 @@ NB_MODULE(_core, m) {
     topoloom::python::bind_rank_program(m);
     topoloom::python::bind_ring_bus(m);
     topoloom::python::bind_wiring(m);
-    topoloom::python::bind_schedules_combining(m);
-    topoloom::python::bind_schedules_orders(m);
+    topoloom::python::bind_message_combining(m);
+    topoloom::python::bind_tree_and_grid_orders(m);
     topoloom::python::bind_strategy(m);
     topoloom::python::shorten_argument_errors(m);
 }

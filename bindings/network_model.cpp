@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Network models for Python: costs of messages by size.
+// Exposes network models (the costs of messages by size) to Python.
 #include "topoloom/schedule/cost/network_model.hpp"
 
 #include <nanobind/nanobind.h>
@@ -20,7 +20,8 @@ using namespace nb::literals;
 
 namespace {
 
-/// alpha and beta of a CostLine, or latency and bandwidth of LinkFactors; then the largest size.
+/// alpha and beta of a CostLine, or latency and bandwidth of LinkFactors; third, the largest size to which
+/// the two apply.
 using Line = std::tuple<double, double, std::optional<std::int64_t>>;
 
 template <class Part>
@@ -44,9 +45,9 @@ Bytes check_size(std::int64_t bytes) {
     return Bytes{bytes};
 }
 
-/// A query of the model by the size of a message.
+/// Asks the model for one of its costs at a message size.
 template <double (NetworkModel::*Query)(Bytes) const>
-double query_at(const NetworkModel& model, std::int64_t bytes) {
+double query_at_size(const NetworkModel& model, std::int64_t bytes) {
     return (model.*Query)(check_size(bytes));
 }
 
@@ -118,9 +119,9 @@ void bind_network_model(nb::module_& m) {
             },
             "bytes"_a, "processes"_a = 1,
             "The time per message if this number of processes of a node send several each.")
-        .def("latency", &query_at<&NetworkModel::latency>, "bytes"_a,
+        .def("latency", &query_at_size<&NetworkModel::latency>, "bytes"_a,
              "The latency of a single message after its turn.")
-        .def("arrival", &query_at<&NetworkModel::arrival>, "bytes"_a,
+        .def("arrival", &query_at_size<&NetworkModel::arrival>, "bytes"_a,
              "The time until a single message has arrived.")
         .def(
             "nic_time",
@@ -138,17 +139,18 @@ void bind_network_model(nb::module_& m) {
             "Like `time`, on a route of this latency and bandwidth with acknowledged packets; 0 without "
             "them.")
         .def("barrier", &NetworkModel::barrier, "ranks"_a, "The time of a barrier.")
-        .def("cpu", &query_at<&NetworkModel::cpu>, "bytes"_a, "CPU time of both ends.")
-        .def("send_cpu", &query_at<&NetworkModel::send_cpu>, "bytes"_a)
-        .def("receive_cpu", &query_at<&NetworkModel::receive_cpu>, "bytes"_a)
+        .def("cpu", &query_at_size<&NetworkModel::cpu>, "bytes"_a, "CPU time of both ends.")
+        .def("send_cpu", &query_at_size<&NetworkModel::send_cpu>, "bytes"_a)
+        .def("receive_cpu", &query_at_size<&NetworkModel::receive_cpu>, "bytes"_a)
         .def(
             "copy",
             [](const NetworkModel& model, std::int64_t bytes, double blocks) {
                 return model.copy(check_size(bytes), blocks);
             },
             "bytes"_a, "blocks"_a = 0.0, "The time to copy these bytes and blocks into one message.")
-        .def("reduce", &query_at<&NetworkModel::reduce>, "bytes"_a, "The time to reduce received bytes.")
-        .def("stage", &query_at<&NetworkModel::stage>, "bytes"_a, "The time to stage bytes in NIC memory.")
+        .def("reduce", &query_at_size<&NetworkModel::reduce>, "bytes"_a, "The time to reduce received bytes.")
+        .def("stage", &query_at_size<&NetworkModel::stage>, "bytes"_a,
+             "The time to stage bytes in NIC memory.")
         .def_prop_ro(
             "lines", [](const NetworkModel& model) { return list_model_lines(model.lines()); },
             "The lines, as for `regimes` and `largest`.")

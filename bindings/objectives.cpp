@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Objectives and sharing of slots for Python.
+// Exposes objectives and slot sharing to Python.
 #include "objectives.hpp"
 
 #include <nanobind/stl/string_view.h>
@@ -43,8 +43,8 @@ Problem ObjectiveInput::at(const Problem& problem) const {
         objective_.value ? *objective_.value : objective_of(choose(problem).objective), phases_, background_);
 }
 
-MeasuredObjective ObjectiveInput::for_use(const CommGraph& graph, const Allocation& allocation,
-                                          SlotUse use) const {
+MeasuredObjective ObjectiveInput::for_slot_use(const CommGraph& graph, const Allocation& allocation,
+                                               SlotUse use) const {
     if (use == SlotUse::one_rank) {
         const Problem problem = at(Problem(graph, allocation));
         return problem.is_for_hop_bytes() ? measured(graph, objective_of(ObjectiveKind::hop_bytes))
@@ -56,7 +56,7 @@ MeasuredObjective ObjectiveInput::for_use(const CommGraph& graph, const Allocati
     const Objective objective = objective_.value.value_or(objective_of(ObjectiveKind::hop_bytes));
     if (objective.relative)
         fail(
-            "a mix counts in parts of what block placement has, one rank per slot; give one objective "
+            "a mix is relative to block placement with one rank per slot; give a single objective "
             "for a placement with shared slots");
     require_times(allocation.machine(), objective);
     return measured(graph, objective);
@@ -66,7 +66,7 @@ double ObjectiveInput::value(const CommGraph& graph, const Allocation& allocatio
                              const Placement& placement) const {
     const Machine& machine = allocation.machine();
     require_placed(graph, machine, placement.slots());
-    const MeasuredObjective objective = for_use(graph, allocation, placement.use());
+    const MeasuredObjective objective = for_slot_use(graph, allocation, placement.use());
     if (objective.mix.is(ObjectiveKind::hop_bytes))
         return static_cast<double>(hop_bytes(graph, machine, placement.slots()));
     return objective_key(machine, objective, placement.slots()).congestion;
@@ -149,7 +149,7 @@ void bind_objective(nb::module_& m) {
                 return nb::make_tuple(self.type(), nb::make_tuple(self.attr("name")));
             },
             nb::sig("def __reduce__(self) -> tuple[object, ...]"));
-    // Created on access: an instance held by its own type would never be freed.
+    // Constants are created on access, because an instance stored in its own type would never be freed.
     for (const NamedConstant& constant : constants) {
         objective.def_prop_ro_static(
             constant.attribute, [name = constant.name](nb::handle) { return NamedObjective(name); },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Objectives in Python: by name, with phases and background loads.
+// Objectives that Python passes by name, with phases and background loads.
 #pragma once
 
 #include <nanobind/stl/optional.h>
@@ -28,21 +28,21 @@ struct NamedObjective {
     friend bool operator==(const NamedObjective& a, const NamedObjective& b) { return a.name == b.name; }
 };
 
-/// An objective argument from Python.
+/// An argument from Python: an Objective, or its name.
 using ObjectiveOrName = std::variant<NamedObjective, std::string>;
 
 [[nodiscard]] NamedObjective resolve_objective(const ObjectiveOrName& objective);
 
-/// An objective with the phases on which it is evaluated and its own background loads.
+/// An objective, the phases on which it is evaluated, and background loads, which this object owns.
 class ObjectiveInput {
    public:
     ObjectiveInput(NamedObjective objective, std::vector<const CommGraph*> phases,
                    const std::optional<Numbers>& background);
 
     [[nodiscard]] Problem at(const Problem& problem) const;
-    /// The objective for placements with this slot use.
-    [[nodiscard]] MeasuredObjective for_use(const CommGraph& graph, const Allocation& allocation,
-                                            SlotUse use) const;
+    /// The objective for placements that use slots in this way (one rank per slot, or shared).
+    [[nodiscard]] MeasuredObjective for_slot_use(const CommGraph& graph, const Allocation& allocation,
+                                                 SlotUse use) const;
     [[nodiscard]] double value(const CommGraph& graph, const Allocation& allocation,
                                const Placement& placement) const;
     [[nodiscard]] double time(const Machine& machine, const CommGraph& graph,

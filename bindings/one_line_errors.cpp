@@ -19,13 +19,13 @@ namespace nb = nanobind;
 namespace {
 
 /// The first fields of nanobind's function objects, whose definition is private. wrap_function() checks them.
-struct Function {
+struct NanobindFunction {
     PyObject_VAR_HEAD vectorcallfunc call;
 };
 
 constexpr std::string_view marker = "(): incompatible function arguments.";
 
-/// The original call functions of nanobind, by kind of function.
+/// nanobind's original call functions, by kind of Python function.
 std::array<vectorcallfunc, 8> original_calls{};
 
 bool is_initialized(nb::handle object) { return !nb::type_check(object.type()) || nb::inst_ready(object); }
@@ -39,7 +39,7 @@ std::string format_argument(PyObject* argument) {
             const std::string whole = nb::str(text).c_str();
             if (whole.size() <= longest) return whole;
         }
-        PyErr_Clear();  // an integer with too many digits for text
+        PyErr_Clear();  // integers with too many digits have no repr
     }
     const std::string type = nb::str(nb::handle(argument).type().attr("__name__")).c_str();
     return is_initialized(argument) ? type : type + " that was never initialized";
@@ -58,9 +58,9 @@ std::string list_signatures(std::string_view text) {
     return forms;
 }
 
-/// The package's explanation of the invalid argument; empty if there is none.
-std::string explain_arguments(nb::handle function, std::size_t own, PyObject* const* args, std::size_t count,
-                              PyObject* names) {
+/// Asks the Python package to explain the invalid argument; empty if it cannot.
+std::string explain_invalid_argument(nb::handle function, std::size_t own, PyObject* const* args,
+                                     std::size_t count, PyObject* names) {
     nb::list given;
     nb::dict named;
     for (std::size_t i = own; i < count; ++i) given.append(nb::handle(args[i]));
@@ -71,7 +71,7 @@ std::string explain_arguments(nb::handle function, std::size_t own, PyObject* co
         return nb::cast<std::string>(
             call_python("topoloom.support.call_errors", "describe_call_error", function, given, named));
     } catch (const std::exception&) {
-        return {};  // explanation failed, for example because of text that is not Unicode
+        return {};  // the explanation failed, for example on text that is not Unicode
     }
 }
 
@@ -83,7 +83,7 @@ std::string format_in_one_line(nb::handle function, std::string_view text, PyObj
     const bool self_is_fine =
         has_self && count > 0 && (is_initialized(args[0]) || text.starts_with("__init__"));
     if (self_is_fine || !has_self) {
-        std::string line = explain_arguments(function, has_self ? 1 : 0, args, count, names);
+        std::string line = explain_invalid_argument(function, has_self ? 1 : 0, args, count, names);
         if (!line.empty()) return line;
     }
     for (std::size_t i = self_is_fine ? 1 : 0; i < count; ++i)
@@ -116,7 +116,7 @@ void shorten_error(PyObject* function, PyObject* const* args, std::size_t count,
     PyErr_Restore(type, value, trace);
 }
 
-/// The higher bits of the count are flags.
+/// Python stores flags in the higher bits of an argument count.
 constexpr std::size_t most_arguments = 0xFFFF;
 
 template <std::size_t kind>
@@ -134,7 +134,7 @@ constexpr std::array<vectorcallfunc, sizeof...(kinds)> calls(std::index_sequence
 }
 
 void wrap_function(nb::handle function) {
-    auto* const bound = reinterpret_cast<Function*>(function.ptr());
+    auto* const bound = reinterpret_cast<NanobindFunction*>(function.ptr());
     const vectorcallfunc original = PyVectorcall_Function(function.ptr());
     if (original == nullptr || bound->call != original) return;
     constexpr auto ours = calls(std::make_index_sequence<original_calls.size()>());

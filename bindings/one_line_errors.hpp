@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Error messages on one line.
+// Puts error messages on one line.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -8,11 +8,11 @@
 
 namespace topoloom::python {
 
-/// Raises an Error of the core as an exception of type `type`, with quoted line ends as \n.
+/// Raises a core Error as a Python exception of type `type`; line ends that its message quotes appear as \n.
 void raise_error_in_one_line(const std::exception_ptr& thrown, void* type);
 
-/// Makes TypeErrors of all functions and methods one line with the arguments and the signatures, instead of nanobind's line
-/// per overload. Call it after all bindings.
+/// Shortens the TypeErrors of all functions and methods to one line with the arguments and all signatures;
+/// nanobind prints a line per overload. Call it after all bindings are added.
 void shorten_argument_errors(nanobind::module_& m);
 
 }  // namespace topoloom::python

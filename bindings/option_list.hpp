@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Options of algorithms as a list of dicts.
+// Converts the options of an algorithm to a list of Python dicts.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Communication graphs, their generators and text readers for Python.
+// Exposes communication graphs, their generators and text readers to Python.
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -88,7 +88,8 @@ CommGraph make_stencil(const std::vector<std::uint32_t>& grid, std::size_t point
 
 std::string_view copy_text(const nb::bytes& data) { return {data.c_str(), data.size()}; }
 
-/// One value per rank as a new array: the graph does not store equal values.
+/// Makes an array with one value per rank. A view would not do: if all ranks have the same value, the graph
+/// does not store it.
 template <class T, class Value>
 nb::object list_per_rank(const CommGraph& graph, const Value& value) {
     const nb::object array = nb::module_::import_("numpy").attr("empty")(

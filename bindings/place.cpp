@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The mappers for Python.
+// Exposes the mappers to Python.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -28,19 +28,19 @@ using namespace nb::literals;
 
 namespace {
 
-/// -1 is a rank without an earlier slot.
+/// Entries of -1 mark ranks without an earlier slot.
 Migration make_migration(const Integers& previous, std::int64_t bytes_per_rank) {
     Migration migration{{}, Bytes{bytes_per_rank}};
     for (const std::int64_t slot : elements<std::int64_t>(previous, "previous")) {
         if (slot < -1 || slot > std::numeric_limits<std::uint32_t>::max())
-            fail("the earlier placement holds ", slot, ", which is neither a slot nor -1");
+            fail("the earlier placement contains ", slot, ", which is neither a slot nor -1");
         migration.from.push_back(slot < 0 ? std::nullopt
                                           : std::optional(Slot{static_cast<std::uint32_t>(slot)}));
     }
     return migration;
 }
 
-/// The result of place(), and whether it is proven optimal.
+/// The result of place(), and whether its placement is proven optimal.
 struct PlaceOutcome {
     PlaceResult result;
     bool optimal;
@@ -76,7 +76,7 @@ std::string make_repr(const PlaceOutcome& found) {
     return text + ")";
 }
 
-/// Calls use(graph), with proxies applied if ranks share slots.
+/// Calls use() with the graph; if ranks share slots, with the graph that counts messages through proxies.
 double evaluate_with_proxies(const CommGraph& graph, const Placement& placement, const auto& use) {
     const bool sent_once = placement.use() == SlotUse::shared && !graph.proxied().empty();
     return sent_once ? use(apply_proxies(graph, placement.slots())) : use(graph);
@@ -222,14 +222,14 @@ void bind_place(nb::module_& m) {
         .def_ro("placement", &ChosenNodes::placement, nb::rv_policy::reference_internal)
         .def_ro("hop_bytes", &ChosenNodes::hop_bytes, "Hop-bytes of the placement.")
         .def_ro("first_hop_bytes", &ChosenNodes::first_hop_bytes,
-                "Hop-bytes of the same mapper on the first free nodes.")
+                "Hop-bytes with the same mapper on the first free nodes.")
         .def_ro("random_hop_bytes", &ChosenNodes::random_hop_bytes,
-                "Hop-bytes of the same mapper on random nodes; None if the budget ended before.")
+                "Hop-bytes with the same mapper on random nodes; None if the budget ended before.")
         .def_ro("work", &ChosenNodes::work, "Candidates evaluated.");
     m.def("choose_nodes", &choose_free_nodes, "graph"_a, "free"_a, "count"_a, "mapper"_a = "auto",
           nb::kw_only(), "seed"_a = 1, "seconds"_a = nb::none(), "work"_a = nb::none(), "threads"_a = 0,
           "progress"_a = nb::none(), nb::keep_alive<0, 2>(),
-          "Chooses free nodes with few hop-bytes of the pattern, and places its ranks.");
+          "Chooses free nodes on which the pattern has few hop-bytes, and places its ranks.");
     m.def("mappers", &list_mappers, "Lists all mappers with their options.",
           nb::sig("def mappers() -> list[dict[str, object]]"));
 }

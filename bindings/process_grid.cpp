@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Process grids on nodes for Python: node maps, tiles, and predicted times of collectives.
+// Exposes process grids on nodes to Python: node maps, tiles, and predicted times of collectives.
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
@@ -8,7 +8,7 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "topoloom/base/error.hpp"
-#include "topoloom/place/grid/node_tile.hpp"
+#include "topoloom/place/grid/cell_orders.hpp"
 #include "topoloom/place/state/rank_grid.hpp"
 #include "topoloom/schedule/cost/grid_times.hpp"
 
@@ -55,9 +55,9 @@ void bind_process_grid(nb::module_& m) {
         .def_ro("extents", &NodeMap::extents)
         .def_ro("leaving", &NodeMap::leaving,
                 "By axis and node: the cells whose successor along the axis is on another node.")
-        .def_ro(
-            "inner_rounds", &NodeMap::inner_rounds,
-            "By axis: rounds of a binomial tree with steps of 1, 2, 4, ... cells before one leaves a node.")
+        .def_ro("inner_rounds", &NodeMap::inner_rounds,
+                "By axis: the rounds of a binomial tree, with steps of 1, 2, 4, ... cells, before a message "
+                "leaves a node.")
         .def_prop_ro(
             "external_links", [](const NodeMap& map) { return map.external_links(); },
             "The most concurrent messages that leave a node, summed over the axes.")
@@ -77,7 +77,7 @@ void bind_process_grid(nb::module_& m) {
                 return best_segment(map, links, bytes, parse_reading(reading));
             },
             "links"_a, "bytes"_a, nb::kw_only(), "reading"_a = "counted",
-            "The segment size with the least pipelined_time().")
+            "The segment size for which pipelined_time() is least.")
         .def(
             "binomial_time",
             [](const NodeMap& map, std::string_view collective, const GridLinks& links, double bytes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The solver of quadratic assignment problems for Python.
+// Exposes the solver for quadratic assignment problems to Python.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -22,7 +22,7 @@ namespace {
 
 using Matrix = ArrayArgument<std::int64_t, 2>;
 
-std::vector<std::int64_t> copy_entries(const Matrix& m, const char* name) {
+std::vector<std::int64_t> copy_matrix_entries(const Matrix& m, const char* name) {
     const std::span<const std::int64_t> all = m.values(name);
     return {all.begin(), all.end()};
 }
@@ -30,8 +30,8 @@ std::vector<std::int64_t> copy_entries(const Matrix& m, const char* name) {
 std::tuple<qap::Permutation, std::int64_t, std::uint64_t> solve_assignment(
     const Matrix& a, const Matrix& b, std::uint64_t seed, std::optional<double> seconds,
     std::optional<std::uint64_t> work, int threads, std::optional<std::int64_t> target) {
-    std::vector<std::int64_t> entries_a = copy_entries(a, "a");
-    std::vector<std::int64_t> entries_b = copy_entries(b, "b");
+    std::vector<std::int64_t> entries_a = copy_matrix_entries(a, "a");
+    std::vector<std::int64_t> entries_b = copy_matrix_entries(b, "b");
     if (a.size(0) != a.size(1) || b.size(0) != b.size(1) || a.size(0) != b.size(0))
         fail("expected two square matrices of one order, not ", a.size(0), " x ", a.size(1), " and ",
              b.size(0), " x ", b.size(1));

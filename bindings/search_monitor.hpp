@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Progress and interruption of searches from Python.
+// Lets Python follow and interrupt searches.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -15,10 +15,11 @@
 
 namespace topoloom::python {
 
-/// Called with the work done. A false result other than None ends the search.
+/// Called with the work done so far. The search ends if the result is false, unless it is None.
 using Progress = std::function<nanobind::object(std::uint64_t)>;
 
-/// Handles signals during a search. An exception such as KeyboardInterrupt ends it.
+/// Handles signals and progress callbacks during a search. An exception such as KeyboardInterrupt ends the
+/// search.
 class SearchMonitor {
    public:
     explicit SearchMonitor(const std::optional<Progress>& progress) : progress_(progress) {}
@@ -36,7 +37,8 @@ class SearchMonitor {
         if (truth < 0) raised_ = true;
         return truth > 0;
     }
-    /// Returns search(), called without the GIL; throws the exception that ended it, if any.
+    /// Calls search() without the GIL and returns its result; throws the exception that ended the search, if
+    /// any.
     template <class Search>
     auto run(const Search& search) {
         auto found = [&] {
@@ -52,13 +54,13 @@ class SearchMonitor {
     bool raised_ = false;
 };
 
-/// Handles signals in a thread without the GIL; throws exceptions such as KeyboardInterrupt.
+/// Handles signals in a thread that does not hold the GIL; throws exceptions such as KeyboardInterrupt.
 inline void check_signals() {
     const nanobind::gil_scoped_acquire held;
     if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
 }
 
-/// Returns the number of threads, 0 for one per core. Throws Error if it is out of range.
+/// Returns the argument, where 0 means one thread per core. Throws Error if it is out of range.
 inline int check_threads(int threads) {
     constexpr int most = 4096;
     if (threads < 0 || threads > most)
@@ -66,7 +68,7 @@ inline int check_threads(int threads) {
     return threads;
 }
 
-/// Makes a budget that refers to `monitor`. Throws Error for negative seconds.
+/// Makes a budget that calls `monitor`, which must outlive it. Throws Error for negative seconds.
 inline Budget make_budget(std::optional<double> seconds, std::optional<std::uint64_t> work,
                           SearchMonitor& monitor) {
     Budget budget;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Value semantics in Python: ==, hash, and pickles that restore() of the package reads.
+// Adds value semantics to Python classes: ==, hash, and pickling.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -14,7 +14,7 @@
 
 namespace topoloom::python {
 
-/// The text, truncated to this number of characters.
+/// Truncates the text to `longest` characters.
 [[nodiscard]] inline std::string truncate_text(std::string_view text, std::size_t longest = 60) {
     return text.size() <= longest ? std::string(text) : std::string(text.substr(0, longest)) + "...";
 }
@@ -43,7 +43,8 @@ void add_equality(nanobind::class_<T>& type, const Equal& equal, const Hash& has
         .def("__hash__", hash);
 }
 
-/// Adds pickling: parts(self, value, add) calls add(...) with the arguments of restore() in `topoloom.support.pickled`.
+/// Adds pickling. parts(self, value, add) must call add(...) with the arguments from which restore() in
+/// `topoloom.support.pickled` rebuilds the value.
 template <class T, class Parts>
 void add_pickling(nanobind::class_<T>& type, const char* kind, const Parts& parts) {
     namespace nb = nanobind;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arrays of links and pairs of a machine, and machines from such arrays.
+// Returns properties of links and node pairs as arrays, and makes machines from arrays.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -23,7 +23,8 @@ using namespace nb::literals;
 
 namespace {
 
-/// Collects one answer per link, by default of all links; a single number for a single link.
+/// Collects the answers for the given links, by default for all. Returns an array, or a single number for a
+/// single link.
 template <class Number, class Answer>
 nb::object query_links(const Machine& m, const std::optional<Ids>& given, const Answer& answer) {
     const NetworkView network(m.topology());
@@ -74,7 +75,7 @@ nb::object links_up(const Machine& m) {
     return new_array(std::move(up));
 }
 
-/// The ids in the argument, by default all.
+/// The ids in the argument; all ids if the argument is missing.
 template <class I>
 std::vector<I> ids_or_all(const std::optional<Ids>& given, const char* name, std::size_t count) {
     if (given) return copy_elements<I>(*given, name);

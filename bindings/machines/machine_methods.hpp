@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Methods of machines, allocations and placements that are defined in separate files.
+// Declares functions that add methods of machines, allocations and placements; each is defined in its own
+// file.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -8,7 +9,8 @@
 
 namespace topoloom::python {
 
-/// Adds arrays of links and pairs, and machines from such arrays.
+/// Adds methods that return properties of links and pairs as arrays, and methods that make machines from
+/// arrays.
 void add_machine_arrays(nanobind::class_<Machine>& machine);
 /// Adds ==, hash, repr and pickling.
 void add_value_semantics(nanobind::class_<Machine>& machine, nanobind::class_<Allocation>& allocation,

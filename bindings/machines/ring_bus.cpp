@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Affinities of threads on ring buses for Python.
+// Exposes affinities of threads on ring buses to Python.
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string_view.h>
@@ -64,11 +64,12 @@ BusTiming make_timing(std::int64_t piece, double startup, std::optional<std::uin
     return timing;
 }
 
-/// Rates of all affinities, in the order of the ranking.
+/// The slowest and average rates of all affinities, best affinity first.
 nb::object list_rates_of_affinities(const BusAffinities& found, const Allocation& allocation,
                                     const CommGraph& graph, std::int64_t piece, double startup,
                                     std::optional<std::uint32_t> memory, bool ring_ends) {
-    if (graph.rank_count() != bus_elements) fail("affinities are of 8 threads, not of ", graph.rank_count());
+    if (graph.rank_count() != bus_elements)
+        fail("affinities are for 8 threads, not for ", graph.rank_count());
     const auto all = affinity_rates(ring_bus_of(allocation.machine()), elements_of(allocation), graph,
                                     found.ranking, make_timing(piece, startup, memory, ring_ends));
     std::vector<double> values;
@@ -86,14 +87,14 @@ BusRates compute_rates(const Machine& machine, const Ids& sources, const Ids& ta
     const auto to = elements<Node>(targets, "targets");
     const auto sizes = elements<Bytes>(bytes, "bytes");
     if (from.size() != to.size() || from.size() != sizes.size())
-        fail("sources, targets and bytes must be as many; got ", from.size(), ", ", to.size(), " and ",
-             sizes.size());
+        fail("sources, targets and bytes must have equal lengths, not ", from.size(), ", ", to.size(),
+             " and ", sizes.size());
     std::vector<BusMessage> messages;
     for (std::size_t i = 0; i < from.size(); ++i) messages.push_back({from[i], to[i], sizes[i]});
     return bus_rates(ring_bus_of(machine), messages, make_timing(piece, startup, memory, ring_ends));
 }
 
-/// Worst, mean and best rate of each message.
+/// The worst, mean and best rate of each message, one row per message.
 nb::object list_message_rates(const BusRates& rates) {
     std::vector<double> values;
     for (const BusRate& rate : rates.of_message)
@@ -101,7 +102,7 @@ nb::object list_message_rates(const BusRates& rates) {
     return new_array(std::move(values), rates.of_message.size());
 }
 
-std::array<double, 3> rate_tuple(const BusRate& rate) {
+std::array<double, 3> make_rate_tuple(const BusRate& rate) {
     return {rate.worst.value, rate.mean.value, rate.best.value};
 }
 
@@ -143,10 +144,11 @@ void bind_ring_bus(nb::module_& m) {
                      nb::sig("def messages(self) -> numpy.typing.NDArray[numpy.float64]"),
                      "A row per message.")
         .def_prop_ro(
-            "slowest", [](const BusRates& r) { return rate_tuple(r.slowest); },
+            "slowest", [](const BusRates& r) { return make_rate_tuple(r.slowest); },
             "Rates of the slowest message.")
         .def_prop_ro(
-            "average", [](const BusRates& r) { return rate_tuple(r.average); }, "Rates over all messages.")
+            "average", [](const BusRates& r) { return make_rate_tuple(r.average); },
+            "Rates over all messages.")
         .def_ro("ways", &BusRates::ways, "The number of combinations of directions of half-way messages.");
     m.def(
         "bus_rates", &compute_rates, "machine"_a, "sources"_a, "targets"_a, "bytes"_a, nb::kw_only(),

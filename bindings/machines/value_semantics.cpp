@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Machines, allocations and placements as values: compared, printed, pickled.
+// Makes machines, allocations and placements comparable, printable and picklable in Python.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cycle-level simulation of switches under load, for Python.
+// Exposes the cycle-level simulation of switches under random load to Python.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -52,7 +52,7 @@ struct RandomSenders {
 
 }  // namespace
 
-void bind_network(nb::module_& m) {
+void bind_switch_loads(nb::module_& m) {
     nb::class_<LoadSample>(m, "LoadSample", "Utilization during a batch of cycles.")
         .def_ro("cycle", &LoadSample::cycle, "The last cycle of the batch.")
         .def_ro("accepted", &LoadSample::accepted, "Flits per sending node and cycle.")
@@ -98,7 +98,7 @@ void bind_network(nb::module_& m) {
                std::uint32_t crossing, std::string_view router, std::string_view arbiter,
                std::string_view allocator, std::uint32_t iterations, std::string_view injection,
                bool watch_waits, std::uint64_t seed, int threads, const std::optional<Progress>& progress) {
-                const NamedSwitch how =
+                const SwitchModel how =
                     parse_switch({router, switching, arbiter, allocator}, {.vcs = vcs,
                                                                            .buffer = buffer,
                                                                            .crossing = crossing,

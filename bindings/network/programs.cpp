@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Programs of messages in simulated switches, for Python.
+// Exposes the simulation of message programs on switches to Python.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -41,7 +41,7 @@ namespace {
 /// The switch model of a simulation.
 struct SwitchSettings {
     PacketFormat format;
-    NamedSwitch how;
+    SwitchModel how;
     SwitchSpeeds speeds;
     std::uint32_t units = 1;
 };
@@ -57,14 +57,14 @@ struct ProgramMeasure {
     std::vector<double> busy{};  // [channel]: seconds
 };
 
-/// Options of a simulation run.
-struct RunOptions {
+/// Seed, threads and progress callback of a simulation.
+struct SimulationOptions {
     std::uint64_t seed;
     int threads;
     const std::optional<Progress>& progress;
 };
 
-/// By channel: the number of cycles in which it sent.
+/// For each channel, how many cycles it was sending.
 std::vector<double> busy_cycles(const NetworkTiming& times, const std::vector<std::uint64_t>& carried) {
     std::vector<double> busy(carried.size());
     for (std::size_t c = 0; c < busy.size(); ++c)
@@ -72,11 +72,12 @@ std::vector<double> busy_cycles(const NetworkTiming& times, const std::vector<st
     return busy;
 }
 
-/// Simulates the workload make(times) on switches; finish(workload, cycles) writes the completion cycle of
-/// each rank.
+/// Simulates the workload that make(times) creates. Afterwards, finish(workload, cycles) writes the cycle in
+/// which each rank completed.
 template <class Make, class Finish>
-ProgramMeasure simulate(const SwitchWiring& wiring, const SwitchSettings& settings, const RunOptions& run,
-                        std::span<const SwitchGroup> groups, const Make& make, const Finish& finish) {
+ProgramMeasure simulate(const SwitchWiring& wiring, const SwitchSettings& settings,
+                        const SimulationOptions& run, std::span<const SwitchGroup> groups, const Make& make,
+                        const Finish& finish) {
     SearchMonitor monitor(run.progress);
     return monitor.run([&] {
         const NetworkTiming times = compute_network_timing(
@@ -84,7 +85,8 @@ ProgramMeasure simulate(const SwitchWiring& wiring, const SwitchSettings& settin
         const std::uint64_t needed = simulation_memory(wiring.fabric, times);
         if (needed > usable_memory())
             fail("buffers and channels of ", wiring.fabric.router_count(), " switches take ", needed >> 20,
-                 " MiB, more than there is; choose smaller buffers, fewer virtual channels or larger flits");
+                 " MiB, more than is available; choose smaller buffers, fewer virtual channels or larger "
+                 "flits");
         const auto senders = make(times);
         const auto network = make_network(wiring, *senders, {settings.how.router, times.options}, run.seed,
                                           check_threads(run.threads), times.channels, groups, times.combine);
@@ -119,7 +121,7 @@ const auto list_finishes = [](const auto& ranks, std::vector<std::uint64_t>& fin
 };
 
 ProgramMeasure simulate_program(const SwitchWiring& wiring, const Program& program, const Ids& node_of_rank,
-                                const SwitchSettings& settings, const RunOptions& run) {
+                                const SwitchSettings& settings, const SimulationOptions& run) {
     const std::vector<Node> nodes = list_nodes(node_of_rank);
     return simulate(
         wiring, settings, run, {},
@@ -132,7 +134,7 @@ ProgramMeasure simulate_program(const SwitchWiring& wiring, const Program& progr
 
 ProgramMeasure simulate_operations(const SwitchWiring& wiring, const OperationGraph& graph,
                                    const Ids& node_of_rank, const SwitchSettings& settings,
-                                   const RunOptions& run) {
+                                   const SimulationOptions& run) {
     const std::vector<Node> nodes = list_nodes(node_of_rank);
     return simulate(
         wiring, settings, run, {},
@@ -146,7 +148,7 @@ ProgramMeasure simulate_operations(const SwitchWiring& wiring, const OperationGr
 ProgramMeasure simulate_collective(const SwitchWiring& wiring, std::string_view collective,
                                    const std::vector<const MachineTree*>& trees,
                                    const std::vector<Ids>& members, std::int64_t bytes,
-                                   const SwitchSettings& settings, const RunOptions& run) {
+                                   const SwitchSettings& settings, const SimulationOptions& run) {
     if (trees.size() != members.size())
         fail("each tree needs its members: there are ", trees.size(), " trees and ", members.size(),
              " lists of members");
@@ -176,8 +178,8 @@ std::vector<StoredMessage> list_messages(const Ids& source, const Ids& target, c
     const auto from = source.values("source"), to = target.values("target");
     const auto sizes = bytes.values("bytes");
     if (from.size() != to.size() || from.size() != sizes.size())
-        fail("source, target and bytes must have as many numbers each, not ", from.size(), ", ", to.size(),
-             " and ", sizes.size());
+        fail("source, target and bytes must have equal lengths, not ", from.size(), ", ", to.size(), " and ",
+             sizes.size());
     std::vector<StoredMessage> messages;
     messages.reserve(from.size());
     for (std::size_t i = 0; i < from.size(); ++i)
@@ -197,7 +199,7 @@ void bind_network_programs(nb::module_& m) {
                std::string_view router, std::string_view arbiter, std::string_view allocator,
                std::uint32_t iterations, std::optional<double> switch_latency,
                std::optional<double> injection, std::uint32_t units, std::optional<double> combining) {
-                const NamedSwitch how = parse_switch({router, switching, arbiter, allocator},
+                const SwitchModel how = parse_switch({router, switching, arbiter, allocator},
                                                      {.vcs = vcs, .iterations = iterations});
                 const bool crosspoints = can_copy(how.router);
                 new (self) SwitchSettings{{flit, payload, header},

@@ -31,13 +31,13 @@ void bind_alternatives(nanobind::module_& m, const char* name, std::span<const A
         help);
 }
 
-NamedSwitch parse_switch(const SwitchNames& names, SwitchOptions options) {
+SwitchModel parse_switch(const SwitchComponentNames& names, SwitchOptions options) {
     const auto router = parse_alternative<SwitchRouter>("router", names.router, routers);
     options.switching = parse_alternative<Switching>("switching", names.switching, switchings);
     options.arbiter = parse_alternative<Arbiter>("arbiter", names.arbiter, arbiters);
     options.allocator = parse_alternative<Allocator>("allocator", names.allocator, allocators);
     if (options.allocator == Allocator::wavefront && options.iterations > 1)
-        fail("a wavefront leaves nothing to further iterations; leave them out, or choose islip");
+        fail("the wavefront allocator needs no further iterations; leave them out, or choose islip");
     options.queues = router == SwitchRouter::voq ? InputQueues::by_output : InputQueues::shared;
     if (router == SwitchRouter::split_fanout) options.fanout = Fanout::split;
     if (router == SwitchRouter::whole_fanout) options.fanout = Fanout::whole;
@@ -45,7 +45,7 @@ NamedSwitch parse_switch(const SwitchNames& names, SwitchOptions options) {
 }
 
 std::unique_ptr<PacketNetwork> make_network(const SwitchWiring& wiring, Workload& workload,
-                                            const NamedSwitch& how, std::uint64_t seed, int threads,
+                                            const SwitchModel& how, std::uint64_t seed, int threads,
                                             std::span<const ChannelTimes> times,
                                             std::span<const SwitchGroup> groups,
                                             const CombineOptions& combine) {

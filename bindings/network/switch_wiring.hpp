@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Switches of a machine for Python.
+// The switches of a machine, and the simulated networks made of them.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -19,9 +19,9 @@
 
 namespace topoloom::python {
 
-/// A fabric and its paths, built once for several simulations.
+/// A fabric of switches and its paths, built once for several simulations.
 struct SwitchWiring {
-    /// Constructed in a thread without the GIL; signals can interrupt it.
+    /// Call the constructor without holding the GIL. Signals can interrupt it.
     SwitchWiring(const Machine& machine, std::string_view routing);
     Fabric fabric;
     Paths paths;
@@ -43,21 +43,21 @@ void bind_alternatives(nanobind::module_& m, const char* name, std::span<const A
 /// Whether this kind of switch copies packets.
 [[nodiscard]] inline bool can_copy(SwitchRouter router) { return router >= SwitchRouter::output_queued; }
 
-/// The names of the components of a switch.
-struct SwitchNames {
+/// The component names that select a switch model.
+struct SwitchComponentNames {
     std::string_view router, switching, arbiter, allocator;
 };
-struct NamedSwitch {
+struct SwitchModel {
     SwitchRouter router;
     SwitchOptions options;
 };
 /// Throws Error for unknown names.
-[[nodiscard]] NamedSwitch parse_switch(const SwitchNames& names, SwitchOptions options);
+[[nodiscard]] SwitchModel parse_switch(const SwitchComponentNames& names, SwitchOptions options);
 
-/// Creates the simulated network. It refers to all arguments except groups and times. Throws Error for groups
-/// on switches that neither copy nor combine.
+/// Creates the simulated network, which refers to all arguments except `groups` and `times`. Throws Error for
+/// groups on switches that neither copy nor combine.
 [[nodiscard]] std::unique_ptr<PacketNetwork> make_network(const SwitchWiring& wiring, Workload& workload,
-                                                          const NamedSwitch& how, std::uint64_t seed,
+                                                          const SwitchModel& how, std::uint64_t seed,
                                                           int threads,
                                                           std::span<const ChannelTimes> times = {},
                                                           std::span<const SwitchGroup> groups = {},

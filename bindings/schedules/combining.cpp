@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Message combining for Python: predicted times in closed form, and peers on virtual meshes.
+// Exposes message combining to Python: closed-form predicted times, and the peers of ranks on virtual meshes.
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
@@ -17,7 +17,7 @@ using namespace nb::literals;
 
 namespace {
 
-CombiningStrategy parse_strategy(std::string_view name) {
+CombiningStrategy parse_combining(std::string_view name) {
     constexpr std::array<std::string_view, 4> names{"direct", "mesh", "grid", "hypercube"};
     for (std::size_t i = 0; i < names.size(); ++i) {
         if (names[i] == name) return static_cast<CombiningStrategy>(i);
@@ -37,7 +37,7 @@ VirtualMesh make_mesh(std::size_t ranks, int axes) {
 
 }  // namespace
 
-void bind_schedules_combining(nb::module_& m) {
+void bind_message_combining(nb::module_& m) {
     nb::class_<CombiningCosts>(m, "CombiningCosts", "Seconds per message and per byte.")
         .def(
             "__init__",
@@ -52,7 +52,7 @@ void bind_schedules_combining(nb::module_& m) {
         "all_to_all_time",
         [](std::string_view strategy, std::size_t ranks, double bytes, const CombiningCosts& costs,
            bool printed) {
-            return all_to_all_time(parse_strategy(strategy), ranks, bytes, costs, select_reading(printed));
+            return all_to_all_time(parse_combining(strategy), ranks, bytes, costs, select_reading(printed));
         },
         "strategy"_a, "ranks"_a, "bytes"_a, "costs"_a, nb::kw_only(), "printed"_a = false,
         "Predicts the seconds of an all-to-all with bytes per pair. Strategies: direct, mesh, grid, "
@@ -61,7 +61,7 @@ void bind_schedules_combining(nb::module_& m) {
         "all_gather_time",
         [](std::string_view strategy, std::size_t ranks, double bytes, const CombiningCosts& costs,
            bool printed) {
-            return all_gather_time(parse_strategy(strategy), ranks, bytes, costs, select_reading(printed));
+            return all_gather_time(parse_combining(strategy), ranks, bytes, costs, select_reading(printed));
         },
         "strategy"_a, "ranks"_a, "bytes"_a, "costs"_a, nb::kw_only(), "printed"_a = false,
         "Predicts the seconds of an all-gather with bytes per rank.");
@@ -69,18 +69,19 @@ void bind_schedules_combining(nb::module_& m) {
         "nic_all_gather_time",
         [](std::string_view strategy, std::size_t ranks, double bytes, const CombiningCosts& costs,
            unsigned direct, bool printed) {
-            return nic_all_gather_time(parse_strategy(strategy), ranks, bytes, costs, direct,
+            return nic_all_gather_time(parse_combining(strategy), ranks, bytes, costs, direct,
                                        select_reading(printed));
         },
         "strategy"_a, "ranks"_a, "bytes"_a, "costs"_a, nb::kw_only(), "direct"_a = 0, "printed"_a = false,
-        "Predicts the same from NIC memory; the last `direct` dimensions of a hypercube are one round.");
+        "Predicts the same for sends from NIC memory; the last `direct` dimensions of a hypercube are "
+        "one round.");
     m.def("relay_all_gather_time", &relay_all_gather_time, "ranks"_a, "k"_a, "bytes"_a, "costs"_a,
           "Predicts the same for k-prefix or k-shift.");
     m.def(
         "many_to_many_time",
         [](std::string_view strategy, std::size_t ranks, double degree, double bytes,
            const CombiningCosts& costs, bool printed) {
-            return many_to_many_time(parse_strategy(strategy), ranks, degree, bytes, costs,
+            return many_to_many_time(parse_combining(strategy), ranks, degree, bytes, costs,
                                      select_reading(printed));
         },
         "strategy"_a, "ranks"_a, "degree"_a, "bytes"_a, "costs"_a, nb::kw_only(), "printed"_a = false,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Orders of binomial trees, groups of a cost matrix, and collectives along lines of grids, for Python.
+// Exposes to Python: rank orders for binomial trees, groups in a cost matrix, and collectives along lines of
+// grids.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
@@ -23,7 +24,7 @@ namespace {
 
 using Costs = ArrayArgument<double, 2>;
 
-CostMatrix make_matrix(const Costs& costs) {
+CostMatrix make_cost_matrix(const Costs& costs) {
     const std::span<const double> values = costs.values("costs");
     if (costs.size(0) != costs.size(1))
         fail("costs are of ", costs.size(0), " by ", costs.size(1),
@@ -61,7 +62,7 @@ std::vector<std::vector<Message>> messages_on_lines(const Extents& extents, Oper
 
 }  // namespace
 
-void bind_schedules_orders(nb::module_& m) {
+void bind_tree_and_grid_orders(nb::module_& m) {
     nb::class_<Sample>(m, "CostSample", "A sample of costs without outliers far above the median.")
         .def_ro("mean", &Sample::mean)
         .def_ro("sigma", &Sample::sigma, "The standard deviation, with n - 1.")
@@ -85,18 +86,20 @@ void bind_schedules_orders(nb::module_& m) {
             "p", [](const CostGroup& group) { return group.test.p(); },
             "The two-sided probability of that t for equal means.")
         .def_ro("chance", &CostGroup::chance,
-                "Upper bound of the probability of its subgroups if it is homogeneous; 1 without any.")
+                "Upper bound of the probability of finding these subgroups if the group is homogeneous; "
+                "1 if there are none.")
         .def_ro("groups", &CostGroup::groups, "The subgroups; none if it is homogeneous.");
     nb::class_<CostGroups>(m, "CostGroups", "Groups of processes with low costs inside.")
         .def_ro("of", &CostGroups::of, "The outermost group of each process, numbered by lowest process.")
         .def_ro("count", &CostGroups::count, "The number of outermost groups.")
         .def_ro("chance", &CostGroups::chance,
-                "Upper bound of the probability of these groups if all processes are alike; 1 for one group.")
+                "Upper bound of the probability of finding these groups if all processes are alike; 1 "
+                "for one group.")
         .def_ro("groups", &CostGroups::groups, "The outermost groups; none if all processes are alike.");
     m.def(
         "find_cost_groups",
         [](const Costs& costs, double significance) {
-            return find_cost_groups(make_matrix(costs), significance);
+            return find_cost_groups(make_cost_matrix(costs), significance);
         },
         "costs"_a, nb::kw_only(), "significance"_a = 0.01,
         "Finds groups of processes by the seconds of messages between them: costs[from, to]. The "
@@ -104,7 +107,7 @@ void bind_schedules_orders(nb::module_& m) {
     m.def(
         "group_costs",
         [](const Costs& costs, const CostGroups& groups, double significance) {
-            const CostMatrix found = group_costs(make_matrix(costs), groups, significance);
+            const CostMatrix found = group_costs(make_cost_matrix(costs), groups, significance);
             std::vector<double> seconds;
             for (const Rank from : ids<Rank>(found.size())) {
                 for (const Rank to : ids<Rank>(found.size())) seconds.push_back(found(from, to));
@@ -123,8 +126,8 @@ void bind_schedules_orders(nb::module_& m) {
         [](const Costs& costs, std::string_view method, std::uint32_t root, std::uint32_t channels,
            std::uint64_t seed) {
             std::vector<std::uint32_t> order;
-            for (const Rank process :
-                 binomial_order(make_matrix(costs), parse_binomial_order(method), Rank{root}, channels, seed))
+            for (const Rank process : binomial_order(make_cost_matrix(costs), parse_binomial_order(method),
+                                                     Rank{root}, channels, seed))
                 order.push_back(process.value);
             return order;
         },
@@ -135,7 +138,7 @@ void bind_schedules_orders(nb::module_& m) {
         "binomial_scatter_steps",
         [](const Costs& costs, const Ids& order, std::uint32_t channels, const CostGroups* groups,
            std::string_view reading) {
-            const CostMatrix matrix = make_matrix(costs);
+            const CostMatrix matrix = make_cost_matrix(costs);
             if (groups != nullptr && groups->of.size() != matrix.size())
                 fail("groups of ", groups->of.size(), " processes, but costs of ", matrix.size());
             return binomial_scatter_steps(matrix, groups != nullptr ? *groups : find_cost_groups(matrix),
@@ -157,7 +160,7 @@ void bind_schedules_orders(nb::module_& m) {
             const Operation does = parse_operation(operation);
             if (does != Operation::broadcast && does != Operation::reduce && does != Operation::scatter &&
                 does != Operation::gather)
-                fail("lines broadcast, reduce, scatter or gather; they do no ", operation);
+                fail("lines support broadcast, reduce, scatter and gather, not ", operation);
             return pieces == 0 ? messages_on_lines<Binomial>(extents, does, Bytes{bytes}, Rank{root}, 1)
                                : messages_on_lines<Chain>(extents, does, Bytes{bytes}, Rank{root}, pieces);
         },

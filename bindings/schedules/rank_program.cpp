@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compiled programs of single ranks for Python.
+// Exposes programs compiled for single ranks to Python.
 #include <array>
 #include <cstddef>
 #include <cstdint>

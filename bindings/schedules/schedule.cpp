@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collective schedules for Python.
+// Exposes the schedules of collectives to Python.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -39,8 +39,8 @@ void check_round(const AnySchedule& schedule, std::uint64_t round) {
 }
 
 template <class T>
-nb::object make_array(const std::vector<SentMessage>& messages, T SentMessage::* member) {
-    using Number = typename PlainNumber<T>::type;
+nb::object make_message_array(const std::vector<SentMessage>& messages, T SentMessage::* member) {
+    using Number = typename NumpyNumber<T>::type;
     std::vector<Number> numbers;
     for (const SentMessage& message : messages) numbers.push_back((message.*member).value);
     return new_array(std::move(numbers));
@@ -50,11 +50,12 @@ nb::tuple list_round_messages(const AnySchedule& schedule, std::uint64_t round) 
     check_round(schedule, round);
     std::vector<SentMessage> messages;
     list_messages(schedule, round, messages);
-    return nb::make_tuple(make_array(messages, &SentMessage::from), make_array(messages, &SentMessage::to),
-                          make_array(messages, &SentMessage::bytes));
+    return nb::make_tuple(make_message_array(messages, &SentMessage::from),
+                          make_message_array(messages, &SentMessage::to),
+                          make_message_array(messages, &SentMessage::bytes));
 }
 
-/// Maximum number of messages in a list; they take 1 to 2 GiB.
+/// Maximum number of messages in a list; a list of that many takes 1 to 2 GiB.
 constexpr std::size_t max_listed_messages = std::size_t{1} << 26;
 
 nb::tuple list_all_messages(const AnySchedule& schedule) {
@@ -70,8 +71,9 @@ nb::tuple list_all_messages(const AnySchedule& schedule) {
                  " messages; take those of each round, messages(round)");
         round_of.resize(messages.size(), round);
     }
-    return nb::make_tuple(new_array(std::move(round_of)), make_array(messages, &SentMessage::from),
-                          make_array(messages, &SentMessage::to), make_array(messages, &SentMessage::bytes));
+    return nb::make_tuple(new_array(std::move(round_of)), make_message_array(messages, &SentMessage::from),
+                          make_message_array(messages, &SentMessage::to),
+                          make_message_array(messages, &SentMessage::bytes));
 }
 
 nb::tuple list_message_blocks(const AnySchedule& schedule, std::uint64_t round) {
@@ -133,7 +135,8 @@ void bind_schedule(nb::module_& m) {
         .def_ro("congestion", &ScheduleCost::congestion,
                 "Seconds of the busiest link, summed over the rounds; 0 without a machine.")
         .def_ro("rounds", &ScheduleCost::rounds)
-        .def_ro("messages", &ScheduleCost::messages, "Messages of a rank that sends the most in every round.")
+        .def_ro("messages", &ScheduleCost::messages,
+                "Messages of a rank that sends the most in each round, summed over the rounds.")
         .def_prop_ro("bytes", [](const ScheduleCost& c) { return c.bytes.value; }, "Bytes of the same rank.");
 
     nb::class_<AnySchedule>(m, "Schedule",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Costs of calls, and choices of schedules, for Python.
+// Exposes predicted costs of calls, and choices of schedules, to Python.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -28,7 +28,7 @@ using namespace nb::literals;
 
 namespace {
 
-/// Refers to the allocation's machine.
+/// The strategy refers to the allocation's machine, which must outlive it.
 void make_strategy(Strategy* strategy, const Allocation& allocation, const Placement& placement,
                    const NetworkModel* model) {
     placement.require_on(allocation);
@@ -49,7 +49,7 @@ void bind_strategy(nb::module_& m) {
             [](Strategy* strategy, std::size_t ranks, const NetworkModel& model) {
                 new (strategy) Strategy(ranks, cost_basis_apart(ranks, model));
             },
-            "ranks"_a, "model"_a, "Each rank is on a node of its own.")
+            "ranks"_a, "model"_a, "The basis with each rank on a node of its own.")
         .def("__init__", &make_strategy, "allocation"_a, "placement"_a, "model"_a = nb::none(),
              nb::keep_alive<1, 2>(),
              "Messages pass the links of a placement. Without a model, costs are those of the machine.")
@@ -76,11 +76,11 @@ void bind_strategy(nb::module_& m) {
                 return Strategy::round_size(parse_operation(operation), Bytes{bytes}).value;
             },
             "operation"_a, "bytes"_a,
-            "The size class of a call, of 16 between powers of two: calls of a class take the same "
+            "Rounds bytes down to one of 16 sizes per doubling. Calls of one rounded size get the same "
             "schedule.");
     m.def(
         "check_decision_table", [](std::string_view text) { (void)DecisionTable(text); }, "text"_a,
-        "Raises Error, with the line, for a decision table that libtopoloom-collective cannot read.");
+        "Raises Error, naming the line, if libtopoloom-collective cannot read a decision table.");
     m.def(
         "check_machine_file",
         [](std::string_view text) {
@@ -92,7 +92,7 @@ void bind_strategy(nb::module_& m) {
         "check_placement_file", [](std::string_view text) { (void)read_placement_file(text); }, "text"_a,
         "Checks a file like check_decision_table.");
     m.def("check_schedule_text", &check_schedule_text, "text"_a,
-          "Raises Error for the name or options of a schedule that are invalid for any number of ranks.");
+          "Raises Error if the name or the options of a schedule are invalid for all numbers of ranks.");
     m.def(
         "usual_schedule",
         [](std::string_view operation, std::size_t ranks, std::int64_t bytes, bool in_all) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Vectors for large arrays. They request huge pages, which are four times faster to allocate and cause fewer TLB
-// misses.
+// Vectors for large arrays. They request huge pages, which are four times faster to allocate and cause fewer
+// TLB misses.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,8 @@
 
 namespace topoloom {
 
-/// Allocates memory, in huge pages from 4 MiB on if the system provides them. Throws std::bad_alloc.
+/// Allocates memory; blocks of at least 4 MiB are in huge pages if the system provides them. Throws
+/// std::bad_alloc.
 [[nodiscard]] void* allocate_big(std::size_t bytes);
 void free_big(void* memory, std::size_t bytes) noexcept;
 

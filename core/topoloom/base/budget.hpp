@@ -12,16 +12,17 @@
 
 namespace topoloom {
 
-/// Limits of a search. Work counts evaluated candidates, so a work budget is reproducible on any machine.
+/// Limits of a search. Work counts evaluated candidates, so a search with a work budget gives the same result
+/// on any machine.
 struct Budget {
     std::uint64_t work = std::numeric_limits<std::uint64_t>::max();
     double seconds = std::numeric_limits<double>::infinity();
-    /// Called periodically with the work done so far. If it returns false, the search stops and returns its best
-    /// result.
+    /// Called periodically with the work done so far. If it returns false, the search stops and returns its
+    /// best result.
     std::function<bool(std::uint64_t)> keep_going = nullptr;
 };
 
-/// Counts work against a Budget. One thread only.
+/// Counts work against a Budget. For use by one thread only.
 class Meter {
    public:
     explicit Meter(Budget budget) : budget_(std::move(budget)), start_(Clock::now()) {}
@@ -33,8 +34,8 @@ class Meter {
         if (done_ >= next_poll_ && !exhausted_) poll_limits();
         return !exhausted_;
     }
-    /// The used share of work or time, whichever is larger; 0 without limits. It depends on the clock unless only
-    /// work is limited.
+    /// The share of the work limit or time limit that is used up, whichever is larger; 0 without limits. With
+    /// a time limit, it depends on the clock.
     [[nodiscard]] double used_share() const {
         const std::chrono::duration<double> passed = Clock::now() - start_;
         const double by_time = passed.count() / budget_.seconds;
@@ -53,7 +54,8 @@ class Meter {
         if (!exhausted_) poll_limits();
         return !exhausted_;
     }
-    /// Like poll() if time is limited. Otherwise checks nothing, so that work budgets stay reproducible.
+    /// Like poll() if time is limited. Without a time limit it checks nothing, so that results under a work
+    /// budget stay reproducible.
     bool poll_clock() {
         if (budget_.seconds == std::numeric_limits<double>::infinity()) return !exhausted_;
         return poll();
@@ -61,15 +63,15 @@ class Meter {
     /// Records a proven lower bound on the objective.
     void set_lower_bound(double bound) { lower_bound_ = bound; }
     [[nodiscard]] std::optional<double> lower_bound() const { return lower_bound_; }
-    /// The remaining work and time, for parallel searches. It has no callback: only the thread of this meter may
-    /// poll().
+    /// The remaining work and time, for parallel searches. The result has no callback, because only the
+    /// thread of this meter may call it.
     [[nodiscard]] Budget remaining() const {
         const std::chrono::duration<double> passed = Clock::now() - start_;
         return {.work = budget_.work - std::min(done_, budget_.work),
                 .seconds = budget_.seconds - passed.count()};
     }
-    /// A share of the remaining budget, for one step of a larger search in this thread. Unlimited budgets stay
-    /// unlimited.
+    /// A share of the remaining budget, for one step of a larger search in this thread. Unlimited budgets
+    /// stay unlimited.
     [[nodiscard]] Budget sub_budget(double share) {
         constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
         const Budget left = remaining();

@@ -7,14 +7,16 @@
 
 namespace topoloom {
 
-/// Multiplies by the reciprocal. Exact for every dividend below 2^31 (Granlund and Montgomery 1994).
+/// Divides by multiplying with a rounded reciprocal. Exact for every dividend below 2^31 (Granlund and
+/// Montgomery 1994).
 class Divisor {
    public:
     Divisor() : Divisor(1) {}
-    /// `value` is at least 1.
+    /// Requires value >= 1.
     explicit Divisor(std::uint32_t value)
         : value_(value), shift_(31 + static_cast<std::uint32_t>(std::bit_width(value - 1))) {
-        // Rounding up errs by less than value_ <= 2^(shift_ - 31), too little to reach the next quotient.
+        // Rounding the reciprocal up errs by less than value_ <= 2^(shift_ - 31): too little to reach the
+        // next quotient.
         reciprocal_ = ((std::uint64_t{1} << shift_) + value - 1) / value;
     }
 

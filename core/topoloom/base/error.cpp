@@ -8,7 +8,7 @@ namespace topoloom {
 
 namespace {
 
-/// Levenshtein distance, computed with a single row.
+/// Levenshtein distance of two words. Stores a single row of the table.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});

@@ -16,7 +16,7 @@ class Error : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// Throws an Error with the concatenated parts as its message.
+/// Throws an Error whose message is the concatenation of the parts.
 template <class... Parts>
 [[noreturn]] void fail(const Parts&... parts) {
     std::ostringstream text;

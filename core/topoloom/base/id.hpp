@@ -15,7 +15,7 @@ namespace topoloom {
 /// The invalid value of plain indices.
 inline constexpr std::uint32_t no_index = std::numeric_limits<std::uint32_t>::max();
 
-/// A 32-bit index of one kind of thing. The same machine code as a bare integer.
+/// A 32-bit index of one kind of thing. Compiles to the same machine code as a bare integer.
 template <class Kind>
 struct Id {
     static const Id none;  // the invalid id
@@ -45,7 +45,7 @@ using Vertex = Id<struct VertexKind>;
 /// A part of a partition.
 using Part = Id<struct PartKind>;
 
-/// The ids 0 .. count-1 as a range: `for (const Rank rank : ids<Rank>(graph.rank_count()))`.
+/// The ids 0 .. count-1 as a range, as in `for (const Rank rank : ids<Rank>(graph.rank_count()))`.
 template <class I>
 class ids {
    public:

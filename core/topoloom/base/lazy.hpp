@@ -8,7 +8,8 @@
 
 namespace topoloom {
 
-/// If make() throws, the next caller tries again. std::call_once may hang in this case on some platforms.
+/// If make() throws, the next caller tries again. Does not use std::call_once, which hangs in this case on
+/// some platforms.
 template <class T>
 class Lazy {
    public:

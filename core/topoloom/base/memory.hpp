@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The memory limit of the process, to reject problems that cannot fit before work starts.
+// The memory limit of the process, so that problems that cannot fit are rejected before work starts.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,7 @@ namespace topoloom {
 
 namespace {
 
-/// Parses an integer within the range; none if the text is anything else.
+/// Parses an integer; none if the text is not an integer within the range.
 std::optional<std::uint32_t> parse_integer(std::string_view text, Range range) {
     std::uint32_t number = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);

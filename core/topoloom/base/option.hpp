@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Options that describe themselves: one list per algorithm serves parsing, help and documentation.
+// Options that describe themselves: parsing, help and documentation use the same list for each algorithm.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct Range {
 /// The allowed words of an option. The value of the option is an index into them.
 using Choices = std::vector<std::string>;
 
-/// A type whose values index a list of words.
+/// A type whose values are indices into a list of words.
 template <class Value>
 concept Choice = std::is_enum_v<Value> || std::is_same_v<Value, bool>;
 
@@ -41,7 +41,7 @@ struct OptionInfo {
 
 using OptionValues = std::map<std::string, std::string, std::less<>>;
 
-/// Collects the options that `options.visit(field)` reports as field(name, value, range, help).
+/// Collects the options that `options.visit(field)` reports by calling field(name, value, range, help).
 class OptionLister {
    public:
     void operator()(std::string_view name, std::uint32_t value, Range range, std::string_view help) {
@@ -66,7 +66,7 @@ class OptionLister {
     std::vector<OptionInfo> list_;
 };
 
-/// Parses option values. finish() throws Error for unknown option names.
+/// Parses the values of options. finish() throws Error if an option name is unknown.
 class OptionReader {
    public:
     OptionReader(std::string owner, OptionValues values)
@@ -99,12 +99,12 @@ struct NamedOptions {
     OptionValues options;
 };
 
-/// Splits text at any of the separators, except inside parentheses.
+/// Splits text at every separator that is not inside parentheses.
 [[nodiscard]] std::vector<std::string_view> split_outside_parentheses(std::string_view text,
                                                                       std::string_view separators);
 
-/// Parses a name, optionally followed by options in parentheses, separated by , or ;. Throws Error that begins with
-/// `kind` for anything else.
+/// Parses a name, which options in parentheses may follow, separated by , or ;. For any other text, throws an
+/// Error whose message begins with `kind`.
 [[nodiscard]] NamedOptions read_named_options(std::string_view kind, std::string_view text);
 
 /// Parses the options of an algorithm.
@@ -125,7 +125,7 @@ template <class Options>
     return lister.list();
 }
 
-/// Options of algorithms without options.
+/// The empty options of an algorithm that has none.
 struct NoOptions {
     void visit(auto&) {}
 };

@@ -12,7 +12,8 @@ namespace topoloom {
 /// Resolves a thread count: 0 means one per core.
 [[nodiscard]] int thread_count(int wanted);
 
-/// Runs body(chunk, worker) for chunk = 0 .. chunks-1 on up to `threads` threads (0: one per core); worker < threads.
+/// Runs body(chunk, worker) for chunk = 0 .. chunks-1 on up to `threads` threads (0: one per core). `worker`
+/// numbers the thread, from 0 to threads - 1.
 /// Chunks start in order. The first exception is rethrown once all threads have stopped.
 void parallel_for(std::size_t chunks, int threads, const std::function<void(std::size_t, int)>& body);
 
@@ -22,7 +23,7 @@ struct Chunk {
     std::size_t end;
 };
 
-/// Splits `count` items into chunks of `size`, independent of the number of threads.
+/// Splits `count` items into chunks of `size` items. The chunks do not depend on the number of threads.
 class Chunks {
    public:
     Chunks(std::size_t count, std::size_t size) : count_(count), size_(size) {}
@@ -34,7 +35,8 @@ class Chunks {
     std::size_t size_;
 };
 
-/// Sums part(chunk) over all chunks in chunk order, so that the result does not depend on the number of threads.
+/// Sums part(chunk) over all chunks in chunk order, so that the result does not depend on the number of
+/// threads.
 template <class Sum, class Part>
 [[nodiscard]] Sum parallel_sum(const Chunks& chunks, int threads, const Part& part) {
     std::vector<Sum> parts(chunks.size());

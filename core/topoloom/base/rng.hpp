@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random numbers as a value: Philox4x32-10, the same on every machine and for any number of threads.
+// A copyable random number generator (Philox4x32-10). Its numbers are the same on every machine and for any
+// number of threads.
 #pragma once
 
 #include <array>
@@ -9,7 +10,8 @@
 
 namespace topoloom {
 
-/// One block of Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel Random Numbers: As Easy as 1, 2, 3. SC 2011).
+/// One block of Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel Random Numbers: As Easy as 1, 2, 3. SC
+/// 2011).
 [[nodiscard]] constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter,
                                                             std::array<std::uint32_t, 2> key) {
     for (int round = 0; round < 10; ++round) {

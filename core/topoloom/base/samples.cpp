@@ -80,7 +80,7 @@ StudentTest student_test(const Sample& first, const Sample& second) {
     const double variance =
         ((n - 1) * first.sigma * first.sigma + (m - 1) * second.sigma * second.sigma) / freedom;
     const double rounded = rounding * std::max(std::abs(first.mean), std::abs(second.mean));
-    // Model costs have no variance; then any difference is significant.
+    // Samples of model costs have no variance; for them any difference is significant.
     const double least = std::max(variance, rounded * rounded);
     if (least == 0) return {};
     const double t = (first.mean - second.mean) / std::sqrt(least * (1 / n + 1 / m));

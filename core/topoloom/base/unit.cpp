@@ -29,8 +29,8 @@ NumberWithUnit split_unit(std::string_view text, std::string_view what) {
     return {number, unit};
 }
 
-/// Takes a leading k, M, G, T, Ki, Mi, Gi, Ti off the unit and returns its factor.
-double take_prefix(std::string_view& unit) {
+/// Removes a leading k, M, G, T, Ki, Mi, Gi or Ti from the unit; returns the factor that it stands for.
+double remove_unit_prefix(std::string_view& unit) {
     constexpr std::string_view letters = "kMGTP";
     if (unit.size() < 2) return 1;
     const char letter = unit.front() == 'K' ? 'k' : unit.front();
@@ -46,7 +46,7 @@ double take_prefix(std::string_view& unit) {
 
 BytesPerSecond parse_bandwidth(std::string_view text) {
     auto [number, unit] = split_unit(text, "bandwidth");
-    const double factor = unit.empty() ? 1 : take_prefix(unit);
+    const double factor = unit.empty() ? 1 : remove_unit_prefix(unit);
     double per_unit = 0;
     if (unit.empty() || unit == "B/s" || unit == "Bps") per_unit = 1;
     if (unit == "b/s" || unit == "bps" || unit == "bit/s") per_unit = 1.0 / 8;

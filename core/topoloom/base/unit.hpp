@@ -8,7 +8,8 @@
 
 namespace topoloom {
 
-/// A number with a unit. Quantities of one unit add and compare; different units do not mix.
+/// A number with a unit. Quantities of the same unit can be added and compared; those of different units
+/// cannot.
 template <class Unit, class Number>
 struct Quantity {
     Number value{};

@@ -25,17 +25,18 @@ struct topoloom_balancer {
 
 namespace {
 
-struct Shares {
+struct OwnPlanShares {
     std::vector<topoloom_share> to, from;
 };
 
-void move_to_plan(Shares shares, topoloom_own_plan* plan) {
-    auto owner = std::make_unique<Shares>(std::move(shares));
+void move_to_plan(OwnPlanShares shares, topoloom_own_plan* plan) {
+    auto owner = std::make_unique<OwnPlanShares>(std::move(shares));
     *plan = {owner->to.size(), owner->from.size(), owner->to.data(), owner->from.data(), nullptr};
     plan->owner = owner.release();
 }
 
-/// Sends and receives until the coroutine has decided. Returns false if a message failed.
+/// Sends and receives on the channel until the coroutine has decided on a plan. Returns false if a message
+/// failed.
 bool run_on_channel(PeerChannel& channel, Coroutine<OwnPlan>& coroutine, const topoloom_channel& messages) {
     coroutine.start();
     while (true) {
@@ -56,7 +57,7 @@ bool run_on_channel(PeerChannel& channel, Coroutine<OwnPlan>& coroutine, const t
 }  // namespace
 
 void topoloom_own_plan_free(topoloom_own_plan* plan) {
-    delete static_cast<Shares*>(plan->owner);
+    delete static_cast<OwnPlanShares*>(plan->owner);
     *plan = {};
 }
 
@@ -66,8 +67,8 @@ int topoloom_balancer_make(const char* method, const char* machine, size_t ranks
         auto made = std::make_unique<topoloom_balancer>();
         made->method = method;
         if (forwards_tasks(made->method))
-            fail("balancer '", method, "' may hand on what ranks were given, in several rounds; ",
-                 "take one of a single round, such as sweep");
+            fail("balancer '", method, "' may forward received tasks in further rounds; ",
+                 "use a balancer with a single round, such as sweep");
         if (machine != nullptr) {
             made->machine = make_machine(machine);
             for (const std::uint32_t slot : std::span(slots, ranks)) {
@@ -77,7 +78,7 @@ int topoloom_balancer_make(const char* method, const char* machine, size_t ranks
                 made->slots.emplace_back(slot);
             }
         }
-        // Checks method name, options and machine early, before loads are known.
+        // Balances zero loads, to check method name, options and machine before loads are known.
         const std::vector<std::int64_t> nothing(ranks, 0);
         BalanceProblem problem{nothing};
         if (made->machine) {
@@ -100,7 +101,7 @@ int topoloom_balancer_own_plan(const topoloom_balancer* balancer, size_t ranks, 
             problem.slots = balancer->slots;
         }
         problem.only = Rank{rank};
-        Shares shares;
+        OwnPlanShares shares;
         for (const auto& [from, to, tasks] : balance(problem, balancer->method)) {
             if (from.value == rank) shares.to.push_back({to.value, tasks});
             if (to.value == rank) shares.from.push_back({from.value, tasks});
@@ -118,7 +119,7 @@ int topoloom_decide_by_messages(uint32_t rank, uint32_t ranks, int64_t load, con
         is_complete = run_on_channel(channel, coroutine, *messages);
         if (!is_complete) fail("a message between ranks failed");
         const OwnPlan own = coroutine.take();
-        Shares shares;
+        OwnPlanShares shares;
         for (const auto& [to, tasks] : own.to) shares.to.push_back({to, tasks});
         if (own.from) shares.from.push_back({own.from->rank, own.from->tasks});
         move_to_plan(std::move(shares), plan);

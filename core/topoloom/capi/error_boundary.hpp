@@ -9,7 +9,7 @@
 
 namespace topoloom {
 
-/// Runs the body. Returns 0, or 1 with its message in `error` if it throws.
+/// Runs the body. Returns 0; if the body throws, returns 1 and writes the message into `error`.
 template <class Body>
 int run_guarded(char* error, std::size_t error_size, const Body& body) noexcept {
     std::string_view message;

@@ -23,21 +23,22 @@ std::vector<std::size_t> sort_by_groups(const Groups& groups) {
     return order;
 }
 
-/// The first level at which two processes are in different groups; `levels` if all groups are equal.
-std::size_t first_difference(const Groups& groups, std::size_t a, std::size_t b) {
+/// The first level at which two processes are in different groups; `levels` if they share all groups.
+std::size_t find_first_differing_level(const Groups& groups, std::size_t a, std::size_t b) {
     const auto of_a = groups.of(a);
     return static_cast<std::size_t>(std::ranges::mismatch(of_a, groups.of(b)).in1 - of_a.begin());
 }
 
-/// Numbers the groups inside the parent group, for each process and level; the last level numbers the
-/// processes. The first `merged` levels are merged with the next level.
+/// For each process and level, the number of its group inside the parent group; the last level numbers the
+/// processes. The first `merged` levels are merged into the next one.
 class GroupNumbers {
    public:
     GroupNumbers(const Groups& groups, std::size_t merged)
         : width_(groups.levels + 1), digits_(groups.processes * width_) {
         const std::vector<std::size_t> order = sort_by_groups(groups);
         for (std::size_t i = 1; i < order.size(); ++i) {
-            const std::size_t level = std::max(first_difference(groups, order[i - 1], order[i]), merged);
+            const std::size_t level =
+                std::max(find_first_differing_level(groups, order[i - 1], order[i]), merged);
             const std::uint32_t* before = of(order[i - 1]);
             std::uint32_t* here = &digits_[order[i] * width_];
             std::copy_n(before, level, here);
@@ -71,7 +72,7 @@ std::string format_arity(const std::vector<std::uint32_t>& numbers) {
     return text;
 }
 
-/// Distances are the same as those of `topoloom machine detect` for nodes.
+/// Uses the same distances inside nodes as `topoloom machine detect`.
 std::string format_tree(const std::vector<std::uint32_t>& arity, std::size_t node_level) {
     constexpr std::uint32_t node_cost = 16;
     std::vector<std::uint32_t> network, inside, distance;
@@ -91,7 +92,7 @@ std::string format_tree(const std::vector<std::uint32_t>& arity, std::size_t nod
     return text + "+node:" + format_arity(inside) + ",distance=" + format_arity(distance);
 }
 
-/// The text with each slot divided into parts at distance 0.
+/// The machine text with each slot divided into `parts` slots at distance 0.
 std::string divide_slots(std::string text, std::uint32_t parts) {
     const std::string factor = std::to_string(parts);
     const std::size_t node = text.find("+node:");
@@ -146,7 +147,7 @@ MappedProcesses map_to_machine(std::string_view text, const Groups& groups) {
     std::vector<std::uint32_t> assigned_on_node(given.node_count());
     for (const std::size_t p : sort_by_groups(groups)) {
         const auto node = static_cast<std::uint32_t>(groups.of(p)[0]);
-        // If processes are fewer than slots, they are assumed to be evenly spread.
+        // If a node has more slots than processes, processes are assumed to be spread evenly over the slots.
         const std::uint64_t local =
             std::uint64_t{assigned_on_node[node]++} * node_slots / processes_on_node[node];
         mapped.slots[p] = Slot{node * node_slots + static_cast<std::uint32_t>(local)};

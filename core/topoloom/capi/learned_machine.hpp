@@ -13,8 +13,8 @@
 
 namespace topoloom {
 
-/// The groups of each process, outermost first: entry p * levels + l. Equal numbers are the same group only within the same
-/// group of the level before.
+/// The groups of each process, outermost first: entry p * levels + l is the group of process p at level l.
+/// Equal numbers mean the same group only inside the same group of the previous level.
 struct Groups {
     std::size_t processes;
     std::size_t levels;
@@ -31,13 +31,15 @@ struct MappedProcesses {
     std::vector<Slot> slots;
 };
 
-/// Learns the smallest tree of equal groups with a slot for each process. Levels up to `node_level` are
-/// switches; lower levels are shared by cores. Levels that divide no group are omitted; so are the outermost
-/// switches if unequal groups need more than 2^26 slots. Throws Error if that does not suffice.
+/// Learns the smallest tree with equal groups on each level that has a slot for each process. Levels up to
+/// `node_level` are switches; lower levels are shared by cores. Levels that divide no group are omitted. If
+/// unequal groups would need more than 2^26 slots, the outermost switches are omitted too; throws Error if
+/// that does not suffice.
 [[nodiscard]] MappedProcesses learn_machine(const Groups& groups, std::size_t node_level);
 
-/// Assigns slots of the given machine. The first group of a process is its node; the other groups order the
-/// processes of a node along its slots. Throws Error for an invalid machine text and nodes that do not exist.
+/// Assigns slots of the given machine to the processes. The first group of a process is its node; the other
+/// groups order the processes of a node along its slots. Throws Error for an invalid machine text and nodes
+/// that do not exist.
 [[nodiscard]] MappedProcesses map_to_machine(std::string_view machine, const Groups& groups);
 
 }  // namespace topoloom

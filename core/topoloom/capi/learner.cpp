@@ -30,7 +30,7 @@ int topoloom_learner_choose(topoloom_learner* learner, enum topoloom_operation o
                             size_t error_size) {
     return run_guarded(error, error_size, [&] {
         Learner& of = learner->learner;
-        const Operation wanted = checked_operation(operation);
+        const Operation wanted = check_operation(operation);
         const std::string& chosen = is_timed != 0 ? of.choose_trial(wanted, Bytes{bytes}, in_rank_order != 0)
                                                   : of.choose(wanted, Bytes{bytes}, in_rank_order != 0);
         *schedule = chosen.c_str();

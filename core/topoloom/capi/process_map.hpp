@@ -12,5 +12,5 @@ struct topoloom_process_map {
           allocation(topoloom::Allocation::of_slots(machine, mapped.slots)) {}
 
     topoloom::Machine machine;
-    topoloom::Allocation allocation;  // slot of process i, so that block placement is the current order
+    topoloom::Allocation allocation;  // the i-th slot is that of process i
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// C interface of programs of ranks: the arrays of the core, which have the same layout.
+// C interface of programs of ranks. It exposes the core's arrays directly, because C and C++ structs have the
+// same layout.
 #include <cstddef>
 #include <memory>
 #include <string_view>
@@ -19,7 +20,7 @@ static_assert(TOPOLOOM_EXSCAN == static_cast<int>(Operation::exscan));
 static_assert(TOPOLOOM_ALL_TO_ALL == static_cast<int>(Operation::all_to_all));
 static_assert(TOPOLOOM_SCRATCH == static_cast<int>(Memory::scratch));
 
-/// Whether a C struct has the layout of a struct of the core.
+/// Whether a C struct has the same layout as a struct of the core.
 template <class Ours, class Theirs>
 constexpr bool same_layout = sizeof(Ours) == sizeof(Theirs) && alignof(Ours) == alignof(Theirs) &&
                              std::is_standard_layout_v<Ours> && std::is_trivially_copyable_v<Ours>;
@@ -34,7 +35,7 @@ static_assert(same_layout<BufferMessage, topoloom_message> &&
 static_assert(same_layout<ProgramRound, topoloom_round> &&
               offsetof(ProgramRound, after) == offsetof(topoloom_round, after));
 
-BlockCounts make_counts(std::size_t ranks, const std::int64_t* units, const std::int64_t* offsets) {
+BlockCounts make_block_counts(std::size_t ranks, const std::int64_t* units, const std::int64_t* offsets) {
     if (units == nullptr) return {};
     return {{units, units + ranks}, {offsets, offsets + ranks}};
 }
@@ -47,9 +48,10 @@ BlockLayout make_layout(const Collective& collective, const topoloom_call& call)
                          (operation == Operation::scatter && is_root);
     const bool gets_all = collective.is_personalized() || operation == Operation::all_gather ||
                           (operation == Operation::gather && is_root);
-    BlockLayout layout(
-        collective, Rank{call.rank}, make_counts(entries(has_all), call.input_units, call.input_offsets),
-        make_counts(entries(gets_all), call.output_units, call.output_offsets), call.in_place != 0);
+    BlockLayout layout(collective, Rank{call.rank},
+                       make_block_counts(entries(has_all), call.input_units, call.input_offsets),
+                       make_block_counts(entries(gets_all), call.output_units, call.output_offsets),
+                       call.in_place != 0);
     return call.wants_result != 0 ? layout : layout.without_result();
 }
 

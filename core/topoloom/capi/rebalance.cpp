@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// C interface of rebalancing: moves objects by balancers and mappers.
+// C interface of rebalancing: balancers and mappers choose a process for each object.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -93,7 +93,7 @@ bool is_balancer(std::string_view policy) {
     return std::ranges::find(balancers(), name, &Balancer::name) != balancers().end();
 }
 
-/// Wider capacities let objects with uneven loads fit more reliably.
+/// If objects with uneven loads do not fit, retries with a doubled tolerance.
 std::vector<Rank> place_objects(const ObjectProgram& program, const std::string& chain,
                                 const topoloom_rebalance_options& options, std::int64_t bytes_per_object) {
     const double heaviest = std::ranges::max(program.tasks.loads);

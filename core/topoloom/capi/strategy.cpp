@@ -45,7 +45,7 @@ Operation parse_any_operation(std::string_view name) {
 
 }  // namespace
 
-Operation topoloom::checked_operation(topoloom_operation operation) {
+Operation topoloom::check_operation(topoloom_operation operation) {
     if (operation < TOPOLOOM_BROADCAST || operation > TOPOLOOM_EXSCAN)
         fail("no operation has the number ", static_cast<int>(operation));
     return static_cast<Operation>(operation);
@@ -72,7 +72,7 @@ int topoloom_strategy_for_concurrent_calls(const topoloom_strategy* whole, size_
     return run_guarded(error, error_size, [&] {
         const std::size_t all = whole->setting.ranks;
         if (calls == 0 || all % calls != 0)
-            fail(all, " ranks cannot be in ", calls, " calls of as many each");
+            fail(all, " ranks cannot be divided equally among ", calls, " calls");
         Setting given = whole->setting;
         given.concurrent_calls = calls;
         given.locations.clear();
@@ -95,7 +95,7 @@ int topoloom_strategy_choose(topoloom_strategy* strategy, enum topoloom_operatio
                              int in_rank_order, const char** schedule, char* error, size_t error_size) {
     return run_guarded(error, error_size, [&] {
         *schedule =
-            strategy->shared->choose(checked_operation(operation), Bytes{bytes}, in_rank_order != 0).c_str();
+            strategy->shared->choose(check_operation(operation), Bytes{bytes}, in_rank_order != 0).c_str();
     });
 }
 
@@ -103,7 +103,7 @@ int topoloom_strategy_saves_time(topoloom_strategy* strategy, enum topoloom_oper
                                  int64_t bytes, int in_rank_order, double round_delay, int* helps,
                                  char* error, size_t error_size) {
     return run_guarded(error, error_size, [&] {
-        *helps = strategy->shared->saves_time(checked_operation(operation), Bytes{bytes}, in_rank_order != 0,
+        *helps = strategy->shared->saves_time(check_operation(operation), Bytes{bytes}, in_rank_order != 0,
                                               round_delay);
     });
 }

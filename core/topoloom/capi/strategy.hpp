@@ -20,6 +20,6 @@ struct topoloom_strategy {
 namespace topoloom {
 
 /// Throws Error if the number is not an operation.
-[[nodiscard]] Operation checked_operation(topoloom_operation operation);
+[[nodiscard]] Operation check_operation(topoloom_operation operation);
 
 }  // namespace topoloom

@@ -24,7 +24,7 @@ struct OrderOptions {
     std::string objective = "hop-bytes";
     std::uint32_t seed = 1;
     std::uint32_t threads = 0;
-    std::uint32_t seconds = 8;  // default time limit; short, because the whole job waits
+    std::uint32_t seconds = 8;  // default time limit; short, because the whole job waits for the result
 
     void visit(auto& field) {
         field("mapper", mapper, "as for `topoloom map`");
@@ -75,7 +75,7 @@ void compute_order(const Allocation& at, const topoloom_pattern& pattern, const 
                                 : hop_bytes_problem.with_objective(objective, {}, {});
     const Placement present(
         at, {at.slots().begin(), at.slots().begin() + static_cast<std::ptrdiff_t>(graph.rank_count())});
-    // A time limit instead of a budget, which a search would use up even for small problems.
+    // Limits time without setting a budget, because `auto` uses up a budget even on small problems.
     using Clock = std::chrono::steady_clock;
     const Clock::time_point end = Clock::now() + std::chrono::seconds(order_options.seconds);
     Budget budget;

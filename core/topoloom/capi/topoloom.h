@@ -29,9 +29,9 @@ TOPOLOOM_API int topoloom_process_map_from_groups(size_t processes, size_t level
                                                   const int64_t* groups, topoloom_process_map** process_map,
                                                   char* error, size_t error_size);
 
-/* Locates processes on a machine with a short text, such as torus:8x8x8 or
- * tree:4:8+node:12:2,distance=1:10. The first group of a process is its node number in the machine; the
- * other groups order the processes of a node along its slots. Slots are divided if processes outnumber them. */
+/* Locates processes on a machine, which is given as a short text such as torus:8x8x8 or
+ * tree:4:8+node:12:2,distance=1:10. The first group of a process is its node number in the machine; the other
+ * groups order the processes of a node along its slots. Slots are divided if processes outnumber them. */
 TOPOLOOM_API int topoloom_process_map_on_machine(const char* machine, size_t processes, size_t levels,
                                                  const int64_t* groups, topoloom_process_map** process_map,
                                                  char* error, size_t error_size);
@@ -42,7 +42,7 @@ TOPOLOOM_API const char* topoloom_process_map_machine(const topoloom_process_map
 TOPOLOOM_API void topoloom_process_map_free(topoloom_process_map* process_map);
 
 /* The communication graph in compressed sparse rows: rank u sends bytes[k] to peers[k] for
- * first[u] <= k < first[u + 1]. Duplicates are summed. */
+ * first[u] <= k < first[u + 1]. Repeated peers are summed. */
 typedef struct {
     size_t ranks;
     const uint64_t* first;
@@ -50,15 +50,15 @@ typedef struct {
     const int64_t* bytes;
 } topoloom_pattern;
 
-/* The gain of an order: the objective (for hop-bytes, bytes times distance) and the inter-node bytes, before
- * (rank i on process i) and after (rank i on process_of_rank[i]). */
+/* The gain of an order: the objective (for hop-bytes, the sum of bytes times distance) and the inter-node
+ * bytes. `before`: with rank i on process i. `after`: with rank i on process_of_rank[i]. */
 typedef struct {
     double before, after;
     int64_t inter_node_bytes_before, inter_node_bytes_after;
 } topoloom_gain;
 
-/* Chooses process_of_rank[i] for each rank; ranks may be fewer than processes. The order is never worse
- * than rank i on process i, which is the result if no better order is found. `options` is NULL, or any of
+/* Chooses process_of_rank[i] for each rank i. There may be fewer ranks than processes. If no better order is
+ * found, the result is rank i on process i. `options` is NULL, or any of
  *   mapper=auto(effort=fast)  as for `topoloom map`; chains are written with +
  *   objective=hop-bytes       or congestion, congestion-soft, time
  *   seed=1, threads=0 (0: all cores), seconds=8 (0: no limit)
@@ -67,12 +67,12 @@ TOPOLOOM_API int topoloom_order(const topoloom_process_map* process_map, const t
                                 const char* options, uint32_t* process_of_rank, topoloom_gain* gain,
                                 char* error, size_t error_size);
 
-/* Chooses process_of_rank[i] for each position i of a binomial tree, root first. A message from process i to
- * j takes seconds[i * processes + j], from 0 to 1e9. `order` is
+/* Chooses process_of_rank[i], the process at position i of a binomial tree, root first. A message from
+ * process i to j takes seconds[i * processes + j], from 0 to 1e9. `order` is
  *   standard: root, root + 1, ...; seconds may be NULL.
  *   random: a random order; seconds may be NULL.
- *   fastest-edge-first: by groups of near processes; without groups, the standard order.
- *   channel-aware: by groups, if `channels` messages between two groups are as fast as one.
+ *   fastest-edge-first: fast edges first, by groups of near processes; without groups, the standard order.
+ *   channel-aware: by groups, for networks that carry `channels` messages between two groups as fast as one.
  * Source: Karlsson 2012, alg. 4.7 to 4.9. */
 TOPOLOOM_API int topoloom_binomial_order(size_t processes, const double* seconds, const char* order,
                                          size_t root, uint32_t channels, uint64_t seed,

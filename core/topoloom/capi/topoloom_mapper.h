@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* User-defined mappers in C or C++, for `topoloom compare --mappers auto,./libmine.so:place`: a shared library with a
- * function of type topoloom_mapper. It does not link with Topoloom.
+/* User-defined mappers in C or C++, for `topoloom compare --mappers auto,./libmine.so:place`. A mapper is a
+ * function of type topoloom_mapper in a shared library, which need not link with Topoloom.
  */
 #ifndef TOPOLOOM_MAPPER_H
 #define TOPOLOOM_MAPPER_H
@@ -12,12 +12,12 @@
 extern "C" {
 #endif
 
-/* Incremented with each addition. Fields of version 1 keep their offsets. */
+/* Incremented whenever fields are added. Fields of version 1 keep their offsets. */
 #define TOPOLOOM_MAPPER_VERSION 1
 
 /* The problem. Ranks are 0 to ranks - 1; slots are ids of the machine. */
 typedef struct topoloom_mapper_problem {
-    uint64_t version; /* version of the caller: TOPOLOOM_MAPPER_VERSION or later */
+    uint64_t version; /* the caller's TOPOLOOM_MAPPER_VERSION, which may be later than the mapper's */
 
     /* The communication graph: rank u sends bytes[k] in messages[k] messages to peers[k], for
      * first[u] <= k < first[u + 1]. Peers ascend; no rank is its own peer. */
@@ -27,31 +27,31 @@ typedef struct topoloom_mapper_problem {
     const int64_t* bytes;
     const int64_t* messages;
 
-    /* The allocated slots in launcher order, and their nodes. The load of the ranks on a slot must not exceed its
-     * capacity. All loads and capacities are 1 if slots are not shared. */
+    /* The allocated slots in launcher order, and their nodes. The loads of the ranks on a slot must not sum
+     * to more than its capacity. If slots are not shared, all loads and capacities are 1. */
     size_t slots;
     const uint32_t* slot;
     const uint32_t* node;
-    const int64_t* capacity; /* by index of the slot, as the two before */
+    const int64_t* capacity; /* in the same order as slot and node */
     const int64_t* load;     /* by rank */
     int shared;
     const char* machine; /* machine text, such as torus:4x4 */
 
-    /* The seed, and limits for the mapper to observe: infinity and UINT64_MAX if there are none. */
+    /* The seed, and limits that the mapper should observe: infinity and UINT64_MAX mean no limit. */
     uint64_t seed;
     double seconds;
     uint64_t work;
 
-    /* The first argument of all functions below, which may be called only from the thread of the mapper. Functions that
-     * return int return 0, or 1 for invalid ranks and slots; gains are NaN for these. */
+    /* The first argument of all functions below. Call them only from the thread that runs the mapper.
+     * Functions that return int return 0, or 1 for invalid ranks and slots; gains are NaN for these. */
     void* context;
     /* Call it regularly with the work done. If it returns 0, return the best placement so far. */
     int (*go_on)(void* context, uint64_t work);
-    /* The distance in hop-bytes; UINT32_MAX for slots that do not exist. */
+    /* The distance that hop-bytes use between two slots; UINT32_MAX if a slot does not exist. */
     uint32_t (*distance)(void* context, uint32_t slot_a, uint32_t slot_b);
 
-    /* Evaluate the objective incrementally: its value, and by how much a change would lower it. Call `start` first, and
-     * again for another placement. `undo` reverts the last change, once. */
+    /* Evaluate the objective incrementally: its value, and by how much a change would lower it. Call `start`
+     * first; call it again to evaluate another placement. `undo` reverts only the last change. */
     int (*start)(void* context, const uint32_t* slot_of_rank);
     double (*value)(void* context);
     double (*gain_of_swap)(void* context, uint32_t rank_a, uint32_t rank_b);

@@ -35,7 +35,7 @@ enum topoloom_operation {
     TOPOLOOM_EXSCAN
 };
 
-/* The send buffer, the receive buffer (of a broadcast: its only buffer), and scratch memory. */
+/* The send buffer, the receive buffer (in a broadcast: the only buffer), and scratch memory. */
 enum topoloom_memory { TOPOLOOM_INPUT, TOPOLOOM_OUTPUT, TOPOLOOM_SCRATCH };
 
 /* Offsets and lengths count units: elements in reductions, bytes otherwise. */
@@ -44,7 +44,7 @@ typedef struct {
     int64_t offset;
 } topoloom_place;
 
-/* A copy, or a reduction to = from op to, with the operands in this order. */
+/* A copy, or a reduction `to = from op to`, with the operands in this order. */
 typedef struct {
     uint8_t combines;
     topoloom_place from, to;
@@ -78,9 +78,9 @@ typedef struct {
     void* owner; /* owns the arrays */
 } topoloom_program;
 
-/* The arguments of a collective on one rank. Blocks are contiguous and of equal size, as in MPI, unless
- * counts and offsets (in units) are passed: one entry per rank for a buffer with a block of each rank, else
- * a single entry. NULL: equal blocks. */
+/* The arguments of a collective on one rank. Blocks are contiguous and of equal size, unless counts and
+ * offsets (in units) are passed as in MPI; NULL: equal blocks. Pass one entry per rank for a buffer with a
+ * block of each rank, else a single entry. */
 typedef struct {
     enum topoloom_operation operation;
     size_t ranks;
@@ -89,12 +89,12 @@ typedef struct {
     uint64_t unit_bytes;
     const int64_t *input_units, *input_offsets;
     const int64_t *output_units, *output_offsets;
-    int in_place;      /* 1: the input is in the output buffer */
-    int wants_result;  /* 0: this rank of an all-reduce does not read the output */
+    int in_place;      /* 1: in place (the input is in the output buffer) */
+    int wants_result;  /* 0: this rank does not need the result of the all-reduce */
     int in_rank_order; /* 1: the operator is not commutative */
 } topoloom_call;
 
-/* Compiles a schedule such as `bruck` or `chain(segment=4096)` for the rank of the call. */
+/* Compiles a schedule such as `bruck` or `chain(segment=4096)` for the call's rank. */
 TOPOLOOM_API int topoloom_program_make(const topoloom_call* call, const char* schedule,
                                        topoloom_program* program, char* error, size_t error_size);
 
@@ -145,18 +145,18 @@ TOPOLOOM_API int topoloom_strategy_saves_time(topoloom_strategy* strategy, enum 
 /* Whether any call can save time; 0 if all ranks are on one node and the setting names no schedule. */
 TOPOLOOM_API int topoloom_strategy_can_save_time(const topoloom_strategy* strategy);
 
-/* A description in one line; lives as long as the strategy. */
+/* A one-line description of the strategy; lives as long as the strategy. */
 TOPOLOOM_API const char* topoloom_strategy_description(const topoloom_strategy* strategy);
 
 TOPOLOOM_API void topoloom_strategy_free(topoloom_strategy* strategy);
 
 /* Learns the schedules of one communicator from the times of its calls; one learner per rank. All ranks must
  * make the same timed calls in the same order, and learn from the same sums at the same call. Then all ranks
- * make the same choices, even if their clocks differ. Measured times override decision tables, but not the
- * schedule of the setting. Not thread-safe. */
+ * make the same choices, even if their clocks differ. Measured times override decision tables, but not a
+ * schedule that the setting names. Not thread-safe. */
 typedef struct topoloom_learner topoloom_learner;
 
-/* Creates a learner. It keeps the strategy alive, so the caller may free its handle. */
+/* Creates a learner. It keeps the strategy alive, so the caller may free its strategy handle. */
 TOPOLOOM_API int topoloom_learner_make(topoloom_strategy* strategy, topoloom_learner** learner, char* error,
                                        size_t error_size);
 
@@ -170,24 +170,24 @@ TOPOLOOM_API int topoloom_learner_choose(topoloom_learner* learner, enum topoloo
  * next call: all ranks sum up their observations and learn from the sums. Fences are allowed at any time. */
 TOPOLOOM_API int topoloom_learner_record_time(topoloom_learner* learner, double seconds);
 
-/* Writes the observations since the last fence and returns the count of numbers, which is the same on all
+/* Writes the observations since the last fence and returns how many numbers were written: equally many on all
  * ranks. Like topoloom_learner_record_time and topoloom_learner_learn, it allocates no memory, so that a rank
  * without memory still learns like the others. */
 enum { TOPOLOOM_MAX_OBSERVATIONS = 1024 };
 TOPOLOOM_API size_t topoloom_learner_observations(const topoloom_learner* learner, int64_t* numbers);
 
-/* Learns from the sums of all ranks. Fails only for a wrong number of sums. */
+/* Learns from the sums over all ranks. Fails only if the number of sums is wrong. */
 TOPOLOOM_API int topoloom_learner_learn(topoloom_learner* learner, const int64_t* sums, size_t count,
                                         char* error, size_t error_size);
 
 TOPOLOOM_API void topoloom_learner_free(topoloom_learner* learner);
 
-/* Parses the name of an operation, as in MPI or `topoloom collective`. */
+/* Parses the name of an operation as written in MPI or in `topoloom collective`. */
 TOPOLOOM_API int topoloom_parse_operation(const char* name, enum topoloom_operation* operation, char* error,
                                           size_t error_size);
 
-/* How messages of a many-to-many are routed: directly, or combined along the axes of a virtual mesh with two
- * axes, a grid with three axes, or a hypercube. */
+/* How the messages of a many-to-many travel: directly, or combined along the axes of a virtual mesh (two
+ * axes), grid (three axes) or hypercube. */
 enum topoloom_combining { TOPOLOOM_DIRECT, TOPOLOOM_MESH, TOPOLOOM_GRID, TOPOLOOM_HYPERCUBE };
 
 /* Predicts the time in seconds of a many-to-many in which each rank sends `bytes` to each of `degree` ranks.

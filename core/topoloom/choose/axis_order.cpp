@@ -22,10 +22,10 @@ constexpr std::size_t max_lines = 16;
 constexpr std::size_t lines_to_split_on = 4;
 constexpr std::size_t starts_on_line = 8;         // number of starting orders for the exchange of pieces
 constexpr std::size_t layouts_to_split = 4;       // on a line
-constexpr std::size_t starts_on_layout = 2;       // layouts_to_split * starts_on_layout = starts_on_line
-constexpr std::size_t max_messages = 50'000'000;  // messages measured on a line before exchanging ends
+constexpr std::size_t starts_on_layout = 2;       // must be starts_on_line / layouts_to_split
+constexpr std::size_t max_messages = 50'000'000;  // limit of messages measured on a line
 
-/// Searches orders of pieces along one line of slots.
+/// Searches for fast orders of pieces along one line of slots.
 class LineSearch {
    public:
     struct Found {
@@ -38,8 +38,8 @@ class LineSearch {
     LineSearch(const LayoutEvaluator& mesh, grid::SlotLine line)
         : mesh_(&mesh), line_(std::move(line)), known_(mesh.traffic_count()) {}
 
-    /// The order in which the ranks are numbered.
-    [[nodiscard]] Found make_numbered_order(std::size_t layout, Meter& meter) {
+    /// The axes in the order that the rank numbering gives them.
+    [[nodiscard]] Found make_given_order(std::size_t layout, Meter& meter) {
         const auto& extents = mesh_->layouts()[layout].extents;
         Found found{layout, 0, {}, Flags(extents.size(), false)};
         for (std::uint32_t axis = 0; axis < extents.size(); ++axis)
@@ -48,8 +48,8 @@ class LineSearch {
         return found;
     }
 
-    /// The best orders of whole axes, fastest first. Tries at least one order, and as many as the budget
-    /// allows.
+    /// The `keep` best orders of whole axes, fastest first. Tries all orders that the budget allows, but at
+    /// least one.
     [[nodiscard]] std::vector<Found> find_best_unsplit_orders(std::size_t layout, std::size_t keep,
                                                               Meter& meter) {
         const auto& extents = mesh_->layouts()[layout].extents;
@@ -69,7 +69,7 @@ class LineSearch {
         return all;
     }
 
-    /// Splits axes into prime factors and exchanges pairs of factors as long as that reduces the time.
+    /// Splits axes into prime factors and exchanges pairs of factors until no exchange reduces the time.
     [[nodiscard]] Found exchange_axis_factors(Found found, Meter& meter) {
         if (mesh_->layouts()[found.layout].solid) return found;
         found.pieces = split_into_primes(found.pieces);
@@ -105,18 +105,19 @@ class LineSearch {
                 order.pieces.push_back(piece);
             }
         }
-        for (std::size_t t = 0; t < known_.size(); ++t) order.seconds.push_back(measure_traffic(t, found));
+        for (std::size_t t = 0; t < known_.size(); ++t)
+            order.seconds.push_back(measure_traffic_seconds(t, found));
         return order;
     }
 
-    /// Compares with a tolerance, so that values that differ only by rounding are equal.
+    /// Compares with a tolerance: values that differ only by rounding count as equal.
     static bool is_less(double a, double b) { return a < b * (1 - 1e-12); }
 
    private:
     [[nodiscard]] double measure_seconds(const Found& found, Meter& meter) {
         const std::size_t before = measured_;
         double sum = 0;
-        for (std::size_t t = 0; t < known_.size(); ++t) sum += measure_traffic(t, found);
+        for (std::size_t t = 0; t < known_.size(); ++t) sum += measure_traffic_seconds(t, found);
         meter.spend(measured_ - before);
         return sum;
     }
@@ -137,8 +138,9 @@ class LineSearch {
             if (is_less(other.seconds, found.seconds)) found = std::move(other);
         }
     }
-    /// The time of one traffic, cached by the digits of its axes, which determine the time.
-    double measure_traffic(std::size_t t, const Found& found) {
+    /// The time of one traffic. It depends only on the digits of the traffic's axes, so it is cached by these
+    /// digits.
+    double measure_traffic_seconds(std::size_t t, const Found& found) {
         const NumberedLayout& layout = mesh_->layouts()[found.layout];
         const NumberedTraffic& traffic = layout.traffic[t];
         DigitKey key;
@@ -167,24 +169,25 @@ class LineSearch {
     std::size_t measured_ = 0;                       // messages
 };
 
-/// A line and its starting orders, fastest first.
-struct LineStart {
+/// The search along one line, and its starting orders, fastest first.
+struct SearchedLine {
     LineSearch search;
     std::vector<LineSearch::Found> found;
 };
 
-std::vector<LineStart> list_starts(const LayoutEvaluator& mesh, const Allocation& allocation,
-                                   std::size_t ranks) {
-    std::vector<LineStart> starts;
+std::vector<SearchedLine> list_starts(const LayoutEvaluator& mesh, const Allocation& allocation,
+                                      std::size_t ranks) {
+    std::vector<SearchedLine> starts;
     for (grid::SlotLine& line : grid::slot_lines(allocation, ranks, max_lines))
         starts.push_back({{mesh, std::move(line)}, {}});
     return starts;
 }
 
-/// The lines with the fastest starting orders.
-std::span<LineStart> select_promising(std::vector<LineStart>& starts) {
-    std::erase_if(starts, [](const LineStart& start) { return start.found.empty(); });
-    std::ranges::stable_sort(starts, {}, [](const LineStart& start) { return start.found.front().seconds; });
+/// The few lines with the fastest starting orders.
+std::span<SearchedLine> select_promising(std::vector<SearchedLine>& starts) {
+    std::erase_if(starts, [](const SearchedLine& start) { return start.found.empty(); });
+    std::ranges::stable_sort(starts, {},
+                             [](const SearchedLine& start) { return start.found.front().seconds; });
     return std::span(starts).first(std::min(starts.size(), lines_to_split_on));
 }
 
@@ -217,23 +220,23 @@ AxisOrders order_axes(const Allocation& allocation, std::span<const std::uint32_
     MeshLayout layout;
     for (const MeshTraffic& one : traffic) layout.push_back({axes, one});
     mesh.add_layout(layout, axes);
-    std::vector<LineStart> starts = list_starts(mesh, allocation, ranks);
+    std::vector<SearchedLine> starts = list_starts(mesh, allocation, ranks);
     search_in_parallel(starts.size(), 0, meter, [&](std::size_t i, Meter& own) {
         if (i == 0 || own.poll())
             starts[i].found = starts[i].search.find_best_unsplit_orders(0, starts_on_line, own);
     });
     LineSearch& allocated = starts.front().search;
-    AxisOrders orders{allocated.make_axis_order(allocated.make_numbered_order(0, meter)),
+    AxisOrders orders{allocated.make_axis_order(allocated.make_given_order(0, meter)),
                       allocated.make_axis_order(starts.front().found.front()),
                       {}};
-    const std::span<LineStart> best = select_promising(starts);
+    const std::span<SearchedLine> best = select_promising(starts);
     search_in_parallel(best.size(), 0, meter, [&](std::size_t i, Meter& own) {
         for (LineSearch::Found& found : best[i].found) {
             if (own.poll()) found = best[i].search.exchange_axis_factors(found, own);
         }
     });
     orders.best = orders.nested;
-    for (LineStart& start : best) {
+    for (SearchedLine& start : best) {
         for (const LineSearch::Found& found : start.found) {
             if (LineSearch::is_less(found.seconds, orders.best.total()))
                 orders.best = start.search.make_axis_order(found);
@@ -248,17 +251,17 @@ LayoutOrders order_layouts(const Allocation& allocation, std::span<const MeshLay
     Meter meter(budget);
     LayoutEvaluator mesh(allocation.machine());
     for (const MeshLayout& layout : layouts) mesh.add_layout(layout, find_common_mesh(layout));
-    std::vector<LineStart> starts = list_starts(mesh, allocation, mesh_size(layouts.front().front().extents));
+    std::vector<SearchedLine> starts =
+        list_starts(mesh, allocation, mesh_size(layouts.front().front().extents));
     search_in_parallel(starts.size(), 0, meter, [&](std::size_t i, Meter& own) {
         auto& [search, found] = starts[i];
         for (std::size_t layout = 0; layout < layouts.size(); ++layout) {
-            if (own.poll() || (i == 0 && layout == 0))
-                found.push_back(search.make_numbered_order(layout, own));
+            if (own.poll() || (i == 0 && layout == 0)) found.push_back(search.make_given_order(layout, own));
         }
     });
     LineSearch& allocated = starts.front().search;
     const LineSearch::Found given = starts.front().found.front();
-    for (LineStart& start : starts) {
+    for (SearchedLine& start : starts) {
         std::ranges::stable_sort(start.found, {}, &LineSearch::Found::seconds);
         if (start.found.size() > layouts_to_split) start.found.resize(layouts_to_split);
     }
@@ -266,7 +269,7 @@ LayoutOrders order_layouts(const Allocation& allocation, std::span<const MeshLay
     LayoutOrders orders{
         allocated.make_axis_order(given), named.layout, allocated.make_axis_order(named), named.layout, {}};
     orders.best = orders.named;
-    const std::span<LineStart> best = select_promising(starts);
+    const std::span<SearchedLine> best = select_promising(starts);
     search_in_parallel(best.size(), 0, meter, [&](std::size_t i, Meter& own) {
         auto& [search, found] = best[i];
         const std::vector<LineSearch::Found> numbered = found;
@@ -277,7 +280,7 @@ LayoutOrders order_layouts(const Allocation& allocation, std::span<const MeshLay
                 found.push_back(search.exchange_axis_factors(start, own));
         }
     });
-    for (LineStart& start : best) {
+    for (SearchedLine& start : best) {
         for (const LineSearch::Found& found : start.found) {
             if (!LineSearch::is_less(found.seconds, orders.best.total())) continue;
             orders.best_layout = found.layout;

@@ -13,13 +13,14 @@
 
 namespace topoloom {
 
-/// A mesh along a line of slots.
+/// A way to lay a mesh of ranks along a line of slots.
 struct AxisOrder {
-    /// Pieces along the line, fastest first; pieces of the same axis ascend by digit.
+    /// Pieces of axes in the order in which they vary along the line, fastest first. Pieces of one axis
+    /// ascend by digit.
     std::vector<AxisPiece> pieces;
-    /// By axis: whether every other row of a piece runs backwards, which shortens steps.
+    /// By axis: whether every other row of a piece runs backwards, so that neighbors are closer.
     std::vector<bool> back_and_forth;
-    std::vector<Slot> slot_of_rank;  // ranks are numbered with the first axis the fastest
+    std::vector<Slot> slot_of_rank;  // in rank numbers, the first axis varies fastest
     std::vector<double> seconds;     // by traffic: the objective `time`, summed over its phases
 
     [[nodiscard]] double total() const;
@@ -28,35 +29,36 @@ struct AxisOrder {
 struct AxisOrders {
     AxisOrder given;   // the axes in input order, on the slots in allocation order
     AxisOrder nested;  // the best order of unsplit axes on the same slots
-    AxisOrder best;    // the best order of all that were tried
+    AxisOrder best;    // the best of all orders tried
 };
 
-/// Orders for layouts. Pieces are axes of the coarsest mesh that divides every view of the layout; one single
-/// piece if that mesh has more than eight axes.
+/// The orders found for layouts. Pieces are axes of the coarsest mesh that divides every view of the layout.
+/// If that mesh has more than eight axes, the layout is a single piece.
 struct LayoutOrders {
     AxisOrder given;           // the first layout, on the slots in allocation order
-    std::size_t named_layout;  // the best layout on the same slots
+    std::size_t named_layout;  // index of the best layout on the slots in allocation order
     AxisOrder named;
-    std::size_t best_layout;  // the best layout of all that were tried
+    std::size_t best_layout;  // index of the layout with the best of all orders tried
     AxisOrder best;
 };
 
-/// Orders the axes of a mesh. Traffics run one after another; groups of one traffic run at the same time.
-/// Tries every order of the axes on each of slot_lines(). From the best orders, it splits axes into prime
-/// factors and exchanges pairs of factors until no exchange gains or 50 million messages were measured per
-/// line; rows may run back and forth.
+/// Chooses the order of the axes of a mesh. Traffics run one after another; the groups of a traffic
+/// communicate at the same time.
+/// Tries every order of the axes on each of slot_lines(). Then splits the axes of the best orders into prime
+/// factors, and exchanges pairs of factors until none gains. Stops after measuring 50 million messages per
+/// line. Rows may run back and forth.
 ///
 /// Orders are compared by the objective `time`. A traffic's time depends only on the pieces of its own axes,
 /// so most times are cached. Work counts measured messages; when the budget ends, returns the best orders so
-/// far. Deterministic. Throws Error for more ranks than slots, for more than eight axes, and as mesh_phases()
-/// does.
+/// far. Deterministic. Throws Error if there are more ranks than slots or more than eight axes, and when
+/// mesh_phases() does.
 [[nodiscard]] AxisOrders order_axes(const Allocation& allocation, std::span<const std::uint32_t> extents,
                                     std::span<const MeshTraffic> traffic, const Budget& budget = {});
 
-/// Like order_axes(), if ranks may be numbered only as in the given layouts: tries every layout on each line;
-/// from the best, moves ranks by exchanging pieces as above. All layouts contain the same traffics in the
-/// same order. Throws Error as order_axes() does, and for no layouts, views of different sizes, and different
-/// numbers of traffics.
+/// Like order_axes(), but ranks may be numbered only as in the given layouts. Tries every layout on each
+/// line, then exchanges pieces of the best ones as above, which moves ranks. All layouts contain the same
+/// traffics in the same order. Throws Error when order_axes() does, and if there are no layouts, views differ
+/// in size, or layouts differ in the number of traffics.
 [[nodiscard]] LayoutOrders order_layouts(const Allocation& allocation, std::span<const MeshLayout> layouts,
                                          const Budget& budget = {});
 

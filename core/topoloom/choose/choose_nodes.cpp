@@ -56,7 +56,7 @@ class NodeChooser {
 
    private:
     /// The ranks of every used node, combined into one task per node.
-    struct Tasks {
+    struct NodeTasks {
         CommGraph graph;
         std::vector<Node> node;  // of a task
         std::vector<std::uint32_t> task_of_rank;
@@ -75,10 +75,10 @@ class NodeChooser {
         return {graph_, allocation, seed_, threads_};
     }
 
-    /// The budget of the next step: its share of the total work, and of the remaining time in proportion to
-    /// the remaining shares. Time saved by one step benefits the next; work shares do not depend on the
+    /// The budget of the next step: a share of the total work, and a part of the remaining time. Time saved
+    /// by one step thus benefits the next. Work is a share of the total, so that it does not depend on the
     /// number of threads.
-    [[nodiscard]] Budget next_budget(double share) {
+    [[nodiscard]] Budget take_step_budget(double share) {
         constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
         Budget part;
         if (budget_.work != unlimited)
@@ -92,7 +92,7 @@ class NodeChooser {
     std::int64_t place_on(std::vector<Node> nodes, std::string_view chain, double share) {
         const Allocation allocation(machine_, nodes);
         const Problem problem = make_problem_on(allocation);
-        PlaceResult result = place(problem, chain, next_budget(share));
+        PlaceResult result = place(problem, chain, take_step_budget(share));
         clock_.spend(result.work);
         return offer(problem, std::move(nodes), std::move(result.placement));
     }
@@ -105,10 +105,11 @@ class NodeChooser {
         return nodes;
     }
 
-    /// Boxes often suit structured patterns best, and all boxes of one shape are equivalent.
+    /// Tries boxes of free nodes, which often suit structured patterns best. All boxes of one shape are
+    /// equivalent.
     void try_boxes(double share) {
         constexpr std::size_t max_boxes = 64;
-        const Budget part = next_budget(share);
+        const Budget part = take_step_budget(share);
         Meter meter(part);
         for (std::vector<Node>& nodes : full_boxes(free_, count_, max_boxes)) {
             if (meter.is_exhausted() || !clock_.poll()) break;
@@ -136,7 +137,7 @@ class NodeChooser {
         return value;
     }
 
-    [[nodiscard]] Tasks make_tasks() const {
+    [[nodiscard]] NodeTasks make_tasks() const {
         std::vector<std::uint32_t> task_of_node(machine_.node_count(), no_index);
         std::vector<Node> nodes;
         std::vector<std::uint32_t> task_of_rank;
@@ -165,30 +166,30 @@ class NodeChooser {
         return {std::move(graph), std::move(nodes), std::move(task_of_rank)};
     }
 
-    /// Tasks and their target nodes.
-    struct TaskMove {
-        Tasks tasks;
-        Placement target;  // on the machine with one slot per node
+    /// The tasks, and the nodes to which they move.
+    struct PlacedTasks {
+        NodeTasks tasks;
+        Placement target;  // in bare_machine_, where slots are nodes
     };
 
-    [[nodiscard]] TaskMove place_tasks_on_free_nodes(double share) {
-        Tasks all = make_tasks();
+    [[nodiscard]] PlacedTasks place_tasks_on_free_nodes(double share) {
+        NodeTasks all = make_tasks();
         const Problem problem(all.graph, bare_free_, seed_, threads_);
-        PlaceResult result = place(problem, chain_, next_budget(share));
+        PlaceResult result = place(problem, chain_, take_step_budget(share));
         clock_.spend(result.work);
         return {std::move(all), std::move(result.placement)};
     }
 
-    [[nodiscard]] TaskMove anneal_tasks_on_free_nodes(double share) {
-        Tasks all = make_tasks();
+    [[nodiscard]] PlacedTasks anneal_tasks_on_free_nodes(double share) {
+        NodeTasks all = make_tasks();
         const Problem problem(all.graph, bare_free_, seed_, threads_);
         std::vector<Slot> start;
         for (const Node node : all.node) start.emplace_back(node.value);
-        // Without a budget, limited to a few seconds.
+        // Without a budget, limits annealing to a few seconds.
         const auto count = static_cast<double>(all.graph.rank_count());
         const double degree = static_cast<double>(problem.symmetric().edge_count()) / count;
         const double sweeps = std::clamp(2e8 / (9 + degree) / count, 16.0, 10'000.0);
-        const Budget part = next_budget(share);
+        const Budget part = take_step_budget(share);
         const bool limited = Meter(part).is_limited();
         const local::AnnealOptions options{.sweeps = limited ? 0U : static_cast<std::uint32_t>(sweeps),
                                            .heat = 60};
@@ -198,8 +199,8 @@ class NodeChooser {
         return {std::move(all), std::move(target)};
     }
 
-    /// Moves whole nodes with all their ranks.
-    void move_nodes(const TaskMove& move) {
+    /// Moves each task, that is all ranks of a node, to its target node.
+    void move_nodes(const PlacedTasks& move) {
         std::vector<Slot> slots;
         std::vector<Node> nodes;
         std::vector<char> taken(machine_.node_count(), 0);
@@ -229,7 +230,7 @@ class NodeChooser {
     std::uint64_t seed_;
     int threads_;
     const Budget& budget_;
-    Budget timed_;  // the budget without its work limit; each step has a work limit
+    Budget timed_;  // the budget without its work limit, because each step has its own
     Meter clock_;
     double share_left_ = 1;
     std::vector<std::uint32_t> position_;  // index of each node among the free nodes

@@ -22,8 +22,8 @@ namespace {
 
 constexpr std::size_t max_links = 4'000'000;  // largest number of links for multilevel partitioning
 
-/// The extents of the routers' coordinates, the last varying fastest; without coordinates, the number of
-/// vertices.
+/// The extents of the routers' coordinates; the last coordinate varies fastest. Without coordinates, the
+/// number of vertices.
 std::vector<std::uint32_t> find_grid(const Machine& machine) {
     return with_topology(machine, [&](const auto& network) {
         if constexpr (requires { std::vector<std::uint32_t>(network.spec().size); }) {
@@ -34,10 +34,10 @@ std::vector<std::uint32_t> find_grid(const Machine& machine) {
     });
 }
 
-/// Tries halvings of one machine and stores the one with the smallest bandwidth.
-class Halver {
+/// Tries ways to halve a machine, and stores the one with the smallest bandwidth.
+class MachineHalver {
    public:
-    explicit Halver(const Machine& machine)
+    explicit MachineHalver(const Machine& machine)
         : halves_(halve_nodes(machine)), result_{bisection_lower_bound(machine), {}, 0} {
         const NetworkView view(machine.topology());
         with_topology(machine, [&](const auto& topology) {
@@ -56,8 +56,8 @@ class Halver {
         result_.at_most = BytesPerSecond{std::numeric_limits<double>::infinity()};
     }
 
-    /// Halves across each axis in turn: the positions before the middle. The middle position of an odd extent
-    /// is halved in the same way across the other axes, longest first.
+    /// Halves across each axis in turn: the first half consists of the positions before the middle. The
+    /// middle position of an odd extent is halved in the same way across the other axes, longest first.
     void halve_across_axes(const Extents& grid) {
         const std::size_t positions =
             std::accumulate(grid.begin(), grid.end(), std::size_t{1}, std::multiplies<>());
@@ -75,8 +75,8 @@ class Halver {
         }
     }
 
-    /// Halves by node number. Lower-level switches join the side of their attached nodes; switches above stay
-    /// together. Tries every level as the limit.
+    /// Halves by node number. Switches up to a level join the side of their nodes; switches above it stay
+    /// together. Tries every level.
     void halve_in_node_order() {
         std::vector<char> side(nodes_on_.size(), 1);
         std::uint64_t filled = 0;
@@ -143,7 +143,7 @@ class Halver {
         best_ = side;
     }
 
-    /// A switch weighs 1, and all switches together weigh less than a node, so that only nodes are balanced.
+    /// A switch has mass 1, and a node has more than all switches together, so that only nodes are balanced.
     [[nodiscard]] std::int64_t node_mass() const { return static_cast<std::int64_t>(nodes_on_.size()) + 1; }
 
     /// The graph of vertices and links; both directions form one edge.
@@ -207,7 +207,7 @@ class Halver {
 
 MachineBisection bisect_machine(const Machine& machine, std::uint64_t seed) {
     if (machine.node_count() < 2 || machine.link_count() == 0 || halve_nodes(machine).smaller == 0) return {};
-    Halver halver(machine);
+    MachineHalver halver(machine);
     halver.halve_across_axes(find_grid(machine));
     if (!halver.result().is_exact()) halver.halve_in_node_order();
     if (!halver.result().is_exact()) halver.halve_by_partitioning(seed);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Layouts: how the ranks of a job are numbered for several meshes, and pieces of mesh axes.
+// Layouts (how the ranks of a job are numbered for several meshes), and pieces of mesh axes.
 #pragma once
 
 #include <cstdint>

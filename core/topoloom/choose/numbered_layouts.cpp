@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::size_t max_common_axes = 8;
 
-/// Position on the line of the x-th rank along an axis, relative to the first rank.
-std::size_t line_offset(const std::vector<Digit>& digits, bool back_and_forth, std::uint32_t x) {
+/// Position, on the line, of the x-th rank along an axis, relative to the first rank.
+std::size_t compute_line_offset(const std::vector<Digit>& digits, bool back_and_forth, std::uint32_t x) {
     std::size_t sum = 0;
     for (const auto& [size, stride] : digits) {
         const std::uint32_t value = x % size;
@@ -27,7 +27,7 @@ std::size_t line_offset(const std::vector<Digit>& digits, bool back_and_forth, s
     return sum;
 }
 
-/// The digits of rank numbers along the axes of a traffic.
+/// The digits into which rank numbers divide along the axes of a traffic.
 std::vector<Digit> list_digits(const ViewTraffic& one) {
     std::vector<Digit> digits;
     for (const std::uint32_t axis : one.traffic.axes) {
@@ -116,12 +116,12 @@ std::vector<Slot> LayoutEvaluator::place_ranks(std::size_t layout, const grid::S
                                                const AxisPieces& pieces,
                                                const AxisFlags& back_and_forth) const {
     const auto& extents = layouts_[layout].extents;
-    std::vector<std::size_t> place{0};  // positions on the line of the ranks of the axes so far
+    std::vector<std::size_t> place{0};  // positions, on the line, of the ranks along the axes handled so far
     for (std::uint32_t axis = 0; axis < extents.size(); ++axis) {
         const std::vector<Digit> digits = list_digits(axis, pieces, line, back_and_forth[axis]);
         const std::size_t before = place.size();
         for (std::uint32_t x = 1; x < extents[axis]; ++x) {
-            const std::size_t step = line_offset(digits, back_and_forth[axis], x);
+            const std::size_t step = compute_line_offset(digits, back_and_forth[axis], x);
             for (std::size_t i = 0; i < before; ++i) place.push_back(place[i] + step);
         }
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The messages of the traffics of layouts, by digits of rank numbers, and their time on a line of slots.
+// Generates the messages of layouts' traffics from digits of rank numbers, and measures their time on a line
+// of slots.
 #pragma once
 
 #include <cstdint>
@@ -22,29 +23,29 @@ struct Digit {
     std::uint32_t stride;  // stride in slots along the line
 };
 
-/// All that a traffic's messages depend on: the sizes and strides of its digits, and a mark if rows of
-/// several digits run back and forth.
+/// Everything that determines a traffic's messages: the sizes and strides of its digits, and a mark if rows
+/// of several digits run back and forth.
 using DigitKey = std::vector<std::uint32_t>;
 
 /// A traffic in the rank numbering of one layout.
 struct NumberedTraffic {
     std::vector<Digit> digits;        // digits of rank numbers, by axis of the traffic
-    std::vector<std::uint32_t> axes;  // the layout's axes that the digits consist of
+    std::vector<std::uint32_t> axes;  // the layout's axes to which the digits belong
     const std::vector<CommGraph>* phases;
 };
 
 struct NumberedLayout {
     std::vector<std::uint32_t> extents;
-    bool solid;  // a single indivisible piece, because views divide it differently
+    bool solid;  // whether the ranks are one indivisible piece, as views divide them differently
     std::vector<NumberedTraffic> traffic;
 };
 
-/// The digits of an axis, lowest first. Merges adjacent digits unless the line turns between them; turns
-/// matter only for rows that run back and forth.
+/// The digits of an axis, lowest first. Merges digits that are adjacent on the line; if rows run back and
+/// forth, only where the line does not turn between them.
 [[nodiscard]] std::vector<Digit> list_digits(std::uint32_t axis, const AxisPieces& pieces,
                                              const grid::SlotLine& line, bool back_and_forth);
 
-/// Adds digits whose rows all run forward; merges digits that follow each other without a gap.
+/// Appends digits whose rows all run forward to a key; merges digits that follow each other without a gap.
 void append_digits(DigitKey& key, const std::vector<Digit>& digits);
 
 /// The coarsest mesh that divides all views; empty if it has too many axes.
@@ -57,7 +58,7 @@ class LayoutEvaluator {
     LayoutEvaluator(const LayoutEvaluator&) = delete;
     LayoutEvaluator& operator=(const LayoutEvaluator&) = delete;
 
-    /// `extents` must divide all views; empty: the layout is indivisible.
+    /// `extents` is a mesh that divides all views; empty if the layout is indivisible.
     void add_layout(const MeshLayout& layout, std::vector<std::uint32_t> extents);
     [[nodiscard]] std::span<const NumberedLayout> layouts() const { return layouts_; }
     [[nodiscard]] std::size_t traffic_count() const { return phases_.size(); }
@@ -72,7 +73,7 @@ class LayoutEvaluator {
    private:
     const Machine& machine_;
     std::vector<NumberedLayout> layouts_;
-    std::vector<std::map<DigitKey, std::vector<CommGraph>>> phases_;  // by traffic; layouts share them
+    std::vector<std::map<DigitKey, std::vector<CommGraph>>> phases_;  // by traffic; shared by all layouts
 };
 
 }  // namespace topoloom

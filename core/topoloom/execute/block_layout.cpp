@@ -11,8 +11,8 @@ namespace {
 
 using enum Operation;
 
-/// Whether the blocks are pieces of one vector.
-bool is_on_one_vector(Operation operation) {
+/// Whether the operation's blocks are pieces of one vector.
+bool is_in_one_vector(Operation operation) {
     switch (operation) {
         case broadcast:
         case reduce:
@@ -39,7 +39,8 @@ BlockLayout::BlockLayout(Collective collective, Rank rank, BlockCounts input, Bl
       output_(std::move(output)),
       in_place_(in_place) {
     if (in_place && (collective_.is_personalized() || collective_.operation() == reduce_scatter))
-        fail(operation_name(collective_.operation()), ": the result cannot lie on top of the input");
+        fail(operation_name(collective_.operation()),
+             ": in place, the result would overwrite the input; use separate buffers");
 }
 
 BlockLayout BlockLayout::without_result() const {
@@ -54,22 +55,22 @@ std::int64_t BlockLayout::units(std::uint64_t block) const {
         if (input_.empty() && output_.empty()) return collective_.bytes_of(block).value;
         if (origin == rank_.value) return input_.units[target];
         if (target == rank_.value) return output_.units[origin];
-        fail("rank ", rank_.value, " does not know how long the data of rank ", origin, " for rank ", target,
-             " are");
+        fail("rank ", rank_.value, " does not know the size of the block from rank ", origin, " for rank ",
+             target);
     }
     if (input_.empty() && output_.empty()) return collective_.bytes_of(block).value;
     const BlockCounts& known = input_.units.size() == collective_.ranks() ? input_ : output_;
     if (known.units.size() == collective_.ranks()) return known.units[block];
     if (block != rank_.value)
-        fail("rank ", rank_.value, " does not know how long the data of rank ", block, " are");
+        fail("rank ", rank_.value, " does not know the size of the block of rank ", block);
     return (input_.empty() ? output_ : input_).units[0];
 }
 
-Location BlockLayout::in_input(std::uint64_t index) const {
+Location BlockLayout::location_in_input(std::uint64_t index) const {
     return {Memory::input, input_.empty() ? offset_before(index) : input_.offsets[index]};
 }
 
-Location BlockLayout::in_output(std::uint64_t index) const {
+Location BlockLayout::location_in_output(std::uint64_t index) const {
     return {Memory::output, output_.empty() ? offset_before(index) : output_.offsets[index]};
 }
 
@@ -77,20 +78,20 @@ std::optional<Location> BlockLayout::initial_location(std::uint64_t block) const
     const Operation operation = collective_.operation();
     if (!collective_.has_initially(rank_, block)) return std::nullopt;
     if (operation == broadcast) return Location{Memory::output, offset_before(block)};
-    if (is_on_one_vector(operation))
+    if (is_in_one_vector(operation))
         return Location{in_place_ ? Memory::output : Memory::input, offset_before(block)};
-    if (operation == scatter || operation == reduce_scatter) return in_input(block);
-    if (collective_.is_personalized()) return in_input(block % collective_.ranks());
-    return in_place_ ? in_output(block) : Location{Memory::input, 0};
+    if (operation == scatter || operation == reduce_scatter) return location_in_input(block);
+    if (collective_.is_personalized()) return location_in_input(block % collective_.ranks());
+    return in_place_ ? location_in_output(block) : Location{Memory::input, 0};
 }
 
 std::optional<Location> BlockLayout::final_location(std::uint64_t block) const {
     const Operation operation = collective_.operation();
     if (!has_result_ || !collective_.has_finally(rank_, block)) return std::nullopt;
-    if (is_on_one_vector(operation)) return Location{Memory::output, offset_before(block)};
+    if (is_in_one_vector(operation)) return Location{Memory::output, offset_before(block)};
     if (operation == scatter && in_place_) return initial_location(block);
     if (operation == scatter || operation == reduce_scatter) return Location{Memory::output, 0};
-    return in_output(collective_.is_personalized() ? block / collective_.ranks() : block);
+    return location_in_output(collective_.is_personalized() ? block / collective_.ranks() : block);
 }
 
 }  // namespace topoloom

@@ -19,20 +19,20 @@ struct BlockCounts {
     [[nodiscard]] bool empty() const { return units.empty(); }
 };
 
-/// The blocks of a collective in the buffer layout of MPI, in units:
+/// Where the blocks of a collective are in buffers laid out as in MPI, in units:
 ///   broadcast: input and output are the same memory.
 ///   reduce, all-reduce, scan: the blocks are pieces of one vector.
 ///   others: one block per rank, contiguous unless counts and offsets are passed.
 class BlockLayout {
    public:
-    /// in_place: the input is in the output buffer, at the location of the result: a rank's own block for
-    /// gather and all-gather, its share for reductions. For scatter, the root's own block stays in the input.
+    /// in_place: the input is in the output buffer, where the result will be: a rank's own block for gather
+    /// and all-gather, its contribution for reductions. For scatter, the root's own block stays in the input.
     /// Not supported for all-to-all and reduce-scatter, whose results would overwrite data not yet sent.
     BlockLayout(Collective collective, Rank rank, bool in_place = false);
-    /// Blocks of different sizes. `input` applies if the rank has a block for every rank (as in scatter and
-    /// reduce-scatter), `output` if it receives a block from every rank; otherwise only the rank's own entry
-    /// is used. Sizes of blocks that a rank neither sends nor receives are unknown, so only direct schedules
-    /// work.
+    /// Blocks of different sizes. Uses all entries of `input` if the rank has a block for every rank, as in
+    /// scatter and reduce-scatter; otherwise only the rank's own entry. Uses all entries of `output` if the
+    /// rank receives a block from every rank; otherwise only its own entry. Sizes of blocks that a rank
+    /// neither sends nor receives are unknown, so only direct schedules work.
     BlockLayout(Collective collective, Rank rank, BlockCounts input, BlockCounts output,
                 bool in_place = false);
 
@@ -42,10 +42,11 @@ class BlockLayout {
     [[nodiscard]] BlockLayout without_result() const;
     /// Throws Error for a block of unknown size.
     [[nodiscard]] std::int64_t units(std::uint64_t block) const;
-    /// The location of a block, or of the rank's share: before the first round, and of the result.
+    /// The location of a block, or of the rank's contribution, before the first round; and of the result,
+    /// after the last round.
     [[nodiscard]] std::optional<Location> initial_location(std::uint64_t block) const;
     [[nodiscard]] std::optional<Location> final_location(std::uint64_t block) const;
-    /// Calls visit(block) for each block with a final location.
+    /// Calls visit(block) for each block that has a final location on this rank.
     template <class Visit>
     void for_each_final_block(const Visit& visit) const {
         const std::uint64_t ranks = collective_.ranks();
@@ -61,8 +62,8 @@ class BlockLayout {
     }
 
    private:
-    [[nodiscard]] Location in_input(std::uint64_t index) const;
-    [[nodiscard]] Location in_output(std::uint64_t index) const;
+    [[nodiscard]] Location location_in_input(std::uint64_t index) const;
+    [[nodiscard]] Location location_in_output(std::uint64_t index) const;
     [[nodiscard]] std::int64_t offset_before(std::uint64_t block) const {
         return collective_.bytes_of(0, block).value;
     }

@@ -12,7 +12,7 @@ namespace topoloom {
 namespace {
 
 /// The last round in which the rank sends, plus one.
-std::uint64_t rounds_with_sends(const AnySchedule& schedule, Rank rank) {
+std::uint64_t find_end_of_sends(const AnySchedule& schedule, Rank rank) {
     for (std::uint64_t round = schedule.rounds(); round > 0; --round) {
         bool sends = false;
         schedule.sends(rank, round - 1, [&](Rank, Bytes) { sends = true; });
@@ -23,7 +23,7 @@ std::uint64_t rounds_with_sends(const AnySchedule& schedule, Rank rank) {
 
 RankProgram compile_schedule(const AnySchedule& schedule, const BlockLayout& layout, bool in_rank_order) {
     const Rank rank = layout.rank();
-    const std::uint64_t sending = rounds_with_sends(schedule, rank);
+    const std::uint64_t sending = find_end_of_sends(schedule, rank);
     ProgramBuilder builder(layout, in_rank_order);
     std::vector<std::uint64_t> blocks;
     const auto list = [&](Rank from, Rank to, std::uint64_t round) {
@@ -41,7 +41,7 @@ RankProgram compile_schedule(const AnySchedule& schedule, const BlockLayout& lay
             builder.receive(from, blocks, schedule.transfer(round));
         });
         builder.end_round(schedule.transfer(round), round + 1 < sending);
-        if (has_barrier(schedule, round)) builder.barrier();
+        if (has_barrier(schedule, round)) builder.add_barrier();
     }
     return builder.finish();
 }

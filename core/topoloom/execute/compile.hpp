@@ -8,23 +8,24 @@
 
 namespace topoloom {
 
-/// The order in which operands may be reduced.
+/// The order in which contributions may be reduced.
 enum class OperandOrder {
     any,     ///< any order, for commutative operators
     by_rank  ///< the share of lower ranks is the left operand; the schedule has to keep this order
 };
 
-/// Compiles the program of the layout's rank. Blocks and ranks of the layout must match the schedule's
-/// collective; block sizes are those of the layout. Contiguous data are sent and received in place. Messages
-/// are those of the schedule, without empty ones, which both ends can predict; barriers use empty messages.
+/// Compiles the program of the layout's rank. The layout must have the same blocks and ranks as the
+/// schedule's collective; block sizes are those of the layout. Contiguous data are sent and received in
+/// place. Messages are those of the schedule. Empty messages are left out, because both ends know that they
+/// are empty; barriers send them.
 ///
 /// Throws Error for by_rank with a schedule that does not support rank order, and for blocks of unknown size.
 /// O(messages + blocks of the rank); O(all blocks of all ranks) for by_rank.
 [[nodiscard]] RankProgram compile(const AnySchedule& schedule, const BlockLayout& layout,
                                   OperandOrder operands = OperandOrder::any);
 
-/// Whether the schedule combines only contributions of adjacent rank ranges, so that the operator may be
-/// non-commutative. O(all blocks of all ranks) for more than one round.
+/// Whether the schedule combines only contributions of adjacent ranges of ranks. Then the operator need not
+/// be commutative. O(all blocks of all ranks) for more than one round.
 [[nodiscard]] bool keeps_rank_order(const AnySchedule& schedule);
 
 }  // namespace topoloom

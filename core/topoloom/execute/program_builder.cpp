@@ -66,7 +66,7 @@ ProgramBuilder::BlockState& ProgramBuilder::state_of(std::uint64_t block) {
         at->second.gone = !first;
     }
     if (at->second.gone)
-        fail("rank ", layout_.rank().value, " has no block ", block, " when it is to send it");
+        fail("rank ", layout_.rank().value, " must send block ", block, " but does not have it");
     return at->second;
 }
 
@@ -84,9 +84,9 @@ std::int64_t ProgramBuilder::units_of(std::span<const std::uint64_t> blocks) con
     return sum;
 }
 
-/// Data without reduction are copied to their final location while the first messages are in flight.
+/// Blocks that are not reduced are copied to their final locations while the first messages are in flight.
 void ProgramBuilder::begin_round() {
-    scratch_.reuse();
+    scratch_.free_released();
     if (has_begun_ || layout_.collective().reduces()) return;
     has_begun_ = true;
     layout_.for_each_final_block([&](std::uint64_t block) {
@@ -145,7 +145,7 @@ bool ProgramBuilder::fits_final_location(std::span<const std::uint64_t> blocks) 
 }
 
 /// Chooses the location of a received message.
-Location ProgramBuilder::receive_location(const Received& message, Scratch::Area& area) {
+Location ProgramBuilder::receive_location(const ReceivedMessage& message, Scratch::Area& area) {
     const std::int64_t units = units_of(message.blocks);
     Location at;
     area = Scratch::none;
@@ -161,16 +161,16 @@ Location ProgramBuilder::receive_location(const Received& message, Scratch::Area
     return at;
 }
 
-/// Whether the message may be received at the final location: only if the own share is still in the input;
-/// otherwise the message would overwrite a sum.
-bool ProgramBuilder::is_final_location_free(const Received& message) {
+/// Whether the message may be received at the final location. A contribution may be only if the rank's own
+/// one is still in the input; else it would overwrite a sum.
+bool ProgramBuilder::is_final_location_free(const ReceivedMessage& message) {
     if (message.transfer != Transfer::combine) return true;
     return !is_from_below(message.from) && std::ranges::all_of(message.blocks, [&](std::uint64_t block) {
         return layout_.units(block) == 0 || state_of(block).at.memory == Memory::input;
     });
 }
 
-void ProgramBuilder::store_blocks(const Received& message) {
+void ProgramBuilder::store_blocks(const ReceivedMessage& message) {
     Scratch::Area area;
     Location at = receive_location(message, area);
     for (const std::uint64_t block : message.blocks) {
@@ -183,7 +183,7 @@ void ProgramBuilder::store_blocks(const Received& message) {
     }
 }
 
-void ProgramBuilder::reduce_shares(const Received& message) {
+void ProgramBuilder::reduce_shares(const ReceivedMessage& message) {
     Scratch::Area area;
     Location at = receive_location(message, area);
     for (const std::uint64_t block : message.blocks) {
@@ -202,7 +202,7 @@ void ProgramBuilder::reduce_shares(const Received& message) {
     }
 }
 
-/// Moves the share from the input to a writable location.
+/// Copies the rank's contribution from the input to a writable location.
 void ProgramBuilder::make_writable(std::uint64_t block) {
     const std::optional<Location> last = layout_.final_location(block);
     const std::int64_t units = layout_.units(block);
@@ -216,7 +216,7 @@ void ProgramBuilder::make_writable(std::uint64_t block) {
     append_operation(after_, {false, input, state_of(block).at, units});
 }
 
-void ProgramBuilder::reduce_prefix(const Received& message, bool needs_total) {
+void ProgramBuilder::reduce_prefix(const ReceivedMessage& message, bool needs_total) {
     const std::int64_t units = layout_.units(0);
     const Scratch::Area area = scratch_.allocate(units);
     const Location at = scratch_.location(area);
@@ -245,7 +245,7 @@ void ProgramBuilder::end_round(Transfer transfer, bool sends_again) {
     sent_.clear();
     use_final_locations();
     if (in_rank_order_) sort_by_nearness();
-    for (const Received& message : received_) {
+    for (const ReceivedMessage& message : received_) {
         if (is_scan(layout_.collective().operation())) {
             reduce_prefix(message, sends_again);
         } else if (transfer == Transfer::combine) {
@@ -258,7 +258,7 @@ void ProgramBuilder::end_round(Transfer transfer, bool sends_again) {
     close_round();
 }
 
-/// From now on, sends blocks that `meanwhile` has copied from their final location.
+/// From now on, the blocks that `meanwhile` has copied are sent from their final locations.
 void ProgramBuilder::use_final_locations() {
     for (const std::uint64_t block : moving_to_final_) {
         const auto at = states_.find(block);
@@ -269,17 +269,17 @@ void ProgramBuilder::use_final_locations() {
 
 bool ProgramBuilder::is_from_below(Rank from) const { return in_rank_order_ && from < layout_.rank(); }
 
-/// Sorts lower ranks first, nearest first, then higher ranks, nearest first: each extends one end of the
-/// range.
+/// Sorts received messages: those of lower ranks first, then those of higher ranks, in both cases nearest
+/// first. Each contribution then extends the reduced range at one end.
 void ProgramBuilder::sort_by_nearness() {
-    std::ranges::sort(received_, [&](const Received& a, const Received& b) {
+    std::ranges::sort(received_, [&](const ReceivedMessage& a, const ReceivedMessage& b) {
         const bool a_below = is_from_below(a.from), b_below = is_from_below(b.from);
         if (a_below != b_below) return a_below;
         return a_below ? a.from > b.from : a.from < b.from;
     });
 }
 
-/// Omits rounds in which this rank does nothing.
+/// Adds the round to the program, unless this rank does nothing in it.
 void ProgramBuilder::close_round() {
     if (before_.empty() && receives_.empty() && sends_.empty() && meanwhile_.empty() && after_.empty())
         return;
@@ -292,7 +292,7 @@ void ProgramBuilder::close_round() {
     program_.rounds.push_back(round);
 }
 
-void ProgramBuilder::barrier() {
+void ProgramBuilder::add_barrier() {
     const std::size_t ranks = layout_.collective().ranks();
     for (std::size_t step = 1; step < ranks; step *= 2) {
         receives_.push_back({layout_.collective().rank_at_distance(layout_.rank(), ranks - step), {}, 0});
@@ -313,7 +313,7 @@ RankProgram ProgramBuilder::finish() {
                 after_, {false, state_of(block).at, *layout_.final_location(block), layout_.units(block)});
         });
     }
-    // The operations after the last round are at the end of the list.
+    // The last round's operations `after` are at the end of the list, so new ones extend them.
     program_.rounds.back().after.end = append_slice(program_.operations, after_).end;
     program_.scratch_units = scratch_.units();
     return std::move(program_);

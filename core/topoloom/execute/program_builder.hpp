@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Builds the program of a rank round by round; tracks the location of every block and allocates scratch memory.
+// Builds the program of a rank round by round; tracks the location of every block and allocates scratch
+// memory.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ namespace topoloom {
 /// Call begin_round(), send() and receive(), and end_round() for each round; at the end, finish().
 class ProgramBuilder {
    public:
-    /// With `in_rank_order`, the share of lower ranks is the left operand.
+    /// With `in_rank_order`, contributions of lower ranks are left operands.
     ProgramBuilder(const BlockLayout& layout, bool in_rank_order);
 
     void begin_round();
@@ -26,7 +27,7 @@ class ProgramBuilder {
     /// `sends_again`: whether the rank sends in a later round.
     void end_round(Transfer transfer, bool sends_again);
     /// Adds a dissemination barrier of empty messages.
-    void barrier();
+    void add_barrier();
     [[nodiscard]] RankProgram finish();
 
    private:
@@ -35,7 +36,7 @@ class ProgramBuilder {
         Scratch::Area area = Scratch::none;
         bool gone = false;
     };
-    struct Received {
+    struct ReceivedMessage {
         Rank from;
         std::vector<std::uint64_t> blocks;
         Transfer transfer;
@@ -44,13 +45,13 @@ class ProgramBuilder {
     BlockState& state_of(std::uint64_t block);
     void set_location(std::uint64_t block, const BlockState& where);
     void use_final_locations();
-    void store_blocks(const Received& message);
-    void reduce_shares(const Received& message);
-    void reduce_prefix(const Received& message, bool needs_total);
+    void store_blocks(const ReceivedMessage& message);
+    void reduce_shares(const ReceivedMessage& message);
+    void reduce_prefix(const ReceivedMessage& message, bool needs_total);
     void make_writable(std::uint64_t block);
-    Location receive_location(const Received& message, Scratch::Area& area);
+    Location receive_location(const ReceivedMessage& message, Scratch::Area& area);
     [[nodiscard]] bool fits_final_location(std::span<const std::uint64_t> blocks) const;
-    [[nodiscard]] bool is_final_location_free(const Received& message);
+    [[nodiscard]] bool is_final_location_free(const ReceivedMessage& message);
     [[nodiscard]] bool is_from_below(Rank from) const;
     [[nodiscard]] std::int64_t units_of(std::span<const std::uint64_t> blocks) const;
     void sort_by_nearness();
@@ -58,17 +59,17 @@ class ProgramBuilder {
 
     const BlockLayout& layout_;
     bool in_rank_order_;
-    bool signals_;  // whether empty messages are sent (barrier)
+    bool signals_;  // whether empty messages are sent, as in barriers
     RankProgram program_;
-    std::unordered_map<std::uint64_t, BlockState> states_;  // blocks that left their initial location
+    std::unordered_map<std::uint64_t, BlockState> states_;  // blocks that were sent, received or moved
     Scratch scratch_;
-    bool has_begun_ = false;   // whether the copies to final locations were added
+    bool has_begun_ = false;   // whether the copies to final locations are in the program
     bool has_prefix_ = false;  // for scans: whether the output contains a prefix
 
     // State of the current round.
     std::vector<LocalOperation> before_, meanwhile_, after_;
     std::vector<BufferMessage> receives_, sends_;
-    std::vector<Received> received_;
+    std::vector<ReceivedMessage> received_;
     std::vector<std::uint64_t> sent_;
     std::vector<std::uint64_t> moving_to_final_;  // blocks that `meanwhile` copies to their final location
 };

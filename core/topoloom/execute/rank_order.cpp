@@ -10,25 +10,26 @@ namespace topoloom {
 namespace {
 
 /// The ranks whose contributions a sum contains: [begin, end).
-struct Interval {
+struct RankInterval {
     std::uint32_t begin = 0, end = 0;
 };
 
-struct Share {
+struct Contribution {
     Rank from;
     std::uint64_t block;
-    Interval ranks;
+    RankInterval ranks;
 };
 
-/// Extends the sums by the shares of a round, nearest first. Returns false if a share is not adjacent.
-bool add_shares(std::vector<Share>& shares, Rank to, std::vector<Interval>& own) {
-    std::ranges::sort(shares, [&](const Share& a, const Share& b) {
+/// Extends the sums by the contributions received in a round, nearest first. Returns false if one is not
+/// adjacent to its sum.
+bool extend_sums(std::vector<Contribution>& shares, Rank to, std::vector<RankInterval>& own) {
+    std::ranges::sort(shares, [&](const Contribution& a, const Contribution& b) {
         const bool a_below = a.from < to, b_below = b.from < to;
         if (a_below != b_below) return a_below;
         return a_below ? a.from > b.from : a.from < b.from;
     });
-    for (const Share& share : shares) {
-        Interval& sum = own[share.block];
+    for (const Contribution& share : shares) {
+        RankInterval& sum = own[share.block];
         if (share.from < to ? share.ranks.end != sum.begin : share.ranks.begin != sum.end) return false;
         sum = {std::min(sum.begin, share.ranks.begin), std::max(sum.end, share.ranks.end)};
     }
@@ -36,12 +37,12 @@ bool add_shares(std::vector<Share>& shares, Rank to, std::vector<Interval>& own)
 }
 
 bool combines_adjacent_ranges(const AnySchedule& schedule) {
-    if (schedule.rounds() <= 1) return true;  // all shares are sent directly, at once
+    if (schedule.rounds() <= 1) return true;  // all contributions arrive at once, directly from their ranks
     const Collective& collective = schedule.collective();
-    std::vector<std::vector<Interval>> sums(collective.ranks());
+    std::vector<std::vector<RankInterval>> sums(collective.ranks());
     for (const Rank rank : ids<Rank>(sums.size()))
-        sums[rank.value].assign(collective.block_count(), Interval{rank.value, rank.value + 1});
-    std::vector<std::vector<Share>> arriving(sums.size());
+        sums[rank.value].assign(collective.block_count(), RankInterval{rank.value, rank.value + 1});
+    std::vector<std::vector<Contribution>> arriving(sums.size());
     for (std::uint64_t round = 0; round < schedule.rounds(); ++round) {
         for (const Rank from : ids<Rank>(sums.size())) {
             schedule.sends(from, round, [&](Rank to, Bytes) {
@@ -51,11 +52,11 @@ bool combines_adjacent_ranges(const AnySchedule& schedule) {
             });
         }
         for (const Rank to : ids<Rank>(sums.size())) {
-            std::vector<Share>& shares = arriving[to.value];
+            std::vector<Contribution>& shares = arriving[to.value];
             if (schedule.transfer(round) == Transfer::combine) {
-                if (!add_shares(shares, to, sums[to.value])) return false;
+                if (!extend_sums(shares, to, sums[to.value])) return false;
             } else {
-                for (const Share& share : shares) sums[to.value][share.block] = share.ranks;
+                for (const Contribution& share : shares) sums[to.value][share.block] = share.ranks;
             }
             shares.clear();
         }

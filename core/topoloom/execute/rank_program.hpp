@@ -49,7 +49,7 @@ struct ProgramRound {
     Slice before, receives, sends, meanwhile, after;
 };
 
-/// The part of one rank in a schedule; see compile(). The input is never written. Messages between two ranks
+/// What one rank does in a schedule; see compile(). The input is never written. Messages between two ranks
 /// match in the order in which they are started.
 struct RankProgram {
     std::vector<ProgramRound> rounds;

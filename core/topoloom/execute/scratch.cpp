@@ -9,7 +9,7 @@ Scratch::Area Scratch::allocate(std::int64_t units) {
     std::int64_t offset = 0;
     auto at = used_.begin();
     for (; at != used_.end(); ++at) {
-        const Extent& next = areas_[*at];
+        const ScratchArea& next = areas_[*at];
         if (next.offset - offset >= units) break;
         offset = next.offset + next.units;
     }
@@ -20,7 +20,7 @@ Scratch::Area Scratch::allocate(std::int64_t units) {
     return area;
 }
 
-void Scratch::reuse() {
+void Scratch::free_released() {
     std::erase_if(used_, [&](Area area) { return areas_[area].holders == 0; });
 }
 

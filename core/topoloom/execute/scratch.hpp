@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Allocates scratch memory at compile time of a program.
+// Allocates scratch memory while a program is compiled.
 #pragma once
 
 #include <cstddef>
@@ -10,28 +10,29 @@
 
 namespace topoloom {
 
-/// A first-fit allocator. reuse() frees released memory; until then, messages in flight may use it.
+/// A first-fit allocator. Released areas are freed only by free_released(), because messages in flight may
+/// still use them.
 class Scratch {
    public:
     using Area = std::uint32_t;
     static constexpr Area none = no_index;
 
-    /// Allocates an area. The next reuse() frees the area unless retain() was called.
+    /// Allocates an area. The next free_released() frees the area unless retain() was called.
     Area allocate(std::int64_t units);
     [[nodiscard]] Location location(Area area) const { return {Memory::scratch, areas_[area].offset}; }
     void retain(Area area) { ++areas_[area].holders; }
     void release(Area area) { --areas_[area].holders; }
-    void reuse();
+    void free_released();
     [[nodiscard]] std::int64_t units() const { return units_; }
 
    private:
-    struct Extent {
+    struct ScratchArea {
         std::int64_t offset, units;
         std::uint32_t holders = 0;
     };
 
-    std::vector<Extent> areas_;  // all areas ever allocated, including freed ones
-    std::vector<Area> used_;     // by offset
+    std::vector<ScratchArea> areas_;  // all areas ever allocated, including freed ones
+    std::vector<Area> used_;          // by offset
     std::int64_t units_ = 0;
 };
 

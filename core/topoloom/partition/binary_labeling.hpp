@@ -11,10 +11,10 @@
 
 namespace topoloom::partition {
 
-/// Labels all vertices 0 or 1. An edge costs its weight, which may be negative, if its ends differ; a vertex
-/// costs its bias if its label is 1. Vertices of mass 0 stay 0. Starts with all 0 and continues through
-/// losing flips as in Kernighan and Lin (Bell Syst. Tech. J. 49 (1970)), because the first flips of a group
-/// often lose. O(edges log vertices) per pass.
+/// Labels all vertices 0 or 1. An edge whose ends have different labels costs its weight, which may be
+/// negative; a vertex with label 1 costs its bias. Vertices of mass 0 stay 0. Starts with all labels 0. Flips
+/// labels even at a loss, as in Kernighan and Lin (Bell Syst. Tech. J. 49 (1970)), because the first flips of
+/// a group often lose. O(edges log vertices) per pass.
 class BinaryLabeling {
    public:
     BinaryLabeling(const WeightedGraph& graph, std::span<const std::int64_t> bias)

@@ -15,9 +15,9 @@ namespace {
 using Capacity = std::array<std::int64_t, 2>;
 
 /// The state of one level: a graph, its biases, and the split that is refined.
-class Split {
+class RefinedSplit {
    public:
-    Split(const WeightedGraph& graph, std::span<const std::int64_t> bias, const Capacity& capacity)
+    RefinedSplit(const WeightedGraph& graph, std::span<const std::int64_t> bias, const Capacity& capacity)
         : graph_(graph),
           bias_(bias),
           capacity_(capacity),
@@ -62,7 +62,7 @@ class Split {
     }
 
    private:
-    static constexpr std::uint32_t worth_a_list = 1000;  // vertices; smaller graphs are visited entirely
+    static constexpr std::uint32_t worth_a_list = 1000;  // in smaller graphs, all vertices count as border
 
     void recount() {
         mass_ = {0, 0};
@@ -109,7 +109,7 @@ class Split {
         }
     }
 
-    /// Adds the first `kept` moved vertices and their peers to the border.
+    /// Adds the first `kept` of the moved vertices, and their peers, to the border.
     void widen_border(std::size_t kept) {
         if (graph_.size() < worth_a_list) {
             border_ = id_list<Vertex>(graph_.size());
@@ -157,7 +157,7 @@ class Split {
         }
     }
 
-    /// The first unlocked vertex on side `wanted`, from `from` on with wrap-around.
+    /// The first unlocked vertex on side `wanted`, searching from `from` on and wrapping around.
     [[nodiscard]] Vertex find_unlocked(Vertex from, std::size_t wanted = 1) const {
         for (std::uint32_t i = from.value; i < from.value + graph_.size(); ++i) {
             const Vertex v{i < graph_.size() ? i : i - graph_.size()};
@@ -226,7 +226,7 @@ class Split {
     std::vector<char> side_;
     std::vector<std::int64_t> gain_;
     std::vector<char> locked_;
-    std::vector<Vertex> border_;  // border vertices, ascending; may contain others
+    std::vector<Vertex> border_;  // all border vertices and possibly others, ascending
     std::array<GainHeap, 2> heap_;
     std::vector<Vertex> moved_;
     std::vector<Vertex> passed_over_;
@@ -241,26 +241,26 @@ struct BisectionContext {
     const BisectionOptions& options;
     Meter* clock;
     int threads;
-    [[nodiscard]] bool is_late() const { return clock != nullptr && !clock->poll(); }
+    [[nodiscard]] bool is_out_of_time() const { return clock != nullptr && !clock->poll(); }
 };
 
-struct Level {
+struct CoarseLevel {
     WeightedGraph graph;
     std::vector<std::int64_t> bias;
-    std::vector<Vertex> coarse_of;  // coarse vertex of each vertex of the next finer level
+    std::vector<Vertex> coarse_of;  // by vertex of the next finer level: its coarse vertex
 };
 
 constexpr std::uint32_t small_enough = 60;  // largest number of vertices of the coarsest graph
 
-/// Builds successively coarser graphs, the coarsest last. If `side` is given, vertices on different sides are
-/// not joined, and `side` is coarsened too.
-std::vector<Level> build_levels(const WeightedGraph& graph, std::span<const std::int64_t> bias, Rng& rng,
-                                std::vector<char>* side, const BisectionContext& context) {
+/// Builds successively coarser graphs; the coarsest is last. If `side` is given, only vertices on the same
+/// side are joined, and `side` is replaced by the sides of the coarsest vertices.
+std::vector<CoarseLevel> build_levels(const WeightedGraph& graph, std::span<const std::int64_t> bias,
+                                      Rng& rng, std::vector<char>* side, const BisectionContext& context) {
     const std::int64_t mass = std::accumulate(graph.mass.begin(), graph.mass.end(), std::int64_t{0});
     const std::int64_t max_mass = std::max<std::int64_t>(1, mass / small_enough * 3 / 2);
-    std::vector<Level> levels;
+    std::vector<CoarseLevel> levels;
     const WeightedGraph* fine = &graph;
-    while (fine->size() > small_enough && !context.is_late()) {
+    while (fine->size() > small_enough && !context.is_out_of_time()) {
         std::vector<Part> label;
         if (side) label = parts_of_sides(*side);
         Coarsening step = coarsen(*fine, max_mass, Rng(rng.next(), rng.next()), label, context.options.window,
@@ -290,7 +290,7 @@ std::vector<char> split_from_random_starts(const WeightedGraph& graph, std::span
                                            Rng& rng, std::uint64_t& work) {
     const std::int64_t mass = std::accumulate(graph.mass.begin(), graph.mass.end(), std::int64_t{0});
     const std::int64_t both = capacity[0] + capacity[1];
-    // With spare capacity, tries proportional sides, and sides filled to capacity.
+    // With spare capacity, tries sides in proportion to their capacities, and each side filled to capacity.
     const double share =
         static_cast<double>(capacity[0]) / static_cast<double>(std::max<std::int64_t>(1, both));
     const std::array targets{static_cast<std::int64_t>(static_cast<double>(mass) * share + 0.5),
@@ -298,7 +298,7 @@ std::vector<char> split_from_random_starts(const WeightedGraph& graph, std::span
     std::vector<char> best;
     std::tuple<std::int64_t, std::int64_t> best_value;
     for (std::uint32_t start = 0; start < std::max(1U, options.starts); ++start) {
-        Split split(graph, bias, capacity);
+        RefinedSplit split(graph, bias, capacity);
         split.grow_side(both > mass ? targets[start % targets.size()] : targets[0], rng);
         split.refine(std::max(options.passes, 4U));
         work += split.work();
@@ -311,14 +311,14 @@ std::vector<char> split_from_random_starts(const WeightedGraph& graph, std::span
     return best;
 }
 
-/// Puts the first vertices on side 0. If numbers follow the structure, as rank numbers mostly do, this split
-/// is hard to beat.
+/// Puts the vertices with the lowest numbers on side 0. If vertex numbers follow the structure of the graph,
+/// as rank numbers mostly do, this split is hard to beat.
 std::vector<char> split_in_order(const WeightedGraph& graph, const Capacity& capacity) {
     const std::int64_t mass = std::accumulate(graph.mass.begin(), graph.mass.end(), std::int64_t{0});
     const double share = static_cast<double>(capacity[0]) /
                          static_cast<double>(std::max<std::int64_t>(1, capacity[0] + capacity[1]));
     const auto proportional = static_cast<std::int64_t>(static_cast<double>(mass) * share + 0.5);
-    // The capacity of side 0 has priority: if loads do not fit, the total may exceed both capacities.
+    // If loads do not fit, respects the capacity of side 0 and lets side 1 exceed its capacity.
     const std::int64_t target = std::min(std::max(proportional, mass - capacity[1]), capacity[0]);
     std::vector<char> side(graph.size(), 1);
     std::int64_t filled = 0;
@@ -344,20 +344,20 @@ Bisection bisect(const WeightedGraph& graph, std::span<const std::int64_t> bias,
     const BisectionContext context{options, clock, threads};
     Bisection result;
     for (std::uint32_t cycle = 0; cycle <= options.cycles; ++cycle) {
-        if (cycle > 0 && context.is_late()) return result;
+        if (cycle > 0 && context.is_out_of_time()) return result;
         std::vector<char> side = result.side;
-        const std::vector<Level> levels =
+        const std::vector<CoarseLevel> levels =
             build_levels(graph, bias, rng, cycle > 0 ? &side : nullptr, context);
-        if (cycle == 0 && context.is_late())
+        if (cycle == 0 && context.is_out_of_time())
             return refine_bisection(graph, bias, capacity, split_in_order(graph, capacity), 0);
         for (std::size_t i = levels.size() + 1; i-- > 0;) {
             const WeightedGraph& level = i == 0 ? graph : levels[i - 1].graph;
             const std::span<const std::int64_t> level_bias = i == 0 ? bias : levels[i - 1].bias;
             if (i == levels.size() && cycle == 0)
                 side = split_from_random_starts(level, level_bias, capacity, options, rng, result.work);
-            // Always refines the finest level, because only there capacities can be met exactly.
-            if (i == 0 || !context.is_late()) {
-                Split split(level, level_bias, capacity);
+            // Refines the finest level even if time is up, because only there capacities can be met exactly.
+            if (i == 0 || !context.is_out_of_time()) {
+                RefinedSplit split(level, level_bias, capacity);
                 split.assign_sides(side);
                 split.refine(options.passes);
                 result.work += split.work();
@@ -369,10 +369,10 @@ Bisection bisect(const WeightedGraph& graph, std::span<const std::int64_t> bias,
         }
         result.side = std::move(side);
     }
-    if (context.is_late()) return result;
+    if (context.is_out_of_time()) return result;
     const std::vector<char> order = split_in_order(graph, capacity);
     if (options.order_limit > 0) {
-        Split split(graph, bias, capacity);
+        RefinedSplit split(graph, bias, capacity);
         split.assign_sides(order);
         if (split.cost() / options.order_limit > result.cost) return result;
     }
@@ -386,7 +386,7 @@ Bisection bisect(const WeightedGraph& graph, std::span<const std::int64_t> bias,
 Bisection refine_bisection(const WeightedGraph& graph, std::span<const std::int64_t> bias,
                            std::array<std::int64_t, 2> capacity, const std::vector<char>& side,
                            std::uint32_t passes) {
-    Split split(graph, bias, capacity);
+    RefinedSplit split(graph, bias, capacity);
     split.assign_sides(side);
     split.refine(passes);
     return {split.sides(), split.cost(), split.excess(), split.work()};

@@ -17,23 +17,24 @@ struct BisectionOptions {
     std::uint32_t starts = 4;  // initial bisections of the coarsest graph
     std::uint32_t passes = 2;  // maximum refinement passes per level
     std::uint32_t cycles = 0;  // V-cycles after the first
-    /// Also tries the split by vertex number if its cut is at most this many times as large; 0: always.
+    /// Also refines the split by vertex number, if its cut is at most this many times that of the split
+    /// found; 0: always.
     std::uint32_t order_limit = 0;
     std::uint32_t window = 0;  // see coarsen()
 };
 
-/// A bisection and its cost: the weight of cut edges plus the bias of vertices on side 1.
+/// A bisection and its cost: the total weight of cut edges plus the total bias of vertices on side 1.
 struct Bisection {
     std::vector<char> side;
     std::int64_t cost = 0;
-    std::int64_t excess = 0;  // mass beyond the capacities; 0 if unit masses permit
+    std::int64_t excess = 0;  // mass beyond the capacities; always 0 if all masses are 1
     std::uint64_t work = 0;   // moves evaluated
 };
 
-/// `bias[v]`: additional cost of v on side 1; empty: none. The capacities must hold the total mass. If the
-/// clock runs out, returns early with a bisection that respects the capacities. Does not charge work to the
-/// clock. The result does not depend on the number of threads. Karypis, Kumar, SIAM J. Sci. Comput. 20
-/// (1998); Fiduccia, Mattheyses, DAC 1982. About O(edges).
+/// `bias[v]` is the additional cost of v on side 1; empty: no costs. The capacities must sum to at least the
+/// total mass. If the clock runs out, returns early with a bisection that respects the capacities. Charges no
+/// work to the clock. The result does not depend on the number of threads. Karypis, Kumar, SIAM J. Sci.
+/// Comput. 20 (1998); Fiduccia, Mattheyses, DAC 1982. About O(edges).
 [[nodiscard]] Bisection bisect(const WeightedGraph& graph, std::span<const std::int64_t> bias,
                                std::array<std::int64_t, 2> capacity, const BisectionOptions& options, Rng rng,
                                Meter* clock = nullptr, int threads = 1);
@@ -43,7 +44,7 @@ struct Bisection {
                                          std::array<std::int64_t, 2> capacity, const std::vector<char>& side,
                                          std::uint32_t passes);
 
-/// Converts sides to parts 0 and 1.
+/// Converts the sides of vertices to parts 0 and 1.
 [[nodiscard]] std::vector<Part> parts_of_sides(std::span<const char> side);
 
 }  // namespace topoloom::partition

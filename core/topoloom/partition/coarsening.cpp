@@ -13,7 +13,7 @@ namespace topoloom::partition {
 
 namespace {
 
-/// Assigns all vertices to numbered clusters.
+/// Assigns every vertex to one of the numbered clusters.
 class Clusterer {
    public:
     Clusterer(const WeightedGraph& graph, std::int64_t max_mass, std::span<const Part> label,
@@ -37,7 +37,8 @@ class Clusterer {
     [[nodiscard]] const std::vector<std::int64_t>& masses() const { return mass_; }
 
    private:
-    /// Inside a window, low-degree vertices come first because they have the fewest choices; ties are random.
+    /// The order in which vertices are visited. In each window, low-degree vertices come first, because they
+    /// have the fewest choices; ties are random.
     std::vector<Vertex> make_visiting_order(Rng rng) const {
         std::vector<Vertex> order = id_list<Vertex>(graph_.size());
         std::vector<Vertex> sorted(order.size());
@@ -46,12 +47,12 @@ class Clusterer {
             const auto [begin, end] = windows[i];
             const std::span<Vertex> some(order.data() + begin, end - begin);
             rng.shuffle(some);
-            sort_by_class(some, std::span(sorted.data() + begin, some.size()));
+            sort_by_degree(some, std::span(sorted.data() + begin, some.size()));
         }
         return sorted;
     }
 
-    void sort_by_class(std::span<const Vertex> order, std::span<Vertex> sorted) const {
+    void sort_by_degree(std::span<const Vertex> order, std::span<Vertex> sorted) const {
         constexpr std::uint32_t classes = 32;
         const auto class_of = [&](Vertex v) { return std::min(classes - 1, graph_.degree(v)); };
         std::array<std::uint32_t, classes + 1> begin{};
@@ -100,12 +101,13 @@ class Clusterer {
         }
     }
 
-    /// The maximum mass of a cluster that a third vertex may join.
+    /// The maximum mass of a cluster after v has joined it as the third or later vertex.
     [[nodiscard]] std::int64_t max_joined_mass(Vertex v) const {
         return std::min(max_mass_, 4 * std::max<std::int64_t>(1, graph_.mass[v.value]));
     }
 
-    /// Joins two vertices without a partner if they prefer the same neighbor or have no neighbor.
+    /// Joins v with an unmatched vertex that prefers the same neighbor or, like v, has no neighbor. If there
+    /// is none, v waits for one.
     void join_with_waiting(Vertex v, Vertex favorite) {
         Vertex& other = favorite == Vertex::none ? waiting_isolated_ : waiting_[favorite.value];
         if (favorite == Vertex::none && !label_.empty()) return;
@@ -134,17 +136,17 @@ class Clusterer {
     std::span<const Part> label_;
     std::uint32_t window_;
     std::vector<Vertex> cluster_;  // cluster of each vertex
-    std::vector<Vertex> waiting_;  // by neighbor: an unmatched vertex that prefers it
+    std::vector<Vertex> waiting_;  // by vertex: an unmatched neighbor that prefers it
     Vertex waiting_isolated_ = Vertex::none;
     std::vector<std::int64_t> mass_;  // by cluster
 };
 
-/// The vertices grouped by cluster, and the begin of each cluster.
-struct Members {
+/// The vertices, sorted by cluster, and the index at which each cluster begins.
+struct ClusterMembers {
     std::vector<std::uint32_t> begin;
     std::vector<Vertex> vertex;
 
-    Members(const std::vector<Vertex>& coarse_of, std::uint32_t clusters)
+    ClusterMembers(const std::vector<Vertex>& coarse_of, std::uint32_t clusters)
         : begin(clusters + 1, 0), vertex(coarse_of.size()) {
         for (const Vertex c : coarse_of) ++begin[c.value + 1];
         std::partial_sum(begin.begin(), begin.end(), begin.begin());
@@ -153,24 +155,24 @@ struct Members {
     }
 };
 
-/// Consecutive rows of a graph in compressed form.
-struct Rows {
+/// Consecutive rows of a graph in compressed sparse row form.
+struct GraphRows {
     BigVector<std::uint32_t> end;
     BigVector<Vertex> peer;
     BigVector<std::int64_t> weight;
 };
 
 /// Builds the rows of a range of clusters, summing parallel edges.
-Rows sum_cluster_rows(const WeightedGraph& fine, const std::vector<Vertex>& coarse_of, const Members& members,
-                      const Chunk& chunk) {
-    Rows rows;
+GraphRows sum_cluster_rows(const WeightedGraph& fine, const std::vector<Vertex>& coarse_of,
+                           const ClusterMembers& members, const Chunk& chunk) {
+    GraphRows rows;
     rows.end.reserve(chunk.end - chunk.begin);
     std::size_t edges = 0;
     for (std::uint32_t i = members.begin[chunk.begin]; i < members.begin[chunk.end]; ++i)
         edges += fine.degree(members.vertex[i]);
     rows.peer.reserve(edges * 2 / 3);
     rows.weight.reserve(edges * 2 / 3);
-    std::vector<std::uint32_t> entry(members.begin.size() - 1, no_index);  // of each peer in this row
+    std::vector<std::uint32_t> entry(members.begin.size() - 1, no_index);  // by peer: its index in this row
     for (auto c = static_cast<std::uint32_t>(chunk.begin); c < chunk.end; ++c) {
         const auto row = static_cast<std::uint32_t>(rows.peer.size());
         for (std::uint32_t i = members.begin[c]; i < members.begin[c + 1]; ++i) {
@@ -194,10 +196,10 @@ Rows sum_cluster_rows(const WeightedGraph& fine, const std::vector<Vertex>& coar
 
 WeightedGraph contract(const WeightedGraph& fine, const std::vector<Vertex>& coarse_of,
                        const std::vector<std::int64_t>& masses, int threads) {
-    const Members members(coarse_of, static_cast<std::uint32_t>(masses.size()));
-    // Few chunks, because each has a table of all clusters.
+    const ClusterMembers members(coarse_of, static_cast<std::uint32_t>(masses.size()));
+    // Uses few chunks, because each needs a table of all clusters.
     const Chunks chunks(masses.size(), std::max<std::size_t>(1U << 14, masses.size() / 16));
-    std::vector<Rows> rows(chunks.size());
+    std::vector<GraphRows> rows(chunks.size());
     parallel_for(chunks.size(), threads, [&](std::size_t i, int) {
         rows[i] = sum_cluster_rows(fine, coarse_of, members, chunks[i]);
     });
@@ -210,11 +212,11 @@ WeightedGraph contract(const WeightedGraph& fine, const std::vector<Vertex>& coa
         return coarse;
     }
     std::size_t edges = 0;
-    for (const Rows& some : rows) edges += some.peer.size();
+    for (const GraphRows& some : rows) edges += some.peer.size();
     coarse.first.reserve(masses.size() + 1);
     coarse.peer.reserve(edges);
     coarse.weight.reserve(edges);
-    for (Rows& some : rows) {
+    for (GraphRows& some : rows) {
         const auto before = static_cast<std::uint32_t>(coarse.peer.size());
         for (const std::uint32_t end : some.end) coarse.first.push_back(before + end);
         coarse.peer.insert(coarse.peer.end(), some.peer.begin(), some.peer.end());

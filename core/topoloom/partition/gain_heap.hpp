@@ -9,8 +9,8 @@
 
 namespace topoloom::partition {
 
-/// An addressable 4-ary heap. Among equal gains the last changed comes first, which keeps a search local (Hagen,
-/// Huang, Kahng, IEEE TCAD 16 (1997)). All changes O(log size).
+/// An addressable 4-ary heap. Among vertices of equal gain, the one changed last comes first, which keeps a
+/// search local (Hagen, Huang, Kahng, IEEE TCAD 16 (1997)). Every change is O(log size).
 class GainHeap {
    public:
     explicit GainHeap(std::size_t vertices) : position_(vertices, no_index) {}

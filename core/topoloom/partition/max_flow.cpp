@@ -45,7 +45,7 @@ std::int64_t FlowNetwork::solve() {
     return value;
 }
 
-/// Computes levels breadth-first from the source; true if the sink is reachable.
+/// Computes levels by breadth-first search from the source. Returns whether the sink is reachable.
 bool FlowNetwork::find_levels() {
     const auto n = static_cast<std::uint32_t>(terminal_.size());
     level_.assign(n, unreached);

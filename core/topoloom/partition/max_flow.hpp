@@ -15,17 +15,18 @@ class FlowNetwork {
    public:
     /// Removes all edges and sets the number of vertices.
     void reset(std::uint32_t vertices);
-    /// Adds the cost of v on the sink side minus its cost on the source side; may be negative.
+    /// Adds to v's terminal cost: its cost on the sink side minus its cost on the source side, which may be
+    /// negative.
     void add_terminal(Vertex v, std::int64_t weight) { terminal_[v.value] += weight; }
     /// Adds an undirected edge of weight > 0.
     void add_edge(Vertex u, Vertex v, std::int64_t weight) { edges_.push_back({u, v, weight}); }
 
-    /// Computes a maximum flow by Dinic's algorithm (Soviet Math. Dokl. 11 (1970)). Returns the minimum over
-    /// all cuts of the weight of cut edges plus the terminal costs of vertices on the sink side.
+    /// Computes a maximum flow by Dinic's algorithm (Soviet Math. Dokl. 11 (1970)). Returns the cost of a
+    /// minimum cut: the weight of cut edges plus the terminal costs of vertices on the sink side.
     std::int64_t solve();
 
-    /// After solve(): 1 for vertices on the source side of every minimum cut, -1 for vertices on the sink
-    /// side of every minimum cut, else 0.
+    /// After solve(): 1 if v is on the source side of every minimum cut, -1 if it is on the sink side of
+    /// every minimum cut, else 0.
     [[nodiscard]] std::vector<signed char> sides();
 
     /// After solve(): calls visit(u) for every u that must be on the source side if v is on it.

@@ -9,8 +9,8 @@ namespace topoloom::partition {
 
 namespace {
 
-/// Builds rows on all cores. `visit(v, add)` calls add(peer, weight) for the edges of v; it is called twice
-/// and must repeat them exactly.
+/// Builds rows on all cores. visit(v, add) must call add(peer, weight) for each edge of v. It is called twice
+/// per vertex and must report the same edges in the same order.
 template <class Visit>
 void fill_rows(WeightedGraph& graph, std::size_t vertices, const Visit& visit, int threads) {
     const Chunks chunks(vertices, 8192);

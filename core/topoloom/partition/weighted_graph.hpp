@@ -31,13 +31,14 @@ struct WeightedGraph {
     }
 };
 
-/// Converts a symmetric communication graph. Edge weights are bytes shifted right by `shift`; edges of weight 0 are
-/// dropped. O(edges), on all cores.
+/// Makes a weighted graph from a symmetric communication graph. Edge weights are bytes shifted right by
+/// `shift`; edges of weight 0 are dropped. O(edges), on all cores.
 [[nodiscard]] WeightedGraph make_weighted_graph(const CommGraph& symmetric,
                                                 std::span<const std::int64_t> mass, int shift = 0,
                                                 int threads = 1);
 
-/// Permutes a graph: vertex i of the result is order[i]. Keeps the edge order within rows. O(edges), on all cores.
+/// Permutes a graph: vertex i of the result is order[i]. Keeps the edge order within rows. O(edges), on all
+/// cores.
 [[nodiscard]] WeightedGraph renumber_graph(const WeightedGraph& graph, std::span<const Vertex> order,
                                            int threads);
 

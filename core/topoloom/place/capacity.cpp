@@ -11,7 +11,7 @@ namespace topoloom {
 
 namespace {
 
-constexpr double exact_limit = 0x1.0p52;  // doubles represent integer sums up to this limit exactly
+constexpr double exact_limit = 0x1.0p52;  // up to this limit, doubles represent sums of integers exactly
 
 void check_sharing(const Sharing& sharing, std::size_t slot_count) {
     if (sharing.imbalance && !(std::isfinite(*sharing.imbalance) && *sharing.imbalance >= 0))
@@ -53,8 +53,8 @@ Capacity::Capacity(const CommGraph& graph, const Allocation& allocation, const S
         whole = whole && graph.load(u) == std::floor(graph.load(u));
     }
     whole = whole && total < exact_limit;
-    // A total of 2^40 units leaves headroom for sums; rounding then changes a slot's load by less than
-    // 10^-6 of it.
+    // Scaling the total to 2^40 units leaves headroom for sums; rounding then changes a slot's load by less
+    // than one part in 10^6.
     const double scale = whole || total == 0 ? 1.0 : 0x1.0p40 / total;
     mass_.reserve(ranks);
     for (const Rank u : ids<Rank>(ranks))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Capacities of slots: one rank per slot, or a load per slot if ranks outnumber slots.
+// Capacities of slots: one rank each, or a maximum load each if ranks outnumber slots.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,19 @@ namespace topoloom {
 
 /// How ranks may share slots. Default: one rank per slot.
 struct Sharing {
-    /// If ranks outnumber slots, a slot may hold (1 + imbalance) times its share of the load.
+    /// If ranks outnumber slots, a slot may hold up to (1 + imbalance) times an equal share of the load.
     std::optional<double> imbalance = std::nullopt;
-    /// Maximum load per slot of the allocation, for any number of ranks; empty: equal shares.
+    /// Maximum load of each slot of the allocation, whatever the number of ranks; empty: equal shares.
     std::vector<double> capacity = {};
 };
 
-/// Masses of ranks and capacities of slots as integers, so that "fits" is exact. Integer loads stay
-/// unchanged; other loads are scaled so that a slot's ranks exceed its capacity by less than one part in
-/// 10^9. No capacity exceeds the load of all ranks.
+/// Masses of ranks and capacities of slots as integers, so that checks whether ranks fit are exact. Integer
+/// loads stay unchanged. Other loads are scaled and rounded; ranks that are accepted exceed a slot's capacity
+/// by less than one part in 10^9. No capacity exceeds the load of all ranks.
 class Capacity {
    public:
-    /// Throws Error if there are no ranks or they cannot fit, for negative or infinite imbalances and
-    /// capacities, and unless there is one capacity per slot.
+    /// Throws Error if there are no ranks, or they cannot fit, or the imbalance or a capacity is negative or
+    /// infinite. Also throws Error unless there is one capacity per slot.
     Capacity(const CommGraph& graph, const Allocation& allocation, const Sharing& sharing);
 
     /// Whether each slot takes at most one rank, regardless of load.

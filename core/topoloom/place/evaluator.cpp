@@ -15,7 +15,7 @@
 
 namespace topoloom {
 
-/// The state of one objective that moves update. Computing a gain does not change it.
+/// The state of one objective under changes of the placement. Computing a gain leaves it unchanged.
 class Evaluator::State {
    public:
     virtual ~State() = default;
@@ -35,7 +35,7 @@ class Evaluator::HopBytes final : public Evaluator::State {
 
     [[nodiscard]] double value() override { return static_cast<double>(hop_bytes_); }
     [[nodiscard]] double gain_of_exchange(Rank a, Rank b, double /*before*/) override {
-        const std::int64_t gain = change(a, b);
+        const std::int64_t gain = swap_and_compute_gain(a, b);
         runs_->swap(a, b);
         return static_cast<double>(gain);
     }
@@ -43,14 +43,14 @@ class Evaluator::HopBytes final : public Evaluator::State {
         runs_->set_spare(to);
         return gain_of_exchange(rank, Rank::none, before);
     }
-    void exchange(Rank a, Rank b) override { hop_bytes_ -= change(a, b); }
+    void exchange(Rank a, Rank b) override { hop_bytes_ -= swap_and_compute_gain(a, b); }
     void move(Rank rank, Slot to) override {
         runs_->set_spare(to);
         exchange(rank, Rank::none);
     }
 
    private:
-    std::int64_t change(Rank a, Rank b) {
+    std::int64_t swap_and_compute_gain(Rank a, Rank b) {
         const std::int64_t before = runs_->hop_bytes(a, b);
         runs_->swap(a, b);
         return before - runs_->hop_bytes(a, b);
@@ -65,7 +65,7 @@ class Evaluator::OnLinks final : public Evaluator::State {
    public:
     OnLinks(const Machine& machine, const MeasuredObjective& objective, std::span<const Slot> slot_of_rank)
         : is_soft_(objective.mix.of(ObjectiveKind::soft) > 0) {
-        // Load trackers for searches ignore all terms of time except busy links and nodes.
+        // The load trackers of make_load_tracker() ignore all terms of time except busy links and nodes.
         if (objective.mix.of(ObjectiveKind::time) > 0) {
             loads_ = std::make_unique<ObjectiveLoads>(machine, objective, slot_of_rank);
         } else {
@@ -166,7 +166,7 @@ void Evaluator::move(Rank rank, Slot to) {
 }
 
 void Evaluator::undo() {
-    if (!last_) fail("there is no change to take back; undo() takes back the last one, once");
+    if (!last_) fail("there is no change to undo; undo() reverts only the last change");
     const Change change = *last_;
     if (change.b == Rank::none) {
         move(change.a, change.from);

@@ -12,14 +12,15 @@
 
 namespace topoloom {
 
-/// For searches outside of this library. Values equal objective_key() of the same placement bit for bit,
+/// For searches outside of this library. Values equal the objective_key() of the same placement bit for bit,
 /// and undo() restores them exactly. A change or a gain costs O(degree) under hop-bytes; under other
-/// objectives see LinkLoads and ObjectiveLoads. A smooth maximum is summed over all links each time.
+/// objectives see LinkLoads and ObjectiveLoads. A smooth maximum is summed over all links for every value and
+/// gain.
 class Evaluator {
    public:
     /// Refers to graph, allocation and the data of the objective. Ranks may share slots if the placement
     /// shares them; capacities are not checked. Throws Error if the placement does not fit graph and
-    /// allocation, if the objective is time and the machine has no bandwidths, and as LinkLoads does.
+    /// allocation, if the objective is time and the machine has no bandwidths, and when LinkLoads does.
     Evaluator(const CommGraph& graph, const Allocation& allocation, const Placement& placement,
               MeasuredObjective objective);
     ~Evaluator();
@@ -33,9 +34,9 @@ class Evaluator {
     /// The value of the objective: hop-bytes, seconds, or a weighted mix.
     [[nodiscard]] double value() const { return value_; }
 
-    /// How much the change would lower the value; negative if it would raise it. These functions and the
-    /// next two throw Error for ranks that do not exist, for slots outside the allocation, and, unless
-    /// slots are shared, for occupied slots.
+    /// How much the change would lower the value; negative if it would raise it. These two functions and the
+    /// next two throw Error if a rank does not exist, or a slot is outside the allocation or, without
+    /// sharing, occupied.
     [[nodiscard]] double gain_of_exchange(Rank a, Rank b);
     [[nodiscard]] double gain_of_move(Rank rank, Slot to);
 
@@ -49,7 +50,7 @@ class Evaluator {
     class HopBytes;
     class OnLinks;
     struct Change {
-        Rank a, b;  // b is none after a move of a
+        Rank a, b;  // b is none if the change moved a
         Slot from;
     };
 

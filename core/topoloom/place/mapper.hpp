@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Mappers: constructors, improvers, and chains of them by name.
+// Mappers: constructors and improvers of placements, and chains of them selected by name.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ using Improver = std::function<Placement(const Problem&, Placement, Meter&)>;
 /// The slot occupancy that a mapper supports: one rank per slot, shared slots, or both.
 enum class Occupancy { alone, shared, both };
 
-/// The quantity that a mapper minimizes: always hop-bytes; link loads (the objective on links, or congestion
-/// if the objective is hop-bytes); or the objective.
+/// The quantity that a mapper minimizes: hop_bytes, whatever the objective; links (the objective if it is on
+/// links, else congestion); or the problem's objective.
 enum class SearchObjective { hop_bytes, links, objective };
 
 /// The description of a mapper.
@@ -57,8 +57,8 @@ struct PlaceResult {
 };
 
 /// Runs a chain such as `mahd,swap` or `mahd+swap(reach=3)`: a constructor, then improvers. The result
-/// depends on problem, seed and work budget, not on the number of threads. Throws Error for unknown names,
-/// options out of range, and chains that do not start with a constructor.
+/// depends on problem, seed and work budget, not on the number of threads. Throws Error if a name is unknown,
+/// an option is out of range, or the chain does not start with a constructor.
 [[nodiscard]] PlaceResult place(const Problem& problem, std::string_view chain, const Budget& budget = {});
 
 /// Runs a chain as part of a larger search and charges its meter.

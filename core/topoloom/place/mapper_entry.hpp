@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Creates registry entries from mapper functions; their parameters determine the kind and the options of a
-// mapper.
+// Creates registry entries from mapper functions. The parameters of a function determine whether it is a
+// constructor or an improver, and its options.
 #pragma once
 
 #include <string_view>
@@ -13,28 +13,28 @@ namespace topoloom {
 
 /// The type of a mapper's options: the last parameter of its function, or NoOptions.
 template <class... Last>
-struct LastOrNone {
+struct OptionsOrNone {
     using Options = NoOptions;
 };
 template <class Last>
-struct LastOrNone<Last> {
+struct OptionsOrNone<Last> {
     using Options = std::remove_cvref_t<Last>;
 };
 
 template <class Function>
 struct MapperFunction;
 template <class... Last>
-struct MapperFunction<Placement (*)(const Problem&, Meter&, Last...)> : LastOrNone<Last...> {
+struct MapperFunction<Placement (*)(const Problem&, Meter&, Last...)> : OptionsOrNone<Last...> {
     static constexpr bool is_constructor = true;
 };
 template <class... Last>
-struct MapperFunction<Placement (*)(const Problem&, Placement, Meter&, Last...)> : LastOrNone<Last...> {
+struct MapperFunction<Placement (*)(const Problem&, Placement, Meter&, Last...)> : OptionsOrNone<Last...> {
     static constexpr bool is_constructor = false;
 };
 
 /// The registry entry of a mapper function: Placement run(const Problem&, Meter&, const Options&) is a
-/// constructor, Placement run(const Problem&, Placement, Meter&, const Options&) an improver. The options may
-/// be missing.
+/// constructor, Placement run(const Problem&, Placement, Meter&, const Options&) an improver. The parameter
+/// `options` may be missing.
 template <auto run>
 [[nodiscard]] MapperEntry mapper_entry(const MapperInfo& info) {
     using Function = MapperFunction<decltype(run)>;

@@ -16,8 +16,8 @@ namespace topoloom {
 
 namespace {
 
-/// Checks the memory of searches besides the pattern: its symmetric graph, divided or coarser copies of it,
-/// and the state of every rank. Measured: 55 to 100 bytes per edge.
+/// Checks that memory suffices for what searches store besides the pattern: its symmetric graph, divided or
+/// coarser copies of that graph, and the state of every rank. Measured: 55 to 100 bytes per edge.
 void require_search_memory(const CommGraph& graph) {
     constexpr double bytes_per_edge = 100;
     constexpr double bytes_per_rank = 300;
@@ -50,7 +50,7 @@ Problem::Problem(const CommGraph& graph, const Allocation& allocation, std::uint
       capacity_(graph, allocation, sharing),
       seed_(seed),
       threads_(threads),
-      derived_(std::make_shared<Derived>()) {
+      derived_(std::make_shared<DerivedData>()) {
     require_exact_hop_bytes(graph, allocation.machine());
 }
 
@@ -99,7 +99,7 @@ Problem Problem::with_objective(const Objective& objective, std::vector<const Co
     MeasuredObjective measured{.mix = objective, .phases = std::move(phases), .background = background};
     const std::vector<Slot> block(allocation_.slots().begin(),
                                   allocation_.slots().begin() + static_cast<std::ptrdiff_t>(rank_count()));
-    // Evaluated for every objective, because this validates the background.
+    // Evaluated for every objective, because this also validates the background loads.
     const std::array<double, 4> measures = objective_measures(machine(), measured, block);
     if (objective.relative) {
         for (std::size_t i = 0; i < measures.size(); ++i) {
@@ -134,14 +134,16 @@ CongestionKey Problem::key(std::span<const Slot> slot_of_rank) const {
                       : CongestionKey{0, 0, value(slot_of_rank)};
 }
 
-double Problem::time(std::span<const Slot> slot_of_rank) const { return parts_of_time(slot_of_rank).all; }
+double Problem::time(std::span<const Slot> slot_of_rank) const {
+    return compute_time_parts(slot_of_rank).all;
+}
 
-bool Problem::is_busy(std::span<const Slot> slot_of_rank) const {
-    const TimeParts parts = parts_of_time(slot_of_rank);
+bool Problem::is_bandwidth_bound(std::span<const Slot> slot_of_rank) const {
+    const TimeParts parts = compute_time_parts(slot_of_rank);
     return parts.busy > 0.5 * parts.all;
 }
 
-TimeParts Problem::parts_of_time(std::span<const Slot> slot_of_rank) const {
+TimeParts Problem::compute_time_parts(std::span<const Slot> slot_of_rank) const {
     if (!machine().has_bandwidths()) return {};
     MeasuredObjective objective = link_objective();
     objective.mix = objective_of(ObjectiveKind::time);

@@ -24,8 +24,8 @@ void require_times(const Machine& machine, const Objective& objective);
 
 class Problem {
    public:
-    /// Refers to graph and allocation, which must outlive the problem. Throws Error if the ranks do not fit
-    /// (see Capacity), or if hop-bytes could exceed 64 bits.
+    /// Refers to `graph` and `allocation`, which must outlive the problem. Throws Error if the ranks do not
+    /// fit (see Capacity), or if hop-bytes could exceed 64 bits.
     Problem(const CommGraph& graph, const Allocation& allocation, std::uint64_t seed = 1, int threads = 0,
             const Sharing& sharing = {});
 
@@ -37,51 +37,53 @@ class Problem {
     [[nodiscard]] std::uint64_t seed() const { return seed_; }
     /// A copy with another seed and one thread, for parallel searches.
     [[nodiscard]] Problem with_seed(std::uint64_t seed) const;
-    /// A copy with an earlier placement. Throws Error as migration_cost() does.
+    /// A copy with an earlier placement. Throws Error when migration_cost() does.
     [[nodiscard]] Problem with_migration(Migration migration) const;
     /// Null if there is no earlier placement.
     [[nodiscard]] const Migration* migration() const { return migration_.get(); }
-    /// A copy with an objective other than hop-bytes. `phases` sum up to the graph (empty: one phase);
-    /// `background` is in bytes per link. Refers to both. Throws Error if ranks share slots or have an
-    /// earlier placement, because their costs are hop-bytes, and if the background does not match the links.
+    /// A copy with an objective other than hop-bytes. `phases` must add up to the graph (empty: one phase);
+    /// `background` is the bytes of other traffic on each link. The copy refers to both. Throws Error if
+    /// ranks share slots or have an earlier placement, because their costs are hop-bytes, and if the
+    /// background does not match the links.
     [[nodiscard]] Problem with_objective(const Objective& objective, std::vector<const CommGraph*> phases,
                                          std::span<const double> background) const;
     /// A copy with the objective hop-bytes.
     [[nodiscard]] Problem for_hop_bytes() const;
     [[nodiscard]] bool is_for_hop_bytes() const { return objective_ == nullptr; }
-    /// The objective on links; congestion if the problem's objective is hop-bytes.
+    /// The objective if it is on links; congestion if it is hop-bytes.
     [[nodiscard]] MeasuredObjective link_objective() const;
     /// Hop-bytes of all messages (through proxies if ranks share slots), plus migration cost. O(edges), on
     /// all cores.
     [[nodiscard]] std::int64_t value(std::span<const Slot> slot_of_rank) const;
-    /// The key for comparing placements: value(), or the objective first. O(edges * hops).
+    /// The key by which placements are compared: value() or, if the objective is on links, first the
+    /// objective. O(edges * hops).
     [[nodiscard]] CongestionKey key(std::span<const Slot> slot_of_rank) const;
     /// The first component of key(): hop-bytes, seconds, or a mix relative to block placement.
     [[nodiscard]] double objective_value(std::span<const Slot> slot_of_rank) const;
-    /// Predicted time in seconds for any objective; see PhaseTime. 0 if the machine has no bandwidths.
+    /// Predicted time in seconds, whatever the objective; see PhaseTime. 0 if the machine has no bandwidths.
     [[nodiscard]] double time(std::span<const Slot> slot_of_rank) const;
     /// Whether busy links and nodes, not startups and latencies, take most of the predicted time.
-    [[nodiscard]] bool is_busy(std::span<const Slot> slot_of_rank) const;
+    [[nodiscard]] bool is_bandwidth_bound(std::span<const Slot> slot_of_rank) const;
     [[nodiscard]] int threads() const { return threads_; }
-    /// Whether messages depend on which ranks share a slot; searches that count all messages then
+    /// Whether the messages sent depend on which ranks share a slot. Searches that count all messages then
     /// overestimate the cost.
     [[nodiscard]] bool uses_proxies() const {
         return !graph_.proxied().empty() && !capacity_.one_rank_per_slot();
     }
 
-    /// graph().symmetric(), computed on first use and shared by copies of the problem. Throws Error if a
-    /// search would need more memory than available.
+    /// graph().symmetric(), computed on first use and shared by copies of the problem. Throws Error if
+    /// searches would need more memory than is available.
     [[nodiscard]] const CommGraph& symmetric() const;
     /// The pattern that recognize() finds in symmetric(), computed on first use.
     [[nodiscard]] const std::optional<GridPattern>& pattern() const;
 
    private:
-    /// Data derived only from the graph.
-    struct Derived {
+    /// Data that depends only on the graph.
+    struct DerivedData {
         Lazy<CommGraph> symmetric;
         Lazy<std::optional<GridPattern>> pattern;
     };
-    [[nodiscard]] TimeParts parts_of_time(std::span<const Slot> slot_of_rank) const;
+    [[nodiscard]] TimeParts compute_time_parts(std::span<const Slot> slot_of_rank) const;
 
     const CommGraph& graph_;
     const Allocation& allocation_;
@@ -90,7 +92,7 @@ class Problem {
     int threads_;
     std::shared_ptr<const Migration> migration_;
     std::shared_ptr<const MeasuredObjective> objective_;
-    std::shared_ptr<Derived> derived_;
+    std::shared_ptr<DerivedData> derived_;
 };
 
 }  // namespace topoloom

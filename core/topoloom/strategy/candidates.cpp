@@ -11,10 +11,10 @@ namespace {
 
 using enum Operation;
 
-/// Values of an option, besides its default, that are candidates; `suits` tells for which calls.
-struct Variants {
+/// Values of an option, besides its default, that are candidates for the calls for which suits() is true.
+struct OptionVariants {
     std::string_view schedule;
-    std::string_view option;  // may follow other options with their values
+    std::string_view option;  // may be preceded by other options and their values
     std::vector<std::string_view> values;
     bool (*suits)(const Call& call, std::string_view value);
 };
@@ -22,7 +22,7 @@ struct Variants {
 std::int64_t parse_number(std::string_view value) { return std::stoll(std::string(value)); }
 
 bool is_useful_segment(const Call& call, std::string_view segment) {
-    // With more segments, startup costs exceed the gain of any pipeline.
+    // With more segments, startup costs exceed what a pipeline can gain.
     constexpr std::int64_t most_segments = 1 << 14;
     const std::int64_t bytes = parse_number(segment);
     return (call.operation == broadcast || call.operation == reduce) && bytes < call.bytes.value &&
@@ -30,17 +30,17 @@ bool is_useful_segment(const Call& call, std::string_view segment) {
 }
 
 bool is_power_of_two(const Call& call, std::string_view) { return std::has_single_bit(call.ranks); }
-bool is_no_power_of_two(const Call& call, std::string_view) {
+bool is_not_power_of_two(const Call& call, std::string_view) {
     return call.operation != scan && call.operation != exscan && !std::has_single_bit(call.ranks);
 }
 bool is_not_reduce_scatter(const Call& call, std::string_view) { return call.operation != reduce_scatter; }
-bool is_not_reduce_scatter_nor_power_of_two(const Call& call, std::string_view value) {
-    return is_not_reduce_scatter(call, value) && is_no_power_of_two(call, value);
+bool is_neither_reduce_scatter_nor_power_of_two(const Call& call, std::string_view value) {
+    return is_not_reduce_scatter(call, value) && is_not_power_of_two(call, value);
 }
 bool has_more_ranks(const Call& call, std::string_view k) {
     return parse_number(k) < static_cast<std::int64_t>(call.ranks);
 }
-/// With radix = ranks, all ranks exchange in one round, which no other schedule of these operations does.
+/// Allows radix = ranks: all ranks exchange in one round, which no other schedule of these operations does.
 bool has_at_least_ranks(const Call& call, std::string_view radix) {
     return call.operation != scan && call.operation != exscan &&
            parse_number(radix) <= static_cast<std::int64_t>(call.ranks);
@@ -50,8 +50,8 @@ bool has_more_dimensions(const Call& call, std::string_view direct) {
 }
 
 /// Add variants of a schedule here, one line each.
-const std::vector<Variants>& variants() {
-    static const std::vector<Variants> table{
+const std::vector<OptionVariants>& variants() {
+    static const std::vector<OptionVariants> table{
         {"binomial", "radix", {"3", "4", "8"}, has_more_ranks},
         {"chain", "segment", {"1024", "4096", "16384", "65536", "262144", "1048576"}, is_useful_segment},
         {"two-trees", "segment", {"1024", "4096", "16384", "65536", "262144", "1048576"}, is_useful_segment},
@@ -60,12 +60,12 @@ const std::vector<Variants>& variants() {
          {"1024", "4096", "16384", "65536", "262144", "1048576"},
          is_useful_segment},
         {"scatter-all-gather", "gather", {"doubling"}, is_power_of_two},
-        {"recursive-doubling", "fold", {"even", "odd"}, is_no_power_of_two},
+        {"recursive-doubling", "fold", {"even", "odd"}, is_not_power_of_two},
         {"recursive-doubling", "radix", {"3", "4", "8"}, has_at_least_ranks},
-        {"halving", "fold", {"even", "odd"}, is_no_power_of_two},
+        {"halving", "fold", {"even", "odd"}, is_not_power_of_two},
         {"halving", "order", {"near"}, is_not_reduce_scatter},
-        {"halving", "fold=even,order", {"near"}, is_not_reduce_scatter_nor_power_of_two},
-        {"halving", "fold=odd,order", {"near"}, is_not_reduce_scatter_nor_power_of_two},
+        {"halving", "fold=even,order", {"near"}, is_neither_reduce_scatter_nor_power_of_two},
+        {"halving", "fold=odd,order", {"near"}, is_neither_reduce_scatter_nor_power_of_two},
         {"bruck", "radix", {"3", "4", "8"}, has_more_ranks},
         {"dissemination", "radix", {"3", "4", "8"}, has_at_least_ranks},
         {"k-prefix", "k", {"2", "4", "16", "32"}, has_more_ranks},
@@ -80,7 +80,7 @@ void add_variants(const Call& call, std::string_view name, const std::string& te
                   std::vector<std::string>& texts) {
     texts.push_back(text);
     const std::string open = text == name ? text + "(" : text.substr(0, text.size() - 1) + ",";
-    for (const Variants& some : variants()) {
+    for (const OptionVariants& some : variants()) {
         if (some.schedule != name) continue;
         for (const std::string_view value : some.values)
             if (some.suits(call, value))

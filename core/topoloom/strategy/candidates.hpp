@@ -11,9 +11,10 @@
 namespace topoloom {
 
 /// Candidate schedules as texts for make_schedule(), in registry order. Contains all schedules that support
-/// the operation and this number of ranks, with default options and as in `fitted` (see fitted_schedules());
-/// each also with option values that may be faster. Depends only on operation, ranks, bytes and `fitted`.
-/// Throws Error as Collective does.
+/// the operation and this number of ranks, with default options and as in `fitted` (see fitted_schedules()).
+/// Each also appears with option values that may be faster. Depends only on operation, ranks, bytes and
+/// `fitted`.
+/// Throws Error when Collective does.
 [[nodiscard]] std::vector<std::string> candidates(const Call& call, std::span<const std::string> fitted = {});
 
 }  // namespace topoloom

@@ -12,7 +12,7 @@ constexpr std::uint64_t most_explored = 19;  // calls
 constexpr std::uint64_t most_between = 512;  // calls between fences
 constexpr std::size_t enough_times = 3;
 constexpr double least_gain = 0.03;
-/// Allowed slowdown of a trial relative to the fastest.
+/// Limits of how much slower a trial may be than the fastest schedule.
 constexpr double most_loss = 0.75, most_lost = 6, most_loss_per_call = 0.004;
 
 }  // namespace
@@ -30,7 +30,7 @@ ClassLearner::ClassLearner(std::vector<TimedSchedule> schedules, Bytes bytes, st
     for_fit_.reserve(schedules_.size());
 }
 
-double ClassLearner::time_scale(std::size_t schedule, Bytes bytes) const {
+double ClassLearner::compute_time_scale(std::size_t schedule, Bytes bytes) const {
     if (bytes == bytes_) return 1;
     const double size = static_cast<double>(bytes.value) / static_cast<double>(bytes_.value);
     ScheduleParts parts = schedules_[schedule].parts;
@@ -63,7 +63,7 @@ TimeFit ClassLearner::fit_times() {
     return TimeFit(before_, trust_, for_fit_);
 }
 
-/// The untried schedule with the best optimistic time; the leader if no schedule could gain enough.
+/// The untried schedule with the lowest optimistic time; the leader if no schedule could gain enough.
 std::size_t ClassLearner::find_most_promising(const TimeFit& fit) const {
     std::pair best{known_[leader_].time * (1 - least_gain), leader_};
     for (std::size_t i = 0; i < known_.size(); ++i)
@@ -71,8 +71,8 @@ std::size_t ClassLearner::find_most_promising(const TimeFit& fit) const {
     return best.second;
 }
 
-/// The schedule with the fewest measurements among those within the leader's noise; the leader if all have
-/// enough measurements.
+/// The schedule with the fewest measurements among those whose times differ from the leader's by no more than
+/// noise; the leader if all have enough measurements.
 std::size_t ClassLearner::find_schedule_to_repeat() const {
     const RecentTimes<5>& times = known_[leader_].times;
     if (times.size() < 2) return leader_;
@@ -84,13 +84,13 @@ std::size_t ClassLearner::find_schedule_to_repeat() const {
     return best.second;
 }
 
-/// The untried schedule with the smallest predicted time; the leader if trying that schedule would lose too
-/// much.
+/// The untried schedule with the smallest predicted time; the leader if that schedule is predicted to be much
+/// slower.
 std::size_t ClassLearner::find_closest_untried(const TimeFit& fit) const {
     const auto untried = static_cast<double>(std::ranges::count(known_, 0U, &ScheduleRecord::tried));
     const double loss = std::max(
         {most_loss, most_lost / std::max(untried, 1.0), static_cast<double>(calls_) * most_loss_per_call});
-    // If the leader is slower than predicted, other schedules may be as well.
+    // If the leader is faster than predicted, other schedules may be, too.
     const double usual =
         std::max(known_[leader_].time, predicted_time(schedules_[leader_].parts, fit.factors()));
     std::pair best{(1 + loss) * usual, leader_};

@@ -14,12 +14,12 @@
 namespace topoloom {
 
 /// Explores first: tries the schedules that could still be the fastest, most promising first, and repeats
-/// close ones, one call each. Later it retries a runner-up ever more rarely. Uses neither clock nor random
-/// numbers, so equal times lead to equal choices on all ranks. Allocates all memory in the constructor, so
-/// that no rank fails to learn.
+/// those that are close, one schedule per call. Later it retries runners-up, more and more rarely. Uses
+/// neither clock nor random numbers, so equal times lead to equal choices on all ranks. Allocates all memory
+/// in the constructor, so that no rank can fail to learn.
 class ClassLearner {
    public:
-    /// Times refer to messages of `bytes`. Starts with the schedule `first`. `factors` come from another
+    /// Times refer to messages of `bytes`. Starts with the schedule `first`. `factors` are those of another
     /// class, or null.
     ClassLearner(std::vector<TimedSchedule> schedules, Bytes bytes, std::size_t first,
                  const TimeFactors* factors);
@@ -29,12 +29,12 @@ class ClassLearner {
     /// Index of the schedule for the next timed call.
     [[nodiscard]] std::size_t next_trial() const { return next_; }
     [[nodiscard]] const std::string& text(std::size_t schedule) const { return *schedules_[schedule].text; }
-    /// Predicted seconds, with the factors learned so far.
+    /// Predicted time in seconds, with the factors learned so far.
     [[nodiscard]] double expected_time(std::size_t schedule) const {
         return predicted_time(schedules_[schedule].parts, factors_);
     }
-    /// The factor that converts a time measured at `bytes` to the class's bytes.
-    [[nodiscard]] double time_scale(std::size_t schedule, Bytes bytes) const;
+    /// The factor that scales a time measured with `bytes` to the size of the class.
+    [[nodiscard]] double compute_time_scale(std::size_t schedule, Bytes bytes) const;
     /// Null until two schedules are measured: one measurement does not show which part of the prediction is
     /// wrong.
     [[nodiscard]] const TimeFactors* factors() const { return measured_ > 1 ? &factors_ : nullptr; }
@@ -51,7 +51,7 @@ class ClassLearner {
     struct ScheduleRecord {
         RecentTimes<5> times;
         double time = 0;          // median of the measured times; 0: none
-        std::uint64_t tried = 0;  // number of the call of the last trial; 0: never
+        std::uint64_t tried = 0;  // number of calls at the last trial; 0: never tried
     };
 
     void find_leader();
@@ -64,7 +64,7 @@ class ClassLearner {
     std::vector<TimedSchedule> schedules_;
     Bytes bytes_;
     std::vector<ScheduleRecord> known_;
-    std::vector<MeasuredTime> for_fit_;  // reserved for all schedules
+    std::vector<MeasuredTime> for_fit_;  // capacity is reserved for all schedules
     TimeFactors before_, factors_;
     double trust_;
     std::size_t leader_, next_;

@@ -19,7 +19,7 @@ namespace topoloom {
 
 namespace {
 
-/// The values of models/hdr.toml.
+/// The model of models/hdr.toml.
 NetworkModel default_model() {
     return NetworkModel::regimes({{562.6e-9, 0.2085e-9, 64},
                                   {610.4e-9, 0.1183e-9, 2047},
@@ -28,8 +28,8 @@ NetworkModel default_model() {
                                  {.latency = 637e-9, .gamma = 0.1e-9, .node_beta = 1 / 25e9});
 }
 
-/// Raises the receive overhead to at least the send overhead, so that fan-in costs as much as fan-out. Only for models
-/// without receive overhead; the cost of an exchange does not change.
+/// Raises the receive overhead to at least the send overhead, so that fan-in costs as much as fan-out.
+/// Changes only models without receive overhead; the cost of an exchange stays the same.
 NetworkModel add_receive_costs(const NetworkModel& model) {
     MessageCosts costs = model.costs();
     if (costs.receive_cpu > 0 || costs.receive_cpu_per_byte > 0) return model;
@@ -39,7 +39,7 @@ NetworkModel add_receive_costs(const NetworkModel& model) {
     return model.with_costs(costs);
 }
 
-/// Calls read() and prefixes errors with the name of the file.
+/// Calls read(); prefixes the messages of its errors with `name`.
 template <class Read>
 auto read_named(std::string_view name, const Read& read) {
     try {
@@ -49,7 +49,7 @@ auto read_named(std::string_view name, const Read& read) {
     }
 }
 
-/// The first slot of each rank's node; locations are node numbers.
+/// By rank: the first slot of its node. Locations are node numbers.
 std::vector<Slot> find_first_slots_of_nodes(const Machine& machine, const Setting& setting) {
     std::vector<Slot> slots;
     for (std::size_t rank = 0; rank < setting.ranks; ++rank) {
@@ -64,7 +64,7 @@ std::vector<Slot> find_first_slots_of_nodes(const Machine& machine, const Settin
     return slots;
 }
 
-/// The slot of each rank in a placement; locations are ranks of the placement.
+/// By rank: its slot in a placement. Locations are ranks of the placement.
 std::vector<Slot> find_slots_of_placement(const Machine& machine, const Setting& setting,
                                           const PlacementFile& placement) {
     std::vector<Slot> slots;
@@ -72,8 +72,8 @@ std::vector<Slot> find_slots_of_placement(const Machine& machine, const Setting&
         const std::int64_t there =
             setting.locations.empty() ? static_cast<std::int64_t>(rank) : setting.locations[rank];
         if (there < 0 || static_cast<std::uint64_t>(there) >= placement.slots.size())
-            fail("the placement is of ", placement.slots.size(), " ranks; rank ", rank,
-                 " of the communicator is none of them");
+            fail("the placement has ", placement.slots.size(), " ranks; rank ", rank,
+                 " of the communicator is not one of them");
         const Slot slot{placement.slots[static_cast<std::size_t>(there)]};
         if (slot.value >= machine.slot_count())
             fail("the placement: rank ", there, " is on slot ", slot.value, ", but '", machine.text(),
@@ -83,8 +83,8 @@ std::vector<Slot> find_slots_of_placement(const Machine& machine, const Setting&
     return slots;
 }
 
-/// The node of each rank: equal locations share a node, -1 is a separate node. Nodes are numbered in order of
-/// appearance.
+/// By rank: its node. Ranks with equal locations share a node; each -1 is a separate node. Nodes are numbered
+/// in order of appearance.
 std::vector<std::size_t> number_nodes(const Setting& setting) {
     std::vector<std::size_t> groups;
     std::map<std::int64_t, std::size_t> known;
@@ -130,7 +130,7 @@ CostBasis make_basis_without_machine(const Setting& setting, const NetworkModel&
     const std::size_t nodes = std::set<std::size_t>(groups.begin(), groups.end()).size();
     CostBasis basis{add_receive_costs(model), nullptr, {}, nodes, false};
     if (nodes == 1 || nodes == setting.ranks) return basis;
-    // The model limits injection only; links between nodes are unlimited.
+    // The model limits only injection into the network; links between nodes are unlimited.
     basis.machine = std::make_shared<const Machine>(
         make_machine("tree:" + std::to_string(nodes) + ",bandwidth=1000GB/s"));
     for (const std::size_t group : groups) basis.slots.push_back(basis.machine->slot(Node{group}, 0));

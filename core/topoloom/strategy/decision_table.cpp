@@ -12,7 +12,7 @@ namespace topoloom {
 
 namespace {
 
-Operation parse_operation_of(const Json& table) {
+Operation parse_table_operation(const Json& table) {
     const Json& name = table.at("operation");
     try {
         return parse_operation(name.text("\"operation\""));
@@ -21,7 +21,7 @@ Operation parse_operation_of(const Json& table) {
     }
 }
 
-/// Parses the schedule of a line and checks that it supports these ranks.
+/// Parses the schedule of a line and checks that it supports this number of ranks.
 std::string parse_schedule(const Json& text, Operation operation, std::int64_t ranks) {
     Call call{operation, static_cast<std::size_t>(ranks), Bytes{0}};
     if (is_many_to_many(operation)) call.demand = std::make_shared<const Demand>(call.ranks, 0, Bytes{0});
@@ -39,7 +39,7 @@ DecisionTable::DecisionTable(std::string_view text) {
     constexpr std::int64_t most_ranks = (std::int64_t{1} << 31) - 1, most_bytes = std::int64_t{1} << 53;
     for (const Json& table : read_json_values(text)) {
         check_format(table, "topoloom-decisions", 1);
-        const Operation operation = parse_operation_of(table);
+        const Operation operation = parse_table_operation(table);
         if (std::ranges::any_of(decisions_, [&](const Decision& d) { return d.operation == operation; }))
             fail_at_line(table.line(), "a second table of ", operation_name(operation));
         std::optional<Key> before;

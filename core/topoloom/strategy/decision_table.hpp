@@ -19,12 +19,14 @@ class DecisionTable {
    public:
     /// An empty table.
     DecisionTable() = default;
-    /// Parses one or several consecutive tables. Throws Error, naming the line, for invalid JSON, tables
-    /// without decisions, keys that do not ascend, two tables for one operation, and unknown schedules.
+    /// Parses one or several consecutive tables. Throws Error, naming the line, if JSON is invalid, a table
+    /// has no decisions, or keys do not ascend. The same if an operation has two tables, or a schedule is
+    /// unknown.
     explicit DecisionTable(std::string_view text);
 
-    /// Selects the lines with the largest rank count <= `ranks` and, for many-to-many operations, the highest
-    /// degree. Returns the schedule of the last of these lines with bytes <= `bytes`; null if there is none.
+    /// Selects the decisions with the largest rank count <= `ranks` and, for many-to-many operations, the
+    /// highest degree. Returns the schedule of the last of these with bytes <= `bytes`; null if there is
+    /// none.
     /// The text lives as long as the table.
     [[nodiscard]] const std::string* find(Operation operation, std::size_t ranks, Bytes bytes) const;
     [[nodiscard]] bool empty() const { return decisions_.empty(); }

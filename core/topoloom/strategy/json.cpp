@@ -38,7 +38,7 @@ class Reader {
     Json value() {
         skip_blanks();
         const std::size_t line = line_;
-        if (++depth_ > 64) fail_at_line(line_, "more than 64 lists and objects in each other");
+        if (++depth_ > 64) fail_at_line(line_, "lists and objects are nested more than 64 deep");
         Json::Value read = parse_value();
         --depth_;
         return {line, std::move(read)};
@@ -187,7 +187,7 @@ class Reader {
 
 const std::string& Json::text(std::string_view what) const {
     const auto* text = std::get_if<std::string>(&value_);
-    if (text == nullptr) fail_at_line(line_, what, " must be a text");
+    if (text == nullptr) fail_at_line(line_, what, " must be a string");
     return *text;
 }
 

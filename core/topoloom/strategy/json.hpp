@@ -12,7 +12,7 @@
 
 namespace topoloom {
 
-/// A JSON value and the line on which it begins. Accessors throw Error, naming the line, for a value of
+/// A JSON value and the line on which it begins. Accessors throw Error, naming the line, if the value has
 /// another type; `what` names the value in the message.
 class Json {
    public:
@@ -29,7 +29,7 @@ class Json {
     [[nodiscard]] const List& list(std::string_view what) const;
     /// The value of a key; null if the key is missing. Throws Error unless this is an object.
     [[nodiscard]] const Json* find(std::string_view key) const;
-    /// The value of a key. Throws Error, naming the key, if it is missing.
+    /// The value of a key. Throws Error, naming the key, if the key is missing.
     [[nodiscard]] const Json& at(std::string_view key) const;
 
    private:
@@ -38,7 +38,7 @@ class Json {
 };
 
 /// Parse one value, or all consecutive values. Throw Error, naming the line, for invalid JSON, duplicate
-/// keys, numbers out of the range of double, and more than 64 levels.
+/// keys, numbers out of the range of double, and nesting deeper than 64 levels.
 [[nodiscard]] Json read_json(std::string_view text);
 [[nodiscard]] std::vector<Json> read_json_values(std::string_view text);
 

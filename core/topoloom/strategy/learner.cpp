@@ -16,11 +16,11 @@ namespace topoloom {
 namespace {
 
 constexpr double most_seconds = 3600;
-/// Ranks are counted by the ratio of measured to expected time, in powers of two. The first and the last bin
-/// include all smaller and larger ratios.
+/// A histogram counts ranks by the ratio of measured to expected time, with a bin per power of two. The first
+/// bin includes all smaller ratios, and the last all larger ones.
 constexpr std::size_t bins = 16;
 constexpr double most_surprise = 256;
-constexpr std::size_t numbers_each = 2 * bins;  // sums of times, then counts of ranks
+constexpr std::size_t numbers_each = 2 * bins;  // sums of times by bin, then counts of ranks
 
 std::size_t find_bin(double ratio) {
     std::size_t bin = 0;
@@ -28,8 +28,8 @@ std::size_t find_bin(double ratio) {
     return bin;
 }
 
-/// The mean time in the bins around the median rank, in seconds; robust against wrong clocks on fewer than
-/// half of the ranks. 0: no times.
+/// The mean time, in seconds, of ranks in the median's bin and the two next to it; 0 without times. Robust
+/// against wrong clocks on fewer than half of the ranks.
 double compute_agreed_time(std::span<const std::int64_t> times, std::span<const std::int64_t> counts) {
     const std::int64_t ranks = std::reduce(counts.begin(), counts.end());
     if (ranks <= 0) return 0;
@@ -71,7 +71,7 @@ ClassLearner* Learner::find_class(Operation operation, Bytes bytes, bool in_rank
     const std::string& first = strategy_->choose(operation, bytes, in_rank_order);
     std::vector<TimedSchedule> schedules = strategy_->timed_schedules(operation, bytes, in_rank_order);
     const auto at = std::ranges::find(schedules, &first, &TimedSchedule::text);
-    if (at == schedules.end()) return nullptr;  // from a decision table; no other schedules to try
+    if (at == schedules.end()) return nullptr;  // prescribed by the decision table
     const auto index = static_cast<std::size_t>(at - schedules.begin());
     ClassLearner learner(std::move(schedules), bytes, index, find_nearest_factors(key));
     return &classes_.emplace(key, std::move(learner)).first->second;
@@ -100,7 +100,7 @@ const std::string& Learner::choose_trial(Operation operation, Bytes bytes, bool 
         observations_.push_back({known, schedule, {}});
     }
     open_ = index;
-    scale_ = known->time_scale(schedule, size);
+    scale_ = known->compute_time_scale(schedule, size);
     return known->text(schedule);
 }
 
@@ -121,7 +121,7 @@ std::size_t Learner::write_observations(std::span<std::int64_t, max_observations
         const double time =
             std::clamp(one.times.median(), expected / most_surprise, expected * most_surprise);
         const std::size_t bin = numbers_each * i + find_bin(time / expected);
-        // Limited so that the sum over a million ranks fits 64 bits.
+        // Times are limited so that the sum over a million ranks fits 64 bits.
         numbers[bin] = std::max<std::int64_t>(std::llround(std::min(time, most_seconds) * 1e9), 1);
         numbers[bin + bins] = 1;
     }
@@ -130,7 +130,8 @@ std::size_t Learner::write_observations(std::span<std::int64_t, max_observations
 
 void Learner::learn(std::span<const std::int64_t> sums) {
     if (sums.size() != numbers_each * observations_.size())
-        fail("what ranks have seen is ", numbers_each * observations_.size(), " numbers, not ", sums.size());
+        fail("the observations are ", numbers_each * observations_.size(), " numbers, but there are ",
+             sums.size(), " sums");
     for (std::size_t i = 0; i < observations_.size(); ++i) {
         const std::span one = sums.subspan(numbers_each * i, numbers_each);
         const double time = compute_agreed_time(one.first(bins), one.last(bins));

@@ -73,7 +73,7 @@ class MachineFileParser {
     void read(std::string_view text) {
         for (number_ = 1; !text.empty(); ++number_) {
             const std::size_t end = text.find('\n');
-            read_words(split_words(text.substr(0, end)));
+            read_line(split_words(text.substr(0, end)));
             text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
         }
     }
@@ -91,7 +91,7 @@ class MachineFileParser {
     }
 
    private:
-    void read_words(const std::vector<std::string_view>& words) {
+    void read_line(const std::vector<std::string_view>& words) {
         if (words.empty()) return;
         if (words[0] == "machine") {
             if (words.size() != 2) fail_at_line(number_, "expected 'machine TEXT'");
@@ -156,12 +156,12 @@ class MachineFileParser {
             fail_at_line(number_, "'", word, "' is not ", what, ", 0 or more");
         return read;
     }
-    /// Parses the maximum message size of a line; sizes must ascend from the lines in `before`.
+    /// Parses the maximum message size of a line, which must be larger than those of the lines in `before`.
     template <class Part>
     std::int64_t parse_max_size(std::string_view word, const std::vector<Part>& before) const {
         const std::int64_t size = word == "-" ? Part{}.most : parse_bytes(word);
         if (!before.empty() && size <= before.back().most)
-            fail_at_line(number_, "messages must ascend, but ", word, " follows ", before.back().most);
+            fail_at_line(number_, "message sizes must ascend, but ", word, " follows ", before.back().most);
         return size;
     }
     std::int64_t parse_bytes(std::string_view word) const {

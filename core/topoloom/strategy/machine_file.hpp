@@ -13,7 +13,7 @@ namespace topoloom {
 /// A machine file consists of these lines: `machine TEXT`, as for make_machine(); `node NUMBER HOST`, the
 /// host name of a node; `message MOST ALPHA BETA`, costs of messages of up to MOST bytes (-: any size);
 /// `alone MOST ALPHA BETA`, costs of single messages; `links MOST LATENCY BANDWIDTH`, LinkFactors; `cost NAME
-/// VALUE`, an entry of MessageCosts. `inside` before a line other than `links` refers to messages inside a
+/// VALUE`, a member of MessageCosts. `inside` before a line other than `links` refers to messages inside a
 /// node. Times are in seconds, times per byte in s/byte; # starts a comment.
 struct MachineFile {
     std::string machine;                // machine text; empty without a `machine` line

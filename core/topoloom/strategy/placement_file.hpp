@@ -9,7 +9,8 @@
 
 namespace topoloom {
 
-/// The required part of a placement file; other keys are ignored. Slots are not checked against the machine.
+/// What is read from a placement file; other keys are ignored. Does not check that the machine has these
+/// slots.
 struct PlacementFile {
     std::string machine;               // machine text for make_machine()
     std::vector<std::uint32_t> slots;  // slot of each rank

@@ -8,7 +8,8 @@
 
 namespace topoloom {
 
-/// The last `most` times. Never allocates memory, so that a rank without memory still learns like the others.
+/// The last `most` times. Never allocates memory, so that a rank that is out of memory still learns like the
+/// others.
 template <std::size_t most>
 class RecentTimes {
    public:

@@ -23,12 +23,13 @@ NetworkModel make_direct_model(const CostBasis& basis) {
     return memory_model(basis.model, basis.machine == nullptr ? NodeSpec{} : basis.machine->node_spec());
 }
 
-/// The cost without routes, if each round starts when all ranks have finished the previous round.
+/// The cost without routes, assuming that a round starts when all ranks have finished the previous one.
 ScheduleCost compute_direct_cost(const AnySchedule& schedule, const CostBasis& basis) {
     return cost(schedule, make_direct_model(basis));
 }
 
-/// A lower bound unless ranks run ahead of others: the cheaper of node-local costs and network costs.
+/// A lower bound of the time, unless ranks start rounds before others: the smaller of the times with
+/// node-local costs and with network costs.
 double lower_bound_time(const AnySchedule& schedule, const CostBasis& basis) {
     const double direct = compute_direct_cost(schedule, basis).time;
     return basis.machine == nullptr ? direct : std::min(direct, cost(schedule, basis.model).time);
@@ -48,7 +49,7 @@ NetworkModel make_startup_model(const NetworkModel& model) {
     return made.with_single_message_lines(std::move(alone));
 }
 
-/// For data in more pieces than ranks: the number of rounds after which all rounds are alike.
+/// If data is in more pieces than there are ranks, the number of rounds after which all rounds are alike.
 std::optional<std::uint64_t> count_rounds_until_alike(const AnySchedule& schedule) {
     const Collective& collective = schedule.collective();
     if (collective.pieces() <= collective.ranks()) return std::nullopt;
@@ -82,7 +83,7 @@ ScheduleParts predict_schedule_parts(const AnySchedule& schedule, const CostBasi
     const double least = compute_direct_cost(schedule, basis).time;
     const double starts = std::min(least, cost(schedule, make_startup_model(make_direct_model(basis))).time);
     const double time = schedule_cost(schedule, basis).time;
-    const double direct = std::min(least, time);  // less than `least` if ranks start rounds before others
+    const double direct = std::min(least, time);  // below `least` if some ranks run ahead
     const double share = least > 0 ? direct / least : 0;
     return {share * starts, share * (least - starts), time - direct};
 }
@@ -101,7 +102,8 @@ std::vector<std::string> select_schedules_within(double ratio, const Call& call,
 
 const std::string& find_fastest(const Call& call, const CostBasis& basis, std::span<const std::string> texts,
                                 const std::function<bool(const std::string&)>& suits) {
-    // The fastest schedule loses at most this factor if all ranks wait for each other in each round.
+    // If all ranks waited for each other in each round, the fastest schedule would be slower by at most this
+    // factor.
     constexpr double most_hidden = 1.5;
     struct BoundedSchedule {
         double least;

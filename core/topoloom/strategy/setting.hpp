@@ -17,11 +17,11 @@ struct Setting {
     std::string placement;  // text of a placement file, as written by `topoloom map`
     std::string decisions;  // JSON tables, as written by `topoloom collective --decisions`
     std::string schedule;   // one schedule for all operations that it supports
-    /// By rank: its node number in the machine, its rank in the placement, or without both any number shared
-    /// only by the ranks of its node. Empty: every rank is on a separate node.
+    /// By rank: its node number in the machine, or its rank in the placement; without either, any number that
+    /// only the ranks of its node share. Empty: every rank is on a separate node.
     std::vector<std::int64_t> locations;
-    /// The number of concurrent calls, each among equally many consecutive ranks; divides the number of
-    /// ranks.
+    /// The number of concurrent calls. Each is among the same number of consecutive ranks, so it must divide
+    /// the number of ranks.
     std::size_t concurrent_calls = 1;
 
     friend auto operator<=>(const Setting&, const Setting&) = default;

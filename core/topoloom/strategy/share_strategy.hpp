@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shares one strategy among users of the same setting in one process.
+// Shares a strategy between users of the same setting in one process.
 #pragma once
 
 #include <memory>
@@ -8,9 +8,9 @@
 
 namespace topoloom {
 
-/// Returns the strategy of a setting if it is in use in this process, else a new one. Simulated ranks are
-/// threads of one process and would otherwise evaluate the same strategy repeatedly. Thread-safe. Throws
-/// Error as Strategy does.
+/// Returns the strategy of a setting: the one in use in this process, if any, else a new one. Simulated ranks
+/// are threads of one process and would otherwise evaluate the same strategy repeatedly. Thread-safe. Throws
+/// Error when Strategy does.
 [[nodiscard]] std::shared_ptr<Strategy> share_strategy(Setting setting);
 
 }  // namespace topoloom

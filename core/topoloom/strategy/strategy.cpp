@@ -21,7 +21,8 @@ namespace topoloom {
 
 namespace {
 
-/// Larger messages are costed at this size: decisions no longer change, and sums stay finite.
+/// Larger messages are costed as if they had this size: beyond it decisions no longer change, and sums stay
+/// finite.
 constexpr std::int64_t most_bytes = std::int64_t{1} << 30;
 constexpr std::int64_t steps_of_class = 16;
 
@@ -32,7 +33,7 @@ std::int64_t clamp_bytes(Operation operation, Bytes bytes) {
 }
 
 /// Rounds down to one of 16 steps between two powers of two.
-std::int64_t round_to_step(std::int64_t bytes) {
+std::int64_t round_down_to_step(std::int64_t bytes) {
     const auto least = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(bytes)));
     return bytes - bytes % std::max<std::int64_t>(least / steps_of_class, 1);
 }
@@ -58,7 +59,8 @@ struct GridOption {
     void visit(auto& field) { field("grid", grid, ""); }
 };
 
-/// A rank count that the schedule supports: from its options, or eight, which all schedules support.
+/// A rank count that the schedule supports: the one that its options imply, else eight, which all schedules
+/// support.
 std::size_t choose_probe_ranks(const NamedOptions& named) {
     if (const auto seats = named.options.find("seats"); seats != named.options.end())
         return Seats(seats->second).ranks();
@@ -70,8 +72,7 @@ std::size_t choose_probe_ranks(const NamedOptions& named) {
 
 std::uint64_t count_blocks(const AnySchedule& schedule) { return schedule.collective().block_count(); }
 
-/// The schedule with two segments, if it segments data. Two segments show the behavior for any number of
-/// segments.
+/// The schedule with two segments, if it segments data. With more segments, it behaves as with two.
 AnySchedule make_two_segment_schedule(Operation operation, std::size_t ranks, const std::string& schedule) {
     constexpr std::int64_t longest_segment = 1 << 30;
     const AnySchedule whole = make_schedule(make_probe_call(operation, ranks), schedule);
@@ -90,7 +91,7 @@ bool can_keep_rank_order(const AnySchedule& schedule) {
     return (rounds <= 1 || blocks <= most_blocks) && keeps_rank_order(schedule);
 }
 
-/// With concurrent calls, uses the ranks of the first call.
+/// Lists the schedules fitted to the nodes; with concurrent calls, to those of the first call.
 std::vector<std::string> list_fitted_schedules(const CostBasis& basis, std::size_t ranks) {
     if (basis.machine == nullptr) return {};
     std::vector<Node> nodes;
@@ -98,9 +99,9 @@ std::vector<std::string> list_fitted_schedules(const CostBasis& basis, std::size
     return fitted_schedules(*basis.machine, nodes);
 }
 
-/// Replaces `linear` in calls along lines of a grid, whose ranks continue with another dimension. After
-/// `linear`, all ranks except the root finish after one message and delay the others, which costs up to a
-/// third; linear gains only a few percent (bench/process_grids).
+/// Replaces `linear` in calls along lines of a grid, whose ranks continue with another dimension. With
+/// `linear`, all ranks except the root finish after one message and then delay other ranks, which costs up to
+/// a third. `linear` itself gains only a few percent (bench/process_grids).
 const std::string& replace_linear_on_lines(const Call& call, const CostBasis& basis,
                                            std::span<const std::string> texts, const std::string& linear) {
     constexpr double most_ratio = 1.05;
@@ -171,7 +172,7 @@ bool Strategy::saves_time(Operation operation, Bytes bytes, bool in_rank_order, 
     const std::lock_guard hold(guard_);
     if (find_prescribed(operation, Bytes{std::max(size, bytes.value)}, in_rank_order) != nullptr) return true;
     if (basis_.nodes == 1 || is_many_to_many(operation)) return false;
-    const std::int64_t standing = round_to_step(size);
+    const std::int64_t standing = round_down_to_step(size);
     const std::tuple key{operation, standing, in_rank_order, round_delay};
     const auto found = gains_.find(key);
     if (found != gains_.end()) return found->second;
@@ -180,7 +181,7 @@ bool Strategy::saves_time(Operation operation, Bytes bytes, bool in_rank_order, 
 }
 
 Bytes Strategy::round_size(Operation operation, Bytes bytes) {
-    return Bytes{round_to_step(clamp_bytes(operation, bytes))};
+    return Bytes{round_down_to_step(clamp_bytes(operation, bytes))};
 }
 
 bool Strategy::is_schedule_named(Operation operation, bool in_rank_order) {
@@ -213,7 +214,7 @@ const std::string* Strategy::find_prescribed(Operation operation, Bytes bytes, b
 bool Strategy::compute_saves_time(Operation operation, std::int64_t bytes, bool in_rank_order,
                                   double round_delay) {
     constexpr double run_by_us =
-        0.2e-6;  // compared with an MPI library, for short calls of two ranks: bench/preloaded
+        0.2e-6;  // overhead over an MPI library for short calls of two ranks: bench/preloaded
     const Call call = make_probe_call(operation, ranks_, Bytes{bytes});
     const std::string usual = usual_schedule(call);
     if (!is_suitable(operation, usual, in_rank_order)) return false;
@@ -229,7 +230,7 @@ const std::string& Strategy::find_fastest_of_class(Operation operation, std::int
     const auto least = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(bytes)));
     const std::string& at_least = find_fastest_at(operation, least, in_rank_order);
     if (bytes == least || &at_least == &find_fastest_at(operation, 2 * least, in_rank_order)) return at_least;
-    return find_fastest_at(operation, round_to_step(bytes), in_rank_order);
+    return find_fastest_at(operation, round_down_to_step(bytes), in_rank_order);
 }
 
 const std::string& Strategy::find_fastest_at(Operation operation, std::int64_t bytes, bool in_rank_order) {
@@ -237,12 +238,16 @@ const std::string& Strategy::find_fastest_at(Operation operation, std::int64_t b
     if (const auto found = fastest_.find(key); found != fastest_.end()) return *found->second;
     const Call call = make_probe_call(operation, ranks_, Bytes{bytes});
     const std::vector<std::string> texts = candidates(call, fitted_);
-    const auto does_it = [&](const std::string& text) { return is_suitable(operation, text, in_rank_order); };
-    // The demand is unknown here, so combining cannot be evaluated; uses direct messages.
-    const std::string* found =
-        &intern(is_many_to_many(operation) ? texts.back() : find_fastest(call, basis_, texts, does_it));
-    const bool goes_on = calls_ > 1 && (operation == Operation::gather || operation == Operation::scatter);
-    if (goes_on && *found == "linear") found = &intern(replace_linear_on_lines(call, basis_, texts, *found));
+    const auto is_suitable_text = [&](const std::string& text) {
+        return is_suitable(operation, text, in_rank_order);
+    };
+    // The demand of a many-to-many is unknown here, so combining cannot be evaluated; uses direct messages.
+    const std::string* found = &intern(
+        is_many_to_many(operation) ? texts.back() : find_fastest(call, basis_, texts, is_suitable_text));
+    const bool continues_after_call =
+        calls_ > 1 && (operation == Operation::gather || operation == Operation::scatter);
+    if (continues_after_call && *found == "linear")
+        found = &intern(replace_linear_on_lines(call, basis_, texts, *found));
     fastest_.emplace(key, found);
     return *found;
 }

@@ -32,8 +32,9 @@ struct TimedSchedule {
 void check_schedule_text(const std::string& text);
 
 /// Chooses in this order: the schedule that the setting names, if it supports the call; the decision table;
-/// the schedule with the lowest predicted cost. Sizes between two powers of two use the schedule that is
-/// fastest at both; if these differ, the fastest at the next lower of 16 steps. Calls may run concurrently.
+/// the schedule with the lowest predicted cost. A size between two powers of two gets the schedule that is
+/// fastest at both. If different ones are, it is rounded down to one of 16 steps, and gets the fastest there.
+/// Calls may run concurrently.
 class Strategy {
    public:
     /// Throws Error for an invalid setting; see find_cost_basis(), DecisionTable and make_schedule().
@@ -41,15 +42,16 @@ class Strategy {
     /// Chooses only by predicted cost.
     Strategy(std::size_t ranks, CostBasis basis);
 
-    /// Chooses a schedule, as text for make_schedule(); `bytes` as in Collective. `in_rank_order` requires
-    /// support for non-commutative operators. Depends only on the arguments and the setting. Each text exists
-    /// once and lives as long as the strategy. Throws Error for bytes < 0.
+    /// Chooses a schedule, as text for make_schedule(). `bytes` is defined as in Collective. With
+    /// `in_rank_order`, the schedule must support non-commutative operators. Depends only on the arguments
+    /// and the setting. Each text exists once and lives as long as the strategy. Throws Error for bytes < 0.
     [[nodiscard]] const std::string& choose(Operation operation, Bytes bytes, bool in_rank_order);
 
     /// Whether the chosen schedule saves time: it comes from the setting or a decision table, or it beats an
     /// MPI library's usual schedule (usual_schedule.hpp) by more than its overhead. The overhead includes
-    /// `round_delay` seconds per round. On one node, only named and tabulated schedules count. Depends only
-    /// on the arguments and the setting. Throws Error as choose() does.
+    /// `round_delay` seconds per round. If all ranks are on one node, only schedules from the setting or a
+    /// decision table save time. Depends only on the arguments and the setting. Throws Error when choose()
+    /// does.
     [[nodiscard]] bool saves_time(Operation operation, Bytes bytes, bool in_rank_order, double round_delay);
 
     /// Whether saves_time() can be true for any call.
@@ -57,7 +59,7 @@ class Strategy {
         return basis_.nodes > 1 || !schedule_.empty() || !table_.empty();
     }
 
-    /// Rounds bytes to one of 16 sizes between two powers of two. Throws Error for bytes < 0.
+    /// Rounds bytes down to one of 16 sizes per doubling. Throws Error for bytes < 0.
     [[nodiscard]] static Bytes round_size(Operation operation, Bytes bytes);
 
     /// Whether choose() returns the schedule named by the setting, for all sizes.
@@ -65,8 +67,8 @@ class Strategy {
 
     /// All schedules that may be the fastest even if the network model is inaccurate: the suitable
     /// candidates(), except those whose time without routes is over 30 times the smallest. Texts are those of
-    /// choose(). Not for many-to-many operations, whose times are unknown. Depends only on the arguments and
-    /// the setting. Results are cached per size, so pass sizes from round_size().
+    /// choose(). Must not be called for many-to-many operations, whose times are unknown. Depends only on the
+    /// arguments and the setting. Results are cached per size, so pass sizes from round_size().
     [[nodiscard]] std::vector<TimedSchedule> timed_schedules(Operation operation, Bytes bytes,
                                                              bool in_rank_order);
 
@@ -85,7 +87,7 @@ class Strategy {
         std::optional<bool> in_rank_order;  // none: not yet checked
     };
 
-    /// Null if neither the setting nor the decision table has a schedule.
+    /// The schedule that the setting or the decision table prescribes; null if neither does.
     [[nodiscard]] const std::string* find_prescribed(Operation operation, Bytes bytes, bool in_rank_order);
     [[nodiscard]] bool compute_saves_time(Operation operation, std::int64_t bytes, bool in_rank_order,
                                           double round_delay);

@@ -12,7 +12,7 @@ namespace {
 
 using Matrix = std::array<TimeFactors, 3>;
 
-/// Relative error of predictions with the best factors.
+/// Assumed relative error of predictions that use the best factors.
 constexpr double model_error = 0.1;
 
 TimeFactors scale_parts(const ScheduleParts& parts, const TimeFactors& factors) {
@@ -34,8 +34,8 @@ Matrix invert_matrix(const Matrix& m) {
     return result;
 }
 
-/// The median ratio of measured to predicted times. Compares every pair, because sorting a list would need
-/// memory.
+/// The median ratio of measured to predicted times. Compares every pair of ratios, because sorting would need
+/// memory for a list.
 double median_ratio(const TimeFactors& factors, std::span<const MeasuredTime> measured) {
     const auto ratio_of = [&](const MeasuredTime& one) {
         return one.seconds / predicted_time(one.parts, factors);

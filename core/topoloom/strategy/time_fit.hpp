@@ -19,18 +19,18 @@ struct MeasuredTime {
     double seconds;
 };
 
-/// Least squares of relative errors, with a normal prior around the previous factors, so that unmeasured
-/// schedules have a predicted mean and deviation. L. Li, W. Chu, J. Langford, R. Schapire, A
+/// Least-squares fit of relative errors, with a normal prior around the previous factors. It predicts a mean
+/// and a deviation for schedules that were not measured, too. L. Li, W. Chu, J. Langford, R. Schapire, A
 /// contextual-bandit approach to personalized news article recommendation, WWW 2010 (LinUCB).
 class TimeFit {
    public:
-    /// Scales the factors in `before` to the median of the measurements. `trust` is the inverse of their
-    /// relative deviation.
+    /// First scales the factors in `before` so that predictions match the measurements in the median. `trust`
+    /// is the inverse of the assumed relative deviation of these factors.
     TimeFit(const TimeFactors& before, double trust, std::span<const MeasuredTime> measured);
 
     [[nodiscard]] const TimeFactors& factors() const { return factors_; }
-    /// Optimistic time in seconds: mean / (1 + relative deviation), so that schedules with long times do not
-    /// look short.
+    /// Optimistic time in seconds: mean / (1 + relative deviation), so that slow schedules with a large
+    /// deviation do not look fast.
     [[nodiscard]] double optimistic_time(const ScheduleParts& parts) const;
 
    private:

@@ -10,8 +10,8 @@ namespace topoloom {
 
 /// The default schedule of MPICH, from its sources (Thakur, Rabenseifner, Gropp, Optimization of collective
 /// communication operations in MPICH, IJHPCA 2005; thresholds: comments in src/mpi/coll, variables
-/// MPIR_CVAR_*). Other libraries choose similarly. Returns a text for make_schedule(). Throws Error for
-/// many-to-many operations.
+/// MPIR_CVAR_*). Other libraries choose similarly. Returns a text for make_schedule(). Throws Error if the
+/// operation is a many-to-many.
 [[nodiscard]] std::string usual_schedule(const Call& call);
 
 }  // namespace topoloom

@@ -137,7 +137,7 @@ TEST_CASE("a strategy for concurrent calls knows the node of each rank") {
     CHECK(nodes_of(lines) == std::vector<std::int64_t>{0, 1, 0, 1});
     topoloom_strategy_free(lines);
     CHECK(topoloom_strategy_for_concurrent_calls(whole, 3, ranks.data(), &lines, error, sizeof error) == 1);
-    CHECK(std::string(error) == "4 ranks cannot be in 3 calls of as many each");
+    CHECK(std::string(error) == "4 ranks cannot be divided equally among 3 calls");
     CHECK(topoloom_strategy_for_concurrent_calls(whole, 2, wrong.data(), &lines, error, sizeof error) == 1);
     CHECK(std::string(error) == "rank 4 is none of the 4 ranks");
     topoloom_strategy_free(whole);

@@ -331,8 +331,8 @@ TEST_CASE("a pattern without patches and computes, or one that does not fit, is 
                          Error);
     CHECK_THROWS_WITH_AS(
         (void)place(without, "bricks(cells=2x2)"),
-        "bricks: rank 0 is not a patch: with cells of 2x2 the first 4 ranks talk to none of each "
-        "other, and every further one to some of these only",
+        "bricks: rank 0 is not a patch: with cells of 2x2 the first 4 ranks must not exchange "
+        "messages, and every further rank only with some of them",
         Error);
     CHECK_THROWS_WITH_AS(
         (void)place(without, "bricks(cells=4x4x4)"),

@@ -126,15 +126,13 @@ TEST_CASE("onto= is refused if it does not name every axis once, or if the grid 
           "fold: onto=xyz is for a grid of 1 axis, and the ranks' grid has 2; give a part for each, joined "
           "by '+'");
     fails("yzx+",
-          "fold: onto=yzx+ lays 16x16 cells onto 32x1 routers, which does not divide them; leave out onto");
+          "fold: onto=yzx+ maps 16x16 cells onto 32x1 routers, which does not divide them; leave out onto");
     CHECK_THROWS_WITH_AS(count_hops("torus:2x4x4", graph, "fold(onto=x+zy)"),
                          "fold: onto=x+zy is for the axes of a grid in their order; name it, as in "
                          "fold(grid=64x1024;onto=x+zy)",
                          Error);
     fails(
-        "x+",
-        "fold: the slots are not a complete torus or mesh that onto=x+ could lay the grid along; leave out "
-        "onto",
+        "x+", "fold: onto=x+ needs slots that form a complete torus or mesh; leave out onto",
         "graph:16+0:" + [] {
             std::string ring;
             for (int i = 0; i < 16; ++i)
@@ -289,16 +287,16 @@ TEST_CASE("unsuitable boxes are refused, and the error names suitable ones") {
     const CommGraph graph = grid_of({16, 16}, true);
     const Problem shared(graph, allocation, 1, 1, {.imbalance = 0});
     const auto run = [](const Problem& problem, const std::string& mapper) { (void)place(problem, mapper); };
-    CHECK_THROWS_WITH_AS(
-        run(shared, "fold(grid=16x17)"),
-        "fold: a grid of 16x17 has not the 256 cells that the ranks need; the nearest that has is 16x16",
-        Error);
+    CHECK_THROWS_WITH_AS(run(shared, "fold(grid=16x17)"),
+                         "fold: a grid of 16x17 does not have the 256 cells that the ranks need; the nearest "
+                         "that does is 16x16",
+                         Error);
     CHECK_THROWS_WITH_AS(
         run(shared, "fold(boxes=4x4x1)"),
         "fold: boxes of 4x4x1 for ranks in a grid of 16x16; give one number for each of the 2 axes", Error);
-    CHECK_THROWS_WITH_AS(run(shared, "fold(boxes=3x5)"),
-                         "fold: 3x5 boxes are not the 16 that the slots need; the nearest that are is 4x4",
-                         Error);
+    CHECK_THROWS_WITH_AS(
+        run(shared, "fold(boxes=3x5)"),
+        "fold: 3x5 boxes do not give the 16 boxes that the slots need; the nearest that do are 4x4", Error);
     const CommGraph few = grid_of({4, 4}, true);
     CHECK_THROWS_WITH_AS(
         run(Problem(few, allocation), "fold(boxes=4x4)"),

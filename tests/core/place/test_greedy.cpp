@@ -334,10 +334,10 @@ TEST_CASE("mht refuses machines without coordinates in a one-line error") {
         CAPTURE(text);
         const Machine machine = make_machine(text);
         const Allocation allocation = Allocation::whole(machine);
-        CHECK_THROWS_WITH_AS(place(Problem(graph, allocation), "mht"),
-                             (std::string("mapper 'mht' goes by coordinates, which nodes of ") + text +
-                              " do not have; use mahd")
-                                 .c_str(),
-                             Error);
+        CHECK_THROWS_WITH_AS(
+            place(Problem(graph, allocation), "mht"),
+            (std::string("mapper 'mht' needs coordinates, which nodes of ") + text + " do not have; use mahd")
+                .c_str(),
+            Error);
     }
 }

@@ -50,10 +50,11 @@ TEST_CASE("without a given grid the recognized one is used") {
 
 TEST_CASE("a grid of another size, or ranks without a grid, are refused with a remedy") {
     const PatternOnMesh pattern(grid_graph(false));
-    CHECK_THROWS_WITH_AS((void)rank_grid(pattern.problem, {8, 5}, "fold"),
-                         "fold: a grid of 8x5 has not the 32 cells that the ranks need; the nearest that has "
-                         "is 8x4",
-                         Error);
+    CHECK_THROWS_WITH_AS(
+        (void)rank_grid(pattern.problem, {8, 5}, "fold"),
+        "fold: a grid of 8x5 does not have the 32 cells that the ranks need; the nearest that does "
+        "is 8x4",
+        Error);
     CHECK_THROWS_AS((void)rank_grid(pattern.problem, {2147483647, 2147483647, 4}, "fold"), Error);
     const PatternOnMesh lone(CommGraph::from_edges(12, std::vector{Rank{0}, Rank{5}, Rank{5}},
                                                    std::vector{Rank{1}, Rank{2}, Rank{7}},

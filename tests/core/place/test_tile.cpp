@@ -206,10 +206,11 @@ TEST_CASE("the sockets of a node get halves of its tile") {
 TEST_CASE("the grid of tile must be given if the graph has none, and must have the right size") {
     const Machine machine = make_machine("torus:4+node:4");
     const Allocation whole = Allocation::whole(machine);
-    CHECK_THROWS_WITH_AS((void)TilePlacement(grid_graph({4, 4}), whole, "tile(grid=4x5)"),
-                         "tile: a grid of 4x5 has not the 16 cells that the ranks need; the nearest that has "
-                         "is 4x4",
-                         Error);
+    CHECK_THROWS_WITH_AS(
+        (void)TilePlacement(grid_graph({4, 4}), whole, "tile(grid=4x5)"),
+        "tile: a grid of 4x5 does not have the 16 cells that the ranks need; the nearest that does "
+        "is 4x4",
+        Error);
     // Ranks without messages form a grid if one is given.
     const CommGraph silent = CommGraph::from_rows(16, [](Rank, const auto&) {});
     CHECK(TilePlacement(silent, whole, "tile(grid=4x4)").bytes == 0);

@@ -143,7 +143,7 @@ TEST_CASE("errors of a machine file are one line with the line number") {
                         "the machine file: line 1: '1us' is not a number of seconds, 0 or more");
     check_machine_error("message x 1 0", "the machine file: line 1: 'x' is not a number of bytes, nor -");
     check_machine_error("message 9 1 0\nmessage 9 1 0",
-                        "the machine file: line 2: messages must ascend, but 9 follows 9");
+                        "the machine file: line 2: message sizes must ascend, but 9 follows 9");
     check_machine_error("message 9 1 0",
                         "the machine file: the last regime must have no limit, but goes up to 9 bytes");
     check_machine_error(
@@ -181,7 +181,7 @@ TEST_CASE("an error of a placement is one line") {
         "the placement: line 2: version 2 of topoloom-placement is not known; this Topoloom reads "
         "version 1");
     refuses_placement(write_placement(ring, "[0, 1]"),
-                      "the placement is of 2 ranks; rank 2 of the communicator is none of them");
+                      "the placement has 2 ranks; rank 2 of the communicator is not one of them");
     refuses_placement(write_placement(ring, "[0, 1, 4]"),
                       "the placement: rank 2 is on slot 4, but 'torus:4,bandwidth=10GB/s' has 4");
     refuses_placement(

@@ -54,7 +54,7 @@ TEST_CASE("the error for invalid JSON names the line") {
         CAPTURE(text);
         CHECK_THROWS_AS((void)read_json(text), Error);
     }
-    check_error(std::string(100, '['), "line 1: more than 64 lists and objects in each other");
+    check_error(std::string(100, '['), "line 1: lists and objects are nested more than 64 deep");
 }
 
 TEST_CASE("a truncated text is refused at any position") {
@@ -67,7 +67,7 @@ TEST_CASE("a truncated text is refused at any position") {
 
 TEST_CASE("errors name values of the wrong type") {
     const Json one = read_json("1.5");
-    CHECK_THROWS_WITH((void)one.text("a name"), "line 1: a name must be a text");
+    CHECK_THROWS_WITH((void)one.text("a name"), "line 1: a name must be a string");
     CHECK_THROWS_WITH((void)one.list("names"), "line 1: names must be a list");
     CHECK_THROWS_WITH((void)one.whole("ranks", 1, 9), "line 1: ranks must be an integer from 1 to 9");
     CHECK_THROWS_WITH((void)one.at("a"), "line 1: expected an object, {...}, with the key \"a\"");

@@ -171,5 +171,5 @@ TEST_CASE("sums with a wrong number of values are refused") {
     const PlantedCase planted = draw_case(3);
     Learner learner(planted.known);
     (void)learner.choose_trial(planted.operation, planted.bytes, false);
-    CHECK_THROWS_WITH(learner.learn({}), "what ranks have seen is 32 numbers, not 0");
+    CHECK_THROWS_WITH(learner.learn({}), "the observations are 32 numbers, but there are 0 sums");
 }

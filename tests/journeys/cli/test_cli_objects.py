@@ -77,11 +77,11 @@ def test_mapping_curve_to_curve_beats_rows_along_a_curve(topoloom: Command) -> N
 @pytest.mark.parametrize(
     ("mapper", "message"),
     [
-        ("fold(grid=64x10)", "the nearest that has is 64x16"),
-        ("box(grid=7x150)", "the nearest that has is 8x128"),
-        ("fold(boxes=8x9)", "the nearest that are is 8x8"),
+        ("fold(grid=64x10)", "the nearest that does is 64x16"),
+        ("box(grid=7x150)", "the nearest that does is 8x128"),
+        ("fold(boxes=8x9)", "the nearest that do are 8x8"),
         ("fold(grid=64x0)", "must be integers from 1"),
-        ("peano(grid=5x5)", "the nearest that has is"),
+        ("peano(grid=5x5)", "the nearest that does is"),
         ("snake(ranks=by-hand)", "there are: by-number, by-curve"),
     ],
 )

@@ -166,7 +166,7 @@ def test_a_grid_broadcasts_along_one_axis_after_the_other() -> None:
     ]
     chain = schedules.grid_line_messages([1, 3], "broadcast", 8, pieces=2)
     assert chain == [[(0, 1, 4)], [(0, 1, 4), (1, 2, 4)], [(1, 2, 4)]]
-    with pytest.raises(topoloom.Error, match="they do no barrier"):
+    with pytest.raises(topoloom.Error, match="scatter and gather, not barrier"):
         schedules.grid_line_messages([2, 3], "barrier", 0)
     with pytest.raises(topoloom.Error, match="root 2 is not a rank"):
         schedules.grid_line_messages([2, 3], "broadcast", 8, root=2)

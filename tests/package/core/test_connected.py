@@ -95,5 +95,5 @@ def test_arrays_of_nodes_give_one_result_per_pair(text: str) -> None:
             ask(int(up[0]), int(node)) for node in near
         ]
         assert ask([], []).size == 0
-        with pytest.raises(Error, match="give as many"):
+        with pytest.raises(Error, match="give equally many"):
             ask([0, 1], [0, 1, 2])

@@ -130,7 +130,7 @@ def test_objective_values_of_shared_placements_equal_judge(ranks: int) -> None:
     assert compute_value("hop-bytes") == compute_value("auto") == found.hop_bytes
     assert compute_value("congestion") == found.congestion_max
     assert compute_value("time") == predicted_time(graph, ALL, shared)
-    with pytest.raises(Error, match=r"^a mix counts in parts of what block placement"):
+    with pytest.raises(Error, match=r"^a mix is relative to block placement"):
         compute_value("weighted(hop-bytes=1;time=2)")
 
 

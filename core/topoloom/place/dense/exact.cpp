@@ -37,7 +37,7 @@ double round_down_to_double(std::int64_t value) {
     return static_cast<std::int64_t>(near) > value ? std::nextafter(near, 0) : near;
 }
 
-/// The placement that the search starts from; a good start saves more time than it costs.
+/// The placement from which the search starts. Finding a good one saves more time than it costs.
 Placement find_start_placement(const Problem& problem, Meter& meter) {
     const auto slots = static_cast<double>(problem.allocation().slot_count());
     const Budget rest = meter.remaining();
@@ -49,8 +49,8 @@ Placement find_start_placement(const Problem& problem, Meter& meter) {
     return std::move(found.placement);
 }
 
-/// The best placement on a ring bus; none unless message counts alone order all assignments of its ranks
-/// to slots.
+/// The best placement on a ring bus; none unless message counts alone suffice to compare all assignments of
+/// ranks to slots.
 std::optional<Placement> find_best_on_bus(const Problem& problem) {
     constexpr std::size_t elements = 8;
     const auto* const bus = std::get_if<RingBus>(&problem.machine().topology());
@@ -88,10 +88,11 @@ qap::GeneralizedAssignment make_generalized_assignment(const Problem& problem) {
             .capacity = {capacity.capacities().begin(), capacity.capacities().end()}};
 }
 
-Placement place_sharing(const Problem& problem, Meter& meter) {
+Placement place_on_shared_slots(const Problem& problem, Meter& meter) {
     const auto numbers = static_cast<double>(problem.rank_count() + problem.allocation().slot_count());
     require_memory(problem, 32 * std::pow(numbers, 2), "bytes and distances of all pairs");
-    const SharingProof found = improve_sharing(problem, find_start_placement(problem, meter), meter);
+    const SharingResult found =
+        improve_shared_placement(problem, find_start_placement(problem, meter), meter);
     meter.set_lower_bound(round_down_to_double(found.lower_bound));
     return found.placement;
 }
@@ -129,7 +130,7 @@ Placement place_for_congestion(const Problem& problem, Meter& meter) {
 
 }  // namespace
 
-SharingProof improve_sharing(const Problem& problem, const Placement& start, Meter& meter) {
+SharingResult improve_shared_placement(const Problem& problem, const Placement& start, Meter& meter) {
     const qap::ExactResult found = qap::branch_and_bound(
         make_generalized_assignment(problem), rank_positions(problem.allocation(), start.slots()), meter);
     return {placement_at(problem.allocation(), found.position_of_rank, SlotUse::shared), found.lower_bound};
@@ -138,7 +139,7 @@ SharingProof improve_sharing(const Problem& problem, const Placement& start, Met
 Placement place_exact(const Problem& problem, Meter& meter) {
     if (problem.uses_proxies())
         fail("exact counts every message, but this pattern sends through proxies; use another mapper");
-    if (!problem.capacity().one_rank_per_slot()) return place_sharing(problem, meter);
+    if (!problem.capacity().one_rank_per_slot()) return place_on_shared_slots(problem, meter);
     if (problem.is_for_hop_bytes()) return place_for_hop_bytes(problem, meter);
     const MeasuredObjective objective = problem.link_objective();
     if (!objective.mix.is(ObjectiveKind::congestion) || objective.phases.size() > 1 ||

@@ -26,10 +26,11 @@ std::size_t count_per_mille(std::uint32_t per_mille, std::size_t count) {
 }
 
 struct FirstPair {
-    std::uint32_t i, j, x, y;  // item i to location x, j to y
+    std::uint32_t i, j, x, y;  // puts item i on location x, and j on y
 };
 
-/// Data shared by all starts: flows and distances, both directions combined, and the starting point.
+/// Data shared by all restarts: flows and distances, each summed over both directions, and the candidates for
+/// the first pair.
 struct RestartData {
     RestartData(const qap::Qap& q, const GraspOptions& o)
         : qap(q), options(o), order(qap.order()), searches(qap) {
@@ -50,19 +51,19 @@ struct RestartData {
     std::vector<FirstPair> first_pairs;
 
    private:
-    struct Entry {
+    struct MatrixEntry {
         std::int64_t value;
         std::uint32_t i, j;
     };
 
-    [[nodiscard]] std::vector<Entry> smallest_entries(const std::vector<std::int64_t>& matrix,
-                                                      std::int64_t sign) const {
-        std::vector<Entry> all;
+    [[nodiscard]] std::vector<MatrixEntry> smallest_entries(const std::vector<std::int64_t>& matrix,
+                                                            std::int64_t sign) const {
+        std::vector<MatrixEntry> all;
         for (std::uint32_t i = 0; i < order; ++i) {
             for (std::uint32_t j = 0; j < i; ++j) all.push_back({sign * matrix[i * order + j], i, j});
         }
         const auto end = all.begin() + static_cast<std::ptrdiff_t>(count_per_mille(options.beta, all.size()));
-        const auto before = [](const Entry& a, const Entry& b) {
+        const auto before = [](const MatrixEntry& a, const MatrixEntry& b) {
             return a.value != b.value ? a.value < b.value : a.i != b.i ? a.i < b.i : a.j < b.j;
         };
         std::partial_sort(all.begin(), end, all.end(), before);
@@ -72,13 +73,13 @@ struct RestartData {
 
     void list_first_pairs() {
         if (order < 2) return;
-        const std::vector<Entry> flows = smallest_entries(flow, -1);
-        const std::vector<Entry> distances = smallest_entries(distance, 1);
+        const std::vector<MatrixEntry> flows = smallest_entries(flow, -1);
+        const std::vector<MatrixEntry> distances = smallest_entries(distance, 1);
         std::vector<std::uint32_t> at(flows.size());
         std::iota(at.begin(), at.end(), 0U);
         std::stable_sort(at.begin(), at.end(), [&](std::uint32_t a, std::uint32_t b) {
-            // Products of the largest flows and the smallest distances. Doubles suffice, because only
-            // their order is used.
+            // Multiplies the largest flows with the smallest distances. Doubles suffice, because only the
+            // order of products is used.
             const auto product = [&](std::uint32_t k) {
                 return static_cast<double>(-flows[k].value) * static_cast<double>(distances[k].value);
             };
@@ -90,10 +91,10 @@ struct RestartData {
     }
 };
 
-/// One restart that can be interrupted and continued.
-class Restart {
+/// A restart that can be interrupted and continued.
+class GraspRestart {
    public:
-    Restart(const RestartData& restart_data, Rng rng)
+    GraspRestart(const RestartData& restart_data, Rng rng)
         : data_(restart_data), rng_(rng), search_(restart_data.searches.search()) {}
 
     /// Starts with the greedy construction, or with local search from the assignment `warm`.
@@ -141,7 +142,7 @@ class Restart {
     }
     [[nodiscard]] bool is_done() const { return done_; }
 
-    /// The partial assignment, completed by assigning open items to open locations in order.
+    /// The assignment found so far. If it is partial, open items are put on open locations in order.
     [[nodiscard]] qap::Permutation assignment() const {
         if (searching_) return search_->best();
         qap::Permutation p = location_;
@@ -207,7 +208,7 @@ class Restart {
     bool done_ = true;
     qap::Permutation location_;  // by item
     std::vector<char> touched_;
-    std::vector<std::int64_t> cost_;  // [item * order + location]: cost relative to the assigned items
+    std::vector<std::int64_t> cost_;  // [item * order + location]: cost of messages to assigned items
     std::vector<std::uint32_t> open_items_, open_locations_;
     std::vector<Candidate> candidates_;
 };
@@ -230,12 +231,12 @@ qap::Permutation grasp(const qap::Qap& qap, std::span<const qap::Permutation> wa
     const RestartData restart_data(qap, options);
     const std::size_t restarts = options.restarts == 0 ? choose_restart_count(order) : options.restarts;
     const std::size_t total = warm.size() + restarts;
-    std::vector<Restart> starts;
+    std::vector<GraspRestart> starts;
     for (std::size_t k = 0; k < std::min(total, grasp_searches); ++k)
         starts.emplace_back(restart_data, Rng(seed));
     std::size_t begun = 0;
     std::int64_t value = qap.value(best);
-    const auto consider = [&](const Restart& start) {
+    const auto consider = [&](const GraspRestart& start) {
         qap::Permutation p = start.assignment();
         const std::int64_t its = qap.value(p);
         if (its >= value) return;

@@ -9,7 +9,7 @@
 
 namespace topoloom::dense {
 
-/// The greedy placement that local search improves before the random starts.
+/// Which greedy placement local search improves before the random starts.
 enum class WarmStart : std::uint8_t { none, gge, mahd, emahd };
 inline const Choices warm_start_names{"none", "gge", "mahd", "emahd"};
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Dense search for problems that are too large for it: between parts first, then inside each part.
+// Divides problems that are too large for dense search, and searches twice: first between parts, then inside
+// each part.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -39,7 +40,7 @@ partition::WeightedGraph make_graph_from_rows(std::vector<std::map<std::uint32_t
     return graph;
 }
 
-/// The communication graph, plus one vertex without edges per free slot.
+/// The communication graph, plus a vertex without edges for each free slot.
 partition::WeightedGraph make_rank_graph(const Problem& problem) {
     std::vector<std::map<std::uint32_t, std::int64_t>> rows(problem.allocation().slot_count());
     for (const Rank u : ids<Rank>(problem.rank_count())) {
@@ -49,8 +50,8 @@ partition::WeightedGraph make_rank_graph(const Problem& problem) {
     return make_graph_from_rows(std::move(rows));
 }
 
-/// A graph that joins each slot to its nearest slots, with weights that fall with distance: a small cut
-/// separates distant slots.
+/// A graph that joins each slot to its nearest slots. Weights fall with distance, so that small cuts separate
+/// distant slots.
 partition::WeightedGraph make_closeness_graph(const SlotSpace& space, const Problem& problem) {
     constexpr std::uint32_t nearest = 32;
     constexpr std::int64_t scale = 1 << 20;
@@ -88,9 +89,9 @@ partition::WeightedGraph make_subgraph(const partition::WeightedGraph& graph,
 
 /// Splits a graph by recursive bisection into parts of exactly `size` vertices; only the last part may be
 /// smaller.
-class Partition {
+class EqualPartition {
    public:
-    Partition(const partition::WeightedGraph& graph, std::size_t size, std::uint64_t seed, Meter& meter)
+    EqualPartition(const partition::WeightedGraph& graph, std::size_t size, std::uint64_t seed, Meter& meter)
         : graph_(graph), size_(size), seed_(seed), meter_(meter), number_(graph.size(), Vertex::none) {
         split(id_list<Vertex>(graph.size()));
     }
@@ -130,7 +131,7 @@ class Partition {
     Parts parts_;
 };
 
-std::vector<Part> number_parts(const Parts& parts, std::size_t vertices) {
+std::vector<Part> list_part_of_vertex(const Parts& parts, std::size_t vertices) {
     std::vector<Part> part(vertices);
     for (std::size_t k = 0; k < parts.size(); ++k) {
         for (const Vertex v : parts[k]) part[v.value] = Part{k};
@@ -138,13 +139,13 @@ std::vector<Part> number_parts(const Parts& parts, std::size_t vertices) {
     return part;
 }
 
-/// The QAP between parts: bytes between parts of ranks, and 256 times the average distance between parts
-/// of slots.
+/// The QAP of placing parts of ranks on parts of slots: bytes between parts of ranks, and 256 times the
+/// average distance between parts of slots.
 qap::Qap make_coarse_qap(const SlotSpace& space, const partition::WeightedGraph& graph, const Parts& ranks,
                          const Parts& slots) {
     const std::size_t count = ranks.size();
     std::vector<std::int64_t> bytes(count * count);
-    const std::vector<Part> part = number_parts(ranks, graph.size());
+    const std::vector<Part> part = list_part_of_vertex(ranks, graph.size());
     double all_bytes = 0;
     for (const Vertex u : graph.vertices()) {
         const auto peers = graph.peers(u);
@@ -156,7 +157,7 @@ qap::Qap make_coarse_qap(const SlotSpace& space, const partition::WeightedGraph&
             all_bytes += static_cast<double>(graph.weights(u)[k]);
         }
     }
-    // Sums are rounded if exact sums could overflow.
+    // Divides bytes if exact sums could overflow.
     const auto unit = static_cast<std::int64_t>(all_bytes * 0x1.0p-30) + 1;
     for (std::int64_t& b : bytes) b /= unit;
     std::vector<std::int64_t> distance(count * count);
@@ -173,8 +174,8 @@ qap::Qap make_coarse_qap(const SlotSpace& space, const partition::WeightedGraph&
             farthest = std::max(farthest, distance[a * count + b]);
         }
     }
-    // Only parts of equal size fit each other. A smaller last part of ranks is too expensive on all but
-    // the last part of slots.
+    // A part of ranks fits only a part of slots of the same size. If the last part of ranks is smaller, this
+    // makes it too expensive on all but the last part of slots.
     if (ranks.back().size() != ranks.front().size()) {
         bytes.back() = std::accumulate(bytes.begin(), bytes.end(), std::int64_t{1});
         for (std::size_t k = 0; k + 1 < count; ++k) distance[k * count + k] = 2 * farthest;
@@ -208,15 +209,15 @@ Placement place_in_parts(const Problem& problem, Meter& meter, std::size_t size)
     const SlotSpace& space = *machine_slots;
     const std::size_t slot_count = problem.allocation().slot_count();
     const partition::WeightedGraph graph = make_rank_graph(problem);
-    const Parts ranks = Partition(graph, size, problem.seed(), meter).take_parts();
+    const Parts ranks = EqualPartition(graph, size, problem.seed(), meter).take_parts();
     const Parts slots =
-        Partition(make_closeness_graph(space, problem), size, problem.seed() + 1, meter).take_parts();
+        EqualPartition(make_closeness_graph(space, problem), size, problem.seed() + 1, meter).take_parts();
     const GraspOptions options;
     require_dense_memory("hybrid", std::max(ranks.size(), size), grasp_searches);
     qap::Permutation to(ranks.size());
     std::iota(to.begin(), to.end(), 0U);
     if (!meter.is_exhausted()) {
-        const qap::Permutation in_order = to;  // the identity, which respects the sizes of the parts
+        const qap::Permutation in_order = to;  // the identity, which maps parts to parts of the same size
         to = grasp(make_coarse_qap(space, graph, ranks, slots), std::span(&in_order, 1), problem.seed(),
                    problem.threads(), meter, options);
     }
@@ -236,10 +237,11 @@ Placement place_in_parts(const Problem& problem, Meter& meter, std::size_t size)
     return placement_at(problem.allocation(), position);
 }
 
-/// Splits ranks and slots into parts of equal sizes: slots by closeness (1 / distance to the nearest
-/// slots), ranks by bytes. grasp() maps parts of ranks to parts of slots by bytes and average distances,
-/// and then the ranks of each part to its slots (Sudheer 2012, sec. 6.2.3). Only parts of equal size are
-/// exchanged. About O(slots * part^2 + edges * log parts) on all cores.
+/// Splits ranks and slots into parts of equal size. Ranks that exchange many bytes, and slots that are close
+/// (by 1 / distance to their nearest slots), share a part. grasp() maps parts of ranks to parts of slots by
+/// bytes and average distances, and then the ranks of each part to its slots (Sudheer 2012, sec. 6.2.3).
+/// Parts are exchanged only with parts of the same size. About O(slots * part^2 + edges * log parts) on all
+/// cores.
 Placement place_hybrid(const Problem& problem, Meter& meter, const HybridOptions& options) {
     return place_in_parts(problem, meter, options.part);
 }

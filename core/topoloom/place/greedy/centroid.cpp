@@ -16,9 +16,8 @@ Centroid::Centroid(const Allocation& allocation) : wraps_(allocation.machine().w
     }
 }
 
-/// The centroid times the total weight of the partners: an integer if coordinates and weights are
-/// integers.
-double Centroid::weighted_centroid(std::size_t axis, const FreeSlots::Partners& partners,
+/// The centroid times the total weight of the partners; exact, because coordinates and weights are integers.
+double Centroid::weighted_centroid(std::size_t axis, const FreeSlots::WeightedPartners& partners,
                                    double weight) const {
     std::vector<std::pair<double, double>> points;  // coordinate, weight
     double sum = 0;
@@ -31,7 +30,7 @@ double Centroid::weighted_centroid(std::size_t axis, const FreeSlots::Partners& 
         squares += w * x * x;
     }
     if (!wraps_[axis]) return sum;
-    // Opens the ring between every two neighboring points: points before the cut move behind the end.
+    // Cuts the ring open at every gap between neighboring points; points before the cut move behind the end.
     std::ranges::sort(points);
     const double around = extent_[axis];
     double best = sum;
@@ -47,7 +46,8 @@ double Centroid::weighted_centroid(std::size_t axis, const FreeSlots::Partners& 
     return best < weight * around ? best : best - weight * around;
 }
 
-FreeSlots::Found Centroid::find_nearest(const FreeSlots& free, const FreeSlots::Partners& partners) const {
+FreeSlots::Found Centroid::find_nearest(const FreeSlots& free,
+                                        const FreeSlots::WeightedPartners& partners) const {
     double weight = 0;
     for (const std::uint64_t w : partners.weights) weight += static_cast<double>(w);
     std::vector<double> center;

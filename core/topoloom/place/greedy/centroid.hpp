@@ -9,20 +9,20 @@
 
 namespace topoloom::greedy {
 
-/// Along a line, the centroid is the weighted mean; along a ring, the point with the smallest weighted sum
-/// of squared distances. The closest slot has the smallest sum of distances to the centroid over the axes;
-/// ties go to the first in the allocation.
+/// Along a line, the centroid is the weighted mean; along a ring, it is the point with the smallest weighted
+/// sum of squared distances. The closest slot is the one whose distances to the centroid, summed over the
+/// axes, are smallest; ties go to the first in the allocation.
 class Centroid {
    public:
-    /// Requires nodes with coordinates.
+    /// Requires that nodes have coordinates.
     explicit Centroid(const Allocation& allocation);
 
-    /// Uses only the positions and weights of the partners. O(slots).
+    /// Uses only the positions and weights of `partners`. O(slots).
     [[nodiscard]] FreeSlots::Found find_nearest(const FreeSlots& free,
-                                                const FreeSlots::Partners& partners) const;
+                                                const FreeSlots::WeightedPartners& partners) const;
 
    private:
-    [[nodiscard]] double weighted_centroid(std::size_t axis, const FreeSlots::Partners& partners,
+    [[nodiscard]] double weighted_centroid(std::size_t axis, const FreeSlots::WeightedPartners& partners,
                                            double weight) const;
     [[nodiscard]] double coordinate_of(std::size_t position, std::size_t axis) const {
         return coordinate_[position * extent_.size() + axis];

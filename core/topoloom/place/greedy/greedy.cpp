@@ -40,10 +40,10 @@ struct EmahdOptions : WeightedOptions {
     }
 };
 
-Placement grow(const Problem& problem, Meter& meter, const GrowthRule& rule,
-               const Randomization* chance = nullptr) {
+Placement grow_placement(const Problem& problem, Meter& meter, const GrowthRule& rule,
+                         const CandidateRandomization* chance = nullptr) {
     const GrowthContext context(problem);
-    Growth growth(context, rule, chance);
+    GreedyGrowth growth(context, rule, chance);
     return {problem.allocation(),
             growth.run(context.by_degree.front(), [&](std::uint64_t work) { return meter.spend(work); })};
 }
@@ -53,9 +53,10 @@ Rank start_rank(const std::vector<Rank>& by_degree, std::size_t i, std::size_t c
     return by_degree[i * by_degree.size() / count];
 }
 
-/// GGE, a comparator in the same chapter: MAHD that looks only at the most recently placed partner.
+/// GGE, to which the source of MAHD (see place_mahd()) compares it: like MAHD, but considers only the most
+/// recently placed partner.
 Placement place_gge(const Problem& problem, Meter& meter, const GrowthOptions& options) {
-    return grow(problem, meter, {.key = options.key, .latest_only = true});
+    return grow_placement(problem, meter, {.key = options.key, .latest_only = true});
 }
 
 /// MAHD (Sudheer 2012, ch. 6, algorithm 1): starts with the rank of highest degree on the most central
@@ -69,19 +70,19 @@ Placement place_gge(const Problem& problem, Meter& meter, const GrowthOptions& o
 /// Ties go to the lowest index. Every component of the graph restarts at the most central free slot. About
 /// O(edges * log ranks + ranks * log slots) on a torus.
 Placement place_mahd(const Problem& problem, Meter& meter, const WeightedOptions& options) {
-    return grow(problem, meter, options.rule());
+    return grow_placement(problem, meter, options.rule());
 }
 
-/// MAHD from every start rank, or from evenly spaced ones, on all cores; returns the best placement by the
-/// objective.
+/// EMAHD: runs MAHD from every start rank, or from evenly spaced ones, on all cores. Returns the best
+/// placement by the objective.
 Placement place_emahd(const Problem& problem, Meter& meter, const EmahdOptions& options) {
-    struct Run {
+    struct GrownPlacement {
         std::vector<Slot> slots;
         CongestionKey key;
         std::uint64_t work = 0;
     };
-    // Rounds have a fixed size, so that a work budget ends the search at the same point for any number of
-    // threads.
+    // Rounds have a fixed number of starts, so that a work budget ends the search at the same point for any
+    // number of threads.
     constexpr std::size_t round_size = 32;
     const std::size_t starts = options.starts == 0
                                    ? problem.rank_count()
@@ -89,20 +90,20 @@ Placement place_emahd(const Problem& problem, Meter& meter, const EmahdOptions& 
     const GrowthContext context(problem);
     const GrowthRule rule = options.rule();
     const Problem one_thread = problem.with_seed(problem.seed());
-    Run best;
+    GrownPlacement best;
     for (std::size_t begin = 0; begin < starts && (begin == 0 || !meter.is_exhausted());
          begin += round_size) {
-        std::vector<Run> round(std::min(round_size, starts - begin));
+        std::vector<GrownPlacement> round(std::min(round_size, starts - begin));
         parallel_for(round.size(), problem.threads(), [&](std::size_t i, int) {
-            Growth growth(context, rule);
-            Run& run = round[i];
+            GreedyGrowth growth(context, rule);
+            GrownPlacement& run = round[i];
             run.slots = growth.run(start_rank(context.by_degree, begin + i, starts), [&](std::uint64_t work) {
                 run.work += work;
                 return true;
             });
             run.key = one_thread.key(run.slots);
         });
-        for (Run& run : round) {
+        for (GrownPlacement& run : round) {
             meter.spend(run.work);
             if (best.slots.empty() || run.key < best.key) best = std::move(run);
         }
@@ -110,22 +111,23 @@ Placement place_emahd(const Problem& problem, Meter& meter, const EmahdOptions& 
     return {problem.allocation(), std::move(best.slots)};
 }
 
-/// MHT, the comparator for meshes in the same chapter: MAHD with the free slot closest to the centroid of
-/// the placed partners. Each component of the graph starts on a random free slot. On a ring, the centroid
-/// minimizes the sum of squared distances. Throws Error if nodes have no coordinates. O(ranks * slots).
+/// MHT, to which the source of MAHD compares it on meshes. Like MAHD, but puts a rank on the free slot
+/// closest to the centroid of its placed partners. The first rank of each component of the graph goes to a
+/// random free slot. On a ring, the centroid minimizes the sum of squared distances. Throws Error if nodes
+/// have no coordinates. O(ranks * slots).
 Placement place_mht(const Problem& problem, Meter& meter, const WeightedOptions& options) {
     const Allocation& allocation = problem.allocation();
     if (!problem.machine().has_grid()) {
-        fail("mapper 'mht' goes by coordinates, which nodes of ", problem.machine().text(),
+        fail("mapper 'mht' needs coordinates, which nodes of ", problem.machine().text(),
              " do not have; use mahd");
     }
     const Centroid centroid(allocation);
     GrowthRule rule = options.rule();
-    rule.nearest = [&](const FreeSlots& free, const FreeSlots::Partners& partners) {
+    rule.nearest = [&](const FreeSlots& free, const FreeSlots::WeightedPartners& partners) {
         return centroid.find_nearest(free, partners);
     };
-    const Randomization chance{.rng = Rng(problem.seed())};
-    return grow(problem, meter, rule, &chance);
+    const CandidateRandomization chance{.rng = Rng(problem.seed())};
+    return grow_placement(problem, meter, rule, &chance);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace topoloom::greedy {
 
 namespace {
 
-/// Limits the candidates that are popped and pushed back one by one.
+/// Limit of candidates for a random choice, because they are popped and pushed back one by one.
 constexpr std::size_t max_candidates = 16;
 
 std::vector<Position> sort_by_centrality(const Allocation& allocation) {
@@ -38,7 +38,8 @@ GrowthContext::GrowthContext(const Problem& problem)
     std::ranges::stable_sort(by_degree, std::greater<>{}, [&](Rank u) { return graph.degree(u); });
 }
 
-Growth::Growth(const GrowthContext& context, const GrowthRule& rule, const Randomization* chance)
+GreedyGrowth::GreedyGrowth(const GrowthContext& context, const GrowthRule& rule,
+                           const CandidateRandomization* chance)
     : context_(context),
       rule_(rule),
       chance_(chance),
@@ -48,7 +49,7 @@ Growth::Growth(const GrowthContext& context, const GrowthRule& rule, const Rando
       key_of_rank_(context.graph.rank_count(), 0),
       latest_(rule.latest_only ? context.graph.rank_count() : 0) {}
 
-std::vector<Slot> Growth::run(Rank first, const std::function<bool(std::uint64_t)>& spend) {
+std::vector<Slot> GreedyGrowth::run(Rank first, const std::function<bool(std::uint64_t)>& spend) {
     place_rank(first, choose_start_position());
     std::size_t next_start = 0;
     for (bool go_on = true; go_on;) {
@@ -67,7 +68,7 @@ std::vector<Slot> Growth::run(Rank first, const std::function<bool(std::uint64_t
     return place_remaining_ranks();
 }
 
-Position Growth::choose_start_position() {
+Position GreedyGrowth::choose_start_position() {
     const std::vector<Position>& central = context_.central;
     if (chance_ == nullptr) {
         while (!free_.is_free(central[next_central_])) ++next_central_;
@@ -79,7 +80,7 @@ Position Growth::choose_start_position() {
     return central[at];
 }
 
-void Growth::place_rank(Rank u, Position position) {
+void GreedyGrowth::place_rank(Rank u, Position position) {
     free_.take(position);
     position_[u.value] = position;
     for (const Edge edge : context_.graph.sends(u)) {
@@ -90,9 +91,9 @@ void Growth::place_rank(Rank u, Position position) {
     }
 }
 
-/// Adds a placed partner to the key of v. Returns whether the key grew; older queue entries of v become
+/// Adds a placed partner to the key of v. Returns whether the key grew; if so, older queue entries of v are
 /// stale.
-bool Growth::raise_key(Rank v, Bytes bytes) {
+bool GreedyGrowth::raise_key(Rank v, Bytes bytes) {
     const std::uint64_t before = key_of_rank_[v.value];
     switch (rule_.key) {
         case RankKey::degree:
@@ -109,9 +110,9 @@ bool Growth::raise_key(Rank v, Bytes bytes) {
     return key_of_rank_[v.value] > before;
 }
 
-/// Removes stale entries (of placed ranks or with old keys) from the head of the queue; returns the rank
-/// at the head.
-Rank Growth::drop_stale_entries() {
+/// Removes stale entries (those of placed ranks, and those with old keys) from the head of the queue; returns
+/// the rank that is then at the head.
+Rank GreedyGrowth::drop_stale_entries() {
     while (!queue_.empty()) {
         const QueuedRank& top = queue_.top();
         if (!is_placed(top.rank) && top.key == key_of_rank_[top.rank.value]) return top.rank;
@@ -120,8 +121,8 @@ Rank Growth::drop_stale_entries() {
     return Rank::none;
 }
 
-/// Removes and returns the best candidate, or a random one of the best; none if the queue is empty.
-Rank Growth::pop_next_rank() {
+/// Removes and returns the best candidate, or at random one of the best; none if the queue is empty.
+Rank GreedyGrowth::pop_next_rank() {
     Rank found = drop_stale_entries();
     if (found == Rank::none) return found;
     const std::size_t more = chance_ == nullptr ? 0 : queue_.size() * chance_->ranks / 1000;
@@ -132,7 +133,7 @@ Rank Growth::pop_next_rank() {
         queue_.pop();
         found = drop_stale_entries();
     }
-    if (found == Rank::none) {  // the queue contains more entries than candidates
+    if (found == Rank::none) {  // fewer candidates remained than stale entries suggested
         found = passed_over_.back().rank;
         passed_over_.pop_back();
     } else {
@@ -143,7 +144,7 @@ Rank Growth::pop_next_rank() {
     return found;
 }
 
-FreeSlots::Found Growth::find_best_slot(Rank s) {
+FreeSlots::Found GreedyGrowth::find_best_slot(Rank s) {
     near_.clear();
     weights_.clear();
     if (rule_.latest_only) {
@@ -158,11 +159,11 @@ FreeSlots::Found Growth::find_best_slot(Rank s) {
             weights_.push_back(rule_.weighted ? static_cast<std::uint64_t>(bytes[i].value) : 1);
         }
     }
-    const FreeSlots::Partners partners{near_, weights_};
+    const FreeSlots::WeightedPartners partners{near_, weights_};
     return rule_.nearest ? rule_.nearest(free_, partners) : free_.find_nearest(partners);
 }
 
-std::vector<Slot> Growth::place_remaining_ranks() {
+std::vector<Slot> GreedyGrowth::place_remaining_ranks() {
     std::vector<Slot> slots;
     Position next{0};
     for (Position& position : position_) {

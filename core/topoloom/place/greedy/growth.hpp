@@ -15,23 +15,23 @@
 
 namespace topoloom::greedy {
 
-/// The quantity that selects the next rank.
+/// The quantity by which the next rank is selected.
 enum class RankKey : std::uint8_t { degree, neighbors, bytes };
 inline const Choices rank_key_names{"degree", "neighbors", "bytes"};
 
-/// How ranks and slots are selected. A rank goes to the slot with the smallest distance to all placed
-/// partners, or to the latest of them, or to the slot that `nearest` returns.
+/// How ranks and slots are selected. A rank goes to the slot with the smallest total distance to its placed
+/// partners, or to only the latest of them. With `nearest`, it goes to the slot that nearest() returns.
 struct GrowthRule {
     RankKey key = RankKey::bytes;
-    bool weighted = true;  // weight distances by the bytes to each partner
+    bool weighted = true;  // whether distances are weighted by the bytes to each partner
     bool latest_only = false;
-    std::function<FreeSlots::Found(const FreeSlots&, const FreeSlots::Partners&)> nearest = {};
+    std::function<FreeSlots::Found(const FreeSlots&, const FreeSlots::WeightedPartners&)> nearest = {};
 };
 
 /// Random draws from restricted candidate lists, as in GRASP.
-struct Randomization {
+struct CandidateRandomization {
     Rng rng;
-    std::uint32_t ranks = 0;  // per mille of the waiting ranks that may come next, besides the best one
+    std::uint32_t ranks = 0;  // waiting ranks that may come next besides the best one, in per mille
     std::uint32_t centers =
         1000;  // per mille of the slots, the most central ones, that may hold a component's first rank
 };
@@ -49,12 +49,13 @@ struct GrowthContext {
 
 /// Grows one placement from a first rank. Every component of the graph starts with its rank of highest
 /// degree, at the most central free slot or a random one. Ties go to the lowest index.
-class Growth {
+class GreedyGrowth {
    public:
-    Growth(const GrowthContext& context, const GrowthRule& rule, const Randomization* chance = nullptr);
+    GreedyGrowth(const GrowthContext& context, const GrowthRule& rule,
+                 const CandidateRandomization* chance = nullptr);
 
-    /// Spends one unit per slot examined. Once `spend` returns false, the remaining ranks fill the free
-    /// slots in order.
+    /// Calls spend() with the number of slots examined for each rank. Once it returns false, the remaining
+    /// ranks fill the free slots in order.
     [[nodiscard]] std::vector<Slot> run(Rank first, const std::function<bool(std::uint64_t)>& spend);
 
    private:
@@ -77,7 +78,7 @@ class Growth {
 
     const GrowthContext& context_;
     const GrowthRule& rule_;
-    const Randomization* chance_;
+    const CandidateRandomization* chance_;
     Rng rng_;
     FreeSlots free_;
     std::vector<Position> position_;

@@ -30,8 +30,8 @@ Placement grasp_along_edges(const Problem& problem, std::span<const Placement> w
         if (i < warm.size()) return warm[i];
         Rng rng(problem.seed(), i);
         const Rank first{rng.below(static_cast<std::uint32_t>(problem.rank_count()))};
-        const Randomization chance{.rng = rng, .ranks = options.alpha, .centers = options.beta};
-        Growth growth(context, rule, &chance);
+        const CandidateRandomization chance{.rng = rng, .ranks = options.alpha, .centers = options.beta};
+        GreedyGrowth growth(context, rule, &chance);
         return {problem.allocation(), growth.run(first, [&](std::uint64_t work) { return own.spend(work); })};
     };
     std::vector<std::optional<Placement>> found(warm.size() + restarts);

@@ -9,10 +9,10 @@
 namespace topoloom::greedy {
 
 struct SparseGraspOptions {
-    std::uint32_t alpha = 20;  // per mille of the waiting ranks that may come next
+    std::uint32_t alpha = 20;  // how many of the waiting ranks, in per mille, may come next
     std::uint32_t beta =
         100;  // per mille of the slots, the most central ones, that may hold a component's first rank
-    std::uint32_t restarts = 0;  // 0: chosen by the number of messages; more messages, fewer restarts
+    std::uint32_t restarts = 0;  // 0: fewer for more messages
 };
 
 /// The best of several parallel starts. Each start places a random first rank; then it draws ranks from

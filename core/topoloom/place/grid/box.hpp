@@ -15,10 +15,10 @@ struct BoxOptions : GridOptions {
     }
 };
 
-/// Cuts the grid into one box per slot. Boxes are equal to within a layer, and their shape has the smallest
-/// surface in bytes. Box i (row-major) goes to slot i of the allocation, as in block-distributed arrays, or
-/// to a random slot. Both variants of Bhatele, Kale, PPL 18(4), 2008, group neighbors without regard to
-/// distance. O(ranks log ranks).
+/// Cuts the grid into one box per slot. Boxes differ by at most one layer per axis; their shape is the one
+/// whose surface the fewest bytes cross. Box i (row-major) goes to slot i of the allocation, as in
+/// block-distributed arrays, or to a random slot. Bhatele, Kale, PPL 18(4), 2008, have both variants; they
+/// group neighbors without regard to distance. O(ranks log ranks).
 [[nodiscard]] Placement place_box(const Problem& problem, Meter& meter, const BoxOptions& options);
 
 /// place_box() for a known grid; none if the ranks do not fit.

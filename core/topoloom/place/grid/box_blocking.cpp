@@ -12,7 +12,7 @@ constexpr std::uint32_t no_cut = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint32_t cut_bits = 24;
 constexpr std::uint32_t max_extent = 1U << cut_bits;
 
-/// Number of partner pairs along an axis, counted in one direction, that a cut at `cut_at` separates.
+/// Number of partner pairs along an axis that a cut at `cut_at` separates; each pair counts once.
 double count_cut_pairs(const PatternAxis& axis, std::uint32_t extent, std::uint32_t cut_at) {
     switch (axis.kind) {
         case AxisKind::path:
@@ -90,7 +90,7 @@ double BoxBlocking::inner_bytes(const Box& box) const {
 double BoxBlocking::find_cheapest_cuts(std::size_t level, Box& box) {
     constexpr auto impossible = std::numeric_limits<float>::infinity();
     const double distance = static_cast<double>(levels_[level].distance);
-    // A group of single ranks: every cut sequence separates all pairs.
+    // The box is a group of single ranks. Whatever the sequence of cuts, it separates all pairs.
     if (level == 0) return inner_bytes(box) * distance;
     const std::uint64_t part = size_[level];
     const std::uint64_t cells = volume(box);

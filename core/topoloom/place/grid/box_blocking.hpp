@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cuts a grid into boxes for a hierarchy: finds the cheapest nested cuts exactly.
+// Cuts a grid into nested boxes for the levels of a hierarchy. The cuts found are the cheapest ones.
 #pragma once
 
 #include <cstdint>
@@ -22,15 +22,15 @@ struct GroupLevel {
 
 /// Cuts a box of the pattern along planes until every piece has the size of a group, then cuts the pieces
 /// into smaller groups, level by level. Dynamic programming over the extents of boxes finds the cuts with the
-/// fewest hop-bytes among all cuts that leave only boxes; a ring becomes a path once it is cut. At most
-/// O(boxes * sum of extents); boxes of unsuitable size are never visited. Memory: 12 bytes per cell and
-/// level.
+/// fewest hop-bytes among all that leave only boxes. A ring becomes a path once it is cut. Takes at most
+/// O(boxes * sum of extents); boxes of sizes that cannot occur are never visited. Memory: 12 bytes per cell
+/// and level.
 class BoxBlocking {
    public:
     BoxBlocking(const GridPattern& pattern, std::vector<GroupLevel> levels);
 
     /// Hop-bytes inside a box with these extents; the box must have the size of a group of the highest level.
-    /// None if the box cannot be cut into boxes. Exact for uniform patterns.
+    /// None if the box cannot be cut into boxes of the required sizes. Exact for uniform patterns.
     [[nodiscard]] std::optional<double> cost(const Extents& box);
 
     /// Appends the cells of a box, group by group; `origin` is the first cell. Requires a previous cost() of
@@ -38,7 +38,7 @@ class BoxBlocking {
     void list_cells(const Extents& box, GridCell origin, std::vector<GridCell>& cells) const;
 
    private:
-    /// Result for a box inside one group of level + 1.
+    /// The result for a box that lies inside one group of level + 1.
     struct KnownCost {
         float cost = -1;        // hop-bytes; negative: unknown; infinite: impossible
         std::uint32_t cut = 0;  // axis * 2^24 + cut position; 2^32 - 1: no cut, the box is one group

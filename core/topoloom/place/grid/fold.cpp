@@ -13,7 +13,8 @@ namespace topoloom::grid {
 
 namespace {
 
-/// Up to this number of ranks, several variants are tried, and halving may compute the cost of every cut.
+/// Up to this number of ranks, several variants are tried, including the halving that computes the cost of
+/// every cut.
 constexpr std::size_t max_weighed = 20'000;
 
 GridPattern make_pattern(const RankGrid& grid) {
@@ -38,7 +39,7 @@ std::optional<Placement> place_by_halves(const Problem& problem, const GridPatte
     return shared::try_to_fit(problem, {problem.allocation(), std::move(slots), SlotUse::shared});
 }
 
-/// Requirements of a fold; empty fields are chosen automatically.
+/// What the user requires of a fold. Fields that are empty are chosen automatically.
 struct FoldRequirements {
     Extents boxes;
     bool reflect = true;
@@ -53,7 +54,7 @@ AxisMapping parse_onto(const RankGrid& grid, const SlotGrid& slots, const FoldRe
     for (std::size_t i = 0; i < boxes.size(); ++i) {
         const bool whole = requirements.boxes.empty() ? boxes[i] >= routers[i] : boxes[i] % routers[i] == 0;
         if (!whole)
-            fail("fold: onto=", requirements.onto, " lays ", format_extents(boxes),
+            fail("fold: onto=", requirements.onto, " maps ", format_extents(boxes),
                  requirements.boxes.empty() ? " cells" : " boxes", " onto ", format_extents(routers),
                  " routers, which does not divide them; leave out onto");
     }
@@ -72,7 +73,7 @@ std::optional<Placement> fold_boxes(const Problem& problem, const RankGrid& grid
     return place_in_boxes(problem, grid, plan->boxes, plan->slot_of_box);
 }
 
-/// The best of several variants, for ragged allocations and grids that fit no other way.
+/// Returns the best of several variants, for ragged allocations and for grids that do not fit exactly.
 std::optional<Placement> fold_with_fallbacks(const Problem& problem, const RankGrid& grid) {
     const GridPattern pattern = make_pattern(grid);
     std::optional<Placement> best;
@@ -80,7 +81,7 @@ std::optional<Placement> fold_with_fallbacks(const Problem& problem, const RankG
         if (!found) return;
         if (!best || problem.value(found->slots()) < problem.value(best->slots())) best = std::move(found);
     };
-    // A few evenly spaced slots stay empty.
+    // Uses a box per slot instead of per rank; a few evenly spaced slots stay empty.
     if (problem.capacity().one_rank_per_slot())
         best = fold_boxes(problem, grid, problem.allocation().slot_count(), {});
     const bool few = problem.rank_count() <= max_weighed;
@@ -100,8 +101,9 @@ void check_boxes(const Problem& problem, const RankGrid& grid, const Extents& bo
              format_extents(grid.extents), "; give one number for each of the ", grid.axes(), " axes");
     }
     if (cell_count(boxes) != slots) {
-        fail("fold: ", format_extents(boxes), " boxes are not the ", slots,
-             " that the slots need; the nearest that are is ", format_extents(nearest_extents(boxes, slots)));
+        fail("fold: ", format_extents(boxes), " boxes do not give the ", slots,
+             " boxes that the slots need; the nearest that do are ",
+             format_extents(nearest_extents(boxes, slots)));
     }
 }
 
@@ -117,8 +119,8 @@ std::optional<Placement> fold_with_requirements(const Problem& problem, const Ra
         fail("fold: ", format_extents(requirements.boxes),
              " boxes do not fold onto these slots; leave out boxes");
     if (!requirements.onto.empty())
-        fail("fold: the slots are not a complete torus or mesh that onto=", requirements.onto,
-             " could lay the grid along; leave out onto");
+        fail("fold: onto=", requirements.onto,
+             " needs slots that form a complete torus or mesh; leave out onto");
     return fold_with_fallbacks(problem, grid);
 }
 

@@ -26,7 +26,8 @@ struct FoldOptions : GridOptions {
 
 /// Cuts the grid into one box per slot, in the shape with the fewest hop-bytes. Axes of the grid map to axes
 /// of a torus or mesh; long axes are split over several, and short ones share one. The box of a node is split
-/// among its sockets and cores; a tree is split from the top. With a slot per rank, boxes are single cells.
+/// among its sockets and cores; a tree is split from the top. If every rank has a slot, boxes are single
+/// cells.
 /// Shapes are compared by exact hop counts, so on a machine with the shape of the grid every step is one hop.
 ///
 /// If the allocation is ragged or the grid does not fit it, both are halved together instead. O(ranks log

@@ -15,14 +15,15 @@ class FoldSearch {
    public:
     explicit FoldSearch(const FoldProblem& task)
         : task_(task), planes_(count_plane_bytes(task.grid)), axes_(task.grid.axes()) {
-        // Levels with a single part divide nothing, but BoxBlocking would enumerate all their boxes.
+        // Omits levels with a single part: they divide nothing, but BoxBlocking would enumerate all their
+        // boxes.
         std::ranges::copy_if(task.slots.inside, std::back_inserter(levels_),
                              [](const GroupLevel& level) { return level.arity > 1; });
     }
 
     std::optional<FoldPlan> run() {
         list_cuts();
-        for (const Cut& cut : cuts_) {
+        for (const GridCut& cut : cuts_) {
             if (cut.least >= best_.hop_bytes || tried_ == max_tried) break;
             try_cut(cut.routers);
         }
@@ -35,14 +36,14 @@ class FoldSearch {
     static constexpr std::size_t max_tried = 200;
     static constexpr std::size_t foldings_kept = 8;
     static constexpr std::size_t foldings_seen = 600;
-    static constexpr std::size_t max_placed = 2'000'000;  // limit of routers placed for nested reflections
+    static constexpr std::size_t max_placed = 2'000'000;  // limit for trying nested reflections
 
     /// Number of router boxes along every axis of the grid.
-    struct Cut {
-        double least;  // hop-bytes if every cut pair is one hop apart
+    struct GridCut {
+        double least;  // lower bound: hop-bytes if every pair that the cut separates is one hop apart
         Extents routers;
     };
-    struct Best {
+    struct BestFold {
         Extents routers;
         Extents inside;                    // boxes along every axis inside one router
         std::vector<std::uint32_t> index;  // slot index inside the router, by row-major box number
@@ -72,7 +73,7 @@ class FoldSearch {
         } else {
             for_each_factorization(routers, task_.boxes, FactorRule::dividing, add);
         }
-        std::ranges::stable_sort(cuts_, {}, &Cut::least);
+        std::ranges::stable_sort(cuts_, {}, &GridCut::least);
     }
 
     /// The folding that the option `onto` selects.
@@ -103,7 +104,7 @@ class FoldSearch {
 
     void try_cut(const Extents& routers) {
         ++tried_;
-        Best found;
+        BestFold found;
         for (const Folding& folding : list_foldings_for(routers)) {
             const auto offer = [&](Reflection reflection) {
                 const double hops = hop_bytes(routers, folding, reflection);
@@ -117,8 +118,9 @@ class FoldSearch {
         if (found.hop_bytes < best_.hop_bytes) split_routers(std::move(found));
     }
 
-    /// Cuts the box of a router into boxes for its slots, level by level, in the best shape.
-    void split_routers(Best found) {
+    /// Cuts the box of a router into boxes for its slots, level by level; finds the best shape of these
+    /// boxes.
+    void split_routers(BestFold found) {
         const Extents& routers = found.routers;
         const double outside = found.hop_bytes;
         std::vector<Extents> shapes;
@@ -155,15 +157,16 @@ class FoldSearch {
         return bytes;
     }
 
-    /// The pattern of the boxes inside one router; an axis wraps around only if the router contains the whole
-    /// axis.
+    /// The communication pattern of the boxes inside one router. An axis wraps around only if the router
+    /// contains all of it.
     [[nodiscard]] GridPattern make_pattern_inside(const Extents& routers, const Extents& inside) const {
         GridPattern pattern;
         for (const Rank box : ids<Rank>(cell_count(inside))) pattern.rank_of_cell.push_back(box);
         for (std::size_t i = 0; i < axes_; ++i) {
             const bool whole = routers[i] == 1 && planes_[i].around > 0;
             pattern.axes.push_back({inside[i], whole && inside[i] > 2 ? AxisKind::ring : AxisKind::path});
-            // Pairs of boxes beside a plane. Two boxes on a ring meet on both sides.
+            // Number of pairs of boxes that meet at a plane. If a ring has only two boxes, they meet on both
+            // sides.
             const double meet =
                 static_cast<double>(cell_count(routers) * cell_count(inside)) / routers[i] / inside[i];
             const double around = whole && inside[i] == 2 ? planes_[i].around : 0;
@@ -181,7 +184,8 @@ class FoldSearch {
             if (routers[i] == 1) continue;
             std::uint64_t hops = 0;
             std::uint64_t around = 0;
-            // Distances add up over the axes, so one row suffices unless nested digits reverse each other.
+            // Distances are sums over the axes, so all rows give the same sum, unless nested digits reverse
+            // each other.
             Extents rows(axes_, 1);
             if (reflection == Reflection::nested) rows = routers;
             rows[i] = 1;
@@ -241,10 +245,10 @@ class FoldSearch {
     std::vector<PlaneBytes> planes_;
     std::size_t axes_;
     std::vector<GroupLevel> levels_;
-    std::vector<Cut> cuts_;
+    std::vector<GridCut> cuts_;
     std::size_t tried_ = 0;
     std::size_t placed_ = 0;
-    Best best_;
+    BestFold best_;
 };
 
 }  // namespace

@@ -23,14 +23,14 @@ struct FoldProblem {
     const RankGrid& grid;
     const SlotGrid& slots;
     std::uint32_t hop_weight;
-    std::uint32_t to_routers;  // cost of a message between routers besides hops: host links
+    std::uint32_t to_routers;  // distance that host links add to messages between routers
     bool reflect;
-    Extents boxes;     // fixed extents; empty: any extents with one box per slot
-    AxisMapping onto;  // fixed mapping of axes; empty: the best one found
+    Extents boxes;     // boxes along every axis; empty: any number, with one box per slot in all
+    AxisMapping onto;  // required mapping of axes; empty: chooses the best one found
 };
 
 /// Returns the plan with the fewest hop-bytes among those tried; none if the boxes do not fold onto the
-/// machine. Tries cuts in the order of their lower bounds until the bound exceeds the best cost.
+/// machine. Tries cuts in the order of their lower bounds, until the next bound exceeds the best cost.
 [[nodiscard]] std::optional<FoldPlan> plan_fold(const FoldProblem& task);
 
 }  // namespace topoloom::grid

@@ -10,9 +10,10 @@ namespace topoloom::grid {
 
 namespace {
 
-class Factorizations {
+class FactorizationVisitor {
    public:
-    Factorizations(const Extents& limits, FactorRule kind, const std::function<void(const Extents&)>& visit)
+    FactorizationVisitor(const Extents& limits, FactorRule kind,
+                         const std::function<void(const Extents&)>& visit)
         : limits_(limits), kind_(kind), visit_(visit), now_(limits.size()), most_(limits.size() + 1, 1) {
         for (std::size_t i = limits.size(); i-- > 0;) most_[i] = most_[i + 1] * limits[i];
     }
@@ -48,11 +49,11 @@ class Factorizations {
     FactorRule kind_;
     const std::function<void(const Extents&)>& visit_;
     Extents now_;
-    std::vector<double> most_;  // largest product of factors on the axes from i on
+    std::vector<double> most_;  // by axis i: largest product of factors on this and later axes
     std::size_t left_ = 100'000;
 };
 
-/// Assigns cells to boxes, which are numbered row-major, so that boxes differ by at most one layer per axis.
+/// Assigns cells to boxes so that boxes differ by at most one layer per axis. Boxes are numbered row-major.
 std::vector<Part> assign_layers_to_boxes(const Extents& extents, const Extents& boxes) {
     std::vector<Part> box_of_cell{Part{0}};
     for (std::size_t i = 0; i < extents.size(); ++i) {
@@ -67,10 +68,11 @@ std::vector<Part> assign_layers_to_boxes(const Extents& extents, const Extents& 
     return box_of_cell;
 }
 
-/// Cuts the cells into equal loads along the first axis, each piece along the second axis, and so on.
-class CutByLoad {
+/// Cuts the cells into pieces of equal load along the first axis, then each piece along the second axis, and
+/// so on.
+class LoadCutter {
    public:
-    CutByLoad(const RankGrid& grid, const Extents& boxes, std::span<const std::int64_t> masses)
+    LoadCutter(const RankGrid& grid, const Extents& boxes, std::span<const std::int64_t> masses)
         : grid_(grid),
           boxes_(boxes),
           masses_(masses),
@@ -79,12 +81,12 @@ class CutByLoad {
 
     std::vector<Part> run() {
         std::vector<GridCell> cells = id_list<GridCell>(grid_.cells());
-        cut_bytes(cells, 0, Part{0});
+        cut_cells(cells, 0, Part{0});
         return std::move(box_of_cell_);
     }
 
    private:
-    void cut_bytes(std::span<GridCell> cells, std::size_t axis, Part box) {
+    void cut_cells(std::span<GridCell> cells, std::size_t axis, Part box) {
         if (axis == boxes_.size()) {
             for (const GridCell cell : cells) box_of_cell_[cell.value] = box;
             return;
@@ -97,13 +99,13 @@ class CutByLoad {
         std::size_t begin = 0;
         for (std::uint32_t part = 0; part < boxes_[axis]; ++part) {
             std::size_t end = begin;
-            // A cell belongs to the part that contains the middle of its load.
+            // A cell goes to the part in which the middle of its load lies.
             while (end < cells.size() &&
                    (part + 1 == boxes_[axis] ||
                     (2 * before + mass(cells[end])) * boxes_[axis] < 2 * load * (part + 1.0))) {
                 before += mass(cells[end++]);
             }
-            cut_bytes(cells.subspan(begin, end - begin), axis + 1, Part{box.value * boxes_[axis] + part});
+            cut_cells(cells.subspan(begin, end - begin), axis + 1, Part{box.value * boxes_[axis] + part});
             begin = end;
         }
     }
@@ -129,7 +131,7 @@ std::vector<PlaneBytes> count_plane_bytes(const RankGrid& grid) {
 
 void for_each_factorization(std::uint64_t product, const Extents& limits, FactorRule kind,
                             const std::function<void(const Extents&)>& visit) {
-    Factorizations(limits, kind, visit).visit_from(0, product);
+    FactorizationVisitor(limits, kind, visit).visit_from(0, product);
 }
 
 void for_each_box_shape(std::uint64_t product, const Extents& limits,
@@ -170,7 +172,7 @@ std::optional<Placement> place_in_boxes(const Problem& problem, const RankGrid& 
         Placement equal = placed(assign_layers_to_boxes(grid.extents, boxes));
         if (alone || shared::fits(problem, equal)) return equal;
     }
-    Placement even = placed(CutByLoad(grid, boxes, problem.capacity().masses()).run());
+    Placement even = placed(LoadCutter(grid, boxes, problem.capacity().masses()).run());
     return alone ? even : shared::try_to_fit(problem, std::move(even));
 }
 

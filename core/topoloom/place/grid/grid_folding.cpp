@@ -32,8 +32,8 @@ class FoldingSearch {
     }
 
    private:
-    /// Chooses the digits of machine axis j, from pattern axis i on; the product of their sizes is at most
-    /// `free`.
+    /// Chooses the digits of pattern axis i and later ones on machine axis j. The product of their sizes is
+    /// at most `free`.
     void choose_digits(std::size_t j, std::size_t i, std::uint32_t free) {
         if (left_ == 0 || steps_ == 0) return;
         --steps_;
@@ -62,7 +62,7 @@ class FoldingSearch {
         }
     }
 
-    /// Completes a choice of digits: tries several orders of the digits of every pattern axis.
+    /// Turns a choice of digits into foldings: tries several orders of the digits of every pattern axis.
     void complete_folding() {
         for (std::uint32_t order = 0; order < 6 && left_ > 0; ++order) {
             --left_;
@@ -89,7 +89,8 @@ class FoldingSearch {
         }
     }
 
-    /// Applies the order-th permutation of up to three digits; false if a lower order gave the same one.
+    /// Applies permutation number `order` to up to three digits. Returns false if a lower number gave the
+    /// same permutation.
     static bool permute_digits(std::vector<Digit>& digits, std::uint32_t order) {
         if (digits.size() == 2) {
             if (order % 2 == 1) std::swap(digits[0], digits[1]);
@@ -102,7 +103,7 @@ class FoldingSearch {
         return true;
     }
 
-    /// Bytes of the messages along the digit's axis that change this digit.
+    /// Bytes of the messages along the digit's pattern axis between blocks that differ in this digit.
     [[nodiscard]] double digit_traffic(const Digit& digit) const {
         const FoldedAxis& axis = axes_[digit.pattern_axis];
         const double q = axis.extent;
@@ -111,14 +112,15 @@ class FoldingSearch {
         return axis.bytes * changes / (q - (axis.kind == AxisKind::ring ? 0 : 1));
     }
 
-    /// Nests the digits of a machine axis: digits with the most traffic become innermost.
+    /// Nests the digits of every machine axis, those with the most traffic innermost.
     void nest_digits(Folding& folding) const {
         for (std::uint32_t j = 0; j < extent_.size(); ++j) {
             std::vector<std::size_t> here;
             for (std::size_t k = 0; k < folding.digits.size(); ++k) {
                 if (folding.digits[k].machine_axis == j) here.push_back(k);
             }
-            // Moving a digit inside multiplies the strides of the digits outside it by its size.
+            // Each digit multiplies the strides of all digits outside it by its size, so large digits cost
+            // more inside.
             const auto pull = [&](std::size_t k) {
                 return digit_traffic(folding.digits[k]) / (folding.digits[k].size - 1.0);
             };
@@ -166,10 +168,10 @@ class FoldingSearch {
     const Extents& extent_;
     const std::vector<bool>& wraps_;
     std::size_t keep_;
-    std::size_t left_;                     // remaining number of foldings to score
-    std::size_t steps_;                    // remaining choices; most choices fail if extents do not divide
-    std::vector<std::uint64_t> capacity_;  // product of the machine axes from j on
-    Extents rest_;                         // factor of every pattern axis that has no digit yet
+    std::size_t left_;                     // number of foldings that may still be scored
+    std::size_t steps_;                    // choices that may still be made; most choices fail
+    std::vector<std::uint64_t> capacity_;  // by machine axis j: product of the extents from j on
+    Extents rest_;                         // by pattern axis: the factor that no digit covers yet
     std::vector<Digit> chosen_;
     std::vector<Folding> found_;
 };
@@ -194,8 +196,8 @@ void Folding::locate_block(const Extents& block, Reflection reflection, Extents&
         coordinates[digit.machine_axis] += digit.stride * digit.value(block[digit.pattern_axis], reflect);
     }
     if (reflection != Reflection::nested) return;
-    // Position p of a machine axis in mixed radix, from the outermost digit: an odd digit reverses all digits
-    // inside it.
+    // Reflects the position p on each machine axis, digit by digit from the outermost: an odd digit reverses
+    // all digits inside it.
     for (const Digit& outer : digits) {
         if (outer.stride == 1) continue;
         std::uint32_t& p = coordinates[outer.machine_axis];

@@ -12,14 +12,14 @@ namespace topoloom::grid {
 
 namespace {
 
-/// Number of neighbor pairs along an axis, summed over all lines.
+/// Number of pairs of neighboring cells along an axis in the whole grid.
 double count_neighbor_pairs(const RankGrid& grid, std::size_t axis) {
     const double extent = grid.extents[axis];
     const double around = grid.wrap_bytes[axis] > 0 ? 1 : 0;
     return static_cast<double>(grid.cells()) / extent * (extent - 1 + around);
 }
 
-/// The grid as a star pattern; weights count one direction.
+/// The grid as a star pattern, whose weights count bytes in one direction.
 GridPattern make_star_pattern(const RankGrid& grid) {
     GridPattern pattern;
     pattern.rank_of_cell = grid.rank_of_cell;
@@ -31,7 +31,7 @@ GridPattern make_star_pattern(const RankGrid& grid) {
     return pattern;
 }
 
-/// Tries orders of the cells and stores the best.
+/// Tries orders of the cells and stores the best ones.
 class BlockingSearch {
    public:
     BlockingSearch(const Problem& problem, const RankGrid& grid, const FilledNodes& nodes, Meter& meter)
@@ -48,7 +48,7 @@ class BlockingSearch {
         const bool many = grid_.cells() > max_ranks_superlinear;
         if (nodes_.has_equal_sizes()) {
             const bool square = try_tiles();
-            // The other orders would gain little and take long.
+            // With many ranks, other orders would take long and gain little.
             if (square && many) return std::move(found_);
             if (!many) try_boxes();
         }
@@ -99,7 +99,7 @@ class BlockingSearch {
         try_order(std::move(cells));
     }
 
-    /// Tries strips along every axis. Their widths approximate the cheapest box with the cells of one node,
+    /// Tries strips along every axis. Strips are about as wide as the cheapest box for the cells of one node,
     /// whose sides are proportional to the weights.
     void try_strips() {
         const double scale = std::pow(cores_ / weight_product(), 1 / static_cast<double>(grid_.axes()));
@@ -108,7 +108,7 @@ class BlockingSearch {
             for (std::size_t i = 0; i < grid_.axes(); ++i) {
                 if (i != along) axes.push_back(i);
             }
-            // Traverses each layer in both axis orders.
+            // Traverses each layer in both orders of the remaining axes.
             for (const bool reversed : {false, true}) {
                 if (reversed && (axes.size() < 3 || grid_.cells() > max_ranks_superlinear)) continue;
                 if (reversed) std::reverse(axes.begin() + 1, axes.end());

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "topoloom/base/budget.hpp"
-#include "topoloom/place/grid/node_tile.hpp"
+#include "topoloom/place/grid/cell_orders.hpp"
 #include "topoloom/place/state/rank_grid.hpp"
 
 namespace topoloom::grid {
 
-/// Above this number of ranks only O(ranks) methods are tried.
+/// Above this number of ranks, only methods that take O(ranks) are tried.
 inline constexpr std::size_t max_ranks_superlinear = 20'000;
 
 /// The nodes that block order fills, and the slots that it uses on each node, in ascending order.
@@ -28,17 +28,17 @@ struct FilledNodes {
 /// Cells in the order in which they fill the nodes.
 struct NodeBlocking {
     std::vector<GridCell> cells;
-    Extents tile;  // the shape of every node's piece; empty: shapes differ
+    Extents tile;  // the shape of every node's piece; empty if shapes differ
     std::int64_t inter_node_bytes;
 };
 
-/// Cell orders with the fewest inter-node bytes, by node_tile.hpp and BoxBlocking; at most a few. Tries fewer
-/// orders if the graph has more edges. O(edges) per order.
+/// The cell orders of cell_orders.hpp and BoxBlocking that have the fewest inter-node bytes; at most a few.
+/// The more edges the graph has, the fewer orders are tried. O(edges) per order.
 [[nodiscard]] std::vector<NodeBlocking> find_best_blockings(const Problem& problem, const RankGrid& grid,
                                                             const FilledNodes& nodes, Meter& meter);
 
-/// The grid, weighted with the mean bytes that two neighbors along an axis exchange, in both directions
-/// together.
+/// The grid; the weight of an axis is the mean number of bytes that two neighbors along it exchange, in both
+/// directions together.
 [[nodiscard]] WeightedGrid weigh_grid(const RankGrid& grid);
 
 /// Bytes of all messages between ranks on different nodes.

@@ -13,11 +13,11 @@ namespace topoloom::grid {
 
 namespace {
 
-/// Integer coordinates of slots or cells in one array.
+/// Integer coordinates of slots or cells, stored in one array.
 template <class Point>
-class Points {
+class PointCoordinates {
    public:
-    Points(std::size_t axes, std::size_t count) : axes_(axes), at_(axes * count) {}
+    PointCoordinates(std::size_t axes, std::size_t count) : axes_(axes), at_(axes * count) {}
     [[nodiscard]] std::size_t axes() const { return axes_; }
     std::uint32_t* operator[](Point point) { return at_.data() + std::size_t{point.value} * axes_; }
     const std::uint32_t* operator[](Point point) const {
@@ -52,8 +52,8 @@ class Points {
                          });
     }
 
-    /// The count nearest to half that ends between two planes, if it is off by less than a quarter; else
-    /// half.
+    /// The number of lowest points that is nearest to half and ends between two planes. Half, if every such
+    /// number is a quarter of all points or more away from it.
     [[nodiscard]] std::size_t find_even_split(std::span<const Point> points, std::size_t axis,
                                               std::uint32_t low, std::uint32_t high) const {
         std::vector<std::size_t> in_plane(high - low + 1, 0);
@@ -111,7 +111,7 @@ class GridHalving {
         center_.assign(n, Position{taken_.size() / 2});
         part_of_.assign(n, Part{0});
         side_.assign(n, 0);
-        // Proceeds level by level, so that all parts are equally far divided when costs are computed.
+        // Proceeds level by level, so that all parts have been divided equally often when costs are computed.
         std::vector<Piece> level{{cells, slots}};
         while (!level.empty()) {
             std::vector<Piece> next;
@@ -173,7 +173,7 @@ class GridHalving {
         }
     }
 
-    /// Bytes of all messages along an axis, per cut position and per rank in a plane.
+    /// Bytes of messages along an axis that cross a cut, per rank in the plane of the cut.
     [[nodiscard]] double count_bytes_across(std::size_t axis) const {
         const AxisKind kind = pattern_.axes[axis].kind;
         if (kind == AxisKind::apart) return 0;
@@ -207,8 +207,8 @@ class GridHalving {
         std::size_t count = 0;  // 0: no cut
     };
 
-    /// The plane with the fewest adjacent slots relative to the smaller side, if each side has at least an
-    /// eighth of the slots. Gaps are cut before connected regions.
+    /// The plane at which the fewest slots meet, relative to the number of slots on the smaller side. Each
+    /// side must have at least an eighth of the slots. Prefers gaps, where no slots meet.
     [[nodiscard]] Cut find_thinnest_cut(std::span<const Position> slots) {
         slots_.find_bounds(slots, low_, high_);
         Cut best;
@@ -253,8 +253,8 @@ class GridHalving {
                 return count;
             }
         }
-        // Without axes: cuts by slot number between the two neighbors that are farthest apart; ties go to the
-        // cut nearest to the middle.
+        // Without axes, cuts in the order of slot numbers, between the two successive slots that are farthest
+        // apart; ties go to the cut nearest to the middle.
         std::sort(slots.begin(), slots.end());
         const std::size_t half = slots.size() / 2;
         std::size_t best = half;
@@ -275,7 +275,7 @@ class GridHalving {
     [[nodiscard]] Rank rank(GridCell cell) const { return pattern_.rank_of_cell[cell.value]; }
     [[nodiscard]] Slot slot(Position position) const { return taken_[position.value]; }
 
-    /// The slot nearest to the mean of these coordinates.
+    /// The slot nearest to the mean coordinates of these slots.
     [[nodiscard]] Position find_center_slot(std::span<const Position> slots) const {
         if (!has_axes_) return slots[slots.size() / 2];
         const std::size_t axes = slots_.axes();
@@ -354,7 +354,7 @@ class GridHalving {
                 }
             }
         }
-        // Messages inside were counted from both ends.
+        // Messages between these cells were counted from both ends.
         return outside + between / 2 * apart;
     }
 
@@ -368,16 +368,16 @@ class GridHalving {
     const CommGraph& graph_;
     const Machine& machine_;
     CutChoice cuts_;
-    Points<GridCell> cells_;
-    Points<Position> slots_;  // coordinates by position among the slots in use
+    PointCoordinates<GridCell> cells_;
+    PointCoordinates<Position> slots_;  // by position among the slots in use: coordinates
     bool has_axes_;
     std::vector<Slot> taken_;  // the slots in use, ascending
     std::vector<double> plane_bytes_;
     Extents low_;  // a member only to save allocations
     Extents high_;
-    // center of the remaining slots of each rank's part
+    // by rank: the slot in the center of its part
     std::vector<Position> center_;
-    std::vector<Part> part_of_;  // part of each rank at the current level
+    std::vector<Part> part_of_;  // by rank: its part at the current level
     Part parts_{0};              // number of the newest part
     std::vector<char> side_;
     std::vector<Slot> placed_;

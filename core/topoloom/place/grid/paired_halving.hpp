@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Halves a grid and an allocation of any shape together, down to single slots.
+// Halves a grid of ranks and an allocation of any shape together, down to single slots.
 #pragma once
 
 #include <vector>
@@ -9,16 +9,17 @@
 
 namespace topoloom::grid {
 
-/// The slots that the halving uses if slots outnumber ranks: the first along the Hilbert curve, or the first
-/// in machine order.
+/// Which slots are used if slots outnumber ranks: the first along the Hilbert curve, or those with the lowest
+/// numbers.
 enum class SlotChoice { hilbert, by_number };
 
 /// How the cells of a part are cut.
 enum class CutChoice {
-    /// Cut along the axis with the fewest bytes across a plane, lower half to lower half. O(n log n).
+    /// Cut at a plane across the axis where it separates the fewest bytes; the lower cells go to the lower
+    /// slots. O(n log n).
     by_shape,
-    /// Cut along the axis and in the direction of the lowest cost, given the current places of all other
-    /// ranks. O(edges * axes * log n).
+    /// Cut across the axis, and assign the halves in the direction, with the lowest cost, given the current
+    /// places of all other ranks. O(edges * axes * log n).
     by_cost,
 };
 

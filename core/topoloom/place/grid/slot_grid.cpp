@@ -7,7 +7,7 @@ namespace topoloom::grid {
 
 namespace {
 
-/// The levels of the whole machine up to one router, bottom-up.
+/// The levels inside a router of the whole machine, bottom-up; for a tree, all levels.
 template <class Network>
 std::vector<GroupLevel> list_levels(const Machine& machine, const Network& network) {
     std::vector<GroupLevel> levels;
@@ -27,19 +27,20 @@ std::vector<GroupLevel> list_levels(const Machine& machine, const Network& netwo
     return levels;
 }
 
-/// Reduces the arity of every level to the allocated members; false if groups of a level differ.
+/// Reduces the arity of every level to the number of allocated members. Returns false if groups of a level
+/// differ in it.
 bool shrink_levels(const std::vector<Slot>& slots, std::vector<GroupLevel>& levels) {
     std::uint64_t span = 1;
     for (const GroupLevel& level : levels) span *= level.arity;
     std::vector<GroupLevel> found(levels.size());
-    std::uint64_t size = slots.size();  // members of this level, in all groups of the level above
+    std::uint64_t size = slots.size();  // groups of the level above
     const auto groups = [&](std::uint64_t width) {
         std::uint64_t count = 0;
         for (std::size_t i = 0; i < slots.size(); ++i)
             count += i == 0 || slots[i].value / width != slots[i - 1].value / width ? 1 : 0;
         return count;
     };
-    // Groups are equal if every group contains a run of `length` slots.
+    // Whether each group is a run of `length` consecutive slots of the list.
     const auto equal = [&](std::uint64_t width, std::uint64_t length) {
         for (std::size_t i = 0; i < slots.size(); ++i) {
             const bool starts = i == 0 || slots[i].value / width != slots[i - 1].value / width;
@@ -60,7 +61,8 @@ bool shrink_levels(const std::vector<Slot>& slots, std::vector<GroupLevel>& leve
     return true;
 }
 
-/// Drops levels from the top that `ranks` ranks do not fill; false if the ranks do not fill whole groups.
+/// Shrinks the topmost levels to the groups that `ranks` ranks fill. Returns false if the ranks do not fill
+/// whole groups.
 bool trim_levels(std::vector<GroupLevel>& levels, std::uint64_t ranks) {
     std::uint64_t size = 1;
     for (GroupLevel& level : levels) {
@@ -72,12 +74,12 @@ bool trim_levels(std::vector<GroupLevel>& levels, std::uint64_t ranks) {
 }
 
 /// The coordinates in use on one axis of a ring or line, starting after the largest gap.
-struct UsedAxis {
+struct UsedCoordinates {
     std::vector<std::uint32_t> index;  // index by coordinate; undefined for unused coordinates
     std::uint32_t count = 0;
 };
 
-UsedAxis index_used_coordinates(const std::vector<bool>& used, bool wraps) {
+UsedCoordinates index_used_coordinates(const std::vector<bool>& used, bool wraps) {
     const auto extent = static_cast<std::uint32_t>(used.size());
     std::uint32_t begin = 0;
     if (wraps) {
@@ -91,7 +93,7 @@ UsedAxis index_used_coordinates(const std::vector<bool>& used, bool wraps) {
             }
         }
     }
-    UsedAxis axis{std::vector<std::uint32_t>(extent, 0), 0};
+    UsedCoordinates axis{std::vector<std::uint32_t>(extent, 0), 0};
     for (std::uint32_t i = 0; i < extent; ++i) {
         const std::uint32_t x = (begin + i) % extent;
         if (used[x]) axis.index[x] = axis.count++;
@@ -111,7 +113,7 @@ bool order_routers(const BasicTorus<Width>& torus, const Machine& machine, SlotG
         coordinates.push_back(torus.coordinates(machine.node(grid.slots[r * per_router])));
         for (std::size_t d = 0; d < size.size(); ++d) used[d][coordinates.back()[d]] = true;
     }
-    std::vector<UsedAxis> axes;
+    std::vector<UsedCoordinates> axes;
     std::uint64_t box = 1;
     grid.extent.clear();
     grid.wraps.clear();

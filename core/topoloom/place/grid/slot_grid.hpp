@@ -17,11 +17,12 @@ struct SlotGrid {
     std::vector<GroupLevel> inside;  // levels inside a router, bottom-up
     std::uint64_t slots_per_router = 1;
     std::vector<Slot> slots;  // router by router, row-major; inside a router group by group
-    bool has_ports = false;   // ports add costs that neither levels nor grid describe
+    bool has_ports = false;   // whether ports add costs that neither the levels nor the grid describe
 };
 
-/// The grid of all slots of a tree, torus or mesh, or of the first whole groups in every router that suffice
-/// for `ranks` ranks. None if routers or groups differ, or the rows of a torus are incomplete.
+/// The grid that the slots of an allocation form on a tree, torus or mesh. Uses all slots, or the first whole
+/// groups in every router if these suffice for `ranks` ranks. None if routers or groups differ, or rows of a
+/// torus are incomplete.
 [[nodiscard]] std::optional<SlotGrid> slot_grid(const Allocation& allocation, std::size_t ranks);
 
 /// Lower bound of the distance between two slots of the machine.

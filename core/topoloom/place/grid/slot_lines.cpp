@@ -16,8 +16,8 @@ namespace topoloom::grid {
 
 namespace {
 
-/// The extents of the levels by which nodes without coordinates are numbered, row-major; for example units,
-/// domains, GPUs.
+/// The extents of the levels (such as units, domains and GPUs) by which nodes without coordinates are
+/// numbered in row-major order.
 template <class T>
 Extents list_level_extents(const T& network) {
     if constexpr (std::is_same_v<T, RailCluster>) {
@@ -38,10 +38,11 @@ Extents list_level_extents(const T& network) {
     }
 }
 
-/// The slots of an allocation by coordinates, row-major; the last coordinate is the index inside the node.
-class SlotPoints {
+/// The slots of an allocation and their coordinates, in row-major order. The last coordinate is the index
+/// inside the node.
+class SlotCoordinates {
    public:
-    explicit SlotPoints(const Allocation& allocation)
+    explicit SlotCoordinates(const Allocation& allocation)
         : on_grid_(allocation.machine().has_grid()),
           slots_(allocation.slots().begin(), allocation.slots().end()) {
         std::sort(slots_.begin(), slots_.end());
@@ -57,8 +58,8 @@ class SlotPoints {
             at.push_back(index = same ? index + 1 : 0);
             at_.push_back(std::move(at));
         }
-        // The slots of a domain are equally near to others, so allocated slots may move to the front of the
-        // domain.
+        // The slots of a domain are equally far from slots elsewhere, so the allocated ones may be renumbered
+        // without gaps.
         for (std::size_t d = on_grid_ ? 0 : network.size(); d-- > 0;) compact_axis(d);
         extent_.assign(network.size() + 1, 0);
         for (const Extents& at : at_) {
@@ -69,7 +70,7 @@ class SlotPoints {
     [[nodiscard]] const Extents& extent() const { return extent_; }
     [[nodiscard]] bool on_grid() const { return on_grid_; }
 
-    /// The slots of whole blocks, block by block; none if fewer than `ranks`.
+    /// A line through the slots of whole blocks, block by block; empty if they have fewer than `ranks` slots.
     [[nodiscard]] SlotLine make_line(const Extents& block, std::size_t ranks) const {
         Extents blocks;
         for (std::size_t d = 0; d < block.size(); ++d) blocks.push_back(extent_[d] / block[d]);
@@ -124,9 +125,9 @@ class SlotPoints {
     Extents extent_;
 };
 
-/// Block shapes whose size divides the ranks, largest and most compact first. In domains, a block spans
-/// several units of a level only if it fills these units.
-std::vector<Extents> list_block_shapes(const SlotPoints& points, std::size_t ranks) {
+/// Block shapes whose size divides the number of ranks, largest and most compact first. Without coordinates,
+/// a block spans several units of a level only if it fills these units.
+std::vector<Extents> list_block_shapes(const SlotCoordinates& points, std::size_t ranks) {
     std::vector<Extents> shapes{{}};
     for (const std::uint32_t most : points.extent() | std::views::reverse) {
         std::vector<Extents> longer;
@@ -155,7 +156,7 @@ std::vector<Extents> list_block_shapes(const SlotPoints& points, std::size_t ran
 std::vector<SlotLine> slot_lines(const Allocation& allocation, std::size_t ranks, std::size_t most) {
     if (ranks > allocation.slot_count())
         fail(ranks, " ranks do not fit on ", allocation.slot_count(), " slots");
-    const SlotPoints points(allocation);
+    const SlotCoordinates points(allocation);
     const auto given = allocation.slots().first(ranks);
     SlotLine whole = points.make_line(Extents(points.extent().size(), 1), ranks);
     std::vector<SlotLine> lines{{{given.begin(), given.end()}, {}}};

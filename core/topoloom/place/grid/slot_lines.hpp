@@ -12,14 +12,15 @@ namespace topoloom::grid {
 
 struct SlotLine {
     std::vector<Slot> slots;  // slots along the line, one per rank
-    /// Slot counts after which the line turns into the next row, and again after every multiple: 8 and 64 on
-    /// 8x8x8. Ascending.
+    /// Numbers of slots after which, and after every multiple of which, the line turns into the next row: 8
+    /// and 64 on 8x8x8. Ascending.
     std::vector<std::size_t> turns;
 };
 
-/// The first `ranks` slots in allocation order. If slots are missing or to spare, also the slots of whole
-/// blocks only, block by block, for block sizes that divide the ranks. Blocks are boxes of a network with
-/// coordinates, otherwise domains and parts of domains. Large blocks come first; at most `most` lines.
+/// Lines through slots. The first line consists of the first `ranks` slots in allocation order. If the
+/// allocation has gaps or spare slots, other lines run block by block through the slots of whole blocks.
+/// Block sizes divide the number of ranks. Blocks are boxes if the network has coordinates, otherwise domains
+/// and parts of domains. Lines with large blocks come first; at most `most` lines.
 /// Deterministic. O(lines * slots log slots). Throws Error if there are fewer slots than ranks.
 [[nodiscard]] std::vector<SlotLine> slot_lines(const Allocation& allocation, std::size_t ranks,
                                                std::size_t most);

@@ -15,11 +15,11 @@ namespace topoloom::grid {
 
 namespace {
 
-/// Places a piece of the grid on the slots of its node: by bisection along levels with different distances,
-/// else in rank order.
-class InsideNode {
+/// Places a piece of the grid on the slots of its node: by bisection along the node's levels if their
+/// distances differ, else in rank order.
+class PiecePlacer {
    public:
-    InsideNode(const Machine& machine, const RankGrid& grid) : grid_(grid), weighted_(weigh_grid(grid)) {
+    PiecePlacer(const Machine& machine, const RankGrid& grid) : grid_(grid), weighted_(weigh_grid(grid)) {
         const Levels& levels = machine.node_spec().levels;
         std::uint32_t span = 1;
         for (std::uint32_t j = 0; j + 1 < levels.count(); ++j) {
@@ -58,7 +58,7 @@ class InsideNode {
 
     const RankGrid& grid_;
     WeightedGrid weighted_;
-    std::vector<std::uint32_t> spans_;  // slots per group, for every level below the node
+    std::vector<std::uint32_t> spans_;  // slots per group, for levels that change distances
 };
 
 /// Stores the placement with the fewest inter-node bytes; among these, the one with the fewest hop-bytes.
@@ -94,9 +94,10 @@ class BestPlacement {
         try_foldings(tiles, blocking.cells);
     }
 
-    /// Searches a better order of the nodes for pieces of equal size; only the last piece may be smaller.
+    /// Searches for a better order of the nodes. Requires that pieces have equal sizes, except for a smaller
+    /// last one.
     void try_searched_order(const NodeBlocking& blocking) {
-        constexpr std::size_t max_nodes = 1000;  // limit of nodes; such a search takes about 0.1 s
+        constexpr std::size_t max_nodes = 1000;  // limit of nodes, for which the search takes about 0.1 s
         const Machine& machine = problem_.machine();
         const std::uint32_t cores = nodes_.sizes[0];
         const auto last =
@@ -112,7 +113,7 @@ class BestPlacement {
             index_of[machine.node(first.back()).value] = i;
             if (i > 0) nearest = std::min(nearest, machine.distance(first[0], first[i]));
         }
-        if (value_ <= between_ * nearest) return;  // the best possible value is reached
+        if (value_ <= between_ * nearest) return;  // no order can be better
         const CommGraph pieces = make_piece_graph(blocking, count, cores);
         const Allocation nodes = Allocation::of_slots(machine, first);
         const Placement found = place(Problem(pieces, nodes, problem_.seed(), problem_.threads()),
@@ -162,8 +163,8 @@ class BestPlacement {
         try_slots(std::move(slots));
     }
 
-    /// Assigns tiles to nodes by recursive halving of the grid: consecutive nodes, such as those of one
-    /// switch, get near tiles.
+    /// Assigns tiles to nodes by recursive halving of the grid, so that consecutive nodes, such as those of
+    /// one switch, get nearby tiles.
     void try_halves(const WeightedGrid& tiles, std::span<GridCell> cells) {
         const std::vector<GridCell> order = order_by_halving(tiles);
         std::vector<std::uint32_t> node_of_tile(order.size());
@@ -212,7 +213,7 @@ class BestPlacement {
     const RankGrid& grid_;
     const FilledNodes& nodes_;
     Meter& meter_;
-    InsideNode inside_;
+    PiecePlacer inside_;
     std::int64_t between_ = std::numeric_limits<std::int64_t>::max();
     std::int64_t value_ = 0;
     std::vector<Slot> slots_;
@@ -236,8 +237,8 @@ Placement place_grid_in_tiles(const Problem& problem, const RankGrid& grid, Mete
         best.try_blocking(blocking);
     }
     if (problem.rank_count() <= max_ranks_superlinear) best.try_searched_order(blockings.front());
-    // `structure` uses more of the network, which decides between equal inter-node bytes, but its pieces
-    // differ between nodes.
+    // Also tries `structure`, which considers more of the network: with equal inter-node bytes, its hop-bytes
+    // may be fewer. Its pieces differ between nodes.
     if (!tiled && problem.rank_count() <= max_ranks_superlinear && !meter.is_exhausted()) {
         const Placement structured = place(problem, "structure", meter);
         best.try_slots({structured.slots().begin(), structured.slots().end()});

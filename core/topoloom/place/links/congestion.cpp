@@ -64,8 +64,8 @@ class CongestionAnnealing {
     }
 
    private:
-    /// Number of nearest slots to choose from. It shrinks as the temperature falls, because then only short
-    /// moves are accepted.
+    /// Number of nearest slots from which to choose. It shrinks as the temperature falls, because cold
+    /// searches accept only short moves.
     [[nodiscard]] std::uint32_t reach_at_progress(double progress) const {
         constexpr double last = 6;
         const double all = std::max(last, static_cast<double>(slots_.size()));
@@ -75,7 +75,7 @@ class CongestionAnnealing {
         if (reach <= near_.count()) return near_.list_at(from)[rng_.below(reach)];
         return Position{rng_.below(static_cast<std::uint32_t>(slots_.size()))};
     }
-    /// Proposes another slot for u; performs the change if the Metropolis rule accepts it.
+    /// Proposes another slot for u; moves u there if the Metropolis rule accepts this.
     void propose(Rank u, std::uint32_t reach, double temperature) {
         const Position from = at_[u.value];
         const Position to = draw_slot(from, reach);
@@ -98,7 +98,7 @@ class CongestionAnnealing {
     LoadTracker& loads_;
     std::span<const Slot> slots_;
     NearLists& near_;
-    std::vector<Rank> rank_on_;  // rank on each position of the allocation
+    std::vector<Rank> rank_on_;  // by position in the allocation: the rank on it
     std::vector<Position> at_;   // by rank
     Rng rng_;
     CongestionKey best_key_;
@@ -141,7 +141,7 @@ Placement improve_congestion(const Problem& problem, Placement start, Meter& met
         return improve_by_local_opt(problem, std::move(start), meter);
     }
     start = anneal_links(problem, std::move(start), meter, options);
-    // Bounds local-opt: a descent from plateau to plateau would take minutes and gain little.
+    // Limits local-opt: descending from plateau to plateau could take minutes and would gain little.
     constexpr std::uint64_t partners = 64;
     Budget budget = meter.sub_budget(1);
     budget.work = std::min(budget.work, partners * std::min(problem.rank_count(), max_ranks_in_parallel));

@@ -16,13 +16,13 @@ struct CongestionOptions {
 /// The default number of sweeps: less than a second for a few hundred ranks.
 [[nodiscard]] std::uint32_t annealing_sweeps(const CommGraph& graph);
 
-/// Simulated annealing; returns the best placement by CongestionKey that was visited. The maximum alone does
+/// Simulated annealing; returns the best placement visited, by CongestionKey. The maximum alone does
 /// not distinguish most exchanges, so annealing minimizes the sum of (congestion / maximum)^8 over all links
 /// instead. Ranks are exchanged or move to free slots: any slot at first, only near slots at the end. The
 /// temperature falls by a constant factor, faster if the budget is short.
 ///
-/// Other objectives than hop-bytes use their own keys and soft values. Never returns a worse placement. A
-/// proposal costs O(links of the routes that change). Work counts evaluations.
+/// Objectives other than hop-bytes use their own keys and soft values (smooth maxima). Never returns a worse
+/// placement. A proposal costs O(links of the routes that change). Work counts evaluations.
 [[nodiscard]] Placement anneal_links(const Problem& problem, Placement start, Meter& meter,
                                      const CongestionOptions& options);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// First-improvement descent on congestion, starting at the busiest links.
+// Descent on congestion that accepts the first improvement and starts at the busiest links.
 #pragma once
 
 #include <algorithm>
@@ -20,11 +20,11 @@ class CongestionDescent {
         for (const Rank u : ids<Rank>(loads.rank_count())) next_.push_back(u.value);
     }
 
-    /// Runs until no exchange or move of a message's endpoint on one of the busiest links helps, or the
-    /// budget is spent.
+    /// Exchanges and moves endpoints of messages on the busiest links until none of this helps or the budget
+    /// is spent.
     void run(Meter& meter) {
-        // Includes endpoints on nearly busiest links: they become the busiest next, and collecting endpoints
-        // is expensive.
+        // Includes endpoints on links that are nearly the busiest: these become the busiest next, and
+        // collecting endpoints is expensive.
         constexpr double share = 0.9;
         constexpr std::size_t few = 32;
         // Starts with few partners per rank, because trying all of them is needed only if no exchange with
@@ -44,7 +44,8 @@ class CongestionDescent {
     }
 
    private:
-    /// Tries the next `partners` ranks and runs of free slots, until u leaves the busiest links.
+    /// Tries to exchange u with the next `partners` ranks and groups of free slots, until u leaves the
+    /// busiest links.
     bool improve_rank(Rank u, std::size_t partners, Meter& meter) {
         bool improved = false;
         for (; partners > 0 && meter.spend(1); --partners) {
@@ -69,7 +70,7 @@ class CongestionDescent {
 
     LoadTracker& loads_;
     FreeSlotGroups free_;
-    std::vector<std::size_t> next_;  // last partner by rank: a rank, or rank_count + run of free slots
+    std::vector<std::size_t> next_;  // by rank: its last partner, a rank or rank_count + group of free slots
 };
 
 }  // namespace topoloom::links

@@ -25,15 +25,15 @@ namespace topoloom::local {
 
 namespace {
 
-/// Ranks renumbered in the machine order of their slots, for memory locality; ranks without partners come
-/// last.
-struct Numbering {
-    std::vector<Rank> order;                 // old number of each renumbered rank
-    std::vector<Position> position_of_rank;  // start position of each renumbered rank
+/// Ranks renumbered in the order of their slots along the machine, for memory locality; ranks without
+/// partners come last.
+struct RankNumbering {
+    std::vector<Rank> order;                 // by new number: the old one
+    std::vector<Position> position_of_rank;  // by new number: start position
     std::uint32_t active = 0;                // number of ranks with partners
 };
 
-Numbering number_along_machine(const Problem& problem, const Placement& start) {
+RankNumbering number_along_machine(const Problem& problem, const Placement& start) {
     const std::vector<Position> along = curve_positions(Curve::hilbert, problem.allocation());
     std::vector<std::uint32_t> index(along.size());
     for (std::uint32_t i = 0; i < along.size(); ++i) index[along[i].value] = i;
@@ -42,7 +42,7 @@ Numbering number_along_machine(const Problem& problem, const Placement& start) {
         return std::ranges::none_of(problem.symmetric().bytes(u), [](Bytes b) { return b.value > 0; });
     };
     std::vector<std::pair<bool, std::uint32_t>> keys;
-    Numbering numbering;
+    RankNumbering numbering;
     for (const Rank u : ids<Rank>(positions.size())) {
         numbering.order.push_back(u);
         keys.emplace_back(alone(u), index[positions[u.value].value]);
@@ -53,8 +53,8 @@ Numbering number_along_machine(const Problem& problem, const Placement& start) {
     return numbering;
 }
 
-/// Chains that cool in parallel. Rounds have a fixed number of proposals, so that results depend neither on
-/// threads nor on the clock.
+/// Annealing chains that cool in parallel. Rounds have a fixed number of proposals, so that results depend
+/// neither on threads nor, without a time limit, on the clock.
 class Annealing {
    public:
     Annealing(std::vector<std::unique_ptr<AnnealWalker>> chains, std::uint32_t active, const Problem& problem,
@@ -72,7 +72,7 @@ class Annealing {
     static constexpr std::uint64_t max_per_round = 1U << 17;  // proposals per chain and round, about 10 ms
     static constexpr std::uint64_t min_per_step = 1U << 10;   // smallest number of proposals per temperature
     static constexpr std::uint64_t sweeps_without_budget = 100;
-    /// The share of the budget for cooling; the rest is for freeze() and swap.
+    /// The share of the budget that cooling uses; the rest is for freeze() and swap.
     static constexpr double share_for_cooling = 0.95;
 
     Cooling calibrate(Meter& meter) {
@@ -175,7 +175,7 @@ class SpaceWalkerFactory final : public WalkerFactory<Graph> {
     struct PointStorage {
         std::vector<Point> stored;
     };
-    /// Owns the points that its base refers to.
+    /// Owns the points to which its base class refers.
     class RegionWalker final
         : private PointStorage,
           public SpaceWalker<Space, typename Region::LocalNear, typename Region::LocalGraph> {
@@ -197,9 +197,10 @@ class SpaceWalkerFactory final : public WalkerFactory<Graph> {
     std::vector<Position> start_;
 };
 
-/// Calls use(factory, graph). The factory hides the allocation's space, so `use` is compiled once per graph type.
+/// Calls use(factory, graph). The factory hides the type of the allocation's space, so that `use` is compiled
+/// only once per graph type.
 template <class Use>
-void with_walker_factory(const Problem& problem, const Numbering& numbering, const NearSlots& near,
+void with_walker_factory(const Problem& problem, const RankNumbering& numbering, const NearSlots& near,
                          const Use& use) {
     with_packed_graph(problem.symmetric(), numbering.order, [&]<class Graph>(const Graph& graph) {
         const std::function<void(const WalkerFactory<Graph>&)> call =
@@ -217,9 +218,9 @@ Placement anneal_by_regions(const Problem& problem, Placement start, Meter& mete
                             const AnnealOptions& options, std::uint32_t region_size) {
     const bool whole = region_size == 0;
     const Allocation& allocation = problem.allocation();
-    const Numbering numbering = number_along_machine(problem, start);
+    const RankNumbering numbering = number_along_machine(problem, start);
     if (allocation.slot_count() < 2 || numbering.active == 0 || meter.is_exhausted()) return start;
-    constexpr std::uint32_t near_count = 24;  // all slots within two hops on a 3-D torus
+    constexpr std::uint32_t near_count = 24;  // the number of nodes within two hops on a 3-D torus
     const NearSlots near(allocation, near_count, problem.threads());
     std::vector<Position> found;
     with_walker_factory(
@@ -239,15 +240,16 @@ Placement anneal_by_regions(const Problem& problem, Placement start, Meter& mete
     for (std::size_t i = 0; i < found.size(); ++i) result[numbering.order[i].value] = found[i];
     Placement placement = placement_at(allocation, result);
     if (!meter.is_exhausted()) {
-        // For many ranks, or for dense graphs after a short search, a wider swap neighborhood would cost more
-        // than annealing.
+        // For many ranks, and for dense graphs after a short search, swap with a wider neighborhood would
+        // take longer than annealing.
         const std::size_t ranks = problem.rank_count();
         const bool brief = options.sweeps > 0 && options.sweeps < 100;
         const bool dense = problem.symmetric().edge_count() > 4 * ranks;
         const SwapOptions last{.reach = (brief && dense) || ranks > max_ranks_in_parallel ? 1U : 3U};
         placement = improve_by_swaps(problem, std::move(placement), meter, last);
     }
-    // Chains return their best placement. Regions are annealed independently, so together they can end up worse.
+    // Chains return their best placement. Regions are annealed independently, so the combined result can be
+    // worse than the start.
     const bool worse = !whole && problem.value(placement.slots()) > problem.value(start.slots());
     return worse ? start : placement;
 }

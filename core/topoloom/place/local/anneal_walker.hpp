@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One simulated annealing search: proposes slots near partners and accepts by the Metropolis rule.
+// A simulated annealing search: proposes slots near partners and accepts them by the Metropolis rule.
 #pragma once
 
 #include <array>
@@ -14,9 +14,9 @@
 
 namespace topoloom::local {
 
-/// Losses that the Metropolis rule accepts at a temperature T. A loss is accepted with probability exp(-loss
-/// / T), that is, if it is at most -T ln r for a random r in (0, 1). A table of ln r makes a proposal cost
-/// one load.
+/// The losses that the Metropolis rule accepts at a temperature T. A loss is accepted with probability
+/// exp(-loss / T), that is, if it is at most -T ln r for a random r in (0, 1). With a table of ln r, testing
+/// a proposal takes one memory access.
 class Acceptance {
    public:
     explicit Acceptance(double temperature) {
@@ -43,7 +43,7 @@ class Acceptance {
     std::array<std::int64_t, levels> loss_{};
 };
 
-/// Interface that hides the space from the cooling schedule; one virtual call covers many proposals.
+/// Hides the space from the cooling schedule. One virtual call makes many proposals.
 class AnnealWalker {
    public:
     virtual ~AnnealWalker() = default;
@@ -53,8 +53,8 @@ class AnnealWalker {
     [[nodiscard]] const std::vector<Position>& best() const { return best_; }
     [[nodiscard]] virtual const std::vector<Position>& positions() const = 0;
 
-    /// Makes `count` proposals, for all ranks in turn. Compares with the best placement only at the end: a
-    /// slowly cooling search is rarely better in between.
+    /// Makes `count` proposals, for all ranks in turn. Compares the placement with the best one only at the
+    /// end: while cooling slowly, intermediate placements are rarely better.
     virtual void run(std::uint64_t count, const Acceptance& acceptance) = 0;
     /// Draws `count` proposals and returns the losses of those that would raise the cost. Performs none of
     /// them.
@@ -66,7 +66,7 @@ class AnnealWalker {
     std::vector<Position> best_;
 };
 
-/// Refers to the graph and the near slots, which walkers share. Ranks 0 .. active - 1 have partners.
+/// Refers to the graph and the near slots, which all walkers share. Only ranks 0 .. active - 1 have partners.
 template <class Space, class Near, class Graph>
 class SpaceWalker : public AnnealWalker {
    public:
@@ -110,7 +110,7 @@ class SpaceWalker : public AnnealWalker {
     }
 
    private:
-    /// Move u to the slot `to`, whose occupant v is another rank, none, or u itself.
+    /// Moves u to the slot `to`, whose occupant v is another rank, none, or u itself.
     struct Proposal {
         Rank u;
         Rank v;

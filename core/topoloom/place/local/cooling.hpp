@@ -9,7 +9,7 @@
 
 namespace topoloom::local {
 
-/// The temperature falls by a constant factor per step.
+/// The temperature falls from `first` to `last`, by the same factor in equal steps of progress.
 struct Cooling {
     double first;
     double last;
@@ -17,9 +17,9 @@ struct Cooling {
         return first * std::pow(last / first, std::min(1.0, progress));
     }
 
-    /// Derives temperatures from the mean loss of a proposal in the current placement. Half of it destroys
-    /// even a good placement; at a hundredth, losses are hardly ever accepted. Tuned on meshes, random
-    /// geometric graphs and collectives on tori, fragments of tori, and trees.
+    /// Derives temperatures from the mean loss of proposals in the current placement. A temperature of half
+    /// the mean loss destroys even a good placement; at a hundredth of it, losses are hardly ever accepted.
+    /// Tuned on meshes, random geometric graphs and collectives on tori, fragments of tori, and trees.
     [[nodiscard]] static Cooling from_losses(std::span<const std::int64_t> losses, std::uint32_t heat) {
         double sum = 0;
         for (const std::int64_t loss : losses) sum += static_cast<double>(loss);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An ejection chain: each rank takes the slot of the next.
+// An ejection chain: each rank takes the slot of the next rank.
 #pragma once
 
 #include <algorithm>
@@ -11,11 +11,11 @@
 
 namespace topoloom::local {
 
-/// A sequence of steps. Slots are identified by their position in the allocation. The last ejected rank is on
-/// the first rank's old slot.
+/// The steps of an ejection chain. Slots are identified by their position in the allocation. Until the next
+/// step, the last ejected rank is on the first rank's old slot.
 class EjectionPath {
    public:
-    /// Moves a rank to a new slot; the previous occupant, if any, moves to its old slot.
+    /// Moves a rank to another slot; the occupant of that slot, if any, is ejected to the rank's old slot.
     struct Step {
         Rank rank;
         Rank ejected;

@@ -22,8 +22,8 @@
 
 namespace topoloom::local {
 
-/// A partition of the slots into regions. Ranks that are near in the graph share a region, so that most slots
-/// near a rank's partners are in its region.
+/// A partition of the slots into regions. Ranks that are near each other in the graph share a region, so that
+/// most slots near a rank's partners are in the rank's region.
 class SlotRegions {
    public:
     [[nodiscard]] std::size_t size() const { return first_.size() - 1; }
@@ -35,8 +35,8 @@ class SlotRegions {
     /// Index of a slot inside its region.
     [[nodiscard]] Position local(Position position) const { return local_[position.value]; }
 
-    /// Grows regions of about `region_size` ranks around random ranks. Ranks from `active` on have no
-    /// partners; their slots, and free slots, join the region of a near slot. O(edges).
+    /// Grows regions of about `region_size` ranks around random ranks. Ranks with numbers >= `active` have no
+    /// partners. Their slots, and free slots, join the region of a slot near them. O(edges).
     template <class Graph>
     SlotRegions(const Graph& graph, std::uint32_t active, const NearSlots& near,
                 std::span<const Position> position_of_rank, std::span<const Rank> occupant,
@@ -85,7 +85,7 @@ class SlotRegions {
             take(u, Part{size.size() - 1});
         }
         spread(2 * region_size);
-        // Ranks enclosed by full regions form further regions, in machine order.
+        // Ranks left over between full regions form further regions, in the order of their numbers.
         bool open = false;
         for (const Rank u : ids<Rank>(active)) {
             if (is_taken(u)) continue;
@@ -115,7 +115,7 @@ class SlotRegions {
 
     std::vector<Part> region_of_;       // by position
     std::vector<Position> local_;       // by position
-    std::vector<std::uint32_t> first_;  // begin of each region's slots in position_
+    std::vector<std::uint32_t> first_;  // by region: index of its first slot in position_
     std::vector<Position> position_;
 };
 
@@ -186,12 +186,12 @@ class RegionState {
     [[nodiscard]] std::uint32_t active() const { return active_; }
     [[nodiscard]] const LocalGraph& graph() const { return graph_; }
     [[nodiscard]] const LocalNear& near() const { return near_; }
-    /// Local positions of the region's ranks, then of the fixed ranks outside it.
+    /// Local positions: first those of the region's ranks, then those of fixed ranks outside it.
     [[nodiscard]] const std::vector<Position>& start_positions() const { return start_; }
-    /// Positions in the allocation, by local position.
+    /// By local position: the position in the allocation.
     [[nodiscard]] std::span<const Position> slots() const { return slots_; }
     [[nodiscard]] std::span<const Rank> ranks() const { return ranks_; }
-    /// The position in the allocation that belongs to a local position.
+    /// The position in the allocation of a slot of the region.
     [[nodiscard]] Position position(Position local) const { return positions_[local.value]; }
 
    private:
@@ -200,7 +200,7 @@ class RegionState {
         for (const Position q : near.near(position)) {
             if (regions.region_of(q) == region) near_.slots.push_back(regions.local(q));
         }
-        // If no slot of the region is near, any slot serves.
+        // If no slot of the region is near, takes any of its slots.
         if (near_.slots.size() == near_.first.back())
             near_.slots.emplace_back(slots_.size() % positions_.size());
         near_.first.push_back(static_cast<std::uint32_t>(near_.slots.size()));
@@ -210,12 +210,12 @@ class RegionState {
     std::vector<Rank> ranks_;  // ranks of the region; ranks with partners come first
     std::uint32_t active_ = 0;
     std::vector<Position> start_;
-    std::vector<Position> slots_;  // positions in the allocation, by local position
+    std::vector<Position> slots_;  // by local position: the position in the allocation
     LocalGraph graph_;
     LocalNear near_;
 };
 
-/// Creates walkers. Walkers are compiled for each space; the cooling loops that use them are not.
+/// Creates walkers. Walkers are compiled once for each space; with this interface, the cooling loops are not.
 template <class Graph>
 class WalkerFactory {
    public:
@@ -227,12 +227,12 @@ class WalkerFactory {
                                                                       Rng rng) const = 0;
 };
 
-/// Repartitions the ranks in each round. A few regions at a time are annealed in parallel; each treats the
-/// other regions as fixed.
+/// Anneals in rounds, each with new regions. A few regions at a time are annealed in parallel; each treats
+/// the other regions as fixed.
 template <class Graph>
 class RegionAnnealing {
    public:
-    /// Refers to all arguments except the last two. Ranks are numbered as in `graph`; the first `active` have
+    /// Refers to the first four arguments. Ranks are numbered as in `graph`; only the first `active` have
     /// partners.
     RegionAnnealing(const WalkerFactory<Graph>& factory, const Graph& graph, const NearSlots& near,
                     const Problem& problem, std::uint32_t active, std::vector<Position> position_of_rank,
@@ -273,10 +273,10 @@ class RegionAnnealing {
 
    private:
     using Region = RegionState<Graph>;
-    static constexpr std::uint32_t max_sweeps = 32;  // sweeps between two repartitions
+    static constexpr std::uint32_t max_sweeps = 32;  // sweeps before regions are chosen anew
     static constexpr std::uint32_t min_rounds = 4;
     static constexpr std::uint32_t sweeps_without_budget = 100;
-    static constexpr double share_for_cooling = 0.9;        // of the budget; the rest is for swap
+    static constexpr double share_for_cooling = 0.9;        // share of the budget; the rest is for swap
     static constexpr std::size_t regions_in_parallel = 16;  // regions
     static constexpr std::uint64_t steps = 8;               // temperatures per region and round
 
@@ -340,8 +340,8 @@ class RegionAnnealing {
     std::uint32_t active_;
     std::uint32_t region_size_;
     std::vector<Position> position_;  // by rank
-    std::vector<Rank> occupant_;      // rank by position, at the last repartition
-    std::vector<Rank> local_rank_;    // local number of each rank in its region
+    std::vector<Rank> occupant_;      // by position: its rank at the start of the round
+    std::vector<Rank> local_rank_;    // by rank: its number inside the region
     std::optional<SlotRegions> regions_;
 };
 

@@ -24,7 +24,7 @@ class MigrationAwareSearch {
           state_(state),
           neighborhood_(graph_, 2, 64),
           free_(problem.allocation()),
-          home_(home_positions(problem)),
+          home_(previous_positions(problem)),
           moving_(problem, state.sums_both_directions() ? 2 : 1),
           queue_(graph_) {
         for (const Position position : state_.positions()) free_.take(position);
@@ -53,7 +53,7 @@ class MigrationAwareSearch {
             partners_.push_back(state_.position(peers[i]));
             weights_.push_back(static_cast<std::uint64_t>(bytes[i].value));
         }
-        FreeSlots::Partners partners{partners_, weights_};
+        FreeSlots::WeightedPartners partners{partners_, weights_};
         if (const auto origin = moving_.origin(u)) {  // migration cost acts like a partner at the old slot
             partners.origin = origin;
             partners.origin_weight = static_cast<std::uint64_t>(problem_.migration()->bytes_per_rank.value);
@@ -63,7 +63,7 @@ class MigrationAwareSearch {
         try_position(u, found.position, meter);
     }
 
-    /// Moves u to a position, or exchanges it with the occupant, if the cost falls.
+    /// Moves u to a free position, or exchanges it with the occupant, if the cost falls.
     void try_position(Rank u, Position position, Meter& meter) {
         const Position old = state_.position(u);
         if (position == Position::none || position == old) return;
@@ -94,7 +94,7 @@ class MigrationAwareSearch {
     std::vector<Position> home_;
     MigrationCost moving_;
     WakeQueue queue_;
-    bool released_ = false;  // whether slots became free, which may suit any rank
+    bool released_ = false;  // whether slots became free since free slots were offered to all ranks
     std::vector<Position> partners_;
     std::vector<std::uint64_t> weights_;
 };
@@ -125,7 +125,7 @@ Placement place_previous_shared(const Problem& problem, std::vector<Position> po
     for (const Rank u : list_unplaced_ranks(problem, position)) {
         const auto emptiest = std::ranges::max_element(capacity);
         if (*emptiest < mass[u.value])
-            fail("rank ", u.value, " fits on no slot any more; allow more imbalance or larger capacities");
+            fail("rank ", u.value, " no longer fits on any slot; allow more imbalance or larger capacities");
         *emptiest -= mass[u.value];
         position[u.value] = Position{static_cast<std::size_t>(emptiest - capacity.begin())};
     }
@@ -136,13 +136,13 @@ Placement place_previous_shared(const Problem& problem, std::vector<Position> po
 
 Placement place_previous(const Problem& problem, Meter& meter) {
     if (problem.migration() == nullptr) fail("mapper 'previous' needs an earlier placement to start from");
-    std::vector<Position> position = home_positions(problem);
+    std::vector<Position> position = previous_positions(problem);
     if (!problem.capacity().one_rank_per_slot()) return place_previous_shared(problem, std::move(position));
     FreeSlots free(problem.allocation());
     std::vector<char> is_taken(problem.allocation().slot_count(), 0);
     for (Position& p : position) {
         if (p == Position::none) continue;
-        // The first rank of a previously shared slot stays on it.
+        // If ranks shared a slot before, only the first of them stays on it.
         if (is_taken[p.value] != 0)
             p = Position::none;
         else

@@ -33,7 +33,8 @@ class RotateSearch {
             for (const Position to : near_.near(state_.position(partner))) {
                 if (to == state_.position(u)) continue;
                 if (!meter.spend(1)) return;
-                // The first rank must gain, because the cycle redistributes its gain.
+                // Requires that the first rank gains, as Lin and Kernighan do; later steps may lose part of
+                // this gain.
                 if (state_.move_gain(u, to) <= 0) continue;
                 if (try_cycle(u, to, meter)) queue_changed_ranks();
                 if (meter.is_exhausted()) return;
@@ -41,7 +42,8 @@ class RotateSearch {
         }
     }
 
-    /// Starts a cycle by moving u. Returns true if the cycle gains; otherwise restores the state.
+    /// Moves u, then each ejected rank in turn. Returns true as soon as the cycle gains; otherwise restores
+    /// the state.
     bool try_cycle(Rank u, Position to, Meter& meter) {
         path_.clear();
         std::int64_t gain = perform_step(u, to);
@@ -79,8 +81,8 @@ class RotateSearch {
         }
     }
 
-    /// The best next slot for v among the slots near its partners that are not in the cycle yet; v's own slot
-    /// if there is none.
+    /// The best slot for v among those near its partners that are not yet in the cycle; v's own slot if there
+    /// is none.
     Position find_best_slot(Rank v, Meter& meter) {
         Position best = state_.position(v);
         std::int64_t most = std::numeric_limits<std::int64_t>::min();
@@ -115,15 +117,15 @@ class RotateSearch {
     EjectionPath path_;
 };
 
-/// Moves a rank to a slot near a partner if it gains. The previous occupant moves to the best slot near its
-/// own partners, or to the slot that became free, and so on. A cycle of at most `length` ranks, or a chain
-/// that ends on a free slot, is accepted as soon as it lowers hop-bytes, else undone. Visits the ranks whose
-/// surroundings changed until none remains or the budget ends.
+/// Moves a rank to a slot near a partner if that gains. The occupant of that slot moves to the best slot near
+/// its own partners, or to the first rank's old slot, and so on. A cycle of at most `length` ranks, or a
+/// chain that ends on a free slot, is accepted as soon as it lowers hop-bytes; otherwise it is undone. Visits
+/// the ranks whose surroundings changed until none remains or the budget ends.
 ///
 /// These are ejection chains with the gain criterion of Lin and Kernighan (Glover, Ejection chains, reference
 /// structures and alternating path methods, Discrete Applied Mathematics 65 (1996)). A visit costs O(partners
-/// * near) evaluations of O(degree), and the same again for each ejected rank. Work counts evaluations. For
-/// objectives other than hop-bytes see rotate_on_routes().
+/// * near) evaluations, each O(degree), and the same again for each ejected rank. Work counts evaluations.
+/// For objectives other than hop-bytes see rotate_on_routes().
 Placement improve_by_rotations(const Problem& problem, Placement start, Meter& meter,
                                const RotateOptions& options) {
     const Allocation& allocation = problem.allocation();

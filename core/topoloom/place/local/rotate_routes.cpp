@@ -31,7 +31,7 @@ class RouteRotations {
     }
 
     void run(Meter& meter) {
-        constexpr double share = 0.9;  // share of the maximum load; such links become the busiest next
+        constexpr double share = 0.9;  // links with this share of the maximum load become the busiest next
         bool improved = true;
         while (std::exchange(improved, false)) {
             loads_.set_soft_scale();
@@ -57,7 +57,8 @@ class RouteRotations {
         return improved;
     }
 
-    /// Starts a cycle by moving u. Returns true if the cycle gains; otherwise restores the state.
+    /// Moves u, then each ejected rank in turn. Returns true as soon as the cycle gains; otherwise restores
+    /// the state.
     bool try_cycle(Rank u, Position to, Meter& meter) {
         const CongestionKey before = loads_.key();
         path_.clear();
@@ -99,8 +100,8 @@ class RouteRotations {
         }
     }
 
-    /// The position with the lowest soft load for v among those near its partners and not in the cycle yet;
-    /// v's own position if there is none.
+    /// The position to which v moves with the lowest soft load, among those near its partners that are not
+    /// yet in the cycle. v's own position if there is none.
     Position find_best_position(Rank v, Meter& meter) {
         Position best = position_[v.value];
         std::int64_t least = std::numeric_limits<std::int64_t>::max();

@@ -38,10 +38,10 @@ class SwapSearch {
         queue_.drain(meter, [&](Rank u) { visit_rank(u, meter); });
     }
 
-    /// Offers free slots to all ranks, since a freed slot may suit a distant rank. Returns true if a rank
-    /// moved.
+    /// Offers free slots to all ranks, because a slot that became free may suit a distant rank. Returns true
+    /// if a rank moved.
     bool fill_freed_slots(Meter& meter) {
-        // Skipped for many ranks: there, it gained less than 0.1 % in a quarter of the time.
+        // Skipped for many ranks, where it took a quarter of the time and gained less than 0.1 %.
         if (!std::exchange(slots_freed_, false) || graph_.rank_count() > max_ranks_in_parallel) return false;
         for (const Rank u : ids<Rank>(graph_.rank_count())) {
             if (meter.is_exhausted()) return false;
@@ -51,7 +51,7 @@ class SwapSearch {
     }
 
     void visit_rank(Rank u, Meter& meter) {
-        // The rank itself comes first; skip it.
+        // The first entry is the rank itself; skip it.
         const std::vector<Rank>& around = neighborhood_.ranks_around(u);
         for (std::size_t next = 1; next < around.size();) {
             const std::size_t found = state_.find_first_gain(u, around, next);
@@ -75,8 +75,8 @@ class SwapSearch {
         }
         const auto found = free_.find_nearest({partners_, weights_});
         meter.spend(found.evaluated);
-        // Uses the arrangement's distances, which may sum both directions. With other distances the search
-        // could cycle.
+        // Uses the arrangement's distances, which may be sums of both directions. With other distances the
+        // search might never end.
         if (state_.move_gain(u, found.position) <= 0) return;
         free_.release(state_.position(u));
         free_.take(found.position);

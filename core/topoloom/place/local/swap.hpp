@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pair exchange: local search that swaps two ranks or moves a rank to a free slot.
+// Pair exchange: a local search that swaps two ranks or moves a rank to a free slot.
 #pragma once
 
 #include "topoloom/place/mapper.hpp"

@@ -17,15 +17,15 @@ namespace topoloom::local {
 
 namespace {
 
-/// Tabu search with a heap of the best exchange of every rank. A rank that has moved is tabu for some
+/// Tabu search that keeps the best exchange of every rank in a heap. A rank that has moved is tabu for some
 /// iterations.
-class NearTabu {
+class NearTabuSearch {
    public:
-    NearTabu(Arrangement& state, const Problem& problem)
+    NearTabuSearch(Arrangement& state, const Problem& problem)
         : graph_(problem.symmetric()),
           state_(state),
           moving_(problem, state.sums_both_directions() ? 2 : 1),
-          home_(home_positions(problem)),
+          home_(previous_positions(problem)),
           near_ranks_(graph_, 2, near_in_graph),
           near_slots_(problem.allocation(), near_on_machine, problem.threads()),
           heap_(graph_.rank_count()),
@@ -65,7 +65,7 @@ class NearTabu {
         while (!heap_.empty() && !meter.is_exhausted()) {
             const Rank u{heap_.top().value};
             const std::int64_t gain = compute_gain(u, target_[u.value], meter);
-            // Distant moves may have changed this gain.
+            // Moves of ranks that are not its partners may have changed this gain.
             if (gain == heap_.top_gain() && is_allowed(u, target_[u.value], gain)) {
                 perform_exchange(u, target_[u.value], gain, meter);
                 return;
@@ -155,9 +155,9 @@ class NearTabu {
     std::vector<Position> home_;  // earlier position of each rank
     Neighborhood near_ranks_;
     NearSlots near_slots_;
-    partition::GainHeap heap_;                    // ranks that may move, by their best gain
+    partition::GainHeap heap_;                    // ranks that may move, by their greatest gain
     std::vector<Position> target_;                // best target position of each rank
-    std::vector<std::vector<Rank>> ends_tenure_;  // ranks by end of tenure, modulo max_tenure
+    std::vector<std::vector<Rank>> ends_tenure_;  // by iteration, modulo max_tenure: ranks whose tenure ends
     std::vector<char> is_tabu_;
     std::vector<Step> undo_;  // steps since the best placement was found
     std::int64_t gained_ = 0;
@@ -189,7 +189,7 @@ Placement improve_by_tabu(const Problem& problem, Placement start, Meter& meter,
         options.iterations == 0 ? 10 * std::uint64_t{problem.rank_count()} : options.iterations;
     with_arrangement(allocation, problem.symmetric(), rank_positions(allocation, start.slots()),
                      [&](Arrangement& state) {
-                         NearTabu(state, problem).run(iterations, meter);
+                         NearTabuSearch(state, problem).run(iterations, meter);
                          start = placement_at(allocation, state.positions());
                      });
     return start;

@@ -18,14 +18,14 @@ struct TabuOptions {
     }
 };
 
-/// Up to `dense` slots: solve_qap() on all slots, with one search that starts from the given placement.
-/// Memory about 400 * slots^2 bytes; an iteration costs O(slots^2) and is vectorized. Free slots are modeled
-/// as ranks without messages.
+/// Up to `dense` slots, runs solve_qap() on all slots, with one search that starts from the given placement.
+/// Takes about 400 * slots^2 bytes of memory; an iteration costs O(slots^2) and is vectorized. Free slots are
+/// modeled as ranks without messages.
 ///
-/// Above: one search in which a rank exchanges slots with ranks near it in the graph, or moves near its
-/// partners or back to its old slot; an iteration costs about O(degree^2). With an earlier placement,
-/// migration costs count as in Problem::value(). Taillard, Parallel Computing 17 (1991). Throws Error if the
-/// matrices do not fit in memory.
+/// On more slots, runs one search in which a rank exchanges slots with ranks near it in the graph, or moves
+/// near its partners or back to its old slot. An iteration costs about O(degree^2). With an earlier
+/// placement, migration costs count as in Problem::value(). Taillard, Parallel Computing 17 (1991). Throws
+/// Error if the matrices do not fit in memory.
 [[nodiscard]] Placement improve_by_tabu(const Problem& problem, Placement start, Meter& meter,
                                         const TabuOptions& options);
 

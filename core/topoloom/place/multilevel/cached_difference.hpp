@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Caches differences of distances from parts of a machine to two pieces.
+// Caches, for parts of a machine, the difference of their distances to two pieces.
 #pragma once
 
 #include <algorithm>
@@ -14,10 +14,10 @@
 namespace topoloom::multilevel {
 
 /// Caches a DistanceDifference in a direct-mapped table, because the same parts are looked up repeatedly.
-class CachedDifference {
+class CachedDistanceDifference {
    public:
     /// `questions`: expected number of lookups, among `parts` parts.
-    CachedDifference(DistanceDifference difference, std::size_t parts, std::size_t questions)
+    CachedDistanceDifference(DistanceDifference difference, std::size_t parts, std::size_t questions)
         : difference_(std::move(difference)),
           known_(std::bit_ceil(std::clamp<std::size_t>(questions, 16, parts + 16))) {}
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How distances along the rings of a torus are measured while the torus is divided.
+// How distances along evenly filled rings of a torus are measured while the torus is divided.
 #pragma once
 
 namespace topoloom::multilevel {

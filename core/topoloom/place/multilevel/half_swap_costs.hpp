@@ -13,9 +13,9 @@
 
 namespace topoloom::multilevel {
 
-/// Computes the costs of swapping the parts lefts[k] and lefts[k] + 1. `ranks(p)` returns the vertices of
-/// part p. make_distance_difference(left)(q) is the distance of q to part left + 1 minus the distance of q to part left;
-/// distances must be symmetric.
+/// Computes, for every k, the cost of swapping the parts lefts[k] and lefts[k] + 1. `ranks(p)` returns the
+/// vertices of part p. make_distance_difference(left)(q) is the distance of q to part left + 1 minus the
+/// distance of q to part left; distances must be symmetric.
 template <class Ranks, class DistanceDifference>
 class HalfSwapCosts {
    public:
@@ -33,19 +33,19 @@ class HalfSwapCosts {
             pair_of_[lefts[k].value] = pair_of_[lefts[k].value + 1] = Vertex{k};
     }
 
-    /// Builds a graph for BinaryLabeling. Vertex k is the pair lefts[k]. An edge weight is twice the cost of
-    /// swapping only one of its two pairs; the bias is the cost of swapping one pair alone. The caller sets
-    /// the masses. O(edges), on all cores.
+    /// Builds a graph for BinaryLabeling. Vertex k is the pair lefts[k]. The weight of an edge is what it
+    /// costs if exactly one of its two pairs is swapped. The bias is the cost of swapping only this pair.
+    /// Both are doubled. The caller sets the masses. O(edges), on all cores.
     void weigh(partition::WeightedGraph& choices, std::vector<std::int64_t>& bias, int threads) const {
         const Chunks chunks(lefts_.size(), 1024);
-        std::vector<Rows> rows(chunks.size());
+        std::vector<ChoiceRows> rows(chunks.size());
         std::vector<Scratch> scratch(static_cast<std::size_t>(thread_count(threads)));
         parallel_for(chunks.size(), threads, [&](std::size_t i, int worker) {
             Scratch& own = scratch[static_cast<std::size_t>(worker)];
             own.bytes.resize(pair_of_.size(), {0, 0});
             for (std::size_t k = chunks[i].begin; k < chunks[i].end; ++k) weigh_pair(Vertex{k}, own, rows[i]);
         });
-        for (const Rows& row : rows) {
+        for (const ChoiceRows& row : rows) {
             const auto before = static_cast<std::uint32_t>(choices.peer.size());
             for (const std::uint32_t end : row.end) choices.first.push_back(before + end);
             choices.peer.insert(choices.peer.end(), row.peer.begin(), row.peer.end());
@@ -55,7 +55,7 @@ class HalfSwapCosts {
     }
 
    private:
-    struct Rows {
+    struct ChoiceRows {
         std::vector<std::uint32_t> end;
         std::vector<Vertex> peer;
         std::vector<std::int64_t> weight;
@@ -90,15 +90,15 @@ class HalfSwapCosts {
         auto farther = farther_from_(lefts_[k.value]);
         std::int64_t alone = 0;  // twice the cost of swapping only this pair
         for (const Part q : met) {
-            if (bytes[q.value][0] == 0 && bytes[q.value][1] == 0) continue;  // handled with its other half
+            if (bytes[q.value][0] == 0 && bytes[q.value][1] == 0) continue;  // other half did this
             const Vertex other = pair_of_[q.value];
             if (other == Vertex::none) {
                 alone += 2 * (bytes[q.value][0] - bytes[q.value][1]) * farther(q);
                 bytes[q.value] = {0, 0};
                 continue;
             }
-            // cost[a][b]: swapping (1) or not (0) this pair and the other pair, relative to all ranks on the
-            // left.
+            // cost[a][b]: the cost with this pair swapped (a = 1) or not, and the other pair swapped (b = 1)
+            // or not. It is relative to the cost with all ranks of this pair on the left.
             const std::array<Part, 2> theirs{lefts_[other.value], Part{lefts_[other.value].value + 1}};
             std::array<std::array<std::int64_t, 2>, 2> cost{};
             for (const std::uint32_t j : {0U, 1U}) {

@@ -14,12 +14,12 @@ namespace topoloom::multilevel {
 MachineParts::MachineParts(const Allocation& allocation, std::span<const std::int64_t> capacity)
     : capacity_(capacity), slots_(id_list<Position>(allocation.slot_count())) {}
 
-MachinePart MachineParts::whole() const {
+MachinePart MachineParts::whole_machine() const {
     return {0, static_cast<std::uint32_t>(slots_.size()),
             std::accumulate(capacity_.begin(), capacity_.end(), std::int64_t{0})};
 }
 
-bool MachineParts::is_point(const MachinePart& part) const {
+bool MachineParts::is_indivisible(const MachinePart& part) const {
     const Position first = slots_[part.begin];
     return std::ranges::all_of(slots(part), [&](Position p) {
         return slot_distance(first, p) == 0 && port_distance(first) == port_distance(p);
@@ -48,7 +48,7 @@ std::vector<SplitKey> MachineParts::sort_slots(const MachinePart& part) {
     const std::vector<SplitKey> keys = split_keys(slots(part));
     std::vector<std::uint32_t> order(part.size());
     std::iota(order.begin(), order.end(), 0U);
-    // Slots of one node have the same key and neighboring numbers.
+    // Slots of one node have the same key; their numbers keep them together.
     const std::span<Position> mine(slots_.data() + part.begin, part.size());
     std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
         return keys[a] != keys[b] ? keys[a] < keys[b] : mine[a] < mine[b];
@@ -107,7 +107,7 @@ std::uint32_t MachineParts::choose_cut(std::span<const SplitKey> keys, const Mac
         if (keys[i - 1] != keys[i]) between_keys.offer(i, unevenness);
         if (keys[i - 1].major != keys[i].major) between_groups.offer(i, unevenness);
     }
-    // A natural border is preferred up to a ratio of 1 : 3; beyond that, the most even cut is.
+    // Prefers a natural border if the halves' capacities differ by at most 1 : 3; else the most even cut.
     for (const Cut& cut : {between_groups, between_keys}) {
         if (cut.at > 0 && 2 * cut.unevenness <= part.capacity) return cut.at;
     }

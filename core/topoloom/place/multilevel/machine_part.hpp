@@ -15,7 +15,7 @@
 
 namespace topoloom::multilevel {
 
-/// The slots [begin, end) of a list that all parts share.
+/// A part of the machine: the slots [begin, end) of a list that all parts share.
 struct MachinePart {
     std::uint32_t begin = 0;
     std::uint32_t end = 0;
@@ -23,7 +23,7 @@ struct MachinePart {
     [[nodiscard]] std::uint32_t size() const { return end - begin; }
 };
 
-/// A part of the machine, and the ranks [begin, end) assigned to it, from a list that all parts share.
+/// A part of the machine, and the ranks assigned to it: [begin, end) of a list that all parts share.
 struct RankedPart {
     MachinePart machine;
     std::uint32_t begin = 0;
@@ -33,11 +33,12 @@ struct RankedPart {
     [[nodiscard]] std::uint32_t size() const { return end - begin; }
 };
 
-/// Distance to a far piece minus distance to a near piece, by part.
+/// For a part: its distance to a far piece minus its distance to a near piece.
 using DistanceDifference = std::function<std::int64_t(Part)>;
 
 /// The slots of an allocation, in an order that halving rearranges. The distance between two parts is the
-/// mean over a few sample points, times a constant; it refers to the last sample() of each part.
+/// mean distance between a few sample points, times a constant. Points are those of the last sample() of each
+/// part.
 class MachineParts {
    public:
     MachineParts(const Allocation& allocation, std::span<const std::int64_t> capacity);
@@ -45,13 +46,13 @@ class MachineParts {
     MachineParts(const MachineParts&) = delete;
     MachineParts& operator=(const MachineParts&) = delete;
 
-    [[nodiscard]] MachinePart whole() const;
+    [[nodiscard]] MachinePart whole_machine() const;
     [[nodiscard]] std::span<const Position> slots(const MachinePart& part) const {
         return {slots_.data() + part.begin, part.size()};
     }
     /// Whether all slots of the part are at distance 0 and equally far from the network; such parts are not
     /// divided further.
-    [[nodiscard]] bool is_point(const MachinePart& part) const;
+    [[nodiscard]] bool is_indivisible(const MachinePart& part) const;
     /// Cuts a part at its most natural border near the middle. Requires at least two slots.
     std::array<MachinePart, 2> halve(const MachinePart& part);
     /// Cuts a part into all its groups at once if the groups are equidistant, as in a tree; otherwise into
@@ -62,18 +63,18 @@ class MachineParts {
     [[nodiscard]] virtual std::size_t part_count() const = 0;
     virtual void sample(Part p, const MachinePart& part) = 0;
     virtual void swap_samples(Part p, Part q) = 0;
-    /// The distance between two parts, symmetric in p and q.
+    /// The distance between two parts; symmetric.
     [[nodiscard]] virtual std::int64_t distance(Part p, Part q) const = 0;
     /// Returns q -> distance(far, q) - distance(near, q).
     [[nodiscard]] virtual DistanceDifference make_distance_difference(Part near, Part far) const = 0;
-    /// Comparison of two pieces that are not sampled parts yet.
+    /// A comparison of two pieces for which sample() has not been called.
     struct PieceComparison {
         std::int64_t apart;  // distance beyond the mean distance inside the pieces
         DistanceDifference farther;
     };
     [[nodiscard]] virtual PieceComparison compare_pieces(const MachinePart& near,
                                                          const MachinePart& far) const = 0;
-    /// Upper bound of part distances, in multiples of the largest machine distance.
+    /// An upper bound of distances between parts, in multiples of the largest distance of the machine.
     [[nodiscard]] virtual std::int64_t distance_scale() const = 0;
 
    protected:

@@ -53,7 +53,7 @@ class Multisection {
           next_part_of_(problem.rank_count()) {
         const std::span<const std::int64_t> masses = problem.capacity().masses();
         const std::int64_t mass = std::accumulate(masses.begin(), masses.end(), std::int64_t{0});
-        parts_.push_back({machine_->whole(), 0, static_cast<std::uint32_t>(ranks_.size()), mass});
+        parts_.push_back({machine_->whole_machine(), 0, static_cast<std::uint32_t>(ranks_.size()), mass});
         // Sums of bytes times sampled distances must fit 64 bits. They only guide the search, so low-order
         // bits may be dropped.
         const std::int64_t most = std::max<std::int64_t>(1, problem.symmetric().total_bytes().value);
@@ -88,7 +88,7 @@ class Multisection {
         return std::ranges::all_of(parts_, [](const RankedPart& part) { return part.finished; });
     }
 
-    /// Renumbers the ranks part by part, for memory locality.
+    /// Renumbers the ranks so that those of a part are consecutive, for memory locality.
     void renumber() {
         graph_ = renumber_graph(graph_, ranks_, problem_.threads());
         std::vector<Rank> rank_of;
@@ -136,7 +136,7 @@ class Multisection {
         parallel_for(parts_.size(), problem_.threads(), [&](std::size_t p, int) {
             RankedPart& part = parts_[p];
             part.finished = part.finished || part.size() == 0 || part.machine.size() == 1 ||
-                            machine_->is_point(part.machine);
+                            machine_->is_indivisible(part.machine);
             if (!part.finished) pieces[p] = divide_machine_part(part.machine);
         });
         return pieces;
@@ -194,8 +194,8 @@ class Multisection {
         });
     }
 
-    /// Improves halves that were cut at the same time, without knowledge of each other. Swaps halves if that
-    /// lowers the cost, and then refines every cut: sequentially or, for many ranks, independent cuts in
+    /// Improves halves that were cut at the same time, without knowledge of each other. Swaps the halves of a
+    /// part if that lowers the cost, then refines every cut; with many ranks, refines independent cuts in
     /// parallel.
     void improve_halves(std::span<const std::uint32_t> first_child, Meter& meter) {
         sample_parts();
@@ -232,8 +232,8 @@ class Multisection {
         return static_cast<int>(std::max<std::size_t>(1, threads / items));
     }
 
-    /// The parts in the order of division. Parts of one batch do not read each other's halves. Batches matter
-    /// even between parts with few common edges: unaligned cuts cost several percent.
+    /// The batches in which parts are divided. Parts of one batch do not see each other's halves, so
+    /// neighbors are in different batches, even if they share few edges: unaligned cuts cost several percent.
     Batches make_part_batches(bool is_out_of_time) {
         const auto count = static_cast<std::uint32_t>(parts_.size());
         if (many_ && !is_out_of_time && count >= min_batched) {
@@ -243,7 +243,7 @@ class Multisection {
                 graph_, [&](Part p) { return ranks(parts_[p.value]); }, part_of_, item, count,
                 problem_.threads(), Adjacency::any_edge);
         }
-        // Splits of shared slots may be slow; small batches allow checks of time and interrupts.
+        // Splits for shared slots may be slow. Small batches allow checks of time and interrupts in between.
         const std::uint32_t most = problem_.capacity().one_rank_per_slot() ? count : 16;
         Batches batches;
         for (std::uint32_t p = 0; p < count; ++p) {
@@ -284,7 +284,7 @@ class Multisection {
         return refined.work;
     }
 
-    /// Publishes the result of refine() to the other parts.
+    /// Makes the result of refine() visible to the other parts.
     void publish_half(Part left) {
         for (const Part p : {left, Part{left.value + 1}}) {
             RankedPart& half = parts_[p.value];
@@ -296,7 +296,7 @@ class Multisection {
         }
     }
 
-    /// Swaps the halves of pairs if that lowers the cost; optimizes all pairs together.
+    /// Swaps the two halves of parts where that lowers the cost; decides for all parts together.
     void swap_halves(std::span<const Part> lefts, Meter& meter) {
         const auto ranks_of = [&](Part p) { return ranks(parts_[p.value]); };
         const auto make_distance_difference = [&](Part left) {
@@ -322,7 +322,8 @@ class Multisection {
         }
     }
 
-    /// One rank per slot needs exact balance, which bisections reach better than a direct split into groups.
+    /// With one rank per slot, halves must be balanced exactly, which bisections achieve better than direct
+    /// splits into groups.
     std::vector<MachinePart> divide_machine_part(const MachinePart& part) {
         if (!problem_.capacity().one_rank_per_slot()) return machine_->divide(part);
         const auto halves = machine_->halve(part);
@@ -333,7 +334,7 @@ class Multisection {
         return {ranks_.data() + part.begin, part.size()};
     }
 
-    /// The input of one division of a part.
+    /// The input for dividing a part.
     struct DivisionInput {
         std::span<const MachinePart> pieces;
         std::vector<std::int64_t> capacity;
@@ -341,7 +342,7 @@ class Multisection {
         int threads;
     };
 
-    /// Distributes the ranks of a part to its pieces; reorders the ranks.
+    /// Distributes the ranks of a part over its pieces; reorders the ranks by piece.
     std::vector<RankedPart> divide(std::uint32_t p, const DivisionInput& input, bool fills_in_order,
                                    Meter& meter) {
         const RankedPart part = parts_[p];
@@ -391,14 +392,15 @@ class Multisection {
     }
 
     /// Extracts the graph of the ranks in parts within[0] to within[1]. Weights are bytes times the distance
-    /// between the pieces. For two pieces, bias[i] is how much partners in other parts make the second piece
-    /// cost more than the first. Leaves `bias` empty if all values are 0 or if there are more than two
-    /// pieces.
+    /// between the pieces. For two pieces, bias[i] is how much more the second piece costs rank i than the
+    /// first, due to partners in other parts. Leaves `bias` empty if all values are 0 or if there are more
+    /// than two pieces.
     WeightedGraph extract_graph(std::span<const Vertex> mine, std::array<std::uint32_t, 2> within,
                                 std::span<const MachinePart> pieces, std::vector<std::int64_t>& bias,
                                 int threads) {
         const MachineParts::PieceComparison between = machine_->compare_pieces(pieces[0], pieces[1]);
-        // Ranks in the same piece still have the mean distance inside the piece.
+        // Uses only the distance beyond the mean distance inside a piece, which ranks in the same piece still
+        // have.
         const std::int64_t price = std::max<std::int64_t>(1, between.apart);
         const auto inside = [&](Part q) { return within[0] <= q.value && q.value <= within[1]; };
         const Chunks chunks(mine.size(), 1U << 14);
@@ -410,7 +412,8 @@ class Multisection {
         sub.mass.resize(mine.size());
         bias.assign(pieces.size() == 2 ? mine.size() : 0, 0);
         each_chunk([&](const Chunk& chunk) {
-            CachedDifference farther(between.farther, machine_->part_count(), 8 * (chunk.end - chunk.begin));
+            CachedDistanceDifference farther(between.farther, machine_->part_count(),
+                                             8 * (chunk.end - chunk.begin));
             for (std::size_t i = chunk.begin; i < chunk.end; ++i) {
                 const Vertex u = mine[i];
                 local_[u.value] = Vertex{i};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Multilevel multisection: recursively splits the graph along the machine.
+// Multilevel multisection: recursively splits the machine, and the graph with it.
 #pragma once
 
 #include "topoloom/place/mapper.hpp"
@@ -26,10 +26,12 @@ struct MultisectionOptions {
 };
 
 /// Halves the allocation recursively at its most natural borders: levels of a tree, planes of a torus. Splits
-/// the ranks with it, and minimizes the hop-bytes across the cut and to ranks elsewhere on the machine. This
-/// is dual recursive bipartitioning (Pellegrini, Roman, HPCN 1996) with a multilevel bisection per step; all
-/// parts of a step are divided together. Needs no all-pairs distances. Ranks and slots match exactly; if
-/// ranks outnumber slots, the ranks are partitioned at the same time. About O(edges * log slots).
+/// the ranks accordingly, so that the hop-bytes across the cut and to ranks elsewhere on the machine are
+/// minimal. This is dual recursive bipartitioning (Pellegrini, Roman, HPCN 1996) with a multilevel bisection
+/// per step; all parts of a step are divided together. Needs no table of all distances. With one rank per
+/// slot, no part gets more ranks than slots; if ranks outnumber slots, the same splits also partition the
+/// ranks. About O(edges
+/// * log slots).
 [[nodiscard]] Placement place_multisection(const Problem& problem, Meter& meter,
                                            const MultisectionOptions& options);
 

@@ -34,10 +34,10 @@ namespace topoloom::multilevel {
 
 constexpr std::uint32_t no_item = std::numeric_limits<std::uint32_t>::max();
 
-/// The condition for two parts of a graph to be neighbors.
+/// The condition under which two items are neighbors.
 enum class Adjacency {
     any_edge,
-    many_edges  // at least 1/8 of the most edges that one of the two shares with any part
+    many_edges  // at least 1/8 of the largest number of edges that one of the two shares with any item
 };
 
 /// An item, and the number of edges to it.

@@ -21,9 +21,9 @@ namespace topoloom::multilevel {
 
 /// Distances between parts, estimated from a few sample points per part.
 ///
-/// Rings that the points fill evenly are best measured as lines. On a ring, both quarters of one half are
-/// equally far from the other half, so the first cuts could not determine orientation and axis. On a line,
-/// the inner quarters are nearer. Hypercubes do better with rings.
+/// Distances on rings that the points fill evenly are best measured as if the rings were lines. On a ring,
+/// both quarters of one half are equally far from the other half, so the first cuts could not determine
+/// orientation and axis. On a line, the inner quarters are nearer. For hypercubes, rings are better.
 template <class Space>
 class PartDistance {
     using Network = typename Space::Network;
@@ -42,8 +42,8 @@ class PartDistance {
     PartDistance& operator=(const PartDistance&) = delete;
 
     /// Sample points of a part; each represents the same number of slots. On a torus with flat nodes, points
-    /// need not be slots: their coordinates on every axis divide the part evenly, so that distances between
-    /// uniform boxes are correct.
+    /// need not be slots. On every axis, their coordinates are spaced evenly over the part, so that distances
+    /// between uniform boxes are correct.
     struct Sample;
 
     [[nodiscard]] Sample sample(std::span<const Point> points, std::span<const Position> slots) const {
@@ -67,13 +67,13 @@ class PartDistance {
         return sum << (2 * std::countr_zero(Sample::most) - std::countr_zero(a.count) -
                        std::countr_zero(b.count));
     }
-    /// Distance of a sample to the second of two samples minus its distance to the first.
+    /// The distance of any sample to the second of two samples minus its distance to the first.
     class Difference;
-    /// Whether Difference is faster than two distances, for many samples.
+    /// Whether, for many samples, Difference is faster than computing two distances each.
     static constexpr bool has_quick_difference = has_coordinates;
 
-    /// Upper bound of results, in multiples of the largest distance of the machine: lines are up to twice as
-    /// long as rings.
+    /// An upper bound of the results, in multiples of the largest distance of the machine. The factor 2 is
+    /// there because lines are up to twice as long as rings.
     static constexpr std::int64_t scale() { return std::int64_t{2} * Sample::most * Sample::most; }
 
    private:
@@ -99,7 +99,7 @@ class PartDistance {
         }
     }
 
-    /// The middle of the i-th of `count` equal shares of `size`.
+    /// The index in the middle of the i-th of `count` equal shares of `size` items.
     static std::uint32_t middle_of(std::uint32_t i, std::uint32_t count, std::uint32_t size) {
         return static_cast<std::uint32_t>(std::uint64_t{2 * i + 1} * size / (2 * count));
     }
@@ -134,7 +134,7 @@ struct PartDistance<Space>::Sample {
 template <class Space>
 class PartDistance<Space>::Difference {
    public:
-    /// Refers to `apart`; copies the samples.
+    /// Refers to `apart`, but copies the samples.
     Difference(const PartDistance& apart, const Sample& near, const Sample& far)
         : apart_(apart), near_(near), far_(far) {
         if constexpr (has_coordinates) {
@@ -179,7 +179,7 @@ class PartDistance<Space>::Difference {
     Sample near_;
     Sample far_;
     std::uint32_t widest_ = 0;
-    std::vector<std::int32_t> added_;  // contribution of each coordinate, by axis
+    std::vector<std::int32_t> added_;  // contributions of coordinates, axis by axis
 };
 
 }  // namespace topoloom::multilevel

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Mass capacities of the pieces of a divided part.
+// Capacities, in mass, of the pieces into which a part is divided.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace topoloom::multilevel {
 
-/// Assigns ranks to pieces in order, as the cheapest fallback when time is up.
+/// Assigns ranks to pieces in order: the cheapest way to finish when time is up.
 [[nodiscard]] inline std::vector<Part> assign_in_order(std::span<const Vertex> ranks,
                                                        std::span<const std::int64_t> mass,
                                                        std::vector<std::int64_t> spare) {
@@ -26,9 +26,10 @@ namespace topoloom::multilevel {
     return piece_of;
 }
 
-/// Capacities of the pieces of a part, given the part's capacity and the mass assigned to it. Spare capacity
-/// beyond one rank per slot is left to the cut. Most of an allowed imbalance goes to the first divisions,
-/// whose cuts cost most; the last divisions need some of it to find good cuts, or any cut if loads differ.
+/// Capacities of the pieces of a part, given the part's capacity and the mass assigned to it. With one rank
+/// per slot, the cut decides where slots stay free. Otherwise, the first divisions may use most of the
+/// allowed imbalance, because their cuts cost most. The last divisions need some of it to find good cuts, or
+/// any cut if loads differ.
 [[nodiscard]] inline std::vector<std::int64_t> compute_piece_capacities(std::span<const MachinePart> pieces,
                                                                         std::int64_t part_capacity,
                                                                         std::int64_t mass,

@@ -21,9 +21,9 @@ struct RefineOptions {
 
 /// Moves single ranks to lower hop-bytes within the slots' capacities, on the graph and on coarser graphs
 /// whose vertices are ranks of one slot (iterated multilevel: Walshaw, Annals of OR 131 (2004)). With a
-/// family of placements, two are combined repeatedly: ranks that share a slot in both stay together (Sanders,
-/// Schulz, ALENEX 2012). If every rank has a separate slot, use swap, rotate and anneal instead. About
-/// O(edges) per cycle.
+/// family of placements, it also combines pairs of them: ranks that share a slot in both stay together
+/// (Sanders, Schulz, ALENEX 2012). If every rank has a separate slot, use swap, rotate and anneal instead.
+/// About O(edges) per cycle.
 [[nodiscard]] Placement refine_shared(const Problem& problem, Placement start, Meter& meter,
                                       const RefineOptions& options);
 

@@ -36,10 +36,10 @@ struct AutoOptions {
     void visit(auto& field) { field("effort", effort, effort_names, "how long to search"); }
 };
 
-/// The best placement so far.
-class Best {
+/// Stores the best of the placements offered so far.
+class BestPlacement {
    public:
-    explicit Best(const Problem& problem) : problem_(problem) {}
+    explicit BestPlacement(const Problem& problem) : problem_(problem) {}
 
     void offer(std::optional<Placement> placement) {
         if (!placement) return;
@@ -58,11 +58,12 @@ class Best {
     CongestionKey key_;
 };
 
-/// Up to this number of ranks, search time is negligible.
+/// Up to this number of ranks, the time of searches is negligible.
 constexpr std::size_t small_rank_count = 300;
 
-/// Runs mappers sequentially or in parallel; all work counts.
-void try_all(const Problem& problem, const std::vector<std::string>& chains, Best& best, Meter& meter) {
+/// Runs mappers in parallel or, for many ranks, one after another. The work of all is charged to `meter`.
+void try_all(const Problem& problem, const std::vector<std::string>& chains, BestPlacement& best,
+             Meter& meter) {
     if (problem.rank_count() > max_ranks_in_parallel) {
         for (const std::string& chain : chains) {
             if (!meter.is_exhausted()) best.offer(place(problem, chain, meter));
@@ -78,7 +79,7 @@ void try_all(const Problem& problem, const std::vector<std::string>& chains, Bes
 
 std::vector<std::string> list_candidates(const Problem& problem, const EffortLimits& limits) {
     const std::size_t ranks = problem.rank_count();
-    // Annealing follows, and improves as much as swap or a second start at lower cost.
+    // Annealing follows. It improves as much as swap or a second start would, at lower cost.
     if (!limits.tries_many)
         return {ranks > small_rank_count ? "multisection(starts=1)" : "multisection,swap"};
     if (ranks > max_ranks_in_parallel) return {"multisection"};
@@ -90,7 +91,8 @@ std::vector<std::string> list_candidates(const Problem& problem, const EffortLim
     } else {
         chains.insert(chains.end(), {"mahd,swap", "gge,swap"});
     }
-    // On trees and other sparse graphs, a start takes milliseconds and its quality varies, so many are tried.
+    // On trees and other sparse graphs, a start takes milliseconds and results vary, so many starts are
+    // tried.
     const std::size_t edges = std::max<std::size_t>(1, problem.symmetric().edge_count());
     const std::size_t more = edges <= 4 * ranks ? std::min<std::size_t>(30, 40'000 / edges) : 0;
     chains.insert(chains.end(), more, "multisection(starts=1),swap");
@@ -100,29 +102,29 @@ std::vector<std::string> list_candidates(const Problem& problem, const EffortLim
     return chains;
 }
 
-/// Options of annealing, with the number of proposals per chain; about 10 million proposals take a second.
+/// The options of annealing. They limit the proposals per chain; about 10 million proposals take a second.
 local::AnnealOptions choose_anneal_options(const Problem& problem, const Meter& meter,
                                            const EffortLimits& limits) {
     const auto ranks = static_cast<double>(problem.rank_count());
     const double degree = static_cast<double>(problem.symmetric().edge_count()) / ranks;
     if (ranks > max_ranks_in_parallel && !meter.is_limited()) {
         const double sweeps = std::clamp(limits.region_annealing / (9 + degree) / ranks, 16.0, 10000.0);
-        // A short search cannot repair the damage of high temperatures.
+        // A short search cannot repair what high temperatures destroy.
         return {.sweeps = static_cast<std::uint32_t>(sweeps), .heat = sweeps < 100 ? 30U : 300U};
     }
     const double brief = problem.rank_count() > small_rank_count ? std::min(50 * ranks, 1.5e6) : 300 * ranks;
     const double standard = 1e8 / (9 + degree) * std::clamp(ranks / 1e3, 1.0, 2.5);
     const double proposals = limits.annealing == 0 ? brief : limits.annealing * standard;
     const auto sweeps = static_cast<std::uint32_t>(proposals / ranks);
-    // A user's budget is used up, regardless of the effort.
+    // If the user set a budget, searches until it is used up, whatever the effort.
     if (meter.is_limited()) return {.sweeps = 0, .heat = 300, .chains = 2};
     return {.sweeps = sweeps, .heat = sweeps < 1000 ? 60U : 300U, .chains = limits.annealing_chains};
 }
 
-/// Anneals the best placement. Some placements, of hypercubes for instance, are better than annealing
-/// results; these are only polished. If no other mapper matched the structured placement, first tests whether
-/// annealing gains at all.
-void anneal_best(const Problem& problem, Best& best, std::int64_t structured_value, Meter& meter,
+/// Anneals the best placement. Annealing cannot improve some structured placements, of hypercubes for
+/// instance. If the structured placement is still the best after a short search at low temperature, a test
+/// run decides whether to go on.
+void anneal_best(const Problem& problem, BestPlacement& best, std::int64_t structured_value, Meter& meter,
                  const EffortLimits& limits) {
     const local::AnnealOptions options = choose_anneal_options(problem, meter, limits);
     if (meter.is_exhausted() || (options.sweeps == 0 && !meter.is_limited())) return;
@@ -139,9 +141,9 @@ void anneal_best(const Problem& problem, Best& best, std::int64_t structured_val
     best.offer(local::improve_by_annealing(problem, best.placement(), meter, options));
 }
 
-/// On few slots, exhaustive pair exchange (tabu search) finds the remaining gain, which is largest for dense
-/// patterns.
-void improve_by_all_exchanges(const Problem& problem, Best& best, Meter& meter, const EffortLimits& limits) {
+/// On few slots, runs tabu search with all pair exchanges. What it still gains is most for dense patterns.
+void improve_by_all_exchanges(const Problem& problem, BestPlacement& best, Meter& meter,
+                              const EffortLimits& limits) {
     const std::size_t slots = problem.allocation().slot_count();
     if (slots > limits.max_tabu_slots || slots < 2 || meter.is_exhausted()) return;
     const std::size_t iterations = limits.tabu_exchanges / (slots * (slots - 1) / 2);
@@ -150,8 +152,9 @@ void improve_by_all_exchanges(const Problem& problem, Best& best, Meter& meter, 
         {.iterations = static_cast<std::uint32_t>(std::min(iterations, limits.max_tabu_iterations))}));
 }
 
-/// With an earlier placement: improves both the best new placement and the earlier one by the moves that pay.
-void remap_if_worthwhile(const Problem& problem, Best& best, Meter& meter) {
+/// If there is an earlier placement, improves both it and the best new placement by changes that gain more
+/// than they cost to migrate.
+void remap_if_worthwhile(const Problem& problem, BestPlacement& best, Meter& meter) {
     if (problem.migration() == nullptr) return;
     Placement renewed = best.placement();
     best.offer(local::improve_by_resettling(problem, std::move(renewed), meter));
@@ -159,14 +162,14 @@ void remap_if_worthwhile(const Problem& problem, Best& best, Meter& meter) {
 }
 
 Placement place_one_rank_per_slot(const Problem& problem, Meter& meter, const EffortLimits& limits) {
-    Best best(problem);
+    BestPlacement best(problem);
     best.offer(simple::place_block(problem, meter));
-    const CommGraph& partners = problem.symmetric();  // computed once for all candidates
+    const CommGraph& partners = problem.symmetric();  // computed here once, for all candidates
     std::int64_t structured_value = std::numeric_limits<std::int64_t>::max();
     if (auto structured = structure::place_by_structure(problem, meter)) {
         best.offer(std::move(structured->placement));
         structured_value = best.value();
-        // For many ranks, all further searches would take a minute without gain.
+        // For many ranks, further searches would take a minute and gain nothing.
         const bool enough = structured->plain && problem.rank_count() > max_ranks_in_parallel &&
                             limits.trusts_plain_structure && !meter.is_limited();
         if ((structured->optimal || enough) && problem.migration() == nullptr) return best.placement();
@@ -174,14 +177,14 @@ Placement place_one_rank_per_slot(const Problem& problem, Meter& meter, const Ef
     if (partners.edge_count() == 0) return best.placement();
     if (const auto grid = find_rank_grid(problem)) {
         best.offer(grid::place_grid_by_folding(problem, *grid, meter));
-        // If the grid does not divide into equal boxes per node, strips may be better.
+        // If the grid does not divide into equal boxes for the nodes, strips may be better.
         if (problem.machine().slots_per_node() > 1 && !meter.is_exhausted())
             best.offer(grid::place_grid_in_tiles(problem, *grid, meter));
         structured_value = best.value();
     }
     best.offer(structure::place_recognized_bricks(problem, meter));
     try_all(problem, list_candidates(problem, limits), best, meter);
-    const bool limited = meter.is_limited();  // annealing would use up the budget
+    const bool limited = meter.is_limited();  // then run annealing last, which uses up the budget
     if (limited) improve_by_all_exchanges(problem, best, meter, limits);
     anneal_best(problem, best, structured_value, meter, limits);
     if (!limited) improve_by_all_exchanges(problem, best, meter, limits);
@@ -189,8 +192,8 @@ Placement place_one_rank_per_slot(const Problem& problem, Meter& meter, const Ef
     return best.placement();
 }
 
-/// For a few ranks and slots, runs an exact search with at most `work` work.
-void search_shared_exactly(const Problem& problem, Best& best, Meter& meter, std::uint64_t work) {
+/// With few ranks and slots, runs an exact search of at most `work` units of work.
+void search_shared_exactly(const Problem& problem, BestPlacement& best, Meter& meter, std::uint64_t work) {
     constexpr std::size_t few_ranks_and_slots = 40;
     if (problem.rank_count() + problem.allocation().slot_count() > few_ranks_and_slots ||
         meter.is_exhausted())
@@ -198,18 +201,18 @@ void search_shared_exactly(const Problem& problem, Best& best, Meter& meter, std
     Budget part = meter.sub_budget(1);
     part.work = std::min(part.work, work);
     Meter part_meter(part);
-    best.offer(dense::improve_sharing(problem, best.placement(), part_meter).placement);
+    best.offer(dense::improve_shared_placement(problem, best.placement(), part_meter).placement);
     meter.spend(part_meter.work_done());
 }
 
 Placement place_on_shared_slots(const Problem& problem, Meter& meter, const EffortLimits& limits) {
-    Best best(problem);
+    BestPlacement best(problem);
     multilevel::MultisectionOptions sections = limits.sections;
-    // On larger machines, the first splits are a smaller part of the work and may take longer.
+    // On larger machines, the first splits are a smaller part of the whole work, so they may take longer.
     if (problem.allocation().slot_count() >= 64) sections.islands = limits.islands_of_many;
     best.offer(multilevel::place_multisection(problem, meter, sections));
     if (auto bricks = structure::place_recognized_bricks(problem, meter)) {
-        // Refinement counts messages that proxies save, so it may worsen a bricks placement.
+        // Refinement also counts the messages that proxies save, so it may worsen a placement by bricks.
         if (problem.uses_proxies()) best.offer(*bricks);
         best.offer(
             multilevel::refine_shared(problem, *std::move(bricks), meter, {.cycles = limits.brick_cycles}));
@@ -228,7 +231,7 @@ Placement place_on_shared_slots(const Problem& problem, Meter& meter, const Effo
     if (limits.last_cycles > 0)
         best.offer(
             multilevel::refine_shared(problem, best.placement(), meter, {.cycles = limits.last_cycles}));
-    // Ranks with different loads may not fit in block order.
+    // Tries block order only if all loads are equal, because unequal loads may not fit.
     if (std::ranges::adjacent_find(problem.capacity().masses(), std::not_equal_to<>{}) ==
         problem.capacity().masses().end()) {
         best.offer(simple::place_block(problem, meter));
@@ -237,7 +240,8 @@ Placement place_on_shared_slots(const Problem& problem, Meter& meter, const Effo
     return best.placement();
 }
 
-/// How many times more links a message visits than usual; above 1 if messages are split over many paths.
+/// The number of links that a message visits, relative to the usual number; at least 1. Large if messages are
+/// split over many paths.
 double estimate_route_length(const Allocation& allocation) {
     constexpr double usual = 12;
     constexpr std::size_t samples = 64;
@@ -252,15 +256,16 @@ double estimate_route_length(const Allocation& allocation) {
     return std::max(1.0, visits / samples / usual);
 }
 
-/// Sweeps for `tenths` tenths of the standard annealing time, given the route length.
+/// The number of sweeps that take `tenths` tenths of the standard annealing time, for routes of this relative
+/// length.
 std::uint32_t choose_annealing_sweeps(const Problem& problem, double length, std::uint64_t tenths) {
     const double standard = links::annealing_sweeps(problem.graph()) / length;
     const auto sweeps = static_cast<std::uint64_t>(std::max(1.0, standard)) * tenths / 10;
     return static_cast<std::uint32_t>(std::max<std::uint64_t>(1, sweeps));
 }
 
-/// Number of evaluations of local-opt after annealing, about half a second by default. An evaluation takes
-/// time proportional to the messages of a rank.
+/// The number of evaluations of local-opt after annealing, about half a second by default. An evaluation
+/// takes time in proportion to the messages of a rank.
 std::uint64_t compute_descent_work(const CommGraph& graph, const EffortLimits& limits) {
     const double degree = static_cast<double>(graph.edge_count()) / static_cast<double>(graph.rank_count());
     return static_cast<std::uint64_t>(limits.descent_messages / (1 + degree));
@@ -309,18 +314,19 @@ Placement minimize_link_objective(const Problem& problem, Meter& meter, const Ef
     // ranks.
     constexpr std::size_t starts_on_links = 8;
     const double length = estimate_route_length(problem.allocation());
-    // A user's budget is used up, regardless of the effort.
+    // If the user set a budget, searches until it is used up, whatever the effort.
     links::CongestionOptions annealing{
         .sweeps = meter.is_limited() ? 1'000'000'000
                                      : choose_annealing_sweeps(problem, length, limits.link_tenths)};
-    Best best(problem);
+    BestPlacement best(problem);
     const Placement block = simple::place_block(problem, meter);
     best.offer(block);
     const Problem near = problem.for_hop_bytes();
     if (near.symmetric().edge_count() == 0) return best.placement();
     const Placement nearest = offer_nearest(near, best, meter, limits);
     // Block order may keep most messages off the links, as with balanced columns of a triangular grid. It
-    // then beats placements with few hop-bytes, but is a local optimum, so another start is added.
+    // then beats placements with few hop-bytes, but is a local optimum, so annealing also starts from such a
+    // placement.
     const bool trapped = std::ranges::equal(best.placement().slots(), block.slots());
     const bool is_small = problem.rank_count() <= small_rank_count;
     const bool in_pairs = !is_small && problem.rank_count() <= max_ranks_in_parallel && !meter.is_limited();
@@ -328,7 +334,7 @@ Placement minimize_link_objective(const Problem& problem, Meter& meter, const Ef
                                : in_pairs ? 2
                                           : 1;
     if (is_small) annealing.sweeps = std::max(1U, annealing.sweeps / static_cast<std::uint32_t>(starts));
-    // Two walks of 3/5 length, of which the better counts, match one full walk, and run in parallel.
+    // The better of two walks of 3/5 length is as good as one full walk, and the two run in parallel.
     if (in_pairs) annealing.sweeps = std::max(1U, annealing.sweeps * 3 / 5);
     const auto start = [&](std::size_t i, const Problem& seeded, Meter& own) {
         if (i == 0) return best.placement();
@@ -346,7 +352,7 @@ Placement minimize_link_objective(const Problem& problem, Meter& meter, const Ef
     std::vector<std::size_t> order(starts);
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, {}, [&](std::size_t i) { return keys[i]; });
-    // Only the best starts are worth local-opt. With long routes, one local-opt takes as long as three
+    // Runs local-opt only on the best results. With long routes, a single local-opt takes as long as three
     // usually do.
     order.resize(is_small && length < 2 ? std::min<std::size_t>(3, starts) : 1);
     const double most = static_cast<double>(compute_descent_work(problem.graph(), limits)) / length;
@@ -361,8 +367,8 @@ Placement minimize_link_objective(const Problem& problem, Meter& meter, const Ef
 }
 
 /// Ensures that the result is not slower than block order. A placement with fewer hop-bytes or lower link
-/// loads may be slower, for example if it loads one node's NIC. Then returns the best by the objective among
-/// block order and the results of a search for time.
+/// loads may be slower, for example if it overloads one node's NIC. In that case, searches for short times,
+/// and returns the best by the objective among block order and the placements that are no slower.
 Placement ensure_no_slower_than_block(const Problem& problem, Placement found, Meter& meter,
                                       const EffortLimits& limits) {
     if (!problem.machine().has_bandwidths() || problem.migration() != nullptr) return found;
@@ -372,21 +378,21 @@ Placement ensure_no_slower_than_block(const Problem& problem, Placement found, M
     const double of_block = problem.time(block.slots());
     const double most = of_block * rounding;
     const double of_found = problem.time(found.slots());
-    // For latency-bound messages, a gain within the model's error does not justify another order, but fewer
-    // hop-bytes do.
+    // If messages are latency-bound, a gain within the model's error does not justify another order, but
+    // fewer hop-bytes do.
     const double gain = of_block > 0 ? 1 - of_found / of_block : 0;
     const auto hop_bytes = [&](const Placement& p) {
         return problem.for_hop_bytes().key(p.slots()).hop_bytes;
     };
     const bool is_worth_it = gain >= sure_gain || hop_bytes(found) < hop_bytes(block);
     if (!is_worth_it && problem.link_objective().mix.is(ObjectiveKind::time) &&
-        !problem.is_busy(block.slots()))
+        !problem.is_bandwidth_bound(block.slots()))
         return block;
     if (of_found <= most) return found;
     const MeasuredObjective objective = problem.link_objective();
     const Problem for_time =
         problem.with_objective(objective_of(ObjectiveKind::time), objective.phases, objective.background);
-    Best best(problem);
+    BestPlacement best(problem);
     best.offer(block);
     const auto offer = [&](Placement quicker) {
         if (problem.time(quicker.slots()) <= most) best.offer(std::move(quicker));
@@ -396,7 +402,7 @@ Placement ensure_no_slower_than_block(const Problem& problem, Placement found, M
         .sweeps = choose_annealing_sweeps(problem, estimate_route_length(problem.allocation()), tenths)};
     for (const Placement& start : {found, block})
         offer(links::anneal_links(for_time, start, meter, annealing));
-    // If the objective is time, this search has already run.
+    // If the objective is time, `found` is already the result of this search.
     if (problem.rank_count() <= max_ranks_in_parallel && !objective.mix.is(ObjectiveKind::time))
         offer(minimize_link_objective(for_time, meter, limits));
     return best.placement();

@@ -9,7 +9,7 @@ namespace topoloom {
 
 namespace {
 
-struct Stage {
+struct ChainStage {
     const MapperEntry* mapper;
     OptionValues options;
 };
@@ -23,13 +23,13 @@ const MapperEntry& find_mapper(std::string_view name) {
     throw Error(unknown_name_message("mapper", name, names));
 }
 
-Stage parse_stage(std::string_view text) {
+ChainStage parse_stage(std::string_view text) {
     NamedOptions named = read_named_options("mapper", text);
     return {&find_mapper(named.name), std::move(named.options)};
 }
 
-std::vector<Stage> parse_chain(std::string_view chain) {
-    std::vector<Stage> stages;
+std::vector<ChainStage> parse_chain(std::string_view chain) {
+    std::vector<ChainStage> stages;
     for (const std::string_view part : split_outside_parentheses(chain, ",+"))
         stages.push_back(parse_stage(part));
     for (std::size_t i = 0; i < stages.size(); ++i) {
@@ -39,7 +39,7 @@ std::vector<Stage> parse_chain(std::string_view chain) {
                  mapper.name);
         }
         if (i > 0 && mapper.is_constructor()) {
-            fail("mapper '", mapper.name, "' makes a placement from nothing; it can only come first in '",
+            fail("mapper '", mapper.name, "' creates a placement from scratch; it can only come first in '",
                  chain, "'");
         }
     }
@@ -47,9 +47,9 @@ std::vector<Stage> parse_chain(std::string_view chain) {
 }
 
 /// Throws Error if a mapper does not support the slot occupancy of the problem.
-void check_occupancy(const Problem& problem, const std::vector<Stage>& stages) {
+void check_occupancy(const Problem& problem, const std::vector<ChainStage>& stages) {
     const bool alone = problem.capacity().one_rank_per_slot();
-    for (const Stage& stage : stages) {
+    for (const ChainStage& stage : stages) {
         const Occupancy occupancy = stage.mapper->occupancy;
         if (occupancy == Occupancy::both || occupancy == (alone ? Occupancy::alone : Occupancy::shared))
             continue;
@@ -61,7 +61,8 @@ void check_occupancy(const Problem& problem, const std::vector<Stage>& stages) {
     }
 }
 
-/// Compares by the true value: searches treat distances as symmetric, but user-defined routes may not be.
+/// Compares true values. Searches treat distances as symmetric, which those of user-defined routes may not
+/// be.
 bool is_no_worse(const Problem& problem, SearchObjective objective, const Placement& placement,
                  const Placement& than) {
     switch (objective) {
@@ -70,7 +71,7 @@ bool is_no_worse(const Problem& problem, SearchObjective objective, const Placem
         case SearchObjective::objective:
             return problem.key(placement.slots()) <= problem.key(than.slots());
         case SearchObjective::links:
-            return true;  // searches on links evaluate true loads
+            return true;  // searches on links compare true values themselves
     }
     return false;
 }
@@ -78,7 +79,7 @@ bool is_no_worse(const Problem& problem, SearchObjective objective, const Placem
 }  // namespace
 
 Placement place(const Problem& problem, std::string_view chain, Meter& meter) {
-    const std::vector<Stage> stages = parse_chain(chain);
+    const std::vector<ChainStage> stages = parse_chain(chain);
     check_occupancy(problem, stages);
     struct ImproveStep {
         Improver improve;

@@ -13,12 +13,12 @@ namespace topoloom::portfolio {
 
 struct EffortLimits {
     // Limits for one rank per slot.
-    bool tries_many;                 // tries several candidates instead of one start of multisection
-    std::size_t long_multisections;  // among the candidates, for each option of `rings`
-    bool trusts_plain_structure;     // stops after a plain structured placement of many ranks
-    double annealing;                // proposals relative to the standard; 0: few, by the number of ranks
-    double region_annealing;         // proposals per rank for 100,000 ranks without messages
-    bool tests_annealing;            // skips annealing if a test run gains nothing
+    bool tries_many;                 // whether to try several candidates instead of one start of multisection
+    std::size_t long_multisections;  // number of long candidates, for each value of `rings`
+    bool trusts_plain_structure;     // whether to stop after a plain structured placement of many ranks
+    double annealing;                // number of proposals relative to the standard; 0: few
+    double region_annealing;         // for many ranks: proposals * (9 + degree)
+    bool tests_annealing;            // whether to skip annealing if a test run gains nothing
     std::uint32_t annealing_chains;
     // Limits for exhaustive pair exchange.
     std::size_t max_tabu_slots;
@@ -29,17 +29,17 @@ struct EffortLimits {
     std::uint32_t islands_of_many;  // replaces sections.islands on many slots
     std::uint32_t brick_cycles;     // of refine
     bool refines_folds;
-    std::uint32_t last_cycles;  // cycles of refine on the best placement; 0: none
+    std::uint32_t last_cycles;  // cycles of the final refine; 0: none
     std::uint64_t exact_work;   // limit of the exact search on few ranks and slots
     // Limits for objectives on links.
     Effort near;                // effort of the preceding search for few hop-bytes
-    bool tries_greedy;          // tries greedy mappers for few ranks
+    bool tries_greedy;          // whether to try greedy mappers for few ranks
     std::uint64_t link_tenths;  // annealing sweeps, in tenths of the standard
-    double descent_messages;    // messages that local-opt evaluates after annealing
+    double descent_messages;    // messages that local-opt may evaluate after annealing
 };
 
-/// The tabu limits were tuned on dense and sparse random graphs on tori and trees: a few ms for fast, 0.2 s
-/// for default, 2 s for best.
+/// Limits for fast, default and best. The tabu limits were tuned on dense and sparse random graphs on tori
+/// and trees, so that tabu takes a few ms, 0.2 s and 2 s.
 inline constexpr std::array<EffortLimits, 3> effort_limits{{
     {.tries_many = false,
      .long_multisections = 0,

@@ -10,7 +10,8 @@ namespace topoloom {
 
 namespace {
 
-/// Below this share of busy links and nodes in the time, startups and latencies dominate, whatever the loads.
+/// If busy links and nodes take less than this share of the time, startups and latencies dominate, whatever
+/// the loads.
 constexpr double min_busy_share = 0.05;
 
 std::string format_percent(double share) { return std::to_string(std::lround(100 * share)) + " %"; }

@@ -17,8 +17,8 @@ struct ObjectiveChoice {
 };
 
 /// Chooses `time` if the machine has bandwidths and messages are large enough for link and node loads to
-/// matter; else hop-bytes, which favors messages inside nodes and short routes. For `phases` and `background`
-/// see Problem::with_objective(). O(edges * hops).
+/// matter; else hop-bytes, which favors messages inside nodes and short routes. Problem::with_objective()
+/// explains `phases` and `background`. O(edges * hops).
 [[nodiscard]] ObjectiveChoice choose_objective(const Problem& problem, std::vector<const CommGraph*> phases,
                                                std::span<const double> background);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of mappers. To add a mapper, add its file and list its name here.
+// The table of mappers. To add a mapper, add its file, and its factory to this table.
 #include "topoloom/place/mapper.hpp"
 
 namespace topoloom {

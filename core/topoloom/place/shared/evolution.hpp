@@ -20,18 +20,18 @@
 namespace topoloom::shared {
 
 struct EvolutionOptions {
-    /// Families that evolve separately, starting from the coarsest graph; then their best members are
-    /// combined.
+    /// Number of families that evolve separately, starting from the coarsest graph; then the best member of
+    /// each is combined with the others.
     std::uint32_t islands = 1;
-    std::uint32_t family = 1;  // members per family
-    std::uint32_t cycles = 0;  // children per family, after the initial members
-    std::uint32_t cuts = 3;    // rounds of minimum cuts between neighboring parts after each local search
-    std::uint32_t max_idle_moves = 20;  // moves without gain that end a local search
+    std::uint32_t family = 1;           // members per family
+    std::uint32_t cycles = 0;           // children per family, after the initial members
+    std::uint32_t cuts = 3;             // rounds of minimum cuts after each local search
+    std::uint32_t max_idle_moves = 20;  // moves without gain after which a local search ends
 };
 
-/// Iterated multilevel refinement (Walshaw, Annals of OR 131 (2004)). With several members, pairs are
-/// combined: vertices that share a part in both stay together, and the better one is the start (Sanders,
-/// Schulz, ALENEX 2012).
+/// Iterated multilevel refinement (Walshaw, Annals of OR 131 (2004)). With several members, also combines
+/// pairs: vertices that share a part in both members stay together, and refinement starts from the better
+/// member (Sanders, Schulz, ALENEX 2012).
 template <class Space>
 class Evolution {
    public:
@@ -39,7 +39,7 @@ class Evolution {
     struct Member {
         Parts parts;
         std::int64_t cost = unfit;
-        bool searched = false;  // whether no local search on the finest graph gains
+        bool searched = false;  // whether local search on this graph gains nothing
     };
     static constexpr std::int64_t unfit = std::numeric_limits<std::int64_t>::max();
 
@@ -55,7 +55,7 @@ class Evolution {
           seed_(seed),
           threads_(threads) {
         const std::int64_t mass = std::accumulate(graph_.mass.begin(), graph_.mass.end(), std::int64_t{0});
-        // About ten vertices per part on the coarsest graph leave enough freedom to move them.
+        // With about ten vertices per part, the coarsest graph leaves enough freedom to move vertices.
         max_mass_ = std::max<std::int64_t>(1, mass / static_cast<std::int64_t>(10 * points_.size()));
     }
 
@@ -70,7 +70,7 @@ class Evolution {
     }
 
     /// Evolves from the coarsest graph to the finest; members and children cost little on coarse graphs. Each
-    /// finer level continues with the best members, as many as take about the same time there. Several
+    /// finer level continues with only as many of the best members as take about the same time. Several
     /// islands with different coarse graphs find better results than one large family, whose members soon
     /// become alike.
     template <class Make>
@@ -159,8 +159,8 @@ class Evolution {
             evolve_generation(graph, family, Rng(seed, done).next(), meter);
     }
 
-    /// Runs local search and minimum cuts on one graph. If `searched` is a local optimum, only visits the
-    /// differences from it.
+    /// Runs local search and minimum cuts on one graph. If `searched` is given, it must be a local optimum;
+    /// the search then visits only vertices near differences from it.
     Member refine_member(const partition::WeightedGraph& graph, Parts start, const Parts* searched, Rng& rng,
                          std::uint64_t& work) const {
         SharedSearch<Space> search(space_, graph, points_, capacity_, std::move(start));
@@ -195,7 +195,8 @@ class Evolution {
         return finer;
     }
 
-    /// Coarsens without joining different labels, then refines from the coarsest graph to the finest.
+    /// Coarsens, joining only vertices with the same label, then refines from the coarsest graph to the
+    /// finest.
     Member run_cycle(const partition::WeightedGraph& finest, const Member& start, Rng rng,
                      std::vector<Part> label, std::uint64_t& work) const {
         std::deque<partition::Coarsening> steps;
@@ -223,7 +224,7 @@ class Evolution {
         return refine_member(finest, std::move(parts), start.searched ? &start.parts : nullptr, rng, work);
     }
 
-    /// Creates children of random parents; a child replaces its worse parent if it is better.
+    /// Creates children of random parents. A child that is no worse than a parent replaces it.
     void evolve_generation(const partition::WeightedGraph& graph, std::vector<Member>& family,
                            std::uint64_t seed, Meter& meter) {
         struct Child {
@@ -241,22 +242,23 @@ class Evolution {
             child.father = size == 1 ? 0 : (child.mother + 1 + rng.below(size - 1)) % size;
             if (family[child.father].cost < family[child.mother].cost) std::swap(child.mother, child.father);
             if (family[child.father].cost == unfit) return;
-            child.member =
-                run_cycle(graph, family[child.mother], rng,
-                          common_labels(family[child.mother].parts, family[child.father].parts), child.work);
+            child.member = run_cycle(
+                graph, family[child.mother], rng,
+                label_shared_parts(family[child.mother].parts, family[child.father].parts), child.work);
         });
         for (Child& child : children) {
             meter.spend(child.work);
             Member& better = family[child.mother];
             Member& worse = family[child.father];
-            // A child as good as its better parent replaces that parent, which preserves diversity.
+            // A child that is at least as good as its better parent replaces that one, which resembles it:
+            // this preserves diversity.
             Member& parent = child.member.cost <= better.cost ? better : worse;
             if (child.member.cost <= parent.cost) parent = std::move(child.member);
         }
     }
 
     /// Vertices get the same label if both placements put them together.
-    [[nodiscard]] static std::vector<Part> common_labels(const Parts& a, const Parts& b) {
+    [[nodiscard]] static std::vector<Part> label_shared_parts(const Parts& a, const Parts& b) {
         std::unordered_map<std::uint64_t, Part> label_of;
         std::vector<Part> labels;
         labels.reserve(a.size());

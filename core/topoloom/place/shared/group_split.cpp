@@ -7,7 +7,7 @@ namespace topoloom::shared {
 
 namespace {
 
-/// All parts are at distance 1 from each other, so hop-bytes equal the cut weight.
+/// A space in which all parts are at distance 1 from each other, so that hop-bytes equal the cut weight.
 struct UniformSpace {
     using Point = Part;
     static constexpr bool uniform = true;
@@ -100,7 +100,7 @@ std::vector<Part> split_into_groups(const partition::WeightedGraph& graph,
     auto best = Evolution<UniformSpace>(space, graph, points, capacity, evolution, seed, threads)
                     .run_multilevel(make, meter);
     if (!best.parts.empty()) return std::move(best.parts);
-    // Ranks that do not fit are left to later splits, which may balance them.
+    // If ranks do not fit, returns a split that exceeds capacities; later splits may balance it.
     std::uint64_t work = 0;
     std::vector<Part> part_of = make(graph, 0, seed, work);
     meter.spend(work);

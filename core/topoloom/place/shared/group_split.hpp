@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Splits a weighted graph into equidistant parts.
+// Splits a weighted graph into parts that are all equally far from each other.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace topoloom::shared {
 
-/// Splits the vertices into parts with the smallest cut weight: multilevel recursive bisection, then
+/// Splits the vertices into parts with a small cut weight, by multilevel recursive bisection and then
 /// evolution of the whole split. The capacities must sum to at least the total mass. Parts respect their
 /// capacities if the vertex masses permit.
 [[nodiscard]] std::vector<Part> split_into_groups(const partition::WeightedGraph& graph,

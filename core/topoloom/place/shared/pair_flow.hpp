@@ -17,15 +17,15 @@
 
 namespace topoloom::shared {
 
-/// Redistributes the vertices near the border of two parts between these parts with the fewest hop-bytes.
-/// Vertices outside the corridor are fixed and act by their distance (Sanders, Schulz, ESA 2011, section 4:
-/// corridor, adaptive size, most balanced minimum cut; here on hop-bytes).
+/// Redistributes the vertices in a corridor along the border of two parts between these parts, so that
+/// hop-bytes are fewest. Vertices outside the corridor stay fixed; their distances count. As in Sanders,
+/// Schulz, ESA 2011, section 4 (corridor of adaptive size, most balanced minimum cut), but for hop-bytes.
 template <class Space>
 class PairFlow {
    public:
     using Point = typename Space::Point;
 
-    /// Refers to all arguments; changes `part_of`, which must fit the capacities.
+    /// Refers to all arguments. Changes `part_of`, whose parts must be within their capacities.
     PairFlow(const Space& space, const partition::WeightedGraph& graph, std::span<const Point> points,
              std::span<const std::int64_t> capacity, std::vector<Part>& part_of)
         : space_(space),
@@ -44,11 +44,11 @@ class PairFlow {
 
     [[nodiscard]] std::uint64_t work() const { return network_.work() + work_; }
 
-    /// Processes all pairs of adjacent parts of which at least one changed since the last try. Returns the
-    /// decrease in hop-bytes.
+    /// Processes all pairs of adjacent parts, except pairs in which neither part changed in the previous
+    /// round. Returns the decrease in hop-bytes.
     std::int64_t round(Rng& rng) {
-        std::vector<Border> borders = find_borders();
-        std::vector<std::uint32_t> pairs{0};  // begin of each pair in the list of borders
+        std::vector<BorderVertex> borders = find_borders();
+        std::vector<std::uint32_t> pairs{0};  // index of the first border vertex of each pair
         for (std::uint32_t i = 1; i <= borders.size(); ++i) {
             if (i == borders.size() || borders[i].pair != borders[i - 1].pair) pairs.push_back(i);
         }
@@ -70,21 +70,21 @@ class PairFlow {
     }
 
    private:
-    struct Border {
-        std::uint64_t pair;  // number of the lower part << 32 | number of the higher part
+    struct BorderVertex {
+        std::uint64_t pair;  // lower part number << 32 | higher part number
         Vertex vertex;
-        friend auto operator<=>(const Border& a, const Border& b) = default;
+        friend auto operator<=>(const BorderVertex& a, const BorderVertex& b) = default;
     };
-    static constexpr std::int64_t widest = 8;  // corridor capacity relative to the spare capacity
+    static constexpr std::int64_t widest = 8;  // largest corridor, in multiples of the spare capacity
     static constexpr int max_tries = 8;
 
     [[nodiscard]] std::int64_t distance(Part a, Part b) const {
         return space_.distance(points_[a.value], points_[b.value]);
     }
 
-    [[nodiscard]] std::vector<Border> find_borders() const {
-        std::vector<Border> borders;
-        std::vector<Vertex> met_by(points_.size(), Vertex::none);  // last vertex that visited a part
+    [[nodiscard]] std::vector<BorderVertex> find_borders() const {
+        std::vector<BorderVertex> borders;
+        std::vector<Vertex> met_by(points_.size(), Vertex::none);  // by part: the last vertex that met it
         for (const Vertex v : graph_.vertices()) {
             const std::uint64_t mine = part_[v.value].value;
             for (const Vertex u : graph_.peers(v)) {
@@ -99,7 +99,7 @@ class PairFlow {
         return borders;
     }
 
-    enum class Outcome { better, even, unfit };
+    enum class CutOutcome { better, even, unfit };
 
     std::int64_t improve_pair(Part a, Part b) {
         if (distance(a, b) == 0 &&
@@ -109,16 +109,16 @@ class PairFlow {
         std::int64_t width = widest / 2;
         for (int tries = 0; tries < max_tries && width > 0; ++tries) {
             std::int64_t gain = 0;
-            const Outcome outcome = cut_corridor(a, b, width, gain);
+            const CutOutcome outcome = cut_corridor(a, b, width, gain);
             gained += gain;
-            if (outcome == Outcome::even) break;
-            width = outcome == Outcome::better ? std::min(widest, 2 * width) : width / 2;
+            if (outcome == CutOutcome::even) break;
+            width = outcome == CutOutcome::better ? std::min(widest, 2 * width) : width / 2;
         }
         if (gained > 0) next_active_[a.value] = next_active_[b.value] = 1;
         return gained;
     }
 
-    Outcome cut_corridor(Part a, Part b, std::int64_t width, std::int64_t& gain) {
+    CutOutcome cut_corridor(Part a, Part b, std::int64_t width, std::int64_t& gain) {
         corridor_.clear();
         grow_corridor(
             a, std::max<std::int64_t>(0, capacity_[b.value] - load_[b.value]) + (width - 1) * mean_spare_);
@@ -126,7 +126,7 @@ class PairFlow {
             b, std::max<std::int64_t>(0, capacity_[a.value] - load_[a.value]) + (width - 1) * mean_spare_);
         const std::int64_t before = build_network(a, b);
         const std::int64_t after = network_.solve();
-        Outcome outcome = Outcome::even;
+        CutOutcome outcome = CutOutcome::even;
         if (after < before) {
             choose_balanced_cut(a, b);
             std::array<std::int64_t, 2> load{load_[a.value], load_[b.value]};
@@ -142,16 +142,16 @@ class PairFlow {
                 load_[a.value] = load[0];
                 load_[b.value] = load[1];
                 gain = before - after;
-                outcome = Outcome::better;
+                outcome = CutOutcome::better;
             } else {
-                outcome = Outcome::unfit;
+                outcome = CutOutcome::unfit;
             }
         }
         for (const Vertex v : corridor_) local_[v.value] = Vertex::none;
         return outcome;
     }
 
-    /// Adds vertices of one part to the corridor, in order of distance to the border, up to a mass.
+    /// Adds the vertices of one part that are nearest to the border to the corridor, up to a total mass.
     void grow_corridor(Part from, std::int64_t mass) {
         const std::size_t begin = corridor_.size();
         const auto take = [&](Vertex v) {
@@ -161,14 +161,15 @@ class PairFlow {
             local_[v.value] = Vertex{corridor_.size()};
             corridor_.push_back(v);
         };
-        for (const Border& border : border_) take(border.vertex);
+        for (const BorderVertex& border : border_) take(border.vertex);
         for (std::size_t i = begin; i < corridor_.size() && mass > 0; ++i) {
             for (const Vertex u : graph_.peers(corridor_[i])) take(u);
             examined_ += graph_.degree(corridor_[i]);
         }
     }
 
-    /// Builds the flow network of the corridor; returns the current cost in terms of FlowNetwork::solve.
+    /// Builds the flow network of the corridor. Returns the cost of the current cut, comparable with
+    /// FlowNetwork::solve().
     std::int64_t build_network(Part a, Part b) {
         network_.reset(static_cast<std::uint32_t>(corridor_.size()));
         const std::int64_t apart = distance(a, b);
@@ -195,10 +196,10 @@ class PairFlow {
         return cost;
     }
 
-    /// Stores in side_ a minimum cut that balances the two parts well.
+    /// Stores a minimum cut that balances the two parts well in side_.
     void choose_balanced_cut(Part a, Part b) {
         side_ = network_.sides();
-        std::int64_t spare = capacity_[a.value] - load_[a.value];  // spare capacity if the undecided are on b
+        std::int64_t spare = capacity_[a.value] - load_[a.value];  // of a, if all undecided vertices are on b
         std::int64_t other = capacity_[b.value] - load_[b.value];
         for (std::size_t i = 0; i < corridor_.size(); ++i) {
             const Vertex v = corridor_[i];
@@ -240,10 +241,10 @@ class PairFlow {
     std::vector<Part>& part_;
     std::vector<std::int64_t> load_;
     std::int64_t mean_spare_ = 1;
-    std::vector<Vertex> local_;       // by vertex: its number in the flow network
-    std::vector<Vertex> corridor_;    // vertices
-    std::span<const Border> border_;  // border of the current pair
-    std::vector<signed char> side_;   // by corridor vertex; 1: goes to the lower part
+    std::vector<Vertex> local_;             // by vertex: its number in the flow network
+    std::vector<Vertex> corridor_;          // vertices
+    std::span<const BorderVertex> border_;  // border vertices of the current pair
+    std::vector<signed char> side_;         // by corridor vertex; 1: goes to the pair's lower part
     std::vector<char> active_;
     std::vector<char> next_active_;
     partition::FlowNetwork network_;

@@ -52,7 +52,8 @@ class SharedSearch {
         return twice / 2;
     }
 
-    /// Restricts the search to vertices near a difference from `before`, which must be a local optimum.
+    /// Restricts the search to vertices whose part differs from `before`, and their peers. `before` must be a
+    /// local optimum.
     void wake_only_changes(std::span<const Part> before) {
         std::ranges::fill(awake_, char{0});
         for (const Vertex v : graph_.vertices()) {
@@ -60,8 +61,8 @@ class SharedSearch {
         }
     }
 
-    /// Runs localized searches from all awake border vertices, in a random order (Sanders, Schulz, ESA 2011:
-    /// multi-try FM, here on the true objective). Afterwards, only changed vertices and their peers are
+    /// Runs localized searches from all awake border vertices, in random order (multi-try FM of Sanders,
+    /// Schulz, ESA 2011, but on the true objective). Afterwards, only changed vertices and their peers are
     /// awake. Returns the decrease in hop-bytes.
     std::int64_t search_from_borders(Rng& rng, std::uint32_t max_idle_moves) {
         std::vector<Vertex> border;
@@ -101,12 +102,12 @@ class SharedSearch {
         Vertex vertex;
         Part from;
     };
-    struct Target {
+    struct TargetPart {
         Part part;
         std::int64_t gain;
     };
-    static constexpr std::size_t max_targets = 16;    // limit of parts tried for one vertex, by weight
-    static constexpr std::uint32_t many_peers = 128;  // beyond this, a move matters little to most peers
+    static constexpr std::size_t max_targets = 16;    // limit of parts tried per vertex, heaviest first
+    static constexpr std::uint32_t many_peers = 128;  // with more, a move matters little to most peers
 
     [[nodiscard]] std::int64_t distance(Part a, Part b) const {
         return space_.distance(points_[a.value], points_[b.value]);
@@ -115,7 +116,7 @@ class SharedSearch {
         return load_[part.value] + graph_.mass[v.value] <= capacity_[part.value];
     }
 
-    /// Sums the weights from v to every part; `near_` lists these parts, v's own part last.
+    /// Sums the weights of v's edges by the peers' parts. `near_` lists these parts; v's own part is last.
     void sum_weights_by_part(Vertex v) {
         for (const Part p : near_) towards_[p.value] = 0;
         near_.clear();
@@ -124,7 +125,7 @@ class SharedSearch {
         const Part* const part = part_.data();
         std::int64_t* const towards = towards_.data();
         const Part mine = part[v.value];
-        std::int64_t here = 0;  // in a register, since most peers share the part of v
+        std::int64_t here = 0;  // kept in a register, because most peers are in v's part
         for (std::size_t i = 0; i < peers.size(); ++i) {
             const Part p = part[peers[i].value];
             if (p == mine) {
@@ -139,7 +140,7 @@ class SharedSearch {
         towards[mine.value] = here;
         near_.push_back(mine);
     }
-    /// Cost of the gathered vertex on a part, up to a constant. Requires sum_weights_by_part().
+    /// The cost if the vertex of the last sum_weights_by_part() were in this part, up to a constant.
     [[nodiscard]] std::int64_t cost_at(Part part) const {
         if constexpr (requires { Space::uniform; }) return -towards_[part.value];
         std::int64_t sum = 0;
@@ -148,10 +149,10 @@ class SharedSearch {
     }
 
     /// The best part with enough spare capacity among the parts of v's peers.
-    [[nodiscard]] Target find_best_target(Vertex v) {
+    [[nodiscard]] TargetPart find_best_target(Vertex v) {
         ++work_;
         sum_weights_by_part(v);
-        Target best{Part::none, 0};
+        TargetPart best{Part::none, 0};
         if (near_.empty() || (near_.size() == 1 && near_.front() == part_[v.value])) return best;
         if (near_.size() > max_targets) {
             std::ranges::nth_element(near_, near_.begin() + max_targets, [&](auto a, auto b) {
@@ -183,7 +184,7 @@ class SharedSearch {
     }
 
     void queue_vertex(Vertex v) {
-        const Target target = find_best_target(v);
+        const TargetPart target = find_best_target(v);
         if (target.part != Part::none) {
             heap_.set(v, target.gain);
         } else if (heap_.contains(v)) {
@@ -209,7 +210,7 @@ class SharedSearch {
         }
     }
 
-    /// Follows the best moves around one vertex, accepting losses, and returns to the best state visited.
+    /// Performs the best moves around one vertex, even at a loss, then returns to the best state visited.
     std::int64_t search_from(Vertex seed, std::uint32_t max_idle_moves) {
         heap_.clear();
         moves_.clear();
@@ -223,7 +224,7 @@ class SharedSearch {
             const Vertex v = heap_.top();
             const std::int64_t expected = heap_.top_gain();
             heap_.erase(v);
-            const Target target = find_best_target(v);
+            const TargetPart target = find_best_target(v);
             if (target.part == Part::none) continue;
             if (target.gain < expected && !heap_.empty() && target.gain < heap_.top_gain()) {
                 heap_.set(v, target.gain);
@@ -249,7 +250,8 @@ class SharedSearch {
         return best;
     }
 
-    /// Moves vertices out of a part, by ascending loss, each to the best part with enough spare capacity.
+    /// Moves vertices out of an overfull part until it fits, those with the smallest loss first, each to the
+    /// best part with enough spare capacity.
     void unload_part(Part from) {
         struct Candidate {
             std::int64_t loss;
@@ -287,7 +289,7 @@ class SharedSearch {
     std::span<const std::int64_t> capacity_;
     std::vector<Part> part_;
     std::vector<std::int64_t> load_;
-    std::vector<std::int64_t> towards_;  // scratch: weight to each part
+    std::vector<std::int64_t> towards_;  // by part: weight of edges to it; scratch
     std::vector<Part> near_;             // parts with nonzero weight
     std::vector<char> awake_;
     std::vector<char> locked_;

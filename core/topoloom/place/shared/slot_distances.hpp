@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Distances between slots behind one type, for searches that are not compiled for each space.
+// Distances between slots as a single type, for searches that are not compiled for each space.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ class SlotDistances {
    public:
     using Point = Position;
 
-    /// Builds a table for up to 2048 slots: O(slots^2).
+    /// Builds a table for up to 2048 slots in O(slots^2).
     explicit SlotDistances(const Allocation& allocation);
 
     [[nodiscard]] std::uint32_t distance(Point a, Point b) const {

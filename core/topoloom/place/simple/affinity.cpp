@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Places eight threads on the elements of a ring bus, in a named order.
+// Places eight threads on the elements of a ring bus, in an order selected by name.
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/rng.hpp"
 #include "topoloom/metric/bus_elements.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Placements along space-filling curves: ranks in order, or along the same curve through the rank grid.
+// Placements along space-filling curves through the slots. Ranks follow in rank order, or along the same
+// curve through the rank grid.
 #include <array>
 #include <string_view>
 

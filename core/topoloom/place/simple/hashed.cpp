@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Distributes a rank grid to the slots by a hash of the coordinates, as a message-driven runtime does.
+// Distributes the ranks of a grid over the slots by a hash of their coordinates, as a message-driven runtime
+// does.
 #include <bit>
 
 #include "topoloom/place/mapper_entry.hpp"
@@ -21,8 +22,8 @@ std::uint32_t hash_coordinates(const Extents& at) {
 
 /// The default map of Charm++ for object arrays: the object at (x0, x1, ...) goes to slot ((h + 739) mod
 /// 1280107) mod slots. h is the sum, mod 2^32, of x0 and, for i > 0, of xi rotated left by 10 + 11i and by 9
-/// + 7i bits (mod 32). Along a single axis, object i goes to slot i mod slots. Overfull slots pass ranks on
-/// to other slots.
+/// + 7i bits (mod 32). Along a single axis, object i goes to slot i mod slots. If a slot is overfull, ranks
+/// move from it to other slots.
 Placement place_hashed(const Problem& problem, Meter& meter, const GridOptions& options) {
     const RankGrid grid = rank_grid(problem, options.grid, "hashed");
     meter.spend(problem.rank_count());

@@ -30,7 +30,7 @@ Placement fill_shared_slots_in_order(const Problem& problem, std::span<const Ran
     const auto all_mass = static_cast<double>(std::accumulate(mass.begin(), mass.end(), std::int64_t{0}));
     const auto all_capacity =
         static_cast<double>(std::accumulate(spare.begin(), spare.end(), std::int64_t{0}));
-    std::vector<std::size_t> index(mass.size());  // index into `positions` of each rank
+    std::vector<std::size_t> index(mass.size());  // by rank: index into `positions`
     std::vector<Rank> left_over;
     std::size_t at = 0;
     auto passed = static_cast<double>(spare[0]);  // capacity of all slots up to index `at`
@@ -51,7 +51,7 @@ Placement fill_shared_slots_in_order(const Problem& problem, std::span<const Ran
         const auto fits = std::ranges::find_if(spare, [&](std::int64_t r) { return r >= mass[u.value]; });
         if (fits == spare.end()) {
             fail("rank ", u.value, " of load ", problem.graph().load(u),
-                 " fits on no slot any more; allow more imbalance or larger capacities");
+                 " no longer fits on any slot; allow more imbalance or larger capacities");
         }
         *fits -= mass[u.value];
         index[u.value] = static_cast<std::size_t>(fits - spare.begin());

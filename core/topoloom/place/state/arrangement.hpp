@@ -14,7 +14,7 @@
 
 namespace topoloom {
 
-/// The point of every slot in a space, by position in the allocation.
+/// By position in the allocation: the slot's point in a space.
 template <class Space>
 [[nodiscard]] std::vector<typename Space::Point> slot_points(const Space& space,
                                                              const Allocation& allocation) {
@@ -24,7 +24,7 @@ template <class Space>
     return points;
 }
 
-/// The position of every rank's slot in the allocation.
+/// By rank: the position of its slot in the allocation.
 [[nodiscard]] inline std::vector<Position> rank_positions(const Allocation& allocation,
                                                           std::span<const Slot> slot_of_rank) {
     std::vector<Position> position_of_slot(allocation.machine().slot_count());
@@ -46,10 +46,11 @@ template <class Space>
     return {allocation, std::move(slots), use};
 }
 
-/// At most one rank per slot; slots are identified by their position in the allocation. Caches the cost of
-/// each rank: a gain costs O(degree), a change twice that. Values are exact, so undoing a change restores the
-/// state bit for bit. SpaceArrangement implements this interface for each space. A virtual call costs about
-/// as much as a gain of low degree: use find_first_gain() to try many ranks.
+/// A placement that changes, with at most one rank per slot. Slots are identified by their position in the
+/// allocation. Caches the cost of each rank: a gain costs O(degree), a change twice that. Values are exact,
+/// so undoing a change restores the state bit for bit. SpaceArrangement implements this interface for each
+/// space. A virtual call costs about as much as the gain of a rank with few partners, so use
+/// find_first_gain() to try many ranks.
 class Arrangement {
    public:
     virtual ~Arrangement() = default;
@@ -57,21 +58,21 @@ class Arrangement {
     [[nodiscard]] const std::vector<Position>& positions() const { return position_; }
     [[nodiscard]] Position position(Rank u) const { return position_[u.value]; }
     [[nodiscard]] Rank occupant(Position position) const { return occupant_[position.value]; }
-    /// The sum over pairs of ranks, counting each pair once.
+    /// The hop-bytes of the graph, counting each pair of ranks once.
     [[nodiscard]] std::int64_t total() const {
         std::int64_t twice = 0;
         for (const std::int64_t cost : cost_) twice += cost;
         return twice / 2;
     }
-    /// Whether distances are the sum of both directions.
+    /// Whether distances are sums of both directions.
     [[nodiscard]] virtual bool sums_both_directions() const = 0;
 
     /// The decrease of the total if u and v are exchanged; negative if the total rises. O(degree of u and v).
     [[nodiscard]] virtual std::int64_t exchange_gain(Rank u, Rank v) = 0;
     /// The decrease of the total if u moves to the free slot at `position`. O(degree of u).
     [[nodiscard]] virtual std::int64_t move_gain(Rank u, Position position) const = 0;
-    /// The index of the first candidate at or after `begin` whose exchange with u lowers the total;
-    /// candidates.size() if no exchange does.
+    /// The index of the first candidate, from index `begin` on, whose exchange with u lowers the total;
+    /// candidates.size() if there is none.
     [[nodiscard]] virtual std::size_t find_first_gain(Rank u, std::span<const Rank> candidates,
                                                       std::size_t begin) = 0;
     virtual void exchange(Rank u, Rank v) = 0;

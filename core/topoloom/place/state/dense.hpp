@@ -13,8 +13,7 @@
 
 namespace topoloom {
 
-/// Throws Error, naming the mapper, if this number of searches on matrices of this order would not fit in
-/// memory.
+/// Throws Error, naming the mapper, if this many searches on matrices of this order would not fit in memory.
 void require_dense_memory(std::string_view mapper, std::size_t order, std::size_t searches);
 
 /// [u * order + v]: bytes from u to v; 0 for items that are not ranks.
@@ -24,7 +23,7 @@ void require_dense_memory(std::string_view mapper, std::size_t order, std::size_
 /// [u * slots + x]: cost of moving u to the slot at x; empty without an earlier placement.
 [[nodiscard]] std::vector<std::int64_t> dense_migration_costs(const Problem& problem);
 
-/// The QAP of a problem. Items are the ranks and one item without messages per free slot; locations are
+/// The QAP of a problem. Items are the ranks, plus an item without messages for each free slot; locations are
 /// positions in the allocation. Distances may be asymmetric. The QAP value equals the problem's value:
 /// hop-bytes, including migration cost.
 [[nodiscard]] qap::Qap dense_qap(const Problem& problem);

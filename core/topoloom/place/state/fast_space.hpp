@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Selects the fastest source of slot distances: by offset, from a table, or from the machine.
+// Selects the fastest way to compute slot distances: by coordinate offset, from a table, or by the machine.
 #pragma once
 
 #include <cstdint>
@@ -66,9 +66,10 @@ class TableSpace {
     std::vector<std::uint16_t> distance_;
 };
 
-/// Distances from a router table and the levels inside nodes, made symmetric. Local search terminates only if
-/// distances are symmetric: then every accepted move lowers the sum over all pairs of ranks. Only
-/// user-defined routes can be asymmetric; their distance is the sum of both directions.
+/// Distances from a router table and the levels inside nodes, made symmetric. Local search is sure to
+/// terminate only if distances are symmetric: then every accepted move lowers the sum over all pairs of
+/// ranks. Only distances of user-defined routes can be asymmetric; for them, the sum of both directions is
+/// used.
 class SymmetricSpace {
    public:
     using Space = LeveledSpace<HopTable>;
@@ -88,8 +89,8 @@ class SymmetricSpace {
     bool sums_both_directions_;
 };
 
-/// Adapts SlotSpace to the interface of a space, for networks for which searches are not compiled. Each
-/// distance is a virtual call.
+/// Gives SlotSpace the interface of a space, for networks without a compiled search. Each distance takes a
+/// virtual call.
 class SlotSpaceAdapter {
    public:
     using Point = std::uint32_t;  // position in the allocation
@@ -103,8 +104,8 @@ class SlotSpaceAdapter {
 };
 
 /// Calls use(space, slots) with the fastest space for slot distances in an allocation; `slots` are the slots'
-/// points by position. Distances are the machine's, or the sum of both directions if asymmetric. Only a few
-/// spaces are used, because searches are compiled for each.
+/// points by position. Distances are those of the machine; if these are asymmetric, sums of both directions.
+/// There are only a few spaces, because searches are compiled for each.
 template <class Use>
 decltype(auto) with_fast_space(const Allocation& allocation, Use&& use) {
     const Machine& machine = allocation.machine();

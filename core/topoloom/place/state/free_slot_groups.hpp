@@ -25,32 +25,31 @@ class FreeSlotGroups {
     }
 
     /// Number of groups with a free slot.
-    [[nodiscard]] std::size_t size() const { return runs_.size(); }
-    /// The slot of the i-th group that was freed last; initially the group's first free slot in the
-    /// allocation.
-    [[nodiscard]] Slot slot(std::size_t i) const { return slots_[runs_[i]].back(); }
+    [[nodiscard]] std::size_t size() const { return groups_.size(); }
+    /// The free slot of group i that was freed last; initially, its first free slot in the allocation.
+    [[nodiscard]] Slot slot(std::size_t i) const { return slots_[groups_[i]].back(); }
     /// Occupies slot(i) and frees another slot. A group that loses its last free slot is replaced by the last
     /// group.
     void exchange(std::size_t i, Slot freed) {
-        std::vector<Slot>& from = slots_[runs_[i]];
+        std::vector<Slot>& from = slots_[groups_[i]];
         from.pop_back();
         const bool emptied = from.empty();
         release(freed);
         if (!emptied) return;
-        runs_[i] = runs_.back();
-        runs_.pop_back();
+        groups_[i] = groups_.back();
+        groups_.pop_back();
     }
 
    private:
     void release(Slot slot) {
         const std::uint32_t run = slot.value / width_;
-        if (slots_[run].empty()) runs_.push_back(run);
+        if (slots_[run].empty()) groups_.push_back(run);
         slots_[run].push_back(slot);
     }
 
     std::uint32_t width_;                   // of a run
     std::vector<std::vector<Slot>> slots_;  // free slots of each group
-    std::vector<std::uint32_t> runs_;       // groups with at least one free slot
+    std::vector<std::uint32_t> groups_;     // groups with at least one free slot
 };
 
 }  // namespace topoloom

@@ -24,7 +24,7 @@ struct Best {
 FreeSlots::FreeSlots(const Allocation& allocation)
     : tree_(allocation, [](Position position) { return position; }), free_(allocation.slot_count()) {}
 
-FreeSlots::Found FreeSlots::find_nearest(const Partners& partners) const {
+FreeSlots::Found FreeSlots::find_nearest(const WeightedPartners& partners) const {
     std::optional<SlotSpace::WeightedSlot> origin;
     if (partners.origin) origin = {*partners.origin, partners.origin_weight};
     Best best;

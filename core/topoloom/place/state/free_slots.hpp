@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The free slots of an allocation, with a search for the best free slot for a rank.
+// The free slots of an allocation, and a search for the best free slot for a rank.
 #pragma once
 
 #include <algorithm>
@@ -24,9 +24,9 @@ class FreeSlots {
         std::uint64_t cost = std::numeric_limits<std::uint64_t>::max();
         std::uint64_t evaluated = 0;  // number of slots and parts evaluated
     };
-    /// The partners of a rank: weighted slots by position, and optionally one slot that may be outside the
-    /// allocation.
-    struct Partners {
+    /// The slots of a rank's partners: their positions and weights, and optionally one more slot, which may
+    /// be outside the allocation.
+    struct WeightedPartners {
         std::span<const Position> positions;
         std::span<const std::uint64_t> weights;
         std::optional<Slot> origin{};
@@ -48,10 +48,10 @@ class FreeSlots {
     }
 
     /// The free slot with the smallest sum of weighted distances; ties go to the first in the allocation.
-    [[nodiscard]] Found find_nearest(const Partners& partners) const;
+    [[nodiscard]] Found find_nearest(const WeightedPartners& partners) const;
 
    private:
-    /// Joins two parts: selects their first free slot.
+    /// Joins the values of two parts: selects the first free slot of both.
     struct FirstFreeSlot {
         Position operator()(Position a, Position b) const { return std::min(a, b); }
     };

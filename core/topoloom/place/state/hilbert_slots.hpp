@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The slots of an allocation in Hilbert-curve order, recursively bisected, for branch-and-bound searches of near slots.
+// The slots of an allocation in Hilbert-curve order, recursively bisected, for branch-and-bound searches for
+// near slots.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@
 
 namespace topoloom {
 
-/// The slots in Hilbert-curve order. The order preserves locality: slots with near indices are near on the
+/// The slots in Hilbert-curve order, which preserves locality: slots with close indices are close on the
 /// machine.
 class HilbertSlots {
    public:

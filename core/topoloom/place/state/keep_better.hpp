@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Guards searches that minimize only loads although the objective has other terms.
+// Guards against worse results of searches that minimize only loads although the objective has other terms.
 #pragma once
 
 #include <utility>
@@ -8,8 +8,8 @@
 
 namespace topoloom {
 
-/// Returns search(start), or `start` if that is better by the problem's objective. Under `time`, searches
-/// minimize loads only, and relieving a busy link may lengthen other routes. See make_load_tracker().
+/// Returns search(start) or, if that is worse by the problem's objective, `start`. Under `time`, searches
+/// minimize only loads, and relieving a busy link may lengthen other routes. See make_load_tracker().
 template <class Search>
 [[nodiscard]] Placement keep_better(const Problem& problem, Placement start, const Search& search) {
     const MeasuredObjective objective = problem.link_objective();

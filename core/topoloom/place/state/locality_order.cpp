@@ -37,7 +37,7 @@ std::vector<Rank> locality_order(const CommGraph& symmetric) {
     const auto difference = [](Rank u, Rank v) {
         return static_cast<double>(u.value < v.value ? v.value - u.value : u.value - v.value);
     };
-    double now = 0;  // sum of differences between the numbers of partners
+    double now = 0;  // sum of differences between the numbers of two partners
     double then = 0;
     for (const Rank u : ids<Rank>(symmetric.rank_count())) {
         for (const Rank v : symmetric.peers(u)) {

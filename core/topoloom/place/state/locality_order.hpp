@@ -8,8 +8,8 @@
 
 namespace topoloom {
 
-/// The ranks of a symmetric graph in breadth-first order; empty if the current numbers of partners are
-/// already close. O(edges).
+/// The ranks of a symmetric graph in breadth-first order; empty if partners already have close numbers.
+/// O(edges).
 [[nodiscard]] std::vector<Rank> locality_order(const CommGraph& symmetric);
 
 }  // namespace topoloom

@@ -3,7 +3,7 @@
 
 namespace topoloom {
 
-std::vector<Position> home_positions(const Problem& problem) {
+std::vector<Position> previous_positions(const Problem& problem) {
     std::vector<Position> home(problem.rank_count(), Position::none);
     if (problem.migration() == nullptr) return home;
     std::vector<Position> position(problem.machine().slot_count(), Position::none);
@@ -19,7 +19,7 @@ MigrationCost::MigrationCost(const Problem& problem, std::int64_t scale)
     : problem_(problem),
       bytes_(problem.migration() == nullptr ? 0 : scale * problem.migration()->bytes_per_rank.value) {
     if (bytes_ == 0) return;
-    // Slots of the allocation first, then the ranks' old slots.
+    // The slots of the allocation, then the ranks' old slots.
     std::vector<Slot> slots(problem.allocation().slots().begin(), problem.allocation().slots().end());
     for (const std::optional<Slot>& from : problem.migration()->from) {
         origin_.push_back(from ? static_cast<std::uint32_t>(slots.size()) : no_index);

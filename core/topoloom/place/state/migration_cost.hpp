@@ -12,9 +12,9 @@
 
 namespace topoloom {
 
-/// The allocation position of every rank's old slot; none if the slot is not allocated or there is no earlier
-/// placement.
-[[nodiscard]] std::vector<Position> home_positions(const Problem& problem);
+/// By rank: the position of its old slot in the allocation; none if that slot is not allocated or there is no
+/// earlier placement.
+[[nodiscard]] std::vector<Position> previous_positions(const Problem& problem);
 
 /// Migration costs by rank and position; 0 without an earlier placement. O(1) per lookup.
 class MigrationCost {

@@ -8,7 +8,7 @@ namespace topoloom {
 
 void with_near_lists(const Problem& problem, std::uint32_t count, Meter& meter,
                      const std::function<void(NearLists&)>& use) {
-    constexpr std::size_t many = 16;  // slots per rank above which lists are built on demand
+    constexpr std::size_t many = 16;  // with more slots per rank, lists are built on demand
     const Allocation& allocation = problem.allocation();
     const std::size_t slots = allocation.slot_count();
     const NearSlotSearch search(allocation, count);

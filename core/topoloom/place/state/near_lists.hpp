@@ -34,7 +34,7 @@ class NearLists {
     std::function<List(Position)> make_;
 };
 
-/// Calls use(lists) with `count` slots per list, or fewer on small allocations. Builds all lists in advance
+/// Calls use(lists) with lists of `count` slots, or fewer on small allocations. Builds all lists in advance,
 /// unless the budget is spent or there are so many slots that most lists would never be used.
 void with_near_lists(const Problem& problem, std::uint32_t count, Meter& meter,
                      const std::function<void(NearLists&)>& use);

@@ -36,7 +36,8 @@ void NearSlotSearch::search(std::uint32_t part, std::uint64_t bound, std::uint32
     std::uint32_t far = p.right;
     std::uint64_t near_bound = sum.bound(near);
     std::uint64_t far_bound = sum.bound(far);
-    // If bounds are equal, searches the half with the slot itself first, because it contains near slots.
+    // If bounds are equal, first searches the half that contains the slot itself, because it also contains
+    // near slots.
     if (far_bound < near_bound ||
         (far_bound == near_bound && from >= slots_.parts()[far].begin && from < p.end)) {
         std::swap(near, far);
@@ -46,7 +47,8 @@ void NearSlotSearch::search(std::uint32_t part, std::uint64_t bound, std::uint32
     search(far, far_bound, from, sum, found);
 }
 
-/// Inserts into the sorted list `found`; equal distances keep their order.
+/// Inserts into the sorted list `found`, behind slots at equal distance; drops the farthest slot if the list
+/// is full.
 void NearSlotSearch::insert(NearSlot near, std::vector<NearSlot>& found) const {
     if (found.size() == count_) {
         if (count_ == 0 || near.distance >= found.back().distance) return;

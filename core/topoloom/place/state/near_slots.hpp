@@ -12,9 +12,9 @@
 
 namespace topoloom {
 
-/// Finds the `count` nearest slots of a slot. Exact; ties are in Hilbert-curve order, starting with the half
-/// that contains the slot. About O(count + log slots) per search where bounds prune parts of the machine,
-/// else O(slots).
+/// Finds the `count` slots nearest to a slot, exactly. Ties are in Hilbert-curve order, starting with the
+/// half that contains the slot. Takes about O(count + log slots) per search where bounds prune parts of the
+/// machine, else O(slots).
 class NearSlotSearch {
    public:
     NearSlotSearch(const Allocation& allocation, std::uint32_t count);
@@ -38,8 +38,9 @@ class NearSlotSearch {
 };
 
 /// Lists of count() slots each, nearest first, excluding the slot itself; slots are identified by their
-/// position in the allocation. Exact; for ties see NearSlotSearch. 4 bytes per entry; built on `threads`
-/// threads in about O(slots * (count + log slots)) where bounds prune parts of the machine, else O(slots^2).
+/// position in the allocation. Lists are exact; for ties see NearSlotSearch. An entry takes 4 bytes. Building
+/// the lists on `threads` threads takes about O(slots * (count + log slots)) where bounds prune parts of the
+/// machine, else O(slots^2).
 class NearSlots {
    public:
     NearSlots(const Allocation& allocation, std::uint32_t count, int threads);

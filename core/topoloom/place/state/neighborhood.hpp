@@ -9,8 +9,8 @@
 
 namespace topoloom {
 
-/// The ranks within `reach` messages of a rank, nearest first, about `most` at most: the rank itself, its
-/// partners, their partners, and so on.
+/// The ranks at most `reach` edges away from a rank, nearest first: the rank itself, its partners, their
+/// partners, and so on. About `most` ranks at most.
 class Neighborhood {
    public:
     Neighborhood(const CommGraph& symmetric, std::uint32_t reach, std::uint32_t most)

@@ -11,10 +11,11 @@
 
 namespace topoloom {
 
-/// Distances from a table of coordinate offsets. A slot's Point encodes its coordinates in the mixed radix 2
+/// Looks up distances in a table by coordinate offset. A slot's Point encodes its coordinates in the mixed
+/// radix 2
 /// * extent - 1, so that the difference of two points determines the difference of their coordinates. A
-/// distance costs a subtraction and a load. Searches mostly evaluate near slots, and that part of the table
-/// stays in the L1 cache.
+/// distance takes a subtraction and one memory access. Searches mostly evaluate near slots, and that part of
+/// the table stays in the L1 cache.
 class OffsetSpace {
    public:
     using Point = std::int32_t;
@@ -40,10 +41,10 @@ class OffsetSpace {
         }
         distance_.assign(entries, 0);
         origin_ = distance_.data() + entries / 2;
-        // Adds the axes one by one, last first: the block of all later axes is repeated for every offset,
-        // plus the hops of that offset.
+        // Adds the axes one by one, last first: repeats the block of all later axes for every offset, and
+        // adds the hops of that offset.
         std::uint8_t* const origin = distance_.data() + entries / 2;
-        std::int32_t reach = 0;  // the filled block is [-reach, reach] around the origin
+        std::int32_t reach = 0;  // the block filled so far is [-reach, reach] around the origin
         for (std::uint32_t axis = torus.axis_count(); axis-- > 0;) {
             const auto extent = static_cast<std::int32_t>(grid[axis]);
             for (std::int32_t offset = 1 - extent; offset < extent; ++offset) {

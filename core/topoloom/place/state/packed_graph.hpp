@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A communication graph in minimal memory with renumbered ranks, for searches that read it randomly.
+// A communication graph with renumbered ranks in minimal memory, for searches that access it randomly.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace topoloom {
 
-/// An edge. Bytes are divided by the greatest common divisor of all bytes, which changes no decision and fits
-/// most patterns into 32 bits.
+/// An edge. Bytes are divided by the greatest common divisor of the bytes of all edges. This changes no
+/// decision, and the bytes of most patterns then fit 32 bits.
 template <class Number>
 class PackedGraph {
    public:
@@ -50,7 +50,7 @@ class PackedGraph {
     std::vector<PackedEdge> edges_;
 };
 
-/// Greatest common divisor of the bytes of all edges; 0 if no edge has any.
+/// Greatest common divisor of the bytes of all edges; 0 if all are 0.
 [[nodiscard]] inline std::int64_t common_divisor(const CommGraph& graph) {
     std::int64_t divisor = 0;
     for (const Bytes bytes : graph.all_bytes()) divisor = std::gcd(divisor, bytes.value);

@@ -12,7 +12,7 @@ namespace topoloom {
 
 namespace {
 
-/// Sums the bytes of every edge per axis along which its endpoints are neighbors.
+/// For each axis, sums the bytes of the edges whose endpoints are neighbors along it.
 void add_bytes(const CommGraph& graph, RankGrid& grid) {
     const std::size_t axes = grid.axes();
     std::vector<std::uint32_t> cell_of_rank(grid.cells());
@@ -117,8 +117,8 @@ RankGrid rank_grid(const Problem& problem, const Extents& extents, std::string_v
              "(grid=", format_extents(nearest_extents({side, side}, ranks)), ")");
     }
     if (cell_count(extents) != ranks) {
-        fail(mapper, ": a grid of ", format_extents(extents), " has not the ", ranks,
-             " cells that the ranks need; the nearest that has is ",
+        fail(mapper, ": a grid of ", format_extents(extents), " does not have the ", ranks,
+             " cells that the ranks need; the nearest that does is ",
              format_extents(nearest_extents(extents, ranks)));
     }
     RankGrid grid{extents, {}, {}, {}};

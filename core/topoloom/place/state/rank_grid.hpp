@@ -13,7 +13,7 @@
 
 namespace topoloom {
 
-/// Options of mappers that place grids.
+/// The options that mappers of grids share.
 struct GridOptions {
     Extents grid;
     void visit(auto& field) {
@@ -34,17 +34,17 @@ struct RankGrid {
     [[nodiscard]] std::size_t cells() const { return rank_of_cell.size(); }
 };
 
-/// The rank grid with these extents, ranks numbered row-major; without extents, the grid of the problem's
-/// pattern(). Throws Error, naming `mapper` and the nearest extents that fit, if the extents do not match the
-/// number of ranks, and if no grid is recognized. O(edges).
+/// The rank grid with these extents and ranks numbered row-major; without extents, the grid of the problem's
+/// pattern(). Throws Error, naming `mapper`, if no grid is recognized. Throws Error, naming the nearest
+/// extents that fit, if the extents do not match the number of ranks. O(edges).
 [[nodiscard]] RankGrid rank_grid(const Problem& problem, const Extents& extents, std::string_view mapper);
 
 /// The grid of the problem's pattern(), if any. O(edges).
 [[nodiscard]] std::optional<RankGrid> find_rank_grid(const Problem& problem);
 
-/// The extents with `cells` cells that are nearest to the given ones: smallest sum of log(new / given)^2,
-/// ties in lexicographic order. Throws Error for no axes, no cells, and 2^31 cells or more. O(divisors of
-/// cells, to the power of axes - 1).
+/// The extents of `cells` cells in all that are nearest to the given ones, by the sum of log(new / given)^2;
+/// ties go to the lexicographically first. Throws Error if there are no axes, no cells, or 2^31 cells or
+/// more. O(divisors of cells, to the power of axes - 1).
 [[nodiscard]] Extents nearest_extents(const Extents& extents, std::size_t cells);
 
 }  // namespace topoloom

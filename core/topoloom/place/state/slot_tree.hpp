@@ -16,9 +16,9 @@
 
 namespace topoloom {
 
-/// A tree over the slots of an allocation, which are identified by their position. Every part of the bisected
-/// order stores the `Join` of its slots' values, so that a search prunes whole parts. Memory O(slots); set()
-/// O(log slots). Copies share the immutable part.
+/// A tree over the slots of an allocation, which are identified by their position. Every node of the tree is
+/// a part of the slots and stores the `Join` of their values, so that a search can prune whole parts. Memory
+/// O(slots); set() O(log slots). Copies share the immutable data.
 template <class Value, class Join>
 class SlotTree {
    public:
@@ -36,7 +36,7 @@ class SlotTree {
         value_[at] = value;
         update(0, at);
     }
-    /// The sum of weighted distances to slots, and to `extra`.
+    /// The sum of weighted distances to these slots and to `extra`.
     [[nodiscard]] std::unique_ptr<SlotSpace::DistanceSum> sum_distances(
         std::span<const Position> positions, std::span<const std::uint64_t> weights,
         std::optional<SlotSpace::WeightedSlot> extra = {}) const {
@@ -48,7 +48,7 @@ class SlotTree {
 
     /// Offers slots to `best`, nearest parts first. best.is_candidate(value) tells whether a slot with this
     /// value, or a part with this joined value, is a candidate; best.can_improve(value, bound) tells whether
-    /// a candidate with at least this cost could be better; best.offer(position, value, cost) stores the slot
+    /// one whose cost is at least `bound` could be better; best.offer(position, value, cost) stores the slot
     /// if it is better. Returns the number of slots and parts evaluated.
     template <class Best>
     std::uint64_t search(const SlotSpace::DistanceSum& sum, Best& best) const {
@@ -60,7 +60,7 @@ class SlotTree {
    private:
     static constexpr std::uint64_t worst = std::numeric_limits<std::uint64_t>::max();
 
-    /// Computes the value of a part from its halves or slots.
+    /// Computes the value of a part from its halves or its slots.
     void join(std::uint32_t part) {
         const SlotSpace::Part& p = slots_->parts()[part];
         if (p.right != no_index) {
@@ -109,7 +109,7 @@ class SlotTree {
     }
 
     std::shared_ptr<const HilbertSlots> slots_;
-    std::vector<Value> value_;       // slot values by index in the slot order
+    std::vector<Value> value_;       // by index in the slot order: value of the slot
     std::vector<Value> part_value_;  // by part
 };
 

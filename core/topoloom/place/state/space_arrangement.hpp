@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The arrangement for one space: contains the edge loops in which local searches spend their time.
+// The arrangement for one space. It contains the loops over edges in which local searches spend their time.
 #pragma once
 
 #include <cstddef>
@@ -67,7 +67,7 @@ class SpaceArrangement final : public Arrangement {
     }
 
    private:
-    /// Cost of u's messages if u were at `p` and no other rank moved.
+    /// The cost of u's messages if u moved to `p` and no other rank moved.
     [[nodiscard]] std::int64_t cost_at(Rank u, const Point p) const {
         std::int64_t sum = 0;
         for (const auto edge : graph_.sends(u))

@@ -20,12 +20,12 @@ class TreeKeySpace {
     [[nodiscard]] static bool fits(const Tree& tree, const NodeSpec& inside) {
         const Node last{tree.node_count() - 1};
         return inside.min_port_distance() == inside.max_port_distance() &&
-               static_cast<int>(std::bit_width(tree.point(last))) + bits_inside(inside) <= 64;
+               static_cast<int>(std::bit_width(tree.point(last))) + count_bits_inside_node(inside) <= 64;
     }
 
     /// Refers to both arguments.
     TreeKeySpace(const Tree& tree, const NodeSpec& inside)
-        : tree_(&tree), inside_(&inside), bits_inside_(bits_inside(inside)) {
+        : tree_(&tree), inside_(&inside), bits_inside_(count_bits_inside_node(inside)) {
         for (int bit = 0; bit < 64; ++bit) {
             std::uint32_t& distance = distance_of_width_[static_cast<std::size_t>(bit) + 1];
             if (bit < bits_inside_) {
@@ -47,7 +47,7 @@ class TreeKeySpace {
     }
 
    private:
-    [[nodiscard]] static int bits_inside(const NodeSpec& inside) {
+    [[nodiscard]] static int count_bits_inside_node(const NodeSpec& inside) {
         return static_cast<int>(std::bit_width(inside.levels.key(inside.levels.size() - 1)));
     }
 

@@ -10,8 +10,7 @@
 
 namespace topoloom {
 
-/// A queue that initially contains all ranks. Ranks are visited in rounds, so that no rank is visited twice
-/// in a round.
+/// A queue that initially contains all ranks. Ranks are visited in rounds, each rank at most once per round.
 class WakeQueue {
    public:
     explicit WakeQueue(const CommGraph& symmetric)
@@ -19,7 +18,7 @@ class WakeQueue {
         add_all();
     }
 
-    /// Calls visit(rank) for all queued ranks, including those added by visits, until the queue is empty or
+    /// Calls visit(rank) for all queued ranks, including those that visits add, until the queue is empty or
     /// the meter is exhausted.
     template <class Visit>
     void drain(Meter& meter, const Visit& visit) {

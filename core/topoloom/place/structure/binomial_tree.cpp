@@ -18,7 +18,7 @@ namespace {
 struct TreeTraversal {
     std::vector<Rank> order;
     std::vector<Rank> parent;
-    std::vector<Bytes> bytes;  // bytes between each rank and its parent
+    std::vector<Bytes> bytes;  // by rank: bytes exchanged with its parent
 
     TreeTraversal(const CommGraph& tree, Rank root)
         : parent(tree.rank_count(), Rank::none), bytes(tree.rank_count()) {
@@ -36,9 +36,9 @@ struct TreeTraversal {
     }
 };
 
-/// The cheapest placements of a binomial tree in boxes of 2^e[0] x 2^e[1] x ... routers, by the cell of the
-/// root. A cell is numbered row-major: the bits of its coordinates, axis after axis. Halving an axis removes
-/// one bit.
+/// Finds the cheapest placement of a binomial tree in every box of 2^e[0] x 2^e[1] x ... routers, for every
+/// cell of the root. Cells are numbered row-major: a number consists of the bits of the coordinates, axis
+/// after axis, and halving an axis removes one bit.
 class TreeHalving {
    public:
     TreeHalving(const BinomialTree& tree, const grid::SlotGrid& grid, std::uint32_t levels_inside)
@@ -53,7 +53,7 @@ class TreeHalving {
 
     std::vector<Slot> place_at_lowest_cost() {
         const Box& all = find_roots(whole_);
-        const auto root = std::ranges::min_element(all, {}, &Root::cost) - all.begin();
+        const auto root = std::ranges::min_element(all, {}, &RootChoice::cost) - all.begin();
         slots_.resize(tree_.rank_of_number.size());
         Exponents exponents = whole_;
         place_subtree(exponents, static_cast<std::uint32_t>(root), 0, 0);
@@ -63,23 +63,24 @@ class TreeHalving {
    private:
     using Exponents = Extents;  // by axis
 
-    struct Root {
+    struct RootChoice {
         double cost = std::numeric_limits<double>::infinity();
         std::uint32_t axis = 0;     // axis along which the box is halved
         std::uint32_t partner = 0;  // cell of the root of the other half
     };
-    using Box = std::vector<Root>;  // roots by cell; empty: not computed yet
-    /// Lowest cost of a root in the other half plus the distance to it.
+    using Box = std::vector<RootChoice>;  // by cell: its root; empty: not computed yet
+    /// The lowest sum of a root's cost in the other half and the cost of the edge to it.
     struct NearestRoot {
         double cost = std::numeric_limits<double>::infinity();
         std::uint32_t from = 0;
     };
 
-    /// Number of bits of a cell from this axis on.
+    /// Number of bits of a cell number for this and later axes.
     [[nodiscard]] static std::uint32_t count_bits(const Exponents& exponents, std::size_t axis) {
         return std::accumulate(exponents.begin() + static_cast<std::ptrdiff_t>(axis), exponents.end(), 0U);
     }
-    /// The cell of a box that contains cell `cell` of its half `half`. The two halves differ in bit `bit`.
+    /// The number, in the whole box, of cell `cell` of half `half`. The cell numbers of the two halves differ
+    /// in bit `bit`.
     [[nodiscard]] static std::uint32_t cell_in_whole(std::uint32_t cell, std::uint32_t half,
                                                      std::uint32_t bit) {
         return (cell >> bit << (bit + 1)) | half << bit | (cell & ((1U << bit) - 1));
@@ -101,7 +102,7 @@ class TreeHalving {
         return found = std::move(roots);
     }
 
-    /// Joins the two halves of a box, for every cell as the root.
+    /// Joins the placements in the two halves of a box, for every cell as the root.
     void join_halves(const Exponents& exponents, std::size_t axis, Box& roots) {
         Exponents smaller = exponents;
         --smaller[axis];
@@ -123,7 +124,8 @@ class TreeHalving {
         }
     }
 
-    /// Distances are sums over axes, so the nearest root is found axis by axis, by one sweep per direction.
+    /// Distances are sums over the axes, so the nearest root is found axis by axis, with a sweep in each
+    /// direction.
     void spread_costs(const Exponents& exponents, std::vector<NearestRoot>& reach) const {
         const double step = tree_.bytes[count_bits(exponents, 0) - 1 + levels_inside_];
         for (std::size_t d = 0; d < exponents.size(); ++d) {
@@ -144,7 +146,7 @@ class TreeHalving {
         }
     }
 
-    /// Places the B_j that starts at rank number `number` into the box that starts at this router.
+    /// Places the subtree B_j whose numbers begin at `number` in the box that begins at this router.
     void place_subtree(Exponents& exponents, std::uint32_t root, std::size_t router, std::uint32_t number) {
         const std::uint32_t level = count_bits(exponents, 0);
         if (level == 0) {
@@ -167,7 +169,7 @@ class TreeHalving {
 
     const BinomialTree& tree_;
     const grid::SlotGrid& grid_;
-    std::uint32_t levels_inside_;  // number of tree levels inside a router
+    std::uint32_t levels_inside_;  // number of tree levels placed inside a router
     Exponents whole_;
     std::vector<Box> boxes_;  // by exponents
     std::vector<Slot> slots_;
@@ -190,7 +192,7 @@ std::optional<BinomialTree> find_binomial_tree(const CommGraph& symmetric) {
         if (!std::has_single_bit(size[u.value])) return std::nullopt;
         size[traversal.parent[u.value].value] += size[u.value];
     }
-    // Distinct powers of two that sum to 2^j - 1 are exactly 1, 2, ..., 2^(j-1).
+    // If distinct powers of two sum to 2^j - 1, they are exactly 1, 2, ..., 2^(j-1).
     BinomialTree tree{std::vector<Rank>(n, root), std::vector<double>(levels, 0)};
     std::vector<std::uint32_t> number(n, 0);
     std::vector<std::uint32_t> sizes_seen(n, 0);

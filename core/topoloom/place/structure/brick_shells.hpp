@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The brick that points span on a torus or mesh, and the shells around it: finds near slots with spare
-// capacity.
+// Finds near slots with spare capacity: in the brick that points span on a torus or mesh, then in the shells
+// around it.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,8 @@
 namespace topoloom::structure {
 
 /// Slots are identified by their position in the allocation. Finds nothing if the network is not a torus or
-/// mesh, or if distances depend on levels inside nodes. Memory O(routers); update O(slots of a router).
+/// mesh, or if distances depend on levels inside nodes. Takes O(routers) memory; update() takes O(slots of a
+/// router).
 class BrickShells {
    public:
     /// `capacity` has one entry per slot of the allocation and must outlive this object.
@@ -52,14 +53,15 @@ class BrickShells {
         most_[router] = max_capacity(router);
     }
 
-    /// The slot in the brick, or in the first shell around it with enough capacity for the mass; among
-    /// several the one with the most capacity. For one or two points, this minimizes the sum of distances.
+    /// The slot with the most capacity in the brick. If that has too little for the mass, the slot with the
+    /// most capacity in the first shell that has one with enough. For one or two points, this minimizes the
+    /// sum of distances.
     /// None if no such slot is near the brick. Adds the routers visited to `evaluated`.
     [[nodiscard]] std::optional<Position> find_nearest(std::span<const Position> points, std::int64_t mass,
                                                        std::uint64_t& evaluated) const {
         if (axes_.empty()) return std::nullopt;
         const Brick brick = find_brick(points);
-        Best best{no_index, mass - 1, 0};
+        BestRouter best{no_index, mass - 1, 0};
         for (std::int32_t out = 0; out < brick.shells && best.router == no_index && best.looked < far; ++out)
             search_shell(brick, 0, out, 0, best);
         evaluated += best.looked;
@@ -80,9 +82,9 @@ class BrickShells {
     struct Brick {
         std::vector<std::int32_t> low;  // on a ring, the brick may wrap around
         std::vector<std::int32_t> length;
-        std::int32_t shells = 16;  // enough to contain all slots of equal distance
+        std::int32_t shells = 16;  // shells to search; farther ones are not in order of distance
     };
-    struct Best {
+    struct BestRouter {
         std::uint32_t router;
         std::int64_t capacity;
         std::uint64_t looked;
@@ -127,7 +129,7 @@ class BrickShells {
             if (wraps && pair && 2 * (arc.length - 1) == extent) {  // both directions are equally short
                 brick.length[axis] = extent;
             } else if (wraps && extent > 1) {
-                // With two points, going around the far side of a ring costs no more than going back.
+                // With two points, a shell must not go so far that the way around the ring is shorter.
                 const std::int32_t saved = extent - (pair ? 2 * (arc.length - 1) : arc.length - 1);
                 brick.shells = std::min(brick.shells, (saved + 1) / 2);
             }
@@ -137,9 +139,9 @@ class BrickShells {
         return brick;
     }
 
-    /// Visits the routers that are `out` steps outside the brick, summed over this and later axes.
+    /// Visits the routers whose steps outside the brick sum to `out` over this and later axes.
     void search_shell(const Brick& brick, std::uint32_t axis, std::int32_t out, std::uint32_t router,
-                      Best& best) const {
+                      BestRouter& best) const {
         if (axis == axes_.size()) {
             ++best.looked;
             if (most_[router] > best.capacity) best = {router, most_[router], best.looked};
@@ -169,9 +171,9 @@ class BrickShells {
     std::vector<Axis> axes_;                  // empty if find_nearest() never finds a slot
     std::span<const std::int64_t> capacity_;  // by position
     std::vector<std::uint32_t> router_;       // by position
-    std::vector<std::uint32_t> first_;        // by router: begin of its slots in position_
+    std::vector<std::uint32_t> first_;        // by router: index of its first slot in position_
     std::vector<Position> position_;          // positions of slots, grouped by router
-    std::vector<std::int64_t> most_;          // largest slot capacity per router; -1: none allocated
+    std::vector<std::int64_t> most_;          // by router: largest slot capacity; -1: no slot
 };
 
 }  // namespace topoloom::structure

@@ -23,9 +23,9 @@ namespace topoloom::structure {
 
 namespace {
 
-/// Finds the first rank that is neither a patch (with computes as its only partners) nor a compute of one to
-/// `most` patches; none if all ranks are patches or computes.
-std::optional<Rank> find_odd_rank(const CommGraph& symmetric, std::size_t patches, std::size_t most) {
+/// Finds the first rank that is neither a patch (whose only partners are computes) nor a compute of one to
+/// `most` patches. None if all ranks are patches or computes.
+std::optional<Rank> find_misfit_rank(const CommGraph& symmetric, std::size_t patches, std::size_t most) {
     for (const Rank u : ids<Rank>(symmetric.rank_count())) {
         const auto peers = symmetric.peers(u);
         const bool fits = u.value < patches
@@ -48,12 +48,12 @@ CommGraph make_patch_graph(const CommGraph& symmetric, std::size_t patches) {
 }
 
 std::optional<Patches> recognize_patches(const Problem& problem) {
-    // A compute connects at most the cells around a corner of the box; with more, other patterns are
-    // likelier.
+    // A compute connects at most the eight cells around a corner. If ranks connect more, the pattern is
+    // probably another one.
     constexpr std::size_t most = 8;
     const CommGraph& graph = problem.symmetric();
     const auto peers = graph.peers(Rank{0});
-    if (peers.empty() || find_odd_rank(graph, peers.front().value, most)) return std::nullopt;
+    if (peers.empty() || find_misfit_rank(graph, peers.front().value, most)) return std::nullopt;
     std::optional<GridPattern> pattern =
         recognize(make_patch_graph(graph, peers.front().value), problem.threads());
     if (!pattern) return std::nullopt;
@@ -66,17 +66,17 @@ Patches make_patches(const Problem& problem, const Extents& cells) {
         fail("bricks: cells of ", format_extents(cells), " leave none of the ", problem.rank_count(),
              " ranks for computes; patches come first, computes follow");
     }
-    if (const auto odd = find_odd_rank(problem.symmetric(), count, count)) {
+    if (const auto odd = find_misfit_rank(problem.symmetric(), count, count)) {
         fail("bricks: rank ", odd->value, " is not a ", odd->value < count ? "patch" : "compute",
              ": with cells of ", format_extents(cells), " the first ", count,
-             " ranks talk to none of each other, and every further one to some of these only");
+             " ranks must not exchange messages, and every further rank only with some of them");
     }
     Patches patches{cells, {}};
     for (const Rank patch : ids<Rank>(count)) patches.patch_of_cell.push_back(patch);
     return patches;
 }
 
-/// All distances are 0, so only capacity counts.
+/// Makes all distances 0, so that only capacity counts.
 struct ZeroDistances final : SlotSpace::DistanceSum {
     [[nodiscard]] std::uint64_t at(std::uint32_t) const override { return 0; }
     [[nodiscard]] std::uint64_t bound(std::uint32_t) const override { return 0; }
@@ -135,14 +135,14 @@ class BrickPlacer {
 
    private:
     std::optional<Position> place_rank(Rank u, std::span<const Position> near,
-                                       std::span<const Source> sources) {
+                                       std::span<const PatchSource> sources) {
         std::uint64_t evaluated = 0;
         const std::int64_t mass = mass_[u.value];
         const auto by_proxies = proxies_.find_nearest(sources, mass, evaluated);
         auto found = by_proxies ? std::optional(by_proxies->position) : std::nullopt;
         if (!by_proxies || by_proxies->cost > 0) {
             const auto in_brick = find_slot(near, equally_far_ && !sources.empty(), mass, evaluated);
-            if (in_brick && (!by_proxies || proxies_.at(*in_brick, sources).better_than(*by_proxies)))
+            if (in_brick && (!by_proxies || proxies_.cost_at(*in_brick, sources).better_than(*by_proxies)))
                 found = in_brick;
         }
         meter_.spend(evaluated);
@@ -201,7 +201,7 @@ Placement place_bricks(const Problem& problem, Meter& meter, const BricksOptions
     auto placed = place_patches_and_computes(problem, *patches, options.equally_far, meter);
     if (const Rank* rank = std::get_if<Rank>(&placed)) {
         fail("rank ", rank->value, " of load ", problem.graph().load(*rank),
-             " fits on no slot any more; allow more imbalance or larger capacities");
+             " no longer fits on any slot; allow more imbalance or larger capacities");
     }
     return std::get<Placement>(std::move(placed));
 }

@@ -22,21 +22,23 @@ struct BricksOptions {
 };
 
 /// Places patches by halving cells and slots together, see patch_halving.hpp. Then places computes, heaviest
-/// first: among the slots with enough capacity and the smallest sum of distances to the two patches, on the
-/// least loaded. These slots are the brick that the patches span (on a torus along the shorter arcs), then
-/// the shells around it. For a compute of more than two patches, the brick spans all of them.
+/// first. Among the slots with enough capacity and the smallest sum of distances to its two patches, a
+/// compute goes to the least loaded one. The slots with the smallest sum are the brick that the patches span
+/// (on a torus, along the shorter arcs), then the shells around it. For a compute of more than two patches,
+/// the brick spans all of them.
 ///
 /// If patches are CommGraph::proxied(), a slot that already has a proxy of one of them is preferred, unless
-/// the brick adds fewer hop-bytes. `anywhere` models a balancer without distances: it uses slots with most of
-/// the patches, else the least loaded slot.
+/// the brick adds fewer hop-bytes. `anywhere` models a balancer that ignores distances: it uses the slot with
+/// most of the patches or, if none has any, the least loaded slot.
 ///
 /// Source: A. Bhatele, L. V. Kale, Benefits of Topology Aware Mapping for Mesh Interconnects, PPL 18(4),
-/// 2008, sec. 5. The threshold is the slot capacity, see Sharing. Throws Error if the ranks are not patches
-/// followed by their computes, if no grid of cells is recognized, and if a compute fits on no slot. O(ranks
-/// log ranks) if the brick or slots near it have spare capacity, or if full regions can be pruned.
+/// 2008, sec. 5. The load threshold of the source is the slot capacity here, see Sharing. Throws Error if the
+/// ranks are not patches followed by their computes, if no grid of cells is recognized, and if a compute fits
+/// on no slot. Takes O(ranks log ranks) if the brick or slots near it have spare capacity, or if full regions
+/// can be pruned.
 [[nodiscard]] Placement place_bricks(const Problem& problem, Meter& meter, const BricksOptions& options);
 
-/// place_bricks() if patches and computes are recognized and fit; else none.
+/// The result of place_bricks() if patches and computes are recognized and fit; else none.
 [[nodiscard]] std::optional<Placement> place_recognized_bricks(const Problem& problem, Meter& meter);
 
 }  // namespace topoloom::structure

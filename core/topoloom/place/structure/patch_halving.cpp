@@ -14,15 +14,15 @@ namespace topoloom::structure {
 
 namespace {
 
-/// A cut after `after` layers of cells, or after `after` slots; `sum` is their total mass or capacity.
+/// A cut after `after` layers of cells, or after `after` slots; `sum` is the mass or capacity before the cut.
 struct Cut {
     std::size_t after;
     double sum;
 };
 
-/// The first cut whose sum is within 0.4 layers of the cut nearest to `wanted`. Two cuts may be about equally
-/// near, for example in the middle of three layers; random loads must not make neighboring parts choose
-/// differently.
+/// Finds a cut whose sum is near `wanted`: the first one that is at most 0.4 layers farther off than the
+/// nearest. If two cuts are about equally near, as with three layers, random loads must not make neighboring
+/// parts choose differently.
 Cut find_nearest_cut(std::span<const Cut> cuts, double wanted, double all) {
     const auto off = [&](const Cut& cut) { return std::abs(cut.sum - wanted); };
     const double tolerance = 0.4 * all / static_cast<double>(cuts.size() + 1);
@@ -85,22 +85,22 @@ class PatchHalving {
         return lengths;
     }
 
-    struct Axes {
+    struct CutAxes {
         std::size_t slots;
         std::size_t cells;
     };
     /// Chooses the axes to cut: the longest axis of the slots whose partner is more than one cell thick, and
-    /// that partner. Otherwise a cut across another axis misaligns the cells with their neighbors, which pays
-    /// only if the slots extend farther than the cells. None if it is better not to cut.
-    [[nodiscard]] std::optional<Axes> choose_axes_to_cut(const Extents& lengths,
-                                                         const Extents& extent) const {
-        std::optional<Axes> best;
+    /// that partner. If there is none, cutting another axis misaligns the cells with their neighbors, which
+    /// pays only if the slots extend farther than the cells. None if it is better not to cut.
+    [[nodiscard]] std::optional<CutAxes> choose_axes_to_cut(const Extents& lengths,
+                                                            const Extents& extent) const {
+        std::optional<CutAxes> best;
         for (std::size_t axis = 0; axis < dimensions_; ++axis) {
             if (!partner_[axis] || extent[*partner_[axis]] == 1 || lengths[axis] == 1) continue;
-            if (!best || lengths[axis] > lengths[best->slots]) best = Axes{axis, *partner_[axis]};
+            if (!best || lengths[axis] > lengths[best->slots]) best = CutAxes{axis, *partner_[axis]};
         }
         if (best) return best;
-        const Axes longest{index_of_max(lengths), index_of_max(extent)};
+        const CutAxes longest{index_of_max(lengths), index_of_max(extent)};
         const bool inside_node = lengths[longest.slots] == 1;
         if (!is_grid_ || inside_node || lengths[longest.slots] > extent[longest.cells]) return longest;
         return std::nullopt;
@@ -118,7 +118,7 @@ class PatchHalving {
                         [&](GridCell cell, std::uint32_t) { position_of_cell_[cell.value] = middle; });
             return;
         }
-        std::vector<double> layer(extent[axes->cells], 0);  // mass per layer of cells across the axis
+        std::vector<double> layer(extent[axes->cells], 0);  // by layer of cells across the axis: mass
         visit_cells(low, extent, axes->cells, [&](GridCell cell, std::uint32_t along) {
             const std::int64_t mass = masses_[patches_.patch_of_cell[cell.value].value];
             layer[along] += static_cast<double>(std::max<std::int64_t>(1, mass));
@@ -138,7 +138,7 @@ class PatchHalving {
         halve(start, part, slots.subspan(split));
     }
 
-    /// Calls use(cell, index along `axis` in the box) for every cell of the box.
+    /// Calls use(cell, i) for every cell of the box, where i is the cell's index along `axis` inside the box.
     template <class Use>
     void visit_cells(const Extents& low, const Extents& extent, std::size_t axis, const Use& use) const {
         Extents step(extent.size(), 0);
@@ -151,9 +151,9 @@ class PatchHalving {
         }
     }
 
-    /// Moves slots with this share of the capacity to the front, as exactly as planes across the axis allow;
-    /// returns their number. Cuts between planes only, because a cut inside a plane would leave a part that
-    /// is not a box and misalign its patches with their neighbors.
+    /// Moves slots with this share of the capacity to the front, as nearly as cuts between planes across the
+    /// axis allow; returns their number. A cut inside a plane would leave a part that is not a box, and
+    /// misalign its patches with their neighbors.
     std::size_t split_slots(std::span<Position> slots, std::size_t axis, double share) const {
         const auto along = [&](Position slot) { return at(slot, axis); };
         const auto [least, most] = std::ranges::minmax(slots | std::views::transform(along));
@@ -161,7 +161,7 @@ class PatchHalving {
             std::size_t slots = 0;
             double capacity = 0;
         };
-        // Inside a node, which has only one plane, each slot counts as a plane.
+        // If all slots are in one plane, as inside a node, each slot counts as a plane.
         std::vector<Plane> planes(least == most ? slots.size() : most - least + 1);
         for (std::size_t i = 0; i < slots.size(); ++i) {
             Plane& plane = planes[least == most ? i : along(slots[i]) - least];
@@ -186,7 +186,7 @@ class PatchHalving {
         return split;
     }
 
-    /// The slot nearest to the mean coordinates.
+    /// The slot nearest to the mean of the slots' coordinates.
     [[nodiscard]] Position find_middle_slot(std::span<const Position> slots) const {
         std::vector<double> mean(dimensions_, 0);
         for (const Position slot : slots) {
@@ -205,9 +205,9 @@ class PatchHalving {
     std::span<const std::int64_t> masses_;
     std::span<const std::int64_t> capacities_;
     const Patches& patches_;
-    std::size_t dimensions_;                           // number of axes of the machine
+    std::size_t dimensions_;                           // number of machine axes
     std::vector<std::uint32_t> at_;                    // coordinates of all slots, slot by slot
-    std::vector<std::optional<std::size_t>> partner_;  // cell axis that each slot axis is paired with
+    std::vector<std::optional<std::size_t>> partner_;  // by slot axis: its paired cell axis
     std::vector<Position> position_of_cell_;
 };
 

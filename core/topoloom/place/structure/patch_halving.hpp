@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Orthogonal recursive bisection of molecular dynamics patches together with the machine.
+// Orthogonal recursive bisection of the patches of molecular dynamics together with the machine.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ struct Patches {
     [[nodiscard]] std::size_t count() const { return patch_of_cell.size(); }
 };
 
-/// Returns the allocation position of each cell's patch. Halves the box of cells and the slots together
-/// between planes, cells by load and slots by capacity. On a torus or mesh, the longest cell axis is paired
-/// with the longest slot axis, and so on; elsewhere the longest axis is cut. A cell goes to the middle of its
-/// part of the slots; a part keeps several cells if further cuts would only misalign them. O((cells + slots)
+/// Returns, by cell, the position of its patch in the allocation. Halves the box of cells and the slots
+/// together, between planes: cells by load, slots by capacity. On a torus or mesh, the longest cell axis is
+/// paired with the longest slot axis, and so on; elsewhere the longest axis is cut. Cells go to the middle
+/// slot of their part; a part keeps several cells if further cuts would only misalign them. O((cells + slots)
 /// log slots).
 [[nodiscard]] std::vector<Position> halve_patches_and_slots(const Problem& problem, const Patches& patches);
 

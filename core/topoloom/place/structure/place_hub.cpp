@@ -38,7 +38,7 @@ HubPlacement place_hub(const Problem& problem, Rank hub) {
     const auto sort_around = [&](std::size_t center) {
         space->measure_distances(static_cast<std::uint32_t>(center), 0, distances);
         for (std::size_t i = 0; i < slots.size(); ++i) near[i] = {distances[i], Position{i}};
-        std::swap(near[0], near[center]);  // the hub's own slot comes first, even among equal distances
+        std::swap(near[0], near[center]);  // the hub's own slot comes first, even if others are at distance 0
         std::sort(near.begin() + 1, near.end());
     };
     std::int64_t least = std::numeric_limits<std::int64_t>::max();
@@ -55,7 +55,7 @@ HubPlacement place_hub(const Problem& problem, Rank hub) {
         best = center;
     }
     sort_around(best);
-    // User-defined routes may have asymmetric distances.
+    // Not proven optimal with user-defined routes, whose distances may be asymmetric.
     HubPlacement result{std::vector<Slot>(graph.rank_count()),
                         tries == slots.size() && !space->has_router_table()};
     result.slots[hub.value] = slots[best];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The slots with a proxy of each patch, and the hop-bytes that a compute would add on a slot.
+// Stores, for each patch, the slots with a proxy of it; computes the hop-bytes that a compute would add on a
+// slot.
 #pragma once
 
 #include <algorithm>
@@ -14,13 +15,13 @@
 namespace topoloom::structure {
 
 /// A patch that exchanges messages with a compute.
-struct Source {
+struct PatchSource {
     Rank patch;
     Position at;
     std::uint64_t bytes;  // bytes of the messages in both directions
 };
 
-/// Slots are identified by their position in the allocation. Memory O(slots + proxies).
+/// Slots are identified by their position in the allocation. Takes O(slots + proxies) memory.
 class ProxySlots {
    public:
     struct Found {
@@ -33,8 +34,9 @@ class ProxySlots {
         }
     };
 
-    /// `proxied` patches need one message per slot; `capacity` has one entry per slot and must outlive this
-    /// object. With `equally_far`, all slots except a patch's own slot are at distance 1.
+    /// `proxied` tells which patches send only one message to each slot; `capacity` has one entry per slot
+    /// and must outlive this object. With `equally_far`, all slots except a patch's own slot are at distance
+    /// 1.
     ProxySlots(const SlotSpace& space, std::span<const Rank> proxied, std::size_t patches,
                std::span<const std::int64_t> capacity, bool equally_far)
         : space_(space),
@@ -51,52 +53,53 @@ class ProxySlots {
     /// Must be called after a patch is placed at `position`.
     void add_home(Rank patch, Position position) {
         if (equally_far_) of_patch_[patch.value].push_back(position);
-        add(patch, position);
+        add_proxy(patch, position);
     }
 
     /// Must be called after a compute of the patch is placed at `position`.
-    void add(Rank patch, Position position) {
+    void add_proxy(Rank patch, Position position) {
         if (is_proxied_[patch.value] == 0) return;
         std::vector<Position>& slots = of_patch_[patch.value];
         if (std::ranges::find(slots, position) == slots.end()) slots.push_back(position);
     }
 
-    /// The hop-bytes that a compute adds at `position`.
-    [[nodiscard]] Found at(Position position, std::span<const Source> sources) const {
+    /// The hop-bytes that a compute with these sources adds at `position`.
+    [[nodiscard]] Found cost_at(Position position, std::span<const PatchSource> sources) const {
         std::uint64_t cost = 0;
-        for (const Source& source : sources) {
+        for (const PatchSource& source : sources) {
             const std::vector<Position>& slots = of_patch_[source.patch.value];
             if (std::ranges::find(slots, position) == slots.end()) cost += hop_bytes(source, position);
         }
         return {position, cost, capacity_[position.value]};
     }
 
-    /// The slot that adds the lowest cost among those with a proxy of any source and enough capacity for the
-    /// mass; ties go to the slot with the most capacity. Adds the slots visited to `evaluated`.
-    [[nodiscard]] std::optional<Found> find_nearest(std::span<const Source> sources, std::int64_t mass,
+    /// The slot on which the compute adds the lowest cost, among those with a proxy of any source and enough
+    /// capacity for the mass. Ties go to the slot with the most capacity. Adds the slots visited to
+    /// `evaluated`.
+    [[nodiscard]] std::optional<Found> find_nearest(std::span<const PatchSource> sources, std::int64_t mass,
                                                     std::uint64_t& evaluated) {
-        for_each_slot(sources, [&](const Source& source, Position position) {
+        for_each_slot(sources, [&](const PatchSource& source, Position position) {
             saved_[position.value] += hop_bytes(source, position);
         });
         std::optional<Found> best;
-        for_each_slot(sources, [&](const Source&, Position position) {
+        for_each_slot(sources, [&](const PatchSource&, Position position) {
             ++evaluated;
             if (capacity_[position.value] < mass) return;
             std::uint64_t cost = 0;
-            for (const Source& source : sources) cost += hop_bytes(source, position);
+            for (const PatchSource& source : sources) cost += hop_bytes(source, position);
             const Found found{position, cost - saved_[position.value], capacity_[position.value]};
             if (!best || found.better_than(*best)) best = found;
         });
-        for_each_slot(sources, [&](const Source&, Position position) { saved_[position.value] = 0; });
+        for_each_slot(sources, [&](const PatchSource&, Position position) { saved_[position.value] = 0; });
         return best;
     }
 
    private:
-    [[nodiscard]] std::uint64_t hop_bytes(const Source& source, Position position) const {
+    [[nodiscard]] std::uint64_t hop_bytes(const PatchSource& source, Position position) const {
         return equally_far_ ? source.bytes : source.bytes * space_.distance(source.at.value, position.value);
     }
-    void for_each_slot(std::span<const Source> sources, const auto& use) const {
-        for (const Source& source : sources) {
+    void for_each_slot(std::span<const PatchSource> sources, const auto& use) const {
+        for (const PatchSource& source : sources) {
             for (const Position position : of_patch_[source.patch.value]) use(source, position);
         }
     }
@@ -106,7 +109,7 @@ class ProxySlots {
     std::span<const std::int64_t> capacity_;
     std::vector<char> is_proxied_;
     std::vector<std::vector<Position>> of_patch_;
-    std::vector<std::uint64_t> saved_;  // scratch by position: saved hop-bytes
+    std::vector<std::uint64_t> saved_;  // by position: saved hop-bytes; scratch
 };
 
 }  // namespace topoloom::structure

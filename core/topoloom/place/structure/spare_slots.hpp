@@ -48,7 +48,7 @@ class SpareSlots {
     }
 
    private:
-    /// Joins spare capacities: a part stores the maximum of its slots.
+    /// Joins the spare capacities of two parts: a part stores the maximum over its slots.
     struct MaxCapacity {
         std::int64_t operator()(std::int64_t a, std::int64_t b) const { return std::max(a, b); }
     };

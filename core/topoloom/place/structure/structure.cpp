@@ -6,7 +6,7 @@
 
 #include "topoloom/metric/hop_bytes.hpp"
 #include "topoloom/place/grid/grid_folding.hpp"
-#include "topoloom/place/grid/grid_orders.hpp"
+#include "topoloom/place/grid/grid_lines.hpp"
 #include "topoloom/place/grid/paired_halving.hpp"
 #include "topoloom/place/grid/slot_grid.hpp"
 #include "topoloom/place/mapper_entry.hpp"
@@ -18,13 +18,13 @@ namespace topoloom::structure {
 
 namespace {
 
-/// Minimum number of attempts for each kind of placement, for patterns of any size.
+/// At least this many attempts are made for each kind of placement, however large the pattern.
 constexpr std::size_t fewest_tries = 2;
 
 /// Stores the best of the placements tried.
-class Best {
+class BestPlacement {
    public:
-    Best(const Problem& problem, Meter& meter)
+    BestPlacement(const Problem& problem, Meter& meter)
         : problem_(problem),
           meter_(meter),
           bound_(problem.graph().total_bytes().value * std::int64_t{grid::min_distance(problem.machine())}) {}
@@ -52,7 +52,7 @@ class Best {
     std::vector<Slot> slots_;
 };
 
-/// Maps the pattern in equal blocks, one per router, and folds the blocks onto the routers.
+/// Divides the pattern into equal blocks, one per router, and folds the blocks onto the routers.
 class BlockFolding {
    public:
     BlockFolding(const GridPattern& pattern, const grid::SlotGrid& grid)
@@ -61,9 +61,8 @@ class BlockFolding {
           blocking_(pattern, grid.inside),
           stride_(strides_of(pattern.axes)) {}
 
-    /// Tries up to `tries` foldings, best estimates first. Returns true if a plain folding makes other
-    /// attempts unnecessary.
-    bool try_all(std::size_t tries, Best& best) {
+    /// Tries up to `tries` foldings, best estimates first. Returns true if no other attempts are necessary.
+    bool try_all(std::size_t tries, BestPlacement& best) {
         Extents block;
         list_blocks(block, grid_.slots_per_router, tries);
         std::stable_sort(candidates_.begin(), candidates_.end(),
@@ -76,7 +75,7 @@ class BlockFolding {
             if (candidate.folding.has_nested_digits() && !best.is_done())
                 best.try_slots(list_slots(candidate, grid::Reflection::nested));
         }
-        // If attempts are expensive, the first folding suffices: alternatives rarely beat it.
+        // If attempts are expensive, foldings suffice: alternatives rarely beat them.
         return tries == fewest_tries && !candidates_.empty();
     }
 
@@ -90,7 +89,7 @@ class BlockFolding {
         double estimate;
     };
 
-    /// All blocks of this number of ranks whose extents divide the pattern's extents.
+    /// Adds candidates for all blocks of `ranks` ranks whose extents divide the pattern's extents.
     void list_blocks(Extents& block, std::uint64_t ranks, std::size_t tries) {
         const std::size_t i = block.size();
         if (i == pattern_.axes.size()) {
@@ -126,7 +125,7 @@ class BlockFolding {
         }
     }
 
-    /// Bytes of all messages along an axis between blocks with this extent.
+    /// Bytes of all messages along an axis that leave their block, if blocks have extent `block`.
     [[nodiscard]] double count_bytes_leaving(std::size_t axis, std::uint32_t block) const {
         const PatternAxis& own = pattern_.axes[axis];
         double bytes = 0;
@@ -173,7 +172,8 @@ class BlockFolding {
         return slots;
     }
 
-    /// One rank per router, or all in one router: the computed cost of plain foldings and boxes is exact.
+    /// With one rank per router, or all ranks in one router, the computed costs of plain foldings and of
+    /// boxes are exact.
     [[nodiscard]] bool estimates_are_exact() const {
         return pattern_.uniform && !grid_.has_ports &&
                (grid_.slots_per_router == 1 || grid_.slots_per_router == pattern_.rank_of_cell.size());
@@ -202,7 +202,7 @@ grid::GridPoints list_cell_points(const GridPattern& pattern) {
     return cells;
 }
 
-/// The coordinates of the slots' nodes; slots of the same node keep their order.
+/// The coordinates of the slots' nodes, slot by slot.
 grid::GridPoints list_slot_points(const Machine& machine, const std::vector<Slot>& slots) {
     grid::GridPoints points{machine.grid(), {}};
     for (const Slot slot : slots) {
@@ -212,8 +212,8 @@ grid::GridPoints list_slot_points(const Machine& machine, const std::vector<Slot
     return points;
 }
 
-/// Halves pattern and slots together, with all options if the budget permits.
-void try_halving(const Problem& problem, const GridPattern& pattern, std::size_t tries, Best& best) {
+/// Halves pattern and slots together, in all variants if `tries` permits.
+void try_halving(const Problem& problem, const GridPattern& pattern, std::size_t tries, BestPlacement& best) {
     const bool spare = problem.rank_count() < problem.allocation().slot_count();
     for (const grid::CutChoice cuts : {grid::CutChoice::by_shape, grid::CutChoice::by_cost}) {
         for (const grid::SlotChoice choice : {grid::SlotChoice::by_number, grid::SlotChoice::hilbert}) {
@@ -225,8 +225,9 @@ void try_halving(const Problem& problem, const GridPattern& pattern, std::size_t
     }
 }
 
-/// Matches lines through the rank grid with lines through the slots: good if both have almost the same shape.
-void try_lines(const Problem& problem, const GridPattern& pattern, std::size_t tries, Best& best) {
+/// Matches lines through the rank grid with lines through the slots, which is good if both have almost the
+/// same shape.
+void try_lines(const Problem& problem, const GridPattern& pattern, std::size_t tries, BestPlacement& best) {
     std::vector<Slot> slots(problem.allocation().slots().begin(), problem.allocation().slots().end());
     std::sort(slots.begin(), slots.end());
     const grid::GridPoints cells = list_cell_points(pattern);
@@ -247,7 +248,7 @@ void try_lines(const Problem& problem, const GridPattern& pattern, std::size_t t
     }
 }
 
-/// Uniform all-to-all with no spare slot: all placements are equally good.
+/// Whether all placements are equally good: true for a uniform all-to-all that uses all slots.
 bool is_always_optimal(const Problem& problem, const GridPattern& pattern) {
     return pattern.axes.size() == 1 && pattern.axes[0].kind == AxisKind::clique && pattern.uniform &&
            problem.rank_count() == problem.allocation().slot_count();
@@ -256,7 +257,7 @@ bool is_always_optimal(const Problem& problem, const GridPattern& pattern) {
 }  // namespace
 
 std::optional<StructuredPlacement> place_by_structure(const Problem& problem, Meter& meter) {
-    Best best(problem, meter);
+    BestPlacement best(problem, meter);
     if (const auto hub = find_hub(problem.symmetric())) {
         HubPlacement found = place_hub(problem, *hub);
         best.try_slots(std::move(found.slots));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/place/grid/node_tile.hpp"
+#include "topoloom/place/grid/cell_orders.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -29,7 +29,7 @@ void list_tiles(const Extents& grid, std::uint64_t cores, Extents& tile, std::ve
 }
 
 /// A box of cells: the range [begin, end) on every axis.
-struct Box {
+struct CellBox {
     Extents begin;
     Extents end;
 };
@@ -41,10 +41,10 @@ class CellLister {
         : stride_(row_major_strides(grid)), axes_(std::move(axes)) {
         cells_.reserve(std::size_t{stride_[0]} * grid[0]);
     }
-    void list_forward(const Box& box) { list_cells_from(box, 0, 0); }
+    void list_forward(const CellBox& box) { list_cells_from(box, 0, 0); }
     /// Lists every other layer of the slowest axis backward; `backward` also reverses the order of the
     /// layers.
-    void list_back_and_forth(const Box& box, bool backward) {
+    void list_back_and_forth(const CellBox& box, bool backward) {
         const std::size_t axis = axes_[0];
         for (std::uint32_t i = box.begin[axis]; i < box.end[axis]; ++i) {
             const std::uint32_t layer = backward ? box.begin[axis] + box.end[axis] - 1 - i : i;
@@ -56,7 +56,7 @@ class CellLister {
     [[nodiscard]] std::vector<GridCell> cells() && { return std::move(cells_); }
 
    private:
-    void list_cells_from(const Box& box, std::size_t depth, std::uint32_t cell) {
+    void list_cells_from(const CellBox& box, std::size_t depth, std::uint32_t cell) {
         if (depth == axes_.size()) {
             cells_.push_back(GridCell{cell});
             return;
@@ -80,7 +80,7 @@ std::vector<std::size_t> list_axes(std::size_t count) {
     return axes;
 }
 
-void halve_box(const WeightedGrid& grid, const Extents& stride, Box& box, std::vector<GridCell>& cells) {
+void halve_box(const WeightedGrid& grid, const Extents& stride, CellBox& box, std::vector<GridCell>& cells) {
     std::size_t longest = 0;
     double most = 0;
     for (std::size_t i = 0; i < stride.size(); ++i) {
@@ -109,9 +109,10 @@ void halve_box(const WeightedGrid& grid, const Extents& stride, Box& box, std::v
     box.begin[longest] = begin;
 }
 
-class Bisection {
+class CellBisection {
    public:
-    explicit Bisection(const WeightedGrid& grid) : grid_(grid), stride_(row_major_strides(grid.extents)) {}
+    explicit CellBisection(const WeightedGrid& grid)
+        : grid_(grid), stride_(row_major_strides(grid.extents)) {}
 
     void split(std::span<GridCell> cells, std::span<const std::uint32_t> sizes) const {
         if (sizes.size() < 2 || cells.size() < 2) return;
@@ -129,7 +130,7 @@ class Bisection {
    private:
     struct Cut {
         std::size_t axis = 0;
-        std::size_t groups = 0;  // number of groups on the lower side of the cut
+        std::size_t groups = 0;  // groups on the lower side of the cut
         std::size_t cells = 0;   // in these
     };
 
@@ -137,8 +138,8 @@ class Bisection {
         return cell.value / stride_[axis] % grid_.extents[axis];
     }
 
-    [[nodiscard]] Box find_bounds(std::span<const GridCell> cells) const {
-        Box box{grid_.extents, Extents(stride_.size(), 0)};
+    [[nodiscard]] CellBox find_bounds(std::span<const GridCell> cells) const {
+        CellBox box{grid_.extents, Extents(stride_.size(), 0)};
         for (const GridCell cell : cells) {
             for (std::size_t i = 0; i < stride_.size(); ++i) {
                 const std::uint32_t x = at(cell, i);
@@ -149,9 +150,9 @@ class Bisection {
         return box;
     }
 
-    [[nodiscard]] Cut find_best_cut(const Box& box, std::size_t count,
+    [[nodiscard]] Cut find_best_cut(const CellBox& box, std::size_t count,
                                     std::span<const std::uint32_t> sizes) const {
-        // A plane at a group boundary pays only in the middle half.
+        // Considers only group boundaries in the middle half of the groups, because others do not pay.
         const std::size_t first = std::max<std::size_t>(1, sizes.size() / 4);
         const std::size_t last = sizes.size() - first;
         std::size_t before = 0;
@@ -174,8 +175,8 @@ class Bisection {
         return best;
     }
 
-    /// Bytes across the edge of an incomplete layer.
-    [[nodiscard]] double step_cost(const Box& box, std::size_t axis, double area) const {
+    /// Bytes that cross the step at the end of an incomplete layer.
+    [[nodiscard]] double step_cost(const CellBox& box, std::size_t axis, double area) const {
         for (std::size_t i = 0; i < stride_.size(); ++i) {
             if (i != axis && box.end[i] - box.begin[i] > 1)
                 return grid_.weight[i] * area / (box.end[i] - box.begin[i]);
@@ -201,7 +202,7 @@ std::vector<Extents> node_tiles(const WeightedGrid& grid, std::uint64_t cores) {
 
 std::vector<GridCell> order_by_tiles(const Extents& grid, const Extents& tile) {
     CellLister lister(grid, list_axes(grid.size()));
-    Box box{Extents(grid.size(), 0), tile};
+    CellBox box{Extents(grid.size(), 0), tile};
     for (;;) {
         lister.list_forward(box);
         std::size_t i = grid.size();
@@ -228,7 +229,7 @@ std::vector<GridCell> order_by_strips(const Extents& grid, const std::vector<std
     bool backward = false;
     const Extents stride = row_major_strides(count);
     for (const GridCell strip : std::move(strip_lister).cells()) {
-        Box box{Extents(grid.size(), 0), grid};
+        CellBox box{Extents(grid.size(), 0), grid};
         for (std::size_t i = 0; i < grid.size(); ++i) {
             const std::uint64_t x = strip.value / stride[i] % count[i];
             box.begin[i] = static_cast<std::uint32_t>(x * grid[i] / count[i]);
@@ -242,13 +243,13 @@ std::vector<GridCell> order_by_strips(const Extents& grid, const std::vector<std
 
 std::vector<GridCell> order_by_halving(const WeightedGrid& grid) {
     std::vector<GridCell> cells;
-    Box box{Extents(grid.extents.size(), 0), grid.extents};
+    CellBox box{Extents(grid.extents.size(), 0), grid.extents};
     halve_box(grid, row_major_strides(grid.extents), box, cells);
     return cells;
 }
 
 void bisect_cells(const WeightedGrid& grid, std::span<GridCell> cells, std::span<const std::uint32_t> sizes) {
-    Bisection(grid).split(cells, sizes);
+    CellBisection(grid).split(cells, sizes);
 }
 
 }  // namespace topoloom::grid

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/place/grid/grid_orders.hpp"
+#include "topoloom/place/grid/grid_lines.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -18,7 +18,7 @@ std::vector<std::uint32_t> list_line(const GridPoints& points, std::size_t i) {
     const bool to_and_fro = i % 2 == 1;
     std::vector<std::uint64_t> key(points.size());
     for (std::size_t p = 0; p < points.size(); ++p) {
-        std::uint64_t sum = 0;  // sum of the slower coordinates; odd in every other row
+        std::uint64_t sum = 0;  // sum of the slower coordinates, which is odd in every other row
         for (const std::size_t axis : axes) {
             const std::uint32_t x = points.at[p * points.axes() + axis];
             const std::uint32_t extent = points.extent[axis];

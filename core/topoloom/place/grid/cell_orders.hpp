@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Orders the cells of a grid so that they fill node after node: tiles, strips and halves.
+// Orders the cells of a grid so that consecutive cells fill node after node, in tiles, strips or halves.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,21 @@
 
 namespace topoloom::grid {
 
-/// A grid whose cells are numbered row-major, last axis fastest. `weight`: bytes that two neighbors along an
-/// axis exchange.
+/// A grid whose cells are numbered row-major, last axis fastest. `weight[i]` is the number of bytes that two
+/// neighbors along axis i exchange.
 struct WeightedGrid {
     Extents extents;
     std::vector<double> weight;
 };
 
-/// All tiles of `cores` cells whose extents divide those of the grid, by ascending surface, then in
-/// lexicographic order. With equal weights in 2-D: the search over divisors of Karlsson 2012, alg. 5.11.
+/// All tiles of `cores` cells whose extents divide those of the grid, sorted by surface, then
+/// lexicographically. In 2-D with equal weights, this is the search over divisors of Karlsson 2012, alg.
+/// 5.11.
 /// Throws Error for 0 cores. O(divisors of cores, to the power of axes - 1).
 [[nodiscard]] std::vector<Extents> node_tiles(const WeightedGrid& grid, std::uint64_t cores);
 
-/// Lists the cells tile by tile, row-major between and inside tiles (Karlsson 2012, alg. 5.12). Tile extents
-/// must divide grid extents. O(cells).
+/// Lists the cells tile by tile; both the tiles and the cells inside a tile are in row-major order (Karlsson
+/// 2012, alg. 5.12). Tile extents must divide grid extents. O(cells).
 [[nodiscard]] std::vector<GridCell> order_by_tiles(const Extents& grid, const Extents& tile);
 
 /// Cuts the grid into even strips along every axis except the first of `axes`, and lists each strip layer by
@@ -38,9 +39,9 @@ struct WeightedGrid {
 /// tree, same source). O(cells log cells).
 [[nodiscard]] std::vector<GridCell> order_by_halving(const WeightedGrid& grid);
 
-/// Splits `cells` into groups of these sizes, in order. Bisects the sequence of groups near its middle, by
-/// the plane that cuts the fewest bytes; planes between whole layers are preferred (hyperplane, same source,
-/// for groups of any sizes). O(cells log cells log groups).
+/// Splits `cells` into groups of these sizes, in order. Recursively cuts the sequence of groups near its
+/// middle, at the plane that separates the fewest bytes. Prefers planes between whole layers (hyperplane,
+/// same source, generalized to groups of any size). O(cells log cells log groups).
 void bisect_cells(const WeightedGrid& grid, std::span<GridCell> cells, std::span<const std::uint32_t> sizes);
 
 }  // namespace topoloom::grid
