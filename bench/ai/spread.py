@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from peers.versus import geometric_mean
-from topoloom.allocations.spread.blocks import fill_in_order
-from topoloom.allocations.spread.choose import choose_spread
+from topoloom.allocations.spread.block_layouts import fill_in_order
 from topoloom.allocations.spread.host_mesh import HostMesh, make_host_mesh
+from topoloom.allocations.spread.leaf_group_choice import choose_leaf_groups
 
 
 class Setting(NamedTuple):
@@ -72,7 +72,7 @@ def compare(setting: Setting, weighted: bool, clusters: int, seed: int) -> Sprea
     for _ in range(clusters):
         free = _draw_cluster(random, setting, mesh.hosts)
         start = _read_cpu_seconds()
-        found = choose_spread(mesh, free)
+        found = choose_leaf_groups(mesh, free)
         seconds = max(seconds, _read_cpu_seconds() - start)
         ours = mesh.measure(found.chosen.cost)
         packed.append(mesh.measure(found.packed.cost) / ours)

@@ -11,7 +11,7 @@ from topoloom._core import AxisOrder
 
 import topoloom
 from topoloom.frameworks import MegatronJob, make_megatron_job
-from topoloom.frameworks.models import MODELS, count_traffic
+from topoloom.frameworks.transformer_traffic import MODELS, count_traffic
 from topoloom.graphs import LayoutOrders, MeshOrders
 from topoloom.graphs.axes import parse_mesh
 from topoloom.tasks import map_axes

@@ -18,7 +18,7 @@ import tempfile
 from pathlib import Path
 
 from timings import timings
-from topoloom.preload.record.build import build_recorder
+from topoloom.preload.record.recorder_library import build_recorder
 from topoloom.preload.shim import add_preload, find_compiler, find_launcher
 from topoloom.preload.world import build_world_library
 

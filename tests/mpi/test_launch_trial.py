@@ -54,7 +54,7 @@ def test_a_waiting_trial_is_reported(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(trial_run, "_SECONDS_TO_WARNING", 0)
-    assert trial_run.check_launch(Launch(["sleep", "0.5"])) is None
+    assert trial_run.run_trial_program(Launch(["sleep", "0.5"])) is None
     [line] = caplog.messages
     assert line.startswith("topoloom: sleep has not finished a no-op job")
 
@@ -71,9 +71,9 @@ def test_hosts_are_checked_for_files_unless_all_ranks_start_here(
     command = ["mpirun.openmpi", *options, "-n", "1", "true"]
     if elsewhere:
         with pytest.raises(Error, match=f"lacks {missing}"):
-            trial_run.check_hosts(command, [missing])
+            trial_run.check_files_on_hosts(command, [missing])
     else:
-        trial_run.check_hosts(command, [missing])
+        trial_run.check_files_on_hosts(command, [missing])
 
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
@@ -106,6 +106,6 @@ def test_a_host_with_another_name_in_its_launcher_is_named(tmp_path: Path) -> No
     launcher.write_text(f"#!/bin/sh\necho '{line}' >&2; exit 1\n")
     launcher.chmod(0o755)
     with pytest.raises(Error) as error:
-        trial_run.check_launch(Launch([str(launcher)]))
+        trial_run.run_trial_program(Launch([str(launcher)]))
     known = f"It knows localhost as {socket.gethostname()}: use this name in --hosts."
     assert str(error.value).endswith(f"{line} {known}")

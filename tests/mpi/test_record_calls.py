@@ -22,7 +22,7 @@ from mpis import (
 )
 
 from topoloom.graphs.profile import Profile
-from topoloom.preload.record.wrappers import write_wrappers
+from topoloom.preload.record.wrappers import generate_wrappers
 
 #: Most tests read the same recording per MPI.
 pytestmark = [pytest.mark.every_mpi, pytest.mark.xdist_group("record_calls")]
@@ -215,5 +215,5 @@ def test_every_call_with_a_send_buffer_has_a_wrapper(mpi: Mpi) -> None:
     }
     assert len(sending) > 50
     table = (PROGRAMS.parents[2] / "mpi" / "record" / "calls.txt").read_text()
-    wrapped = re.findall(r"\bint MPI_(\w+)\(", write_wrappers(table, header))
+    wrapped = re.findall(r"\bint MPI_(\w+)\(", generate_wrappers(table, header))
     assert sending - set(wrapped) == set()

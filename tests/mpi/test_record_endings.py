@@ -19,7 +19,7 @@ from several_hosts import SeveralHosts
 from topoloom import Error
 from topoloom.graphs.profile import Profile, load_profile
 from topoloom.preload.record import NothingRecorded, read_recording, record
-from topoloom.preload.record.build import build_recorder
+from topoloom.preload.record.recorder_library import build_recorder
 from topoloom.preload.shim import add_preload, find_compiler, find_launcher
 
 RING = {(rank, (rank + 1) % 4): (10, 1) for rank in range(4)}

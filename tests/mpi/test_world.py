@@ -31,7 +31,7 @@ from topoloom.launch.host_placement import HostPlacement, host_placement
 from topoloom.launch.launcher import Launch
 from topoloom.nodes.node_parts import NodeParts
 from topoloom.preload.verify import VerifyAgent
-from topoloom.preload.world.wrappers import write_wrappers
+from topoloom.preload.world.wrappers import generate_wrappers
 
 HERE = socket.gethostname()
 #: launcher options that prefix lines with the rank
@@ -245,7 +245,7 @@ int PMPI_Abort(MPI_Comm comm, int code);
 
 
 def test_each_call_with_a_communicator_is_wrapped_under_both_names() -> None:
-    made = write_wrappers(HEADER)
+    made = generate_wrappers(HEADER)
     names = re.findall(r"SHIM_EXPORT int (\w+)\(", made)
     both = ["Send", "Intercomm_create"]
     assert names == [f"{p}_{call}" for call in both for p in ("MPI", "PMPI")]

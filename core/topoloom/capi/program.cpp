@@ -18,7 +18,7 @@ namespace {
 
 static_assert(TOPOLOOM_EXSCAN == static_cast<int>(Operation::exscan));
 static_assert(TOPOLOOM_ALL_TO_ALL == static_cast<int>(Operation::all_to_all));
-static_assert(TOPOLOOM_SCRATCH == static_cast<int>(Memory::scratch));
+static_assert(TOPOLOOM_SCRATCH == static_cast<int>(ProgramBuffer::scratch));
 
 /// Whether a C struct has the same layout as a struct of the core.
 template <class Ours, class Theirs>

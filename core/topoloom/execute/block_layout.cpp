@@ -67,30 +67,30 @@ std::int64_t BlockLayout::units(std::uint64_t block) const {
 }
 
 Location BlockLayout::location_in_input(std::uint64_t index) const {
-    return {Memory::input, input_.empty() ? offset_before(index) : input_.offsets[index]};
+    return {ProgramBuffer::input, input_.empty() ? offset_before(index) : input_.offsets[index]};
 }
 
 Location BlockLayout::location_in_output(std::uint64_t index) const {
-    return {Memory::output, output_.empty() ? offset_before(index) : output_.offsets[index]};
+    return {ProgramBuffer::output, output_.empty() ? offset_before(index) : output_.offsets[index]};
 }
 
 std::optional<Location> BlockLayout::initial_location(std::uint64_t block) const {
     const Operation operation = collective_.operation();
     if (!collective_.has_initially(rank_, block)) return std::nullopt;
-    if (operation == broadcast) return Location{Memory::output, offset_before(block)};
+    if (operation == broadcast) return Location{ProgramBuffer::output, offset_before(block)};
     if (is_in_one_vector(operation))
-        return Location{in_place_ ? Memory::output : Memory::input, offset_before(block)};
+        return Location{in_place_ ? ProgramBuffer::output : ProgramBuffer::input, offset_before(block)};
     if (operation == scatter || operation == reduce_scatter) return location_in_input(block);
     if (collective_.is_personalized()) return location_in_input(block % collective_.ranks());
-    return in_place_ ? location_in_output(block) : Location{Memory::input, 0};
+    return in_place_ ? location_in_output(block) : Location{ProgramBuffer::input, 0};
 }
 
 std::optional<Location> BlockLayout::final_location(std::uint64_t block) const {
     const Operation operation = collective_.operation();
     if (!has_result_ || !collective_.has_finally(rank_, block)) return std::nullopt;
-    if (is_in_one_vector(operation)) return Location{Memory::output, offset_before(block)};
+    if (is_in_one_vector(operation)) return Location{ProgramBuffer::output, offset_before(block)};
     if (operation == scatter && in_place_) return initial_location(block);
-    if (operation == scatter || operation == reduce_scatter) return Location{Memory::output, 0};
+    if (operation == scatter || operation == reduce_scatter) return Location{ProgramBuffer::output, 0};
     return location_in_output(collective_.is_personalized() ? block / collective_.ranks() : block);
 }
 

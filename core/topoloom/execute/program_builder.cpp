@@ -25,7 +25,7 @@ void append_operation(std::vector<LocalOperation>& list, const LocalOperation& w
 }
 
 template <class T>
-Slice append_slice(std::vector<T>& all, std::vector<T>& list) {
+IndexRange append_slice(std::vector<T>& all, std::vector<T>& list) {
     const auto begin = static_cast<std::uint32_t>(all.size());
     all.insert(all.end(), list.begin(), list.end());
     list.clear();
@@ -45,7 +45,7 @@ ProgramBuilder::ProgramBuilder(const BlockLayout& layout, bool in_rank_order)
     // lower ranks among them.
     const bool with_own = layout.collective().operation() == Operation::scan;
     const Location share = *layout.initial_location(0);
-    const Location prefix{Memory::output, 0};
+    const Location prefix{ProgramBuffer::output, 0};
     BlockState total{share};
     if (share == prefix) {
         total.area = scratch_.allocate(layout.units(0));
@@ -166,7 +166,7 @@ Location ProgramBuilder::receive_location(const ReceivedMessage& message, Scratc
 bool ProgramBuilder::is_final_location_free(const ReceivedMessage& message) {
     if (message.transfer != Transfer::combine) return true;
     return !is_from_below(message.from) && std::ranges::all_of(message.blocks, [&](std::uint64_t block) {
-        return layout_.units(block) == 0 || state_of(block).at.memory == Memory::input;
+        return layout_.units(block) == 0 || state_of(block).at.memory == ProgramBuffer::input;
     });
 }
 
@@ -189,7 +189,7 @@ void ProgramBuilder::reduce_shares(const ReceivedMessage& message) {
     for (const std::uint64_t block : message.blocks) {
         const std::int64_t units = layout_.units(block);
         if (units == 0) continue;
-        const bool own_is_input = state_of(block).at.memory == Memory::input;
+        const bool own_is_input = state_of(block).at.memory == ProgramBuffer::input;
         const bool own_is_left = !is_from_below(message.from);
         if (own_is_left && (own_is_input || in_rank_order_)) {
             append_operation(after_, {true, state_of(block).at, at, units});
@@ -226,10 +226,10 @@ void ProgramBuilder::reduce_prefix(const ReceivedMessage& message, bool needs_to
         append_operation(after_, {true, state_of(0).at, at, units});
         return set_location(0, {at, area});
     }
-    append_operation(after_, {has_prefix_, at, {Memory::output, 0}, units});
+    append_operation(after_, {has_prefix_, at, {ProgramBuffer::output, 0}, units});
     has_prefix_ = true;
     if (!needs_total) return;
-    if (state_of(0).at.memory == Memory::input) {
+    if (state_of(0).at.memory == ProgramBuffer::input) {
         const Scratch::Area sum = scratch_.allocate(units);
         append_operation(after_, {false, state_of(0).at, scratch_.location(sum), units});
         set_location(0, {scratch_.location(sum), sum});

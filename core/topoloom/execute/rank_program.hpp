@@ -11,11 +11,11 @@
 namespace topoloom {
 
 /// The buffers of a program.
-enum class Memory : std::uint8_t { input, output, scratch };
+enum class ProgramBuffer : std::uint8_t { input, output, scratch };
 
 /// A location in a buffer. Offsets and lengths are in units: elements for reductions, else bytes.
 struct Location {
-    Memory memory = Memory::input;
+    ProgramBuffer memory = ProgramBuffer::input;
     std::int64_t offset = 0;
 
     [[nodiscard]] Location after(std::int64_t units) const { return {memory, offset + units}; }
@@ -37,7 +37,7 @@ struct BufferMessage {
 };
 
 /// A range [begin, end) of an array.
-struct Slice {
+struct IndexRange {
     std::uint32_t begin = 0, end = 0;
 
     [[nodiscard]] std::uint32_t size() const { return end - begin; }
@@ -46,7 +46,7 @@ struct Slice {
 /// One round: performs the copies `before`; starts all messages; performs the copies `meanwhile`, which do
 /// not touch message buffers; waits for all messages; performs the operations `after`.
 struct ProgramRound {
-    Slice before, receives, sends, meanwhile, after;
+    IndexRange before, receives, sends, meanwhile, after;
 };
 
 /// What one rank does in a schedule; see compile(). The input is never written. Messages between two ranks
@@ -57,10 +57,10 @@ struct RankProgram {
     std::vector<BufferMessage> messages;
     std::int64_t scratch_units = 0;
 
-    [[nodiscard]] std::span<const LocalOperation> operations_of(Slice slice) const {
+    [[nodiscard]] std::span<const LocalOperation> operations_of(IndexRange slice) const {
         return {operations.data() + slice.begin, slice.size()};
     }
-    [[nodiscard]] std::span<const BufferMessage> messages_of(Slice slice) const {
+    [[nodiscard]] std::span<const BufferMessage> messages_of(IndexRange slice) const {
         return {messages.data() + slice.begin, slice.size()};
     }
 };

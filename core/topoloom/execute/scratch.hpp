@@ -19,7 +19,7 @@ class Scratch {
 
     /// Allocates an area. The next free_released() frees the area unless retain() was called.
     Area allocate(std::int64_t units);
-    [[nodiscard]] Location location(Area area) const { return {Memory::scratch, areas_[area].offset}; }
+    [[nodiscard]] Location location(Area area) const { return {ProgramBuffer::scratch, areas_[area].offset}; }
     void retain(Area area) { ++areas_[area].holders; }
     void release(Area area) { --areas_[area].holders; }
     void free_released();

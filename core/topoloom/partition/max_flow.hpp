@@ -17,7 +17,7 @@ class FlowNetwork {
     void reset(std::uint32_t vertices);
     /// Adds to v's terminal cost: its cost on the sink side minus its cost on the source side, which may be
     /// negative.
-    void add_terminal(Vertex v, std::int64_t weight) { terminal_[v.value] += weight; }
+    void add_terminal_cost(Vertex v, std::int64_t weight) { terminal_[v.value] += weight; }
     /// Adds an undirected edge of weight > 0.
     void add_edge(Vertex u, Vertex v, std::int64_t weight) { edges_.push_back({u, v, weight}); }
 

@@ -31,7 +31,7 @@ import numpy as np
 
 from topoloom._core import Allocation, Error, Machine
 from topoloom.nodes.host_text import drop_vacant, is_vacant
-from topoloom.nodes.hosts import host_count, nodes_of_hosts
+from topoloom.nodes.hosts import host_count, list_nodes_of_hosts
 from topoloom.support.files import exists, prefix_errors, read_text, write_text
 from topoloom.support.hostlist import compress_hostlist, expand_hostlist
 from topoloom.support.plain_text import check_characters, is_number, shorten
@@ -267,7 +267,7 @@ def _parse_host_line(nodes: _NodeLookup, line: str) -> Iterator[tuple[int, str |
         for item in line.split():
             for host in expand_hostlist(item):
                 number = _find_host_number(nodes, host)
-                for node in nodes_of_hosts(nodes.machine, [number]).tolist():
+                for node in list_nodes_of_hosts(nodes.machine, [number]).tolist():
                     yield node, host
 
 

@@ -9,7 +9,7 @@ from topoloom._core import Allocation, Error, Machine
 from topoloom.allocations.allocation_file import AllocatedHosts
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.nodes.host_slots import HostSlots
-from topoloom.nodes.host_text import vacant_nodes
+from topoloom.nodes.host_text import list_vacant_nodes
 
 
 def described_allocation(
@@ -56,7 +56,7 @@ def _allocate_all_nodes(machine: Machine, hosts: tuple[str, ...]) -> AllocatedHo
     whole = Allocation.whole(machine)
     if not hosts:
         return AllocatedHosts(whole)
-    vacant = vacant_nodes(hosts)
+    vacant = list_vacant_nodes(hosts)
     nodes = [node for node in whole.nodes.tolist() if node not in vacant]
     if not nodes:
         raise Error(f"allocation: no node of {machine.name} has a host")

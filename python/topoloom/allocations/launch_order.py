@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from topoloom._core import Allocation, Error
 from topoloom.nodes.host_slots import HostSlots
-from topoloom.nodes.hosts import host_count, hosts_in_order, slots_per_host
+from topoloom.nodes.hosts import host_count, list_hosts_of_nodes, slots_per_host
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.support.units import counted, format_bytes, format_exact_bytes
 
@@ -258,7 +258,7 @@ class _AllocatedSlots:
         self, allocation: Allocation, slots_per_rank: int, node: NodeParts = NO_PARTS
     ) -> None:
         machine = allocation.machine
-        hosts = hosts_in_order(machine, allocation.nodes)
+        hosts = list_hosts_of_nodes(machine, allocation.nodes)
         position = np.full(host_count(machine), -1, np.int64)
         position[hosts] = np.arange(len(hosts))
         owner = position[allocation.slots.astype(np.int64) // slots_per_host(machine)]

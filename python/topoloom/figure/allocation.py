@@ -17,7 +17,7 @@ from topoloom._core import Allocation, Machine
 from topoloom.figure.page import open_page
 from topoloom.figure.style import NEUTRAL
 from topoloom.figure.torus import draw_outline, list_corners, make_projection
-from topoloom.nodes.hosts import format_share
+from topoloom.nodes.hosts import format_allocated_share
 from topoloom.support.units import counted
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def draw_allocation(path: str | Path, allocation: Allocation) -> None:
         else:
             _draw_cells(axes, allocation, colors)
         axes.set_title(
-            f"{format_share(allocation)} of {machine.name.partition(';')[0]}",
+            f"{format_allocated_share(allocation)} of {machine.name.partition(';')[0]}",
             loc="left",
         )
         _draw_legend(axes, np.sort(sizes)[::-1])

@@ -23,7 +23,7 @@ from topoloom.figure.links import (
 from topoloom.figure.matrix import draw_matrix, make_ordered_matrix
 from topoloom.figure.page import open_page
 from topoloom.figure.torus import draw_torus
-from topoloom.nodes.hosts import format_share
+from topoloom.nodes.hosts import format_allocated_share
 from topoloom.placements.measures import measure_title
 from topoloom.support.gain import gain
 from topoloom.support.units import counted
@@ -158,7 +158,7 @@ def _draw_page(
     )
     title = write_headline(judged, seconds, machine)
     figure.suptitle(title, fontsize=14, fontweight="bold", x=0.5)
-    nodes = format_share(allocation)
+    nodes = format_allocated_share(allocation)
     where = (
         f"{counted(graph.rank_count, 'rank')} on {nodes} of "
         f"{machine.name.partition(';')[0]}"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topoloom.figure.links import Array
-from topoloom.machines.topology_forms import drawing_of
+from topoloom.machines.topology_forms import get_drawing
 
 if TYPE_CHECKING:
     from topoloom.figure.network import Network
@@ -25,7 +25,7 @@ MAX_SPRING_VERTICES = 400  # vertices
 
 def place_vertices(topology: dict[str, Any], network: Network) -> Array:
     """Place the vertices with the layout function of the topology."""
-    drawing, count = drawing_of(topology), len(network.nodes)
+    drawing, count = get_drawing(topology), len(network.nodes)
     size = topology.get("size", [])
     if drawing == "groups":
         return _place_groups(size[0], count)

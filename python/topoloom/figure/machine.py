@@ -19,7 +19,7 @@ from topoloom.figure.network import Network, fold_parts, make_network, select_ve
 from topoloom.figure.page import open_page
 from topoloom.figure.parts import GRIDS, Parts, find_parts
 from topoloom.figure.style import TEXT
-from topoloom.machines.topology_forms import drawing_of
+from topoloom.machines.topology_forms import get_drawing
 from topoloom.machines.topology_keys import write_topology
 from topoloom.support.units import format_bandwidth
 
@@ -73,14 +73,14 @@ def draw_machine(
 
 
 def _is_crowded(topology: dict[str, Any], network: Network) -> bool:
-    if drawing_of(topology) in GRIDS:
+    if get_drawing(topology) in GRIDS:
         return len(network.nodes) > MAX_ROUTERS
     return len(network.ends) > MAX_LINES
 
 
 def _hides_inside(topology: dict[str, Any], vertices: int) -> bool:
     """Return whether only the faces of a grid are drawn."""
-    grid = drawing_of(topology) in GRIDS and len(topology["size"]) > 2
+    grid = get_drawing(topology) in GRIDS and len(topology["size"]) > 2
     return grid and vertices > MAX_ROUTERS
 
 
@@ -157,7 +157,7 @@ def _draw_network(
     ends = network.ends[drawn]
     lines, line = _make_lines(topology, coordinates, ends)
     rates = network.bandwidth[drawn][line]
-    crossing = drawing_of(topology) not in GRIDS
+    crossing = get_drawing(topology) not in GRIDS
     strong = crossing & (ends == marked).any(axis=1)[line]
     _draw_lines(axes, lines, rates, ranked, strong, crossing)
     _draw_vertices(
@@ -188,7 +188,7 @@ def _make_lines(
     """Make the lines to draw; also return the link index of each line."""
     straight = coordinates[ends]
     number = np.arange(len(ends))
-    drawing = drawing_of(topology)
+    drawing = get_drawing(topology)
     if drawing == "joined_axes":
         return list(_bend_lines(straight)), number
     size = topology.get("size", [])

@@ -11,7 +11,7 @@ import numpy as np
 
 from topoloom._core import Wiring
 from topoloom.figure.links import Array
-from topoloom.machines.topology_forms import drawing_of
+from topoloom.machines.topology_forms import get_drawing
 
 if TYPE_CHECKING:
     from topoloom._core import Machine
@@ -56,7 +56,7 @@ def make_network(machine: Machine, topology: dict[str, Any]) -> Network:
         links, wiring.bandwidth[between], np.ones(len(links))
     )
     height = _count_heights(nodes, links)
-    if drawing_of(topology) == "gpu_domains":  # NVLink switches below GPUs
+    if get_drawing(topology) == "gpu_domains":  # NVLink switches below GPUs
         gpus, domains, units = topology["levels"]
         first = gpus * domains * units
         height[first : first + domains * units] = -1
@@ -72,7 +72,7 @@ def find_routers(machine: Machine, vertices: int, topology: dict[str, Any]) -> A
     if not machine.host_hops:
         return np.arange(vertices)
     routers = vertices - machine.node_count
-    has_spines = drawing_of(topology) == "leaf_spine_groups"
+    has_spines = get_drawing(topology) == "leaf_spine_groups"
     with_nodes = math.prod(topology["size"][:2]) if has_spines else routers
     on_each = machine.node_count // with_nodes
     return np.concatenate(

@@ -16,7 +16,7 @@ import numpy as np
 from topoloom.figure.layout import number_leaf_spine_groups
 from topoloom.figure.links import Array
 from topoloom.figure.network import Network
-from topoloom.machines.topology_forms import drawing_of
+from topoloom.machines.topology_forms import get_drawing
 
 #: kinds of drawings that show only the faces of large grids
 GRIDS = ("grid", "rings")
@@ -45,7 +45,7 @@ def find_parts(topology: dict[str, Any], network: Network) -> Parts | None:
 
 
 def _divide_into_parts(topology: dict[str, Any], network: Network) -> Parts | None:
-    drawing, size = drawing_of(topology), topology.get("size", [])
+    drawing, size = get_drawing(topology), topology.get("size", [])
     vertex = np.arange(len(network.nodes))
     if drawing == "leaf_spine_groups":
         part = number_leaf_spine_groups(size)

@@ -15,8 +15,8 @@ from topoloom._core import Error
 from topoloom.nodes.host_slots import HostSlots
 from topoloom.nodes.hosts import (
     host_count,
-    hosts_in_order,
     list_host_names,
+    list_hosts_of_nodes,
     slots_per_host,
 )
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts, package_count
@@ -232,7 +232,7 @@ def host_placement(
         If a name is missing, repeated or malformed, a slot is not allocated, or no
         CPUs are known to bind to.
     """
-    numbers = hosts_in_order(machine, nodes)
+    numbers = list_hosts_of_nodes(machine, nodes)
     if hosts is None:
         names = [f"n{number}" for number in numbers.tolist()]
     else:

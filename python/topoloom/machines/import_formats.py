@@ -63,7 +63,7 @@ IMPORTERS: tuple[Importer, ...] = (
     Importer(
         "slurm-conf",
         "Slurm's topology.conf, or what scontrol show topology prints",
-        "topoloom.importers.slurm.conf",
+        "topoloom.importers.slurm.topology_conf",
         "read_slurm_conf",
         r"(?i)(?:switch|block|ring)name|aggregatedblock|blocksizes",
         "recognizes_slurm_conf",
@@ -71,21 +71,21 @@ IMPORTERS: tuple[Importer, ...] = (
     Importer(
         "slurm-nodes",
         "the NodeName lines of Slurm's slurm.conf: cores and GPUs of its nodes",
-        "topoloom.importers.slurm.node_lines",
+        "topoloom.importers.slurm.slurm_conf_nodes",
         "read_slurm_nodes",
         r"(?im)^[ \t]*nodename[ \t]*=",
     ),
     Importer(
         "slurm-yaml",
         "Slurm's topology.yaml",
-        "topoloom.importers.slurm.yaml",
+        "topoloom.importers.slurm.topology_yaml",
         "read_slurm_yaml",
         r"(?m)^[ \t]*-[ \t]+[\"']?topology[\"']?[ \t]*:",
     ),
     Importer(
         "slurm-address",
         "lines 'host SLURM_TOPOLOGY_ADDR' of a job's nodes",
-        "topoloom.importers.slurm.address",
+        "topoloom.importers.slurm.topology_address",
         "read_slurm_address",
         r"\A\s*(?:[0-9]+:\s+)?\S+[ \t]+\S+[ \t]*(?:\r?\n|\Z)",
         "recognizes_slurm_address",

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from topoloom.support.plain_text import shorten
-from topoloom.support.resources import find_shipped
+from topoloom.support.resources import find_shipped_folder
 
 #: Name of the machine on which this process runs: its node or batch job.
 DETECT = "detect"
@@ -49,5 +49,7 @@ def zoo_names() -> list[str]:
 
 def map_zoo_files() -> dict[str, Path]:
     """Map the names of the zoo's machines to their files."""
-    files = {path.stem: path for path in find_shipped("machines").glob("*/*.toml")}
+    files = {
+        path.stem: path for path in find_shipped_folder("machines").glob("*/*.toml")
+    }
     return dict(sorted(files.items()))

@@ -17,7 +17,9 @@ from topoloom.support.hostlist import compress_hostlist
 from topoloom.support.number_ranges import expand_ranges
 
 
-def join_nodes(network: MachineDescription, texts: Sequence[str]) -> MachineDescription:
+def replace_nodes_from_files(
+    network: MachineDescription, texts: Sequence[str]
+) -> MachineDescription:
     """Replace the nodes of a machine by nodes from other files.
 
     Each entry of `texts` is ``FILE`` or ``HOSTS=FILE``, where FILE is a machine with

@@ -46,7 +46,7 @@ def topology_forms() -> list[SectionForm]:
     return [form for name, form in section_forms().items() if name[0] != "+"]
 
 
-def drawing_of(topology: dict[str, Any]) -> str:
+def get_drawing(topology: dict[str, Any]) -> str:
     """Return the arrangement of vertices in pictures of a ``[topology]`` table."""
     drawing: str = topology.get("drawing") or section_forms()[topology["kind"]].drawing
     return drawing

@@ -9,7 +9,7 @@ from topoloom._core import Error
 from topoloom.model.model_toml import ModelFile, read_model_toml
 from topoloom.support.files import exists
 from topoloom.support.name_lookup import suggest
-from topoloom.support.resources import find_shipped
+from topoloom.support.resources import find_shipped_folder
 
 
 def load_model(text: str | Path) -> ModelFile:
@@ -45,5 +45,5 @@ def model_names() -> list[str]:
 
 
 def _list_model_files() -> dict[str, Path]:
-    files = {path.stem: path for path in find_shipped("models").glob("*.toml")}
+    files = {path.stem: path for path in find_shipped_folder("models").glob("*.toml")}
     return dict(sorted(files.items()))

@@ -25,7 +25,7 @@ def format_vacant_name(node: int) -> str:
     return f"{_VACANT}{node}"
 
 
-def vacant_nodes(hosts: Iterable[str]) -> set[int]:
+def list_vacant_nodes(hosts: Iterable[str]) -> set[int]:
     """Return the ids of vacant nodes."""
     return {node for node, host in enumerate(hosts) if is_vacant(host)}
 

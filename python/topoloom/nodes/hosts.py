@@ -29,14 +29,18 @@ def slots_per_host(machine: Machine) -> int:
     return machine.slots_per_node * machine.nodes_per_host
 
 
-def hosts_in_order(machine: Machine, nodes: Sequence[int] | npt.NDArray[Any]) -> Ids:
+def list_hosts_of_nodes(
+    machine: Machine, nodes: Sequence[int] | npt.NDArray[Any]
+) -> Ids:
     """List the hosts of these nodes, in the order of their first nodes."""
     numbers = np.asarray(nodes, dtype=np.int64) // machine.nodes_per_host
     _, first = np.unique(numbers, return_index=True)
     return numbers[np.sort(first)]
 
 
-def nodes_of_hosts(machine: Machine, hosts: Sequence[int] | npt.NDArray[Any]) -> Ids:
+def list_nodes_of_hosts(
+    machine: Machine, hosts: Sequence[int] | npt.NDArray[Any]
+) -> Ids:
     """List the nodes of these hosts, host by host."""
     each = machine.nodes_per_host
     first = np.asarray(hosts, dtype=np.int64) * each
@@ -51,21 +55,21 @@ def format_host_count(machine: Machine, nodes: int, hosts: int | None = None) ->
     return counted(-(-nodes // each) if hosts is None else hosts, "host")
 
 
-def format_share(allocation: Allocation) -> str:
+def format_allocated_share(allocation: Allocation) -> str:
     """Format ``4 of 16 nodes``, or ``2 of 8 hosts`` in a rail network."""
     machine = allocation.machine
     if machine.nodes_per_host == 1:
         return f"{len(allocation.nodes):,} of {machine.node_count:,} nodes"
-    hosts = len(hosts_in_order(machine, allocation.nodes))
+    hosts = len(list_hosts_of_nodes(machine, allocation.nodes))
     return f"{hosts:,} of {counted(host_count(machine), 'host')}"
 
 
-def names_by_node(
+def list_node_names(
     machine: Machine, nodes: Sequence[int] | npt.NDArray[Any], names: Sequence[str]
 ) -> tuple[str, ...]:
     """Return the host name of each node.
 
-    `names` has one name per host, in the order of `hosts_in_order`, or one per node.
+    `names` has one name per host, in the order of `list_hosts_of_nodes`, or one per node.
     Raises `topoloom.Error` for a wrong number of names, and if nodes of one host have
     different names.
     """
@@ -75,7 +79,7 @@ def names_by_node(
 def list_host_names(
     machine: Machine, nodes: Sequence[int] | npt.NDArray[Any], names: Sequence[str]
 ) -> list[str]:
-    """Return the name of each host; see `names_by_node` for `names`."""
+    """Return the name of each host; see `list_node_names` for `names`."""
     return _assign_host_names(machine, nodes, names)[0]
 
 
@@ -91,7 +95,7 @@ def _assign_host_names(
             )
         return list(names), list(names)
     numbers = (np.asarray(nodes, np.int64) // machine.nodes_per_host).tolist()
-    hosts = hosts_in_order(machine, nodes).tolist()
+    hosts = list_hosts_of_nodes(machine, nodes).tolist()
     if len(names) == len(hosts):
         name_of = dict(zip(hosts, names, strict=True))
     elif len(names) == len(nodes):
@@ -112,7 +116,7 @@ def _assign_host_names(
     return [name_of[host] for host in hosts], [name_of[host] for host in numbers]
 
 
-def host_machine(machine: Machine) -> Machine:
+def make_host_machine(machine: Machine) -> Machine:
     """Convert a rail network to a machine whose nodes are hosts; keep other machines.
 
     A host is down if one of its nodes is down.
@@ -128,11 +132,11 @@ def host_machine(machine: Machine) -> Machine:
     return Machine(text + (f"+down:{','.join(map(str, down))}" if down else ""))
 
 
-def fully_allocated_hosts(free: Allocation) -> Ids:
+def list_fully_allocated_hosts(free: Allocation) -> Ids:
     """List the hosts whose slots are all in the allocation, in allocation order."""
     machine = free.machine
     slots = np.asarray(free.slots, np.int64) // slots_per_host(machine)
     counts = np.bincount(slots, minlength=host_count(machine))
-    hosts = hosts_in_order(machine, free.nodes)
+    hosts = list_hosts_of_nodes(machine, free.nodes)
     whole: Ids = hosts[counts[hosts] == slots_per_host(machine)]
     return whole

@@ -131,7 +131,7 @@ class PlacementFile:
     def _repr_html_(self) -> str:
         """Make HTML of the measures and the origin, for notebooks."""
         from topoloom.machines.machine_facts import machine_name
-        from topoloom.nodes.hosts import format_share
+        from topoloom.nodes.hosts import format_allocated_share
         from topoloom.support.html_fragment import html_fragment, make_html_table
 
         origin = {
@@ -143,7 +143,7 @@ class PlacementFile:
         }
         title = (
             f"{len(self.placement.slots):,} ranks on "
-            f"{format_share(self.allocation)} of "
+            f"{format_allocated_share(self.allocation)} of "
             f"{machine_name(self.machine, self.node)}"
         )
         known = {name: text for name, text in origin.items() if text}

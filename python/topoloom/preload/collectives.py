@@ -17,7 +17,7 @@ from topoloom._core import (
 )
 from topoloom.preload.shim import build_program, build_shim
 from topoloom.support.files import check_writable, prefix_errors, read_text
-from topoloom.support.resources import find_shipped, require_core_library
+from topoloom.support.resources import find_shipped_folder, require_core_library
 
 #: Options whose value is a file; mpi/collective/settings.c has the same list.
 _FILES = {
@@ -70,7 +70,7 @@ def build_timing_program(compiler: Path) -> Path:
 
 
 def _list_core_headers() -> list[Path]:
-    capi = find_shipped("core/topoloom/capi")
+    capi = find_shipped_folder("core/topoloom/capi")
     return [capi / name for name in ("topoloom.h", "topoloom_schedules.h")]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from topoloom._core import Error
 from topoloom.allocations.allocation_file import AllocatedHosts
 from topoloom.preload.shim import build_library, build_shim
-from topoloom.support.resources import find_shipped, require_core_library
+from topoloom.support.resources import find_shipped_folder, require_core_library
 
 
 def build_reorder_library(compiler: Path) -> Path:
@@ -19,7 +19,7 @@ def build_reorder_library(compiler: Path) -> Path:
     Raises `topoloom.Error` if the compiler fails, or this installation has no
     libtopoloom.
     """
-    header = find_shipped("core/topoloom/capi") / "topoloom.h"
+    header = find_shipped_folder("core/topoloom/capi") / "topoloom.h"
     return build_shim(
         "reorder",
         compiler,
@@ -35,7 +35,7 @@ def build_balance_library(compiler: Path) -> Path:
     Raises `topoloom.Error` if the compiler fails, or this installation has no
     libtopoloom.
     """
-    capi = find_shipped("core/topoloom/capi")
+    capi = find_shipped_folder("core/topoloom/capi")
     return build_library(
         "balance",
         compiler,

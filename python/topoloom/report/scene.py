@@ -19,7 +19,7 @@ from topoloom._core import MachineText
 from topoloom.figure.layout import place_on_circle, place_vertices
 from topoloom.figure.network import Network, make_network
 from topoloom.figure.parts import GRIDS
-from topoloom.machines.topology_forms import drawing_of
+from topoloom.machines.topology_forms import get_drawing
 from topoloom.machines.topology_keys import write_topology
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def make_scene(machine: Machine) -> Scene:
     network = make_network(machine, topology)
     steps = np.zeros((0, 3))
     shape = [int(extent) for extent in machine.shape]
-    drawing = drawing_of(topology)
+    drawing = get_drawing(topology)
     if drawing in GRIDS and not _is_ring(machine, shape):
         steps = _compute_steps(shape)
         coordinates = np.indices(shape).reshape(len(shape), -1).T @ steps

@@ -11,7 +11,7 @@ import numpy as np
 from topoloom.figure.judgement import write_headline
 from topoloom.figure.links import LoadUnit, choose_load_unit
 from topoloom.machines.machine_facts import machine_name
-from topoloom.nodes.hosts import format_share
+from topoloom.nodes.hosts import format_allocated_share
 from topoloom.placements.measures import MEASURES, format_measure, measure_title
 from topoloom.report.histogram import Histogram, make_histogram
 from topoloom.support.gain import gain
@@ -67,7 +67,7 @@ def collect_facts(report: Report) -> dict[str, Any]:
         "title": write_title(before, after),
         "problem": (
             f"{counted(report.graph.rank_count, 'rank')} on "
-            f"{format_share(report.allocation)} of "
+            f"{format_allocated_share(report.allocation)} of "
             f"{machine_name(machine, report.node)}"
         ),
         "views": [view.name for view in report.views],

@@ -45,7 +45,7 @@ from topoloom.schedules.choose import (
     RankSlots as RankSlots,
     rank_schedules as rank_schedules,
 )
-from topoloom.schedules.costs import load_costs as load_costs
+from topoloom.schedules.cost_matrix import load_costs as load_costs
 from topoloom.schedules.decisions import (
     Decision as Decision,
     find_decisions as find_decisions,

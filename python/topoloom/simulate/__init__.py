@@ -92,9 +92,9 @@ def bind_switch(
             raise Error(f"{name} does not simulate switches, such as '{switch}'")
         return simulate
     from topoloom.simulate import switches
-    from topoloom.simulate.switch_toml import find_switch
+    from topoloom.simulate.switch_toml import load_given_or_machine_switch
 
-    switch_model = find_switch(switch, machine)
+    switch_model = load_given_or_machine_switch(switch, machine)
     if operations is None:
         return partial(switches.simulate, switch=switch_model)
 

@@ -32,7 +32,7 @@ from typing import Any
 from topoloom._core import Error, SwitchSettings
 from topoloom.support.files import exists
 from topoloom.support.name_lookup import suggest
-from topoloom.support.resources import find_shipped
+from topoloom.support.resources import find_shipped_folder
 from topoloom.support.toml_document import HEADER_KEYS, check_header, read_toml
 from topoloom.support.toml_values import (
     check_keys,
@@ -169,7 +169,9 @@ def load_machine_switch(machine: str | None) -> SwitchModel | None:
     return load_switch(path)
 
 
-def find_switch(switch: str | None, machine: str | None) -> SwitchModel | None:
+def load_given_or_machine_switch(
+    switch: str | None, machine: str | None
+) -> SwitchModel | None:
     """Load a switch model by name or file; if None, from the machine's file."""
     return load_machine_switch(machine) if switch is None else load_switch(switch)
 
@@ -224,5 +226,5 @@ def parse_switch(table: dict[str, Any]) -> SwitchModel:
 
 
 def _list_switch_files() -> dict[str, Path]:
-    folder = find_shipped("models") / "switches"
+    folder = find_shipped_folder("models") / "switches"
     return {path.stem: path for path in sorted(folder.glob("*.toml"))}

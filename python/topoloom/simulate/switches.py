@@ -182,12 +182,12 @@ def _simulate_jobs(
 def _make_wiring(
     machine: Machine, switch: SwitchModel | None
 ) -> tuple[SwitchModel, SwitchWiring]:
-    check_links(machine)
+    require_links_with_bandwidths(machine)
     switch = switch or SwitchModel()
     return switch, SwitchWiring(machine, switch.routing)
 
 
-def check_links(machine: Machine) -> None:
+def require_links_with_bandwidths(machine: Machine) -> None:
     """Raise `topoloom.Error` if the machine has no links or no bandwidths."""
     if not machine.link_count:
         raise Error(f"{machine.name} has no links, so there are no packets to simulate")

@@ -8,7 +8,7 @@ from pathlib import Path
 from topoloom import _core
 
 
-def core_library() -> Path:
+def get_core_library_path() -> Path:
     """Return the path of libtopoloom, next to the compiled module."""
     assert _core.__file__ is not None
     return Path(_core.__file__).with_name("libtopoloom.so")
@@ -19,13 +19,13 @@ def require_core_library() -> Path:
 
     Raises `topoloom.Error` if the installation has no libtopoloom.
     """
-    library = core_library()
+    library = get_core_library_path()
     if not library.exists():
         raise _core.Error(f"this installation of topoloom lacks {library}")
     return library
 
 
-def find_shipped(name: str) -> Path:
+def find_shipped_folder(name: str) -> Path:
     """Find a shipped directory such as ``machines`` or ``mpi/record``.
 
     Wheels have these directories in ``topoloom/data``; source trees and editable

@@ -14,7 +14,7 @@ import numpy as np
 
 from topoloom._core import Allocation, AxisOrder, CommGraph, Error
 from topoloom.frameworks.job import Job
-from topoloom.frameworks.models import TrainingStep, parse_step
+from topoloom.frameworks.transformer_traffic import TrainingStep, parse_step
 from topoloom.graphs.axes import (
     MeshOrders,
     Traffic,

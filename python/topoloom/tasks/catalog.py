@@ -96,11 +96,11 @@ def list_models() -> list[dict[str, Any]]:
 def list_switches() -> list[dict[str, Any]]:
     """List the included switches."""
     from topoloom.simulate.switch_toml import switch_names
-    from topoloom.support.resources import find_shipped
+    from topoloom.support.resources import find_shipped_folder
     from topoloom.support.toml_document import read_toml
 
     keys = ("summary", "source", "date")
-    folder = find_shipped("models") / "switches"
+    folder = find_shipped_folder("models") / "switches"
     files = {name: read_toml(folder / f"{name}.toml") for name in switch_names()}
     return [
         {"name": name, "title": file["name"], **{key: file[key] for key in keys}}

@@ -94,7 +94,7 @@ def find_slots(
         If host names are missing, or their number does not match.
     """
     from topoloom._core import Error
-    from topoloom.nodes.hosts import hosts_in_order
+    from topoloom.nodes.hosts import list_hosts_of_nodes
     from topoloom.support.hostlist import expand_hostlist
     from topoloom.tasks.problem import load_nodes
 
@@ -103,7 +103,7 @@ def find_slots(
     if names is None:
         names = read.list_hosts()
     if names is None:
-        unnamed = hosts_in_order(given.allocation.machine, given.allocation.nodes)
+        unnamed = list_hosts_of_nodes(given.allocation.machine, given.allocation.nodes)
         raise Error(
             f"the names of the {counted(len(unnamed), 'host')} are not known; "
             "give them with --hosts, or an --allocation that names hosts"
@@ -118,10 +118,14 @@ def set_host_names(given: AllocatedHosts, names: Sequence[str]) -> AllocatedHost
     """Return the allocation with these host names."""
     from topoloom._core import Error
     from topoloom.allocations.allocation_file import AllocatedHosts
-    from topoloom.nodes.hosts import format_host_count, hosts_in_order, names_by_node
+    from topoloom.nodes.hosts import (
+        format_host_count,
+        list_hosts_of_nodes,
+        list_node_names,
+    )
 
     machine, nodes = given.allocation.machine, given.allocation.nodes
-    hosts = len(hosts_in_order(machine, nodes))
+    hosts = len(list_hosts_of_nodes(machine, nodes))
     if len(names) not in (hosts, len(nodes)):
         each = "node" if machine.nodes_per_host == 1 else "of them"
         raise Error(
@@ -130,7 +134,7 @@ def set_host_names(given: AllocatedHosts, names: Sequence[str]) -> AllocatedHost
             f"name one host for each {each} with --hosts, or the nodes with "
             "--allocation"
         )
-    return AllocatedHosts(given.allocation, names_by_node(machine, nodes, names))
+    return AllocatedHosts(given.allocation, list_node_names(machine, nodes, names))
 
 
 def check_ranks(read: LauncherCommand | UnplacedCommand, ranks: int, name: str) -> None:

@@ -184,9 +184,9 @@ def run_placed(
     """
     from topoloom._core import Error
     from topoloom.launch.apply.trial_run import (
-        check_hosts,
-        check_launch,
+        check_files_on_hosts,
         make_trial_program,
+        run_trial_program,
     )
     from topoloom.launch.launchers.unplaced_command import UnplacedCommand
     from topoloom.tasks.replaced_collectives import collectives_setting
@@ -205,10 +205,12 @@ def run_placed(
     ):
         libraries = [] if isinstance(agent, str) else agent.libraries
         if isinstance(read, UnplacedCommand):
-            check_hosts(job.program, libraries)
+            check_files_on_hosts(job.program, libraries)
         else:
             trial = read.with_program(make_trial_program(libraries))
-            lacking = check_launch(launch_slots.build_launch(trial, slots, directory))
+            lacking = run_trial_program(
+                launch_slots.build_launch(trial, slots, directory)
+            )
             if lacking and job.collectives is not None:
                 raise Error(lacking)
             agent = lacking or agent

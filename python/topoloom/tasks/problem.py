@@ -28,12 +28,12 @@ from topoloom.graphs.graph_file import load_graph
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.nodes.host_slots import HostSlots
-from topoloom.nodes.host_text import vacant_nodes
+from topoloom.nodes.host_text import list_vacant_nodes
 from topoloom.nodes.hosts import (
     format_host_count,
-    host_machine,
-    hosts_in_order,
-    nodes_of_hosts,
+    list_hosts_of_nodes,
+    list_nodes_of_hosts,
+    make_host_machine,
     slots_per_host,
 )
 from topoloom.nodes.node_parts import NodeParts
@@ -178,11 +178,13 @@ def generate_allocation(
     check_int64("the number of fragments", fragments, 1)
     check_int64("the seed", seed, 0)
     if machine.nodes_per_host > 1:
-        boxes = fragmented_allocation(host_machine(machine), nodes, fragments, seed)
-        return Allocation(machine, nodes_of_hosts(machine, boxes.nodes))
-    if not vacant_nodes(hosts):
+        boxes = fragmented_allocation(
+            make_host_machine(machine), nodes, fragments, seed
+        )
+        return Allocation(machine, list_nodes_of_hosts(machine, boxes.nodes))
+    if not list_vacant_nodes(hosts):
         return fragmented_allocation(machine, nodes, fragments, seed)
-    usable = set(range(machine.node_count)) - vacant_nodes(hosts)
+    usable = set(range(machine.node_count)) - list_vacant_nodes(hosts)
     if nodes > len(usable):
         raise Error(
             f"cannot allocate {nodes:,} nodes: {len(usable):,} of the machine's nodes "
@@ -202,7 +204,7 @@ def check_fit(graph: CommGraph, allocation: Allocation, name: str) -> None:
     """Raise an error if ranks outnumber slots."""
     if graph.rank_count > allocation.slot_count:
         machine = allocation.machine
-        hosts = hosts_in_order(machine, allocation.nodes)
+        hosts = list_hosts_of_nodes(machine, allocation.nodes)
         raise Error(
             f"{name} has {counted(graph.rank_count, 'rank')}, but the allocation has "
             f"only {counted(allocation.slot_count, 'slot')} "

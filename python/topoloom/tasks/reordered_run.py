@@ -62,7 +62,7 @@ def run_reordered(
     import os
 
     from topoloom._core import Error
-    from topoloom.launch.apply.program import run_program
+    from topoloom.launch.apply.run_program import run_program
     from topoloom.launch.launcher import Launch
     from topoloom.preload.mpi_library import format_machine_file
     from topoloom.preload.shim import add_preload, find_launcher
@@ -116,18 +116,18 @@ def _build_library(
     """Build the preloaded library; raise an error if preloading is not safe."""
     import os
 
-    from topoloom.launch.apply.trial_run import check_hosts
+    from topoloom.launch.apply.trial_run import check_files_on_hosts
     from topoloom.launch.launchers.launcher_commands import list_programs
     from topoloom.preload.mpi_library import build_reorder_library
     from topoloom.preload.shim import add_preload, check_programs, find_compiler
-    from topoloom.support.resources import core_library
+    from topoloom.support.resources import get_core_library_path
 
     compiler = find_compiler(launcher, mpicc)
     library = build_reorder_library(compiler)
     trusted = bool(mpicc or launcher.forwarding)
     check_programs(list_programs(program), compiler, library, trusted)
     add_preload(launcher, program, [library], {}, os.environ)  # may raise
-    check_hosts(program, [library, core_library()])
+    check_files_on_hosts(program, [library, get_core_library_path()])
     return library
 
 

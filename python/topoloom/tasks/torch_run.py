@@ -78,7 +78,7 @@ def run_torch(
         If the rendezvous sorts hosts (detected before the run), or ranks did not
         report.
     """
-    from topoloom.launch.apply.program import run_program
+    from topoloom.launch.apply.run_program import run_program
     from topoloom.launch.apply.torch_command import reject_reordering_rendezvous
     from topoloom.launch.apply.torch_ranks import RankReportFolder, compare_ranks
     from topoloom.launch.launcher import Launch

@@ -29,7 +29,7 @@ from topoloom._core import (
     slot_capacities,
 )
 from topoloom.support.name_lookup import describe_unknown_name
-from topoloom.support.resources import find_shipped
+from topoloom.support.resources import find_shipped_folder
 from topoloom.tasks.objective import Objective
 from topoloom.tasks.search import UNLIMITED, Progress, Search, always_continue
 from topoloom.tasks.sharing import has_shared_slots
@@ -221,7 +221,7 @@ def _load_python_mapper(path: Path, function: str) -> MapperFunction:
 
 def mapper_header() -> Path:
     """Find the folder of topoloom_mapper.h, which mappers in C and C++ include."""
-    return find_shipped("core/topoloom/capi")
+    return find_shipped_folder("core/topoloom/capi")
 
 
 def _load_library_mapper(path: Path, function: str) -> MapperFunction:

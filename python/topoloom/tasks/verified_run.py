@@ -76,7 +76,7 @@ def run_verified(
 ) -> RunReport:
     """Run the program; call `report` when ranks have reported their locations."""
     from topoloom._core import Error
-    from topoloom.launch.apply.program import run_program
+    from topoloom.launch.apply.run_program import run_program
     from topoloom.preload.verify.verify_agent import explain_missing_report
 
     watched = launch

@@ -65,7 +65,7 @@ void ProgramInterpreter::start_round(std::uint32_t rank, const ProgramRound& rou
     }
     // From here on, receive buffers may change at any time.
     for (const BufferMessage& message : program.messages_of(round.receives)) {
-        REQUIRE((message.units == 0 || message.at.memory != Memory::input));
+        REQUIRE((message.units == 0 || message.at.memory != ProgramBuffer::input));
         std::fill_n(memories_[rank].at(message.at), message.units, Unit{});
     }
     run_local_operations(rank, round.meanwhile);
@@ -92,9 +92,9 @@ bool ProgramInterpreter::complete_round(std::uint32_t rank, const ProgramRound& 
     return true;
 }
 
-void ProgramInterpreter::run_local_operations(std::uint32_t rank, Slice slice) {
+void ProgramInterpreter::run_local_operations(std::uint32_t rank, IndexRange slice) {
     for (const LocalOperation& work : programs_[rank].operations_of(slice)) {
-        REQUIRE(work.to.memory != Memory::input);
+        REQUIRE(work.to.memory != ProgramBuffer::input);
         const Unit* from = memories_[rank].at(work.from);
         Unit* to = memories_[rank].at(work.to);
         for (std::int64_t i = 0; i < work.units; ++i) {

@@ -29,9 +29,9 @@ struct RankMemory {
     std::vector<Unit> input, output, scratch;
 
     Unit* at(const Location& place) {
-        std::vector<Unit>& memory = place.memory == Memory::input    ? input
-                                    : place.memory == Memory::output ? output
-                                                                     : scratch;
+        std::vector<Unit>& memory = place.memory == ProgramBuffer::input    ? input
+                                    : place.memory == ProgramBuffer::output ? output
+                                                                            : scratch;
         return memory.data() + place.offset;
     }
 };
@@ -54,7 +54,7 @@ class ProgramInterpreter {
     bool advance(std::uint32_t rank);
     void start_round(std::uint32_t rank, const ProgramRound& round);
     bool complete_round(std::uint32_t rank, const ProgramRound& round);
-    void run_local_operations(std::uint32_t rank, Slice slice);
+    void run_local_operations(std::uint32_t rank, IndexRange slice);
 
     const std::vector<RankProgram>& programs_;
     std::vector<RankMemory>& memories_;

@@ -14,7 +14,7 @@
 #include "topoloom/pattern/generators/ring.hpp"
 #include "topoloom/pattern/generators/stencil.hpp"
 #include "topoloom/place/mapper.hpp"
-#include "topoloom/place/state/dense.hpp"
+#include "topoloom/place/state/dense_qap.hpp"
 
 using namespace topoloom;
 

@@ -36,7 +36,7 @@ TEST_CASE("for any set of pairs whose parts exchange their ranks, the cost equal
         std::vector<std::int64_t> bias;
         multilevel::HalfSwapCosts(partition::make_weighted_graph(graph, std::vector<std::int64_t>(60, 1)),
                                   part_of, parts, lefts, ranks_of, make_distance_difference)
-            .weigh(choices, bias, 2);
+            .build_choice_graph(choices, bias, 2);
         for (std::uint32_t swapped = 0; swapped < 16; ++swapped) {
             std::vector<Part> lies = id_list<Part>(parts);  // parts of the ranks after the swaps
             std::int64_t twice = 0;

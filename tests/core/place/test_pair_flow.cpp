@@ -62,7 +62,7 @@ TEST_CASE("a maximum flow equals the minimum cut, and its sides form such a cut"
         network.reset(n);
         for (const auto& [ends, weight] : edges)
             network.add_edge(Vertex{ends.first}, Vertex{ends.second}, weight);
-        for (std::uint32_t v = 0; v < n; ++v) network.add_terminal(Vertex{v}, terminal[v]);
+        for (std::uint32_t v = 0; v < n; ++v) network.add_terminal_cost(Vertex{v}, terminal[v]);
         const auto value = [&](std::uint32_t sink_side) {
             std::int64_t sum = 0;
             for (std::uint32_t v = 0; v < n; ++v) sum += (sink_side >> v & 1) != 0 ? terminal[v] : 0;

@@ -18,7 +18,7 @@ TEST_CASE("the preference between two parts is the difference of their distances
         const Machine machine = make_machine(text);
         const Allocation allocation = Allocation::whole(machine);
         const std::vector<std::int64_t> capacity(allocation.slot_count(), 1);
-        for (const FullRings full : {FullRings::lines, FullRings::rings}) {
+        for (const FullRingMeasurement full : {FullRingMeasurement::lines, FullRingMeasurement::rings}) {
             const auto parts = make_machine_parts(allocation, capacity, full);
             parts->set_part_count(12);
             const auto slots = static_cast<std::uint32_t>(allocation.slot_count());

@@ -25,7 +25,7 @@ from own_process import topoloom
 
 from topoloom import Error
 from topoloom.preload.record import NothingRecorded, record
-from topoloom.preload.record.build import build_recorder
+from topoloom.preload.record.recorder_library import build_recorder
 
 UNUSUAL = PROGRAMS / "unusual"
 RING = {(rank, (rank + 1) % 3): (10, 1) for rank in range(3)}

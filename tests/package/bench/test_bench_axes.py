@@ -11,7 +11,7 @@ from axes.__main__ import line, table
 from axes.cases import CASES, Case, measure
 from axes.figure import draw
 from topoloom.frameworks import MegatronJob
-from topoloom.frameworks.models import MODELS, Model, count_traffic
+from topoloom.frameworks.transformer_traffic import MODELS, Model, count_traffic
 from topoloom.graphs.axes import parse_mesh
 
 TINY = Model(layers=4, hidden=8, heads=4, kv_heads=2, head_size=2, ffn=16)

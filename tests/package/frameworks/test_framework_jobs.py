@@ -8,7 +8,7 @@ import pytest
 from topoloom import Allocation, Error, load_machine
 from topoloom.frameworks import DeepSpeedJob, DeviceMeshJob, MegatronJob
 from topoloom.frameworks.framework_jobs import make_job, parse_framework
-from topoloom.frameworks.models import MODELS, parse_step
+from topoloom.frameworks.transformer_traffic import MODELS, parse_step
 from topoloom.tasks import map_axes
 
 

@@ -21,7 +21,7 @@ from test_xtprocadmin import HEAD, list_cabinet_rows
 from topoloom import Machine, load_machine
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.network_speeds import NETWORKS, add_assumed_speeds
-from topoloom.importers.slurm.conf import read_slurm_conf
+from topoloom.importers.slurm.topology_conf import read_slurm_conf
 from topoloom.importers.system.nic_speed import read_nic_speed
 from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.machines.machine_writers import save_machine

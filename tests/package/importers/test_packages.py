@@ -18,7 +18,7 @@ from topoloom.launch.host_placement import HostPlacement, host_placement
 from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.machines.machine_names import zoo
 from topoloom.machines.machine_writers import save_machine
-from topoloom.machines.node_files import join_nodes
+from topoloom.machines.node_files import replace_nodes_from_files
 from topoloom.nodes.hosts import slots_per_host
 from topoloom.nodes.node_parts import NodeParts
 from topoloom.placements.placement_file import load_placement
@@ -87,7 +87,7 @@ def test_nodes_from_files_keep_their_costs_in_a_network(
             file = Path(folder, f"{number}.xml")
             file.write_text(node.format_xml())
             arguments.append(f"{number}={file}" if number else str(file))
-        joined = join_nodes(MachineDescription("tree:4:2"), arguments)
+        joined = replace_nodes_from_files(MachineDescription("tree:4:2"), arguments)
         machine = Machine(joined.text)
         saved = Path(folder, "m.toml")
         save_machine(saved, machine, node=joined.node)

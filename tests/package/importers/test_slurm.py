@@ -13,9 +13,9 @@ from hypothesis import given, strategies as st
 
 from topoloom import Error, Machine
 from topoloom.importers.machine_description import MachineDescription
-from topoloom.importers.slurm.address import read_slurm_address
-from topoloom.importers.slurm.conf import read_slurm_conf
-from topoloom.importers.slurm.yaml import read_slurm_yaml
+from topoloom.importers.slurm.topology_address import read_slurm_address
+from topoloom.importers.slurm.topology_conf import read_slurm_conf
+from topoloom.importers.slurm.topology_yaml import read_slurm_yaml
 from topoloom.machines.import_formats import IMPORTERS
 
 TREE = """\

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from topoloom import Error, Machine
-from topoloom.importers.slurm.node_lines import read_slurm_nodes
+from topoloom.importers.slurm.slurm_conf_nodes import read_slurm_nodes
 
 CONF = r"""ClusterName=lab
 NodeName=DEFAULT Sockets=2 CoresPerSocket=8 ThreadsPerCore=2 State=UNKNOWN

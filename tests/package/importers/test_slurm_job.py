@@ -9,10 +9,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 from topoloom import Error
-from topoloom.importers.slurm.conf import read_network_of_hosts, read_slurm_conf
-from topoloom.importers.slurm.job import JobNode, parse_cpu_counts, read_job
-from topoloom.importers.slurm.machine import describe_by_cpu_counts
-from topoloom.importers.slurm.nodes import NodeShape, read_node_shapes
+from topoloom.importers.slurm.job_machine import describe_by_cpu_counts
+from topoloom.importers.slurm.scontrol_job import JobNode, parse_cpu_counts, read_job
+from topoloom.importers.slurm.scontrol_nodes import NodeShape, read_node_shapes
+from topoloom.importers.slurm.topology_conf import (
+    read_network_of_hosts,
+    read_slurm_conf,
+)
 from topoloom.nodes.node_levels import NodeCores, format_levels
 
 #: Output of Slurm 22.05 without lines unrelated to nodes.

@@ -29,7 +29,7 @@ from topoloom.launch.host_placement import HostPlacement, host_placement
 from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.machines.machine_writers import save_machine
 from topoloom.nodes.host_text import parse_nodes_per_host
-from topoloom.nodes.hosts import host_count, host_machine
+from topoloom.nodes.hosts import host_count, make_host_machine
 from topoloom.tasks.map_previous_slots import previous_slots
 
 #: machine -> GPUs per host
@@ -197,7 +197,7 @@ def test_a_job_can_have_part_of_a_host(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", MACHINES)
 def test_host_distances_equal_the_distances_of_their_gpus(text: str) -> None:
     machine = load_machine(text)
-    hosts, each = host_machine(machine), RAILS[text]
+    hosts, each = make_host_machine(machine), RAILS[text]
     assert hosts.node_count == host_count(machine)
     up = hosts.nodes_up.tolist()[:40]
     gpus = [list(range(host * each, host * each + each)) for host in up]

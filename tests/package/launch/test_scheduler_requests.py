@@ -21,7 +21,7 @@ from topoloom.launch.scheduler_requests import (
     can_request,
     format_request_lines,
 )
-from topoloom.nodes.hosts import nodes_of_hosts
+from topoloom.nodes.hosts import list_nodes_of_hosts
 from topoloom.tasks.axes import map_axes
 from topoloom.tasks.machines.nested_segments import (
     HostGroups,
@@ -207,7 +207,7 @@ def test_the_predicted_time_assumes_the_worst_segment_placement() -> None:
     assert wanted.seconds[1] > 6  # each of 8 hosts sends 160 GB to the other leaf
     for seed in range(20):
         hosts = np.random.default_rng(seed).permutation(64)[:16]
-        chosen = Allocation(machine, nodes_of_hosts(machine, hosts))
+        chosen = Allocation(machine, list_nodes_of_hosts(machine, hosts))
         start = map_axes(chosen, mesh, traffic).default_seconds
         assert start <= 1.01 * wanted.seconds[1]
 
@@ -279,7 +279,7 @@ def test_no_placement_in_the_requested_segments_takes_longer() -> None:
             for domain in random.permutation(4):
                 first = 16 * int(unit) + 4 * int(domain)
                 hosts += (first + random.permutation(4)).tolist()
-        chosen = Allocation(machine, nodes_of_hosts(machine, np.array(hosts)))
+        chosen = Allocation(machine, list_nodes_of_hosts(machine, np.array(hosts)))
         assert map_axes(chosen, mesh, traffic).default_seconds <= 1.01 * wanted.taken
 
 

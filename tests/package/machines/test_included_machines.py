@@ -20,7 +20,7 @@ from topoloom.machines.machine_file import (
 from topoloom.machines.machine_names import zoo, zoo_names
 from topoloom.machines.machine_writers import save_machine
 from topoloom.machines.topology_keys import write_topology
-from topoloom.nodes.host_text import vacant_nodes
+from topoloom.nodes.host_text import list_vacant_nodes
 from topoloom.support.toml_document import read_toml
 from topoloom.support.units import parse_bandwidth, parse_latency
 
@@ -244,10 +244,10 @@ def test_a_vacant_box_has_no_hosts(vacant: str, nodes: int, tmp_path: Path) -> N
         )
         found = describe_machine(file).hosts
         assert len(found) == places
-        assert len(vacant_nodes(found)) == nodes
+        assert len(list_vacant_nodes(found)) == nodes
         at = [int(part.split("-")[0]) for part in box.split(",")]
         first = ((at[0] * 4 + at[1]) * 2 + at[2]) * own
-        assert first in vacant_nodes(found)
+        assert first in list_vacant_nodes(found)
 
 
 @pytest.mark.parametrize("vacant", ['["0,0"]', '["0,0,2"]', '"0,0,0"', '["x,0,0"]'])
@@ -263,7 +263,9 @@ def test_boxes_outside_the_grid_are_refused(vacant: str, tmp_path: Path) -> None
 
 def test_only_spes_of_the_cell_are_allocated() -> None:
     hosts = describe_machine("cell-eib").hosts
-    left = [host for node, host in enumerate(hosts) if node not in vacant_nodes(hosts)]
+    left = [
+        host for node, host in enumerate(hosts) if node not in list_vacant_nodes(hosts)
+    ]
     assert sorted(left) == [f"SPE{element}" for element in range(8)]
 
 

@@ -15,7 +15,7 @@ from topoloom.machines.machine_file import (
     describe_machine,
     load_machine_and_description,
 )
-from topoloom.machines.node_files import join_nodes
+from topoloom.machines.node_files import replace_nodes_from_files
 
 CONF = """SwitchName=leaf1 Nodes=cpu[1-3]
 SwitchName=leaf2 Nodes=gpu[1-2]
@@ -49,13 +49,13 @@ def network_and_node_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def list_level_sizes(
     *nodes: str, network: str = "topology.conf"
 ) -> list[tuple[int, ...]]:
-    described = join_nodes(describe_machine(network), nodes)
+    described = replace_nodes_from_files(describe_machine(network), nodes)
     Machine(described.text)
     return [kind.levels.sizes for kind in described.node.types]
 
 
 def test_a_network_file_and_a_node_file_are_combined() -> None:
-    joined = join_nodes(describe_machine("topology.conf"), ["node.toml"])
+    joined = replace_nodes_from_files(describe_machine("topology.conf"), ["node.toml"])
     node = describe_machine("node.toml").node
     assert joined.node == node
     assert joined.hosts == ("cpu1", "cpu2", "cpu3", "gpu1", "gpu2")
@@ -79,7 +79,7 @@ def test_hosts_can_have_different_node_files() -> None:
 def test_the_command_writes_a_file_that_is_read_back() -> None:
     command = ["machine", "topology.conf", "--node", "slurm.conf", "-o", "m.toml"]
     assert run(command) == 0
-    joined = join_nodes(describe_machine("topology.conf"), ["slurm.conf"])
+    joined = replace_nodes_from_files(describe_machine("topology.conf"), ["slurm.conf"])
     _, read = load_machine_and_description("m.toml")
     assert (read.text, read.hosts, read.node) == (
         joined.text,

@@ -31,7 +31,7 @@ from topoloom.machines.machine_file import (
     load_machine_and_description,
 )
 from topoloom.machines.machine_writers import save_machine
-from topoloom.machines.node_files import join_nodes
+from topoloom.machines.node_files import replace_nodes_from_files
 from topoloom.nodes.host_slots import HostSlots
 from topoloom.nodes.node_parts import Device, NodeParts
 from topoloom.tasks.judge import judge_placement
@@ -384,6 +384,6 @@ levels = [2]
     with pytest.raises(Error, match="GPUs of its hosts and must be equal"):
         load_machine_and_description(file)
     with pytest.raises(Error, match="GPUs of its hosts and must be equal"):
-        join_nodes(
+        replace_nodes_from_files(
             load_machine_and_description("rails:8:4:1")[1], ["0=+node:4", "+node:2"]
         )

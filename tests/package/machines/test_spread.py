@@ -11,8 +11,8 @@ from hypothesis import given, strategies as st
 from topoloom._core import Allocation, Machine
 
 from topoloom import Error
-from topoloom.allocations.spread.choose import choose_spread
 from topoloom.allocations.spread.host_mesh import HostMesh, make_host_mesh
+from topoloom.allocations.spread.leaf_group_choice import choose_leaf_groups
 from topoloom.allocations.spread.switch_levels import (
     group_leaves_by_switch,
     reduce_switches,
@@ -61,7 +61,7 @@ def test_chosen_hosts_are_free_and_costs_respect_the_bound(
     job: tuple[HostMesh, list[int]],
 ) -> None:
     mesh, free = job
-    found = choose_spread(mesh, free)
+    found = choose_leaf_groups(mesh, free)
     costs, least = [], np.full(len(mesh.along), 99)
     for leaf_of in product(range(len(free)), repeat=mesh.hosts):
         if all(leaf_of.count(leaf) <= most for leaf, most in enumerate(free)):
@@ -82,7 +82,7 @@ def test_fragmented_clusters_mostly_have_a_proven_best_choice() -> None:
     random = np.random.default_rng(5)
     mesh = make_host_mesh({"dp": 12, "pp": 8}, 1, {"dp": 1.0, "pp": 1.0})
     choices = [
-        choose_spread(mesh, random.integers(4, 17, 12).tolist()) for _ in range(4)
+        choose_leaf_groups(mesh, random.integers(4, 17, 12).tolist()) for _ in range(4)
     ]
     assert sum(one.proven for one in choices) >= 3
     assert all(one.chosen.cost <= 1.2 * one.least_cost for one in choices)

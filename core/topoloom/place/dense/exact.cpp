@@ -16,7 +16,7 @@
 #include "topoloom/machine/topology.hpp"
 #include "topoloom/place/mapper_entry.hpp"
 #include "topoloom/place/state/arrangement.hpp"
-#include "topoloom/place/state/dense.hpp"
+#include "topoloom/place/state/dense_qap.hpp"
 #include "topoloom/qap/exact/branch_and_bound.hpp"
 #include "topoloom/qap/exact/generalized_search.hpp"
 

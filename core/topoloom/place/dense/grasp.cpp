@@ -12,7 +12,7 @@
 #include "topoloom/base/parallel.hpp"
 #include "topoloom/place/greedy/sparse_grasp.hpp"
 #include "topoloom/place/mapper_entry.hpp"
-#include "topoloom/place/state/dense.hpp"
+#include "topoloom/place/state/dense_qap.hpp"
 #include "topoloom/qap/qap_tabu.hpp"
 
 namespace topoloom::dense {

@@ -11,7 +11,7 @@
 #include "topoloom/place/dense/grasp.hpp"
 #include "topoloom/place/mapper_entry.hpp"
 #include "topoloom/place/state/arrangement.hpp"
-#include "topoloom/place/state/dense.hpp"
+#include "topoloom/place/state/dense_qap.hpp"
 #include "topoloom/place/state/near_slots.hpp"
 
 namespace topoloom::dense {

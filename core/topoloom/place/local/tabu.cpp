@@ -7,7 +7,7 @@
 #include "topoloom/partition/gain_heap.hpp"
 #include "topoloom/place/mapper_entry.hpp"
 #include "topoloom/place/state/arrangement.hpp"
-#include "topoloom/place/state/dense.hpp"
+#include "topoloom/place/state/dense_qap.hpp"
 #include "topoloom/place/state/migration_cost.hpp"
 #include "topoloom/place/state/near_slots.hpp"
 #include "topoloom/place/state/neighborhood.hpp"

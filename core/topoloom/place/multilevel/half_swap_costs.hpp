@@ -36,7 +36,8 @@ class HalfSwapCosts {
     /// Builds a graph for BinaryLabeling. Vertex k is the pair lefts[k]. The weight of an edge is what it
     /// costs if exactly one of its two pairs is swapped. The bias is the cost of swapping only this pair.
     /// Both are doubled. The caller sets the masses. O(edges), on all cores.
-    void weigh(partition::WeightedGraph& choices, std::vector<std::int64_t>& bias, int threads) const {
+    void build_choice_graph(partition::WeightedGraph& choices, std::vector<std::int64_t>& bias,
+                            int threads) const {
         const Chunks chunks(lefts_.size(), 1024);
         std::vector<ChoiceRows> rows(chunks.size());
         std::vector<Scratch> scratch(static_cast<std::size_t>(thread_count(threads)));
@@ -84,7 +85,7 @@ class HalfSwapCosts {
         }
     }
 
-    void weigh_pair(Vertex k, Scratch& scratch, Rows& rows) const {
+    void weigh_pair(Vertex k, Scratch& scratch, ChoiceRows& rows) const {
         sum_bytes(k, scratch);
         auto& [bytes, met] = scratch;
         auto farther = farther_from_(lefts_[k.value]);

@@ -120,7 +120,7 @@ template <class Space>
 class SpaceParts final : public MachineParts {
    public:
     SpaceParts(const Space& space, const Allocation& allocation, std::span<const std::int64_t> capacity,
-               FullRings full)
+               FullRingMeasurement full)
         : MachineParts(allocation, capacity),
           space_(space),
           point_(slot_points(space, allocation)),
@@ -179,7 +179,8 @@ class SpaceParts final : public MachineParts {
 }  // namespace
 
 std::unique_ptr<MachineParts> make_machine_parts(const Allocation& allocation,
-                                                 std::span<const std::int64_t> capacity, FullRings full) {
+                                                 std::span<const std::int64_t> capacity,
+                                                 FullRingMeasurement full) {
     return with_space(allocation.machine(),
                       [&]<class Space>(const Space& space) -> std::unique_ptr<MachineParts> {
                           return std::make_unique<SpaceParts<Space>>(space, allocation, capacity, full);

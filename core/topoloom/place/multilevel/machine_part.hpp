@@ -11,7 +11,7 @@
 
 #include "topoloom/machine/allocations/allocation.hpp"
 #include "topoloom/machine/geometry/split_key.hpp"
-#include "topoloom/place/multilevel/full_rings.hpp"
+#include "topoloom/place/multilevel/full_ring_measurement.hpp"
 
 namespace topoloom::multilevel {
 
@@ -95,6 +95,6 @@ class MachineParts {
 /// Refers to the allocation and to the capacities of its slots.
 [[nodiscard]] std::unique_ptr<MachineParts> make_machine_parts(const Allocation& allocation,
                                                                std::span<const std::int64_t> capacity,
-                                                               FullRings full);
+                                                               FullRingMeasurement full);
 
 }  // namespace topoloom::multilevel

@@ -305,7 +305,7 @@ class Multisection {
         WeightedGraph choices;
         std::vector<std::int64_t> bias;
         HalfSwapCosts(graph_, part_of_, parts_.size(), lefts, ranks_of, make_distance_difference)
-            .weigh(choices, bias, problem_.threads());
+            .build_choice_graph(choices, bias, problem_.threads());
         for (const Part left : lefts) {
             const RankedPart& a = parts_[left.value];
             const RankedPart& b = parts_[left.value + 1];

@@ -3,14 +3,14 @@
 #pragma once
 
 #include "topoloom/place/mapper.hpp"
-#include "topoloom/place/multilevel/full_rings.hpp"
+#include "topoloom/place/multilevel/full_ring_measurement.hpp"
 
 namespace topoloom::multilevel {
 
 struct MultisectionOptions {
     std::uint32_t starts = 4;
     std::uint32_t cycles = 0;
-    FullRings rings = FullRings::lines;
+    FullRingMeasurement rings = FullRingMeasurement::lines;
     std::uint32_t family = 4;
     std::uint32_t islands = 1;
     std::uint32_t cuts = 3;

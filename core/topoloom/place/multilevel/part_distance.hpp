@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "topoloom/machine/machine.hpp"
-#include "topoloom/place/multilevel/full_rings.hpp"
+#include "topoloom/place/multilevel/full_ring_measurement.hpp"
 
 namespace topoloom::multilevel {
 
@@ -34,7 +34,8 @@ class PartDistance {
    public:
     using Point = typename Space::Point;
 
-    PartDistance(const Space& space, const NodeSpec& inside, std::span<const Point> points, FullRings full)
+    PartDistance(const Space& space, const NodeSpec& inside, std::span<const Point> points,
+                 FullRingMeasurement full)
         : lines_(open_full_rings(space, points, full)), space_(space) {
         if constexpr (on_torus) space_ = Space(lines_, inside);
     }
@@ -79,7 +80,8 @@ class PartDistance {
    private:
     using Lines = std::conditional_t<on_torus, Network, std::monostate>;
 
-    static Lines open_full_rings(const Space& space, std::span<const Point> points, FullRings full) {
+    static Lines open_full_rings(const Space& space, std::span<const Point> points,
+                                 FullRingMeasurement full) {
         if constexpr (on_torus) {
             const Network& torus = space.network();
             TorusSpec lines;
@@ -91,7 +93,7 @@ class PartDistance {
                     ++in_plane[static_cast<std::size_t>(Space::network_point(p).at[d])];
                 const bool even =
                     std::ranges::all_of(in_plane, [&](std::size_t n) { return n == in_plane[0]; });
-                lines.wrap.push_back(torus.wraps(d) && (!even || full == FullRings::rings));
+                lines.wrap.push_back(torus.wraps(d) && (!even || full == FullRingMeasurement::rings));
             }
             return Network(std::move(lines));
         } else {

@@ -282,7 +282,7 @@ bool is_nearer_and_as_fast(const Problem& problem, const Placement& near, const 
 }
 
 /// Offers placements with few hop-bytes, found with a share of the budget. Returns the last one.
-Placement offer_nearest(const Problem& near, Best& best, Meter& meter, const EffortLimits& limits) {
+Placement offer_nearest(const Problem& near, BestPlacement& best, Meter& meter, const EffortLimits& limits) {
     constexpr double share_for_hop_bytes = 0.3;
     const Budget part = meter.sub_budget(share_for_hop_bytes);
     Meter part_meter(part);

@@ -190,7 +190,7 @@ class PairFlow {
             }
             work_ += peers.size();
             examined_ += peers.size();
-            network_.add_terminal(Vertex{i}, terminal);
+            network_.add_terminal_cost(Vertex{i}, terminal);
             if (part_[v.value] == b) cost += terminal;
         }
         return cost;

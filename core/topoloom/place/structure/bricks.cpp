@@ -118,7 +118,7 @@ class BrickPlacer {
         for (std::size_t u = first; u < problem_.rank_count(); ++u) computes.emplace_back(-mass_[u], Rank{u});
         std::ranges::sort(computes);
         std::vector<Position> near;
-        std::vector<Source> sources;
+        std::vector<PatchSource> sources;
         for (const auto& [_, u] : computes) {
             near.clear();
             sources.clear();
@@ -128,7 +128,7 @@ class BrickPlacer {
             }
             const auto position = place_rank(u, near, sources);
             if (!position) return u;
-            for (const Source& source : sources) proxies_.add(source.patch, *position);
+            for (const PatchSource& source : sources) proxies_.add_proxy(source.patch, *position);
         }
         return std::nullopt;
     }

@@ -228,15 +228,15 @@ def _print(found: AllocatedNodes, written: list[Path | None]) -> None:
 
 def _format_hosts(given: AllocatedHosts) -> str:
     """Format the number of hosts, with a list of their names or numbers."""
-    from topoloom.nodes.hosts import format_share, hosts_in_order
+    from topoloom.nodes.hosts import format_allocated_share, list_hosts_of_nodes
     from topoloom.support.hostlist import compress_hostlist
 
     machine, nodes = given.allocation.machine, given.allocation.nodes
     if given.hosts is not None:
         shown = compress_hostlist(dict.fromkeys(given.hosts))
     else:
-        shown = ", ".join(map(str, hosts_in_order(machine, nodes).tolist()))
-    share = format_share(given.allocation).removesuffix(" hosts")
+        shown = ", ".join(map(str, list_hosts_of_nodes(machine, nodes).tolist()))
+    share = format_allocated_share(given.allocation).removesuffix(" hosts")
     return f"{share}: {shown if len(shown) <= 60 else shown[:57] + '...'}"
 
 

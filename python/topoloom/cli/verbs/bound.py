@@ -112,7 +112,7 @@ def command(
 def _print(bounds: ProvenBounds) -> None:
     from topoloom.cli.console import print_table
     from topoloom.machines.machine_facts import machine_name
-    from topoloom.nodes.hosts import format_share
+    from topoloom.nodes.hosts import format_allocated_share
     from topoloom.placements.measures import (
         format_congestion,
         format_measure,
@@ -136,7 +136,9 @@ def _print(bounds: ProvenBounds) -> None:
     columns = ["", "proved by", "at least"]
     if given.file is not None:
         columns += [given.file.mapper or "placement", "gap"]
-    title = f"{format_share(allocation)} of {machine_name(machine, given.node)}"
+    title = (
+        f"{format_allocated_share(allocation)} of {machine_name(machine, given.node)}"
+    )
     print_table(columns, rows, title=title, left=2)
     if bounds.rounded is not None:
         whole = format_congestion(bounds.rounded, machine)

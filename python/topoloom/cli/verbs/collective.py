@@ -199,7 +199,7 @@ def _make_simulation(
     from functools import partial
 
     from topoloom.cli.console import progress_bar
-    from topoloom.simulate.switch_toml import find_switch
+    from topoloom.simulate.switch_toml import load_given_or_machine_switch
     from topoloom.tasks.collectives.simulate_schedules import (
         FASTEST,
         simulate_schedules,
@@ -209,7 +209,7 @@ def _make_simulation(
         return None
     return partial(
         simulate_schedules,
-        switch=find_switch(simulation.switch, machine),
+        switch=load_given_or_machine_switch(simulation.switch, machine),
         fastest=None if named else FASTEST,
         monitor=partial(progress_bar, unit="messages"),
     )

@@ -214,13 +214,13 @@ def _format_cell(
 
 def _make_title(problem: Problem, comparison: Comparison) -> str:
     from topoloom.machines.machine_facts import machine_name
-    from topoloom.nodes.hosts import format_share
+    from topoloom.nodes.hosts import format_allocated_share
     from topoloom.support.units import counted
 
     objective = comparison.objective
     title = (
         f"{counted(problem.graph.rank_count, 'rank')} on "
-        f"{format_share(problem.allocation)} of "
+        f"{format_allocated_share(problem.allocation)} of "
         f"{machine_name(problem.machine, problem.node)}"
     )
     if objective.measure != "hop_bytes":

@@ -115,12 +115,12 @@ def _build_program(output: Path) -> Path:
     import subprocess
 
     from topoloom.cli.exit_status import Failure
-    from topoloom.support.resources import find_shipped
+    from topoloom.support.resources import find_shipped_folder
 
     compiler = shutil.which("mpicxx") or shutil.which("mpic++")
     if compiler is None:
         raise Failure("no mpicxx on the PATH; install an MPI library, or set --program")
-    source = find_shipped("apps/halo3d") / "halo3d.cpp"
+    source = find_shipped_folder("apps/halo3d") / "halo3d.cpp"
     program = output / "halo3d"
     words = [compiler, "-std=c++17", "-O2", str(source), "-o", str(program)]
     built = subprocess.run(words, capture_output=True, text=True, check=False)

@@ -73,7 +73,7 @@ def command(
     from topoloom.cli.console import monitor_search, print_json
     from topoloom.cli.exit_status import Interrupted
     from topoloom.machines.machine_file import load_machine_and_description
-    from topoloom.simulate.switches import check_links
+    from topoloom.simulate.switches import require_links_with_bandwidths
     from topoloom.tasks.jobs.joint import Budget
     from topoloom.tasks.jobs.joint_files import load_jobs, save_jobs
     from topoloom.tasks.objective import AUTO, choose_shared_objective
@@ -85,7 +85,7 @@ def command(
         _check_directory(output)
     the_machine, described = load_machine_and_description(machine)
     if simulator is not None:
-        check_links(the_machine)
+        require_links_with_bandwidths(the_machine)
     reason = ""
     if objective == AUTO:
         objective, reason = choose_shared_objective(the_machine)
@@ -144,13 +144,13 @@ def _load_switch_model(
     simulator: str | None, switch: str | None, machine: str
 ) -> SwitchModel | None:
     from topoloom._core import Error
-    from topoloom.simulate.switch_toml import find_switch
+    from topoloom.simulate.switch_toml import load_given_or_machine_switch
 
     if simulator not in (None, "switches"):
         raise Error(f"jobs can be simulated only with switches, not with '{simulator}'")
     if simulator is None and switch is not None:
         raise Error("--switch is for --with switches")
-    return None if simulator is None else find_switch(switch, machine)
+    return None if simulator is None else load_given_or_machine_switch(switch, machine)
 
 
 def _make_document(

@@ -113,7 +113,7 @@ def _print(judged: JudgedPlacement, written: list[Path]) -> None:
     from topoloom.cli.console import print_facts, print_table
     from topoloom.machines.link_names import format_link
     from topoloom.machines.machine_facts import machine_name
-    from topoloom.nodes.hosts import format_share
+    from topoloom.nodes.hosts import format_allocated_share
     from topoloom.placements.measures import format_gain, format_measure, measure_title
     from topoloom.support.units import format_bytes, format_seconds
     from topoloom.tasks.optimality_gap import format_gap
@@ -133,7 +133,7 @@ def _print(judged: JudgedPlacement, written: list[Path]) -> None:
     columns = ["", "block (default)"] + ([judged.name, "gain"] if placed else [])
     columns.append("gap" if any(judged.gaps.values()) else "")
     name = machine_name(machine, judged.given.node)
-    title = f"{format_share(allocation)} of {name}"
+    title = f"{format_allocated_share(allocation)} of {name}"
     print_table(columns, rows, title=title)
     facts = [("machine", remark) for remark in machine.remarks]
     facts += [("written", str(path)) for path in written]

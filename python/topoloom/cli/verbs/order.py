@@ -97,7 +97,7 @@ def command(
       topoloom order costs.csv --method fastest-edge-first --root 3 -o order.txt
     """
     from topoloom.cli.console import print_json
-    from topoloom.schedules.costs import load_costs
+    from topoloom.schedules.cost_matrix import load_costs
     from topoloom.support.files import write_text
     from topoloom.tasks.collectives.order import order_processes
 

@@ -96,7 +96,7 @@ def command(
     from topoloom._core import Error
     from topoloom.cli.console import monitor_search, print_json
     from topoloom.cli.exit_status import Interrupted
-    from topoloom.simulate.switch_toml import find_switch
+    from topoloom.simulate.switch_toml import load_given_or_machine_switch
     from topoloom.support.units import counted, parse_bytes
     from topoloom.tasks.collectives.trees import build_trees
     from topoloom.tasks.network.tree_times import time_trees
@@ -114,7 +114,7 @@ def command(
             found,
             simulate,
             [parse_bytes(size) for size in (sizes or _SIZES).split(",")],
-            find_switch(switch, machine),
+            load_given_or_machine_switch(switch, machine),
             monitor=monitor_search,
         )
     if as_json:

@@ -65,7 +65,7 @@ def command(
     from topoloom.cli.console import note
     from topoloom.cli.run_output import make_location_printer, note_unverified
     from topoloom.launch.apply.torch_command import is_torchrun
-    from topoloom.launch.apply.trial_run import check_hosts
+    from topoloom.launch.apply.trial_run import check_files_on_hosts
     from topoloom.launch.launcher import Launch
     from topoloom.launch.launchers.launcher_commands import require_program
     from topoloom.preload.verify import VerifyAgent
@@ -86,7 +86,7 @@ def command(
         )
         return run.status or int(bool(run.elsewhere) or not run.ranks)
     with closing(VerifyAgent(placed, program, mpicc)) as agent:
-        check_hosts(program, agent.libraries)
+        check_files_on_hosts(program, agent.libraries)
         run_report = run_verified(
             Launch(program), agent, make_location_printer(quiet=as_json)
         )

@@ -20,7 +20,7 @@ from topoloom.frameworks.pytorch.process_notes import (
     select_last_starts,
 )
 from topoloom.graphs.traces.trace import Trace
-from topoloom.launch.apply.program import run_program
+from topoloom.launch.apply.run_program import run_program
 from topoloom.launch.apply.torch_command import is_torchrun
 from topoloom.launch.launcher import Launch
 from topoloom.launch.launchers.launcher_commands import recognize_launcher

@@ -7,7 +7,7 @@ import re
 from typing import NamedTuple
 
 from topoloom._core import Error
-from topoloom.importers.cray.locations import (
+from topoloom.importers.cray.node_locations import (
     BLADES_OF_XE,
     CrayLocation,
     describe_xc_groups,

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from topoloom._core import Error
-from topoloom.importers.cray.locations import (
+from topoloom.importers.cray.node_locations import (
     BLADES_OF_XE,
     CrayLocation,
     describe_xc_groups,

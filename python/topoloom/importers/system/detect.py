@@ -11,8 +11,11 @@ from topoloom._core import Error
 from topoloom.importers.hwloc import read_node_cores
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.network_speeds import add_assumed_speeds
-from topoloom.importers.slurm.job import list_job_nodes, parse_cpu_counts
-from topoloom.importers.slurm.machine import describe_by_cpu_counts, describe_slurm_job
+from topoloom.importers.slurm.job_machine import (
+    describe_by_cpu_counts,
+    describe_slurm_job,
+)
+from topoloom.importers.slurm.scontrol_job import list_job_nodes, parse_cpu_counts
 from topoloom.importers.system.cpus import read_sysfs_node
 from topoloom.importers.system.nic_speed import read_nic_speed
 from topoloom.importers.system.node_lists import list_job_hosts

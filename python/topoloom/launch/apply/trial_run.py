@@ -17,7 +17,7 @@ from topoloom.launch.command_line import Option
 from topoloom.launch.launcher import NO_MESSAGE, Launch
 from topoloom.launch.launchers.launcher_commands import LauncherCommand, read_command
 from topoloom.support.child_processes import run_child
-from topoloom.support.resources import core_library
+from topoloom.support.resources import get_core_library_path
 
 # The program sleeps, because Open MPI 5.0 hangs if programs end before all its daemons
 # have reported that their programs started.
@@ -51,7 +51,7 @@ def make_trial_program(files: Sequence[Path]) -> tuple[str, ...]:
     return ("sh", "-c", _FILE_CHECK, "sh", *map(str, files)) if files else NOOP_PROGRAM
 
 
-def check_launch(launch: Launch) -> str | None:
+def run_trial_program(launch: Launch) -> str | None:
     """Run a trial program with the placement; describe the missing file, if any.
 
     Only the launcher can detect an unreachable host or a core that does not exist.
@@ -71,7 +71,7 @@ def check_launch(launch: Launch) -> str | None:
     return _find_missing_file(done.stderr)
 
 
-def check_hosts(command: Sequence[str], files: Sequence[Path]) -> None:
+def check_files_on_hosts(command: Sequence[str], files: Sequence[Path]) -> None:
     """Raise `topoloom.Error` if a host of the unchanged command lacks a file.
 
     Checks only known launchers that may start ranks on other hosts. All other errors
@@ -158,7 +158,7 @@ def _find_missing_file(text: str) -> str | None:
     if found is None:
         return None
     host, file = found.groups()
-    if file == str(core_library()):
+    if file == str(get_core_library_path()):
         return f"{host} lacks {file}; install topoloom in a folder that all hosts share"
     return f"{host} lacks {file}; set XDG_CACHE_HOME to a folder that all hosts share"
 

@@ -12,8 +12,8 @@ from typing import IO, Any, NamedTuple
 
 from topoloom.graphs.profile import Profile
 from topoloom.graphs.traces.trace_formats import read_trace
-from topoloom.launch.apply.program import run_program
-from topoloom.launch.apply.trial_run import check_hosts
+from topoloom.launch.apply.run_program import run_program
+from topoloom.launch.apply.trial_run import check_files_on_hosts
 from topoloom.launch.launcher import Launch
 from topoloom.preload.record import NothingRecorded
 from topoloom.preload.record.notes_folder import keep_notes_on_error, notes_folder
@@ -77,7 +77,7 @@ def record_nccl(
     words = list(command)
     launcher = find_launcher(words)
     library = build_plugin()
-    check_hosts(words, [library])
+    check_files_on_hosts(words, [library])
     with notes_folder(folder, "nccl") as lines:
         variables = {
             _PLUGIN_VARIABLE: str(library),

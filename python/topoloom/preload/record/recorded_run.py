@@ -15,11 +15,11 @@ from typing import IO, Any
 
 from topoloom._core import Error
 from topoloom.graphs.profile import Profile
-from topoloom.launch.apply.trial_run import check_hosts
+from topoloom.launch.apply.trial_run import check_files_on_hosts
 from topoloom.launch.launchers.launcher_commands import list_programs
-from topoloom.preload.record.build import build_recorder
 from topoloom.preload.record.merge_recordings import read_recording
 from topoloom.preload.record.notes_folder import keep_notes_on_error, notes_folder
+from topoloom.preload.record.recorder_library import build_recorder
 from topoloom.preload.shim import (
     add_preload,
     check_dynamic,
@@ -87,7 +87,7 @@ def record(
     # The job can hang if only some ranks are preloaded, and crash with another MPI.
     if len(names) > 1 or not is_mpi_known:
         check_programs(names, compiler, library, is_mpi_known, _TORCH)
-    check_hosts(words, [library])
+    check_files_on_hosts(words, [library])
     with notes_folder(folder, "record") as notes:
         variables = {"TOPOLOOM_RECORD": notes}
         words, environment = add_preload(

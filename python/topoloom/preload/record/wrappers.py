@@ -50,7 +50,7 @@ class MpiProcedure(NamedTuple):
     persistent: bool
 
 
-def write_wrappers(table: str, mpi_header: str) -> str:
+def generate_wrappers(table: str, mpi_header: str) -> str:
     """Generate the C file of all wrappers.
 
     `table` is the text of ``calls.txt``, `mpi_header` the preprocessed ``mpi.h``.

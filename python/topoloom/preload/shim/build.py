@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from topoloom._core import Error
 from topoloom.support.child_processes import run_child
-from topoloom.support.resources import find_shipped
+from topoloom.support.resources import find_shipped_folder
 
 _OPTIONS = ["-std=gnu11", "-O2", "-fPIC", "-pthread"]
 _LIBRARY_OPTIONS = [
@@ -56,7 +56,7 @@ def build_shim(
         Other headers that the sources include.
     """
     source_folders = [
-        find_shipped(folder) for folder in (f"mpi/{name}", *folders, "mpi/shim")
+        find_shipped_folder(folder) for folder in (f"mpi/{name}", *folders, "mpi/shim")
     ]
     sources = _BuildSources(source_folders, libraries, headers)
     return _build_cached(
@@ -75,7 +75,9 @@ def build_library(
 
     Arguments and errors are the same as for `build_shim`.
     """
-    source_folders = [find_shipped(folder) for folder in (f"mpi/{name}", *folders)]
+    source_folders = [
+        find_shipped_folder(folder) for folder in (f"mpi/{name}", *folders)
+    ]
     sources = _BuildSources(source_folders, libraries, headers)
     return _build_cached(f"{name}-{{}}.so", compiler, sources, _LIBRARY_OPTIONS)
 
@@ -98,7 +100,9 @@ def build_program(
     topoloom.Error
         For the same reasons as `build_shim`.
     """
-    source_folders = [find_shipped(folder) for folder in (f"mpi/{name}", *folders)]
+    source_folders = [
+        find_shipped_folder(folder) for folder in (f"mpi/{name}", *folders)
+    ]
     sources = _BuildSources(source_folders, libraries, headers, exclude)
     return _build_cached(f"{name}-{{}}", compiler, sources, [])
 
@@ -111,7 +115,7 @@ def build_library_without_mpi(folder: str, name: str, compiler: Path) -> Path:
     topoloom.Error
         For the same reasons as `build_shim`, except those related to MPI.
     """
-    sources = _BuildSources([find_shipped(folder)], [], []).files()
+    sources = _BuildSources([find_shipped_folder(folder)], [], []).files()
     options = [*_OPTIONS, *_LIBRARY_OPTIONS]
     key = hashlib.blake2b(digest_size=12)
     for source in sources:

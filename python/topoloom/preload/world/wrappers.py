@@ -22,7 +22,7 @@ _PROTOTYPE = re.compile(r"\bint\s+P(MPIX?_\w+)\s*\(([^;{}]*?)\)\s*(?=;|__attribu
 _COMMUNICATOR = re.compile(r"MPI_Comm\s+\w+")
 
 
-def write_wrappers(mpi_header: str) -> str:
+def generate_wrappers(mpi_header: str) -> str:
     """Generate the C file of all wrappers from the preprocessed ``mpi.h``."""
     parts = ['#include "world.h"\n']
     for name, text in dict(_PROTOTYPE.findall(mpi_header)).items():

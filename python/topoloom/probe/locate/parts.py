@@ -18,7 +18,7 @@ from topoloom.machines.link_names import (
     list_default_vertex_names,
     vertex_names,
 )
-from topoloom.nodes.hosts import hosts_in_order
+from topoloom.nodes.hosts import list_hosts_of_nodes
 
 #: Minimal load, relative to the busiest part, at which a bad part slows a message.
 _MIN_LOAD = 0.1
@@ -87,7 +87,7 @@ class Parts:
     ) -> None:
         if len(nodes) < 3:
             raise Error("a slow host cannot be located among fewer than three hosts")
-        hosts = hosts_in_order(machine, nodes)
+        hosts = list_hosts_of_nodes(machine, nodes)
         if len(hosts) < len(nodes):
             raise Error("two hosts are on the same node of the machine")
         self.gpus = machine.nodes_per_host

@@ -28,7 +28,7 @@ from topoloom.importers.node_groups import build_machine_of_type
 from topoloom.machines.machine_facts import machine_name
 from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.nodes.host_slots import HostSlots
-from topoloom.nodes.hosts import format_host_count, hosts_in_order
+from topoloom.nodes.hosts import format_host_count, list_hosts_of_nodes
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.placements.placement_file import PlacementFile
 from topoloom.support.range_checks import check_int64
@@ -160,7 +160,7 @@ def allocate_nodes(
         or described.allocated
     ):
         nodes = choose_allocation(machine, described, where)
-        hosts = hosts_in_order(machine, nodes.allocation.nodes)
+        hosts = list_hosts_of_nodes(machine, nodes.allocation.nodes)
         title = format_host_count(machine, len(nodes.allocation.nodes), len(hosts))
         if where.allocate is None:
             title += f" of {where.allocation or machine_text}"

@@ -12,7 +12,7 @@ from topoloom._core import Error
 from topoloom.graphs.traces.trace_formats import detect_trace_format, list_files
 from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.nodes.host_text import is_vacant
-from topoloom.nodes.hosts import hosts_in_order
+from topoloom.nodes.hosts import list_hosts_of_nodes
 from topoloom.probe.locate.diagnose_parts import (
     Diagnosis,
     Test,
@@ -114,5 +114,5 @@ def _find_testable_parts(
     if names:
         nodes = [node for node in nodes if node in names]
     each = machine.nodes_per_host
-    nodes = (hosts_in_order(machine, nodes) * each).tolist()
+    nodes = (list_hosts_of_nodes(machine, nodes) * each).tolist()
     return Parts(machine, nodes, names, described.switches, by_gpu=True)

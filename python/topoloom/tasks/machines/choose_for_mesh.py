@@ -11,8 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from topoloom._core import Allocation, Error, Machine
-from topoloom.allocations.spread.choose import Spread, Spreads, choose_spread
 from topoloom.allocations.spread.host_mesh import make_host_mesh
+from topoloom.allocations.spread.leaf_group_choice import (
+    LeafAssignment,
+    Spreads,
+    choose_leaf_groups,
+)
 from topoloom.allocations.spread.switch_levels import (
     group_leaves_by_switch,
     reduce_switches,
@@ -20,10 +24,10 @@ from topoloom.allocations.spread.switch_levels import (
 from topoloom.graphs.axes import Traffic, rank_order
 from topoloom.nodes.hosts import (
     Ids,
-    fully_allocated_hosts,
     host_count,
-    host_machine,
-    nodes_of_hosts,
+    list_fully_allocated_hosts,
+    list_nodes_of_hosts,
+    make_host_machine,
     slots_per_host,
 )
 from topoloom.tasks.search import MonitorSearch, Search
@@ -52,7 +56,7 @@ class MeshChoice:
         """The name of the minimized measure."""
         return "per byte" if self.spreads.mesh.weighted else "largest"
 
-    def choices(self) -> dict[str, Spread]:
+    def choices(self) -> dict[str, LeafAssignment]:
         """Return choices by name, with the best one last."""
         spreads = self.spreads
         return {
@@ -114,7 +118,7 @@ def choose_for_mesh(
         On machines without leaf groups, for axes that do not fit into hosts, and if
         too few hosts are free.
     """
-    machine, hosts = free.machine, fully_allocated_hosts(free)
+    machine, hosts = free.machine, list_fully_allocated_hosts(free)
     leaf_of_host = leaf_groups(machine)[hosts]
     leaves, leaf_of_host = np.unique(leaf_of_host, return_inverse=True)
     counts = np.bincount(leaf_of_host, minlength=len(leaves)).tolist()
@@ -132,7 +136,7 @@ def choose_for_mesh(
             "by number of nodes"
         )
     with monitor("choosing hosts", search) as progress:
-        spreads = choose_spread(needed, counts, search.seed, lambda: progress(0))
+        spreads = choose_leaf_groups(needed, counts, search.seed, lambda: progress(0))
         interrupted = not progress(0)
     first = hosts[np.unique(leaf_of_host, return_index=True)[1]]
     levels = find_leaf_levels(machine, first)
@@ -143,14 +147,14 @@ def choose_for_mesh(
     waiting = [hosts[leaf_of_host == leaf].tolist() for leaf in range(len(leaves))]
     order = [waiting[leaf].pop(0) for leaf in spreads.chosen.leaf_of.tolist()]
     title = f"{needed.hosts} of {len(hosts)} free hosts, in the order of the mesh"
-    chosen = Allocation(machine, nodes_of_hosts(machine, order))
+    chosen = Allocation(machine, list_nodes_of_hosts(machine, order))
     return chosen, MeshChoice(mesh, spreads, interrupted), title
 
 
 def find_leaf_levels(machine: Machine, hosts: Ids) -> list[npt.NDArray[np.int64]]:
     """Find the levels of switches; `hosts` contains one host per leaf group."""
     ends = np.meshgrid(hosts, hosts, indexing="ij")
-    between = host_machine(machine).hops(ends[0].ravel(), ends[1].ravel())
+    between = make_host_machine(machine).hops(ends[0].ravel(), ends[1].ravel())
     return group_leaves_by_switch(between.reshape(len(hosts), len(hosts)))
 
 
@@ -164,7 +168,7 @@ def leaf_groups(machine: Machine) -> Ids:
     topoloom.Error
         If hosts are linked directly to each other.
     """
-    machine = host_machine(machine)
+    machine = make_host_machine(machine)
     hosts = host_count(machine)
     ends = np.asarray(machine.link_ends(), np.int64)
     if machine.node_count == machine.vertex_count or ((ends < hosts).all(axis=1)).any():

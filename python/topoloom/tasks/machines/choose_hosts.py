@@ -21,9 +21,9 @@ from topoloom._core import (
 from topoloom.graphs.graph_file import load_graph
 from topoloom.nodes.hosts import (
     Ids,
-    fully_allocated_hosts,
-    host_machine,
-    nodes_of_hosts,
+    list_fully_allocated_hosts,
+    list_nodes_of_hosts,
+    make_host_machine,
     slots_per_host,
 )
 from topoloom.support.range_checks import check_int64
@@ -71,7 +71,7 @@ def choose_hosts(
     monitor: MonitorSearch,
 ) -> tuple[Allocation, NodeChoice, str]:
     """Choose `count` completely free hosts, by default enough for the graph."""
-    machine, listed = free.machine, fully_allocated_hosts(free)
+    machine, listed = free.machine, list_fully_allocated_hosts(free)
     graph = None if graph_file is None else load_graph(graph_file)
     if count is None:
         if graph is None:
@@ -85,10 +85,10 @@ def choose_hosts(
         )
 
     def allocate(hosts: Ids) -> Allocation:
-        return Allocation(machine, nodes_of_hosts(machine, hosts))
+        return Allocation(machine, list_nodes_of_hosts(machine, hosts))
 
     if graph is None:
-        boxes = Allocation(host_machine(machine), listed)
+        boxes = Allocation(make_host_machine(machine), listed)
         closest = allocate(
             compact_nodes(boxes, count, search.seed).nodes.astype(np.int64)
         )

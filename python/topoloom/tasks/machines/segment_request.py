@@ -19,7 +19,7 @@ import numpy as np
 
 from topoloom._core import Allocation, Error, MachineText
 from topoloom.frameworks.job import Job
-from topoloom.frameworks.models import TrainingStep
+from topoloom.frameworks.transformer_traffic import TrainingStep
 from topoloom.graphs.axes import Traffic, order_axes, rank_order
 from topoloom.graphs.layouts import order_layouts
 from topoloom.launch.scheduler_requests import (
@@ -27,7 +27,11 @@ from topoloom.launch.scheduler_requests import (
     can_request,
     format_request_lines,
 )
-from topoloom.nodes.hosts import fully_allocated_hosts, nodes_of_hosts, slots_per_host
+from topoloom.nodes.hosts import (
+    list_fully_allocated_hosts,
+    list_nodes_of_hosts,
+    slots_per_host,
+)
 from topoloom.support.units import counted
 from topoloom.tasks.axes import format_step
 from topoloom.tasks.machines.choose_for_mesh import find_leaf_levels, leaf_groups
@@ -157,7 +161,7 @@ def find_segments(
         HostGroups(leaves, above, strides, seed),
         hosts,
         lambda chosen: _predict_step_time(
-            Allocation(machine, nodes_of_hosts(machine, chosen)), mesh, traffic
+            Allocation(machine, list_nodes_of_hosts(machine, chosen)), mesh, traffic
         ),
         progress,
     )
@@ -215,7 +219,7 @@ def _list_strides(axes: Mapping[str, int]) -> list[int]:
 
 
 def _group_hosts_by_leaf(cluster: Allocation) -> list[list[int]]:
-    hosts = np.sort(fully_allocated_hosts(cluster))
+    hosts = np.sort(list_fully_allocated_hosts(cluster))
     leaf_of = leaf_groups(cluster.machine)[hosts]
     return [hosts[leaf_of == leaf].tolist() for leaf in np.unique(leaf_of)]
 

@@ -13,8 +13,8 @@ from topoloom.importers.machine_description import GivenSpeeds, MachineDescripti
 from topoloom.machines.machine_facts import collect_node_facts, machine_facts
 from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.machines.machine_writers import find_losses, save_machine
-from topoloom.machines.node_files import join_nodes
-from topoloom.nodes.host_text import drop_vacant, vacant_nodes
+from topoloom.machines.node_files import replace_nodes_from_files
+from topoloom.nodes.host_text import drop_vacant, list_vacant_nodes
 from topoloom.support.hostlist import compress_hostlist
 from topoloom.tasks.machines.probe import load_cost_model, probe_facts
 
@@ -33,7 +33,7 @@ class ShownMachine(NamedTuple):
         if described.hosts:
             hosts = described.hosts[:: machine.nodes_per_host]
             facts["hosts"] = compress_hostlist(drop_vacant(hosts))
-        if vacant := vacant_nodes(described.hosts):
+        if vacant := list_vacant_nodes(described.hosts):
             usable = described_allocation(machine, described).allocation
             facts["vacant"] = len(vacant)
             facts["usable_slots"] = usable.slot_count
@@ -81,7 +81,7 @@ def load_shown_machine(
     source
         The short text, name or file of the machine.
     node_files
-        Node descriptions ``[HOSTS=]FILE``, the arguments of `join_nodes`.
+        Node descriptions ``[HOSTS=]FILE``, the arguments of `replace_nodes_from_files`.
     partial
         Whether nodes that cannot be located are dropped.
     speeds
@@ -94,6 +94,6 @@ def load_shown_machine(
     """
     machine, described = load_machine_and_description(source, partial, speeds)
     if node_files:
-        described = join_nodes(described, node_files)
+        described = replace_nodes_from_files(described, node_files)
         machine = Machine(described.text, described.remarks)
     return ShownMachine(source, machine, described)

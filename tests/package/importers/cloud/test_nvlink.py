@@ -20,7 +20,7 @@ from topoloom.machines.machine_file import (
 )
 from topoloom.machines.machine_writers import save_machine
 from topoloom.nodes.host_text import drop_vacant
-from topoloom.nodes.hosts import fully_allocated_hosts
+from topoloom.nodes.hosts import list_fully_allocated_hosts
 
 CLIQUE, PRODUCT = "nvidia.com/gpu.clique", "nvidia.com/gpu.product"
 LEAF, SPINE = (f"network.topology.nvidia.com/{name}" for name in ("leaf", "spine"))
@@ -192,7 +192,7 @@ def test_missing_nodes_leave_gaps_and_unhealthy_nodes_are_down(tmp_path: Path) -
     assert len(drop_vacant(described.hosts)) == 4 * 53
     # Two hosts and one GPU of a third are down; jobs get only complete hosts.
     assert given.allocation.slot_count == 4 * 51 - 1
-    assert len(fully_allocated_hosts(given.allocation)) == 50
+    assert len(list_fully_allocated_hosts(given.allocation)) == 50
     assert isinstance(given.allocation, Allocation)
 
 

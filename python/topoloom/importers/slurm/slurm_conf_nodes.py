@@ -14,8 +14,8 @@ from typing import NamedTuple
 from topoloom._core import Error
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.node_groups import NodeGroup, with_node_groups
-from topoloom.importers.slurm.conf import join_continued_lines
-from topoloom.importers.slurm.nodes import NodeShape, format_node_shape
+from topoloom.importers.slurm.scontrol_nodes import NodeShape, format_node_shape
+from topoloom.importers.slurm.topology_conf import join_continued_lines
 from topoloom.importers.switch_tree import HostLists
 from topoloom.nodes.node_levels import format_nodes, make_node_parts
 from topoloom.nodes.node_parts import MAX_CPUS, MAX_DEVICES, Device, NodeParts

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from topoloom._core import Error
 from topoloom.importers.machine_description import MachineDescription
-from topoloom.importers.slurm.conf import add_root_switch, describe_ring
+from topoloom.importers.slurm.topology_conf import add_root_switch, describe_ring
 from topoloom.importers.switch_tree import HostLists, Switch, describe_switches
 from topoloom.importers.torus_positions import MAX_ROUTERS, check_torus_size
 from topoloom.support.yaml_tree import Value, read_yaml

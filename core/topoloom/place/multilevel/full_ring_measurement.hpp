@@ -5,6 +5,6 @@
 namespace topoloom::multilevel {
 
 /// How evenly filled rings of a torus are measured: as lines or as rings.
-enum class FullRings { lines, rings };
+enum class FullRingMeasurement { lines, rings };
 
 }  // namespace topoloom::multilevel

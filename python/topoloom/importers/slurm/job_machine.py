@@ -8,12 +8,15 @@ from dataclasses import replace
 
 from topoloom.importers.machine_description import AllocatedNode, MachineDescription
 from topoloom.importers.node_groups import NodeGroup, with_node_groups
-from topoloom.importers.slurm.conf import read_network_of_hosts, recognizes_slurm_conf
-from topoloom.importers.slurm.job import JobNode
-from topoloom.importers.slurm.nodes import (
+from topoloom.importers.slurm.scontrol_job import JobNode
+from topoloom.importers.slurm.scontrol_nodes import (
     NodeShape,
     format_node_shape,
     query_node_shapes,
+)
+from topoloom.importers.slurm.topology_conf import (
+    read_network_of_hosts,
+    recognizes_slurm_conf,
 )
 from topoloom.nodes.node_levels import (
     NodeCores,

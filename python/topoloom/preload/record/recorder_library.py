@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from topoloom.preload.record.wrappers import write_wrappers
+from topoloom.preload.record.wrappers import generate_wrappers
 from topoloom.preload.shim import build_shim
-from topoloom.support.resources import find_shipped
+from topoloom.support.resources import find_shipped_folder
 
 
 def build_recorder(compiler: Path) -> Path:
     """Return the recorder library for the MPI of `compiler`, compiled if necessary."""
-    table = (find_shipped("mpi/record") / "calls.txt").read_text()
-    return build_shim("record", compiler, lambda header: write_wrappers(table, header))
+    table = (find_shipped_folder("mpi/record") / "calls.txt").read_text()
+    return build_shim(
+        "record", compiler, lambda header: generate_wrappers(table, header)
+    )

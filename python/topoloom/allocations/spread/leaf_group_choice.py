@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from topoloom._core import Error
-from topoloom.allocations.spread.blocks import enumerate_layouts, fill_in_order
-from topoloom.allocations.spread.bound import bound_cost, bound_spreads
-from topoloom.allocations.spread.exchange import CellExchange
+from topoloom.allocations.spread.block_layouts import enumerate_layouts, fill_in_order
+from topoloom.allocations.spread.cell_exchange import CellExchange
 from topoloom.allocations.spread.host_mesh import HostMesh, Integers
+from topoloom.allocations.spread.spread_bounds import bound_cost, bound_spreads
 
 #: Number of exchanges per target, and number of layouts from which they start.
 _TRIALS, _STARTS = 40_000, 2
@@ -21,7 +21,7 @@ _MAX_TARGETS = 12
 
 
 @dataclass(frozen=True)
-class Spread:
+class LeafAssignment:
     """An assignment of the cells of a mesh to leaf groups.
 
     Attributes
@@ -62,9 +62,9 @@ class Spreads:
     """
 
     mesh: HostMesh
-    chosen: Spread
-    first: Spread
-    packed: Spread
+    chosen: LeafAssignment
+    first: LeafAssignment
+    packed: LeafAssignment
     least: tuple[int, ...]
     least_cost: float
 
@@ -74,7 +74,7 @@ class Spreads:
         return self.chosen.cost <= self.least_cost * (1 + 1e-9)
 
 
-def choose_spread(
+def choose_leaf_groups(
     mesh: HostMesh,
     free: Sequence[int],
     seed: int = 1,
@@ -145,12 +145,12 @@ def _list_targets(
     return sorted(lower, key=lambda one: -mesh.cost(one))[:_MAX_TARGETS]
 
 
-def _make_assignment(mesh: HostMesh, leaf_of: Integers) -> Spread:
+def _make_assignment(mesh: HostMesh, leaf_of: Integers) -> LeafAssignment:
     spreads = mesh.spreads(leaf_of)
     most = tuple(int(one.max()) for one in spreads)
     mean = tuple(float(one.mean()) for one in spreads)
-    return Spread(leaf_of, most, mean, mesh.cost(most))
+    return LeafAssignment(leaf_of, most, mean, mesh.cost(most))
 
 
-def _sort_key(one: Spread) -> tuple[float, float]:
+def _sort_key(one: LeafAssignment) -> tuple[float, float]:
     return one.cost, sum(one.mean)

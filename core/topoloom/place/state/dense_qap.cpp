@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/place/state/dense.hpp"
+#include "topoloom/place/state/dense_qap.hpp"
 
 #include <cmath>
 
