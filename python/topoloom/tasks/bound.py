@@ -24,7 +24,7 @@ class Bound:
 
     bound: float
     by: str
-    where: str = ""  # machine part or rank that limits congestion or time
+    where: str = ""  # the part or rank that determines a bound on congestion or time
     value: float | None = None
 
     @property
@@ -69,7 +69,7 @@ def prove_bounds(
     lp: bool = False,
     progress: Progress = always_continue,
 ) -> ProvenBounds:
-    """Prove bounds on hop-bytes, congestion and time, and measure the placement.
+    """Prove lower bounds on hop-bytes, congestion and time, and measure the placement.
 
     The predicted time is summed over `phases`; by default the graph is one phase. With
     `lp`, a linear relaxation of congestion is also solved if the time limit allows.

@@ -171,7 +171,7 @@ def _load_user_mappers(
 
 
 def _check_mappers(names: Sequence[str]) -> None:
-    """Raise an error for unknown names before the first search."""
+    """Raise an error for unknown mappers before the first search."""
     known = [str(mapper["name"]) for mapper in mappers()]
     for name in names:
         for stage in re.split(r"[+,](?![^()]*\))", name):

@@ -84,7 +84,7 @@ def find_slots(
     bind: str | None,
     cores_per_rank: int,
 ) -> LaunchSlots:
-    """Find the slots that a job may use, and their host names.
+    """Find the slots that a job may use, and the names of their hosts.
 
     Host names are taken from `hosts`, else from the allocation, else from the command.
 
@@ -145,7 +145,7 @@ def check_ranks(read: LauncherCommand | UnplacedCommand, ranks: int, name: str) 
 
 
 def find_launcher_name(read: LauncherCommand | UnplacedCommand) -> str:
-    """Return the launcher order of a command; all launchers except srun fill nodes."""
+    """Return a command's launcher order: all but srun fill node after node."""
     from topoloom.allocations.launch_order import OPEN_MPI, SLURM
     from topoloom.launch.launchers import srun
     from topoloom.launch.launchers.unplaced_command import UnplacedCommand

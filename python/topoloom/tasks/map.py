@@ -126,7 +126,7 @@ def map_ranks(
 
 
 def block_values(problem: Problem, mapped: MapResult) -> tuple[dict[str, float], int]:
-    """Measure block order like the placement; also return the number of its hosts."""
+    """Measure block order like the placement; also return how many hosts it uses."""
     graph, allocation = problem.graph, problem.allocation
     file = mapped.file
     block = place_like_launcher(
@@ -140,7 +140,7 @@ def block_values(problem: Problem, mapped: MapResult) -> tuple[dict[str, float],
 
 
 def _explain_hop_bytes(mapper: str, shared: bool, remapped: bool) -> str:
-    """Explain why only hop-bytes can be minimized; empty if others are possible."""
+    """Explain why only hop-bytes can be minimized; empty if other objectives can."""
     if shared:
         return "ranks share slots"
     if remapped:

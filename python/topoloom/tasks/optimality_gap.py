@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from topoloom._core import Allocation, Bounds, CommGraph, Error, find_bounds
 
-#: Up to this number of slots, bounds are also proved by search, within this work limit.
+#: Maximum number of slots at which bounds are also proved by search, and work limit of
+#: the search.
 SMALL_SLOT_COUNT = 64
 QUICK_WORK = 2**23
 

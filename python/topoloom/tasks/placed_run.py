@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Job:
-    """A command that runs twice: first recorded, then with the placement.
+    """A command that runs twice: once to be recorded, then with its ranks placed.
 
     `collectives` contains options of libtopoloom-collective for the placed run. With
     None, the MPI library's collectives are used.

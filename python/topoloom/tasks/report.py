@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from topoloom.placements.placement_file import PlacementFile
     from topoloom.report.data import Report, View
 
-#: Maximum number of pattern parts whose loads a page shows; with more, it shows none.
+#: Maximum number of parts of the pattern: with more, a page does not show loads by
+#: part.
 MAX_PARTS = 12
 LAUNCHER = "block (default)"  # name of the placement in block order
 
@@ -92,7 +93,7 @@ def build_report(
 def _list_objective_values(
     made: list[ReportedPlacement], views: list[View]
 ) -> list[float]:
-    """Return the values by which placements are compared: the first one's objective.
+    """Return the values of the first placement's objective, which compares placements.
 
     Objectives that are not a metric, such as weighted ones, are read from the files.
     Unless all files contain the value, predicted time or congestion replaces it.

@@ -187,12 +187,12 @@ def _check_same_job(paths: Sequence[Path], files: list[PlacementFile]) -> None:
             continue
         raise Error(
             f"{path} is a placement {what}; a page compares placements of one job, so "
-            f"report it and {paths[0]} separately"
+            f"write separate reports of it and {paths[0]}"
         )
 
 
 def _find_graph(path: Path, file: PlacementFile) -> str:
-    """Find the graph of a placement, relative to the current or the file's folder."""
+    """Find the graph file of a placement, in the current folder or the placement's."""
     if not file.graph:
         raise Error(f"{path} does not name its graph; name the graph")
     for graph in (Path(file.graph), path.parent / file.graph):

@@ -19,7 +19,7 @@ HEAD = "task,task,bytes"
 
 
 def with_edges(tasks: TaskList, path: str | Path) -> TaskList:
-    """Return the tasks with the messages that they send per period.
+    """Return a copy of the tasks with the messages that they send in each period.
 
     Parameters
     ----------
@@ -31,7 +31,8 @@ def with_edges(tasks: TaskList, path: str | Path) -> TaskList:
     Raises
     ------
     Error
-        If a line has other columns, an unknown task, or an invalid number of bytes.
+        If a line does not have these columns, or contains an unknown task or an invalid
+        number of bytes.
     """
     if Path(path).suffix not in (".csv", ".txt"):
         graph = load_graph(path)

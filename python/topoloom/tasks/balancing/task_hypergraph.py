@@ -23,7 +23,7 @@ from topoloom.tasks.balancing.task_list import MAX_BYTES, integer
 
 #: Exclusive upper limit on numbers of vertices, hyperedges and pins.
 MAX_VERTICES = 2**32 - 1
-#: Hyperedges with more pins are approximated by a star instead of all pairs.
+#: Hyperedges with more pins are approximated by a star of pairs instead of all pairs.
 MAX_PAIRED = 32
 #: Weights of pairs are exact if their sum is at most this limit, else rounded.
 MAX_SHARES = 2**50
@@ -32,9 +32,9 @@ MAX_SHARES = 2**50
 def read_hypergraph(path: str | Path, count: int) -> Hypergraph:
     """Read a hypergraph of `count` vertices, with loads.
 
-    A hyperedge of weight w with k pins becomes all pairs of its pins with weight w / (k
-    - 1). If one task is separated from the others, the cut weight is w, as in the
-    hypergraph.
+    A hyperedge of weight w with k pins is replaced by all pairs of its pins, each of
+    weight w / (k - 1). If one task is separated from the others, the cut weight is w,
+    as in the hypergraph.
 
     Raises
     ------
@@ -140,7 +140,7 @@ class _LineReader:
         return integer(words[place], f"{self._path}:{self._at}: {what}", limit)
 
     def weights(self, count: int, base: int) -> list[int]:
-        """Read one number per vertex, with any number of values per line."""
+        """Read one number per vertex; a line may contain any number of them."""
         found: list[int] = []
         while len(found) < count:
             words = self.next(f"the weight of vertex {len(found) + base}")

@@ -60,8 +60,8 @@ def read_tasks(path: str | Path) -> TaskList:
     Raises
     ------
     Error
-        If a line has other columns, a repeated task, or an invalid owner, load or
-        number of bytes.
+        If a line does not have these columns, repeats a task, or contains an invalid
+        owner, load or number of bytes.
     """
     names: dict[str, int] = {}
     rows = []
@@ -99,7 +99,7 @@ def read_tasks(path: str | Path) -> TaskList:
 
 
 def integer(text: str, what: str, limit: int) -> int:
-    """Read an integer from 0 to `limit` - 1; error messages contain `what`."""
+    """Read an integer from 0 to `limit` - 1; error messages call it `what`."""
     if not is_number(text):
         raise Error(f"{what} is an integer of 0 or more, not '{text[:40]}'")
     if len(text.lstrip("0")) > len(str(limit)) or int(text) >= limit:

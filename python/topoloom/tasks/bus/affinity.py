@@ -28,7 +28,8 @@ from topoloom.tasks.bus.named_affinities import NAMED, RANDOM
 ELEMENTS = 8
 BEST = "best"
 SCORE, BANDWIDTH = RANKINGS = ("score", "bandwidth")
-#: The source (Sudheer 2012) measures the default affinity eight times.
+#: Number of random assignments: the source (Sudheer 2012) measures eight runs without a
+#: chosen affinity.
 TRIALS = 8
 
 
@@ -38,8 +39,8 @@ class BusTiming(NamedTuple):
     Attributes
     ----------
     piece
-        Size of the largest DMA transfer in bytes; smaller messages do not wait for
-        others.
+        Size of the largest DMA transfer in bytes; smaller messages never wait for other
+        messages.
     ring_ends
         Whether three messages on a ring slow down at the ends of the bus. This effect
         was measured, but not explained.
@@ -53,7 +54,7 @@ AS_DESCRIBED = BusTiming()
 
 
 class Rate(NamedTuple):
-    """Bytes per second; half-way messages may use either direction of the ring."""
+    """Bandwidth in bytes/s over all choices of direction for half-way messages."""
 
     worst: float
     mean: float
@@ -61,7 +62,10 @@ class Rate(NamedTuple):
 
 
 class Score(NamedTuple):
-    """Score of an assignment in half units; fields are compared in order."""
+    """Score of an assignment, lower is better; fields are compared in order.
+
+    `peak`, `imbalance` and `excess` count half units.
+    """
 
     peak: int
     imbalance: int

@@ -35,14 +35,15 @@ PATTERN_BYTES = 65536
 
 @dataclass(frozen=True)
 class AssignedThreads:
-    """A ranking of assignments, the chosen assignment, and bandwidths by message size.
+    """Ranked assignments, the chosen assignment, and bandwidths by message size.
 
     Attributes
     ----------
     ranking, chosen
         The ranked assignments (8 threads on a bus, 16 on a blade), and the chosen one.
     sizes, by_size
-        Message sizes in bytes; for each named assignment, the lowest bandwidth by size.
+        Message sizes in bytes; for each named assignment, the lowest bandwidth at each
+        size.
     """
 
     ranking: Affinities | Blade

@@ -53,7 +53,7 @@ class Halves(NamedTuple):
     crossing
         Bytes between the processors.
     alike
-        The number of equally good splits.
+        The number of splits with equally many bytes between the processors.
     sent
         Number of messages that each processor sends to the other.
     """
@@ -87,7 +87,7 @@ class BladeAssignment(NamedTuple):
 
 @dataclass(frozen=True)
 class Blade:
-    """Two halves of the threads, and the bandwidths of each affinity within them."""
+    """Two halves of the threads, and bandwidths of the named affinities within them."""
 
     halves: Halves
     best_crossing: int
@@ -131,7 +131,7 @@ def split_blade(
     *,
     halves: str = BEST_HALVES,
 ) -> Blade:
-    """Split 16 threads into the best or the worst `halves`, and assign each half.
+    """Split 16 threads into the best or worst two `halves`, and assign each half.
 
     The best halves exchange the fewest bytes. The half that sends more is on processor
     0. Within a processor, threads are in ascending order. Messages between processors

@@ -127,7 +127,7 @@ class RankedCollective:
         return schedule.graph(), rounds
 
     def decisions(self) -> dict[str, Any]:
-        """Make the decision table for powers of two up to the number of ranks."""
+        """Make the decision table for 2, 4, 8, ... ranks up to the number of ranks."""
         platform = self.platform
         if self.call.demand is not None:
             raise Error("a demand defines all sizes, so there are no decisions by size")
@@ -137,7 +137,7 @@ class RankedCollective:
         )
 
     def export_request(self) -> ExportRequest:
-        """Return the call and its best schedule as an export request."""
+        """Make the request to export the call with its best schedule."""
         model, slots = self.platform.model, self.platform.slots
         return ExportRequest(self.call, self.ranked[0].name, model, slots)
 

@@ -78,7 +78,7 @@ class ExpertRouting(NamedTuple):
         return int(again.any(axis=2).sum())
 
     def _counts(self, first: int) -> NDArray[np.float64]:
-        """Count how often every second token chooses each expert."""
+        """Count how often each expert is chosen, by every second token."""
         assert self.topk_ids is not None
         return _count_tokens(self.topk_ids[self.layers, first::2], self.loads.shape[1])
 
@@ -89,8 +89,8 @@ def read_routing(path: str | Path) -> ExpertRouting:
     Raises
     ------
     Error
-        For other files or shapes, negative or infinite loads, unknown experts, or if
-        all loads are 0.
+        If the format of the file or the shape of an array is unknown, loads are
+        negative or infinite, experts are unknown, or all loads are 0.
     """
     path = Path(path)
     with prefix_errors(path):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Simulates jobs that run at the same time in switches."""
+"""Simulates the switches of a machine on which several jobs run at the same time."""
 
 from __future__ import annotations
 

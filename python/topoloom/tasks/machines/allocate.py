@@ -188,7 +188,7 @@ def allocate_nodes(
 def _restrict_to_one_type(
     free: Allocation, node: NodeParts
 ) -> tuple[Allocation, Callable[[Slots], Slots]]:
-    """Return the free nodes on a machine that has only nodes of their type.
+    """Return the free nodes as nodes of a machine that has only nodes of their type.
 
     Also return a function that maps slots of this machine to the original machine.
     """

@@ -65,8 +65,8 @@ def locate_bad_parts(
     Parameters
     ----------
     machine
-        The machine with the wiring of the hosts: a short text, or a file such as a
-        probe's.
+        The machine with the wiring of the hosts: a short text, or a file such as the
+        output of `topoloom probe`.
     measured
         Files or directories: output of the NCCL or RCCL Inspector, and tables
         ``a,b,GB/s`` of host pairs. If empty, the first round is planned.
@@ -104,7 +104,7 @@ def locate_bad_parts(
 def _find_testable_parts(
     machine_text: str | Path, allocation: str | None = None
 ) -> Parts:
-    """Return the parts of a machine that messages between its hosts can test."""
+    """Return the machine parts that can be tested by messages between the hosts."""
     machine, described = load_machine_and_description(machine_text)
     where = choose_allocation(machine, described, AllocationSpec(allocation=allocation))
     nodes = where.allocation.nodes.tolist()

@@ -53,7 +53,7 @@ class MeshChoice:
         return "per byte" if self.spreads.mesh.weighted else "largest"
 
     def choices(self) -> dict[str, Spread]:
-        """Return choices by name, with the best one last."""
+        """Return the compared choices by name, with the best one last."""
         spreads = self.spreads
         return {
             "first": spreads.first,
@@ -128,8 +128,8 @@ def choose_for_mesh(
     needed = make_host_mesh(ordered, slots_per_host(machine), weights, bool(traffic))
     if not needed.along:
         raise Error(
-            "every group of the mesh fits in one host, so any hosts are equal; choose "
-            "by number of nodes"
+            "every group of the mesh fits in one host, so all hosts are "
+            "equally good; choose by number of nodes"
         )
     with monitor("choosing hosts", search) as progress:
         spreads = choose_spread(needed, counts, search.seed, lambda: progress(0))
@@ -174,6 +174,6 @@ def leaf_groups(machine: Machine) -> Ids:
         )
     leaf_of = np.full(hosts, -1, np.int64)
     up = ends[ends[:, 0] < hosts]
-    # Use the first of several switches: hosts of a leaf group share all of them.
+    # If a host has several leaf switches, use the first: hosts of a group share all.
     leaf_of[up[::-1, 0]] = up[::-1, 1]
     return leaf_of

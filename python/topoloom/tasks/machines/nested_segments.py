@@ -2,8 +2,8 @@
 """Places segments of a job into leaf groups and into groups of higher levels.
 
 A size is the number of consecutive hosts that share one group of a level. Sizes are
-listed from leaf groups up; a size of 1 is no request. Each size above 1 is a multiple
-of the sizes before it.
+listed from leaf groups up; a size of 1 requests nothing. Each size above 1 is a
+multiple of the sizes before it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ class HostGroups(NamedTuple):
     leaves
         The hosts of each leaf group.
     above
-        For each level above leaf groups, from the lowest: the group of each leaf group.
+        For each level above leaf groups, from the lowest: the group that contains each
+        leaf group.
     strides
         Distances in hosts between neighbors along the axes of a job.
     seed
@@ -39,7 +40,7 @@ class HostGroups(NamedTuple):
 
 
 class _Level(NamedTuple):
-    """A level with a requested size, and the group of each leaf group."""
+    """A level's requested size, and the group that contains each leaf group."""
 
     group: Ids
     size: int

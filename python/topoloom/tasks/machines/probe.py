@@ -66,15 +66,15 @@ def probe_machine(
     mpicc
         Compiler of the launcher's MPI.
     claimed
-        A machine description to compare with the measurements.
+        A machine description that is compared with the measurements.
     resume
         Whether samples in an existing file are reused.
     command
-        The command line, recorded in the description.
+        The command line, which is recorded in the description.
     watch
         Progress callback of each stage.
     report
-        Called with a text about the estimated duration after the first round.
+        Called after the first round, with a text about the estimated duration.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def probe_machine(
     budget = EFFORTS[effort]
     clock = Clock(budget.seconds if seconds is None else seconds)
     if claimed is not None:
-        # Reject a wrong file before the job starts.
+        # Reject an unsuitable file before the job starts.
         load_machine_and_description(claimed)
     watched = watch or (lambda _stage: _ignore_progress)
     with start_probe_job(launcher, mpicc, earlier) as job:
@@ -109,7 +109,7 @@ def probe_machine(
         if routes is not None:
             found.claims += compare_with_description(found, routes)
         job.copy_earlier()
-        # Save inside the block: a signal during the end of the job would lose data.
+        # Save inside the block: a signal while the job ends would lose data.
         try:
             save_findings(output, found, command)
         except OSError as error:
@@ -179,7 +179,7 @@ def check_machine(
     reference = read_reference(file)
     budget = EFFORTS[effort]
     clock = Clock(budget.seconds if seconds is None else seconds)
-    # Reject a wrong file before the job starts.
+    # Reject an unsuitable file before the job starts.
     load_machine_and_description(wired or file)
     parts = partial(_find_testable_parts, wired or file)
     with start_probe_job(launcher, mpicc) as job:
@@ -187,7 +187,7 @@ def check_machine(
 
 
 def _find_testable_parts(machine: str | Path, hosts: Sequence[str]) -> Parts:
-    """Return the parts of a machine that messages between some hosts can test."""
+    """Return the machine parts that can be tested by messages between these hosts."""
     routes = DescribedRoutes(machine, hosts)
     return Parts(
         routes.machine, routes.nodes, dict(zip(routes.nodes, hosts, strict=True))

@@ -44,8 +44,8 @@ class SegmentRequest:
     shape
         The shape to request from the scheduler.
     seconds
-        Step time in seconds by hosts per segment, if segments are placed anywhere.
-        Without bandwidths, the values are bytes on the busiest link.
+        Worst step time in seconds over placements of the segments, by hosts per
+        segment. Without bandwidths, the values are bytes on the busiest link.
     taken
         Step time in seconds with `shape`.
     has_bandwidths
@@ -112,8 +112,8 @@ def find_segments(
     """Find the best segments by comparing all sizes that divide the hosts of a job.
 
     If groups above leaf groups reduce the time further, the smallest shape that the
-    scheduler supports is searched. Sizes are minimized level by level from leaf groups
-    up; levels above have their largest fitting size.
+    scheduler supports is searched for. Sizes are minimized level by level from leaf
+    groups up; levels above have their largest fitting size.
 
     Parameters
     ----------

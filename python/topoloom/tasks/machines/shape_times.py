@@ -2,7 +2,7 @@
 """Predicts times of a job by shape, the sizes of its host segments.
 
 A shape has one size for each level, from leaf groups up: the number of consecutive
-hosts that share a group of the level. A size of 1 is no request.
+hosts that share a group of the level. A size of 1 requests nothing.
 """
 
 from __future__ import annotations

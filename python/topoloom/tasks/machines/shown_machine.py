@@ -74,7 +74,7 @@ def load_shown_machine(
     partial: bool = False,
     speeds: GivenSpeeds | None = None,
 ) -> ShownMachine:
-    """Load a machine, and replace descriptions of its nodes.
+    """Load a machine, and replace the descriptions of its nodes by files.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def load_shown_machine(
     partial
         Whether nodes that cannot be located are dropped.
     speeds
-        Link speeds for network files that contain none.
+        Link speeds, for network files without link speeds.
 
     Raises
     ------

@@ -40,8 +40,8 @@ class SwitchSettings:
     packet
         Packet size in flits.
     switching
-        Condition for a packet to advance: the next buffer has space for one flit
-        (wormhole), or for the whole packet (cut-through).
+        When a packet may advance: if the next buffer has space for one flit (wormhole),
+        or for the whole packet (cut-through).
     routing
         Routing algorithm, which chooses among routes.
     arbiter
