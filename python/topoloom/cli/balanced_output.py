@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Prints the results of `topoloom balance` for weighted tasks and simulations."""
+"""Prints results of `topoloom balance`: of weighted tasks, and of simulations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from topoloom.tasks.balancing.weighted import TaskRedistribution
     from topoloom.tasks.problem import AllocationSpec
 
-#: Default of --tolerance: the share by which a rank may exceed the mean load.
+#: Default of --tolerance: the share by which a rank's load may exceed the mean.
 DEFAULT_TOLERANCE = 0.02
 
 #: Maximum number of moves that are listed one by one.
@@ -40,7 +40,7 @@ def balance_file(
     figure: Path | None,
     as_json: bool,
 ) -> None:
-    """Balance the tasks in a table or a graph, and print their new ranks."""
+    """Balance the tasks in a table or a graph file, and print the redistribution."""
     from topoloom._core import Error
     from topoloom.cli.console import print_facts, print_json
     from topoloom.figure.plan import draw_plan
@@ -64,7 +64,7 @@ def balance_file(
             tasks = with_edges(tasks, options.edges)
     if options.periods != 1 and tasks.graph is None:
         raise Error(
-            "--periods is the number of times that --edges are sent; add --edges"
+            "--periods sets how often the messages of --edges are sent; add --edges"
         )
     count = rank_count(tasks, options.ranks)
     ranks = find_rank_slots(count, machine, placement, where)
@@ -102,7 +102,7 @@ def list_time_facts(times: dict[str, float]) -> list[tuple[str, str]]:
 
 
 def list_machine_facts(ranks: Ranks) -> list[tuple[str, str]]:
-    """Return table rows: machine, and ranks by node if nodes have several slots."""
+    """Return table rows: machine, and ranks per node if nodes have several slots."""
     from topoloom.tasks.balancing.rank_slots import format_ranks_by_node
 
     machine = ranks.allocation.machine

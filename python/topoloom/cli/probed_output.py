@@ -55,7 +55,7 @@ def print_probed(found: Mapping[str, Any]) -> None:
 
 
 def print_located(located: LocatedParts, plan: bool) -> None:
-    """Print bad machine parts and, with `plan`, the pairs to measure next."""
+    """Print bad machine parts; if `plan` is set, also the pairs to measure next."""
     found = located.found
     hosts, tests = counted(found.hosts, "host"), counted(found.tests, "measurement")
     for part in found.bad:

@@ -80,7 +80,7 @@ def note_outcome(
     page: ReportPage | None,
     as_json: bool,
 ) -> None:
-    """Print the durations of the runs and the path of the page."""
+    """Print how long the two runs took, and the path of the report page."""
     if as_json:
         _note_json(job, placed, launch, run_report, page)
         return

@@ -121,7 +121,7 @@ AsJson = Annotated[
 
 @contextlib.contextmanager
 def suggest_partial() -> Iterator[None]:
-    """Mention --partial in errors about incomplete traces."""
+    """Add a hint about --partial to errors that report incomplete traces."""
     from topoloom._core import Error
     from topoloom.graphs.traces.trace_formats import IncompleteTraceError
 

@@ -43,7 +43,7 @@ ExpertRanks = Annotated[
 
 
 class JobOptions(NamedTuple):
-    """A framework and the sizes of its axes; all None for a mesh."""
+    """A framework and the sizes of its axes; all fields are None for a mesh."""
 
     framework: Annotated[
         str | None,
@@ -77,7 +77,7 @@ class JobOptions(NamedTuple):
 
 
 def read_job(options: JobOptions, mesh: str | None) -> dict[str, int] | Job:
-    """Make the mesh or the framework's job; exactly one must be given.
+    """Make the mesh or the framework's job; the user must give exactly one of them.
 
     Raises
     ------

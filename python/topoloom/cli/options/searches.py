@@ -116,7 +116,7 @@ class SharingOptions(NamedTuple):
     ] = None
 
     def make_sharing(self) -> Sharing:
-        """Check the options and read the capacities."""
+        """Check the options and read the file of capacities."""
         from topoloom._core import Error, Sharing
         from topoloom.tasks.sharing import read_capacities
 

@@ -79,12 +79,12 @@ def command(
 ) -> None:
     """Map the axes of a training job onto a machine.
 
-    Finds the order of the axes, split if that helps, with the least communication
-    time: which axis lies inside an NVLink domain, along a torus axis, or over rails.
-    The time is the objective 'time', summed over the axes. The baseline is the order
-    tp-cp-ep-dp-pp, fastest first, on the slots as allocated; other axes follow in the
-    given order. For a framework, the best order that it accepts, its settings, and a
-    placement on other slots are printed.
+    Finds the order of the axes with the least communication time, and splits axes if
+    that helps: which axis lies inside an NVLink domain, along a torus axis, or over
+    rails. The time is the objective 'time', summed over the axes. The baseline is the
+    order tp-cp-ep-dp-pp, fastest first, on the slots as allocated; other axes follow in
+    the given order. For a framework, the output is the best order that it accepts, the
+    settings for it, and the gain of a placement on other slots.
 
     By default, ep uses all-to-all, pp sends along a chain, and other axes use rings.
     Slots may outnumber devices. Devices are numbered by slot in the allocation.
@@ -133,8 +133,8 @@ def command(
     if to in SCHEDULERS:
         if results[:2] != (None, None):
             raise Error(
-                f"--to {to} writes a request before hosts are allocated; leave out "
-                "output files"
+                f"--to {to} writes a request for hosts that are not allocated yet; "
+                "leave out output files"
             )
         _print_request(given.allocation, problem, described.labels, seed, to)
         return
@@ -177,7 +177,7 @@ def _print_mesh_only(
     if inferred is None:
         raise Error("--machine is missing, such as --machine dgx-h100-pod")
     if needs_machine:
-        raise Error("the order requires a machine; add --machine")
+        raise Error("orders are compared on a machine; add --machine")
     if as_json:
         print_json(inferred.document())
 
@@ -206,7 +206,7 @@ def _read_problem(
     trace: Path | None,
     to: str | None,
 ) -> AxesProblem:
-    """Read the axes and their traffic; check that they support --to."""
+    """Read the axes and their traffic; check that they fit the format of --to."""
     from topoloom._core import Error
     from topoloom.support.name_lookup import describe_unknown_name
     from topoloom.tasks.axes import FORMATS, infer_axes_problem, read_axes_problem
@@ -267,7 +267,7 @@ def _print_request(
 
 
 def _print_inferred(inferred: InferredMesh) -> None:
-    """Print the mesh of a trace, and the bytes of each operation along its axes."""
+    """Print the mesh of a trace, and the bytes of each operation along the axes."""
     from topoloom.cli.console import print_facts
     from topoloom.support.units import counted, format_exact_bytes
 

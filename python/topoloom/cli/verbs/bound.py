@@ -51,7 +51,7 @@ def command(
 
     No placement has fewer hop-bytes, less congestion or a shorter predicted time (if
     bandwidths are known) than the bound. The gap of a PLACEMENT is its value divided by
-    the bound; 1 is optimal. --time, --work or Ctrl-C end the search for better proofs.
+    the bound; 1 is optimal. --time, --work or Ctrl-C end the search for better bounds.
 
     \b
     hop-bytes   from the least cost of every rank's messages (sparse, gilmore-lawler),

@@ -100,22 +100,22 @@ def command(
     """Rank all schedules of a collective by predicted time.
 
     libtopoloom-collective chooses by the same times. On a machine, a rank waits only
-    for its own messages, and a message for its two ranks and the links of its route.
-    Schedules with more than 65,536 messages are sampled. Without a machine, each round
-    waits for the previous round. Without a model, the machine defines message costs.
-    Messages have 1 KiB by default.
+    for its own messages; a message waits for its sender, its receiver, and the links of
+    its route. Of schedules with more than 65,536 messages, only a sample is evaluated.
+    Without a machine, each round waits for the previous round. Without a model, the
+    machine defines message costs. Messages have 1 KiB by default.
 
     \b
     time        seconds until the last rank has finished
     CPU         seconds in which the busiest rank sends, receives and copies; only if
                 the model contains the receive overhead
-    congestion  seconds of the busiest link, summed over rounds
+    congestion  seconds for which the busiest link is busy, summed over rounds
     simulated   with --with switches, for the five fastest schedules or --schedule:
                 seconds until the last rank has finished, including the queueing of
                 packets in switches; the machine defines message costs
 
-    --run measures schedules: give only the launcher after --. Its ranks run each
-    schedule and the MPI library's own collective in turns. Separate sizes with +:
+    --run measures schedules: give only the launcher after --. Its ranks run the
+    schedules and the MPI library's own collective in turn. Separate sizes with +:
     --bytes 64+4KiB. A model or machine adds predicted times.
 
     \b

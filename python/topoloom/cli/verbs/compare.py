@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 MAPPERS = "block,hilbert,gge,mahd+swap,multisection+swap,auto"
 SHARING_MAPPERS = "block,hilbert,multisection,auto"
 
-#: Columns that are omitted on narrow terminals, in this order.
+#: Columns that narrow terminals omit, the first to be omitted first.
 _DROPPED_FIRST = (
     "dilation_average",
     "dilation_max",
@@ -73,11 +73,11 @@ def command(
 ) -> None:
     """Try several mappers on one problem and print one table.
 
-    Gains are relative to 'block', rank i on slot i, the launcher's default. The best
-    mapper is marked. --time and --work apply to each mapper. The gap is the objective
-    divided by a quick lower bound; 1 is optimal. 'topoloom bound' proves better bounds.
-    If ranks share slots (--imbalance, --capacities), the load of the fullest slot
-    replaces the gap, and block places equally many ranks on every slot.
+    Gains are relative to 'block', the launcher's default, with rank i on slot i. The
+    best mapper is marked. --time and --work apply to each mapper. The gap is the
+    objective divided by a quick lower bound; 1 is optimal. 'topoloom bound' proves
+    better bounds. If ranks share slots (--imbalance, --capacities), the load of the
+    fullest slot replaces the gap, and block places equally many ranks on every slot.
 
     Your own mapper is a function in a Python file or a shared library, executed with
     your rights. It takes the problem and returns the slot of every rank. If it fails,
@@ -229,7 +229,7 @@ def _make_title(problem: Problem, comparison: Comparison) -> str:
 
 
 def _draw(figure: Path, problem: Problem, comparison: Comparison) -> None:
-    """Draw a bar chart of the mappers by objective and other costs."""
+    """Draw a bar chart of the mappers' objectives and other costs."""
     from topoloom.figure.comparison import Bars, draw_comparison
     from topoloom.placements.measures import measure_title
 

@@ -63,7 +63,7 @@ def command(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write a placement as a file that a launcher reads.
+    """Write a placement as a file for a launcher.
 
     Host names come from --hosts, the allocation (a host list) or the machine; without
     them, node 7 is called n7. Some formats list cores, CPUs or GPUs (openmpi-rankfile,

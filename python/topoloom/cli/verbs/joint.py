@@ -44,9 +44,9 @@ def command(
     """Place several jobs that run at the same time to minimize interference.
 
     Jobs with their own allocations are placed separately. Then each job in turn is
-    placed again, given the traffic of the others, as long as that helps. Jobs without
-    allocations share the nodes of --allocation, or all nodes, and are placed as one
-    pattern. --time and --work limit all searches together. After Ctrl-C the best
+    placed again, given the traffic of the others, until that no longer helps. Jobs
+    without allocations share the nodes of --allocation, or all nodes, and are placed as
+    one pattern. --time and --work limit all searches together. After Ctrl-C the best
     placements so far are used.
 
     The default objective is the predicted time if the machine's bandwidths are known,
@@ -59,7 +59,8 @@ def command(
     all jobs         objective of the worst job, and hop-bytes of all jobs
 
     --with switches also simulates the packets of one message per pair of ranks; all
-    jobs start at once. Then 'alone' uses the joint placement on an empty machine.
+    jobs start at once. In the table of simulated times, 'alone' is the joint
+    placement on an empty machine.
 
     \b
     Examples:

@@ -186,7 +186,7 @@ def _print(shown: ShownMachine, output: Path | None, figure: Path | None) -> Non
 
 
 def _parse_source(words: list[str]) -> str:
-    """Return the machine in ``show MACHINE`` or ``MACHINE``."""
+    """Return MACHINE, given the arguments ``show MACHINE`` or ``MACHINE``."""
     from topoloom._core import Error
 
     if len(words) == 2 and words[0] == "show":
@@ -244,7 +244,7 @@ def _format_bandwidths(bandwidths: list[dict[str, Any]], have_units: bool) -> st
 
 
 def _format_bisection(bisection: dict[str, Any], in_bytes: bool) -> str:
-    """Format the smallest known bisection, and a lower bound if not minimal."""
+    """Format the smallest known bisection; add a lower bound if it may be smaller."""
     from topoloom.support.units import counted, format_bandwidth
 
     least, links = bisection["at_least"], counted(int(bisection["links"]), "link")

@@ -65,8 +65,9 @@ def command(
     """Place the ranks on the allocated slots.
 
     The gain is relative to block order, rank i on slot i, the launcher's default. If an
-    allocation has more slots than ranks, the slots that the launcher uses are used.
-    Ctrl-C, --time and --work end a search early; the best placement is still written.
+    allocation has more slots than ranks, ranks use only the slots that the launcher
+    would use. Ctrl-C, --time and --work end a search early; the best placement is still
+    written.
 
     The default objective is the predicted time if the machine's bandwidths are known
     and messages are long, else hop-bytes; the choice and its reason are printed. 'auto'

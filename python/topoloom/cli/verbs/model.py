@@ -70,12 +70,12 @@ def command(
     \b
     list      list the included models, with their sources
     show      show the size ranges of a model, and additional message costs
-    predict   predict times of messages: the interval between sends of one process, and
-              the arrival of the first message
+    predict   predict times of messages: the interval between two sends of a process,
+              and the time until the first message arrives
     fit       fit a model to measured times: a CSV file with the header size,time
     channels  find how many concurrent messages of a node run at full speed: a CSV file
-              with the header pairs,time, the time of the slowest of these concurrent
-              pairs; optional columns run and pattern identify samples
+              with the header pairs,time: the number of concurrent pairs, and the time
+              of the slowest; the optional columns run and pattern identify samples
 
     \b
     Examples:

@@ -111,15 +111,16 @@ def command(
 ) -> None:
     """Simulate switches cycle by cycle: buffers, virtual channels, arbiters, credits.
 
-    Each node injects packets at random, at the mean rate of the load, by default with
-    equal probability in every cycle. Flits of packets follow the machine's routes, and
-    wait for channels, buffers and virtual channels. If routes could deadlock, as on
-    rings, packets change to another class of virtual channels; with too few classes,
-    the deadlock is printed. A cycle is the time of a flit on a channel.
+    Each node injects packets at random times; the load is the mean rate. By default,
+    the probability is the same in every cycle. Flits of packets follow the machine's
+    routes, and wait for channels, buffers and virtual channels. If routes could
+    deadlock, as on rings, packets change to another class of virtual channels; with too
+    few classes, the deadlock is printed. A cycle is the time that a flit occupies a
+    channel.
 
     \b
     load       flits that each sending node creates per cycle
-    accepted   flits that arrive per sending node and cycle
+    accepted   flits that arrive per cycle, divided by the number of sending nodes
     latency    cycles from the creation of a packet to its complete arrival: mean with
                95 % confidence interval, median, 99th percentile
     saturated  some or all nodes create packets faster than the network accepts them

@@ -134,7 +134,7 @@ def command(
     a directory, or 'prof/phase_1_*.prof'), GOAL, and traces of AI jobs: HLO text of
     XLA, dumps of PyTorch's flight recorder, Kineto traces, output of the NCCL
     Inspector, and Chakra's .et. Traces of all ranks are given by a directory or a glob
-    pattern. A summary is always printed.
+    pattern. A summary of the graph is always printed.
 
     \b
     Examples:

@@ -85,7 +85,7 @@ def command(
 
     Run it on the nodes of your jobs, with the same binding of ranks. It measures all
     pairs of ranks as often as noise requires. Then it measures messages of all sizes
-    between a few pairs of each level, and increasing numbers of concurrent pairs. It
+    between a few pairs of each level, and how concurrent pairs slow each other down. It
     infers groups of near ranks, message costs, link bandwidths, and slow hosts and
     links.
 
@@ -160,7 +160,7 @@ def _measure_machine(
     as_json: bool,
     limits: dict[str, Any],
 ) -> int:
-    """Measure the machine and write its description; raise `Failure` if ended early."""
+    """Measure the machine, write its description; raise `Failure` if it ends early."""
     from topoloom._core import Error
     from topoloom.cli.command_line import command_line
     from topoloom.cli.console import note, print_json
@@ -210,7 +210,7 @@ def _check_hosts(
     as_json: bool,
     limits: dict[str, Any],
 ) -> int:
-    """Compare the hosts with an earlier probe; return 1 if one is slower, else 0."""
+    """Compare the hosts with an earlier probe; return 1 if a host is slower, else 0."""
     from topoloom.cli.console import print_json
     from topoloom.tasks.machines.probe import check_machine
 

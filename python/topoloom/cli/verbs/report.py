@@ -33,8 +33,8 @@ def command(
     The page is a single HTML file below 3 MB that loads nothing from the network. It
     shows gains, the communication matrix before and after, the machine with its link
     loads, a table of nodes, proven bounds, and the origin of each file. By default, the
-    graph of the placement is used. --with also simulates each placement: the page then
-    contains simulated times and, for switches, the busiest channels.
+    graph is the one that the placement names. --with also simulates each placement: the
+    page then contains simulated times and, for switches, the busiest channels.
 
     The page of a machine shows all pairs of ranks, message times by size, groups,
     concurrent exchanges, and slow hosts and links.

@@ -92,8 +92,8 @@ def command(
     apply it, your program is not started and the exit status is 2. A command that
     places its own ranks is rejected, unless --world starts it unchanged.
 
-    At startup each rank reports its location. One line tells whether all ranks are at
-    their planned locations, or lists the ranks at other locations.
+    At startup each rank reports its location. One line says that all ranks are at their
+    planned locations, or lists those that are not.
 
     If an allocation has more slots than ranks, the launcher's default slots are used:
     srun distributes ranks over nodes cyclically, other launchers fill node after node.

@@ -64,7 +64,8 @@ class Rate(NamedTuple):
 class Score(NamedTuple):
     """Score of an assignment, lower is better; fields are compared in order.
 
-    `peak`, `imbalance` and `excess` count half units.
+    Fields count half units, because half-way messages put half of their bytes on each
+    direction.
     """
 
     peak: int

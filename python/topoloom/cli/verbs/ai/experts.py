@@ -72,11 +72,11 @@ def command(
 ) -> None:
     """Place the experts of a model on GPUs.
 
-    Experts that the same tokens choose are placed on the same node, so that a token
-    visits few nodes; a token counts once per node that it visits. Frequent experts have
-    several slots, on several nodes if the engine, such as SGLang, sends tokens to the
-    nearest replica. The allowed load of the busiest GPU is chosen: each additional
-    percent of load must save one percent of the visits.
+    Experts that are chosen by the same tokens are placed on the same node, so that each
+    token visits few nodes. Several experts on one node are one visit. Frequent experts
+    have several slots, on several nodes if the engine, such as SGLang, sends tokens to
+    the nearest replica. How much load the busiest GPU may have is chosen so that each
+    additional percent of load saves at least one percent of the visits.
 
     Visits and loads are measured with every second token, which the search does not
     use. They are compared with experts in order, and with experts placed by load only.
@@ -208,7 +208,7 @@ def _print_slacks(placed: PlacedExperts, visits: str) -> None:
 def _explain_no_gain(
     placed: PlacedExperts, nodes: int, by_load: float
 ) -> list[tuple[str, str]]:
-    """Return the reason as a table row if the placement has no gain."""
+    """Return a table row with the reason if the placement has no gain."""
     best = placed.cost(placed.best).visits
     if best < 0.995 * by_load:
         return []
