@@ -37,7 +37,7 @@ def parse_fields(data: bytes) -> Iterator[Field]:
 
 
 def split_messages(data: bytes) -> Iterator[bytes]:
-    """Yield consecutive messages, each of which is preceded by its size."""
+    """Yield the messages in a stream, in which each is preceded by its size."""
     at = 0
     while at < len(data):
         size, at = read_varint(data, at)

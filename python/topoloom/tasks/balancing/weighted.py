@@ -26,7 +26,9 @@ class TaskRedistribution(NamedTuple):
         The number of ranks.
     balance
         The new owners of the tasks, and the cost of moving tasks.
-    where The slots of the ranks; None without a machine. periods
+    where
+        The slots of the ranks; None without a machine.
+    periods
         Number of communication steps between two rebalances.
     """
 
