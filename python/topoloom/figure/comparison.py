@@ -17,7 +17,7 @@ _LINE = 0.3  # inches
 
 
 class Bars(NamedTuple):
-    """The bars of a measure: title, and one value and label per mapper."""
+    """The bars of a measure: its title, and a value and a label for each mapper."""
 
     title: str
     values: Sequence[float]
@@ -31,7 +31,7 @@ def draw_comparison(
     bars: Sequence[Bars],
     title: str,
 ) -> None:
-    """Draw the measures of each mapper, with the default and the best mapper in color.
+    """Draw the measures of each mapper; color the default and the best mapper.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def draw_comparison(
     best
         Name of the best mapper.
     bars
-        Bars by measure, starting with the objective; lower is better for all.
+        The bars of each measure, starting with the objective; lower is always better.
     title
         Title of the problem.
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws histograms of link loads before and after, by direction."""
+"""Draws histograms of link loads by direction, before and after remapping."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ BINS = 16
 
 
 def draw_histogram(axes: Axes, loads: Loads, up: Array, down: Array | None) -> float:
-    """Draw histograms of the loaded links selected by the masks `up` and `down`.
+    """Draw load histograms of the links in `up` and in `down` that have traffic.
 
-    Links in `down`, the - direction, are drawn below the axis. Returns the highest
-    count.
+    `up` and `down` are masks of links. Links in `down`, which lead in the - direction,
+    are drawn below the axis. Returns the highest count.
     """
     edges = np.linspace(0, loads.top, BINS + 1)
     looks = _choose_styles(list(loads.busy))

@@ -31,7 +31,7 @@ from topoloom.support.units import counted
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Limit on drawn links: with more, a torus is a gray block.
+# Maximum number of drawn links: a torus with more is drawn as a gray block.
 MAX_LINKS = 600_000
 
 
@@ -50,7 +50,7 @@ def draw_judgement(
     graph, allocation
         The placed graph, and the slots of the job.
     placements
-        At least one placement, by the name of the mapper.
+        One or more placements, by name of their mapper.
 
     Raises
     ------
@@ -240,7 +240,7 @@ def _draw_matrices(
 def _draw_scale(
     part: Any, image: Any, panels: list[Any], low: float, high: float, cell: str
 ) -> None:
-    """Draw the color scale of a matrix; one color if all messages have one size."""
+    """Draw the color scale of a matrix; one color if all messages have equal size."""
     one = (
         {"boundaries": [high / 2, 1.5 * high], "values": [high]} if low == high else {}
     )
@@ -256,7 +256,7 @@ def _draw_scale(
 def _group_by_direction(
     links: TorusLinks, count: int
 ) -> list[tuple[str, Array, Array | None]]:
-    """Group links by axis; return a title and a mask per direction for each group."""
+    """Group links by axis; return each group's title, and a mask for each direction."""
     between, link = len(links.axis), np.arange(count)
     axis = np.full(count, -1)
     axis[:between] = links.axis

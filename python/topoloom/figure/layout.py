@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Computes layouts of a machine's vertices by the kind of topology.
 
-Layouts return an array ``(vertices, 2)`` in the order of `Wiring`: routers by
-coordinates; in switched networks nodes first, then switches level by level.
+Layouts return an array ``(vertices, 2)`` in the order of `Wiring`: routers in the order
+of coordinates; in switched networks, nodes, then switches level by level.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from topoloom.machines.topology_forms import drawing_of
 if TYPE_CHECKING:
     from topoloom.figure.network import Network
 
-DEPTH = np.array((0.42, 0.3))  # page vector of a step along the depth axis
+DEPTH = np.array((0.42, 0.3))  # step along the depth axis, as a vector on the page
 ROW = 0.45  # distance between rows, in page widths
-MIN_GAP = 0.3  # minimal distance in a row, relative to the average
+MIN_GAP = 0.3  # minimal distance between vertices of a row, relative to the average
 MAX_SPRING_VERTICES = 400  # vertices
 
 
@@ -70,7 +70,7 @@ def place_on_circle(count: int) -> Array:
 def place_on_grid(size: list[int]) -> Array:
     """Place a grid: axes lead right, up and into depth, the longest axis first.
 
-    Further axes are short, within the gaps of the first three.
+    Steps along further axes are short, so that they fit into gaps of the first three.
     """
     order = np.argsort([-extent for extent in size], kind="stable")
     view = np.zeros((len(size), 2))
@@ -88,7 +88,7 @@ def place_on_grid(size: list[int]) -> Array:
 def _place_hypercube(dimensions: int) -> Array:
     """Project a hypercube so that its outermost corners form a polygon.
 
-    In a regular polygon, inner corners would coincide.
+    The polygon is not quite regular: otherwise, inner corners would coincide.
     """
     axis = np.arange(dimensions)
     angle = np.pi * axis / dimensions

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Converts a machine to vertices and lines for drawing, and folds parts."""
+"""Converts a machine to vertices and lines for drawing; can merge each part."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Network:
 
     @property
     def has_switches(self) -> bool:
-        """Whether some vertices have no nodes."""
+        """Whether some vertices are switches without nodes."""
         return bool((self.nodes == 0).any())
 
 
@@ -64,7 +64,7 @@ def make_network(machine: Machine, topology: dict[str, Any]) -> Network:
 
 
 def find_routers(machine: Machine, vertices: int, topology: dict[str, Any]) -> Array:
-    """Return the router of each vertex if nodes have links to routers, else the vertex.
+    """Return each vertex's router, or the vertex if nodes have no links to routers.
 
     Routers are numbered first, then nodes in router order. Spines of a Dragonfly+, the
     last routers, have no nodes.
@@ -81,7 +81,7 @@ def find_routers(machine: Machine, vertices: int, topology: dict[str, Any]) -> A
 
 
 def fold_parts(network: Network, part: Array) -> Network:
-    """Replace each part by one vertex, and the cables between two parts by one line."""
+    """Replace each part by a vertex, and all cables between two parts by a line."""
     ends = part[network.ends]
     between = ends[:, 0] != ends[:, 1]
     lines = _merge_lines(
@@ -95,7 +95,7 @@ def fold_parts(network: Network, part: Array) -> Network:
 
 
 def select_vertices(network: Network, chosen: Array) -> Network:
-    """Return the network of the vertices in a mask and of the lines between them."""
+    """Return the network of the masked vertices and of the lines between them."""
     number = np.cumsum(chosen) - 1
     lines = chosen[network.ends].all(axis=1)
     return Network(
@@ -110,7 +110,7 @@ def select_vertices(network: Network, chosen: Array) -> Network:
 def _merge_lines(
     ends: Array, bandwidth: Array, count: Array
 ) -> tuple[Array, Array, Array]:
-    """Merge lines with the same ends."""
+    """Merge lines that have the same ends."""
     lines, line = np.unique(np.sort(ends, axis=1), axis=0, return_inverse=True)
     line = line.reshape(-1)
     widest = np.zeros(len(lines))

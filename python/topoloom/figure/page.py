@@ -21,7 +21,7 @@ FORMATS = (".svg", ".png", ".pdf")
 
 @contextlib.contextmanager
 def open_page(path: str | Path, inches: tuple[float, float]) -> Iterator[Figure]:
-    """Open a figure and write it at the end; equal figures produce equal files.
+    """Open a figure, and write it at the end; equal figures result in equal files.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def check_figure(path: str | Path) -> str:
 
 
 def _fix_layout(figure: Figure) -> None:
-    """Round the layout, because the solver's last digits vary between runs."""
+    """Round the layout, because the last digits of the solver vary between runs."""
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
     for part in figure.subfigs:

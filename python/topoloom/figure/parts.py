@@ -2,8 +2,8 @@
 """Divides a machine that has too many lines for one picture into similar parts.
 
 Parts are the groups of a dragonfly, the planes of a HyperX, the subtrees below the
-highest switches of a tree, or the nodes of a torus with equal coordinates on its three
-longest axes.
+highest switches of a tree, or, in a torus, the nodes that have the same coordinates on
+the three longest axes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from topoloom.figure.links import Array
 from topoloom.figure.network import Network
 from topoloom.machines.topology_forms import drawing_of
 
-#: kinds of drawings that show only the faces of large grids
+#: kinds of drawings in which a large grid is shown only by its faces
 GRIDS = ("grid", "rings")
 
 
@@ -30,14 +30,14 @@ class Parts:
     #: int array of shape (vertices,): the part of each vertex; a switch above all parts
     #: is a separate part.
     part: Array
-    #: `whole`, `inside`: topology between parts, and within one part, as
+    #: `whole`, `inside`: the topology of parts, and the topology within one part, as
     #: ``[topology]``.
     whole: dict[str, Any]
     inside: dict[str, Any]
 
 
 def find_parts(topology: dict[str, Any], network: Network) -> Parts | None:
-    """Find the parts; None unless several parts have several vertices."""
+    """Find the parts; None unless at least two parts have several vertices."""
     found = _divide_into_parts(topology, network)
     if found is None or (np.bincount(found.part) > 1).sum() < 2:
         return None
@@ -90,7 +90,7 @@ def _describe_complete_axes(size: list[int]) -> dict[str, Any]:
 
 
 def _number_subtrees(network: Network) -> Array:
-    """Assign numbers to the highest switches, and to components left without them."""
+    """Assign numbers to the highest switches, and to the components below them."""
     top = network.height == network.height.max()
     ends = network.ends[~top[network.ends].any(axis=1)]
     label = np.arange(len(top))

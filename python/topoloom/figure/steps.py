@@ -16,7 +16,7 @@ _LOOKS = ((AFTER, "-"), (BEFORE, "--"))
 def draw_steps(
     path: str | Path, rates: Mapping[str, Sequence[float]], title: str
 ) -> None:
-    """Draw bytes per second over steps, numbered from 1, one line per set of routes.
+    """Draw bytes per second for steps 1, 2, 3, ..., with one line per set of routes.
 
     Parameters and errors are as in `open_page`.
     """

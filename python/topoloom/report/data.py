@@ -32,11 +32,15 @@ if TYPE_CHECKING:
     from topoloom.figure.links import Array
     from topoloom.placements.placement_file import PlacementFile
 
-MAX_RANKS = 100_000  # limit on ranks and nodes of a page
-MAX_LINKS = 240_000  # limit on shown links over all views; the busiest are shown
-MAX_EXPLAINED_LINKS = 20_000  # limit on links with listed rank pairs
+MAX_RANKS = 100_000  # maximum number of ranks, and of nodes, on a page
+MAX_LINKS = (
+    240_000  # maximum number of shown links, summed over views; the busiest are shown
+)
+MAX_EXPLAINED_LINKS = 20_000  # maximum number of links for which rank pairs are listed
 PAIRS_PER_LINK = 3  # number of rank pairs listed per link, as in `judge`
-MAX_CHARACTERS = 2_750_000  # size limit of base-64 arrays: the page is below 3 MB
+MAX_CHARACTERS = (
+    2_750_000  # maximum size of all base64 arrays, so that the page stays below 3 MB
+)
 
 
 @dataclass(frozen=True)
@@ -65,11 +69,11 @@ class Report:
     best: int
     hosts: tuple[str, ...] | None = None
     bounds: Bounds | None = None  # lower bounds on the measures; None if not computed
-    #: `graph_file`, `command`: the file of the graph, and the command line of the
+    #: `graph_file`, `command`: the graph's file, and the command line that made the
     #: report.
     graph_file: str = ""
     command: tuple[str, ...] = ()
-    affinity: str = ""  # the reported locations of ranks; "" if not verified
+    affinity: str = ""  # text about the reported locations of ranks; "" if not verified
     #: Names of the machine's switches; empty if unnamed.
     switches: tuple[str, ...] = ()
     node: NodeParts = NO_PARTS  # internal structure of the machine's nodes
@@ -140,7 +144,7 @@ def collect_page_data(report: Report) -> tuple[dict[str, Any], Pack]:
 
 
 def _list_busiest_links(report: Report) -> Array:
-    """List the working links in descending order of their maximum load over views."""
+    """List the working links; those with the largest load in any view come first."""
     machine = report.machine
     rate = choose_load_unit(machine).bandwidth
     busy = np.zeros(machine.link_count)
@@ -220,7 +224,7 @@ def _add_view(
         values = np.asarray(getattr(judgement, f"node_{name}"))[nodes]
         add = pack.add_ids if values.max(initial=0) < 2**32 else pack.add_amounts
         add(f"{key}.{name}", values)
-    # Some links may be missing, because other views have busier links.
+    # Some links of this view may be missing, because other views have busier ones.
     hottest = [link for link in judgement.hottest if link[0] in number]
     pairs = np.zeros((len(hottest), PAIRS_PER_LINK, 3))
     for row, (_, _, _, loaders) in enumerate(hottest):
@@ -234,7 +238,7 @@ def _add_view(
 
 
 def _find_finest_level(report: Report, limit: int) -> list[Level]:
-    """Find the finest level, common to all views, that fits into `limit` characters."""
+    """Find the finest level at which the matrices of all views fit into the limit."""
     ranks = report.graph.rank_count
     levels = [
         make_finest_level(
@@ -242,11 +246,12 @@ def _find_finest_level(report: Report, limit: int) -> list[Level]:
         )
         for view in report.views
     ]
-    # One cursor marks the same cell in the matrices of all views.
+    # All views have the same level, because one cursor marks the same cell in each.
     widest = max(level.width for level in levels)
     while any(level.width < widest for level in levels):
         levels = [lv.coarsen() if lv.width < widest else lv for lv in levels]
-    # Coarsen before packing: packing is slower, and most cells take a character.
+    # Packing is slower than coarsening, so coarsen until cells are fewer than
+    # characters.
     while sum(len(level.row) for level in levels) > limit and levels[0].width < ranks:
         levels = [level.coarsen() for level in levels]
     while True:

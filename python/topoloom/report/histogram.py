@@ -33,7 +33,9 @@ class Histogram(NamedTuple):
     bars: list[Bar]
     x_ticks: list[tuple[float, str]]
     y_ticks: list[tuple[float, str]]
-    rows: list[tuple[str, int, int]]  # load range, links before, links after
+    rows: list[
+        tuple[str, int, int]
+    ]  # load range, number of links before, number of links after
     idle: list[int]
     links: int
 
@@ -41,7 +43,7 @@ class Histogram(NamedTuple):
 def make_histogram(
     busy: tuple[Array, Array], names: list[str], by: LoadUnit
 ) -> Histogram:
-    """Make the histogram of loaded links, with logarithmic heights."""
+    """Make the histogram of links that have traffic, with logarithmic heights."""
     top = max(float(values.max(initial=0)) for values in busy)
     edges = np.linspace(0, top or 1.0, BINS + 1)
     counts = [np.histogram(values[values > 0], edges)[0] for values in busy]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Computes the communication matrix at levels with cells of 1, 2, 4, ... ranks.
+"""Computes the communication matrix at several levels: cells of 1, 2, 4, ... ranks.
 
-Row and column i are the i-th occupied slot in launcher order. The page contains the
-finest level that fits, and computes coarser levels.
+Row and column i stand for the i-th occupied slot in launcher order. The page contains
+the finest level that fits; its script computes coarser levels.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from topoloom._core import Allocation, CommGraph, Placement
     from topoloom.figure.links import Array
 
-MAX_CELLS = 2_000_000  # limit on nonempty cells of a level
+MAX_CELLS = 2_000_000  # maximum number of nonempty cells of a level
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Packs arrays and texts for a page by filtering, deflating and base64 encoding.
 
-The filters are as in HDF5: delta encoding if it makes the data smaller, then byte
-shuffling. `assets/pack.js` unpacks the arrays.
+The filters are those of HDF5: first delta encoding, if it makes the data smaller, then
+byte shuffling. `assets/pack.js` unpacks the arrays.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ class Pack:
         return sum(4 * -(-len(part) // 3) for part in self._parts)
 
     def add_ids(self, name: str, values: Array) -> None:
-        """Add integers from 0 to 2^32 - 1, with as few bytes as required."""
+        """Add integers from 0 to 2^32 - 1, in as few bytes as the largest requires."""
         largest = int(values.max(initial=0))
         kind = "u1" if largest < 2**8 else "u2" if largest < 2**16 else "u4"
         self._add_array(name, np.ascontiguousarray(values).astype("<" + kind), kind)
 
     def add_amounts(self, name: str, values: Array) -> None:
-        """Add an array of numbers with five digits; integers up to 2^17 are exact."""
+        """Add numbers, rounded to five digits; integers up to 2^17 are exact."""
         bits = np.ascontiguousarray(values).astype("<f4").view("<u4")
         self._add_array(name, ((bits + 0x40) & 0xFFFFFF80).view("<f4"), "f4")
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Renders the report as a single HTML file: template, style, scripts and data.
 
-The page loads nothing from the network. Its security policy allows only the included
-script.
+The page loads nothing from the network. Its security policy allows no scripts except
+the included one.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def render_page(
         script=Markup(script),
         script_hash=_hash_text(script),
     )
-    # File names may contain invalid Unicode.
+    # Names of files may contain invalid Unicode.
     return page.encode(errors="replace").decode()
 
 

@@ -31,7 +31,7 @@ HEAVIEST = 12  # number of rank pairs in the table next to the matrix
 
 
 class HeadlineNumber(NamedTuple):
-    """A headline number: values before and after, gain and gap."""
+    """A headline number: its values before and after, its gain and its gap."""
 
     title: str
     before: str
@@ -47,11 +47,11 @@ class Pair(NamedTuple):
     target: int
     bytes: str
     messages: int
-    hops: list[int]  # hops in each view
+    hops: list[int]  # number of hops in each view
 
 
 class Fact(NamedTuple):
-    """A named fact, such as a mapper or a command."""
+    """A fact and its name, such as a mapper or a command."""
 
     name: str
     value: str
@@ -102,7 +102,7 @@ def write_title(before: View, after: View) -> str:
 def _choose_numbers(
     before: View, after: View, machine: Machine
 ) -> list[HeadlineNumber]:
-    """Choose three numbers: times and inter-node bytes, or hops without times."""
+    """Choose three numbers: with known times, time and bytes, otherwise hops."""
     chosen = ["hop_bytes", "congestion_max", "dilation_average"]
     if "predicted_seconds" in before.values:
         chosen = ["predicted_seconds", "congestion_max", "inter_node_bytes"]
@@ -144,8 +144,10 @@ class SimulatedView(NamedTuple):
     predicted: str
     seconds: str
     gain: float | None  # gain over launcher order in percent
-    busiest: list[tuple[str, float]]  # channels with busy time in percent
-    busiest_switches: list[tuple[str, float]]  # outputs with busy time in percent
+    busiest: list[tuple[str, float]]  # channels, each with its busy time in percent
+    busiest_switches: list[
+        tuple[str, float]
+    ]  # switch outputs, each with its busy time in percent
 
 
 def _list_simulated(report: Report) -> list[SimulatedView]:

@@ -22,12 +22,12 @@ from topoloom.support.units import format_bandwidth, format_bytes, format_second
 
 WIDTH = 390.0
 HEIGHT = 230.0  # height of the chart of times
-ERRORS = (262.0, 322.0)  # top and bottom of the chart of errors
+ERRORS = (262.0, 322.0)  # vertical positions of top and bottom of the chart of errors
 _SCALES = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 
 
 class LineEnd(NamedTuple):
-    """The message size at which a fitted line ends, with its confidence interval."""
+    """The message size at which a fitted line ends, and its confidence interval."""
 
     low: float
     at: float
@@ -57,20 +57,20 @@ class FitChart(NamedTuple):
 
 
 class TotalsChart(NamedTuple):
-    """The chart of concurrent pairs: total bandwidth, measured and ideal."""
+    """The chart of total bandwidth over concurrent pairs: measured, and ideal."""
 
     name: str
     points: list[Point]
     ideal: str
     limit: float
-    free: tuple[float, float]  # range of pair counts without interference
+    free: tuple[float, float]  # range of pair counts at which pairs do not interfere
     x_ticks: list[Tick]
     y_ticks: list[Tick]
     caption: str
 
 
 class HostStrip(NamedTuple):
-    """A chart with one point per host: its message times relative to typical times."""
+    """The chart with one point per host: its message times relative to typical ones."""
 
     points: list[Point]
     slow: list[Point]
@@ -131,7 +131,7 @@ def make_fit_chart(level: LevelModel) -> FitChart | None:
 
 
 def make_totals_chart(channels: Channels) -> TotalsChart:
-    """Make the chart of total bandwidth over concurrent pairs."""
+    """Make the chart of total bandwidth over the number of concurrent pairs."""
     pairs, totals = channels.pairs, channels.totals
     single = totals[0]
     x = make_binary_axis([float(count) for count in pairs], 0, WIDTH)
@@ -184,7 +184,7 @@ def _write_caption(channels: Channels) -> str:
 def make_strip(
     hosts: Sequence[str], ratios: Sequence[float], slow: Sequence[str], height: float
 ) -> HostStrip:
-    """Make the chart of hosts by message times relative to typical times."""
+    """Make the chart of hosts: one point for each host's relative message times."""
     known = [ratio for ratio in ratios if ratio == ratio]
     far = max([1.1, *known, *(1 / ratio for ratio in known)]) ** 1.1
     y = LogAxis(1 / far, far, height, 0)

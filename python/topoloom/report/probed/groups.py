@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads groups of ranks from a probe's file, and makes nested boxes of the page."""
+"""Reads groups of ranks from a probe's file, and makes nested boxes for the page."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from topoloom.support.hostlist import compress_hostlist, is_host_name
 from topoloom.support.number_ranges import compress_ranges
 from topoloom.support.units import counted, format_seconds
 
-#: Limit on the boxes in a row.
+#: Maximum number of boxes in a row.
 MAX_BOXES = 64
-_MAX_CHARACTERS = 200  # limit on host names in a title, in characters
+_MAX_CHARACTERS = (
+    200  # maximum length of the list of host names in a title, in characters
+)
 
 
 class Sample(NamedTuple):
@@ -28,7 +30,7 @@ class Sample(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """The t-test of a group: pairs inside compared with pairs that lead into it."""
+    """The t-test of a group, which compares pairs inside it with pairs into it."""
 
     inside: Sample
     into: Sample
@@ -62,7 +64,7 @@ def read_groups(nested: Sequence[Any], host_of: Sequence[int]) -> RankGroup:
 
 
 def read_evidence(tables: Sequence[Mapping[str, Any]]) -> dict[Any, Evidence]:
-    """Read the t-tests of groups; keys are the ranks of a group."""
+    """Read the t-tests of groups; the key of each test is its group's ranks."""
     return {
         tuple(table["ranks"]): Evidence(
             _make_sample(table["inside"]),
@@ -87,7 +89,7 @@ def _make_group(
         kind = GROUP
     if not isinstance(nested[0], int):
         below = tuple(_make_group(part, host_of, by_host) for part in nested)
-    elif kind == GROUP:  # group of hosts with one rank each
+    elif kind == GROUP:  # a group of hosts that have one rank each
         below = tuple(RankGroup(HOST, (rank,)) for rank in nested)
     else:
         below = ()
@@ -106,12 +108,12 @@ def list_ranks(group: RankGroup) -> list[int]:
 
 
 class BoxMaker:
-    """Makes the boxes of groups on the page.
+    """Makes the boxes that show groups on the page.
 
     Parameters
     ----------
     suspects
-        Names of hosts that are slower than comparable hosts.
+        Names of the hosts that are slower than comparable hosts.
     """
 
     def __init__(
@@ -187,5 +189,5 @@ def describe_evidence(evidence: Evidence | None) -> str:
 
 
 def format_probability(p: float) -> str:
-    """Format a probability; tiny probabilities as an upper bound."""
+    """Format a probability; if it is tiny, as an upper bound."""
     return "< 1e-12" if p < 1e-12 else f"= {p:.2g}"

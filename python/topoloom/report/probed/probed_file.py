@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads the file and the samples of a probe for the page."""
+"""Reads the machine file and the samples of a probe, for the page."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ Interval = tuple[float, float]
 class Line:
     """Fitted line: up to `most` bytes, m bytes take alpha + beta m seconds.
 
-    `most` is None for the last line. Intervals are 95 % confidence intervals; None if
-    the line has only two sizes. The interval of `most` lies between two measured sizes.
+    `most` is None for the last line. Intervals are 95 % confidence intervals; they are
+    None if the line has only two sizes. The interval of `most` lies between two
+    measured sizes.
     """
 
     alpha: float
@@ -41,9 +42,9 @@ class Line:
 
 @dataclass(frozen=True)
 class Curve:
-    """Seconds by message size: measured values and fitted lines."""
+    """Message times in seconds by message size: measured values, and fitted lines."""
 
-    largest: bool  # whether the time is the maximum over all lines
+    largest: bool  # whether the fitted time is the maximum over all lines
     lines: list[Line]
     sizes: NDArray[np.float64]
     measured: NDArray[np.float64]
@@ -59,7 +60,7 @@ class Curve:
 
     @property
     def errors(self) -> NDArray[np.float64]:
-        """Relative errors of the fitted times by size; positive if too high."""
+        """Relative errors of fitted times by size; positive if a time is too high."""
         fitted = np.array([self.seconds(size) for size in self.sizes.tolist()])
         found: NDArray[np.float64] = fitted / self.measured - 1
         return found
@@ -74,7 +75,9 @@ class LevelModel:
     #: `alone`, `burst`: half a round trip, and time per message in a burst.
     alone: Curve | None
     burst: Curve | None
-    values: Mapping[str, Any]  # values in ``models`` by key, and ``unexpected``
+    values: Mapping[
+        str, Any
+    ]  # the level's values in the file's ``models``, and ``unexpected``
 
     @property
     def bandwidth(self) -> float | None:
@@ -84,7 +87,7 @@ class LevelModel:
 
 @dataclass(frozen=True)
 class Channels:
-    """Number of concurrent pairs without interference, and their total bandwidth."""
+    """How many concurrent pairs do not interfere, and their total bandwidth."""
 
     pattern: str
     channels: int
@@ -119,7 +122,7 @@ class ProbedMachine:
 
     path: Path  # path of the machine file
     name: str  # name of the machine
-    nodes: list[int]  # host index of each node of the machine
+    nodes: list[int]  # index of the host of each node of the machine
     #: int array of shape (hosts, hosts): hops between hosts that are linked directly;
     #: None if a tree of groups fits the measurements.
     hops: NDArray[np.int64] | None
@@ -131,11 +134,13 @@ class ProbedMachine:
     hosts: list[str]
     host_of: list[int]
     root: RankGroup  # the group of all ranks
-    evidence: Mapping[tuple[int, ...], Evidence]  # t-tests of groups by their ranks
+    evidence: Mapping[
+        tuple[int, ...], Evidence
+    ]  # t-tests of groups, by the group's ranks
     levels: list[LevelModel]
     channels: list[Channels]
     shared_links: list[str]  # descriptions
-    #: Share of all pairs of nearby host pairs that were measured concurrently.
+    #: Of all pairs of nearby host pairs, the share that was measured concurrently.
     pairs_met: float | None
     suspects: list[Suspect]
     noise: float | None
@@ -185,7 +190,7 @@ def read_probed(path: Path) -> ProbedMachine:
     if len(found.host_of) != samples.ranks:
         raise Error(
             f"{path} is of {len(found.host_of)} ranks, but {samples_path} of "
-            f"{samples.ranks}: not from one measurement"
+            f"{samples.ranks}: not from the same measurement"
         )
     return found
 

@@ -47,7 +47,7 @@ from topoloom.support.version import __version__
 STRIP_HEIGHT = 120.0
 _ROUNDING = 1e-6
 _LARGE_T = 100
-#: Limit on noise above which the headline mentions noise.
+#: Noise above which the headline mentions it.
 _MAX_NOISE = 0.05
 
 
@@ -57,7 +57,7 @@ class LevelRow(NamedTuple):
     name: str
     short: str
     bandwidth: str
-    half: str  # the message size with half of the bandwidth
+    half: str  # the message size at which half of the bandwidth is reached
     both_ways: str
     send_cpu: str
     receive_cpu: str
@@ -192,7 +192,7 @@ def _describe_costs(probed: ProbedMachine) -> str:
 
 
 def _describe_costs_by_hops(probed: ProbedMachine, pairs: Sequence[LevelPairs]) -> str:
-    """Describe the costs inside hosts, and between the nearest and farthest hosts."""
+    """Describe the costs inside hosts, between near hosts, and between far hosts."""
     hops = [of for of in pairs if of.name.startswith("at ")]
     ends = dict.fromkeys([*hops[:1], *hops[-1:]])
     costs = ", ".join(f"{_format_rounded(of.median)} {of.name}" for of in ends)
@@ -253,14 +253,14 @@ def _make_level_row(level: LevelModel) -> LevelRow:
 
 
 def _make_hops_row(pairs: LevelPairs) -> LevelRow:
-    """Make the row of pairs at one distance; only short messages were measured."""
+    """Make the row of pairs at a distance measured only with short messages."""
     return LevelRow(
         pairs.name, _format_time(pairs.median), *[""] * (len(LevelRow._fields) - 2)
     )
 
 
 def _find_half_bandwidth_size(curve: Curve) -> str:
-    """Return the size above which all messages reach half of the bandwidth."""
+    """Return the size from which on all messages reach half of the bandwidth."""
     below = np.flatnonzero(
         curve.sizes / curve.measured < curve.sizes[-1] / curve.measured[-1] / 2
     )
@@ -294,7 +294,7 @@ def _make_line_row(name: str, first: int, line: Line) -> LineRow:
     )
 
 
-#: Seconds per byte at 1000 TB/s; smaller values are rounding errors.
+#: Seconds per byte at 1000 TB/s: smaller values can only be rounding errors.
 _MIN_BETA = 1e-15
 
 
@@ -355,7 +355,7 @@ def _make_suspect_row(
 def _describe_suspect(
     suspect: Suspect, probed: ProbedMachine, matrix: LevelMatrix
 ) -> str:
-    """Describe the measurements; for latencies, also the scan."""
+    """Describe the measurements; if they are of latency, also the scan."""
     count = counted(suspect.measurements, "measurement")
     number = {host: n for n, host in enumerate(probed.hosts)}
     ends = [number[host] for host in suspect.hosts if host in number]
