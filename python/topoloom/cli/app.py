@@ -27,9 +27,8 @@ class Verb(NamedTuple):
     """An entry in the table of verbs."""
 
     summary: str
-    runs_a_program: bool = (
-        False  # the arguments after the options are the command to run
-    )
+    #: Whether the arguments after the options are a command to run.
+    runs_a_program: bool = False
     folder: str = ""  # below verbs/
 
 

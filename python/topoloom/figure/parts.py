@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Divides a machine that has too many lines for one picture into similar parts.
 
-Parts are the groups of a dragonfly, the planes of a HyperX, the subtrees below the
-highest switches of a tree, or, in a torus, the nodes that have the same coordinates on
-the three longest axes.
+Parts are the groups of a dragonfly, the planes of a HyperX, or the subtrees below the
+highest switches of a tree. In a torus, a part has equal coordinates on the three
+longest axes.
 """
 
 from __future__ import annotations

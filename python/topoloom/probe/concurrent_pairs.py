@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Chooses pairs of ranks to measure concurrently, and fits their total bandwidth."""
+"""Chooses pairs of ranks to measure concurrently; fits curves of total bandwidth."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from topoloom.probe.stages.rates import WINDOW, ConcurrentPairs
 
 
 def choose_concurrent_pairs(found: Findings) -> list[ConcurrentPairs]:
-    """Choose pairs inside a host, between two hosts, and between groups of hosts.
+    """Choose pairs inside a host, between two hosts, and between two groups of hosts.
 
     Slow hosts and links are avoided if alternatives exist.
     """
@@ -75,7 +75,7 @@ def _find_nearest_hosts(
 
 
 def _pair_groups(found: Findings, group: RankGroup) -> list[ConcurrentPairs]:
-    """Pair the hosts of each group with the hosts of the next group, in a ring."""
+    """Pair the hosts of each group with those of the next group, around a ring."""
     slow = found.slow_pairs
 
     def is_usual(rank: int) -> bool:
@@ -103,10 +103,10 @@ def _pair_groups(found: Findings, group: RankGroup) -> list[ConcurrentPairs]:
 def _list_ranks_round_robin(
     group: RankGroup, is_wanted: Callable[[int], bool]
 ) -> list[int]:
-    """Return one rank per host, round-robin over subgroups.
+    """Return one rank per host, taken from the subgroups in turn.
 
-    Unwanted hosts are skipped within their group, so that the first ranks still share
-    as few links as possible. If all hosts are unwanted, all ranks are returned.
+    An unwanted host is replaced by the next host of its group, so that the first ranks
+    still share as few links as possible. If all hosts are unwanted, all are used.
     """
     return _select_ranks(group, is_wanted) or _select_ranks(group, lambda _: True)
 
@@ -157,7 +157,7 @@ def _compare_uplinks(
     patterns: Sequence[ConcurrentPairs],
     runs: Sequence[Sequence[Exchange]],
 ) -> None:
-    """Compute uplink rates of sibling groups; compare at equal numbers of pairs."""
+    """Compute uplink rates of sibling groups; compare them for equally many pairs."""
     counts = [(each, count) for each in patterns for count in each.counts]
     for group in list_network_groups(found.root):
         number = {rank: n for n, part in enumerate(group.groups) for rank in part.ranks}
@@ -173,8 +173,8 @@ def _compare_uplinks(
             single = min(single, usual)
             if costs is None:
                 continue
-            # Fixed costs cancel; the total rate is at most the sum of single pairs'
-            # rates.
+            # Fixed costs cancel in the difference; the total rate is at most the sum of
+            # the rates of single pairs.
             longer = (usual - single) / (found.long_bytes * WINDOW)
             rate = count / (longer + 1 / costs.bandwidth)
             for part in (group.groups[end] for end in ends):
@@ -188,7 +188,7 @@ def _compare_uplinks(
 
 
 def _are_comparable(groups: Sequence[RankGroup]) -> bool:
-    """Return whether groups are comparable: hosts only, or equal shapes."""
+    """Return whether groups are comparable: made of hosts only, or of equal shapes."""
     if all(part.kind == HOST for group in groups for part in group.groups):
         return True
     sizes = {len(group.groups) for group in groups}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures a machine in stages and infers its structure and speeds."""
+"""Measures a machine in stages, and infers its structure and its speeds."""
 
 from __future__ import annotations
 
@@ -48,9 +48,10 @@ from topoloom.probe.suspect_recheck import recheck_suspects
 from topoloom.probe.time_estimate import estimate_time, measure_first_round
 from topoloom.probe.typical_costs import choose_level_pairs, fit_costs, measure_levels
 
-#: Maximum system noise: relative excess of work time over the minimum.
+#: Maximum system noise: by how much the time of a piece of work may exceed its minimum,
+#: relative to it.
 _MAX_NOISE = 0.05
-#: Minimal seconds of a work quantum.
+#: Minimal duration, in seconds, of the piece of work that measures noise.
 _QUANTUM = 5e-7
 
 
@@ -75,8 +76,8 @@ def measure_machine(
     If the job ends early, by Ctrl-C or another signal, the results so far are returned,
     and `Findings.ended` is set.
 
-    `tell` is called with the time estimate after the first round. `routes`: routes
-    between hosts, if known.
+    After the first round, `tell` is called with an estimate of the time. `routes`:
+    routes between hosts, if known.
     """
     samples = job.samples
     check_ranks(samples)
@@ -118,7 +119,7 @@ def _scan_pairs(
     watch: StageProgress,
     routes: DescribedRoutes | None,
 ) -> tuple[bool, Findings]:
-    """Measure the scan; return whether time sufficed, and the findings."""
+    """Run the scan; return whether time sufficed, and the findings."""
     hosts, host_of = group_by_host(job.samples)
     if len(host_of) > MAX_RANKS:
         whole, parts = scan_large_job(job, hosts, effort, clock, watch)
@@ -207,7 +208,7 @@ def _measure_long_messages(
 
 
 def _choose_long_bytes(found: Findings) -> int:
-    """Choose the bytes of long messages by the most expensive level."""
+    """Choose the size of long messages, based on the most expensive level."""
     last = [costs.alone.model.lines[-1] for costs in found.level_costs.values()]
     return max((choose_long_size(line[0], line[1]) for line in last), default=1 << 18)
 
@@ -217,7 +218,7 @@ def _fit_costs_and_noise(found: Findings) -> None:
     quanta = [
         e for e in found.samples.select("noise", "noise") if e.seconds[0] > _QUANTUM
     ]
-    if quanta:  # no noise with a simulated clock
+    if quanta:  # a simulated clock has no noise
         shares = [e.seconds[2] / e.seconds[0] - 1 for e in quanta]
         found.noise = float(np.median(shares))
         if found.noise > _MAX_NOISE:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reference of a check: message times in the file of an earlier probe."""
+"""What a check compares with: message times in the file of an earlier probe."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Reference:
     """Message times and slow parts that a check compares with."""
 
     hosts: list[str]  # host names
-    #: Host numbers of groups, smallest first; ranks on a single host.
+    #: Host numbers of each group, smallest group first; on a single host, ranks.
     groups: list[list[int]]
     long_bytes: int  # bytes of a long message
     #: Seconds inside groups (``near``) and across groups (``far``), by kind of message.
@@ -38,9 +38,9 @@ class Reference:
     def expected(self, kind: str, a: int, b: int) -> float:
         """Return the expected seconds of a message between two hosts.
 
-        This is the time in the smallest common group, times the slowdown in the earlier
-        probe. Low bandwidth also slows short messages; high latency also slows bursts
-        and their replies.
+        This is the time in the smallest common group, multiplied by the slowdown that
+        the earlier probe found. Low bandwidth also slows short messages; high latency
+        also slows bursts and their replies.
         """
         short, long = (
             self._get_typical_seconds("echo", a, b),
@@ -63,7 +63,7 @@ class Reference:
         return known[first] if first in known else known[second]
 
     def _get_slowdown(self, of: str, a: int, b: int) -> float:
-        """Return the slowdown factor of two hosts or their link in that probe."""
+        """Return the relative excess of two hosts' times in the earlier probe."""
         slow = (s.factor - 1 for s in self.suspects if s.of == of and s.slows(a, b))
         return max(slow, default=0.0)
 

@@ -38,14 +38,16 @@ from topoloom.probe.stages.scan import (
 )
 from topoloom.support.units import counted
 
-#: Minimal samples of a pair, and growth factor of sample counts per request.
+#: Minimal number of samples of a pair, and factor by which each request increases their
+#: number.
 _FEWEST, _GROWTH = 3, 1.5
-#: Rounds of landmarks, measured on generated trees of two or three levels.
+#: Expected number of landmark rounds, as counted on generated trees of two or three
+#: levels.
 _TURNS = 2.0
-#: Assumed number of levels with messages of all sizes, and samples of each size in
-#: addition to the scan.
+#: Assumed number of levels that are measured with all message sizes, and number of
+#: samples of each size above the minimum.
 _LEVELS, _OF_SIZES = 4, 8
-#: Seconds to synchronize the start of concurrent pairs.
+#: Seconds that it takes to synchronize the start of concurrent pairs.
 _START = 2e-3
 
 
@@ -55,11 +57,11 @@ class Timing:
 
     short: float  # one-way seconds of a short message between ranks
     deviation: float  # relative standard deviation of a sample
-    order: float  # fixed seconds of an order
+    order: float  # seconds that an order takes without its pairs
     rate: float  # bytes per second of long messages
 
     def estimate_pair_seconds(self, error: float) -> float:
-        """Estimate the seconds to measure a pair to a standard error of its median."""
+        """Estimate how long it takes until a pair's median has this standard error."""
         return (
             count_messages(
                 self.samples(error), compute_round_trips_per_sample(self.short)
@@ -68,19 +70,19 @@ class Timing:
         )
 
     def samples(self, error: float) -> int:
-        """Compute the number of samples for a standard error of a pair's median."""
+        """Compute how many samples give a pair's median this standard error."""
         return max(_FEWEST, math.ceil((MEDIAN * self.deviation / error) ** 2))
 
 
 def count_messages(samples: int, trips: int) -> int:
-    """Count the consecutive messages for measuring a pair, including requests."""
+    """Count the consecutive messages that measure a pair, including requests."""
     turns = 1 + math.ceil(math.log(samples / _FEWEST, _GROWTH))
     return 2 * trips * (samples + 1) + 2 * turns + 1
 
 
 @dataclass(frozen=True)
 class StageEstimate:
-    """The estimate of a stage: sequential rounds, total pairs, and seconds."""
+    """The estimate of a stage: sequential rounds, number of pairs, and seconds."""
 
     name: str
     rounds: int
@@ -191,7 +193,8 @@ def _estimate_rest(
     )
     one = estimate_burst(LONG, WINDOW)
     rounds = max(effort.rounds, effort.long_pairs // units)
-    # Approximate number of rounds after which any two pairs have met.
+    # Approximate number of rounds after which any two pairs have been in the same
+    # round.
     met = min(effort.meetings, units**3 // 2) if units > 3 else 0
     meetings = math.ceil(2 * met / units)
     groups = max(1, math.isqrt(units))

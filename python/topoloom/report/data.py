@@ -33,14 +33,12 @@ if TYPE_CHECKING:
     from topoloom.placements.placement_file import PlacementFile
 
 MAX_RANKS = 100_000  # maximum number of ranks, and of nodes, on a page
-MAX_LINKS = (
-    240_000  # maximum number of shown links, summed over views; the busiest are shown
-)
+#: Maximum number of shown links, summed over views; the busiest are shown.
+MAX_LINKS = 240_000
 MAX_EXPLAINED_LINKS = 20_000  # maximum number of links for which rank pairs are listed
 PAIRS_PER_LINK = 3  # number of rank pairs listed per link, as in `judge`
-MAX_CHARACTERS = (
-    2_750_000  # maximum size of all base64 arrays, so that the page stays below 3 MB
-)
+#: Maximum size of all base64 arrays, so that the page stays below 3 MB.
+MAX_CHARACTERS = 2_750_000
 
 
 @dataclass(frozen=True)

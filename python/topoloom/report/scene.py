@@ -92,8 +92,8 @@ def find_wrapping_links(scene: Scene, shape: list[int], ends: Array) -> Array:
     Returns
     -------
     int array of shape ``(links,)``
-        0 for a link between neighbors. For a link that closes an axis, 1 + 2 * axis if
-        it leaves in the - direction, and 2 + 2 * axis if it leaves in the + direction.
+        0 for a link between neighbors. For a link that closes an axis, 1 + 2 * axis in
+        the - direction, and 2 + 2 * axis in the + direction.
     """
     out = np.zeros(len(ends), dtype=np.uint8)
     if len(scene.steps) == 0 or len(ends) == 0:

@@ -44,7 +44,7 @@ def command(
     """Simulate how long messages take, and compare with the predicted time.
 
     In each round, every rank sends one message to each peer for which it has messages
-    left, and waits until the messages of the round are sent and received. After the
+    left. The round ends for a rank when its messages are sent and received. After the
     last round the next phase begins. In switches, operations of GOAL files start when
     their dependencies are done. The simulator uses the described machine: links, NICs,
     memories, message costs, and one route per pair of ranks. The first row of the table

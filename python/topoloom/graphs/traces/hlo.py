@@ -179,9 +179,8 @@ class _CallCounter:
         if name not in self._known:
             if name not in self._parse_computations:
                 raise Error(f"the program is truncated: there is no computation {name}")
-            self._known[name] = (
-                Counter()
-            )  # ends recursion in cyclic calls, which XLA does not write
+            # XLA writes no cyclic calls, but recursion must end in any case.
+            self._known[name] = Counter()
             self._known[name] = self._count(self._parse_computations[name])
         return self._known[name]
 

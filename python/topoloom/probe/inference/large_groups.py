@@ -29,9 +29,9 @@ from topoloom.probe.inference.network import (
 )
 from topoloom.probe.inference.pair_costs import Numbers, PairCosts, SomeCosts
 
-#: Minimal number of ranks for a meaningful test.
+#: Minimal number of ranks for which the test is meaningful.
 _MIN_TESTED = 4
-#: Maximum number of hosts for a search for links without switches.
+#: Maximum number of hosts among which direct links are searched for.
 _MAX_HOSTS = 1024
 
 
@@ -46,13 +46,13 @@ def find_large_groups(
     Parameters
     ----------
     hosts
-        The ranks of each host; only first ranks were measured with other hosts' ranks.
+        The ranks of each host; only its first rank was measured with other hosts.
     costs
         Seconds of a message between ranks.
     errors
         Relative standard errors of costs.
     parts
-        Groups of hosts by landmarks; None if no groups are known.
+        Groups of hosts that landmarks showed; None if no groups are known.
     """
     inside = [_make_host_group(sorted(ranks), costs, errors) for ranks in hosts]
     if len(inside) == 1:
@@ -133,7 +133,8 @@ def _make_evidence(
 ) -> tuple[Evidence, ...]:
     """Compare the measured pairs inside each group with the pairs into the group.
 
-    The test is Student's t with pooled variance; t is normal for this many pairs.
+    The test is Student's t with pooled variance; with this many pairs, t is normally
+    distributed.
     """
     group = np.full(costs.shape[0], -1)
     for number, below in enumerate(part.groups):
@@ -201,7 +202,8 @@ def infer_network(
     host_of
         The host of each rank.
     errors
-        Relative errors of the costs of many hosts; if None, no neighbors are searched.
+        Relative errors of the costs of many hosts; if None, no neighbors are searched
+        for.
     """
     if not isinstance(costs, PairCosts):
         return find_network(root, host_of, compute_host_costs(hosts, costs))

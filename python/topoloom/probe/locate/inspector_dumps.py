@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Builds tests from dumps of the NCCL or RCCL Inspector with operation times.
 
-Ranks wait for late ranks, so the shortest time over the ranks of an operation is used.
-Communicators are compared with communicators of the same operation, ranks, hosts, bytes
-and distances.
+Ranks wait for late ranks, so the time of an operation is the shortest over its ranks.
+An operation is compared with the same operation of communicators with equal numbers of
+ranks and hosts, bytes and distances.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from topoloom.support.units import counted
 
 #: Minimal number of comparable communicators.
 _MIN_COMPARABLE = 3
-#: Operations of a kind per test of their communicator, and maximum number of tests.
-#: Several tests are used because repeated slowness is not random.
+#: Number of operations of a kind that make one test, and maximum number of tests per
+#: communicator. Several tests count more, because repeated slowness is not random.
 _OPERATIONS_PER_TEST, _MAX_TESTS = 3, 3
 #: Maximum number of remarks about missing data.
 _MAX_REMARKS = 3
@@ -44,16 +44,16 @@ class _Operation(NamedTuple):
 
 
 class _OperationKey(NamedTuple):
-    """Key of repeated operations; `message` contains source and target."""
+    """Key that repeated operations share; `message` is the source and the target."""
 
     communicator: str
     message: tuple[int, int] | None
     word: str
     size_bytes: int
-    clock: str  # source of the times
+    clock: str  # name of the field that contains the times
 
 
-#: Ends of ranks; None for an unknown GPU. None instead of all ends if a rank has no
+#: Ends of ranks; None for an unknown GPU. The whole sequence is None if a rank has no
 #: line.
 _Ends = Sequence[int | None] | None
 
@@ -61,7 +61,7 @@ _Ends = Sequence[int | None] | None
 def read_dump_tests(
     files: Sequence[Path], parts: Parts, partial: bool
 ) -> tuple[list[Test], list[str]]:
-    """Read dumps; return tests, and remarks about unusable data.
+    """Read dumps; return the tests, and remarks about data that cannot be used.
 
     Raises `topoloom.Error` if no line has a time, or a host is not in the machine.
     Raises `IncompleteTraceError`, unless `partial`, if lines or ranks are missing.
@@ -164,7 +164,7 @@ def _find_ends(
 def _describe_operation(
     key: _OperationKey, ends: Sequence[int], parts: Parts
 ) -> _Operation:
-    """Describe an operation of ranks at these ends."""
+    """Describe an operation of the ranks at these ends."""
     if key.message:
         pairs: tuple[Pair, ...] = ((ends[0], ends[1]),)
     else:
@@ -178,8 +178,8 @@ def _describe_operation(
 def _list_exchanges(word: str, ends: Sequence[int], parts: Parts) -> tuple[Pair, ...]:
     """List the pairs of ends that exchange messages.
 
-    Hosts exchange in a ring by rank, or all with all. NICs exchange with NICs of equal
-    index, and GPUs of a host with the next GPU.
+    Hosts exchange messages in a ring in rank order, or all with all. NICs exchange
+    messages with NICs of equal index, and each GPU of a host with the next GPU.
     """
     by_host: dict[int, list[int]] = defaultdict(list)
     for end in ends:

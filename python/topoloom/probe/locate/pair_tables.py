@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Builds tests from tables of host pairs, the output of two-host benchmarks."""
+"""Builds tests from tables of host pairs, which benchmarks between two hosts write."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ COLUMNS = {
     **dict.fromkeys(("seconds", "s", "ms", "us"), True),
     **dict.fromkeys(("GB/s", "MB/s", "GiB/s", "Gb/s", "Gbit/s"), False),
 }
-#: Minimal number of pairs for a typical time; with fewer, adjacent distances are
-#: included.
+#: Minimal number of pairs for a typical time; if there are fewer, pairs at adjacent
+#: distances are included.
 _MIN_COMPARABLE = 3
-#: Maximum ratio of a normal pair to the fastest quarter of pairs, because no pair is
-#: fast by chance.
+#: Maximum ratio of a normal pair's time to that of the fastest quarter of pairs,
+#: because no pair is fast by chance.
 _NORMAL_RATIO = 1.25
-#: With fewer pairs, possibly only one pair is normal.
+#: If there are fewer pairs, perhaps only one of them is normal.
 _FEW_PAIRS = 8
 
 
@@ -54,10 +54,10 @@ def read_table_tests(files: Sequence[Path], parts: Parts) -> list[Test]:
 
 
 def compare_rows(rows: Sequence[Row], parts: Parts) -> list[Test]:
-    """Compare each row with the pairs at the same distance, each pair counted once.
+    """Compare each row with the pairs at the same distance; each pair counts once.
 
-    If rows were counted, slow pairs could seem typical, because they are measured
-    repeatedly.
+    If each row counted, slow pairs could seem typical, because they are measured more
+    often than others.
     """
     repeats: dict[Pair, list[float]] = defaultdict(list)
     for row in rows:
@@ -93,7 +93,7 @@ def _compute_typical(by_distance: Mapping[int, Sequence[float]]) -> dict[int, fl
         found.sort()
         fast = found[len(found) // 4]
         if len(found) < _FEW_PAIRS:
-            # A pair that is as fast as nearer pairs is probably normal.
+            # A pair is probably normal if it is as fast as nearer pairs.
             fast = min(fast, next((each for each in found if each >= least), fast))
         near = [value for value in found if value <= _NORMAL_RATIO * fast]
         usual[distance] = float(np.median(near))
@@ -130,7 +130,7 @@ def _read_rows(file: Path, parts: Parts) -> Iterator[tuple[str, Row]]:
 
 
 def _parse_seconds(text: str, column: str, where: str) -> float:
-    """Parse a time, or the inverse of a rate."""
+    """Parse a time; or parse a rate and return its inverse."""
     try:
         value = float(text)
     except ValueError:

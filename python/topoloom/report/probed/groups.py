@@ -15,9 +15,8 @@ from topoloom.support.units import counted, format_seconds
 
 #: Maximum number of boxes in a row.
 MAX_BOXES = 64
-_MAX_CHARACTERS = (
-    200  # maximum length of the list of host names in a title, in characters
-)
+#: Maximum number of characters for the host names in a title.
+_MAX_CHARACTERS = 200
 
 
 class Sample(NamedTuple):

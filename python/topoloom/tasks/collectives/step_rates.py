@@ -13,9 +13,8 @@ class StepRates:
     """Computes a node's bytes per second, in plus out, from message and link costs.
 
     The time of a message is the latency of its route plus the largest of three terms:
-    the gap (with data in the NIC's memory if the model has messages sent from there),
-    the packet time if each packet waits for an acknowledgment, and the time on a shared
-    link.
+    the gap, the packet time if each packet waits for an acknowledgment, and the time on
+    a shared link. The gap is that of data in NIC memory if the model sends from there.
     """
 
     def __init__(
