@@ -12,7 +12,7 @@ from affinity.figure import draw
 from affinity.particles import computing_for, simulate
 from peers.tables import paste
 from topoloom.support.units import format_bytes
-from topoloom.tasks.bus.affinity import BEST, Rate
+from topoloom.tasks.bus.affinity import BEST, BandwidthRange
 from topoloom.tasks.bus.named_affinities import NAMED
 
 MARKS = "<!-- bench-affinity: begin -->", "<!-- bench-affinity: end -->"
@@ -96,7 +96,7 @@ def row(*words: str) -> str:
     return f"| {' | '.join(words)} |"
 
 
-def three(rate: Rate) -> str:
+def three(rate: BandwidthRange) -> str:
     """Write worst, mean and best, or one number if they are equal."""
     return " ".join(dict.fromkeys(f"{one / 1e9:.1f}" for one in rate))
 

@@ -136,7 +136,7 @@ def print_facts(
 
 
 @contextlib.contextmanager
-def progress_bar(what: str, unit: str) -> Iterator[Callable[[int, int], None]]:
+def make_progress_bar(what: str, unit: str) -> Iterator[Callable[[int, int], None]]:
     """Return a callback that shows progress; it takes the done and the total amount.
 
     If stderr is not a terminal, the remaining time is printed once, if it is long.

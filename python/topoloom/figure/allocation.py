@@ -16,7 +16,7 @@ import numpy as np
 from topoloom._core import Allocation, Machine
 from topoloom.figure.page import open_page
 from topoloom.figure.style import NEUTRAL
-from topoloom.figure.torus import draw_outline, list_corners, make_projection
+from topoloom.figure.torus import draw_outline, list_box_corners, make_projection
 from topoloom.nodes.hosts import format_share
 from topoloom.support.units import counted
 
@@ -113,7 +113,7 @@ def _draw_torus(axes: Axes, allocation: Allocation, colors: Ints) -> None:
     shape = tuple(allocation.machine.shape)
     view = make_projection(shape)
     routers = int(np.prod(shape))
-    width = max(float(np.ptp(list_corners(shape) @ view, axis=0).max()), 1.0)
+    width = max(float(np.ptp(list_box_corners(shape) @ view, axis=0).max()), 1.0)
     size = float(np.clip(72 * 4.6 / width * 0.42, 1.6, 11.0))
     cells, first = np.unique(_find_routers(allocation), return_index=True)
     colors = colors[first]

@@ -16,7 +16,7 @@ from topoloom.support.units import counted
 _LINE = 0.3  # inches
 
 
-class Bars(NamedTuple):
+class MeasureBars(NamedTuple):
     """The bars of a measure: its title, and a value and a label for each mapper."""
 
     title: str
@@ -28,7 +28,7 @@ def draw_comparison(
     path: str | Path,
     mappers: Sequence[str],
     best: str,
-    bars: Sequence[Bars],
+    bars: Sequence[MeasureBars],
     title: str,
 ) -> None:
     """Draw the measures of each mapper; color the default and the best mapper.
@@ -76,7 +76,9 @@ def draw_comparison(
         panels[0].invert_yaxis()
 
 
-def _draw_bars(panel: Any, measure: Bars, mappers: Sequence[str], best: str) -> None:
+def _draw_bars(
+    panel: Any, measure: MeasureBars, mappers: Sequence[str], best: str
+) -> None:
     colors = {mappers[0]: BEFORE, best: AFTER}
     panel.barh(
         range(len(mappers)),

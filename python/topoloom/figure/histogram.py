@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from topoloom.figure.links import Array, Loads
+from topoloom.figure.links import Array, LinkLoads
 from topoloom.figure.style import AFTER, BEFORE
 
 if TYPE_CHECKING:
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 BINS = 16
 
 
-def draw_histogram(axes: Axes, loads: Loads, up: Array, down: Array | None) -> float:
+def draw_histogram(
+    axes: Axes, loads: LinkLoads, up: Array, down: Array | None
+) -> float:
     """Draw load histograms of the links in `up` and in `down` that have traffic.
 
     `up` and `down` are masks of links. Links in `down`, which lead in the - direction,

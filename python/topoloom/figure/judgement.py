@@ -14,7 +14,7 @@ from topoloom.figure.histogram import draw_histogram
 from topoloom.figure.links import (
     AXES,
     Array,
-    Loads,
+    LinkLoads,
     LoadUnit,
     TorusLinks,
     choose_load_unit,
@@ -149,7 +149,7 @@ def _draw_page(
     unit = choose_load_unit(machine)
     busy = {name: unit.compute_loads(judgement) for name, judgement in judged.items()}
     top = max(float(values.max(initial=0)) for values in busy.values()) or 1.0
-    loads = Loads(busy, top, unit)
+    loads = LinkLoads(busy, top, unit)
     links = find_torus_links(machine) if 0 < len(machine.shape) <= 4 else None
     drawn = _is_drawable(allocation)
     figure.set_layout_engine("constrained", h_pad=0.06, w_pad=0.06, hspace=0.04)
@@ -172,7 +172,7 @@ def _draw_page(
 def _draw_tori(
     part: Any,
     links: TorusLinks,
-    loads: Loads,
+    loads: LinkLoads,
     judged: dict[str, Judgement],
     allocation: Allocation,
     where: str,
@@ -274,7 +274,7 @@ def _group_by_direction(
     return groups
 
 
-def _draw_histograms(part: Any, links: TorusLinks | None, loads: Loads) -> None:
+def _draw_histograms(part: Any, links: TorusLinks | None, loads: LinkLoads) -> None:
     count = len(next(iter(loads.busy.values())))
     groups: list[tuple[str, Array, Array | None]] = [
         ("all links", np.ones(count, dtype=bool), None)

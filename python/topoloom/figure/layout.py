@@ -15,7 +15,7 @@ from topoloom.figure.links import Array
 from topoloom.machines.topology_forms import drawing_of
 
 if TYPE_CHECKING:
-    from topoloom.figure.network import Network
+    from topoloom.figure.network import DrawnNetwork
 
 DEPTH = np.array((0.42, 0.3))  # step along the depth axis, as a vector on the page
 ROW = 0.45  # distance between rows, in page widths
@@ -23,7 +23,7 @@ MIN_GAP = 0.3  # minimal distance between vertices of a row, relative to the ave
 MAX_SPRING_VERTICES = 400  # vertices
 
 
-def place_vertices(topology: dict[str, Any], network: Network) -> Array:
+def place_vertices(topology: dict[str, Any], network: DrawnNetwork) -> Array:
     """Place the vertices with the layout function of the topology."""
     drawing, count = drawing_of(topology), len(network.nodes)
     size = topology.get("size", [])
@@ -108,7 +108,7 @@ def _place_groups(groups: int, vertices: int) -> Array:
     return np.asarray((centers[:, None, :] + small[None, :, :]).reshape(-1, 2))
 
 
-def _place_levels(network: Network) -> Array:
+def _place_levels(network: DrawnNetwork) -> Array:
     """Place nodes in a row, and each switch above the center of its lower neighbors."""
     height, count = network.height, len(network.nodes)
     source, target = np.concatenate([network.ends, network.ends[:, ::-1]]).T
@@ -131,7 +131,7 @@ def _place_levels(network: Network) -> Array:
     return coordinates
 
 
-def _place_by_springs(network: Network, rounds: int = 200) -> Array:
+def _place_by_springs(network: DrawnNetwork, rounds: int = 200) -> Array:
     """Place vertices by spring forces (Fruchterman and Reingold 1991)."""
     count = len(network.nodes)
     source, target = network.ends.T

@@ -95,7 +95,7 @@ def choose_load_unit(machine: Machine) -> LoadUnit:
 
 
 @dataclass(frozen=True)
-class Loads:
+class LinkLoads:
     """Link loads of several placements, which share a scale."""
 
     busy: dict[str, Array]  # load of each link, by the name of the mapper

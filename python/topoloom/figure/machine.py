@@ -16,9 +16,14 @@ import numpy as np
 from topoloom._core import Machine, MachineText
 from topoloom.figure.layout import place_vertices
 from topoloom.figure.links import Array
-from topoloom.figure.network import Network, fold_parts, make_network, select_vertices
+from topoloom.figure.network import (
+    DrawnNetwork,
+    fold_parts,
+    make_network,
+    select_vertices,
+)
 from topoloom.figure.page import open_page
-from topoloom.figure.parts import GRIDS, Parts, find_parts
+from topoloom.figure.parts import GRIDS, DrawnParts, find_parts
 from topoloom.figure.style import TEXT
 from topoloom.machines.topology_forms import drawing_of
 from topoloom.machines.topology_keys import write_topology
@@ -74,7 +79,7 @@ def draw_machine(
         _draw_legend(figure, ranked)
 
 
-def _is_crowded(topology: dict[str, Any], network: Network) -> bool:
+def _is_crowded(topology: dict[str, Any], network: DrawnNetwork) -> bool:
     if drawing_of(topology) in GRIDS:
         return len(network.nodes) > MAX_ROUTERS
     return len(network.ends) > MAX_LINES
@@ -87,7 +92,7 @@ def _hides_inside(topology: dict[str, Any], vertices: int) -> bool:
 
 
 def _draw_parts(
-    figure: Figure, parts: Parts, network: Network, ranked: list[float]
+    figure: Figure, parts: DrawnParts, network: DrawnNetwork, ranked: list[float]
 ) -> None:
     left, right = figure.subplots(1, 2)
     number = np.bincount(parts.part)
@@ -146,7 +151,7 @@ def _write_below(axes: Axes, text: str) -> None:
 def _draw_network(
     axes: Axes,
     topology: dict[str, Any],
-    network: Network,
+    network: DrawnNetwork,
     ranked: list[float],
     marked: int | None = None,
 ) -> Array:
@@ -228,7 +233,7 @@ def _bend_lines(straight: Array) -> Array:
     return bows
 
 
-def _rank_bandwidths(network: Network) -> list[float]:
+def _rank_bandwidths(network: DrawnNetwork) -> list[float]:
     """List the bandwidths, those with the most cables first."""
     values, which = np.unique(network.bandwidth, return_inverse=True)
     counts = np.bincount(which.reshape(-1), weights=network.cables)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Network:
+class DrawnNetwork:
     """Vertices (routers, switches or nodes), and the lines between them."""
 
     #: int array of shape (vertices,): number of nodes attached to each vertex; 1 for a
@@ -41,7 +41,7 @@ class Network:
         return bool((self.nodes == 0).any())
 
 
-def make_network(machine: Machine, topology: dict[str, Any]) -> Network:
+def make_network(machine: Machine, topology: dict[str, Any]) -> DrawnNetwork:
     """Make the network of a machine's working links; parallel links are merged.
 
     Nodes attached to routers are part of the router's vertex.
@@ -60,7 +60,7 @@ def make_network(machine: Machine, topology: dict[str, Any]) -> Network:
         gpus, domains, units = topology["levels"]
         first = gpus * domains * units
         height[first : first + domains * units] = -1
-    return Network(nodes, height, ends, bandwidth, -(-count // 2))
+    return DrawnNetwork(nodes, height, ends, bandwidth, -(-count // 2))
 
 
 def find_routers(machine: Machine, vertices: int, topology: dict[str, Any]) -> Array:
@@ -80,7 +80,7 @@ def find_routers(machine: Machine, vertices: int, topology: dict[str, Any]) -> A
     )
 
 
-def fold_parts(network: Network, part: Array) -> Network:
+def fold_parts(network: DrawnNetwork, part: Array) -> DrawnNetwork:
     """Replace each part by a vertex, and all cables between two parts by a line."""
     ends = part[network.ends]
     between = ends[:, 0] != ends[:, 1]
@@ -91,14 +91,14 @@ def fold_parts(network: Network, part: Array) -> Network:
     np.maximum.at(height, part, network.height)
     nodes = np.bincount(part, weights=network.nodes).astype(np.int64)
     # Parts with nodes have height 0, like nodes.
-    return Network(nodes, np.where(nodes > 0, 0, np.sign(height)), *lines)
+    return DrawnNetwork(nodes, np.where(nodes > 0, 0, np.sign(height)), *lines)
 
 
-def select_vertices(network: Network, chosen: Array) -> Network:
+def select_vertices(network: DrawnNetwork, chosen: Array) -> DrawnNetwork:
     """Return the network of the masked vertices and of the lines between them."""
     number = np.cumsum(chosen) - 1
     lines = chosen[network.ends].all(axis=1)
-    return Network(
+    return DrawnNetwork(
         network.nodes[chosen],
         network.height[chosen],
         number[network.ends[lines]],

@@ -35,7 +35,7 @@ def draw_torus(
 
     view = make_projection(links.shape)
     segments, values = _make_segments(links, busy, view)
-    width = max(float(np.ptp(list_corners(links.shape) @ view, axis=0).max()), 1.0)
+    width = max(float(np.ptp(list_box_corners(links.shape) @ view, axis=0).max()), 1.0)
     per_step = 72 * PANEL / width
     flat = len(links.shape) == 2
     thick = float(np.clip(per_step * (0.17 if flat else 0.13), 2.0, 4.5))
@@ -133,7 +133,7 @@ def _merge_directions(
     return kept, largest[key[kept]]
 
 
-def list_corners(shape: tuple[int, ...]) -> Array:
+def list_box_corners(shape: tuple[int, ...]) -> Array:
     """List the corners of the bounding box of all routers."""
     far = np.array(shape) - 1
     bits = np.array(np.meshgrid(*[[0, 1]] * len(shape))).reshape(len(shape), -1).T
@@ -169,7 +169,7 @@ def _draw_nodes(
 
 def _draw_frame(axes: Axes, shape: tuple[int, ...], view: Array) -> None:
     """Draw only the edges of the bounding box, for a torus with too many links."""
-    ends = list_corners(shape)
+    ends = list_box_corners(shape)
     for i, a in enumerate(ends):
         for b in ends[i + 1 :]:
             if np.count_nonzero(a != b) == 1:
@@ -179,7 +179,7 @@ def _draw_frame(axes: Axes, shape: tuple[int, ...], view: Array) -> None:
 
 def draw_outline(axes: Axes, shape: tuple[int, ...], view: Array) -> None:
     """Fit the page to the torus, and label the axes of the torus."""
-    ends = list_corners(shape) @ view
+    ends = list_box_corners(shape) @ view
     margin = 0.6 + 0.05 * float(np.ptp(ends, axis=0).max())
     low, high = ends.min(axis=0) - margin, ends.max(axis=0) + margin
     axes.set_xlim(low[0], high[0])

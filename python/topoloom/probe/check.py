@@ -15,9 +15,9 @@ from topoloom.probe.inference.suspects import BANDWIDTH, LATENCY
 from topoloom.probe.job.probe_job import ProbeJob
 from topoloom.probe.job.samples import Order
 from topoloom.probe.job_checks import check_ranks, find_crowded_hosts
-from topoloom.probe.locate.diagnose_parts import BadPart, Test, locate_by_rounds
-from topoloom.probe.locate.parts import Parts
-from topoloom.probe.reference import Reference
+from topoloom.probe.locate.diagnose_parts import BadPart, PartTest, locate_by_rounds
+from topoloom.probe.locate.parts import MachineParts
+from topoloom.probe.reference import CheckReference
 from topoloom.probe.scan_inference import group_by_host
 from topoloom.probe.stages.effort import (
     Clock,
@@ -37,7 +37,7 @@ _OTHERS, _AGAIN = 3, 2
 _PAIRS_PER_ORDER = 64
 
 Pair = tuple[int, int]
-PartsOf = Callable[[Sequence[str]], Parts]
+PartsOf = Callable[[Sequence[str]], MachineParts]
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class CheckedMachine:
 
 def check_hosts(
     job: ProbeJob,
-    reference: Reference,
+    reference: CheckReference,
     effort: Effort,
     clock: Clock,
     parts_of: PartsOf | None = None,
@@ -181,7 +181,7 @@ def check_hosts(
 
 
 def _find_bad_parts(
-    parts: Parts,
+    parts: MachineParts,
     hosts: Sequence[int],
     ratios: Mapping[Pair, float],
     again: Callable[[Sequence[Pair]], dict[Pair, float]],
@@ -191,13 +191,13 @@ def _find_bad_parts(
     usual = max(1.0, float(np.median(list(ratios.values()))))
     number = {host: n for n, host in enumerate(hosts)}
 
-    def make_tests(found: Mapping[Pair, float]) -> list[Test]:
+    def make_tests(found: Mapping[Pair, float]) -> list[PartTest]:
         return [
-            Test([(number[a], number[b])], ratio / usual)
+            PartTest([(number[a], number[b])], ratio / usual)
             for (a, b), ratio in found.items()
         ]
 
-    def measure(pairs: list[Pair]) -> list[Test]:
+    def measure(pairs: list[Pair]) -> list[PartTest]:
         return make_tests(
             _measure_in_time(again, [(hosts[a], hosts[b]) for a, b in pairs], clock, 1)
         )
@@ -247,7 +247,7 @@ def _find_slow_hosts(
         left = {pair: r for pair, r in left.items() if pair not in mine}
 
 
-def _list_leaders(job: ProbeJob, reference: Reference) -> dict[str, int]:
+def _list_leaders(job: ProbeJob, reference: CheckReference) -> dict[str, int]:
     """Map host names to first ranks; on a single host, map rank names to ranks."""
     if len(reference.hosts) == 1:
         return {f"rank {rank}": rank for rank in range(job.samples.ranks)}
@@ -272,7 +272,7 @@ def _choose_pairs(hosts: Sequence[int], groups: Sequence[Sequence[int]]) -> list
 def _measure_ratios(
     job: ProbeJob,
     leader: dict[int, int],
-    reference: Reference,
+    reference: CheckReference,
     kind: str,
     pairs: Sequence[Pair],
 ) -> dict[Pair, float]:

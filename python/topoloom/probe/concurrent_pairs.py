@@ -17,15 +17,15 @@ from topoloom.probe.inference.network import list_network_groups
 from topoloom.probe.inference.suspects import find_slow_uplinks
 from topoloom.probe.job.samples import Exchange
 from topoloom.probe.network_model import find_host_costs
-from topoloom.probe.stages.rates import WINDOW, ConcurrentPairs
+from topoloom.probe.stages.rates import WINDOW, PairPattern
 
 
-def choose_concurrent_pairs(found: Findings) -> list[ConcurrentPairs]:
+def choose_concurrent_pairs(found: Findings) -> list[PairPattern]:
     """Choose pairs inside a host, between two hosts, and between two groups of hosts.
 
     Slow hosts and links are avoided if alternatives exist.
     """
-    patterns: list[ConcurrentPairs] = []
+    patterns: list[PairPattern] = []
     every = [g for g in found.root.all_groups() if g.kind == HOST]
     hosts = [host for host in every if not _is_slow(found, host)]
     hosts = hosts if len(hosts) >= min(2, len(every)) else every
@@ -36,7 +36,7 @@ def choose_concurrent_pairs(found: Findings) -> list[ConcurrentPairs]:
     if len(several) >= 2:
         pair = _find_nearest_hosts(found, several)
         ranks = zip(*(host.ranks for host in pair), strict=False)
-        patterns.append(ConcurrentPairs("between two hosts", list(ranks)))
+        patterns.append(PairPattern("between two hosts", list(ranks)))
     for group in list_network_groups(found.root):
         patterns += _pair_groups(found, group)
     return patterns
@@ -46,14 +46,14 @@ def _is_slow(found: Findings, host: RankGroup) -> bool:
     return found.slow_pairs.is_slow(found.host_of[host.ranks[0]])
 
 
-def _pair_inside_host(host: RankGroup) -> list[ConcurrentPairs]:
+def _pair_inside_host(host: RankGroup) -> list[PairPattern]:
     parts = [part.ranks for part in host.groups if len(part.ranks) >= 4]
     if not parts:
-        return [ConcurrentPairs("inside a host", _pair_adjacent(host.ranks))]
-    patterns = [ConcurrentPairs("inside a part of a host", _pair_adjacent(parts[0]))]
+        return [PairPattern("inside a host", _pair_adjacent(host.ranks))]
+    patterns = [PairPattern("inside a part of a host", _pair_adjacent(parts[0]))]
     if len(parts) > 1:
         across = list(zip(parts[0], parts[1], strict=False))
-        patterns.append(ConcurrentPairs("between two parts of a host", across))
+        patterns.append(PairPattern("between two parts of a host", across))
     return patterns
 
 
@@ -74,7 +74,7 @@ def _find_nearest_hosts(
     return first, min(hosts[1:], key=measure_distance)
 
 
-def _pair_groups(found: Findings, group: RankGroup) -> list[ConcurrentPairs]:
+def _pair_groups(found: Findings, group: RankGroup) -> list[PairPattern]:
     """Pair the hosts of each group with those of the next group, around a ring."""
     slow = found.slow_pairs
 
@@ -95,9 +95,7 @@ def _pair_groups(found: Findings, group: RankGroup) -> list[ConcurrentPairs]:
         rings.append(list(zip(own, others, strict=False)))
     common = min(min(map(len, rings)), *(len(part.groups) for part in parts))
     rings.sort(key=lambda pairs: -len(pairs))
-    return [
-        ConcurrentPairs(level, pairs, common, n == 0) for n, pairs in enumerate(rings)
-    ]
+    return [PairPattern(level, pairs, common, n == 0) for n, pairs in enumerate(rings)]
 
 
 def _list_ranks_round_robin(
@@ -125,7 +123,7 @@ def _select_ranks(group: RankGroup, is_wanted: Callable[[int], bool]) -> list[in
 
 
 def fit_concurrent_pairs(
-    found: Findings, patterns: Sequence[ConcurrentPairs], begin: int
+    found: Findings, patterns: Sequence[PairPattern], begin: int
 ) -> None:
     """Fit a bandwidth curve for each pattern, and compare groups of hosts."""
     by_order: dict[int, list[Exchange]] = {}
@@ -154,7 +152,7 @@ def _make_curve(found: Findings, runs: Iterable[Sequence[Exchange]]) -> PairCurv
 
 def _compare_uplinks(
     found: Findings,
-    patterns: Sequence[ConcurrentPairs],
+    patterns: Sequence[PairPattern],
     runs: Sequence[Sequence[Exchange]],
 ) -> None:
     """Compute uplink rates of sibling groups; compare them for equally many pairs."""

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from topoloom.model.channels import PairCurve
-from topoloom.probe.inference.groups import Evidence, RankGroup
+from topoloom.probe.inference.groups import GroupTest, RankGroup
 from topoloom.probe.inference.levels import Level
 from topoloom.probe.inference.message_costs import LevelCosts
-from topoloom.probe.inference.network import Network, list_host_groups
+from topoloom.probe.inference.network import HostNetwork, list_host_groups
 from topoloom.probe.inference.pair_costs import PairCosts, SomeCosts
 from topoloom.probe.inference.shared_links import SharedLink
 from topoloom.probe.inference.suspects import SlowPairs, Suspect
@@ -36,7 +36,7 @@ class Findings:
     levels: list[Level]  # levels, the fastest first
     #: Message costs by level name.
     level_costs: dict[str, LevelCosts] = field(default_factory=dict)
-    network: Network | None = None  # network between hosts; None for a single host
+    network: HostNetwork | None = None  # network between hosts; None for a single host
     #: Bandwidth curves of concurrent pairs, by pattern.
     curves: dict[str, PairCurve] = field(default_factory=dict)
     #: Lower bound on the bytes/s that a group of hosts sends to others, by the group's
@@ -195,7 +195,7 @@ def _make_evidence_document(groups: Any) -> list[dict[str, Any]]:
     ]
 
 
-def _list_tested_parts(group: RankGroup) -> Sequence[tuple[RankGroup, Evidence]]:
+def _list_tested_parts(group: RankGroup) -> Sequence[tuple[RankGroup, GroupTest]]:
     """List the parts of a group that have pairs inside, and thus a test result."""
     tested = zip(group.groups, group.evidence, strict=False)
     return [(part, found) for part, found in tested if found.inside.n]

@@ -13,7 +13,7 @@ from topoloom.support.units import counted
 _MAX_CPUS = 1 << 16
 
 
-def find_doubts(samples: ProbeSamples) -> list[str]:
+def describe_crowded_hosts(samples: ProbeSamples) -> list[str]:
     """Describe why measurements are unreliable: hosts have more ranks than CPUs."""
     return [
         f"{host} has {what}: times there are those of a crowded node"

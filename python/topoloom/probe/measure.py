@@ -25,7 +25,7 @@ from topoloom.probe.inference.suspects import (
     is_as_fast_across,
 )
 from topoloom.probe.job.probe_job import JobEnded, ProbeJob
-from topoloom.probe.job_checks import check_ranks, find_doubts
+from topoloom.probe.job_checks import check_ranks, describe_crowded_hosts
 from topoloom.probe.large_scan import scan_large_job
 from topoloom.probe.refinement import measure_undecided_pairs
 from topoloom.probe.scan_inference import (
@@ -39,14 +39,18 @@ from topoloom.probe.stages.effort import Clock, Effort
 from topoloom.probe.stages.messages import measure_messages
 from topoloom.probe.stages.rates import (
     choose_long_size,
+    measure_bursts,
     measure_concurrent_pairs,
-    measure_links,
-    measure_rates,
+    measure_link_bursts,
 )
 from topoloom.probe.stages.scan import MAX_RANKS, scan_pairs
 from topoloom.probe.suspect_recheck import recheck_suspects
 from topoloom.probe.time_estimate import estimate_time, measure_first_round
-from topoloom.probe.typical_costs import choose_level_pairs, fit_costs, measure_levels
+from topoloom.probe.typical_costs import (
+    choose_level_pairs,
+    fit_typical_costs,
+    measure_levels,
+)
 
 #: Maximum system noise: by how much the time of a piece of work may exceed its minimum,
 #: relative to it.
@@ -81,7 +85,7 @@ def measure_machine(
     """
     samples = job.samples
     check_ranks(samples)
-    doubts = find_doubts(samples)
+    doubts = describe_crowded_hosts(samples)
     found: Findings | None = None
     try:
         hosts, _ = group_by_host(samples)
@@ -144,7 +148,7 @@ def _measure_more(
         whole = measure_messages(job, pairs, effort, clock, watch("sizes"))
     finally:
         found.of_sizes += range(begin, len(job.samples.orders))
-    fit_costs(found)
+    fit_typical_costs(found)
     found.long_bytes = _choose_long_bytes(found)
     typical = [pair for of_level in pairs.values() for pair in of_level]
     rates, partners, all_hosts = _measure_long_messages(
@@ -160,7 +164,7 @@ def _measure_more(
         whole &= again
     if not whole:
         found.doubts.append(late.format("messages of all sizes"))
-    fit_costs(found)
+    fit_typical_costs(found)
     shared = watch("pairs of pairs")
     find_shared_links(job, found, typical, effort, clock, shared)
     patterns = choose_concurrent_pairs(found)
@@ -187,17 +191,17 @@ def _measure_long_messages(
     latencies = np.zeros((1, 1)) if network is None else network.predicted
     if network is not None and network.is_graph:
         links = [(first[a], first[b]) for a, b in network.neighbors]
-        bursts = measure_links(job, links, typical, size)
+        bursts = measure_link_bursts(job, links, typical, size)
         sets = [list(found.root.ranks)]
         for a, b in network.neighbors:
             partners[a].append(b)
             partners[b].append(a)
     else:
-        bursts, whole = measure_rates(job, sets, typical, size, effort, clock)
+        bursts, whole = measure_bursts(job, sets, typical, size, effort, clock)
         few = [ranks for ranks in sets if len(ranks) < MIN_COMPARABLE]
         joined = sorted(rank for ranks in few for rank in ranks)
         if whole and len(few) > 1 and len(joined) >= MIN_COMPARABLE:
-            across, whole = measure_rates(job, [joined], [], size, effort, clock)
+            across, whole = measure_bursts(job, [joined], [], size, effort, clock)
             if is_as_fast_across(few, host_of, [*bursts, *across], latencies):
                 sets = [ranks for ranks in sets if ranks not in few] + [joined]
                 bursts = [*bursts, *across]
@@ -214,7 +218,7 @@ def _choose_long_bytes(found: Findings) -> int:
 
 
 def _fit_costs_and_noise(found: Findings) -> None:
-    fit_costs(found)
+    fit_typical_costs(found)
     quanta = [
         e for e in found.samples.select("noise", "noise") if e.seconds[0] > _QUANTUM
     ]

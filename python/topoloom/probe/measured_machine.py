@@ -17,13 +17,13 @@ from topoloom.nodes.node_parts import NodeParts
 from topoloom.probe.findings import Findings
 from topoloom.probe.inference.groups import HOST, RankGroup, count_network_levels
 from topoloom.probe.inference.message_costs import LevelCosts
-from topoloom.probe.inference.network import Network
+from topoloom.probe.inference.network import HostNetwork
 from topoloom.probe.network_model import (
     IN_HOSTS,
     compute_short_latency,
     find_host_costs,
     find_inner_costs,
-    make_model,
+    make_network_model,
 )
 from topoloom.support.number_ranges import expand_ranges
 
@@ -58,12 +58,12 @@ def describe_machine(found: Findings) -> MachineDescription:
     )
 
 
-def make_tables(
+def make_file_tables(
     found: Findings, samples: str, command: Sequence[str]
 ) -> dict[str, Any]:
     """Build the tables ``[model]`` and ``[probe]`` of the machine's file."""
     tables: dict[str, Any] = {}
-    model = make_model(found, Machine(describe_machine(found).text))
+    model = make_network_model(found, Machine(describe_machine(found).text))
     if model is not None:
         tables["model"] = make_model_tables(model)
     document = found.document()
@@ -116,7 +116,7 @@ def _format_network(found: Findings, short: float) -> tuple[str, list[int]]:
     return f"{text},latency={':'.join(map(_format_time, latencies))}", network.order
 
 
-def _format_graph(network: Network, rate: float, short: float) -> str:
+def _format_graph(network: HostNetwork, rate: float, short: float) -> str:
     links = ",".join(f"{a}-{b}" for a, b in network.neighbors)
     speed = (
         f"bandwidth={_format_rate(rate)},latency={_format_time(short * network.hop)}"
@@ -125,7 +125,7 @@ def _format_graph(network: Network, rate: float, short: float) -> str:
 
 
 def _compute_level_speeds(
-    found: Findings, network: Network, rate: float
+    found: Findings, network: HostNetwork, rate: float
 ) -> tuple[list[float], list[float]]:
     """Compute bandwidth and latency of the links of each level, bottom-up."""
     heights: dict[int, list[float]] = {}
@@ -158,7 +158,7 @@ def _compute_uplink_rate(found: Findings, group: RankGroup, single: float) -> fl
     return whole if measured > _FREE_SHARE * len(sent) * single else measured
 
 
-def _list_groups(network: Network) -> list[RankGroup]:
+def _list_groups(network: HostNetwork) -> list[RankGroup]:
     assert network.root is not None
     return [group for group in network.root.all_groups() if group.kind not in IN_HOSTS]
 
@@ -180,7 +180,7 @@ def compute_capacity(curve: PairCurve) -> float:
 
 
 def _format_switches(
-    found: Findings, network: Network, rate: float, short: float
+    found: Findings, network: HostNetwork, rate: float, short: float
 ) -> str:
     """Format a tree with unequal groups as a graph, with a switch per group."""
     hosts = {host: node for node, host in enumerate(network.order)}

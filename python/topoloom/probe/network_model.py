@@ -27,13 +27,13 @@ IN_HOSTS = (HOST, PART)
 _SLOWER = 0.95
 
 
-def make_model(found: Findings, machine: Machine) -> ModelFile | None:
+def make_network_model(found: Findings, machine: Machine) -> ModelFile | None:
     """Build the model of messages between the nearest hosts, or inside a single host.
 
     `machine`: the described machine, whose links add to the model's costs.
     """
     inside = find_inner_costs(found)
-    links = fit_links(found)
+    links = fit_host_links(found)
     if links is None:
         if inside is None:
             return None
@@ -44,7 +44,7 @@ def make_model(found: Findings, machine: Machine) -> ModelFile | None:
     return ModelFile(model, "measured between hosts")
 
 
-def fit_links(found: Findings) -> LinkCosts | None:
+def fit_host_links(found: Findings) -> LinkCosts | None:
     """Fit the costs of links between hosts; None without such links."""
     costs = find_host_costs(found)
     if costs is None or found.network is None:
@@ -68,7 +68,7 @@ def compute_short_latency(found: Findings) -> float:
         if more > 0:
             share = float(far.measured[0] - near.measured[0]) / float(more)
             return min(max(share, 0.0), 1.0)
-    links = fit_links(found)
+    links = fit_host_links(found)
     return 1.0 if links is None else 1 / max(links.latency_factor(SIZE), 0.1)
 
 

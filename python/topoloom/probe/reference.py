@@ -23,7 +23,7 @@ from topoloom.support.toml_document import read_toml
 
 
 @dataclass(frozen=True)
-class Reference:
+class CheckReference:
     """Message times and slow parts that a check compares with."""
 
     hosts: list[str]  # host names
@@ -68,7 +68,7 @@ class Reference:
         return max(slow, default=0.0)
 
 
-def read_reference(file: Path) -> Reference:
+def read_reference(file: Path) -> CheckReference:
     """Read the reference of a check.
 
     Raises `topoloom.Error` if the file is inconsistent, or is not from a probe of
@@ -86,7 +86,9 @@ def read_reference(file: Path) -> Reference:
     # On a single host, ranks are compared instead of hosts.
     several = len(hosts) > 1
     known = [s for s in made if several and s.kind in ("host", "link")]
-    return Reference(hosts, probed["unit_groups"], probed["long_bytes"], seconds, known)
+    return CheckReference(
+        hosts, probed["unit_groups"], probed["long_bytes"], seconds, known
+    )
 
 
 def _read_suspect(table: dict[str, Any], hosts: Sequence[str], file: Path) -> Suspect:

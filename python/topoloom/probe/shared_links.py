@@ -15,7 +15,7 @@ import numpy as np
 from topoloom.probe.findings import Findings
 from topoloom.probe.inference.groups import GROUP, HOST, RankGroup
 from topoloom.probe.inference.large_groups import infer_network
-from topoloom.probe.inference.network import Network, SwitchLink
+from topoloom.probe.inference.network import HostNetwork, SwitchLink
 from topoloom.probe.inference.shared_links import (
     SLOWED_RATIO,
     ConcurrentRounds,
@@ -103,7 +103,7 @@ def _add_switches(found: Findings) -> None:
     found.network = replace(network, links=_move_latency(network, found.root))
 
 
-def _move_latency(network: Network, before: RankGroup) -> list[SwitchLink]:
+def _move_latency(network: HostNetwork, before: RankGroup) -> list[SwitchLink]:
     """Move the latency of a new switch's uplink to the links of its hosts."""
     assert network.root is not None
     known = {group.ranks for group in before.all_groups()}

@@ -52,7 +52,7 @@ _START = 2e-3
 
 
 @dataclass(frozen=True)
-class Timing:
+class FirstRoundTimes:
     """Times measured in a first round."""
 
     short: float  # one-way seconds of a short message between ranks
@@ -91,7 +91,7 @@ class StageEstimate:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class ProbeTimeEstimate:
     """The time estimate of a probe."""
 
     ranks: int
@@ -122,7 +122,9 @@ def _format_minutes(seconds: float) -> str:
     return f"{minutes} min {rest} s" if rest else f"{minutes} min"
 
 
-def estimate_time(sizes: Sequence[int], effort: Effort, timing: Timing) -> Estimate:
+def estimate_time(
+    sizes: Sequence[int], effort: Effort, timing: FirstRoundTimes
+) -> ProbeTimeEstimate:
     """Estimate the time of a probe.
 
     `sizes`: number of ranks of each host.
@@ -132,11 +134,11 @@ def estimate_time(sizes: Sequence[int], effort: Effort, timing: Timing) -> Estim
         *_estimate_scan(sizes, effort, timing),
         _estimate_rest(sizes, effort, timing),
     ]
-    return Estimate(ranks, hosts, steps)
+    return ProbeTimeEstimate(ranks, hosts, steps)
 
 
 def _estimate_scan(
-    sizes: Sequence[int], effort: Effort, timing: Timing
+    sizes: Sequence[int], effort: Effort, timing: FirstRoundTimes
 ) -> list[StageEstimate]:
     ranks, hosts = sum(sizes), len(sizes)
     usual = timing.estimate_pair_seconds(compute_scan_error(effort))
@@ -175,7 +177,7 @@ def _estimate_scan(
 
 
 def _estimate_rest(
-    sizes: Sequence[int], effort: Effort, timing: Timing
+    sizes: Sequence[int], effort: Effort, timing: FirstRoundTimes
 ) -> StageEstimate:
     """Estimate the stages after the scan: message sizes, rates and concurrent pairs."""
     hosts = len(sizes)
@@ -212,7 +214,7 @@ def _estimate_rest(
 
 def measure_first_round(
     job: ProbeJob, hosts: Sequence[Sequence[int]], effort: Effort
-) -> Timing:
+) -> FirstRoundTimes:
     """Measure a round of all hosts, and long messages of one pair.
 
     With landmarks, the round is limited to hosts that are measured one at a time,
@@ -233,10 +235,10 @@ def measure_first_round(
     pair = [(met[0], met[-1])]
     long = job.measure([Order("alone", "burst", [LONG], WINDOW, format_pairs(pair))])
     if not len(found) or not len(long):
-        return Timing(1e-6, 0.0, took, 1e9)
+        return FirstRoundTimes(1e-6, 0.0, took, 1e9)
     short = float(np.quantile(found.medians, 0.9))
     deviation = float(
         np.mean(estimate_deviations(found.counts, found.relative_deviations))
     )
     rate = WINDOW * LONG / max(long[0].median - 2 * short, long[0].median / 2)
-    return Timing(short, deviation, took, rate)
+    return FirstRoundTimes(short, deviation, took, rate)

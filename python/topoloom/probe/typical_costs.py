@@ -110,7 +110,7 @@ def compute_typical_costs(found: Findings) -> SomeCosts:
     return costs
 
 
-def fit_costs(found: Findings) -> None:
+def fit_typical_costs(found: Findings) -> None:
     """Fit the message costs of each level, ignoring slow pairs."""
     alone = found.samples.exchanges.select_orders(found.of_sizes)
     for level in found.levels:

@@ -16,7 +16,7 @@ WIDTH, HEIGHT = 720.0, 190.0  # size of the plot area in picture units
 BAR_GAP = 1.0  # gap between bins, in picture units
 
 
-class Bar(NamedTuple):
+class HistogramBar(NamedTuple):
     """A bar of the histogram, in picture units."""
 
     x: float
@@ -30,7 +30,7 @@ class Bar(NamedTuple):
 class Histogram(NamedTuple):
     """Bars, axis labels, and the equivalent table."""
 
-    bars: list[Bar]
+    bars: list[HistogramBar]
     x_ticks: list[tuple[float, str]]
     y_ticks: list[tuple[float, str]]
     rows: list[
@@ -63,7 +63,7 @@ def make_histogram(
             x = index * step + view * step / 2 + BAR_GAP / 2
             text = f"{name}: {counted(count, 'link')}, {where}"
             if count:
-                bars.append(Bar(x, HEIGHT - height, wide, height, view, text))
+                bars.append(HistogramBar(x, HEIGHT - height, wide, height, view, text))
     quarters = range(5) if top else range(1)
     x_ticks = [(WIDTH * k / 4, format_load(top * k / 4, by)) for k in quarters]
     tens = [10**k for k in range(7) if 10**k <= most]

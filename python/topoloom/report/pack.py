@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _TYPES = {"u1": "Uint8", "u2": "Uint16", "u4": "Uint32", "f4": "Float32"}
 
 
-class Pack:
+class PackedArrays:
     """A set of named arrays, each deflated separately."""
 
     def __init__(self) -> None:
@@ -31,13 +31,13 @@ class Pack:
         """Total length of the encoded arrays in characters."""
         return sum(4 * -(-len(part) // 3) for part in self._parts)
 
-    def add_ids(self, name: str, values: Array) -> None:
+    def add_integers(self, name: str, values: Array) -> None:
         """Add integers from 0 to 2^32 - 1, in as few bytes as the largest requires."""
         largest = int(values.max(initial=0))
         kind = "u1" if largest < 2**8 else "u2" if largest < 2**16 else "u4"
         self._add_array(name, np.ascontiguousarray(values).astype("<" + kind), kind)
 
-    def add_amounts(self, name: str, values: Array) -> None:
+    def add_numbers(self, name: str, values: Array) -> None:
         """Add numbers, rounded to five digits; integers up to 2^17 are exact."""
         bits = np.ascontiguousarray(values).astype("<f4").view("<u4")
         self._add_array(name, ((bits + 0x40) & 0xFFFFFF80).view("<f4"), "f4")

@@ -19,8 +19,8 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from topoloom.report.data import Report, collect_page_data
-from topoloom.report.pack import Pack
-from topoloom.report.text import collect_facts
+from topoloom.report.pack import PackedArrays
+from topoloom.report.text import collect_page_texts
 from topoloom.support.files import write_text
 
 #: JavaScript modules of the page, in dependency order.
@@ -47,13 +47,15 @@ def save_report(path: str | Path, report: Report) -> None:
     Raises `topoloom.Error` if there are too many ranks or nodes for a page. Raises
     `OSError` if the file cannot be written.
     """
-    write_text(path, render(report))
+    write_text(path, render_report(report))
 
 
-def render(report: Report) -> str:
+def render_report(report: Report) -> str:
     """Render the page of a report; equal reports produce equal text."""
     data, pack = collect_page_data(report)
-    return render_page("report.html.j2", SCRIPTS, collect_facts(report), data, pack)
+    return render_page(
+        "report.html.j2", SCRIPTS, collect_page_texts(report), data, pack
+    )
 
 
 def render_page(
@@ -61,7 +63,7 @@ def render_page(
     scripts: Sequence[str],
     texts: Mapping[str, Any],
     data: Mapping[str, Any],
-    pack: Pack,
+    pack: PackedArrays,
 ) -> str:
     """Render a template of `assets` that extends ``page.html.j2``.
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from topoloom._core import MachineText
 from topoloom.figure.layout import place_on_circle, place_vertices
-from topoloom.figure.network import Network, make_network
+from topoloom.figure.network import DrawnNetwork, make_network
 from topoloom.figure.parts import GRIDS
 from topoloom.machines.topology_forms import drawing_of
 from topoloom.machines.topology_keys import write_topology
@@ -160,7 +160,7 @@ def _project_to_plane(coordinates: Array) -> Array:
     return np.column_stack([coordinates, np.zeros(len(coordinates))])
 
 
-def _place_around_routers(routers: Array, network: Network, flat: bool) -> Array:
+def _place_around_routers(routers: Array, network: DrawnNetwork, flat: bool) -> Array:
     """Place the nodes of each router on a circle around it, or below it in 3-D."""
     on_each = int(network.nodes.max())
     along = routers[network.ends[:, 0]] - routers[network.ends[:, 1]]
@@ -175,7 +175,7 @@ def _place_around_routers(routers: Array, network: Network, flat: bool) -> Array
     return around.reshape(-1, 3)
 
 
-def _place_levels(network: Network) -> Array:
+def _place_levels(network: DrawnNetwork) -> Array:
     """Place nodes in blocks below their switch, and switches above their neighbors."""
     height, count = network.height, len(network.nodes)
     source, target = np.concatenate([network.ends, network.ends[:, ::-1]]).T
@@ -241,7 +241,7 @@ def _number_members(group: Array) -> Array:
 
 def _raise_switches(
     coordinates: Array,
-    network: Network,
+    network: DrawnNetwork,
     level: int,
     storey: float,
     source: Array,

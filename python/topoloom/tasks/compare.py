@@ -19,7 +19,7 @@ from topoloom.tasks.search import (
     MonitorSearch,
     Progress,
     Search,
-    unmonitored,
+    run_unmonitored,
 )
 from topoloom.tasks.sharing import NO_SHARING, has_shared_slots
 from topoloom.tasks.user_mapper import (
@@ -71,7 +71,7 @@ def compare_mappers(
     *,
     search: Search = UNLIMITED,
     sharing: Sharing = NO_SHARING,
-    monitor: MonitorSearch = unmonitored,
+    monitor: MonitorSearch = run_unmonitored,
 ) -> Comparison:
     """Place ranks in block order and with every mapper; limits apply to each search.
 

@@ -75,7 +75,7 @@ class LaunchSlots(NamedTuple):
         )
 
 
-def find_slots(
+def find_launch_slots(
     read: LauncherCommand | UnplacedCommand,
     machine: str,
     where: AllocationSpec,
@@ -133,7 +133,9 @@ def set_host_names(given: AllocatedHosts, names: Sequence[str]) -> AllocatedHost
     return AllocatedHosts(given.allocation, names_by_node(machine, nodes, names))
 
 
-def check_ranks(read: LauncherCommand | UnplacedCommand, ranks: int, name: str) -> None:
+def check_rank_count(
+    read: LauncherCommand | UnplacedCommand, ranks: int, name: str
+) -> None:
     """Raise an error if the command starts another number of ranks."""
     from topoloom._core import Error
 
@@ -144,7 +146,7 @@ def check_ranks(read: LauncherCommand | UnplacedCommand, ranks: int, name: str) 
         )
 
 
-def find_launcher_name(read: LauncherCommand | UnplacedCommand) -> str:
+def find_launcher_order_name(read: LauncherCommand | UnplacedCommand) -> str:
     """Return a command's launcher order: all but srun fill node after node."""
     from topoloom.allocations.launch_order import OPEN_MPI, SLURM
     from topoloom.launch.launchers import srun

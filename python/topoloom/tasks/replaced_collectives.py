@@ -13,7 +13,7 @@ from topoloom.support.files import make_shared_directory, read_text, write_text
 
 
 @contextlib.contextmanager
-def collectives_setting(
+def provide_collectives_setting(
     options: Mapping[str, str] | None, placed: PlacementFile, renumbered: bool
 ) -> Iterator[str | None]:
     """Yield the value of TOPOLOOM_COLLECTIVES for a placed program, or None.

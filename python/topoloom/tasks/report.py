@@ -12,7 +12,7 @@ import numpy as np
 if TYPE_CHECKING:
     from topoloom._core import Allocation, Bounds, CommGraph, Placement
     from topoloom.placements.placement_file import PlacementFile
-    from topoloom.report.data import Report, View
+    from topoloom.report.data import PlacementView, Report
 
 #: Maximum number of parts of the pattern: with more, a page does not show loads by
 #: part.
@@ -91,7 +91,7 @@ def build_report(
 
 
 def _list_objective_values(
-    made: list[ReportedPlacement], views: list[View]
+    made: list[ReportedPlacement], views: list[PlacementView]
 ) -> list[float]:
     """Return the values of the first placement's objective, which compares placements.
 
@@ -127,10 +127,10 @@ def _make_view(
     name: str,
     placement: Placement,
     made: ReportedPlacement | None = None,
-) -> View:
+) -> PlacementView:
     from topoloom._core import judge
     from topoloom.placements.measures import collect_measures
-    from topoloom.report.data import View, count_explained_links
+    from topoloom.report.data import PlacementView, count_explained_links
     from topoloom.tasks.objective import predict_time
     from topoloom.tasks.optimality_gap import gaps
 
@@ -148,7 +148,7 @@ def _make_view(
         )
         for phases in problem.parts.values()
     ]
-    return View(
+    return PlacementView(
         name=name,
         placement=placement,
         judgement=judgement,

@@ -14,7 +14,7 @@ from topoloom._core import CommGraph, Error, OperationGraph
 from topoloom.graphs.graph_file import load_graph, load_operations
 from topoloom.graphs.phases import load_phase_names, load_phases
 from topoloom.placements.placement_file import PlacementFile, load_placement
-from topoloom.report.data import Report, View
+from topoloom.report.data import PlacementView, Report
 from topoloom.simulate import bind_switch, load_simulator
 from topoloom.support.units import counted
 from topoloom.tasks.placement_problem import PlacementProblem
@@ -201,7 +201,7 @@ def _find_graph(path: Path, file: PlacementFile) -> str:
     raise Error(f"{path}: its graph {file.graph} does not exist; name the graph")
 
 
-def _warn_changed_graph(view: View, graph_file: str) -> str:
+def _warn_changed_graph(view: PlacementView, graph_file: str) -> str:
     """Return a warning if the placement was made for another graph."""
     assert view.made is not None
     made = view.made.values.get("hop_bytes")

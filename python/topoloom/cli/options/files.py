@@ -21,10 +21,10 @@ def _require_writable(path: Path | None) -> Path | None:
 
 
 def _require_drawable(path: Path | None) -> Path | None:
-    from topoloom.figure.page import check_figure
+    from topoloom.figure.page import check_figure_suffix
 
     if path is not None:
-        check_figure(path)
+        check_figure_suffix(path)
     return path
 
 

@@ -57,7 +57,7 @@ LauncherName = Annotated[
 ]
 
 
-class LimitOptions(NamedTuple):
+class RankLimitOptions(NamedTuple):
     """Options that limit the ranks per node."""
 
     ranks_per_node: Annotated[

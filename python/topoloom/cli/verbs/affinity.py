@@ -13,7 +13,7 @@ from topoloom.cli.options.searches import Seed
 from topoloom.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
-    from topoloom.tasks.bus.affinity import Affinities, Assignment, Rate
+    from topoloom.tasks.bus.affinity import Affinities, Assignment, BandwidthRange
     from topoloom.tasks.bus.assign_threads import AssignedThreads
     from topoloom.tasks.bus.blade import Blade
 
@@ -264,7 +264,7 @@ def _print_blade(split: Blade) -> None:
     )
 
 
-def _format_rate(rate: Rate) -> str:
+def _format_rate(rate: BandwidthRange) -> str:
     """Format the worst, mean and best bandwidth, or one number if all are equal."""
     from topoloom.support.units import format_bandwidth
 

@@ -124,10 +124,10 @@ def command(
     limits = (effort, searching.time, searching.work)
     shown = (allocation, nodes, fragments)
     if axes is not None:
-        _check_mesh(pattern, write_placement, shown)
+        _check_mesh_options(pattern, write_placement, shown)
     elif traffic is not None:
         raise Error("--traffic requires --mesh, such as --mesh tp=8,dp=16")
-    _check_choice(choose, pattern, write_placement, shown, limits)
+    _check_choice_options(choose, pattern, write_placement, shown, limits)
     found = allocate_nodes(
         machine,
         AllocationSpec(*shown, search.seed),
@@ -159,7 +159,7 @@ def command(
         raise Interrupted(f"interrupted{best}")
 
 
-def _check_mesh(
+def _check_mesh_options(
     pattern: str | None,
     write_placement: Path | None,
     shown: tuple[str | None, int | None, int | None],
@@ -179,7 +179,7 @@ def _check_mesh(
         )
 
 
-def _check_choice(
+def _check_choice_options(
     choose: str | None,
     pattern: str | None,
     write_placement: Path | None,

@@ -119,7 +119,7 @@ def command(
         raise Error(
             "--to and --json are mutually exclusive; --json contains all orders"
         )
-    _check_pattern(collectives, gpus_per_node, write_pattern)
+    _check_collectives_options(collectives, gpus_per_node, write_pattern)
     problem = _read_problem(job, mesh, traffic, model, trace, to)
     inferred = problem.inferred
     if inferred is not None and not as_json and to is None:
@@ -182,7 +182,7 @@ def _print_mesh_only(
         print_json(inferred.document())
 
 
-def _check_pattern(
+def _check_collectives_options(
     collectives: str, gpus_per_node: int | None, write_pattern: Path | None
 ) -> None:
     from topoloom._core import Error
@@ -250,11 +250,11 @@ def _print_request(
     seed: int,
     scheduler: str,
 ) -> None:
-    from topoloom.cli.console import progress_bar
-    from topoloom.tasks.machines.segment_request import find_segments
+    from topoloom.cli.console import make_progress_bar
+    from topoloom.tasks.machines.segment_request import find_segment_request
 
-    with progress_bar("comparing segments", "sizes") as bar:
-        wanted = find_segments(
+    with make_progress_bar("comparing segments", "sizes") as bar:
+        wanted = find_segment_request(
             cluster,
             problem.job,
             problem.traffic,

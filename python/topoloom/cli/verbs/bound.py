@@ -10,8 +10,8 @@ from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import (
     AllocationOptions,
     LauncherName,
-    LimitOptions,
     MaybeMachineText,
+    RankLimitOptions,
 )
 from topoloom.cli.options.searches import SearchOptions, SharingOptions
 from topoloom.cli.parameters import Argument, Option
@@ -34,7 +34,7 @@ def command(
     machine: MaybeMachineText = None,
     allowed: AllocationOptions,
     launcher: LauncherName = "slurm",
-    limits: LimitOptions,
+    limits: RankLimitOptions,
     sharing: SharingOptions,
     searching: SearchOptions,
     lp: Annotated[

@@ -23,8 +23,8 @@ from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import (
     AllocationOptions,
     LauncherName,
-    LimitOptions,
     MaybeMachineText,
+    RankLimitOptions,
 )
 from topoloom.cli.options.messages import Model, Ranks
 from topoloom.cli.options.searches import Seed, Threads
@@ -69,7 +69,7 @@ def command(
     machine: MaybeMachineText = None,
     allowed: AllocationOptions,
     launcher: LauncherName = "slurm",
-    limits: LimitOptions,
+    limits: RankLimitOptions,
     placement: PlacementOption = None,
     schedule: Annotated[
         str | None,
@@ -198,7 +198,7 @@ def _make_simulation(
     """Return the function that simulates the named or the fastest schedules."""
     from functools import partial
 
-    from topoloom.cli.console import progress_bar
+    from topoloom.cli.console import make_progress_bar
     from topoloom.simulate.switch_toml import find_switch
     from topoloom.tasks.collectives.simulate_schedules import (
         FASTEST,
@@ -211,7 +211,7 @@ def _make_simulation(
         simulate_schedules,
         switch=find_switch(simulation.switch, machine),
         fastest=None if named else FASTEST,
-        monitor=partial(progress_bar, unit="messages"),
+        monitor=partial(make_progress_bar, unit="messages"),
     )
 
 

@@ -12,8 +12,8 @@ from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import (
     AllocationOptions,
     LauncherName,
-    LimitOptions,
     MachineText,
+    RankLimitOptions,
 )
 from topoloom.cli.options.searches import (
     ObjectiveOptions,
@@ -67,7 +67,7 @@ def command(
     sharing: SharingOptions,
     searching: SearchOptions,
     launcher: LauncherName = "slurm",
-    limits: LimitOptions,
+    limits: RankLimitOptions,
     figure: Figure = None,
     as_json: AsJson = False,
 ) -> None:
@@ -230,12 +230,12 @@ def _make_title(problem: Problem, comparison: Comparison) -> str:
 
 def _draw(figure: Path, problem: Problem, comparison: Comparison) -> None:
     """Draw a bar chart of the mappers' objectives and other costs."""
-    from topoloom.figure.comparison import Bars, draw_comparison
+    from topoloom.figure.comparison import MeasureBars, draw_comparison
     from topoloom.placements.measures import measure_title
 
     measures = [comparison.objective.measure, *_DRAWN]
     bars = [
-        Bars(
+        MeasureBars(
             measure_title(name, problem.machine),
             [
                 result["seconds" if name == "search" else name]

@@ -83,7 +83,7 @@ def command(
     model = _load_switch_model(simulator, switch, machine)
     search = searching.make_search()
     if output is not None:
-        _check_directory(output)
+        _require_writable_directory(output)
     the_machine, described = load_machine_and_description(machine)
     if simulator is not None:
         check_links(the_machine)
@@ -121,17 +121,17 @@ def command(
 
 def _simulate_jobs(found: JointPlacement, model: SwitchModel | None) -> JobTimes | None:
     """Simulate the jobs; return None after Ctrl-C."""
-    from topoloom.cli.console import progress_bar
+    from topoloom.cli.console import make_progress_bar
     from topoloom.tasks.jobs.simulate_jobs import simulate_jobs
 
     try:
-        with progress_bar("simulating jobs", unit="simulations") as progress:
+        with make_progress_bar("simulating jobs", unit="simulations") as progress:
             return simulate_jobs(found, model, progress)
     except KeyboardInterrupt:
         return None
 
 
-def _check_directory(path: Path) -> None:
+def _require_writable_directory(path: Path) -> None:
     """Raise an error before a long search if the directory is not writable."""
     from topoloom._core import Error
     from topoloom.support.files import check_writable

@@ -17,8 +17,8 @@ from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import (
     AllocationOptions,
     LauncherName,
-    LimitOptions,
     MaybeMachineText,
+    RankLimitOptions,
 )
 from topoloom.cli.options.searches import Seed
 from topoloom.cli.parameters import Option
@@ -36,7 +36,7 @@ def command(
     machine: MaybeMachineText = None,
     allowed: AllocationOptions,
     launcher: LauncherName = "slurm",
-    limits: LimitOptions,
+    limits: RankLimitOptions,
     seed: Seed = 1,
     hottest: Annotated[
         int,

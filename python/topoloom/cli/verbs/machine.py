@@ -165,7 +165,7 @@ def _print(shown: ShownMachine, output: Path | None, figure: Path | None) -> Non
     from topoloom.machines.machine_facts import machine_name
     from topoloom.machines.outline import outline
     from topoloom.machines.separate_parts import describe_parts, separate_parts
-    from topoloom.tasks.machines.probe import probe_facts
+    from topoloom.tasks.machines.probe import read_probe_results
 
     machine, node, hosts = shown.machine, shown.described.node, shown.described.hosts
     facts = shown.facts()
@@ -181,7 +181,7 @@ def _print(shown: ShownMachine, output: Path | None, figure: Path | None) -> Non
         rows.append(("figure", str(figure)))
     print_facts(rows, machine_name(machine, node))
     print("\n".join(["", *outline(machine, node, hosts)]))
-    if probed := probe_facts(shown.source):
+    if probed := read_probe_results(shown.source):
         print_probed(probed)
 
 

@@ -11,8 +11,8 @@ from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import (
     AllocationOptions,
     LauncherName,
-    LimitOptions,
     MachineText,
+    RankLimitOptions,
 )
 from topoloom.cli.options.searches import (
     Effort,
@@ -59,7 +59,7 @@ def command(
     output: Annotated[Path | None, output_option("Write the placement.")] = None,
     searching: SearchOptions,
     launcher: LauncherName = "slurm",
-    limits: LimitOptions,
+    limits: RankLimitOptions,
     as_json: AsJson = False,
 ) -> None:
     """Place the ranks on the allocated slots.

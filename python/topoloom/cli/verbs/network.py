@@ -20,7 +20,7 @@ from topoloom.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from topoloom._core import LoadMeasure
-    from topoloom.tasks.network.sweep import Sweep
+    from topoloom.tasks.network.sweep import LoadSweep
 
 
 def command(
@@ -141,7 +141,7 @@ def command(
     from topoloom._core import Error
     from topoloom.cli.console import monitor_search, print_json
     from topoloom.cli.exit_status import Failure, Interrupted
-    from topoloom.figure.page import check_figure
+    from topoloom.figure.page import check_figure_suffix
     from topoloom.machines.machine_file import load_machine
     from topoloom.support.name_lookup import describe_unknown_name
     from topoloom.support.range_checks import check_int64
@@ -157,7 +157,7 @@ def command(
     if study not in STUDIES:
         raise Error(describe_unknown_name("study", study, STUDIES))
     if figure is not None:
-        check_figure(figure)
+        check_figure_suffix(figure)
     found = sweep_loads(
         load_machine(machine),
         traffic,
@@ -214,7 +214,7 @@ def _format_latencies(point: LoadMeasure) -> list[str]:
     ]
 
 
-def _print(sweep: Sweep) -> None:
+def _print(sweep: LoadSweep) -> None:
     from topoloom.cli.console import print_table
     from topoloom.support.units import counted
 

@@ -245,7 +245,7 @@ def _locate_bad_parts(
     as_json: bool,
 ) -> int:
     from topoloom.cli.console import print_json
-    from topoloom.cli.probed_output import print_located
+    from topoloom.cli.probed_output import print_bad_parts
     from topoloom.tasks.machines.bad_parts import locate_bad_parts
 
     with suggest_partial():
@@ -253,7 +253,7 @@ def _locate_bad_parts(
     if as_json:
         print_json(located.document())
     else:
-        print_located(located, plan)
+        print_bad_parts(located, plan)
     return 1 if any(part.sure for part in located.found.bad) else 0
 
 
@@ -270,10 +270,10 @@ class _StageBars:
         self._shown = ExitStack()
 
     def __call__(self, stage: str) -> Any:
-        from topoloom.cli.console import progress_bar
+        from topoloom.cli.console import make_progress_bar
 
         self._shown.close()
-        show = self._shown.enter_context(progress_bar(stage, "steps"))
+        show = self._shown.enter_context(make_progress_bar(stage, "steps"))
 
         def advance(done: int, total: int) -> None:
             show(done, total)

@@ -48,7 +48,7 @@ def command(
     """
     from topoloom._core import Error
     from topoloom.cli.command_line import command_line
-    from topoloom.cli.console import note, print_facts, print_json, progress_bar
+    from topoloom.cli.console import make_progress_bar, note, print_facts, print_json
     from topoloom.cli.exit_status import Interrupted
     from topoloom.tasks.report_page import Simulator, write_report
 
@@ -65,7 +65,7 @@ def command(
         raise Error("--switch is for --with switches")
     simulation = None
     if simulator is not None:
-        monitor = partial(progress_bar, unit="messages")
+        monitor = partial(make_progress_bar, unit="messages")
         simulation = Simulator(simulator, switch, monitor)
     written = write_report(placements, output, pattern, command_line.get(), simulation)
     for warning in written.warnings:

@@ -11,8 +11,8 @@ from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import (
     AllocationOptions,
     LauncherName,
-    LimitOptions,
     MaybeMachineText,
+    RankLimitOptions,
 )
 from topoloom.cli.options.network import SwitchName
 from topoloom.cli.options.searches import Seed
@@ -37,7 +37,7 @@ def command(
     machine: MaybeMachineText = None,
     allowed: AllocationOptions,
     launcher: LauncherName = "slurm",
-    limits: LimitOptions,
+    limits: RankLimitOptions,
     seed: Seed = 1,
     as_json: AsJson = False,
 ) -> None:
@@ -68,7 +68,7 @@ def command(
       topoloom simulate p.npz x.json --json
       topoloom simulate p.npz -m torus:4x4x4,bandwidth=10GB/s,latency=100ns
     """
-    from topoloom.cli.console import note, print_json, progress_bar
+    from topoloom.cli.console import make_progress_bar, note, print_json
     from topoloom.cli.exit_status import Interrupted
     from topoloom.graphs.graph_file import load_operations
     from topoloom.graphs.phases import load_phases
@@ -103,7 +103,7 @@ def command(
     the_machine = given[0].allocation.machine
     unit = "packets" if simulator == "switches" else "messages"
     found = simulate_placements(
-        names, given, phases, simulate, partial(progress_bar, unit=unit)
+        names, given, phases, simulate, partial(make_progress_bar, unit=unit)
     )
     document = {
         "machine": the_machine.text,

@@ -15,7 +15,7 @@ from topoloom.cli.options.searches import Seed
 from topoloom.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
-    from topoloom.tasks.collectives.steps import Contention, StepContention
+    from topoloom.tasks.collectives.steps import ScheduleContention, StepContention
 
 #: Maximum number of listed steps.
 MAX_LISTED = 24
@@ -88,8 +88,8 @@ def command(
     from topoloom._core import Allocation, Error
     from topoloom.allocations.allocation_file import save_allocation
     from topoloom.cli.console import print_facts, print_json
-    from topoloom.figure.page import check_figure
-    from topoloom.figure.steps import draw_steps
+    from topoloom.figure.page import check_figure_suffix
+    from topoloom.figure.steps import draw_step_bandwidths
     from topoloom.model.model_names import load_model
     from topoloom.support.units import format_bytes, parse_bytes
     from topoloom.tasks.collectives.steps import find_contention
@@ -100,7 +100,7 @@ def command(
     if figure is not None:
         if model is None:
             raise Error("--figure draws bandwidths, which require a model; add --model")
-        check_figure(figure)
+        check_figure_suffix(figure)
     if amount is not None and model is None:
         raise Error("--bytes requires a model; add --model")
     costs = load_model(model).model if model is not None else None
@@ -111,7 +111,7 @@ def command(
     )
     if figure is not None:
         title = f"{steps}, {judged.ranks} ranks, {format_bytes(size)}, {model}"
-        draw_steps(figure, judged.rates, title)
+        draw_step_bandwidths(figure, judged.rates, title)
     if output is not None and judged.found is not None:
         ordered = given.part(Allocation(judged.machine, judged.found.nodes))
         title = f"{judged.ranks} nodes, in order for {steps}"
@@ -123,7 +123,7 @@ def command(
         print_facts([], written=[output, figure])
 
 
-def _print(steps: str, judged: Contention) -> None:
+def _print(steps: str, judged: ScheduleContention) -> None:
     from topoloom.cli.console import print_facts, print_table
     from topoloom.support.number_ranges import compress_ranges
     from topoloom.support.units import format_bandwidth, format_count

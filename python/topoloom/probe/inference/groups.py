@@ -42,7 +42,7 @@ Costs = NDArray[np.float64]
 Pair = tuple[int, int]
 
 
-class Times(NamedTuple):
+class TimeStatistics(NamedTuple):
     """Statistics of times of pairs in seconds, without outliers; see `CostGroup`."""
 
     mean: float
@@ -51,17 +51,17 @@ class Times(NamedTuple):
     outliers: int = 0
 
 
-class Evidence(NamedTuple):
+class GroupTest(NamedTuple):
     """Times of pairs inside and into a group, and a t-test that compares them."""
 
-    inside: Times
-    into: Times
+    inside: TimeStatistics
+    into: TimeStatistics
     t: float
     p: float
 
 
-_NONE = Times(math.nan, math.nan, 0)
-_UNTESTED = Evidence(_NONE, _NONE, math.nan, 1.0)
+_NONE = TimeStatistics(math.nan, math.nan, 0)
+_UNTESTED = GroupTest(_NONE, _NONE, math.nan, 1.0)
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class RankGroup:
     groups: tuple[RankGroup, ...] = ()  # its parts
     #: Test results of the parts that were tested; empty if the parts are hosts, or
     #: there are no parts.
-    evidence: tuple[Evidence, ...] = ()
+    evidence: tuple[GroupTest, ...] = ()
 
     def all_groups(self) -> Iterator[RankGroup]:
         """Yield the group and all nested groups."""
@@ -153,7 +153,7 @@ class Split(NamedTuple):
 
     members: list[int]
     groups: tuple[Split, ...]
-    test: Evidence
+    test: GroupTest
 
 
 def _find_splits(costs: Costs, errors: Costs) -> tuple[Split, ...]:
@@ -285,7 +285,7 @@ def _find_cut(
 
 def _compare_times(
     members: Sequence[int], others: Sequence[int], costs: Costs, known: WeightedTimes
-) -> Evidence:
+) -> GroupTest:
     """Compare the pairs inside a group with the pairs into the group."""
     inside = np.array([(a, b) for n, a in enumerate(members) for b in members[:n]]).T
     into = np.array([(a, b) for a in members for b in others]).T
@@ -293,18 +293,18 @@ def _compare_times(
     for a, b in (inside, into):
         values, weights = costs[a, b], known.weights[a, b]
         sigma = float(np.std(values, ddof=1)) if len(values) > 1 else math.nan
-        times.append(Times(float(np.mean(values)), sigma, len(values)))
+        times.append(TimeStatistics(float(np.mean(values)), sigma, len(values)))
         means.append(float(weights @ known.times[a, b] / weights.sum()))
         squares += 1 / float(weights.sum())
     z = (means[1] - means[0]) / math.sqrt(squares)
-    return Evidence(times[0], times[1], z, math.erfc(abs(z) / math.sqrt(2)))
+    return GroupTest(times[0], times[1], z, math.erfc(abs(z) / math.sqrt(2)))
 
 
-def _read_test(group: CostGroup) -> Evidence:
-    def read_statistics(of: Any) -> Times:
-        return Times(of.mean, of.sigma, of.n, of.outliers)
+def _read_test(group: CostGroup) -> GroupTest:
+    def read_statistics(of: Any) -> TimeStatistics:
+        return TimeStatistics(of.mean, of.sigma, of.n, of.outliers)
 
-    return Evidence(
+    return GroupTest(
         read_statistics(group.inside), read_statistics(group.into), group.t, group.p
     )
 

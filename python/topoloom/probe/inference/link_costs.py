@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from topoloom.probe.inference.message_costs import Curve
+from topoloom.probe.inference.message_costs import TimeCurve
 
 #: Weight of the prior, relative to one more message size. The prior is that g is 1, and
 #: f is the same as for smaller sizes; it decides where the times do not.
@@ -37,8 +37,8 @@ class RouteTimes:
 
     #: `alone`, `burst`: seconds of a single message, and seconds per message of a burst
     #: if known. The burst time is an upper bound on the time for which a link is busy.
-    alone: Curve
-    burst: Curve | None
+    alone: TimeCurve
+    burst: TimeCurve | None
     bandwidth: float
 
 

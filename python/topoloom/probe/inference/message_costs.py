@@ -39,7 +39,7 @@ Errors = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Interval:
+class Estimate:
     """A value and its 95 % confidence interval."""
 
     value: float
@@ -48,15 +48,15 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Line:
+class FittedLine:
     """Messages of `first` to `last` bytes take alpha + beta m seconds."""
 
-    alpha: Interval
-    beta: Interval
+    alpha: Estimate
+    beta: Estimate
     first: int
     #: The size at which the line ends, between two measured sizes; None for the last
     #: line.
-    end: Interval | None
+    end: Estimate | None
 
     def document(self) -> dict[str, Any]:
         """Return the fields of the ``--json`` output."""
@@ -72,11 +72,11 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Curve:
+class TimeCurve:
     """Median times by message size, and the fitted lines."""
 
     fit: Fit
-    lines: list[Line]
+    lines: list[FittedLine]
 
     @property
     def model(self) -> NetworkModel:
@@ -109,8 +109,8 @@ class Curve:
 class LevelCosts:
     """Message costs of a level."""
 
-    alone: Curve  # half a round trip, by message size
-    burst: Curve | None  # a sender's time per message of a burst, by message size
+    alone: TimeCurve  # half a round trip, by message size
+    burst: TimeCurve | None  # a sender's time per message of a burst, by message size
     latency: float  # seconds from sending to arrival, in addition to the gap
     #: `send_cpu`, `receive_cpu`: CPU seconds of the calls; NaN if unknown. If the
     #: receive call waited, `receive_cpu` is derived from many short messages in both
@@ -308,13 +308,13 @@ def _compute_posted_receive_cost(exchanges: Sequence[Exchange]) -> float:
     return max(0.0, float(np.polyfit(counts, [e.median for e in exchanges], 1)[0]))
 
 
-def _fit_curve(times: dict[int, float]) -> Curve:
+def _fit_curve(times: dict[int, float]) -> TimeCurve:
     sizes, seconds = list(times), list(times.values())
     fit = fit_model(sizes, seconds)
-    return Curve(fit, _add_intervals(fit))
+    return TimeCurve(fit, _add_intervals(fit))
 
 
-def _add_intervals(fit: Fit) -> list[Line]:
+def _add_intervals(fit: Fit) -> list[FittedLine]:
     """Add Student's t confidence intervals to a least-squares fit of relative errors.
 
     All times of a curve have similar errors, so a line with few sizes also uses the
@@ -335,11 +335,11 @@ def _add_intervals(fit: Fit) -> list[Line]:
         if most is not None:
             before, after = sizes[sizes <= most], sizes[sizes > most]
             low = float(before[-1]) if len(before) else 0.0
-            end = Interval(most, low, float(after[0]) if len(after) else low)
+            end = Estimate(most, low, float(after[0]) if len(after) else low)
         lines.append(
-            Line(
-                Interval(alpha, max(0.0, alpha - half[0]), alpha + half[0]),
-                Interval(beta, max(0.0, beta - half[1]), beta + half[1]),
+            FittedLine(
+                Estimate(alpha, max(0.0, alpha - half[0]), alpha + half[0]),
+                Estimate(beta, max(0.0, beta - half[1]), beta + half[1]),
                 first,
                 end,
             )

@@ -19,7 +19,7 @@ from topoloom.probe.inference.network import (
     DIAMETER,
     MAX_LEFT,
     MIN_EXPLAINED,
-    Network,
+    HostNetwork,
     count_hops,
 )
 from topoloom.probe.inference.pair_costs import Numbers, PairCosts
@@ -101,7 +101,7 @@ def _number_hosts(costs: PairCosts, first: Hosts) -> Numbers:
 
 def find_linked_hosts(
     costs: PairCosts, errors: PairCosts, first: Hosts, by_groups: float
-) -> Network | None:
+) -> HostNetwork | None:
     """Find the graph of neighbors, provided that its hops explain the measured times.
 
     `errors`: relative errors of costs. `by_groups`: share of the variance of log costs
@@ -135,7 +135,7 @@ def find_linked_hosts(
         return None
     predicted = HopTimes(hops, float(base), float(hop))
     ends_of = float(base), float(hop), predicted, explained
-    return Network([*range(count)], None, [], neighbors, *ends_of)
+    return HostNetwork([*range(count)], None, [], neighbors, *ends_of)
 
 
 def _compute_explained(

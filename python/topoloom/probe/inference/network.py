@@ -45,7 +45,7 @@ class SwitchLink:
 
 
 @dataclass(frozen=True)
-class Network:
+class HostNetwork:
     """The network between hosts."""
 
     order: list[int]  # host of each node of the machine
@@ -80,7 +80,7 @@ def compute_host_costs(hosts: Sequence[Sequence[int]], costs: Costs) -> Costs:
     return np.array([[np.median(costs[np.ix_(a, b)]) for b in hosts] for a in hosts])
 
 
-def find_network(root: RankGroup, hosts: Sequence[int], costs: Costs) -> Network:
+def find_network(root: RankGroup, hosts: Sequence[int], costs: Costs) -> HostNetwork:
     """Infer the network: a tree of switches or a graph of neighbors.
 
     Parameters
@@ -100,7 +100,7 @@ def find_network(root: RankGroup, hosts: Sequence[int], costs: Costs) -> Network
     return graph if better and graph.explained >= MIN_EXPLAINED else tree
 
 
-def _fit_tree(root: RankGroup, hosts: Sequence[int], costs: Costs) -> Network:
+def _fit_tree(root: RankGroup, hosts: Sequence[int], costs: Costs) -> HostNetwork:
     predicted = np.full_like(costs, np.nan)
     pairs_of: dict[int, tuple[Numbers, ...]] = {}
     of_level: dict[str, list[Costs]] = {}
@@ -137,7 +137,7 @@ def _fit_tree(root: RankGroup, hosts: Sequence[int], costs: Costs) -> Network:
 
 def make_tree(
     root: RankGroup, hosts: Sequence[int], middle: Mapping[int, float]
-) -> Network:
+) -> HostNetwork:
     """Build a tree of groups, without predictions.
 
     `hosts`: the host of each rank. `middle`: seconds between the parts of each group of
@@ -163,7 +163,7 @@ def make_tree(
         for part in group.groups
     ]
     links.sort(key=lambda link: link.below.kind != HOST)
-    return Network(order, root, links, [], base, 0.0, np.zeros((0, 0)), 0.0)
+    return HostNetwork(order, root, links, [], base, 0.0, np.zeros((0, 0)), 0.0)
 
 
 def _compute_explained(costs: Costs, predicted: Costs) -> float:
@@ -174,7 +174,7 @@ def _compute_explained(costs: Costs, predicted: Costs) -> float:
     return 1.0 if total == 0 else 1 - left / total
 
 
-def _fit_graph(costs: Costs) -> Network | None:
+def _fit_graph(costs: Costs) -> HostNetwork | None:
     """Try the largest steps between sorted costs as limits; return the best fit."""
     count = len(costs)
     if count < DIAMETER + 1:
@@ -184,7 +184,7 @@ def _fit_graph(costs: Costs) -> Network | None:
     most = min(len(sorted_costs) - 1, count * _NEIGHBORS // 2)
     steps = np.diff(np.log(sorted_costs[: most + 1]))
     steps[: count - 2] = 0  # with fewer links, hosts would not be connected
-    best: Network | None = None
+    best: HostNetwork | None = None
     for step in np.argsort(steps)[::-1][:_STEPS]:
         if steps[step] <= 0:
             break
@@ -196,7 +196,7 @@ def _fit_graph(costs: Costs) -> Network | None:
     return best
 
 
-def _fit_neighbors(costs: Costs, near: NDArray[np.bool_]) -> Network | None:
+def _fit_neighbors(costs: Costs, near: NDArray[np.bool_]) -> HostNetwork | None:
     neighbors = [(int(a), int(b)) for a, b in zip(*np.nonzero(near), strict=True)]
     links = [(a, b) for a, b in neighbors if a < b]
     hops = count_hops(links, len(costs))
@@ -210,7 +210,7 @@ def _fit_neighbors(costs: Costs, near: NDArray[np.bool_]) -> Network | None:
     predicted = first + hop * np.maximum(hops - 1, 0)
     explained = _compute_explained(costs, predicted)
     order = list(range(len(costs)))
-    return Network(
+    return HostNetwork(
         order, None, [], links, float(first), float(hop), predicted, explained
     )
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from topoloom.probe.locate.likelihood import estimate_bad_parts
-from topoloom.probe.locate.parts import Pair, Parts
+from topoloom.probe.locate.parts import MachineParts, Pair
 from topoloom.probe.locate.rounds import (
     SURE,
     SUSPECT,
@@ -24,10 +24,8 @@ _MAX_NAMED = 4
 
 
 @dataclass(frozen=True)
-class Test:
+class PartTest:
     """A measurement of one pair of ends, or of all pairs of a collective operation."""
-
-    __test__ = False  # not a test case: keeps pytest from collecting it
 
     pairs: Sequence[Pair]  # pairs of hosts or GPUs
     ratio: float  # measured time relative to the typical time
@@ -90,7 +88,7 @@ class Diagnosis:
 
 
 def diagnose_parts(
-    parts: Parts, tests: Sequence[Test], controls: bool = True
+    parts: MachineParts, tests: Sequence[PartTest], controls: bool = True
 ) -> Diagnosis:
     """Find the parts that explain the tests, and the pairs of ends to measure next.
 
@@ -127,9 +125,9 @@ def limit_rounds(hosts: int) -> int:
 
 
 def locate_by_rounds(
-    parts: Parts,
-    measure: Callable[[list[Pair]], Iterable[Test]],
-    tests: Sequence[Test] = (),
+    parts: MachineParts,
+    measure: Callable[[list[Pair]], Iterable[PartTest]],
+    tests: Sequence[PartTest] = (),
     has_time: Callable[[], bool] = lambda: True,
 ) -> tuple[Diagnosis, int]:
     """Measure in rounds until the diagnosis is complete; return it and the round count.

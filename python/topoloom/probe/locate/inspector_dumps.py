@@ -19,8 +19,8 @@ import numpy as np
 from topoloom._core import Error
 from topoloom.graphs.traces.inspector import InspectorLine, read_inspector_lines
 from topoloom.graphs.traces.trace_formats import IncompleteTraceError
-from topoloom.probe.locate.diagnose_parts import Test
-from topoloom.probe.locate.parts import Pair, Parts
+from topoloom.probe.locate.diagnose_parts import PartTest
+from topoloom.probe.locate.parts import MachineParts, Pair
 from topoloom.probe.locate.rank_ends import find_rank_ends
 from topoloom.support.units import counted
 
@@ -59,8 +59,8 @@ _Ends = Sequence[int | None] | None
 
 
 def read_dump_tests(
-    files: Sequence[Path], parts: Parts, partial: bool
-) -> tuple[list[Test], list[str]]:
+    files: Sequence[Path], parts: MachineParts, partial: bool
+) -> tuple[list[PartTest], list[str]]:
     """Read dumps; return the tests, and remarks about data that cannot be used.
 
     Raises `topoloom.Error` if no line has a time, or a host is not in the machine.
@@ -114,7 +114,7 @@ def read_dump_tests(
 
 def _compare_operations(
     done: Sequence[tuple[_Operation, list[float]]], doubts: list[str]
-) -> list[Test]:
+) -> list[PartTest]:
     """Build tests from comparable operations and their times `done`."""
     alike: dict[tuple[object, ...], list[tuple[_Operation, list[float]]]] = defaultdict(
         list
@@ -130,7 +130,7 @@ def _compare_operations(
         for one, times in of_kind:
             several = min(_MAX_TESTS, max(1, len(times) // _OPERATIONS_PER_TEST))
             for some in np.array_split(times, several):
-                tests.append(Test(one.pairs, float(np.median(some)) / usual))
+                tests.append(PartTest(one.pairs, float(np.median(some)) / usual))
     if alone:
         doubts.append(
             f"{alone} operations of communicators have fewer than {_MIN_COMPARABLE} "
@@ -162,7 +162,7 @@ def _find_ends(
 
 
 def _describe_operation(
-    key: _OperationKey, ends: Sequence[int], parts: Parts
+    key: _OperationKey, ends: Sequence[int], parts: MachineParts
 ) -> _Operation:
     """Describe an operation of the ranks at these ends."""
     if key.message:
@@ -175,7 +175,9 @@ def _describe_operation(
     return _Operation(alike, pairs)
 
 
-def _list_exchanges(word: str, ends: Sequence[int], parts: Parts) -> tuple[Pair, ...]:
+def _list_exchanges(
+    word: str, ends: Sequence[int], parts: MachineParts
+) -> tuple[Pair, ...]:
     """List the pairs of ends that exchange messages.
 
     Hosts exchange messages in a ring in rank order, or all with all. NICs exchange

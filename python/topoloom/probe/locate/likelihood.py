@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from topoloom.probe.locate.parts import Coverage, Values
+from topoloom.probe.locate.parts import PartCoverage, Values
 
 #: Minimal slowdown factor that is reported, and step between candidate factors in log
 #: units.
@@ -40,7 +40,7 @@ _SIGMA = 1.4826
 
 
 @dataclass(frozen=True)
-class BadClass:
+class BadPartClass:
     """A class that contains a bad part: the class's number, and its slowdown factor."""
 
     number: int
@@ -51,7 +51,9 @@ class BadClass:
 class BadPartEstimate:
     """Probabilities of bad parts, inferred from tests."""
 
-    bad: list[BadClass]  # bad classes that explain slow tests, the most certain first
+    bad: list[
+        BadPartClass
+    ]  # bad classes that explain slow tests, the most certain first
     chances: Values  # probability of each class to be bad
     open: NDArray[
         np.bool_
@@ -59,7 +61,7 @@ class BadPartEstimate:
 
 
 def estimate_bad_parts(
-    tests: Coverage, ratios: Sequence[float], classes: int
+    tests: PartCoverage, ratios: Sequence[float], classes: int
 ) -> BadPartEstimate:
     """Estimate the probability that each class of parts is bad.
 
@@ -72,7 +74,7 @@ def estimate_bad_parts(
 
 
 class _BadPartEstimator:
-    def __init__(self, tests: Coverage, values: Values, classes: int) -> None:
+    def __init__(self, tests: PartCoverage, values: Values, classes: int) -> None:
         self._tests, self._values, self._classes = tests, values, classes
         self._rows = tests.rows
         # Bad parts make no test faster, so noise is estimated from tests below the
@@ -96,7 +98,7 @@ class _BadPartEstimator:
             bad = self._refit(bad)
         chances = self._compute_probabilities(bad)
         judged, _ = self._compute_gains(bad, (_JUDGED_RATIO,))
-        found = [BadClass(number, factor) for number, factor in bad.items()]
+        found = [BadPartClass(number, factor) for number, factor in bad.items()]
         found.sort(key=lambda each: (-chances[each.number], each.number))
         return BadPartEstimate(found, chances, judged >= 0)
 

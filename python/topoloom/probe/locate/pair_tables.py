@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from topoloom._core import Error
-from topoloom.probe.locate.diagnose_parts import Test
-from topoloom.probe.locate.parts import Pair, Parts
+from topoloom.probe.locate.diagnose_parts import PartTest
+from topoloom.probe.locate.parts import MachineParts, Pair
 from topoloom.support.files import read_text
 
 #: Units in the header of the third column -> whether larger values are slower.
@@ -33,27 +33,31 @@ _NORMAL_RATIO = 1.25
 _FEW_PAIRS = 8
 
 
-class Row(NamedTuple):
+class PairValue(NamedTuple):
     """The value of a pair of hosts, in a unit in which larger is slower."""
 
     pair: Pair
     value: float
 
 
-def read_table_tests(files: Sequence[Path], parts: Parts) -> list[Test]:
+def read_table_tests(files: Sequence[Path], parts: MachineParts) -> list[PartTest]:
     """Read the tables and compare each pair with pairs at the same distance.
 
     Raises `topoloom.Error` with file and line if a row is invalid or contains an
     unknown host.
     """
-    rows: dict[str, list[Row]] = defaultdict(list)
+    rows: dict[str, list[PairValue]] = defaultdict(list)
     for file in files:
         for column, row in _read_rows(file, parts):
             rows[column].append(row)
-    return [test for column in rows for test in compare_rows(rows[column], parts)]
+    return [
+        test for column in rows for test in compare_pair_values(rows[column], parts)
+    ]
 
 
-def compare_rows(rows: Sequence[Row], parts: Parts) -> list[Test]:
+def compare_pair_values(
+    rows: Sequence[PairValue], parts: MachineParts
+) -> list[PartTest]:
     """Compare each row with the pairs at the same distance; each pair counts once.
 
     If each row counted, slow pairs could seem typical, because they are measured more
@@ -72,7 +76,7 @@ def compare_rows(rows: Sequence[Row], parts: Parts) -> list[Test]:
         for distance, value in _compute_typical(of_kind).items()
     }
     return [
-        Test(
+        PartTest(
             [row.pair],
             row.value / usual[parts.kind(*row.pair), parts.distance(*row.pair)],
         )
@@ -101,7 +105,7 @@ def _compute_typical(by_distance: Mapping[int, Sequence[float]]) -> dict[int, fl
     return usual
 
 
-def _read_rows(file: Path, parts: Parts) -> Iterator[tuple[str, Row]]:
+def _read_rows(file: Path, parts: MachineParts) -> Iterator[tuple[str, PairValue]]:
     number = {host: n for n, host in enumerate(parts.ends)}
     reader = csv.reader(io.StringIO(read_text(file)))
     header = [cell.strip() for cell in next(reader, [])]
@@ -126,7 +130,7 @@ def _read_rows(file: Path, parts: Parts) -> Iterator[tuple[str, Row]]:
         a, b = sorted((number[first], number[second]))
         if (a < len(parts.hosts)) is not (b < len(parts.hosts)):
             raise Error(f"{where}: {first} and {second} are a host and a GPU")
-        yield header[2], Row((a, b), _parse_seconds(text, header[2], where))
+        yield header[2], PairValue((a, b), _parse_seconds(text, header[2], where))
 
 
 def _parse_seconds(text: str, column: str, where: str) -> float:

@@ -30,14 +30,14 @@ _ENDS = re.compile(r"(.+?)(?: -> | to )(.+)")
 _GPU = re.compile(r"GPU ([0-9]+)")
 _LEAF = re.compile(r"unit [0-9]+ rail ([0-9]+)")
 
-#: Indices of the two ends of a test; see `Parts`.
+#: Indices of the two ends of a test; see `MachineParts`.
 Pair = tuple[int, int]
 Numbers = NDArray[np.int64]
 Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Coverage:
+class PartCoverage:
     """Classes of parts that each test covers, in compressed sparse rows."""
 
     starts: Numbers  # where each row begins, and where the last row ends
@@ -50,7 +50,7 @@ class Coverage:
         return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
 
 
-class Parts:
+class MachineParts:
     """Hosts, cables and switches of a machine, and the pairs that test them.
 
     Parts that no test distinguishes, such as a host and its only cable, form a class.
@@ -121,7 +121,7 @@ class Parts:
         self._class_of, self.classes = _group_classes(covered, self._count)
         self.tests = self._make_coverage(self._by_pairs)
 
-    def refine_classes(self, tests: Iterable[Sequence[Pair]]) -> Parts:
+    def refine_classes(self, tests: Iterable[Sequence[Pair]]) -> MachineParts:
         """Return a copy in which additional tests refine the classes."""
         parts = copy(self)
         parts._classify([*self._by_pairs, *map(self._compute_loads, tests)])
@@ -132,7 +132,7 @@ class Parts:
         own = len(self.nodes) + len(set(self.rail_of.values())) if self.by_gpu else 0
         return self._network_sides + own
 
-    def compute_coverage(self, tests: Iterable[Sequence[Pair]]) -> Coverage:
+    def compute_coverage(self, tests: Iterable[Sequence[Pair]]) -> PartCoverage:
         """Compute the coverage of tests, each a list of pairs of ends."""
         return self._make_coverage([self._compute_loads(pairs) for pairs in tests])
 
@@ -279,7 +279,7 @@ class Parts:
             yield self.machine.route(*ends)
             yield self.machine.route(*ends[::-1])
 
-    def _make_coverage(self, covered: Sequence[Mapping[int, float]]) -> Coverage:
+    def _make_coverage(self, covered: Sequence[Mapping[int, float]]) -> PartCoverage:
         starts = [0]
         classes: list[int] = []
         loads: list[float] = []
@@ -292,7 +292,7 @@ class Parts:
             classes += row.keys()
             loads += row.values()
             starts.append(len(classes))
-        return Coverage(
+        return PartCoverage(
             np.array(starts), np.array(classes, dtype=np.int64), np.array(loads)
         )
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from topoloom._core import Error
 from topoloom.graphs.traces.inspector import InspectorLine, Process
-from topoloom.probe.locate.parts import Parts
+from topoloom.probe.locate.parts import MachineParts
 from topoloom.support.units import counted
 
 #: Ends of ranks, by communicator and rank; None for unknown GPUs.
@@ -21,7 +21,7 @@ _Members = Mapping[str, Mapping[int, Process]]
 
 
 def find_rank_ends(
-    lines: Sequence[InspectorLine], parts: Parts
+    lines: Sequence[InspectorLine], parts: MachineParts
 ) -> tuple[RankEnds, list[str]]:
     """Find the end of each rank, with remarks about assumptions.
 
@@ -53,7 +53,7 @@ def find_rank_ends(
 
 
 def _find_gpu_ends(
-    members: _Members, hosts: Mapping[str, int], parts: Parts
+    members: _Members, hosts: Mapping[str, int], parts: MachineParts
 ) -> tuple[RankEnds, list[str]]:
     gpus: dict[Process, list[int]] = {}
     unordered, partly = [], []

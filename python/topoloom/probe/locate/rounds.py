@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom.probe.locate.likelihood import BadPartEstimate
-from topoloom.probe.locate.parts import Pair, Parts, Values
+from topoloom.probe.locate.parts import MachineParts, Pair, Values
 
 #: Factor on the worth of testing a class that another pair of the round already covers.
 _REPEAT_WORTH = 0.02
@@ -33,7 +33,7 @@ _MIN_VISIBLE_LOAD = 0.5
 _CONTROLS = 3
 
 
-def compute_uncertainty(parts: Parts, estimate: BadPartEstimate) -> Values:
+def compute_uncertainty(parts: MachineParts, estimate: BadPartEstimate) -> Values:
     """Compute the probability of each class; 0 for classes that need no more tests."""
     tests = parts.tests
     visible, busiest = _find_visible(parts)
@@ -42,14 +42,14 @@ def compute_uncertainty(parts: Parts, estimate: BadPartEstimate) -> Values:
     sure = _find_sure(estimate)
     chances[~is_open | sure] = 0.0
     # A class cannot be tested if all its tests also cover a bad part.
-    of_bad = _has_any(parts, sure[tests.classes] & visible)
+    of_bad = _mark_tests_with(parts, sure[tests.classes] & visible)
     seen = visible & ~of_bad[tests.rows]
     chances[np.bincount(tests.classes, seen, len(chances)) == 0] = 0.0
     return chances
 
 
 def choose_next_round(
-    parts: Parts, estimate: BadPartEstimate, controls: bool
+    parts: MachineParts, estimate: BadPartEstimate, controls: bool
 ) -> list[Pair]:
     """Choose the next pairs of ends; [] if more pairs give no information."""
     worth = compute_uncertainty(parts, estimate)
@@ -60,7 +60,7 @@ def choose_next_round(
     unsure: Values = np.bincount(
         tests.rows, estimate.chances[tests.classes], len(parts.pairs)
     ).astype(np.float64)
-    spoiled = _has_any(parts, _find_sure(estimate)[tests.classes] & visible)
+    spoiled = _mark_tests_with(parts, _find_sure(estimate)[tests.classes] & visible)
     taken = _RoundUsage(parts)
     least = 0.5 * float(worth[worth > 0].min())
     chosen: list[Pair] = []
@@ -88,7 +88,7 @@ def choose_next_round(
 
 
 def _choose_controls(
-    parts: Parts, chosen: Sequence[Pair], unsure: Values, taken: _RoundUsage
+    parts: MachineParts, chosen: Sequence[Pair], unsure: Values, taken: _RoundUsage
 ) -> list[Pair]:
     """Choose pairs that are probably normal, at the distances of suspects.
 
@@ -109,7 +109,7 @@ def _choose_controls(
     return controls
 
 
-def _find_visible(parts: Parts) -> tuple[NDArray[np.bool_], Values]:
+def _find_visible(parts: MachineParts) -> tuple[NDArray[np.bool_], Values]:
     """Find entries whose load suffices for a test, and each class's maximal load."""
     tests = parts.tests
     busiest = np.zeros(len(parts.classes))
@@ -123,7 +123,9 @@ def _find_sure(estimate: BadPartEstimate) -> NDArray[np.bool_]:
     return sure
 
 
-def _has_any(parts: Parts, entries: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _mark_tests_with(
+    parts: MachineParts, entries: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
     """Return a mask of the tests with at least one of the entries."""
     counts: NDArray[np.bool_] = (
         np.bincount(parts.tests.rows, entries, len(parts.pairs)) > 0
@@ -141,7 +143,7 @@ def _compute_entropy(chances: Values) -> Values:
 class _RoundUsage:
     """The ends and links that the pairs of a round use."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: MachineParts) -> None:
         self._parts = parts
         self._busy = np.zeros(len(parts.ends), dtype=bool)
         self._used = np.zeros(len(parts.classes))
@@ -156,7 +158,7 @@ class _RoundUsage:
             self._used[tests.classes] + tests.loads > _MAX_CABLE_LOAD
         )
         busy = self._busy[self._first] | self._busy[self._second]
-        room: NDArray[np.bool_] = ~(busy | _has_any(self._parts, full))
+        room: NDArray[np.bool_] = ~(busy | _mark_tests_with(self._parts, full))
         return room
 
     def try_add(self, test: int) -> bool:

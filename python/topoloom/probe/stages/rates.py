@@ -41,7 +41,7 @@ def choose_long_size(
     return size
 
 
-class ConcurrentPairs(NamedTuple):
+class PairPattern(NamedTuple):
     """Pairs to measure concurrently: the first pair alone, then increasing numbers."""
 
     pattern: str  # name of the pattern
@@ -64,7 +64,7 @@ class ConcurrentPairs(NamedTuple):
         return sorted(counts)
 
 
-def measure_rates(
+def measure_bursts(
     job: ProbeJob,
     sets: Sequence[Sequence[int]],
     typical: Sequence[Pair],
@@ -109,7 +109,7 @@ def _list_round_orders(
             yield Order("alone", "burst", [size], WINDOW, some)
 
 
-def measure_links(
+def measure_link_bursts(
     job: ProbeJob, links: Sequence[Pair], typical: Sequence[Pair], size: int
 ) -> Sequence[Exchange]:
     """Exchange bursts over direct links, in rounds in which pairs share no link."""
@@ -137,7 +137,7 @@ def _pair_ring(ranks: Sequence[int], step: int) -> list[Pair]:
 
 def measure_concurrent_pairs(
     job: ProbeJob,
-    patterns: Sequence[ConcurrentPairs],
+    patterns: Sequence[PairPattern],
     size: int,
     clock: Clock,
     advance: Callable[[int, int], None],
@@ -152,7 +152,7 @@ def measure_concurrent_pairs(
     return True
 
 
-def _list_orders(pattern: ConcurrentPairs, size: int) -> Iterator[Order]:
+def _list_orders(pattern: PairPattern, size: int) -> Iterator[Order]:
     for count in pattern.counts:
         rest = f"{_REPEATS} {format_pairs(pattern.pairs[:count])}"
         yield Order("together", "burst", [size], WINDOW, rest)

@@ -92,6 +92,6 @@ def _find_range(values: Iterable[float]) -> tuple[float, float]:
     return min(known), max(known)
 
 
-def make_path(points: Iterable[tuple[float, float]]) -> str:
+def format_svg_path(points: Iterable[tuple[float, float]]) -> str:
     """Format an SVG path through points."""
     return "M" + "L".join(f"{x:g} {y:g}" for x, y in points)

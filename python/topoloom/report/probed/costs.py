@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom.probe.inference.groups import RankGroup, name_level
-from topoloom.report.pack import Pack
+from topoloom.report.pack import PackedArrays
 from topoloom.report.probed.groups import list_ranks
 from topoloom.report.probed.probed_file import ProbedMachine
 from topoloom.report.probed.suspects import merge_suspects
@@ -71,7 +71,7 @@ def make_level_matrix(probed: ProbedMachine) -> LevelMatrix:
     return LevelMatrix(order, level, names, medians[level])
 
 
-class LevelPairs(NamedTuple):
+class LevelSummary(NamedTuple):
     """Number and message times in seconds of the measured pairs of a level."""
 
     name: str
@@ -81,7 +81,7 @@ class LevelPairs(NamedTuple):
     most: float
 
 
-def summarize_levels(probed: ProbedMachine, matrix: LevelMatrix) -> list[LevelPairs]:
+def summarize_levels(probed: ProbedMachine, matrix: LevelMatrix) -> list[LevelSummary]:
     """Summarize the matrix by level, the fastest first, and count each pair once."""
     upper = np.triu(~np.isnan(probed.costs), 1)
     found = []
@@ -89,7 +89,7 @@ def summarize_levels(probed: ProbedMachine, matrix: LevelMatrix) -> list[LevelPa
         own = probed.costs[upper & (matrix.level == number)]
         if len(own):
             ends = (float(own.min()), float(np.median(own)), float(own.max()))
-            found.append(LevelPairs(name, len(own), *ends))
+            found.append(LevelSummary(name, len(own), *ends))
     return found
 
 
@@ -144,7 +144,7 @@ def compare_levels(
 
 
 def pack_costs(
-    pack: Pack, probed: ProbedMachine, matrix: LevelMatrix
+    pack: PackedArrays, probed: ProbedMachine, matrix: LevelMatrix
 ) -> dict[str, Any]:
     """Pack the matrix for the page; return other data for the page's script."""
     order, ranks = matrix.order, probed.ranks
@@ -164,11 +164,11 @@ def pack_costs(
     mixed = _sum_cells(
         level != np.kron(first, np.ones((cell, cell), int))[:ranks, :ranks], cell
     )
-    pack.add_ids("rank", order)
-    pack.add_ids("host", np.array(probed.host_of, dtype=np.int64)[order])
-    pack.add_amounts("seconds", seconds)
-    pack.add_amounts("usual", usual)
-    pack.add_ids("level", np.where(mixed > 0, len(matrix.levels), first))
+    pack.add_integers("rank", order)
+    pack.add_integers("host", np.array(probed.host_of, dtype=np.int64)[order])
+    pack.add_numbers("seconds", seconds)
+    pack.add_numbers("usual", usual)
+    pack.add_integers("level", np.where(mixed > 0, len(matrix.levels), first))
     return {
         "ranks": ranks,
         "cell": cell,

@@ -19,7 +19,7 @@ MAX_BOXES = 64
 _MAX_CHARACTERS = 200
 
 
-class Sample(NamedTuple):
+class TimeStatistics(NamedTuple):
     """Statistics of the message times of rank pairs."""
 
     mean: float
@@ -28,24 +28,24 @@ class Sample(NamedTuple):
     outliers: int
 
 
-class Evidence(NamedTuple):
+class GroupTest(NamedTuple):
     """The t-test of a group, which compares pairs inside it with pairs into it."""
 
-    inside: Sample
-    into: Sample
+    inside: TimeStatistics
+    into: TimeStatistics
     t: float
     p: float
 
 
 @dataclass(frozen=True)
-class Box:
+class GroupBox:
     """The box of a group on the page."""
 
     kind: str  # kind of the group, such as ``host``
     title: str  # text such as ``2 groups``, or the name of a host
     note: str  # text about measured times, or ""
     suspect: str
-    boxes: tuple[Box, ...] = ()  # boxes of the group's parts
+    boxes: tuple[GroupBox, ...] = ()  # boxes of the group's parts
     more: int = 0  # number of boxes that are not shown
 
 
@@ -62,10 +62,10 @@ def read_groups(nested: Sequence[Any], host_of: Sequence[int]) -> RankGroup:
     return root
 
 
-def read_evidence(tables: Sequence[Mapping[str, Any]]) -> dict[Any, Evidence]:
+def read_evidence(tables: Sequence[Mapping[str, Any]]) -> dict[Any, GroupTest]:
     """Read the t-tests of groups; the key of each test is its group's ranks."""
     return {
-        tuple(table["ranks"]): Evidence(
+        tuple(table["ranks"]): GroupTest(
             _make_sample(table["inside"]),
             _make_sample(table["into"]),
             table["t"],
@@ -95,8 +95,10 @@ def _make_group(
     return RankGroup(kind, tuple(ranks), below)
 
 
-def _make_sample(table: Mapping[str, Any]) -> Sample:
-    return Sample(table["mean_s"], table["sigma_s"], table["n"], table["outliers"])
+def _make_sample(table: Mapping[str, Any]) -> TimeStatistics:
+    return TimeStatistics(
+        table["mean_s"], table["sigma_s"], table["n"], table["outliers"]
+    )
 
 
 def list_ranks(group: RankGroup) -> list[int]:
@@ -106,7 +108,7 @@ def list_ranks(group: RankGroup) -> list[int]:
     return [rank for part in group.groups for rank in list_ranks(part)]
 
 
-class BoxMaker:
+class GroupBoxMaker:
     """Makes the boxes that show groups on the page.
 
     Parameters
@@ -119,7 +121,7 @@ class BoxMaker:
         self,
         hosts: Sequence[str],
         host_of: Sequence[int],
-        evidence: Mapping[tuple[int, ...], Evidence],
+        evidence: Mapping[tuple[int, ...], GroupTest],
         suspects: Collection[str],
     ) -> None:
         self._hosts = hosts
@@ -127,7 +129,7 @@ class BoxMaker:
         self._evidence = evidence
         self._suspects = suspects
 
-    def make_box(self, group: RankGroup) -> Box:
+    def make_box(self, group: RankGroup) -> GroupBox:
         """Make the box of a group, with the boxes of its parts."""
         parts = group.groups[:MAX_BOXES]
         title = self._make_title(group)
@@ -137,7 +139,7 @@ class BoxMaker:
             else ""
         )
         evidence = None if group.kind == PART else self._evidence.get(group.ranks)
-        return Box(
+        return GroupBox(
             group.kind,
             title,
             describe_evidence(evidence),
@@ -176,7 +178,7 @@ class BoxMaker:
         return f"{title}: {members if len(members) <= _MAX_CHARACTERS else '...'}"
 
 
-def describe_evidence(evidence: Evidence | None) -> str:
+def describe_evidence(evidence: GroupTest | None) -> str:
     """Describe the measured message times of a group; "" without measurements."""
     if evidence is None:
         return ""

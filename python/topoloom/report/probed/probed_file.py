@@ -16,7 +16,7 @@ from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.probe.inference.groups import RankGroup
 from topoloom.probe.job.samples import ProbeSamples, load_cost_matrix, load_samples
 from topoloom.probe.job.table import read_probe_table
-from topoloom.report.probed.groups import Evidence, read_evidence, read_groups
+from topoloom.report.probed.groups import GroupTest, read_evidence, read_groups
 from topoloom.support.toml_document import read_toml
 from topoloom.support.units import format_bandwidth
 
@@ -24,7 +24,7 @@ Interval = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Line:
+class FittedLine:
     """Fitted line: up to `most` bytes, m bytes take alpha + beta m seconds.
 
     `most` is None for the last line. Intervals are 95 % confidence intervals; they are
@@ -41,11 +41,11 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Curve:
+class TimeCurve:
     """Message times in seconds by message size: measured values, and fitted lines."""
 
     largest: bool  # whether the fitted time is the maximum over all lines
-    lines: list[Line]
+    lines: list[FittedLine]
     sizes: NDArray[np.float64]
     measured: NDArray[np.float64]
 
@@ -73,8 +73,8 @@ class LevelModel:
     name: str
     short: float  # seconds of a short message in the scan
     #: `alone`, `burst`: half a round trip, and time per message in a burst.
-    alone: Curve | None
-    burst: Curve | None
+    alone: TimeCurve | None
+    burst: TimeCurve | None
     values: Mapping[
         str, Any
     ]  # the level's values in the file's ``models``, and ``unexpected``
@@ -86,7 +86,7 @@ class LevelModel:
 
 
 @dataclass(frozen=True)
-class Channels:
+class PairLimit:
     """How many concurrent pairs do not interfere, and their total bandwidth."""
 
     pattern: str
@@ -135,10 +135,10 @@ class ProbedMachine:
     host_of: list[int]
     root: RankGroup  # the group of all ranks
     evidence: Mapping[
-        tuple[int, ...], Evidence
+        tuple[int, ...], GroupTest
     ]  # t-tests of groups, by the group's ranks
     levels: list[LevelModel]
-    channels: list[Channels]
+    channels: list[PairLimit]
     shared_links: list[str]  # descriptions
     #: Of all pairs of nearby host pairs, the share that was measured concurrently.
     pairs_met: float | None
@@ -257,8 +257,8 @@ def _read_level(table: Mapping[str, Any]) -> LevelModel:
     return LevelModel(table["level"], float(table["short_s"]), alone, burst, table)
 
 
-def _read_curve(table: Mapping[str, Any]) -> Curve:
-    return Curve(
+def _read_curve(table: Mapping[str, Any]) -> TimeCurve:
+    return TimeCurve(
         bool(table["largest"]),
         [_read_line(line) for line in table["lines"]],
         np.array(table["sizes"], dtype=np.float64),
@@ -266,8 +266,8 @@ def _read_curve(table: Mapping[str, Any]) -> Curve:
     )
 
 
-def _read_line(table: Mapping[str, Any]) -> Line:
-    return Line(
+def _read_line(table: Mapping[str, Any]) -> FittedLine:
+    return FittedLine(
         float(table["alpha_s"]),
         _read_interval(table.get("alpha_interval_s")),
         float(table["beta_s_per_byte"]),
@@ -284,9 +284,9 @@ def _read_interval(ends: Sequence[float] | None) -> Interval | None:
     return float(low), float(high)
 
 
-def _read_channels(table: Mapping[str, Any]) -> Channels:
+def _read_channels(table: Mapping[str, Any]) -> PairLimit:
     totals = table["totals"]
-    return Channels(
+    return PairLimit(
         table["pattern"],
         int(table["channels"]),
         table.get("channels_at_most"),

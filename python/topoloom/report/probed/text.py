@@ -13,7 +13,7 @@ import numpy as np
 from topoloom.probe.inference.groups import GROUP
 from topoloom.report.probed.costs import (
     LevelMatrix,
-    LevelPairs,
+    LevelSummary,
     compare_levels,
     compute_host_ratios,
     make_level_matrix,
@@ -22,16 +22,16 @@ from topoloom.report.probed.costs import (
 from topoloom.report.probed.fits import (
     format_share,
     make_fit_chart,
-    make_strip,
+    make_host_chart,
     make_totals_chart,
 )
-from topoloom.report.probed.groups import BoxMaker, Evidence, format_probability
+from topoloom.report.probed.groups import GroupBoxMaker, GroupTest, format_probability
 from topoloom.report.probed.probed_file import (
-    Curve,
+    FittedLine,
     LevelModel,
-    Line,
     ProbedMachine,
     Suspect,
+    TimeCurve,
 )
 from topoloom.report.probed.suspects import merge_suspects
 from topoloom.report.text import Fact
@@ -96,12 +96,12 @@ class SuspectRow(NamedTuple):
     evidence: str
 
 
-def collect_facts(probed: ProbedMachine, command: Sequence[str]) -> dict[str, Any]:
+def collect_page_texts(probed: ProbedMachine, command: Sequence[str]) -> dict[str, Any]:
     """Collect the texts, tables and charts of the page."""
     matrix = make_level_matrix(probed)
     pairs = summarize_levels(probed, matrix)
     slow = {host for s in probed.suspects if s.kind == "host" for host in s.hosts}
-    boxes = BoxMaker(probed.hosts, probed.host_of, probed.evidence, slow)
+    boxes = GroupBoxMaker(probed.hosts, probed.host_of, probed.evidence, slow)
     ratios = compute_host_ratios(probed, matrix)
     several = len(probed.hosts) > 2
     return {
@@ -133,7 +133,7 @@ def collect_facts(probed: ProbedMachine, command: Sequence[str]) -> dict[str, An
         "neighbors": probed.has_neighbors,
         "totals": [make_totals_chart(channels) for channels in probed.channels],
         "channels": probed.channels,
-        "strip": make_strip(probed.hosts, ratios, [*slow], STRIP_HEIGHT)
+        "strip": make_host_chart(probed.hosts, ratios, [*slow], STRIP_HEIGHT)
         if several
         else None,
         "shared_links": probed.shared_links,
@@ -157,7 +157,7 @@ def write_probed_headline(probed: ProbedMachine) -> str:
     return _write_headline(probed, summarize_levels(probed, make_level_matrix(probed)))
 
 
-def _write_headline(probed: ProbedMachine, pairs: Sequence[LevelPairs]) -> str:
+def _write_headline(probed: ProbedMachine, pairs: Sequence[LevelSummary]) -> str:
     hosts, ranks = len(probed.hosts), probed.ranks
     where = counted(ranks, "rank")
     where += f" on {counted(hosts, 'host')}"
@@ -191,7 +191,9 @@ def _describe_costs(probed: ProbedMachine) -> str:
     return costs
 
 
-def _describe_costs_by_hops(probed: ProbedMachine, pairs: Sequence[LevelPairs]) -> str:
+def _describe_costs_by_hops(
+    probed: ProbedMachine, pairs: Sequence[LevelSummary]
+) -> str:
     """Describe the costs inside hosts, between near hosts, and between far hosts."""
     hops = [of for of in pairs if of.name.startswith("at ")]
     ends = dict.fromkeys([*hops[:1], *hops[-1:]])
@@ -252,14 +254,14 @@ def _make_level_row(level: LevelModel) -> LevelRow:
     )
 
 
-def _make_hops_row(pairs: LevelPairs) -> LevelRow:
+def _make_hops_row(pairs: LevelSummary) -> LevelRow:
     """Make the row of pairs at a distance measured only with short messages."""
     return LevelRow(
         pairs.name, _format_time(pairs.median), *[""] * (len(LevelRow._fields) - 2)
     )
 
 
-def _find_half_bandwidth_size(curve: Curve) -> str:
+def _find_half_bandwidth_size(curve: TimeCurve) -> str:
     """Return the size from which on all messages reach half of the bandwidth."""
     below = np.flatnonzero(
         curve.sizes / curve.measured < curve.sizes[-1] / curve.measured[-1] / 2
@@ -277,7 +279,7 @@ def _make_line_rows(level: LevelModel) -> list[LineRow]:
     return rows
 
 
-def _make_line_row(name: str, first: int, line: Line) -> LineRow:
+def _make_line_row(name: str, first: int, line: FittedLine) -> LineRow:
     sizes, end = f"from {format_bytes(first)}", ""
     if line.most is not None and line.most_interval is not None:
         sizes = f"{format_bytes(first)} to {format_bytes(line.most)}"
@@ -327,7 +329,7 @@ def _describe_errors(level: LevelModel) -> str:
     return "; ".join(errors)
 
 
-def _make_group_row(members: str, evidence: Evidence) -> GroupRow:
+def _make_group_row(members: str, evidence: GroupTest) -> GroupRow:
     def text(sample: Any) -> str:
         odd = f", {counted(sample.outliers, 'outlier')}" if sample.outliers else ""
         mean, sigma = _format_time(sample.mean), _format_time(sample.sigma)

@@ -18,7 +18,12 @@ from topoloom._core import Error, read_metis
 from topoloom.support.files import prefix_errors, read_text
 from topoloom.support.units import counted
 from topoloom.tasks.balancing.task_hypergraph import read_hypergraph
-from topoloom.tasks.balancing.task_list import MAX_BYTES, MAX_RANKS, TaskList, integer
+from topoloom.tasks.balancing.task_list import (
+    MAX_BYTES,
+    MAX_RANKS,
+    TaskList,
+    parse_integer,
+)
 
 #: Suffixes of graph files. Other files are graphs if line 1 has several integers.
 ENDINGS = (".graph", ".metis", ".chaco")
@@ -106,5 +111,5 @@ def _read_owners(path: str | Path) -> NDArray[np.uint32]:
         text = line.partition("#")[0].partition("%")[0].strip()
         if text:
             where = f"{path}:{number}: the rank of a task"
-            found.append(integer(text, where, MAX_RANKS))
+            found.append(parse_integer(text, where, MAX_RANKS))
     return np.array(found, np.uint32)

@@ -19,7 +19,7 @@ import numpy as np
 from topoloom._core import CommGraph, Error
 from topoloom.support.files import read_text
 from topoloom.tasks.balancing.hypergraph import Hypergraph
-from topoloom.tasks.balancing.task_list import MAX_BYTES, integer
+from topoloom.tasks.balancing.task_list import MAX_BYTES, parse_integer
 
 #: Exclusive upper limit on numbers of vertices, hyperedges and pins.
 MAX_VERTICES = 2**32 - 1
@@ -137,7 +137,7 @@ class _LineReader:
     def number(self, words: list[str], place: int, what: str, limit: int) -> int:
         if place >= len(words):
             self.fail(f"{what} is missing")
-        return integer(words[place], f"{self._path}:{self._at}: {what}", limit)
+        return parse_integer(words[place], f"{self._path}:{self._at}: {what}", limit)
 
     def weights(self, count: int, base: int) -> list[int]:
         """Read one number per vertex; a line may contain any number of them."""

@@ -82,8 +82,10 @@ def read_tasks(path: str | Path) -> TaskList:
         if name in names:
             raise Error(f"{where}: task '{name}' is on line {names[name]} already")
         names[name] = number
-        owner = integer(words[1], f"{where}: the owner of a task", MAX_RANKS)
-        size = integer(words[3], f"{where}: the number of bytes of a task", MAX_BYTES)
+        owner = parse_integer(words[1], f"{where}: the owner of a task", MAX_RANKS)
+        size = parse_integer(
+            words[3], f"{where}: the number of bytes of a task", MAX_BYTES
+        )
         rows.append((owner, _parse_load(words[2], where), size))
     if not rows:
         raise Error(f"{path} has no tasks; give one per line below {HEAD}")
@@ -98,7 +100,7 @@ def read_tasks(path: str | Path) -> TaskList:
     )
 
 
-def integer(text: str, what: str, limit: int) -> int:
+def parse_integer(text: str, what: str, limit: int) -> int:
     """Read an integer from 0 to `limit` - 1; error messages call it `what`."""
     if not is_number(text):
         raise Error(f"{what} is an integer of 0 or more, not '{text[:40]}'")

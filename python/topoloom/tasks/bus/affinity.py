@@ -53,7 +53,7 @@ class BusTiming(NamedTuple):
 AS_DESCRIBED = BusTiming()
 
 
-class Rate(NamedTuple):
+class BandwidthRange(NamedTuple):
     """Bandwidth in bytes/s over all choices of direction for half-way messages."""
 
     worst: float
@@ -61,7 +61,7 @@ class Rate(NamedTuple):
     best: float
 
 
-class Score(NamedTuple):
+class AssignmentScore(NamedTuple):
     """Score of an assignment, lower is better; fields are compared in order.
 
     Fields count half units, because half-way messages put half of their bytes on each
@@ -74,13 +74,13 @@ class Score(NamedTuple):
     half_way: int
 
 
-class MessageRate(NamedTuple):
+class MessageBandwidth(NamedTuple):
     """A message and its bandwidth."""
 
     source: int
     target: int
     bytes: int
-    rate: Rate
+    rate: BandwidthRange
 
 
 @dataclass(frozen=True)
@@ -107,13 +107,13 @@ class Assignment:
 
     name: str
     elements: tuple[int, ...]
-    score: Score
+    score: AssignmentScore
     rank: int
     alike: int
     directions: DirectionCounts
-    slowest: Rate
-    average: Rate
-    messages: tuple[MessageRate, ...]
+    slowest: BandwidthRange
+    average: BandwidthRange
+    messages: tuple[MessageBandwidth, ...]
 
     def document(self) -> dict[str, Any]:
         """Return the fields of the ``--json`` output."""
@@ -296,11 +296,11 @@ def rates_by_size(
     allocation: Allocation,
     sizes: Sequence[int],
     timing: BusTiming = AS_DESCRIBED,
-) -> dict[str, list[Rate]]:
+) -> dict[str, list[BandwidthRange]]:
     """Compute the lowest bandwidth of every named assignment for each message size."""
     threads = BusThreads(graph, allocation, timing)
     return {
-        name: [Rate(*threads.rates(elements, size).slowest) for size in sizes]
+        name: [BandwidthRange(*threads.rates(elements, size).slowest) for size in sizes]
         for name, (_, elements) in NAMED.items()
     }
 
@@ -346,11 +346,14 @@ class _Ranking:
         return Assignment(
             name,
             elements,
-            Score(*self.scores[row].tolist()),
+            AssignmentScore(*self.scores[row].tolist()),
             first + 1,
             after - first,
             self.threads.directions(elements),
-            Rate(*rates.slowest),
-            Rate(*rates.average),
-            tuple(MessageRate(s, t, b, Rate(*rate)) for s, t, b, rate in edges),
+            BandwidthRange(*rates.slowest),
+            BandwidthRange(*rates.average),
+            tuple(
+                MessageBandwidth(s, t, b, BandwidthRange(*rate))
+                for s, t, b, rate in edges
+            ),
         )

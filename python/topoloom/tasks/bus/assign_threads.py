@@ -16,8 +16,8 @@ from topoloom.tasks.bus.affinity import (
     ELEMENTS,
     Affinities,
     Assignment,
+    BandwidthRange,
     BusTiming,
-    Rate,
     rank_affinities,
     rates_by_size,
 )
@@ -49,7 +49,7 @@ class AssignedThreads:
     ranking: Affinities | Blade
     chosen: Assignment | BladeAssignment
     sizes: Sequence[int] = ()
-    by_size: dict[str, list[Rate]] = field(default_factory=dict)
+    by_size: dict[str, list[BandwidthRange]] = field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:
         """Return the fields of the ``--json`` output."""

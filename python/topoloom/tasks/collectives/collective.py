@@ -34,7 +34,7 @@ from topoloom.tasks.problem import (
     place_like_launcher,
     select_launched_slots,
 )
-from topoloom.tasks.search import MonitorSearch, Search, unmonitored
+from topoloom.tasks.search import MonitorSearch, Search, run_unmonitored
 
 
 @dataclass(frozen=True)
@@ -279,7 +279,7 @@ def rank_collective(
     order_ranks: bool = False,
     seed: int = 1,
     threads: int = 0,
-    monitor: MonitorSearch = unmonitored,
+    monitor: MonitorSearch = run_unmonitored,
 ) -> RankedCollective:
     """Rank all schedules, or the named ones, by predicted time.
 

@@ -74,7 +74,7 @@ class LowContentionOrder(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Contention:
+class ScheduleContention:
     """Contention in the steps of a schedule, and an order with less contention."""
 
     machine: Machine
@@ -118,7 +118,7 @@ def find_contention(
     *,
     model: NetworkModel | None = None,
     size: int = 1024,
-) -> Contention:
+) -> ScheduleContention:
     """Find contention in steps between ranks, placed one per node in node order.
 
     Steps are ``shift``, ``prefix``, ``quarter``, an all-gather schedule, or a file with
@@ -153,7 +153,7 @@ def find_contention(
         found = LowContentionOrder(find, rounds, fewest, order)
         if find == "any-ascent" and steps in ("prefix", "pairwise"):
             gaps = with_gaps(machine, nodes)
-    return Contention(machine, len(nodes), judged, found, gaps)
+    return ScheduleContention(machine, len(nodes), judged, found, gaps)
 
 
 def _parse_steps(what: str, ranks: int) -> Iterable[tuple[str, Step]]:

@@ -44,7 +44,7 @@ class Job(NamedTuple):
     allocation: Allocation
 
 
-class ConcurrentJobs(NamedTuple):
+class JobPlacements(NamedTuple):
     """Placements of concurrent jobs, and the objective of each job."""
 
     jobs: list[Job]
@@ -64,8 +64,8 @@ class JointPlacement(NamedTuple):
     """The joint placement, and the separate placements for comparison."""
 
     alone: list[float]  # objective of each job on an empty machine
-    apart: ConcurrentJobs  # separate placements, evaluated with all jobs running
-    together: ConcurrentJobs  # best joint placements, never worse than `apart`
+    apart: JobPlacements  # separate placements, evaluated with all jobs running
+    together: JobPlacements  # best joint placements, never worse than `apart`
     work: int
 
 
@@ -203,7 +203,7 @@ def place_in_pool(
 
 def _place_separately(
     jobs: Sequence[Job], budget: Budget, share: float
-) -> tuple[list[float], ConcurrentJobs]:
+) -> tuple[list[float], JobPlacements]:
     placements = [budget.place(job.graph, job.allocation, share) for job in jobs]
     alone = [
         objective_value(job.graph, job.allocation, placed, objective=budget.objective)
@@ -214,7 +214,7 @@ def _place_separately(
 
 def _evaluate_together(
     jobs: Sequence[Job], placements: list[Placement], objective: str
-) -> ConcurrentJobs:
+) -> JobPlacements:
     found = [
         judge(job.graph, job.allocation, placed, hottest=0)
         for job, placed in zip(jobs, placements, strict=True)
@@ -227,7 +227,7 @@ def _evaluate_together(
         values.append(objective_value(*on, objective=objective, background=beside))
     value = sum(values) if objective == "hop-bytes" else max(values)
     hop_bytes = sum(judgement.hop_bytes for judgement in found)
-    return ConcurrentJobs(list(jobs), placements, loads, values, value, hop_bytes)
+    return JobPlacements(list(jobs), placements, loads, values, value, hop_bytes)
 
 
 def _sum_other_loads(loads: Sequence[Loads], job: int) -> Loads:

@@ -15,13 +15,13 @@ from topoloom.nodes.host_text import is_vacant
 from topoloom.nodes.hosts import hosts_in_order
 from topoloom.probe.locate.diagnose_parts import (
     Diagnosis,
-    Test,
+    PartTest,
     diagnose_parts,
     limit_rounds,
 )
 from topoloom.probe.locate.inspector_dumps import read_dump_tests
 from topoloom.probe.locate.pair_tables import read_table_tests
-from topoloom.probe.locate.parts import Parts
+from topoloom.probe.locate.parts import MachineParts
 from topoloom.tasks.problem import AllocationSpec, choose_allocation
 
 
@@ -92,7 +92,7 @@ def locate_bad_parts(
             raise Error(f"{path}: {what}")
         is_dump = detect_trace_format(path) == "nccl-inspector"
         (dumps if is_dump else tables).extend(files)
-    tests: list[Test] = read_table_tests(tables, parts)
+    tests: list[PartTest] = read_table_tests(tables, parts)
     doubts: list[str] = []
     if dumps:
         of_dumps, doubts = read_dump_tests(dumps, parts, partial)
@@ -103,7 +103,7 @@ def locate_bad_parts(
 
 def _find_testable_parts(
     machine_text: str | Path, allocation: str | None = None
-) -> Parts:
+) -> MachineParts:
     """Return the machine parts that can be tested by messages between the hosts."""
     machine, described = load_machine_and_description(machine_text)
     where = choose_allocation(machine, described, AllocationSpec(allocation=allocation))
@@ -115,4 +115,4 @@ def _find_testable_parts(
         nodes = [node for node in nodes if node in names]
     each = machine.nodes_per_host
     nodes = (hosts_in_order(machine, nodes) * each).tolist()
-    return Parts(machine, nodes, names, described.switches, by_gpu=True)
+    return MachineParts(machine, nodes, names, described.switches, by_gpu=True)

@@ -115,7 +115,7 @@ def choose_for_mesh(
         too few hosts are free.
     """
     machine, hosts = free.machine, fully_allocated_hosts(free)
-    leaf_of_host = leaf_groups(machine)[hosts]
+    leaf_of_host = list_leaf_groups(machine)[hosts]
     leaves, leaf_of_host = np.unique(leaf_of_host, return_inverse=True)
     counts = np.bincount(leaf_of_host, minlength=len(leaves)).tolist()
     ordered = {name: mesh[name] for name in rank_order(mesh)}
@@ -154,7 +154,7 @@ def find_leaf_levels(machine: Machine, hosts: Ids) -> list[npt.NDArray[np.int64]
     return group_leaves_by_switch(between.reshape(len(hosts), len(hosts)))
 
 
-def leaf_groups(machine: Machine) -> Ids:
+def list_leaf_groups(machine: Machine) -> Ids:
     """Return the leaf group of every host, identified by its leaf switch.
 
     On rails, a leaf group is an NVLink domain of several hosts, or a scalable unit.

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from topoloom.nodes.hosts import Ids
-from topoloom.tasks.machines.segment_places import segment_places
+from topoloom.tasks.machines.segment_places import list_segment_places
 
 
 class HostGroups(NamedTuple):
@@ -58,7 +58,7 @@ def list_nested_placements(
 ) -> Iterator[tuple[int, ...]]:
     """Yield several placements of a job's segments on leaf groups.
 
-    At each level, `segment_places` places the segments. With two levels, all placements
+    At each level, `list_segment_places` places segments. With two levels, all choices
     at each level are combined with the first placement at the other level.
 
     Yields
@@ -117,7 +117,9 @@ def _list_placements(
     capacities = _count_segments_by_group(cluster, requested, inside)
     groups = list(capacities)
     strides = [stride // last.size for stride in cluster.strides]
-    ways = segment_places(list(capacities.values()), segments, strides, cluster.seed)
+    ways = list_segment_places(
+        list(capacities.values()), segments, strides, cluster.seed
+    )
     outer = [tuple(groups[at] for at in way) for way in ways]
     if not lower:
         yield from outer

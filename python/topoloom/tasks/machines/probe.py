@@ -21,9 +21,9 @@ from topoloom.probe.findings import Findings
 from topoloom.probe.job.probe_job import start_probe_job
 from topoloom.probe.job.samples import load_samples, save_samples
 from topoloom.probe.job.table import read_probe_table
-from topoloom.probe.locate.parts import Parts
+from topoloom.probe.locate.parts import MachineParts
 from topoloom.probe.measure import StageProgress, measure_machine
-from topoloom.probe.measured_machine import describe_machine, make_tables
+from topoloom.probe.measured_machine import describe_machine, make_file_tables
 from topoloom.probe.reference import read_reference
 from topoloom.probe.stages.effort import EFFORTS, Clock
 from topoloom.support.files import check_writable
@@ -144,7 +144,7 @@ def save_findings(output: Path, found: Findings, command: Sequence[str] = ()) ->
         described.allocated,
         described.node,
         described.remarks,
-        tables=make_tables(found, samples_file.name, command),
+        tables=make_file_tables(found, samples_file.name, command),
     )
 
 
@@ -186,10 +186,10 @@ def check_machine(
         return check_hosts(job, reference, budget, clock, parts, wired is not None)
 
 
-def _find_testable_parts(machine: str | Path, hosts: Sequence[str]) -> Parts:
+def _find_testable_parts(machine: str | Path, hosts: Sequence[str]) -> MachineParts:
     """Return the machine parts that can be tested by messages between these hosts."""
     routes = DescribedRoutes(machine, hosts)
-    return Parts(
+    return MachineParts(
         routes.machine, routes.nodes, dict(zip(routes.nodes, hosts, strict=True))
     )
 
@@ -205,7 +205,7 @@ def load_cost_model(machine: str) -> NetworkModel | None:
     return read_model_toml(machine).model
 
 
-def probe_facts(machine: str) -> dict[str, Any]:
+def read_probe_results(machine: str) -> dict[str, Any]:
     """Return the probe's results in a machine file; empty for other machines.
 
     Raises

@@ -19,7 +19,7 @@ from topoloom.nodes.hosts import Ids
 _RANDOM = 2
 
 
-def segment_places(
+def list_segment_places(
     capacity: Sequence[int], segments: int, strides: Sequence[int], seed: int
 ) -> Iterator[tuple[int, ...]]:
     """Yield different ways to place segments in leaf groups.

@@ -30,9 +30,9 @@ from topoloom.launch.scheduler_requests import (
 from topoloom.nodes.hosts import fully_allocated_hosts, nodes_of_hosts, slots_per_host
 from topoloom.support.units import counted
 from topoloom.tasks.axes import format_step
-from topoloom.tasks.machines.choose_for_mesh import find_leaf_levels, leaf_groups
+from topoloom.tasks.machines.choose_for_mesh import find_leaf_levels, list_leaf_groups
 from topoloom.tasks.machines.nested_segments import HostGroups
-from topoloom.tasks.machines.shape_times import NEAR, ShapeTimes, divisors
+from topoloom.tasks.machines.shape_times import NEAR, ShapeTimes, list_divisors
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class SegmentRequest:
         return f"{format_step(seconds, self.has_bandwidths)} per step"
 
 
-def find_segments(
+def find_segment_request(
     cluster: Allocation,
     mesh: Mapping[str, int] | Job,
     traffic: Sequence[Traffic] | TrainingStep,
@@ -167,7 +167,7 @@ def find_segments(
         hosts, per_host, 1, max(map(len, leaves)), domain, tuple(labels)
     )
     nothing = (1,) * len(above)
-    anywhere = [(size, *nothing) for size in reversed(divisors(hosts))]
+    anywhere = [(size, *nothing) for size in reversed(list_divisors(hosts))]
     found = {sizes: times[sizes] for sizes in anywhere if times.fits(sizes)}
     seconds = {sizes[0]: taken for sizes, taken in found.items()}
     largest, wanted = max(seconds), _choose_smallest_shape(found)
@@ -216,7 +216,7 @@ def _list_strides(axes: Mapping[str, int]) -> list[int]:
 
 def _group_hosts_by_leaf(cluster: Allocation) -> list[list[int]]:
     hosts = np.sort(fully_allocated_hosts(cluster))
-    leaf_of = leaf_groups(cluster.machine)[hosts]
+    leaf_of = list_leaf_groups(cluster.machine)[hosts]
     return [hosts[leaf_of == leaf].tolist() for leaf in np.unique(leaf_of)]
 
 

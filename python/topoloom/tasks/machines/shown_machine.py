@@ -16,7 +16,7 @@ from topoloom.machines.machine_writers import find_losses, save_machine
 from topoloom.machines.node_files import join_nodes
 from topoloom.nodes.host_text import drop_vacant, vacant_nodes
 from topoloom.support.hostlist import compress_hostlist
-from topoloom.tasks.machines.probe import load_cost_model, probe_facts
+from topoloom.tasks.machines.probe import load_cost_model, read_probe_results
 
 
 class ShownMachine(NamedTuple):
@@ -48,7 +48,7 @@ class ShownMachine(NamedTuple):
         nodes = collect_node_facts(
             self.machine, self.described.node, self.described.hosts
         )
-        return self.facts() | nodes | probe_facts(self.source)
+        return self.facts() | nodes | read_probe_results(self.source)
 
     def save(self, path: Path) -> list[str]:
         """Write the description; return notes on data that the format cannot store."""

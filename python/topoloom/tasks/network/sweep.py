@@ -13,7 +13,7 @@ from topoloom._core import (
     Machine,
     SwitchWiring,
 )
-from topoloom.tasks.search import UNLIMITED, MonitorSearch, unmonitored
+from topoloom.tasks.search import UNLIMITED, MonitorSearch, run_unmonitored
 
 #: Studies that `topoloom network` supports.
 STUDIES = ("sweep",)
@@ -63,7 +63,7 @@ class SwitchSettings:
 
 
 @dataclass(frozen=True)
-class Sweep:
+class LoadSweep:
     """Measurements at each load.
 
     `stalled` lists the packets of a deadlock at the load after the last measured load.
@@ -144,8 +144,8 @@ def sweep_loads(
     watch: bool = False,
     seed: int = 1,
     threads: int = 1,
-    monitor: MonitorSearch = unmonitored,
-) -> Sweep:
+    monitor: MonitorSearch = run_unmonitored,
+) -> LoadSweep:
     """Simulate the switches of a machine at each load.
 
     A load is the number of flits per cycle that each node injects, as timed by
@@ -190,7 +190,7 @@ def sweep_loads(
         if interrupted or stalled:
             break
         points.append(point)
-    return Sweep(
+    return LoadSweep(
         machine,
         wiring.switches,
         traffic,
