@@ -30,7 +30,7 @@ machine_html
 graph_html
 judgement_html
 
-# Loaded by name by topoloom.cli.complete.
+# Loaded by name by topoloom.cli.completions.
 SWITCHING
 traffic_names
 injection_names

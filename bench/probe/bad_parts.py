@@ -23,8 +23,8 @@ from topoloom.probe.locate.diagnose_parts import (
     diagnose_parts,
     limit_rounds,
 )
+from topoloom.probe.locate.machine_parts import MachineParts, Pair
 from topoloom.probe.locate.pair_tables import PairValue, compare_pair_values
-from topoloom.probe.locate.parts import MachineParts, Pair
 
 #: Usual time by hops: seconds per hop.
 _HOP = 0.05

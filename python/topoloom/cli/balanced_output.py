@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from topoloom._core import WeightedBalance
     from topoloom.tasks.balancing.balance import Ranks
-    from topoloom.tasks.balancing.weighted import TaskRedistribution
+    from topoloom.tasks.balancing.weighted_tasks import TaskRedistribution
     from topoloom.tasks.problem import AllocationSpec
 
 #: Default of --tolerance: the share by which a rank's load may exceed the mean.
@@ -49,8 +49,8 @@ def balance_file(
     from topoloom.tasks.balancing.task_edges import with_edges
     from topoloom.tasks.balancing.task_graph import is_task_graph, read_task_graph
     from topoloom.tasks.balancing.task_list import read_tasks
-    from topoloom.tasks.balancing.timed import time_moves
-    from topoloom.tasks.balancing.weighted import balance_tasks, rank_count
+    from topoloom.tasks.balancing.transfer_times import time_moves
+    from topoloom.tasks.balancing.weighted_tasks import balance_tasks, rank_count
 
     if is_task_graph(file):
         if options.edges is not None:

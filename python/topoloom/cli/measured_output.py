@@ -94,7 +94,7 @@ def _print(collective: MeasuredCollective, measured: list[MeasuredSchedule]) -> 
 
 
 def _draw(path: Path, collective: MeasuredCollective) -> None:
-    from topoloom.figure.measured import TimeBar, draw_measured
+    from topoloom.figure.measured_times import TimeBar, draw_measured
     from topoloom.support.units import counted
 
     sizes = [

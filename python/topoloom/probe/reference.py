@@ -16,7 +16,7 @@ from topoloom.probe.inference.suspects import (
     Suspect,
     subtract_latency,
 )
-from topoloom.probe.job.table import read_probe_table
+from topoloom.probe.job.probe_table import read_probe_table
 from topoloom.probe.stages.rates import WINDOW
 from topoloom.probe.stages.scan import SIZE as SCAN_SIZE
 from topoloom.support.toml_document import read_toml

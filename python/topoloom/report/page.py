@@ -18,8 +18,8 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-from topoloom.report.data import Report, collect_page_data
-from topoloom.report.pack import PackedArrays
+from topoloom.report.packed_arrays import PackedArrays
+from topoloom.report.page_data import Report, collect_page_data
 from topoloom.report.text import collect_page_texts
 from topoloom.support.files import write_text
 

@@ -25,7 +25,7 @@ from topoloom.support.version import __version__
 
 if TYPE_CHECKING:
     from topoloom._core import Machine
-    from topoloom.report.data import PlacementView, Report
+    from topoloom.report.page_data import PlacementView, Report
 
 HEAVIEST = 12  # number of rank pairs in the table next to the matrix
 

@@ -12,7 +12,7 @@ import numpy as np
 if TYPE_CHECKING:
     from topoloom._core import Allocation, Bounds, CommGraph, Placement
     from topoloom.placements.placement_file import PlacementFile
-    from topoloom.report.data import PlacementView, Report
+    from topoloom.report.page_data import PlacementView, Report
 
 #: Maximum number of parts of the pattern: with more, a page does not show loads by
 #: part.
@@ -53,7 +53,7 @@ def build_report(
     `names` contains the names of the phases. Phases of one name form one part of the
     page.
     """
-    from topoloom.report.data import Report
+    from topoloom.report.page_data import Report
     from topoloom.tasks.optimality_gap import prove_quick_bounds
     from topoloom.tasks.problem import place_like_launcher
 
@@ -130,7 +130,7 @@ def _make_view(
 ) -> PlacementView:
     from topoloom._core import judge
     from topoloom.placements.measures import collect_measures
-    from topoloom.report.data import PlacementView, count_explained_links
+    from topoloom.report.page_data import PlacementView, count_explained_links
     from topoloom.tasks.objective import predict_time
     from topoloom.tasks.optimality_gap import gaps
 

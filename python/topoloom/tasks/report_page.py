@@ -14,7 +14,7 @@ from topoloom._core import CommGraph, Error, OperationGraph
 from topoloom.graphs.graph_file import load_graph, load_operations
 from topoloom.graphs.phases import load_phase_names, load_phases
 from topoloom.placements.placement_file import PlacementFile, load_placement
-from topoloom.report.data import PlacementView, Report
+from topoloom.report.page_data import PlacementView, Report
 from topoloom.simulate import bind_switch, load_simulator
 from topoloom.support.units import counted
 from topoloom.tasks.placement_problem import PlacementProblem

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from topoloom._core import Error, Machine
 
-from topoloom.probe.check import check_hosts
+from topoloom.probe.check_hosts import check_hosts
 from topoloom.probe.job.samples import Exchange, Order, ProbeSamples, RankPlace
-from topoloom.probe.locate.parts import MachineParts
+from topoloom.probe.locate.machine_parts import MachineParts
 from topoloom.probe.reference import CheckReference
 from topoloom.probe.stages.effort import EFFORTS, Clock
 

@@ -11,7 +11,7 @@ import pytest
 
 from topoloom.probe.inference.groups import ALL, GROUP, HOST, PART
 from topoloom.probe.job.samples import ProbeSamples, RankPlace
-from topoloom.report.pack import PackedArrays
+from topoloom.report.packed_arrays import PackedArrays
 from topoloom.report.probed.chart import make_binary_axis, make_decimal_axis
 from topoloom.report.probed.costs import (
     compare_levels,

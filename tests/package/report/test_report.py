@@ -17,16 +17,16 @@ import pytest
 import topoloom
 from topoloom.figure.links import choose_load_unit
 from topoloom.placements.measures import collect_measures
-from topoloom.report import data, text
-from topoloom.report.data import (
+from topoloom.report import page_data, text
+from topoloom.report.histogram import make_histogram
+from topoloom.report.matrix import find_positions, make_finest_level
+from topoloom.report.page import render_report
+from topoloom.report.page_data import (
     PlacementView,
     Report,
     collect_page_data,
     count_explained_links,
 )
-from topoloom.report.histogram import make_histogram
-from topoloom.report.matrix import find_positions, make_finest_level
-from topoloom.report.page import render_report
 from topoloom.report.scene import find_wrapping_links, make_scene
 from topoloom.report.text import find_heaviest_pairs
 from topoloom.tasks.optimality_gap import gaps, prove_quick_bounds
@@ -185,7 +185,7 @@ def test_link_contributors_equal_the_contributors_of_judge() -> None:
 def test_a_matrix_that_is_too_large_is_coarsened(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("topoloom.report.data.MAX_CHARACTERS", 3_200)
+    monkeypatch.setattr("topoloom.report.page_data.MAX_CHARACTERS", 3_200)
     report = make_report()
     facts, arrays = decode_page_data(report)
     for index, view in enumerate(facts["views"]):
@@ -339,7 +339,7 @@ def test_ten_thousand_random_ranks_on_a_hundred_thousand_links_fit() -> None:
 def test_hot_links_are_limited_by_the_links_of_the_page(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(data, "MAX_LINKS", 40)
+    monkeypatch.setattr(page_data, "MAX_LINKS", 40)
     report = make_report()
     _, arrays = decode_page_data(report)
     assert len(arrays["link.from"]) == 20

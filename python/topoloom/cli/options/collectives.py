@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from topoloom.cli import complete
+from topoloom.cli import completions
 from topoloom.cli.options.files import (
     Figure,
     WritePattern,
@@ -82,7 +82,7 @@ class ResultOptions(NamedTuple):
             metavar="FORMAT",
             help="Format of -o: decision rules of an MPI library (open-mpi, mpich, "
             "mpich-5, intel-mpi), or the best schedule (goal, mscclxml).",
-            autocompletion=complete.schedule_formats,
+            autocompletion=completions.schedule_formats,
         ),
     ] = None
     output: Annotated[

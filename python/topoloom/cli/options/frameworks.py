@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from topoloom.cli import complete
+from topoloom.cli import completions
 from topoloom.cli.parameters import Option
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class JobOptions(NamedTuple):
             help="Lay out the job by the rules of 'megatron' ('megatron-0.8' for those "
             "of that release of Megatron-Core), 'deepspeed', 'fsdp' or 'jax'; sizes "
             "are those below, and the rest of --world is the data axis.",
-            autocompletion=complete.frameworks,
+            autocompletion=completions.frameworks,
         ),
     ] = None
     world: Annotated[

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from topoloom.cli import complete
+from topoloom.cli import completions
 from topoloom.cli.options.files import AsJson, WritePattern, output_option
 from topoloom.cli.options.frameworks import (
     JobOptions,
@@ -65,7 +65,7 @@ def command(
             "devices as allocated the best 'name', or the 'settings' to type. Or what "
             "to ask 'slurm', 'kueue', 'kai' or 'volcano' for: segments of hosts, and "
             "groups of these under one switch.",
-            autocompletion=complete.axis_orders,
+            autocompletion=completions.axis_orders,
         ),
     ] = None,
     output: Annotated[

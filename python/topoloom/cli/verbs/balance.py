@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from topoloom.cli import complete
+from topoloom.cli import completions
 from topoloom.cli.balanced_output import (
     DEFAULT_TOLERANCE,
     MAX_LISTED,
@@ -45,7 +45,7 @@ def command(
             "--method",
             metavar="METHOD",
             help="One of those above.",
-            autocompletion=complete.balancers,
+            autocompletion=completions.balancers,
         ),
     ] = "auto",
     machine: MaybeMachineText = None,
@@ -160,7 +160,7 @@ def command(
     from topoloom.tasks.balancing.rank_slots import find_rank_slots
     from topoloom.tasks.balancing.task_graph import is_task_graph
     from topoloom.tasks.balancing.task_list import is_task_list
-    from topoloom.tasks.balancing.timed import plan_rounds, time_moves
+    from topoloom.tasks.balancing.transfer_times import plan_rounds, time_moves
     from topoloom.tasks.problem import AllocationSpec
 
     where = AllocationSpec(*allowed, seed)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from topoloom.cli import complete
+from topoloom.cli import completions
 from topoloom.cli.options.collectives import (
     DrawingOptions,
     MeasureOptions,
@@ -52,7 +52,7 @@ def command(
             metavar="OPERATION[+OPERATION]",
             help="alltoall, allgather, allreduce, bcast, ..., barrier, many-to-many; "
             "several for --to.",
-            autocompletion=complete.operations,
+            autocompletion=completions.operations,
         ),
     ],
     launcher_command: Annotated[
@@ -78,7 +78,7 @@ def command(
             metavar="NAME[+NAME]",
             help="Schedules to compare, with options as in 'chain(segment=4096)'. "
             "Default: all.",
-            autocompletion=complete.schedules,
+            autocompletion=completions.schedules,
         ),
     ] = None,
     order_ranks: Annotated[

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from topoloom.cli import complete
+from topoloom.cli import completions
 from topoloom.cli.options.files import AsJson, Figure, GraphFile
 from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import (
@@ -59,7 +59,7 @@ def command(
             help="Mappers separated by commas; + joins the stages of one. "
             "FILE.py:FUNCTION and LIBRARY.so:FUNCTION are user mappers; the file is "
             "executed.",
-            autocompletion=complete.mapper,
+            autocompletion=completions.mapper,
             show_default=f"{MAPPERS}; where ranks share slots {SHARING_MAPPERS}",
         ),
     ] = None,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from topoloom.cli import complete
+from topoloom.cli import completions
 from topoloom.cli.options.files import AsJson, PlacementFile, output_option
 from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.programs import BindingOptions, Hosts
@@ -35,7 +35,7 @@ def command(
             metavar="FORMAT",
             help="One of 'topoloom list exports': openmpi-rankfile, slurm-hostfile, "
             "flux-taskmap, torchrun, json and so on.",
-            autocompletion=complete.exports,
+            autocompletion=completions.exports,
         ),
     ],
     hosts: Hosts = None,

@@ -7,7 +7,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from topoloom.cli import complete
+from topoloom.cli import completions
 from topoloom.cli.options.files import AsJson, Figure, Partial, output_option
 from topoloom.cli.parameters import Argument, Option
 
@@ -39,7 +39,7 @@ def command(
             metavar="[show] MACHINE",
             help="torus:8x8x8, mesh:4x4, tree:4:8:2, graph:..., a file, a name from "
             "'topoloom list machines', or 'detect'.",
-            autocompletion=complete.machines,
+            autocompletion=completions.machines,
         ),
     ],
     output: Annotated[

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from topoloom.cli import complete
+from topoloom.cli import completions
 from topoloom.cli.options.files import AsJson, Figure
 from topoloom.cli.options.machines import MachineText
 from topoloom.cli.options.network import (
@@ -29,7 +29,7 @@ def command(
         Argument(
             metavar="sweep",
             help="sweep: measure packet latency by load.",
-            autocompletion=complete.network_studies,
+            autocompletion=completions.network_studies,
         ),
     ],
     machine: MachineText,
@@ -40,7 +40,7 @@ def command(
             "--traffic",
             metavar="NAME",
             help="Destinations of packets; see 'topoloom list traffic'.",
-            autocompletion=complete.traffics,
+            autocompletion=completions.traffics,
         ),
     ] = "uniform",
     injection: Annotated[
@@ -50,7 +50,7 @@ def command(
             metavar="NAME",
             help="Injection times: bernoulli, poisson, on-off (bursts) or closed (a "
             "window of packets without a reply); see 'topoloom list injection'.",
-            autocompletion=complete.injections,
+            autocompletion=completions.injections,
         ),
     ] = "bernoulli",
     router: Router = "input-queued",
@@ -81,7 +81,7 @@ def command(
             metavar="wormhole|cut-through",
             help="When a packet goes on: when there is room for a flit, or for all; "
             "from crosspoints always for all.",
-            autocompletion=complete.switchings,
+            autocompletion=completions.switchings,
         ),
     ] = "wormhole",
     arbiter: ArbiterName = "round-robin",
@@ -180,7 +180,7 @@ def command(
         monitor=monitor_search,
     )
     if figure is not None and found.points:
-        from topoloom.figure.loads import draw_loads
+        from topoloom.figure.packet_latency import draw_loads
 
         draw_loads(figure, found.points, f"{machine}, {traffic} traffic")
     if as_json:

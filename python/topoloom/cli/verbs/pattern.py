@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import click
 
-from topoloom.cli import complete
+from topoloom.cli import completions
 from topoloom.cli.options.files import (
     AsJson,
     Partial,
@@ -29,7 +29,7 @@ def command(
         Argument(
             metavar="NAME",
             help="'import', or from: list patterns.",
-            autocompletion=complete.patterns,
+            autocompletion=completions.patterns,
         ),
     ],
     file: Annotated[

@@ -18,7 +18,7 @@ from topoloom.cli.options.searches import Seconds
 from topoloom.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
-    from topoloom.probe.check import CheckedMachine
+    from topoloom.probe.check_hosts import CheckedMachine
     from topoloom.probe.findings import Findings
 
 

@@ -194,7 +194,7 @@ def _make_page_check(
         raise Error(f"{page} cannot be both the page and the placement")
     # Import before the program runs, to detect a missing jinja2 early.
     import topoloom.report.page  # noqa: F401
-    from topoloom.report.data import check_size
+    from topoloom.report.page_data import check_size
 
     return check_size
 

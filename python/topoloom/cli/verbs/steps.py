@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from topoloom.cli import complete
+from topoloom.cli import completions
 from topoloom.cli.options.files import AsJson, Figure, output_option
 from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import AllocationOptions, MachineText
@@ -42,7 +42,7 @@ def command(
             metavar="routes|any-ascent",
             help="Search an order of the nodes with contention in fewer rounds: on "
             "the machine's routes, or on any ascending routes in a fat tree.",
-            autocompletion=complete.meetings,
+            autocompletion=completions.meetings,
         ),
     ] = None,
     output: Annotated[
@@ -89,7 +89,7 @@ def command(
     from topoloom.allocations.allocation_file import save_allocation
     from topoloom.cli.console import print_facts, print_json
     from topoloom.figure.page import check_figure_suffix
-    from topoloom.figure.steps import draw_step_bandwidths
+    from topoloom.figure.step_bandwidths import draw_step_bandwidths
     from topoloom.model.model_names import load_model
     from topoloom.support.units import format_bytes, parse_bytes
     from topoloom.tasks.collectives.steps import find_contention

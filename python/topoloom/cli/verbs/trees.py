@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from topoloom.cli import complete
+from topoloom.cli import completions
 from topoloom.cli.options.files import AsJson
 from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import AllocationOptions, MachineText
@@ -48,7 +48,7 @@ def command(
             metavar="OPERATION",
             help="Simulate an operation in switches, on all trees of a kind "
             "concurrently: broadcast, reduce, all-reduce or barrier.",
-            autocompletion=complete.switch_operations,
+            autocompletion=completions.switch_operations,
         ),
     ] = None,
     sizes: Annotated[

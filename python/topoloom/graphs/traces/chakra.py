@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from topoloom._core import Error
-from topoloom.graphs.traces.files import (
+from topoloom.graphs.traces.protocol_buffers import parse_fields, split_messages
+from topoloom.graphs.traces.trace import Trace
+from topoloom.graphs.traces.trace_files import (
     collect_losses,
     parse_json,
     parse_ranks,
     read_content,
 )
-from topoloom.graphs.traces.trace import Trace
-from topoloom.graphs.traces.wire import parse_fields, split_messages
 from topoloom.support.files import prefix_errors
 
 #: Collectives by their number in the schema.

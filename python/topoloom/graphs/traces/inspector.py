@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from topoloom._core import Error
-from topoloom.graphs.traces.files import read_content
 from topoloom.graphs.traces.trace import Trace
+from topoloom.graphs.traces.trace_files import read_content
 from topoloom.support.files import prefix_errors
 
 #: Operations by their NCCL names; for gathers and scatters, sizes are those of one

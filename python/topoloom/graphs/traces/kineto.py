@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from topoloom._core import Error
-from topoloom.graphs.traces.elements import element_bytes, translate_operation
-from topoloom.graphs.traces.files import (
+from topoloom.graphs.traces.pytorch_names import element_bytes, translate_operation
+from topoloom.graphs.traces.trace import Trace
+from topoloom.graphs.traces.trace_files import (
     parse_json,
     parse_ranks,
     read_rank_files,
 )
-from topoloom.graphs.traces.trace import Trace
 from topoloom.support.files import prefix_errors
 
 

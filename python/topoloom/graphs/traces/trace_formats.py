@@ -11,12 +11,12 @@ from typing import NamedTuple
 from topoloom._core import Error
 from topoloom.graphs.profile import Profile
 from topoloom.graphs.traces.chakra import read_chakra
-from topoloom.graphs.traces.files import read_content
 from topoloom.graphs.traces.flight_recorder import read_flight_recorder
 from topoloom.graphs.traces.hlo import read_hlo
 from topoloom.graphs.traces.inspector import read_inspector
 from topoloom.graphs.traces.kineto import read_kineto
 from topoloom.graphs.traces.trace import Trace
+from topoloom.graphs.traces.trace_files import read_content
 from topoloom.support.files import prefix_errors
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from topoloom.probe.locate.likelihood import estimate_bad_parts
-from topoloom.probe.locate.parts import MachineParts, Pair
+from topoloom.probe.locate.machine_parts import MachineParts, Pair
 from topoloom.probe.locate.rounds import (
     SURE,
     SUSPECT,

@@ -20,7 +20,7 @@ from topoloom._core import Error
 from topoloom.graphs.traces.inspector import InspectorLine, read_inspector_lines
 from topoloom.graphs.traces.trace_formats import IncompleteTraceError
 from topoloom.probe.locate.diagnose_parts import PartTest
-from topoloom.probe.locate.parts import MachineParts, Pair
+from topoloom.probe.locate.machine_parts import MachineParts, Pair
 from topoloom.probe.locate.rank_ends import find_rank_ends
 from topoloom.support.units import counted
 

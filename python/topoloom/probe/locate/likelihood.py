@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from topoloom.probe.locate.parts import PartCoverage, Values
+from topoloom.probe.locate.machine_parts import PartCoverage, Values
 
 #: Minimal slowdown factor that is reported, and step between candidate factors in log
 #: units.

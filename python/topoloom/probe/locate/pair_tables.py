@@ -15,7 +15,7 @@ import numpy as np
 
 from topoloom._core import Error
 from topoloom.probe.locate.diagnose_parts import PartTest
-from topoloom.probe.locate.parts import MachineParts, Pair
+from topoloom.probe.locate.machine_parts import MachineParts, Pair
 from topoloom.support.files import read_text
 
 #: Units in the header of the third column -> whether larger values are slower.

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from topoloom._core import Error
 from topoloom.graphs.traces.inspector import InspectorLine, Process
-from topoloom.probe.locate.parts import MachineParts
+from topoloom.probe.locate.machine_parts import MachineParts
 from topoloom.support.units import counted
 
 #: Ends of ranks, by communicator and rank; None for unknown GPUs.

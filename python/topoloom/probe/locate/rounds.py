@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom.probe.locate.likelihood import BadPartEstimate
-from topoloom.probe.locate.parts import MachineParts, Pair, Values
+from topoloom.probe.locate.machine_parts import MachineParts, Pair, Values
 
 #: Factor on the worth of testing a class that another pair of the round already covers.
 _REPEAT_WORTH = 0.02

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom.probe.inference.groups import RankGroup, name_level
-from topoloom.report.pack import PackedArrays
+from topoloom.report.packed_arrays import PackedArrays
 from topoloom.report.probed.groups import list_ranks
 from topoloom.report.probed.probed_file import ProbedMachine
 from topoloom.report.probed.suspects import merge_suspects

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from topoloom.probe.inference.groups import ALL, GROUP, HOST, PART, RankGroup
-from topoloom.probe.job.table import flatten_groups
+from topoloom.probe.job.probe_table import flatten_groups
 from topoloom.support.hostlist import compress_hostlist, is_host_name
 from topoloom.support.number_ranges import compress_ranges
 from topoloom.support.units import counted, format_seconds

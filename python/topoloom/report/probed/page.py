@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from topoloom.report.pack import PackedArrays
+from topoloom.report.packed_arrays import PackedArrays
 from topoloom.report.page import render_page
 from topoloom.report.probed.costs import make_level_matrix, pack_costs
 from topoloom.report.probed.probed_file import ProbedMachine

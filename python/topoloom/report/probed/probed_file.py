@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from topoloom._core import Error
 from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.probe.inference.groups import RankGroup
+from topoloom.probe.job.probe_table import read_probe_table
 from topoloom.probe.job.samples import ProbeSamples, load_cost_matrix, load_samples
-from topoloom.probe.job.table import read_probe_table
 from topoloom.report.probed.groups import GroupTest, read_evidence, read_groups
 from topoloom.support.toml_document import read_toml
 from topoloom.support.units import format_bandwidth

@@ -20,8 +20,8 @@ from topoloom.probe.locate.diagnose_parts import (
     limit_rounds,
 )
 from topoloom.probe.locate.inspector_dumps import read_dump_tests
+from topoloom.probe.locate.machine_parts import MachineParts
 from topoloom.probe.locate.pair_tables import read_table_tests
-from topoloom.probe.locate.parts import MachineParts
 from topoloom.tasks.problem import AllocationSpec, choose_allocation
 
 

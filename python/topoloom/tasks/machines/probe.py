@@ -14,14 +14,14 @@ from topoloom.machines.machine_facts import machine_name
 from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.machines.machine_toml_writer import write_machine_toml
 from topoloom.model.model_toml import read_model_toml
-from topoloom.probe.check import CheckedMachine, check_hosts
+from topoloom.probe.check_hosts import CheckedMachine, check_hosts
 from topoloom.probe.described_routes import DescribedRoutes
 from topoloom.probe.description_check import compare_with_description
 from topoloom.probe.findings import Findings
 from topoloom.probe.job.probe_job import start_probe_job
+from topoloom.probe.job.probe_table import read_probe_table
 from topoloom.probe.job.samples import load_samples, save_samples
-from topoloom.probe.job.table import read_probe_table
-from topoloom.probe.locate.parts import MachineParts
+from topoloom.probe.locate.machine_parts import MachineParts
 from topoloom.probe.measure import StageProgress, measure_machine
 from topoloom.probe.measured_machine import describe_machine, make_file_tables
 from topoloom.probe.reference import read_reference

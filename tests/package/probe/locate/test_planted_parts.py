@@ -18,7 +18,7 @@ from probe.bad_parts import (
 )
 from topoloom import Error, Machine
 from topoloom.probe.locate.diagnose_parts import Diagnosis, diagnose_parts
-from topoloom.probe.locate.parts import MachineParts
+from topoloom.probe.locate.machine_parts import MachineParts
 
 SMALL = [
     "tree:8:4:2",

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, given, strategies as st
 
 from probe.bad_parts import parts_of
+from topoloom.probe.locate.machine_parts import Pair
 from topoloom.probe.locate.pair_tables import PairValue, compare_pair_values
-from topoloom.probe.locate.parts import Pair
 
 PARTS = parts_of("tree:4:4")
 PAIRS = list(combinations(range(16), 2))

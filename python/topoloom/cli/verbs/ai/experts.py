@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from topoloom.cli import complete
+from topoloom.cli import completions
 from topoloom.cli.options.files import AsJson, output_option
 from topoloom.cli.options.frameworks import ExpertRanks
 from topoloom.cli.options.groups import flatten_option_groups
@@ -61,7 +61,7 @@ def command(
             help="Inference engine: sglang, vllm, vllm-ascend or trtllm. Determines "
             "how tokens choose replicas, and the format of -o; without -o, prints the "
             "file.",
-            autocompletion=complete.engines,
+            autocompletion=completions.engines,
         ),
     ] = None,
     output: Annotated[

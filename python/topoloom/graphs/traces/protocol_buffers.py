@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from topoloom.graphs.traces.files import TruncatedFileError
+from topoloom.graphs.traces.trace_files import TruncatedFileError
 
 #: The number of a field, and its value: an integer or bytes.
 Field = tuple[int, int | bytes]

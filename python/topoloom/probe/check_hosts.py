@@ -16,7 +16,7 @@ from topoloom.probe.job.probe_job import ProbeJob
 from topoloom.probe.job.samples import Order
 from topoloom.probe.job_checks import check_ranks, find_crowded_hosts
 from topoloom.probe.locate.diagnose_parts import BadPart, PartTest, locate_by_rounds
-from topoloom.probe.locate.parts import MachineParts
+from topoloom.probe.locate.machine_parts import MachineParts
 from topoloom.probe.reference import CheckReference
 from topoloom.probe.scan_inference import group_by_host
 from topoloom.probe.stages.effort import (

@@ -17,7 +17,7 @@ from topoloom.figure.links import choose_load_unit
 from topoloom.machines.link_names import format_link, vertex_names
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.report.matrix import MatrixLevel, find_positions, make_finest_level
-from topoloom.report.pack import PackedArrays
+from topoloom.report.packed_arrays import PackedArrays
 from topoloom.report.scene import find_wrapping_links, make_scene, quantize
 
 if TYPE_CHECKING:
