@@ -212,7 +212,7 @@ class PlantedJob:
         if order.kind == "burst":
             short = short + order.window * order.sizes[0] / 1e10
         timing = FirstRoundTimes(1.0, machine.noise, 0.0, 1.0)
-        count = timing.samples(self._error)
+        count = timing.count_samples(self._error)
         noise = 1 + machine.noise * self._rng.standard_normal((len(pairs), count))
         rows = np.zeros((len(pairs), 5), np.int64)
         rows[:, 0], rows[:, 1] = len(self.samples.orders) - 1, order.sizes[0]

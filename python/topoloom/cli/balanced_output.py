@@ -81,7 +81,7 @@ def balance_file(
     if as_json:
         print_json({**found.document(), **make_times_document(times)})
     else:
-        _print(found, times)
+        _print_result(found, times)
         print_facts([], written=[figure])
 
 
@@ -112,7 +112,7 @@ def list_machine_facts(ranks: Ranks) -> list[tuple[str, str]]:
     return facts
 
 
-def _print(result: TaskRedistribution, times: dict[str, float]) -> None:
+def _print_result(result: TaskRedistribution, times: dict[str, float]) -> None:
     from topoloom.cli.console import print_facts, print_table
     from topoloom.support.units import counted, format_count
 

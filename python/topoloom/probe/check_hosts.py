@@ -285,7 +285,7 @@ def _measure_ratios(
     ratios: dict[Pair, list[float]] = {}
     for exchange in found:
         a, b = host_of[exchange.first], host_of[exchange.second]
-        expected = reference.expected(kind, a, b)
+        expected = reference.get_expected_seconds(kind, a, b)
         pair = (min(a, b), max(a, b))
         ratios.setdefault(pair, []).append(exchange.median / expected)
     return {pair: float(np.median(values)) for pair, values in ratios.items()}

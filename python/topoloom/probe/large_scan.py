@@ -100,7 +100,7 @@ def scan_large_job(
     host_probe = _JobHostPairProbe(job, first, clock, watch, few)
     job.measure([make_error_order(effort, LANDMARK_ERROR)])
     parts = find_host_groups(len(hosts), host_probe, few)
-    if len(hosts) <= neighbors.MAX_LINKED_HOSTS and not host_probe.late:
+    if len(hosts) <= neighbors.MAX_LINKED_HOSTS and not host_probe.is_late:
         _measure_neighbors(host_probe, job, hosts, effort, parts)
     job.measure([make_scan_order(effort)])
     return clock.left(SHARE) > 0, parts
@@ -124,7 +124,7 @@ def _measure_neighbors(
         return
     pairs = neighbors.find_candidates(costs, np.array([min(ranks) for ranks in hosts]))
     job.measure([make_error_order(effort, neighbors.CANDIDATE_ERROR)])
-    host_probe.pairs(pairs)
+    host_probe.measure_pairs(pairs)
 
 
 class _JobHostPairProbe:
@@ -144,11 +144,11 @@ class _JobHostPairProbe:
         self._trips = job.samples.orders[-1].window
 
     @property
-    def late(self) -> bool:
+    def is_late(self) -> bool:
         """Whether the time for more pairs has run out."""
         return self._clock.left(SHARE) <= 0 or self._done > _MAX_LANDMARK_PAIRS
 
-    def pairs(self, pairs: Pairs) -> tuple[Values, float]:
+    def measure_pairs(self, pairs: Pairs) -> tuple[Values, float]:
         """Measure pairs of hosts; return their seconds and the relative error."""
         before = len(self._job.samples.exchanges)
         ranks = self._first[pairs]
@@ -170,7 +170,7 @@ class _JobHostPairProbe:
         error = float(np.median(errors)) if len(found) else NOISE
         return known[ranks[:, 0], ranks[:, 1]], error
 
-    def inside(self, sets: Sequence[Hosts]) -> None:
+    def measure_inside(self, sets: Sequence[Hosts]) -> None:
         """Measure all pairs of small sets, and some rounds of pairs of large sets."""
         self._advance(self._done, self._done)
         ranks = [self._first[members].tolist() for members in sets if len(members) > 1]

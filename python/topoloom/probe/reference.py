@@ -35,7 +35,7 @@ class CheckReference:
     #: Hosts and links that were slow in the earlier probe.
     suspects: list[Suspect] = field(default_factory=list)
 
-    def expected(self, kind: str, a: int, b: int) -> float:
+    def get_expected_seconds(self, kind: str, a: int, b: int) -> float:
         """Return the expected seconds of a message between two hosts.
 
         This is the time in the smallest common group, multiplied by the slowdown that

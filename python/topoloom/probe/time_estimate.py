@@ -64,12 +64,12 @@ class FirstRoundTimes:
         """Estimate how long it takes until a pair's median has this standard error."""
         return (
             count_messages(
-                self.samples(error), compute_round_trips_per_sample(self.short)
+                self.count_samples(error), compute_round_trips_per_sample(self.short)
             )
             * self.short
         )
 
-    def samples(self, error: float) -> int:
+    def count_samples(self, error: float) -> int:
         """Compute how many samples give a pair's median this standard error."""
         return max(_FEWEST, math.ceil((MEDIAN * self.deviation / error) ** 2))
 

@@ -42,7 +42,7 @@ class PackedArrays:
         bits = np.ascontiguousarray(values).astype("<f4").view("<u4")
         self._add_array(name, ((bits + 0x40) & 0xFFFFFF80).view("<f4"), "f4")
 
-    def add_text(self, name: str, lines: list[str]) -> None:
+    def add_strings(self, name: str, lines: list[str]) -> None:
         """Add strings without line breaks; unencodable characters become ``?``."""
         text = "\n".join(line.replace("\n", " ") for line in lines)
         data = np.frombuffer(text.encode(errors="replace"), dtype=np.uint8)
@@ -50,7 +50,7 @@ class PackedArrays:
             name, zlib.compress(data.tobytes(), 9), "text", len(data), False
         )
 
-    def write(self) -> str:
+    def format_html(self) -> str:
         """Format all arrays as HTML elements of the page."""
         return "".join(base64.b64encode(part).decode() for part in self._parts)
 

@@ -87,7 +87,7 @@ def render_page(
     page = assets.get_template(template).render(
         **texts,
         data=data,
-        arrays=Markup(pack.write()),
+        arrays=Markup(pack.format_html()),
         style=Markup(style),
         style_hash=_hash_text(style),
         script=Markup(script),

@@ -126,7 +126,7 @@ def collect_page_data(report: Report) -> tuple[dict[str, Any], PackedArrays]:
     names = [machine.link_name(int(link)) for link in links]
     of_node = dict(zip(allocation.nodes.tolist(), report.hosts or (), strict=False))
     known = vertex_names(machine, of_node, report.switches)
-    pack.add_text("link.name", [format_link(name, known) for name in names])
+    pack.add_strings("link.name", [format_link(name, known) for name in names])
     number = {name: index for index, name in enumerate(names)}
     facts["views"] = [
         _add_view(pack, f"view{index}", view, allocation, links, number)
@@ -188,12 +188,12 @@ def _add_machine(
 def _add_nodes(pack: PackedArrays, report: Report) -> None:
     machine, nodes = report.machine, np.asarray(report.allocation.nodes)
     pack.add_integers("node.id", nodes)
-    pack.add_text("node.host", list(report.hosts or ()))
+    pack.add_strings("node.host", list(report.hosts or ()))
     coordinates: list[str] = []
     if len(machine.shape):
         at = (machine.coordinates(node) for node in nodes.tolist())
         coordinates = [",".join(map(str, one)) for one in at]
-    pack.add_text("node.place", coordinates)
+    pack.add_strings("node.place", coordinates)
 
 
 def _add_view(

@@ -12,7 +12,7 @@ from topoloom._core import CommGraph, Sharing, find_bounds, judge
 from topoloom.placements.congestion_lp import relax_congestion
 from topoloom.placements.measures import collect_measures
 from topoloom.tasks.objective import predict_time
-from topoloom.tasks.optimality_gap import gap
+from topoloom.tasks.optimality_gap import compute_gap
 from topoloom.tasks.placement_problem import PlacementProblem
 from topoloom.tasks.search import UNLIMITED, Progress, Search, always_continue
 from topoloom.tasks.sharing import NO_SHARING
@@ -30,7 +30,7 @@ class Bound:
     @property
     def gap(self) -> float | None:
         """The optimality gap, value / bound; None for a bound of 0."""
-        return None if self.value is None else gap(self.value, self.bound)
+        return None if self.value is None else compute_gap(self.value, self.bound)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from topoloom._core import Error, Placement, Sharing, mappers, place
 from topoloom.support.gain import gain
 from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.tasks.objective import PROVEN, Objective, proves_optimality
-from topoloom.tasks.optimality_gap import gaps, prove_quick_bounds
+from topoloom.tasks.optimality_gap import compute_gaps, prove_quick_bounds
 from topoloom.tasks.problem import Problem, place_like_launcher
 from topoloom.tasks.search import (
     UNLIMITED,
@@ -137,7 +137,7 @@ def compare_mappers(
     before = results[0][chosen.measure]
     for result in results:
         result["gain_percent"] = gain(before, result[chosen.measure])
-        result["gap"] = gaps(result, bounds)
+        result["gap"] = compute_gaps(result, bounds)
     best = min(results, key=lambda result: float(result[chosen.measure]))["mapper"]
     return Comparison(chosen, shared, results, placements, best, interrupted, failed)
 

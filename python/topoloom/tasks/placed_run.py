@@ -142,7 +142,7 @@ def place_job(
     command: tuple[str, ...],
 ) -> PlacedJob:
     """Place the recorded ranks; also measure block order."""
-    from topoloom.tasks.map import block_values, map_ranks
+    from topoloom.tasks.map import map_ranks, measure_block_order
     from topoloom.tasks.objective import Objective
     from topoloom.tasks.problem import Problem
 
@@ -166,7 +166,7 @@ def place_job(
         graph_file=graph_file,
         command=command,
     )
-    block, _ = block_values(problem, mapped)
+    block, _ = measure_block_order(problem, mapped)
     return PlacedJob(mapped.file, block, mapped.objective)
 
 

@@ -132,7 +132,7 @@ def _make_view(
     from topoloom.placements.measures import collect_measures
     from topoloom.report.page_data import PlacementView, count_explained_links
     from topoloom.tasks.objective import predict_time
-    from topoloom.tasks.optimality_gap import gaps
+    from topoloom.tasks.optimality_gap import compute_gaps
 
     judgement = judge(
         problem.graph,
@@ -153,7 +153,7 @@ def _make_view(
         placement=placement,
         judgement=judgement,
         values=values,
-        gaps=gaps(values, problem.bounds),
+        gaps=compute_gaps(values, problem.bounds),
         made=made.file if made else None,
         file=made.path if made else "",
         part_loads=part_loads,

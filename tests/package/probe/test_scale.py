@@ -66,16 +66,16 @@ class PlantedCluster:
         self.whole: list[Hosts] = []
 
     @property
-    def late(self) -> bool:
+    def is_late(self) -> bool:
         """Return whether more pairs were requested than allowed."""
         return self.measured > self._left
 
-    def pairs(self, pairs: Pairs) -> tuple[Floats, float]:
+    def measure_pairs(self, pairs: Pairs) -> tuple[Floats, float]:
         """Return seconds and the error."""
         self.measured += len(pairs)
         return self.seconds(*pairs.T), self._noise
 
-    def inside(self, sets: Sequence[Hosts]) -> None:
+    def measure_inside(self, sets: Sequence[Hosts]) -> None:
         """Record the sets with requested pairs."""
         self.whole = list(sets)
 

@@ -29,7 +29,7 @@ from topoloom.report.page_data import (
 )
 from topoloom.report.scene import find_wrapping_links, make_scene
 from topoloom.report.text import find_heaviest_pairs
-from topoloom.tasks.optimality_gap import gaps, prove_quick_bounds
+from topoloom.tasks.optimality_gap import compute_gaps, prove_quick_bounds
 from topoloom.tasks.problem import place_like_launcher
 
 NASTY = "</script><img src=x onerror=alert(1)>'\"&{{7*7}}"
@@ -75,7 +75,7 @@ def make_report(
     for name, placement in (("block (default)", default), ("mahd", placed)):
         judgement = topoloom.judge(graph, allocation, placement, hottest=1000)
         values = collect_measures(judgement)
-        far = gaps(values, bounds)
+        far = compute_gaps(values, bounds)
         views.append(PlacementView(name, placement, judgement, values, far))
     return Report(graph, allocation, views, 1, hosts, bounds, **more)
 
@@ -83,7 +83,7 @@ def make_report(
 def decode_page_data(report: Report) -> tuple[dict[str, Any], dict[str, Any]]:
     """Decode the data as the page does."""
     facts, pack = collect_page_data(report)
-    letters = pack.write()
+    letters = pack.format_html()
     arrays: dict[str, Any] = {}
     for name, entry in facts["arrays"].items():
         part = zlib.decompress(base64.b64decode(letters[entry["at"] : entry["end"]]))

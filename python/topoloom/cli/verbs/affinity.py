@@ -148,10 +148,10 @@ def command(
     if as_json:
         print_json(assigned.document())
     else:
-        _print(assigned)
+        _print_result(assigned)
 
 
-def _print(assigned: AssignedThreads) -> None:
+def _print_result(assigned: AssignedThreads) -> None:
     from topoloom.cli.console import print_table
     from topoloom.support.units import format_bytes
     from topoloom.tasks.bus.affinity import Affinities, Assignment

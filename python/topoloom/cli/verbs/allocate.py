@@ -153,7 +153,7 @@ def command(
     if as_json:
         print_json(found.document(str(output) if output else None))
     else:
-        _print(found, [output, write_placement, figure])
+        _print_result(found, [output, write_placement, figure])
     if found.interrupted:
         best = f"; {output} holds the best nodes so far" if output else ""
         raise Interrupted(f"interrupted{best}")
@@ -204,7 +204,7 @@ def _check_choice_options(
         )
 
 
-def _print(found: AllocatedNodes, written: list[Path | None]) -> None:
+def _print_result(found: AllocatedNodes, written: list[Path | None]) -> None:
     from topoloom.cli.console import print_facts
 
     kind = "nodes" if found.nodes.allocation.machine.nodes_per_host == 1 else "hosts"

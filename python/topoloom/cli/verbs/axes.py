@@ -163,7 +163,7 @@ def command(
     elif as_json:
         print_json(mapped.document() | (inferred.document() if inferred else {}))
     else:
-        _print(mapped, [write_pattern, output])
+        _print_result(mapped, [write_pattern, output])
     if watch.interrupted:
         raise Interrupted("interrupted; the printed order is the best so far")
 
@@ -288,7 +288,7 @@ def _print_inferred(inferred: InferredMesh) -> None:
     print_facts(rows, f"mesh {mesh}, the fastest first")
 
 
-def _print(mapped: MappedAxes, written: list[Path | None]) -> None:
+def _print_result(mapped: MappedAxes, written: list[Path | None]) -> None:
     from topoloom._core import Machine
     from topoloom.cli.console import print_facts, print_table
     from topoloom.graphs.axes import MeshOrders

@@ -199,11 +199,11 @@ def command(
     if as_json:
         print_json({**balanced.document(), **make_times_document(times)})
     else:
-        _print(balanced, times)
+        _print_result(balanced, times)
         print_facts([], written=[figure])
 
 
-def _print(balanced: BalanceResult, times: dict[str, float]) -> None:
+def _print_result(balanced: BalanceResult, times: dict[str, float]) -> None:
     from topoloom.cli.console import print_facts, print_table
     from topoloom.support.units import counted
 

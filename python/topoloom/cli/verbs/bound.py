@@ -102,14 +102,14 @@ def command(
     if as_json:
         print_json(found.document())
     else:
-        _print(found)
+        _print_result(found)
     if lp and found.rounded is None and not watch.interrupted:
         note("topoloom: --time was too short for the linear relaxation")
     if watch.interrupted:
         raise Interrupted("interrupted; the printed bounds are the best so far")
 
 
-def _print(bounds: ProvenBounds) -> None:
+def _print_result(bounds: ProvenBounds) -> None:
     from topoloom.cli.console import print_table
     from topoloom.machines.machine_facts import machine_name
     from topoloom.nodes.hosts import format_share

@@ -270,14 +270,14 @@ def _print_result(
     from topoloom.cli.suggested_command import insert_file_name
 
     for other in result.others:
-        _print(other, [], "", {})
+        _print_schedules(other, [], "", {})
     form, use = files.export_format, ""
     if form is not None and files.export is not None:
         use = insert_file_name(files.export, form.USE)
-    _print(result.found, written, use, result.simulated)
+    _print_schedules(result.found, written, use, result.simulated)
 
 
-def _print(
+def _print_schedules(
     collective: RankedCollective,
     written: list[Path | None],
     use: str,

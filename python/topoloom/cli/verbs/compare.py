@@ -140,7 +140,7 @@ def command(
             }
         )
     else:
-        _print(problem, found, figure)
+        _print_result(problem, found, figure)
     if found.failed:
         *others, last = found.failed.values()
         for failure in others:
@@ -254,7 +254,9 @@ def _draw(figure: Path, problem: Problem, comparison: Comparison) -> None:
     )
 
 
-def _print(problem: Problem, comparison: Comparison, figure: Path | None) -> None:
+def _print_result(
+    problem: Problem, comparison: Comparison, figure: Path | None
+) -> None:
     from topoloom.cli.console import print_facts, print_table
 
     machine, objective = problem.machine, comparison.objective

@@ -134,7 +134,7 @@ def command(
     if as_json:
         print_json(found.document())
     else:
-        _print(grid, found)
+        _print_result(grid, found)
         _print_facts(found)
 
 
@@ -164,7 +164,7 @@ def _print_tiles(grid: str, tiles: TileTimes) -> None:
     print_table(headings, rows, title=title)
 
 
-def _print(grid: str, traffic: GridTraffic) -> None:
+def _print_result(grid: str, traffic: GridTraffic) -> None:
     from topoloom.cli.console import print_table
     from topoloom.support.gain import format_percent, gain
     from topoloom.support.units import format_bytes

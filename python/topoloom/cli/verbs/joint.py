@@ -109,7 +109,7 @@ def command(
         facts.append(("search", f"{found.work:,} candidates in {took:.2f} s"))
         facts += [("machine", remark) for remark in the_machine.remarks]
         facts += [("written", str(file)) for file in files]
-        _print(found, objective, facts)
+        _print_result(found, objective, facts)
         if times is not None:
             _print_times(found, times)
     if simulate and times is None:
@@ -188,7 +188,9 @@ def _make_document(
     }
 
 
-def _print(found: JointPlacement, objective: str, facts: list[tuple[str, str]]) -> None:
+def _print_result(
+    found: JointPlacement, objective: str, facts: list[tuple[str, str]]
+) -> None:
     from topoloom.cli.console import print_facts, print_table
     from topoloom.placements.measures import (
         format_gain,

@@ -103,13 +103,13 @@ def command(
         names = {"phase_names": phase_names} if phase_names else {}
         print_json({**judged.document(), **names})
     else:
-        _print(judged, [path for path in (figure, loads) if path is not None])
+        _print_result(judged, [path for path in (figure, loads) if path is not None])
         numbers = [str(number) for number in range(1, len(judged.phases) + 1)]
         titles = phase_names or numbers
         _print_phases(titles, judged.phases, given.allocation.machine)
 
 
-def _print(judged: JudgedPlacement, written: list[Path]) -> None:
+def _print_result(judged: JudgedPlacement, written: list[Path]) -> None:
     from topoloom.cli.console import print_facts, print_table
     from topoloom.machines.link_names import format_link
     from topoloom.machines.machine_facts import machine_name

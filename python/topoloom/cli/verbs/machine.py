@@ -123,7 +123,7 @@ def command(
         written = {"output": output and str(output), "figure": figure and str(figure)}
         print_json({**shown.document(), **written})
     else:
-        _print(shown, output, figure)
+        _print_result(shown, output, figure)
 
 
 def _load_machine(
@@ -159,7 +159,9 @@ def _load_machine(
     return shown
 
 
-def _print(shown: ShownMachine, output: Path | None, figure: Path | None) -> None:
+def _print_result(
+    shown: ShownMachine, output: Path | None, figure: Path | None
+) -> None:
     from topoloom.cli.console import print_facts
     from topoloom.cli.probed_output import print_probed
     from topoloom.machines.machine_facts import machine_name

@@ -138,7 +138,7 @@ def command(
         facts = _list_facts(problem, mapped, minimizing.background or [])
         if output is not None:
             facts.append(("written", str(output)))
-        _print(problem, mapped, facts, watch.interrupted)
+        _print_result(problem, mapped, facts, watch.interrupted)
     if watch.interrupted:
         best = f"; {output} holds the best placement so far" if output else ""
         raise Interrupted(f"interrupted{best}")
@@ -174,7 +174,7 @@ def _list_facts(
     return facts
 
 
-def _print(
+def _print_result(
     problem: Problem, mapped: MapResult, facts: list[tuple[str, str]], interrupted: bool
 ) -> None:
     from topoloom.cli.console import note, print_facts, print_table
@@ -185,10 +185,10 @@ def _print(
         format_objective,
         measure_title,
     )
-    from topoloom.tasks.map import block_values
+    from topoloom.tasks.map import measure_block_order
 
     file, objective, machine = mapped.file, mapped.objective, problem.machine
-    block, filled = block_values(problem, mapped)
+    block, filled = measure_block_order(problem, mapped)
 
     def format_value(name: str, value: float) -> str:
         if name == "objective":

@@ -186,7 +186,7 @@ def command(
     if as_json:
         print_json(found.document())
     else:
-        _print(found)
+        _print_result(found)
     if found.stalled:
         raise Failure(found.stalled)
     if found.interrupted:
@@ -214,7 +214,7 @@ def _format_latencies(point: LoadMeasure) -> list[str]:
     ]
 
 
-def _print(sweep: LoadSweep) -> None:
+def _print_result(sweep: LoadSweep) -> None:
     from topoloom.cli.console import print_table
     from topoloom.support.units import counted
 

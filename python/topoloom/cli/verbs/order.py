@@ -116,10 +116,10 @@ def command(
     if as_json:
         print_json(found.document())
     else:
-        _print(found, chosen=method is None)
+        _print_result(found, chosen=method is None)
 
 
-def _print(found: ProcessOrder, *, chosen: bool) -> None:
+def _print_result(found: ProcessOrder, *, chosen: bool) -> None:
     from topoloom.cli.console import print_table
     from topoloom.support.gain import format_percent, gain
     from topoloom.tasks.collectives.order import STANDARD

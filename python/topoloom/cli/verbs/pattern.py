@@ -202,7 +202,7 @@ def command(
     if as_json:
         print_json(made.document(str(output) if output else None))
     else:
-        _print(name if file is None else file, made.facts(), output, made.losses)
+        _print_result(name if file is None else file, made.facts(), output, made.losses)
 
 
 def _check_import_options(
@@ -291,7 +291,7 @@ def _make_request(
     return Request(**request)
 
 
-def _print(
+def _print_result(
     title: str, facts: dict[str, Any], output: Path | None, losses: Sequence[str]
 ) -> None:
     from topoloom.cli.console import print_facts

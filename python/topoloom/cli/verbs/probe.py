@@ -183,7 +183,7 @@ def _measure_machine(
     if as_json:
         print_json({**found.document(), "output": str(output)})
     else:
-        _print(found, output)
+        _print_result(found, output)
     kept = f"{output} has what was measured before"
     if found.ended == INTERRUPTED:
         raise Interrupted(f"interrupted; {kept}")
@@ -319,7 +319,7 @@ def _format_units(units: list[str]) -> str:
     )
 
 
-def _print(findings: Findings, output: Path) -> None:
+def _print_result(findings: Findings, output: Path) -> None:
     from topoloom.cli.console import print_facts
     from topoloom.cli.probed_output import print_probed
 

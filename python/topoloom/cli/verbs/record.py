@@ -112,7 +112,7 @@ def command(
     if as_json:
         print_json(recorded.document())
     else:
-        _print(recorded.facts(), output)
+        _print_result(recorded.facts(), output)
     for warning in recorded.warnings():
         note(f"topoloom: {warning}")
     raise click.exceptions.Exit(recorded.profile.exit_status)
@@ -140,7 +140,7 @@ def _check_recorder(
         raise Error("--rank requires --world, the total number of ranks")
 
 
-def _print(facts: dict[str, Any], output: Path) -> None:
+def _print_result(facts: dict[str, Any], output: Path) -> None:
     from topoloom.cli.console import print_facts
 
     lines = [

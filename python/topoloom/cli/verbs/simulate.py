@@ -116,7 +116,7 @@ def command(
     if as_json:
         print_json(document)
     elif found.results:
-        _print(document, machine_name(the_machine, given[0].node))
+        _print_result(document, machine_name(the_machine, given[0].node))
     if found.interrupted:
         done = counted(len(found.results), "placement")
         raise Interrupted(
@@ -126,7 +126,7 @@ def command(
         )
 
 
-def _print(document: dict[str, Any], machine: str) -> None:
+def _print_result(document: dict[str, Any], machine: str) -> None:
     from topoloom.cli.console import print_table
     from topoloom.placements.measures import MEASURES, wrap_column_heading
     from topoloom.support.gain import format_percent, gain

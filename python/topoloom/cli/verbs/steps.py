@@ -119,11 +119,11 @@ def command(
     if as_json:
         print_json(judged.document())
     else:
-        _print(steps, judged)
+        _print_result(steps, judged)
         print_facts([], written=[output, figure])
 
 
-def _print(steps: str, judged: ScheduleContention) -> None:
+def _print_result(steps: str, judged: ScheduleContention) -> None:
     from topoloom.cli.console import print_facts, print_table
     from topoloom.support.number_ranges import compress_ranges
     from topoloom.support.units import format_bandwidth, format_count

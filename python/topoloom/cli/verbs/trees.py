@@ -123,14 +123,14 @@ def command(
         simulated = {} if times is None else {"simulated": times.document()}
         print_json({**found.document(), **simulated})
     else:
-        _print(found)
+        _print_result(found)
         if times is not None:
             _print_times(times)
     if times is not None and times.interrupted:
         raise Interrupted(f"interrupted after {counted(len(times.sizes), 'size')}")
 
 
-def _print(multicasts: MulticastTrees) -> None:
+def _print_result(multicasts: MulticastTrees) -> None:
     from topoloom.cli.console import print_facts, print_table
     from topoloom.support.units import counted, format_count
 

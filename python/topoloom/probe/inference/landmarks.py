@@ -48,16 +48,16 @@ _MIN_SHARED = 0.5
 class HostPairProbe(Protocol):
     """Interface for measuring pairs of hosts."""
 
-    def pairs(self, pairs: Pairs) -> tuple[Values, float]:
+    def measure_pairs(self, pairs: Pairs) -> tuple[Values, float]:
         """Return the seconds of each pair, and their typical relative error."""
         ...
 
-    def inside(self, sets: Sequence[Hosts]) -> None:
+    def measure_inside(self, sets: Sequence[Hosts]) -> None:
         """Measure pairs inside each set of hosts; in small sets, measure all pairs."""
         ...
 
     @property
-    def late(self) -> bool:
+    def is_late(self) -> bool:
         """Whether the time for more pairs has run out."""
         ...
 
@@ -112,7 +112,7 @@ def find_host_groups(
         below = [group for part in level for group in part.groups]
         level = [group for group in below if len(group.members) > few]
     smallest = [part.members for part in root.all_parts() if not part.groups]
-    measuring.inside(smallest)
+    measuring.measure_inside(smallest)
     return root
 
 
@@ -140,12 +140,12 @@ def _run_searches(
 
     for number in range(len(searches)):
         advance_search(number)
-    while requests and not measuring.late:
+    while requests and not measuring.is_late:
         pairs = np.concatenate(list(requests.values()))
         turns = np.concatenate([np.linspace(0, 1, len(p)) for p in requests.values()])
         order = np.argsort(turns, kind="stable")
         seconds = np.empty(len(pairs))
-        seconds[order], error = measuring.pairs(pairs[order])
+        seconds[order], error = measuring.measure_pairs(pairs[order])
         ends = np.cumsum([len(p) for p in requests.values()])[:-1]
         for number, own in zip(requests, np.split(seconds, ends), strict=True):
             answers[number] = own, error

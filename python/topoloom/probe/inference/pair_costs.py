@@ -46,7 +46,7 @@ class GroupTree:
             self._labels.append(labels)
             level = [part for group in level for part in group.groups]
 
-    def number(self, group: RankGroup) -> int:
+    def get_group_index(self, group: RankGroup) -> int:
         """Return the index of a group."""
         return self._number[id(group)]
 
@@ -114,13 +114,15 @@ class PairCosts:
         first, second = np.divmod(self._keys, self.shape[0])
         return first, second, self._seconds
 
-    def select_group(self, group: RankGroup) -> tuple[Numbers, NDArray[np.float64]]:
+    def select_pairs_of_group(
+        self, group: RankGroup
+    ) -> tuple[Numbers, NDArray[np.float64]]:
         """Return the measured pairs with this smallest group, and their seconds.
 
         Pairs have shape ``(pairs, 2)``.
         """
         assert self.tree is not None
-        number = self.tree.number(group)
+        number = self.tree.get_group_index(group)
         own = self._by_group[self._starts[number] : self._starts[number + 1]]
         first, second = np.divmod(self._keys[own], self.shape[0])
         return np.stack([first, second], axis=1), self._seconds[own]
@@ -128,7 +130,7 @@ class PairCosts:
     def compute_median(self, group: RankGroup) -> float:
         """Return the median of the pairs with this smallest group."""
         assert self.tree is not None
-        return float(self._usual[self.tree.number(group)])
+        return float(self._usual[self.tree.get_group_index(group)])
 
     def is_complete(self, ranks: Numbers) -> bool:
         """Return whether all pairs among these ranks were measured."""
@@ -199,7 +201,7 @@ def select_measured_pairs(
 ) -> tuple[Numbers, NDArray[np.float64]]:
     """Select the measured pairs with this smallest group, and their seconds."""
     if isinstance(costs, PairCosts):
-        return costs.select_group(group)
+        return costs.select_pairs_of_group(group)
     pairs = np.array(list(group.pairs()), np.int64).reshape(-1, 2)
     seconds = costs[pairs[:, 0], pairs[:, 1]]
     known = ~np.isnan(seconds)

@@ -159,7 +159,7 @@ class MachineParts:
             return [host]
         return [host, *(self.get_gpu_end(host, place) for place in range(self.gpus))]
 
-    def kind(self, a: int, b: int) -> tuple[bool, bool]:
+    def classify_pair(self, a: int, b: int) -> tuple[bool, bool]:
         """Return whether a pair is of whole hosts, and whether it uses only NVLink."""
         route = self.machine.route(self._first_node(a), self._first_node(b))
         inside = bool(self.rail_of) and not self._find_leaves(route)
@@ -209,7 +209,8 @@ class MachineParts:
     def distances(self) -> Numbers:
         """Hops between the ends of each pair; negative if the pair uses only NVLink."""
         found = [
-            self.distance(*pair) - self.machine.vertex_count * self.kind(*pair)[1]
+            self.distance(*pair)
+            - self.machine.vertex_count * self.classify_pair(*pair)[1]
             for pair in self.pairs
         ]
         return np.array(found, dtype=np.int64)

@@ -68,7 +68,7 @@ def compare_pair_values(
         repeats[row.pair].append(row.value)
     by_distance: dict[tuple[bool, bool], dict[int, list[float]]] = {}
     for pair, values in repeats.items():
-        of_kind = by_distance.setdefault(parts.kind(*pair), defaultdict(list))
+        of_kind = by_distance.setdefault(parts.classify_pair(*pair), defaultdict(list))
         of_kind[parts.distance(*pair)].append(float(np.median(values)))
     usual = {
         (kind, distance): value
@@ -78,7 +78,8 @@ def compare_pair_values(
     return [
         PartTest(
             [row.pair],
-            row.value / usual[parts.kind(*row.pair), parts.distance(*row.pair)],
+            row.value
+            / usual[parts.classify_pair(*row.pair), parts.distance(*row.pair)],
         )
         for row in rows
     ]

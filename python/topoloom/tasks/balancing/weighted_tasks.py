@@ -75,7 +75,9 @@ class TaskRedistribution(NamedTuple):
         found, hypergraph = self.balance, self.tasks.hypergraph
         if hypergraph is None:
             return found.cut_bytes_before, found.cut_bytes
-        return hypergraph.cut(self.tasks.owners), hypergraph.cut(found.owners)
+        return hypergraph.compute_cut_weight(
+            self.tasks.owners
+        ), hypergraph.compute_cut_weight(found.owners)
 
     @property
     def hop_bytes(self) -> tuple[float, float]:

@@ -109,19 +109,19 @@ class PlacedExperts(NamedTuple):
         """Visits with a slack of 1, which doubles the load; runs another search."""
         routing, layers = self.routing, self.routing.layers
         _, held = _search_placements(
-            routing, self.nodes, self.slots, self.nearest, 1.0, 1
+            routing, self.nodes, self.slots_per_gpu, self.nearest, 1.0, 1
         )
         loose = self.best.copy()
         loose[layers] = held
         return self.cost(loose).visits
 
     @property
-    def slots(self) -> int:
+    def slots_per_gpu(self) -> int:
         """The number of slots per GPU."""
         return int(self.best.shape[1]) // len(self.nodes)
 
     @property
-    def least(self) -> float | None:
+    def visits_lower_bound(self) -> float | None:
         """A lower bound on visits; None with recorded tokens, or without `nearest`.
 
         Each additional replica makes an expert local to at most one more node.
@@ -166,7 +166,7 @@ class PlacedExperts(NamedTuple):
             "slacks_tried": [one._asdict() for one in self.tried],
             **{name: cost._asdict() for name, cost in costs.items()},
             "gain": gain(costs["by_load"].visits, costs["best"].visits),
-            "least": self.least,
+            "least": self.visits_lower_bound,
             "physical_to_logical_map": self.best.tolist(),
         }
 

@@ -111,7 +111,7 @@ def _make_point_document(point: LoadMeasure) -> dict[str, Any]:
         "source_min": min(point.by_source, default=0.0),
         "source_max": max(point.by_source, default=0.0),
         "fairness": point.fairness,
-        "latency_histogram": histogram(point.by_latency),
+        "latency_histogram": make_latency_histogram(point.by_latency),
         "series": [
             {
                 "cycle": sample.cycle,
@@ -124,7 +124,7 @@ def _make_point_document(point: LoadMeasure) -> dict[str, Any]:
     }
 
 
-def histogram(by_latency: Sequence[int], bars: int = 40) -> dict[str, Any]:
+def make_latency_histogram(by_latency: Sequence[int], bars: int = 40) -> dict[str, Any]:
     """Count packets by latency in at most `bars` bins of equal width."""
     width = max(1, -(-len(by_latency) // bars))
     counts = [

@@ -133,10 +133,12 @@ def command(
     if as_json:
         print_json(placed.document())
     else:
-        _print(placed, engine, output)
+        _print_result(placed, engine, output)
 
 
-def _print(placed: PlacedExperts, engine: Engine | None, output: Path | None) -> None:
+def _print_result(
+    placed: PlacedExperts, engine: Engine | None, output: Path | None
+) -> None:
     from topoloom.cli.console import print_facts, print_table
     from topoloom.support.gain import format_percent, gain
     from topoloom.support.units import counted
@@ -176,8 +178,8 @@ def _print(placed: PlacedExperts, engine: Engine | None, output: Path | None) ->
                     f"{twice:,} tokens choose an expert again; each choice is load",
                 )
             )
-    if placed.least is not None:
-        facts.append(("at least", f"{placed.least:.3f} leave the node"))
+    if placed.visits_lower_bound is not None:
+        facts.append(("at least", f"{placed.visits_lower_bound:.3f} leave the node"))
     facts += _explain_no_gain(placed, nodes, by_load.visits)
     if engine is not None and engine.is_numbered and layers == len(routing.loads):
         rows_are = "all have experts; of a model with others, give these rows of zeros"
