@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Prints results of `topoloom balance`: of weighted tasks, and of simulations."""
+"""Prints results of `topoloom balance`: for weighted tasks, and of simulations."""
 
 from __future__ import annotations
 

@@ -47,7 +47,8 @@ def print_table(
     Returns the omitted headings.
     """
     if not is_terminal(sys.stdout):
-        # Do not limit the width if output goes to a pipe: grep shall find whole lines.
+        # Do not limit the width if output goes to a pipe, so that grep finds whole
+        # lines.
         print(_format_plain_table(columns, rows, title, left))
         return []
     from rich import box

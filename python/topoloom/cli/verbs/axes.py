@@ -80,11 +80,11 @@ def command(
     """Map the axes of a training job onto a machine.
 
     Finds the order of the axes with the least communication time, and splits axes if
-    that helps: which axis lies inside an NVLink domain, along a torus axis, or over
-    rails. The time is the objective 'time', summed over the axes. The baseline is the
-    order tp-cp-ep-dp-pp, fastest first, on the slots as allocated; other axes follow in
-    the given order. For a framework, the output is the best order that it accepts, the
-    settings for it, and the gain of a placement on other slots.
+    that helps. The order decides which axis lies inside an NVLink domain, along a torus
+    axis, or over rails. The time is the objective 'time', summed over the axes. The
+    baseline is the order tp-cp-ep-dp-pp, fastest first, on the slots as allocated;
+    other axes follow in the given order. For a framework, the output is the best order
+    that it accepts, the settings for it, and the gain of a placement on other slots.
 
     By default, ep uses all-to-all, pp sends along a chain, and other axes use rings.
     Slots may outnumber devices. Devices are numbered by slot in the allocation.

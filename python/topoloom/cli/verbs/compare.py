@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 MAPPERS = "block,hilbert,gge,mahd+swap,multisection+swap,auto"
 SHARING_MAPPERS = "block,hilbert,multisection,auto"
 
-#: Columns that narrow terminals omit, the first to be omitted first.
+#: Columns that are omitted on narrow terminals, in the order of omission.
 _DROPPED_FIRST = (
     "dilation_average",
     "dilation_max",

@@ -41,7 +41,7 @@ def command(
     searching: SearchOptions,
     as_json: AsJson = False,
 ) -> None:
-    """Place several jobs that run at the same time to minimize interference.
+    """Place several concurrent jobs to minimize interference.
 
     Jobs with their own allocations are placed separately. Then each job in turn is
     placed again, given the traffic of the others, until that no longer helps. Jobs

@@ -45,10 +45,10 @@ def command(
 ) -> None:
     """Run a program and record the bytes sent from rank to rank.
 
-    MPI: records any dynamically linked program, which need not be changed. Counts all
-    kinds of point-to-point messages, one-sided access, neighborhood and other
-    collectives. MPI_Pcontrol(N) in the program starts phase N. Ctrl-C ends the job and
-    writes the recorded data. The exit status is the program's.
+    MPI: records any dynamically linked program without changes to it. Counts all kinds
+    of point-to-point messages, one-sided access, and all collectives, including
+    neighborhood collectives. MPI_Pcontrol(N) in the program starts phase N. Ctrl-C ends
+    the job and writes the recorded data. The exit status is the program's.
 
     PyTorch: a command with torchrun, another command with --torch, or one process that
     is run as several ranks of a large --world. Counts every call of torch.distributed,

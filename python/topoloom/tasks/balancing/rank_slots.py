@@ -20,7 +20,7 @@ def find_rank_slots(
 ) -> Ranks | None:
     """Find the slots of the ranks; None if neither machine nor placement is given.
 
-    With an allocation, ranks use the slots that the launcher would use. If slots
+    With an allocation, ranks are on the slots that the launcher would use. If slots
     outnumber ranks, the ranks are spread over all nodes. With a placement, `machine`
     must be None or the placement's machine.
     """

@@ -64,8 +64,8 @@ class BandwidthRange(NamedTuple):
 class AssignmentScore(NamedTuple):
     """Score of an assignment, lower is better; fields are compared in order.
 
-    Fields count half units, because half-way messages put half of their bytes on each
-    direction.
+    Fields count half units, because half-way messages load each direction with half
+    their bytes.
     """
 
     peak: int

@@ -22,7 +22,7 @@ MACHINE, ASSUMED = "the machine's", "assumed"
 
 
 class LineSpeeds(NamedTuple):
-    """Latency in s and bandwidths in B/s; None means the machine's or a default."""
+    """Latency in s and bandwidths in B/s; None: the machine's value, or a default."""
 
     latency: float | None = None
     bandwidth: float | None = None

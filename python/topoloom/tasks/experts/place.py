@@ -48,8 +48,8 @@ class SlackCost(NamedTuple):
     visits, load
         As in `ExpertCost`.
     step
-        Step time relative to the smallest slack, if, with the smallest slack, sending
-        to other nodes and computing take equally long.
+        Step time relative to that with the smallest slack, for which sending to other
+        nodes and computing are assumed to take equally long.
     """
 
     slack: float

@@ -91,8 +91,8 @@ def read_routing(path: str | Path) -> ExpertRouting:
     Raises
     ------
     Error
-        If the format of the file or the shape of an array is unknown, loads are
-        negative or infinite, experts are unknown, or all loads are 0.
+        If a format or the shape of an array is unknown, a load is negative or infinite,
+        an expert is unknown, or all loads are 0.
     """
     path = Path(path)
     with prefix_errors(path):

@@ -24,7 +24,7 @@ Sizes = tuple[int, ...]
 
 
 def list_divisors(number: int) -> list[int]:
-    """List the list_divisors of a number in ascending order."""
+    """List the divisors of a number in ascending order."""
     return [each for each in range(1, number + 1) if number % each == 0]
 
 

@@ -74,7 +74,7 @@ def load_shown_machine(
     partial: bool = False,
     speeds: GivenSpeeds | None = None,
 ) -> ShownMachine:
-    """Load a machine, and replace the descriptions of its nodes by files.
+    """Load a machine, and replace the descriptions of its nodes by those in files.
 
     Parameters
     ----------

@@ -75,7 +75,7 @@ def command(
     Experts that are chosen by the same tokens are placed on the same node, so that each
     token visits few nodes. Several experts on one node are one visit. Frequent experts
     have several slots, on several nodes if the engine, such as SGLang, sends tokens to
-    the nearest replica. How much load the busiest GPU may have is chosen so that each
+    the nearest replica. The load limit of the busiest GPU is chosen so that each
     additional percent of load saves at least one percent of the visits.
 
     Visits and loads are measured with every second token, which the search does not
