@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws histograms of link loads by direction, before and after remapping."""
+"""Draws histograms of link loads by direction, for the first and the best placement."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Converts a machine to vertices and lines for drawing; can merge each part."""
+"""Converts a machine to vertices and lines for drawing; merges parts to vertices."""
 
 from __future__ import annotations
 

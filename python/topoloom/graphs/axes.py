@@ -125,7 +125,7 @@ class MeshOrders(JobOrders):
         return [names[axis] for axis, back in enumerate(order.back_and_forth) if back]
 
     def graph(self, order: AxisOrder) -> tuple[CommGraph, list[CommGraph]]:
-        """Make the communication graph and its phases, independent of `order`."""
+        """Make the communication graph and its phases; `order` makes no difference."""
         return mesh_graph(self.mesh, self.traffic)
 
     def devices(self, order: AxisOrder) -> NDArray[np.int64]:

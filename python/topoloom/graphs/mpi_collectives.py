@@ -35,7 +35,7 @@ MAX_PAIRS = 5 * 10**7
 
 
 def usual_schedule(operation: str, size: int, bytes: int) -> str:
-    """Return the schedule that MPI libraries use on `size` ranks, with its options."""
+    """Return the schedule, with options, that MPI libraries use on `size` ranks."""
     if operation not in _OPERATION:
         raise Error(f"no collective '{operation}'; there are: {', '.join(OPERATIONS)}")
     return _core.usual_schedule(

@@ -75,7 +75,7 @@ def add_phases(phases: Sequence[CommGraph], ranks: int = 0) -> CommGraph:
 
 
 def split_recorded_phases(profile: Profile, graph: CommGraph) -> list[CommGraph]:
-    """Split the graph of a recorded run into phases that treat collectives as it does.
+    """Split the graph of a recorded run into its phases, however it treats collectives.
 
     Raises `topoloom.Error` if the graph is not from this run.
     """

@@ -250,8 +250,8 @@ def _find_finest_level(report: Report, limit: int) -> list[MatrixLevel]:
     widest = max(level.width for level in levels)
     while any(level.width < widest for level in levels):
         levels = [lv.coarsen() if lv.width < widest else lv for lv in levels]
-    # Packing is slower than coarsening, so coarsen until cells are fewer than
-    # characters.
+    # Packing is slower than coarsening. Therefore coarsen first, until there are fewer
+    # cells than characters.
     while sum(len(level.row) for level in levels) > limit and levels[0].width < ranks:
         levels = [level.coarsen() for level in levels]
     while True:

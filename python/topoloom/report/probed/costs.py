@@ -123,7 +123,7 @@ class LevelCost(NamedTuple):
 def compare_levels(
     probed: ProbedMachine, matrix: LevelMatrix, host: int, other: int | None = None
 ) -> list[LevelCost]:
-    """Compare a host's message times, with one host or all hosts, with typical times.
+    """Compare a host's message times, to one host or to all, with typical times.
 
     The fastest level comes first.
     """

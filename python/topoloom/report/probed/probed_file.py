@@ -140,7 +140,7 @@ class ProbedMachine:
     levels: list[LevelModel]
     channels: list[PairLimit]
     shared_links: list[str]  # descriptions
-    #: Of all pairs of nearby host pairs, the share that was measured concurrently.
+    #: Of all combinations of two nearby host pairs, the share measured concurrently.
     pairs_met: float | None
     suspects: list[Suspect]
     noise: float | None

@@ -43,7 +43,7 @@ class StepContention:
 
     @property
     def has_contention(self) -> bool:
-        """Whether messages share a link, on the machine's or any ascending routes."""
+        """Whether messages share a link: on the machine's, or any ascending routes."""
         return bool(self.routes.places or (self.ascent and self.ascent.places))
 
     def document(self) -> dict[str, Any]:

@@ -201,7 +201,7 @@ class _TreeSimulation:
     def _simulate_by_schedule(
         self, size: int, progress: Any
     ) -> tuple[ProgramMeasure, str]:
-        """Simulate the fastest schedule; the root is rank 0, the other members follow."""
+        """Simulate the fastest schedule; the root is rank 0, other members follow."""
         members = self._groups[0][1]
         a_node = self._allocation.machine.slots_per_node
         first: dict[int, int] = {}
