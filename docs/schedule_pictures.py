@@ -79,7 +79,7 @@ def draw_bandwidths(file: Path) -> None:
             panel.set_ylabel("MB/s")
 
 
-def draw_steps(file: Path) -> None:
+def draw_step_bandwidths(file: Path) -> None:
     """Draw each step of k-shift: senders above, receivers below."""
     machine = topoloom.Machine(FAT_TREE)
     whole = list(range(machine.node_count))
@@ -214,6 +214,6 @@ def draw_on_torus(
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
-    draw_steps(folder / "contention-free.svg")
+    draw_step_bandwidths(folder / "contention-free.svg")
     draw_bandwidths(folder / "step-bandwidths.svg")
     draw_trees(folder / "multicast-trees.svg")

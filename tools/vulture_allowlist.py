@@ -30,11 +30,7 @@ machine_html
 graph_html
 judgement_html
 
-# Read by lizard.
-_logical_operators
-_ternary_operators
-
-# Loaded by topoloom.cli.complete by their names.
+# Loaded by name by topoloom.cli.completions.
 SWITCHING
 traffic_names
 injection_names

@@ -12,7 +12,7 @@ from affinity.figure import draw
 from affinity.particles import compute_threshold_time, simulate_particles
 from peers.tables import paste
 from topoloom.support.units import format_bytes
-from topoloom.tasks.bus.affinity import BEST, Rate
+from topoloom.tasks.bus.affinity import BEST, BandwidthRange
 from topoloom.tasks.bus.named_affinities import NAMED
 
 MARKS = "<!-- bench-affinity: begin -->", "<!-- bench-affinity: end -->"
@@ -98,7 +98,7 @@ def format_row(*words: str) -> str:
     return f"| {' | '.join(words)} |"
 
 
-def format_rates(rate: Rate) -> str:
+def format_rates(rate: BandwidthRange) -> str:
     """Format worst, mean and best, or one number if they are equal."""
     return " ".join(dict.fromkeys(f"{one / 1e9:.1f}" for one in rate))
 

@@ -9,7 +9,7 @@ from topoloom import Allocation, CommGraph, load_machine
 from topoloom.graphs import Request
 from topoloom.graphs.patterns import make_graph
 from topoloom.tasks import rank_affinities, rates_by_size
-from topoloom.tasks.bus.affinity import BEST, RandomStatistics, Rate
+from topoloom.tasks.bus.affinity import BEST, BandwidthRange, RandomStatistics
 from topoloom.tasks.bus.named_affinities import NAMED
 
 #: Patterns in the order of the source's table 4.1.
@@ -30,7 +30,7 @@ class Bandwidths(NamedTuple):
     """Bandwidths of the slowest message of one pattern."""
 
     pattern: str
-    by_affinity: dict[str, Rate]
+    by_affinity: dict[str, BandwidthRange]
     drawn: RandomStatistics
 
 
@@ -46,6 +46,6 @@ def measure(pattern: str) -> Bandwidths:
     return Bandwidths(pattern, rates, found.drawn)
 
 
-def compute_rates_by_size(pattern: str) -> dict[str, list[Rate]]:
+def compute_rates_by_size(pattern: str) -> dict[str, list[BandwidthRange]]:
     """Compute the slowest message for every named affinity by size: figure 4.2."""
     return rates_by_size(make_pattern_graph(pattern), CELL, SIZES)

@@ -20,12 +20,12 @@ import numpy as np
 from topoloom import Machine
 from topoloom.probe.locate.diagnose_parts import (
     Diagnosis,
-    Test,
+    PartTest,
     diagnose_parts,
     limit_rounds,
 )
-from topoloom.probe.locate.pair_tables import Row, compare_rows
-from topoloom.probe.locate.parts import Pair, Parts
+from topoloom.probe.locate.machine_parts import MachineParts, Pair
+from topoloom.probe.locate.pair_tables import PairValue, compare_pair_values
 
 #: Additional usual time per hop, relative to a pair without hops.
 _HOP = 0.05
@@ -68,7 +68,7 @@ class Planted:
     """
 
     def __init__(
-        self, parts: Parts, faults: Faults, noise: float = 0.03, seed: int = 0
+        self, parts: MachineParts, faults: Faults, noise: float = 0.03, seed: int = 0
     ) -> None:
         self._parts, self._faults, self._noise = parts, faults, noise
         self._machine = machine = parts.machine
@@ -77,16 +77,15 @@ class Planted:
         self._ends: list[tuple[int, ...]] = [tuple(each) for each in ends]
         self._rng = np.random.default_rng(seed)
 
-    def rows(self, pairs: Sequence[Pair]) -> list[Row]:
+    def rows(self, pairs: Sequence[Pair]) -> list[PairValue]:
         """Return table rows with the times of pairs in seconds."""
-        return [
-            Row(pair, self._compute_healthy_time(pair) * self._draw_time_ratio(pair))
+        return [PairValue(pair, self._compute_healthy_time(pair) * self._draw_time_ratio(pair))
             for pair in pairs
         ]
 
-    def measure(self, pairs: Sequence[Pair]) -> list[Test]:
+    def measure(self, pairs: Sequence[Pair]) -> list[PartTest]:
         """Return tests with times relative to the usual time."""
-        return [Test([pair], self._draw_time_ratio(pair)) for pair in pairs]
+        return [PartTest([pair], self._draw_time_ratio(pair)) for pair in pairs]
 
     def ratio(self, a: int, b: int) -> float:
         """Return the slowdown of a pair relative to a healthy machine."""
@@ -126,11 +125,11 @@ class Planted:
         return noisy
 
 
-def make_parts(text: str) -> Parts:
+def make_parts(text: str) -> MachineParts:
     """Return the parts of a machine whose hosts have no names."""
     machine = Machine(text)
     nodes = range(0, machine.node_count, machine.nodes_per_host)
-    return Parts(machine, nodes, {}, by_gpu=True)
+    return MachineParts(machine, nodes, {}, by_gpu=True)
 
 
 class Trial(NamedTuple):
@@ -153,12 +152,10 @@ class Trial(NamedTuple):
         return sum(each not in self.planted for each in self.found)
 
 
-Draw = Callable[[Parts, Faults, np.random.Generator], int]
+Draw = Callable[[MachineParts, Faults, np.random.Generator], int]
 
 
-def plant_host_or_cable_fault(
-    parts: Parts, faults: Faults, rng: np.random.Generator
-) -> int:
+def plant_host_or_cable_fault(parts: MachineParts, faults: Faults, rng: np.random.Generator) -> int:
     """Plant a fault in a host or cable; return its class, -1 if no pair is affected."""
     machine = parts.machine
     factor, is_host = _draw_factor(rng), bool(rng.random() < 0.5)
@@ -167,7 +164,7 @@ def plant_host_or_cable_fault(
     return parts.class_of_host(one) if is_host else parts.class_of_link(one)
 
 
-def nic(parts: Parts, faults: Faults, rng: np.random.Generator) -> int:
+def nic(parts: MachineParts, faults: Faults, rng: np.random.Generator) -> int:
     """Plant a fault in a NIC or its cable."""
     machine = parts.machine
     ends = machine.link_ends()
@@ -178,21 +175,21 @@ def nic(parts: Parts, faults: Faults, rng: np.random.Generator) -> int:
     return parts.class_of_link(link)
 
 
-def plant_half_nic(parts: Parts, faults: Faults, rng: np.random.Generator) -> int:
+def plant_half_nic(parts: MachineParts, faults: Faults, rng: np.random.Generator) -> int:
     """Plant a NIC with one of two ports down, so that it takes twice as long."""
     number = nic(parts, faults, rng)
     faults.links[list(faults.links)[-1]] = 2.0
     return number
 
 
-def host(parts: Parts, faults: Faults, rng: np.random.Generator) -> int:
+def host(parts: MachineParts, faults: Faults, rng: np.random.Generator) -> int:
     """Plant a fault that all NICs of a host share."""
     one = int(rng.integers(len(parts.hosts)))
     faults.network_sides[one] = _draw_factor(rng)
     return parts.class_of_network_side(one)
 
 
-def leaf(parts: Parts, faults: Faults, rng: np.random.Generator) -> int:
+def leaf(parts: MachineParts, faults: Faults, rng: np.random.Generator) -> int:
     """Plant a fault in a leaf switch."""
     vertices = sorted(parts.rail_of)
     one = vertices[rng.integers(len(vertices))]
@@ -200,7 +197,7 @@ def leaf(parts: Parts, faults: Faults, rng: np.random.Generator) -> int:
     return parts.class_of_switch(one)
 
 
-def rail(parts: Parts, faults: Faults, rng: np.random.Generator) -> int:
+def rail(parts: MachineParts, faults: Faults, rng: np.random.Generator) -> int:
     """Plant a fault in a rail: all of its leaf switches."""
     one = int(rng.integers(len(set(parts.rail_of.values()))))
     faults.rails[one] = _draw_factor(rng)
@@ -212,7 +209,7 @@ def _draw_factor(rng: np.random.Generator) -> float:
 
 
 def search(
-    parts: Parts, draws: Sequence[Draw], seed: int, noise: float = 0.03
+    parts: MachineParts, draws: Sequence[Draw], seed: int, noise: float = 0.03
 ) -> Trial:
     """Plant faults in different classes of parts, and search for them."""
     rng = np.random.default_rng(seed)
@@ -239,7 +236,7 @@ def search(
     )
 
 
-def _has_own_pairs(parts: Parts, classes: set[int], count: int) -> bool:
+def _has_own_pairs(parts: MachineParts, classes: set[int], count: int) -> bool:
     """Whether each class has pairs that only it affects."""
     tests = parts.tests
     busiest = np.zeros(len(parts.classes))
@@ -252,16 +249,16 @@ def _has_own_pairs(parts: Parts, classes: set[int], count: int) -> bool:
 
 
 def _search_by_rounds(
-    parts: Parts, planted: Planted
-) -> tuple[Diagnosis, list[Row], int]:
+    parts: MachineParts, planted: Planted
+) -> tuple[Diagnosis, list[PairValue], int]:
     """Emulate a user: measure the planned pairs, append to the table, repeat."""
-    rows: list[Row] = []
+    rows: list[PairValue] = []
     found = diagnose_parts(parts, [])
     rounds = 0
     while found.plan and rounds < limit_rounds(len(parts.nodes)):
         rows += planted.rows(found.plan)
         rounds += 1
-        found = diagnose_parts(parts, compare_rows(rows, parts))
+        found = diagnose_parts(parts, compare_pair_values(rows, parts))
     return found, rows, rounds
 
 

@@ -28,8 +28,8 @@ from topoloom.probe.large_scan import scan_large_job
 from topoloom.probe.scan_inference import group_by_host, infer_findings
 from topoloom.probe.stages.effort import EFFORTS, Clock
 from topoloom.probe.time_estimate import (
-    Estimate,
-    Timing,
+    FirstRoundTimes,
+    ProbeTimeEstimate,
     count_messages,
     estimate_time,
     measure_first_round,
@@ -213,8 +213,8 @@ class PlantedJob:
         short = machine.seconds(a, b)
         if order.kind == "burst":
             short = short + order.window * order.sizes[0] / 1e10
-        timing = Timing(1.0, machine.noise, 0.0, 1.0)
-        count = timing.samples(self._error)
+        timing = FirstRoundTimes(1.0, machine.noise, 0.0, 1.0)
+        count = timing.count_samples(self._error)
         noise = 1 + machine.noise * self._rng.standard_normal((len(pairs), count))
         rows = np.zeros((len(pairs), 5), np.int64)
         rows[:, 0], rows[:, 1] = len(self.samples.orders) - 1, order.sizes[0]
@@ -303,9 +303,9 @@ def _make_row(machine: Large) -> Row:
     )
 
 
-def _count_rounds(made: Estimate) -> int:
+def _count_rounds(made: ProbeTimeEstimate) -> int:
     return sum(step.rounds for step in made.steps[:-1])
 
 
-def _sum_scan_seconds(made: Estimate) -> float:
+def _sum_scan_seconds(made: ProbeTimeEstimate) -> float:
     return sum(step.seconds for step in made.steps[:-1])

@@ -27,7 +27,8 @@ class Verb(NamedTuple):
     """An entry in the table of verbs."""
 
     summary: str
-    runs_a_program: bool = False  # arguments after the options are another command line
+    #: Whether the arguments after the options are a command to run.
+    runs_a_program: bool = False
     folder: str = ""  # below verbs/
 
 
@@ -98,7 +99,7 @@ Every verb takes --json and has examples in `topoloom VERB --help`.
 
 
 class VerbGroup(click.Group):
-    """Click group that lists verbs from the table, and imports a verb on use."""
+    """Click group that lists verbs from the table, and imports a verb when used."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """List the verbs in the order of their groups."""
@@ -124,7 +125,7 @@ class VerbGroup(click.Group):
         return self.commands[cmd_name]
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Raise an error for an unknown verb that suggests the nearest one."""
+        """Raise an error for an unknown verb, and suggest the most similar one."""
         if args and args[0] not in VERBS and not ctx.resilient_parsing:
             from topoloom.support.name_lookup import describe_unknown_name
 
@@ -156,7 +157,7 @@ class VerbGroup(click.Group):
                 formatter.write_dl(rows)
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
-        """Complete verbs from the table, and options by click."""
+        """Complete verbs from the table; click completes options."""
         if incomplete.startswith("-"):
             return super().shell_complete(ctx, incomplete)
         for name in VERBS:
@@ -247,7 +248,8 @@ def run(arguments: Sequence[str]) -> int:
         if sys.stdout is not None:  # None if the parent process closed the stream
             sys.stdout.flush()
     except BrokenPipeError:
-        # The reader of stdout has exited, as in `topoloom ... | head`: print no more.
+        # The process that read stdout has exited, as in `topoloom ... | head`: stop
+        # printing.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:
@@ -268,7 +270,7 @@ def _format_exception(error: Exception) -> int:
         where = f"{error.filename}: " if error.filename else ""
         return fail(f"{where}{what}", 2 if error.errno in BAD_INPUT else 1)
     if isinstance(error, ImportError) and error.name is None and core is None:
-        return fail(str(error), 1)  # the compiled core has another version
+        return fail(str(error), 1)  # the compiled core is from another version
     if isinstance(error, MemoryError):
         return fail("not enough memory for this problem", 1)
     if isinstance(error, ModuleNotFoundError) and error.name == "matplotlib":
@@ -285,7 +287,7 @@ def _format_exception(error: Exception) -> int:
 
 
 def _format_usage_error(error: Any) -> str:
-    """Format a click usage error in one line, with the nearest option name."""
+    """Format a click usage error in one line; suggest the most similar option name."""
     similar = getattr(error, "possibilities", None)
     text: str = error.message if similar else error.format_message()
     text = text[:1].lower() + text[1:].rstrip(".")

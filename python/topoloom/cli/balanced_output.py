@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Prints the results of `topoloom balance` for weighted tasks and simulations."""
+"""Prints results of `topoloom balance`: for weighted tasks, and of simulations."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from topoloom._core import WeightedBalance
     from topoloom.tasks.balancing.balance import Ranks
-    from topoloom.tasks.balancing.weighted import TaskRedistribution
+    from topoloom.tasks.balancing.weighted_tasks import TaskRedistribution
     from topoloom.tasks.problem import AllocationSpec
 
-#: Default of --tolerance: the share by which a rank may exceed the mean load.
+#: Default of --tolerance: the share by which a rank's load may exceed the mean.
 DEFAULT_TOLERANCE = 0.02
 
 #: Maximum number of moves that are listed one by one.
@@ -40,7 +40,7 @@ def balance_file(
     figure: Path | None,
     as_json: bool,
 ) -> None:
-    """Balance the tasks in a table or a graph, and print their new ranks."""
+    """Balance the tasks in a table or a graph file, and print the redistribution."""
     from topoloom._core import Error
     from topoloom.cli.console import print_facts, print_json
     from topoloom.figure.plan import draw_plan
@@ -49,8 +49,8 @@ def balance_file(
     from topoloom.tasks.balancing.task_edges import with_edges
     from topoloom.tasks.balancing.task_graph import is_task_graph, read_task_graph
     from topoloom.tasks.balancing.task_list import read_tasks
-    from topoloom.tasks.balancing.timed import time_moves
-    from topoloom.tasks.balancing.weighted import balance_tasks, rank_count
+    from topoloom.tasks.balancing.transfer_times import time_moves
+    from topoloom.tasks.balancing.weighted_tasks import balance_tasks, rank_count
 
     if is_task_graph(file):
         if options.edges is not None:
@@ -64,7 +64,7 @@ def balance_file(
             tasks = with_edges(tasks, options.edges)
     if options.periods != 1 and tasks.graph is None:
         raise Error(
-            "--periods is the number of times that --edges are sent; add --edges"
+            "--periods sets how often the messages of --edges are sent; add --edges"
         )
     count = rank_count(tasks, options.ranks)
     ranks = find_rank_slots(count, machine, placement, where)
@@ -81,7 +81,7 @@ def balance_file(
     if as_json:
         print_json({**found.document(), **make_times_document(times)})
     else:
-        _print(found, times)
+        _print_result(found, times)
         print_facts([], written=[figure])
 
 
@@ -102,7 +102,7 @@ def list_time_facts(times: dict[str, float]) -> list[tuple[str, str]]:
 
 
 def list_machine_facts(ranks: Ranks) -> list[tuple[str, str]]:
-    """Return table rows: machine, and ranks by node if nodes have several slots."""
+    """Return table rows: machine, and ranks per node if nodes have several slots."""
     from topoloom.tasks.balancing.rank_slots import format_ranks_by_node
 
     machine = ranks.allocation.machine
@@ -112,7 +112,7 @@ def list_machine_facts(ranks: Ranks) -> list[tuple[str, str]]:
     return facts
 
 
-def _print(result: TaskRedistribution, times: dict[str, float]) -> None:
+def _print_result(result: TaskRedistribution, times: dict[str, float]) -> None:
     from topoloom.cli.console import print_facts, print_table
     from topoloom.support.units import counted, format_count
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Returns the command line as typed, which output files record."""
+"""Returns the command line as typed, for the record in output files."""
 
 from __future__ import annotations
 

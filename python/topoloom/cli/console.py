@@ -47,7 +47,8 @@ def print_table(
     Returns the omitted headings.
     """
     if not is_terminal(sys.stdout):
-        # Do not limit the width for pipes, so that grep finds whole lines.
+        # Do not limit the width if output goes to a pipe, so that grep finds whole
+        # lines.
         print(_format_plain_table(columns, rows, title, left))
         return []
     from rich import box
@@ -72,7 +73,7 @@ def print_table(
 
 
 def is_terminal(stream: IO[str] | None) -> bool:
-    """Return whether a stream is a terminal; False for None, a closed stream."""
+    """Return whether a stream is a terminal; False for None, which means closed."""
     return stream is not None and stream.isatty()
 
 
@@ -105,7 +106,7 @@ def _choose_dropped_columns(
     width: int,
 ) -> list[str]:
     """Choose columns to omit, so that the others fit into `width`."""
-    between = 3  # number of characters between columns and at the edges
+    between = 3  # characters between two columns, and at the edges
     lines = [max(map(len, name.split("\n"))) for name in columns]
     needed = {
         name: between + max([line, *(len(row[index]) for row in rows)])
@@ -136,10 +137,10 @@ def print_facts(
 
 
 @contextlib.contextmanager
-def progress_bar(what: str, unit: str) -> Iterator[Callable[[int, int], None]]:
-    """Return a callback that shows progress, called with the done and total amounts.
+def make_progress_bar(what: str, unit: str) -> Iterator[Callable[[int, int], None]]:
+    """Return a callback that shows progress; it takes the done and the total amount.
 
-    If stderr is not a terminal, a long run prints one estimate of the remaining time.
+    If stderr is not a terminal, the remaining time is printed once, if it is long.
     Ctrl-C raises KeyboardInterrupt.
     """
     if not sys.stderr.isatty():
@@ -223,7 +224,7 @@ class SearchMonitor:
 
         def interrupt(*_: Any) -> None:
             nonlocal pressed
-            if pressed:  # second Ctrl-C: the search does not call the monitor
+            if pressed:  # second Ctrl-C, because the search does not call the monitor
                 raise KeyboardInterrupt
             pressed = self.interrupted = True
 

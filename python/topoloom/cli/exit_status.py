@@ -5,7 +5,7 @@ from __future__ import annotations
 
 
 class Failure(Exception):
-    """Failure that ends the command with one line on stderr and an exit status.
+    """A failure that ends the command with an exit status and one line on stderr.
 
     For bad input raise `topoloom.Error` or OSError, which exit with 2.
     """

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Prints an estimate of the remaining time once if there is no progress bar."""
+"""Prints an estimate of the remaining time, once, where there is no progress bar."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 
-#: Seconds before an estimate is printed, and minimum of the estimate.
+#: Seconds before the estimate is printed, and the shortest estimate that is printed.
 _FIRST_REPORT_S = 20.0
 _MIN_REMAINING_S = 120.0
 
@@ -14,7 +14,7 @@ _UNITS = (("days", 86400.0), ("h", 3600.0), ("min", 60.0))
 
 
 class Forecast:
-    """Prints an estimate of the remaining time once, if it is long."""
+    """Prints an estimate of the remaining time, if it is long; prints it only once."""
 
     def __init__(
         self,

@@ -48,7 +48,7 @@ def write_measured(
         print_json(document)
         return
     for measured in collective.sizes:
-        _print(collective, measured)
+        _print_result(collective, measured)
     drawn = files if collective.trace is not None else files._replace(timeline=None)
     print_facts(_list_facts(collective), written=list(drawn))
 
@@ -74,7 +74,9 @@ def _name_schedule(one: MeasuredSchedule) -> str:
     return _OWN if one.schedule == MPI_OWN else one.schedule
 
 
-def _print(collective: MeasuredCollective, measured: list[MeasuredSchedule]) -> None:
+def _print_result(
+    collective: MeasuredCollective, measured: list[MeasuredSchedule]
+) -> None:
     from topoloom.support.units import format_seconds
 
     own = next(one.median for one in measured if _name_schedule(one) == _OWN)
@@ -94,7 +96,7 @@ def _print(collective: MeasuredCollective, measured: list[MeasuredSchedule]) -> 
 
 
 def _draw(path: Path, collective: MeasuredCollective) -> None:
-    from topoloom.figure.measured import TimeBar, draw_measured
+    from topoloom.figure.measured_times import TimeBar, draw_measured
     from topoloom.support.units import counted
 
     sizes = [

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Import numpy without the threads of OpenBLAS, which spin until their first work.
+"""Import numpy without starting OpenBLAS threads, which spin until they get work.
 
-Creating them takes as much CPU time as the rest of ``import numpy``: 60 ms on two
-cores, more on a node with many.
+Starting these threads costs as much CPU time as the rest of ``import numpy``: 60 ms on
+two cores, and more on nodes with many cores.
 """
 
 from __future__ import annotations
@@ -45,6 +45,6 @@ class SingleThreadedNumpy(MetaPathFinder):
 
 
 def import_numpy_single_threaded() -> None:
-    """Make the next ``import numpy`` of this process create no threads."""
+    """Make this process import numpy, whenever it does, without starting threads."""
     if "numpy" not in sys.modules:
         sys.meta_path.insert(0, SingleThreadedNumpy())

@@ -19,7 +19,7 @@ def print_probed(found: Mapping[str, Any]) -> None:
     Parameters
     ----------
     found
-        The result of `topoloom.tasks.machines.probe.probe_facts`.
+        The result of `topoloom.tasks.machines.probe.read_probe_results`.
     """
     rows = [
         [
@@ -54,8 +54,8 @@ def print_probed(found: Mapping[str, Any]) -> None:
         print(sentence)
 
 
-def print_located(located: LocatedParts, plan: bool) -> None:
-    """Print bad machine parts and, with `plan`, the pairs to measure next."""
+def print_bad_parts(located: LocatedParts, plan: bool) -> None:
+    """Print bad machine parts; if `plan` is set, also the pairs to measure next."""
     found = located.found
     hosts, tests = counted(found.hosts, "host"), counted(found.tests, "measurement")
     for part in found.bad:

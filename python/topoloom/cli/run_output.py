@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from topoloom.launch.launcher import Launch
     from topoloom.preload.verify import AffinityReport
     from topoloom.tasks.placed_run import Job, PlacedJob, ReportPage
-    from topoloom.tasks.verified_run import RunReport
+    from topoloom.tasks.verified_run import VerifiedRun
 
 
 def make_location_printer(quiet: bool) -> Callable[[AffinityReport], None]:
@@ -26,7 +26,7 @@ def make_location_printer(quiet: bool) -> Callable[[AffinityReport], None]:
     return note_report
 
 
-def note_unverified(run_report: RunReport) -> None:
+def note_unverified(run_report: VerifiedRun) -> None:
     """Print the reason if the locations of ranks were not verified."""
     if run_report.why:
         note(f"topoloom: not verified: {run_report.why}")
@@ -76,11 +76,11 @@ def note_outcome(
     job: Job,
     placed: PlacedJob,
     launch: Launch,
-    run_report: RunReport,
+    run_report: VerifiedRun,
     page: ReportPage | None,
     as_json: bool,
 ) -> None:
-    """Print the durations of the runs and the path of the page."""
+    """Print how long the two runs took, and the path of the report page."""
     if as_json:
         _note_json(job, placed, launch, run_report, page)
         return
@@ -98,7 +98,7 @@ def _note_json(
     job: Job,
     placed: PlacedJob,
     launch: Launch,
-    run_report: RunReport,
+    run_report: VerifiedRun,
     page: ReportPage | None,
 ) -> None:
     """Print the results as one line of JSON."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Inserts the name of a written file into suggested commands."""
+"""Inserts the name of the file just written into a suggested command."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def insert_file_name(file: Path, command: str) -> str:
-    """Replace FILE in a shell command or a line of Python by the quoted file name."""
+    """Replace FILE, in a shell command or a line of Python, by the quoted file name."""
 
     def quote_match(found: re.Match[str]) -> str:
         quote = json.dumps if found[0] == '"FILE"' else shlex.quote

@@ -2,8 +2,8 @@
 """Draws an allocation on its machine, with one color per connected component.
 
 A torus of two or three dimensions is drawn as in `topoloom.figure.torus`, with the
-links inside the allocation. Other machines are drawn as arrays of nodes: tori by
-coordinates, other networks in blocks of nodes on one switch.
+links inside the allocation. Other machines are drawn as arrays of nodes: larger tori by
+coordinates, other networks in one block per switch.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from topoloom._core import Allocation, Machine
 from topoloom.figure.page import open_page
 from topoloom.figure.style import NEUTRAL
-from topoloom.figure.torus import draw_outline, list_corners, make_projection
+from topoloom.figure.torus import draw_outline, list_box_corners, make_projection
 from topoloom.nodes.hosts import format_allocated_share
 from topoloom.support.units import counted
 
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-#: Colors of the largest components, distinguishable for the color-blind (Okabe, Ito).
+#: Colors of the largest components; color-blind people can tell them apart (Okabe,
+#: Ito).
 COLORS = (
     "#0072b2",
     "#d55e00",
@@ -37,7 +38,7 @@ COLORS = (
     "#8a7a00",
 )
 OTHER_COLOR = "#333333"  # color of all other components
-MAX_DOTS = 40_000  # limit on drawn routers outside the allocation
+MAX_DOTS = 40_000  # maximum number of drawn routers outside the allocation
 
 
 def draw_allocation(path: str | Path, allocation: Allocation) -> None:
@@ -112,7 +113,7 @@ def _draw_torus(axes: Axes, allocation: Allocation, colors: Ints) -> None:
     shape = tuple(allocation.machine.shape)
     view = make_projection(shape)
     routers = int(np.prod(shape))
-    width = max(float(np.ptp(list_corners(shape) @ view, axis=0).max()), 1.0)
+    width = max(float(np.ptp(list_box_corners(shape) @ view, axis=0).max()), 1.0)
     size = float(np.clip(72 * 4.6 / width * 0.42, 1.6, 11.0))
     cells, first = np.unique(_find_routers(allocation), return_index=True)
     colors = colors[first]
@@ -172,7 +173,7 @@ def _find_index(at: Ints, shape: tuple[int, ...]) -> Ints:
 
 
 def _find_internal_links(cells: Ints, shape: tuple[int, ...]) -> tuple[Ints, Ints]:
-    """List pairs of neighboring cells, except pairs that close a ring."""
+    """List the pairs of neighboring cells, except those that close a ring."""
     at = np.array(np.unravel_index(cells, shape)).T
     starts, ends = [], []
     for axis, extent in enumerate(shape):
@@ -204,7 +205,7 @@ def _draw_cells(axes: Axes, allocation: Allocation, colors: Ints) -> None:
 
 
 def _fold_axes(machine: Machine) -> tuple[Ints, Ints]:
-    """Place the first axes vertically and the other axes horizontally, with gaps."""
+    """Draw the first axes vertically and the others horizontally, with gaps."""
     shape = list(machine.shape)
     routers = int(np.prod(shape))
     per_router = machine.node_count // routers
@@ -232,7 +233,7 @@ def _fold_axes(machine: Machine) -> tuple[Ints, Ints]:
 
 
 def _number_runs(machine: Machine) -> Ints:
-    """Assign numbers to runs of consecutive nodes at minimal distance."""
+    """Assign a number to each run of consecutive nodes whose distances are minimal."""
     apart = np.array([machine.hops(n, n + 1) for n in range(machine.node_count - 1)])
     if len(apart) == 0:
         return np.zeros(1, dtype=np.int64)

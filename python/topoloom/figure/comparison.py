@@ -16,8 +16,8 @@ from topoloom.support.units import counted
 _LINE = 0.3  # inches
 
 
-class Bars(NamedTuple):
-    """The bars of a measure: title, and one value and label per mapper."""
+class MeasureBars(NamedTuple):
+    """The bars of a measure: its title, and a value and a label for each mapper."""
 
     title: str
     values: Sequence[float]
@@ -28,10 +28,10 @@ def draw_comparison(
     path: str | Path,
     mappers: Sequence[str],
     best: str,
-    bars: Sequence[Bars],
+    bars: Sequence[MeasureBars],
     title: str,
 ) -> None:
-    """Draw the measures of each mapper, with the default and the best mapper in color.
+    """Draw the measures of each mapper; color the default and the best mapper.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def draw_comparison(
     best
         Name of the best mapper.
     bars
-        Bars by measure, starting with the objective; lower is better for all.
+        The bars of each measure, starting with the objective; lower is always better.
     title
         Title of the problem.
 
@@ -76,7 +76,9 @@ def draw_comparison(
         panels[0].invert_yaxis()
 
 
-def _draw_bars(panel: Any, measure: Bars, mappers: Sequence[str], best: str) -> None:
+def _draw_bars(
+    panel: Any, measure: MeasureBars, mappers: Sequence[str], best: str
+) -> None:
     colors = {mappers[0]: BEFORE, best: AFTER}
     panel.barh(
         range(len(mappers)),

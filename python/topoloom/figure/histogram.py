@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws histograms of link loads before and after, by direction."""
+"""Draws histograms of link loads by direction, for the first and the best placement."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from topoloom.figure.links import Array, Loads
+from topoloom.figure.links import Array, LinkLoads
 from topoloom.figure.style import AFTER, BEFORE
 
 if TYPE_CHECKING:
@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 BINS = 16
 
 
-def draw_histogram(axes: Axes, loads: Loads, up: Array, down: Array | None) -> float:
-    """Draw histograms of the loaded links selected by the masks `up` and `down`.
+def draw_histogram(
+    axes: Axes, loads: LinkLoads, up: Array, down: Array | None
+) -> float:
+    """Draw load histograms of the links in `up` and in `down` that have traffic.
 
-    Links in `down`, the - direction, are drawn below the axis. Returns the highest
-    count.
+    `up` and `down` are masks of links. Links in `down`, which lead in the - direction,
+    are drawn below the axis. Returns the highest count.
     """
     edges = np.linspace(0, loads.top, BINS + 1)
     looks = _choose_styles(list(loads.busy))

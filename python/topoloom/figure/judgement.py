@@ -14,7 +14,7 @@ from topoloom.figure.histogram import draw_histogram
 from topoloom.figure.links import (
     AXES,
     Array,
-    Loads,
+    LinkLoads,
     LoadUnit,
     TorusLinks,
     choose_load_unit,
@@ -31,7 +31,7 @@ from topoloom.support.units import counted
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Limit on drawn links: with more, a torus is a gray block.
+# Maximum number of drawn links: a torus with more is drawn as a gray block.
 MAX_LINKS = 600_000
 
 
@@ -50,7 +50,7 @@ def draw_judgement(
     graph, allocation
         The placed graph, and the slots of the job.
     placements
-        At least one placement, by the name of the mapper.
+        One or more placements, by name of their mapper.
 
     Raises
     ------
@@ -149,7 +149,7 @@ def _draw_page(
     unit = choose_load_unit(machine)
     busy = {name: unit.compute_loads(judgement) for name, judgement in judged.items()}
     top = max(float(values.max(initial=0)) for values in busy.values()) or 1.0
-    loads = Loads(busy, top, unit)
+    loads = LinkLoads(busy, top, unit)
     links = find_torus_links(machine) if 0 < len(machine.shape) <= 4 else None
     drawn = _is_drawable(allocation)
     figure.set_layout_engine("constrained", h_pad=0.06, w_pad=0.06, hspace=0.04)
@@ -172,7 +172,7 @@ def _draw_page(
 def _draw_tori(
     part: Any,
     links: TorusLinks,
-    loads: Loads,
+    loads: LinkLoads,
     judged: dict[str, Judgement],
     allocation: Allocation,
     where: str,
@@ -240,7 +240,7 @@ def _draw_matrices(
 def _draw_scale(
     part: Any, image: Any, panels: list[Any], low: float, high: float, cell: str
 ) -> None:
-    """Draw the color scale of a matrix; one color if all messages have one size."""
+    """Draw the color scale of a matrix; one color if all messages have equal size."""
     one = (
         {"boundaries": [high / 2, 1.5 * high], "values": [high]} if low == high else {}
     )
@@ -256,7 +256,7 @@ def _draw_scale(
 def _group_by_direction(
     links: TorusLinks, count: int
 ) -> list[tuple[str, Array, Array | None]]:
-    """Group links by axis; return a title and a mask per direction for each group."""
+    """Group links by axis; return each group's title, and a mask for each direction."""
     between, link = len(links.axis), np.arange(count)
     axis = np.full(count, -1)
     axis[:between] = links.axis
@@ -274,7 +274,7 @@ def _group_by_direction(
     return groups
 
 
-def _draw_histograms(part: Any, links: TorusLinks | None, loads: Loads) -> None:
+def _draw_histograms(part: Any, links: TorusLinks | None, loads: LinkLoads) -> None:
     count = len(next(iter(loads.busy.values())))
     groups: list[tuple[str, Array, Array | None]] = [
         ("all links", np.ones(count, dtype=bool), None)

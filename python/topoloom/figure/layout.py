@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Computes layouts of a machine's vertices by the kind of topology.
 
-Layouts return an array ``(vertices, 2)`` in the order of `Wiring`: routers by
-coordinates; in switched networks nodes first, then switches level by level.
+Layouts return an array ``(vertices, 2)`` in the order of `Wiring`: routers in the order
+of coordinates; in switched networks, nodes, then switches level by level.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from topoloom.figure.links import Array
 from topoloom.machines.topology_forms import get_drawing
 
 if TYPE_CHECKING:
-    from topoloom.figure.network import Network
+    from topoloom.figure.network import DrawnNetwork
 
-DEPTH = np.array((0.42, 0.3))  # page vector of a step along the depth axis
+DEPTH = np.array((0.42, 0.3))  # step along the depth axis, as a vector on the page
 ROW = 0.45  # distance between rows, in page widths
-MIN_GAP = 0.3  # minimal distance in a row, relative to the average
+MIN_GAP = 0.3  # minimal distance between vertices of a row, relative to the average
 MAX_SPRING_VERTICES = 400  # vertices
 
 
-def place_vertices(topology: dict[str, Any], network: Network) -> Array:
+def place_vertices(topology: dict[str, Any], network: DrawnNetwork) -> Array:
     """Place the vertices with the layout function of the topology."""
     drawing, count = get_drawing(topology), len(network.nodes)
     size = topology.get("size", [])
@@ -70,7 +70,7 @@ def place_on_circle(count: int) -> Array:
 def place_on_grid(size: list[int]) -> Array:
     """Place a grid: axes lead right, up and into depth, the longest axis first.
 
-    Further axes are short, within the gaps of the first three.
+    Steps along further axes are short, so that they fit into gaps of the first three.
     """
     order = np.argsort([-extent for extent in size], kind="stable")
     view = np.zeros((len(size), 2))
@@ -88,7 +88,7 @@ def place_on_grid(size: list[int]) -> Array:
 def _place_hypercube(dimensions: int) -> Array:
     """Project a hypercube so that its outermost corners form a polygon.
 
-    In a regular polygon, inner corners would coincide.
+    The polygon is not quite regular: otherwise, inner corners would coincide.
     """
     axis = np.arange(dimensions)
     angle = np.pi * axis / dimensions
@@ -108,7 +108,7 @@ def _place_groups(groups: int, vertices: int) -> Array:
     return np.asarray((centers[:, None, :] + small[None, :, :]).reshape(-1, 2))
 
 
-def _place_levels(network: Network) -> Array:
+def _place_levels(network: DrawnNetwork) -> Array:
     """Place nodes in a row, and each switch above the center of its lower neighbors."""
     height, count = network.height, len(network.nodes)
     source, target = np.concatenate([network.ends, network.ends[:, ::-1]]).T
@@ -131,7 +131,7 @@ def _place_levels(network: Network) -> Array:
     return coordinates
 
 
-def _place_by_springs(network: Network, rounds: int = 200) -> Array:
+def _place_by_springs(network: DrawnNetwork, rounds: int = 200) -> Array:
     """Place vertices by spring forces (Fruchterman and Reingold 1991)."""
     count = len(network.nodes)
     source, target = network.ends.T

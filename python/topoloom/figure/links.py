@@ -33,7 +33,7 @@ class TorusLinks:
 
 
 def count_host_links(machine: Machine) -> int:
-    """Count the links between nodes and routers, which have the highest ids.
+    """Count the links between nodes and routers; these links have the highest ids.
 
     Each node has two consecutive links: to its router, and back.
     """
@@ -41,7 +41,7 @@ def count_host_links(machine: Machine) -> int:
 
 
 def find_torus_links(machine: Machine) -> TorusLinks:
-    """Compute axis, direction and start of each link from its ends. O(links)."""
+    """Compute the axis, direction and start of each link from its ends. O(links)."""
     shape = tuple(int(extent) for extent in machine.shape)
     between = machine.link_count - count_host_links(machine)
     pairs = [machine.link_ends(link) for link in range(between)]
@@ -76,7 +76,7 @@ class LoadUnit:
         return "time to send its bytes" if self.in_seconds else "bytes on a link"
 
     def compute_loads(self, judgement: Judgement) -> Array:
-        """Compute the load of each link, by link id."""
+        """Compute the load of each link, in the order of link ids."""
         return np.asarray(judgement.loads, dtype=float) / self.bandwidth
 
     def format(self, value: float) -> str:
@@ -95,8 +95,8 @@ def choose_load_unit(machine: Machine) -> LoadUnit:
 
 
 @dataclass(frozen=True)
-class Loads:
-    """Link loads of several placements, on one scale."""
+class LinkLoads:
+    """Link loads of several placements, which share a scale."""
 
     busy: dict[str, Array]  # load of each link, by the name of the mapper
     top: float  # the maximum load, above 0

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Draws a machine: routers, switches, and links colored by bandwidth.
 
-A machine with too many links is drawn in two pictures: all parts as single vertices,
-and the inside of one part. For a large grid, only the visible faces are drawn.
+A machine with too many links is drawn in two pictures: one has a vertex for each part,
+the other shows the inside of one part. For a large grid, only the visible faces are
+drawn.
 """
 
 from __future__ import annotations
@@ -15,9 +16,14 @@ import numpy as np
 from topoloom._core import Machine, MachineText
 from topoloom.figure.layout import place_vertices
 from topoloom.figure.links import Array
-from topoloom.figure.network import Network, fold_parts, make_network, select_vertices
+from topoloom.figure.network import (
+    DrawnNetwork,
+    fold_parts,
+    make_network,
+    select_vertices,
+)
 from topoloom.figure.page import open_page
-from topoloom.figure.parts import GRIDS, Parts, find_parts
+from topoloom.figure.parts import GRIDS, DrawnParts, find_parts
 from topoloom.figure.style import TEXT
 from topoloom.machines.topology_forms import get_drawing
 from topoloom.machines.topology_keys import write_topology
@@ -27,17 +33,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: colors of bandwidths, the most frequent first; distinguishable for the color-blind
+#: colors of bandwidths, for the most frequent first; color-blind people can tell them
+#: apart
 COLORS = ("#7f9bb3", "#b35806", "#1b4f8a", "#5aae61", "#762a83", "#c51b7d")
-MAX_LINES = 1_000  # limit on lines in one picture, if the machine has parts
-MAX_ROUTERS = 130  # limit on routers of a grid; larger grids show only their faces
+MAX_LINES = 1_000  # maximum number of lines in one picture of a machine that has parts
+MAX_ROUTERS = 130  # larger grids show only their faces
 MAX_NAMES = 32
 
 
 def draw_machine(
     path: str | Path, machine: Machine, hosts: tuple[str, ...] = ()
 ) -> None:
-    """Draw a machine; small machines with node names.
+    """Draw a machine; if it is small, with the names of nodes.
 
     Parameters
     ----------
@@ -72,7 +79,7 @@ def draw_machine(
         _draw_legend(figure, ranked)
 
 
-def _is_crowded(topology: dict[str, Any], network: Network) -> bool:
+def _is_crowded(topology: dict[str, Any], network: DrawnNetwork) -> bool:
     if get_drawing(topology) in GRIDS:
         return len(network.nodes) > MAX_ROUTERS
     return len(network.ends) > MAX_LINES
@@ -85,7 +92,7 @@ def _hides_inside(topology: dict[str, Any], vertices: int) -> bool:
 
 
 def _draw_parts(
-    figure: Figure, parts: Parts, network: Network, ranked: list[float]
+    figure: Figure, parts: DrawnParts, network: DrawnNetwork, ranked: list[float]
 ) -> None:
     left, right = figure.subplots(1, 2)
     number = np.bincount(parts.part)
@@ -144,11 +151,11 @@ def _write_below(axes: Axes, text: str) -> None:
 def _draw_network(
     axes: Axes,
     topology: dict[str, Any],
-    network: Network,
+    network: DrawnNetwork,
     ranked: list[float],
     marked: int | None = None,
 ) -> Array:
-    """Draw a network, with thicker lines at a marked vertex; return coordinates."""
+    """Draw a network, with thicker lines at a marked vertex; return the coordinates."""
     coordinates = place_vertices(topology, network)
     seen = np.ones(len(coordinates), dtype=bool)
     if _hides_inside(topology, len(coordinates)):
@@ -172,7 +179,7 @@ def _draw_network(
 
 
 def _find_faces(size: list[int]) -> Array:
-    """Return the visible faces of a grid: front, top and one side."""
+    """Return the visible faces of a grid: the front, the top and one side."""
     longest, middle, depth, *_ = np.argsort([-extent for extent in size], kind="stable")
     at = np.indices(size).reshape(len(size), -1)
     return np.asarray(
@@ -185,7 +192,7 @@ def _find_faces(size: list[int]) -> Array:
 def _make_lines(
     topology: dict[str, Any], coordinates: Array, ends: Array
 ) -> tuple[list[Array], Array]:
-    """Make the lines to draw; also return the link index of each line."""
+    """Make the lines to draw; also return which link each line belongs to."""
     straight = coordinates[ends]
     number = np.arange(len(ends))
     drawing = get_drawing(topology)
@@ -219,15 +226,15 @@ def _bend_lines(straight: Array) -> Array:
     along = np.linspace(0, 1, 9)[None, :, None]
     start, way = straight[:, :1], straight[:, 1:] - straight[:, :1]
     length = np.linalg.norm(way, axis=2, keepdims=True)
-    # The longest line stays below the next row, at distance 1.
+    # Even the longest line must stay below the next row, which is at distance 1.
     high = 0.45 / np.sqrt(length * length.max(initial=1))
     aside = high * np.stack([-way[:, :, 1], way[:, :, 0]], axis=2)
     bows: Array = start + along * way + 4 * along * (1 - along) * aside
     return bows
 
 
-def _rank_bandwidths(network: Network) -> list[float]:
-    """List the bandwidths in descending order of their number of cables."""
+def _rank_bandwidths(network: DrawnNetwork) -> list[float]:
+    """List the bandwidths, those with the most cables first."""
     values, which = np.unique(network.bandwidth, return_inverse=True)
     counts = np.bincount(which.reshape(-1), weights=network.cables)
     ranked: list[float] = values[np.argsort(-counts, kind="stable")].tolist()

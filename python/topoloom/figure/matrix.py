@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from topoloom._core import Allocation, CommGraph, Placement
 
-# Limit on cells per side: more cells would be smaller than a pixel.
+# Maximum number of cells per side: with more, cells would be smaller than a pixel.
 MAX_CELLS = 256
 
 
@@ -25,7 +25,7 @@ def make_ordered_matrix(
 ) -> tuple[npt.NDArray[np.float64], int]:
     """Sum bytes into a square of at most `MAX_CELLS` cells; also return ranks per cell.
 
-    Row and column i are the i-th occupied slot in launcher order.
+    Row and column i stand for the i-th occupied slot in launcher order.
     """
     slots = np.asarray(placement.slots)
     order = np.empty(allocation.machine.slot_count, dtype=np.int64)

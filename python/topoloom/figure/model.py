@@ -22,7 +22,7 @@ SIZES = (1, 4 * 1024**2)
 
 
 def draw_model(path: str | Path, file: ModelFile, fit: Fit | None = None) -> None:
-    """Draw time by message size; with a fit, also samples and relative errors.
+    """Draw time by message size; if a fit is given, also its samples and errors.
 
     Parameters and errors are as in `open_page`.
     """

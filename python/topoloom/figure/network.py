@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Converts a machine to vertices and lines for drawing, and folds parts."""
+"""Converts a machine to vertices and lines for drawing; merges parts to vertices."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Network:
+class DrawnNetwork:
     """Vertices (routers, switches or nodes), and the lines between them."""
 
     #: int array of shape (vertices,): number of nodes attached to each vertex; 1 for a
@@ -37,11 +37,11 @@ class Network:
 
     @property
     def has_switches(self) -> bool:
-        """Whether some vertices have no nodes."""
+        """Whether some vertices are switches without nodes."""
         return bool((self.nodes == 0).any())
 
 
-def make_network(machine: Machine, topology: dict[str, Any]) -> Network:
+def make_network(machine: Machine, topology: dict[str, Any]) -> DrawnNetwork:
     """Make the network of a machine's working links; parallel links are merged.
 
     Nodes attached to routers are part of the router's vertex.
@@ -60,11 +60,11 @@ def make_network(machine: Machine, topology: dict[str, Any]) -> Network:
         gpus, domains, units = topology["levels"]
         first = gpus * domains * units
         height[first : first + domains * units] = -1
-    return Network(nodes, height, ends, bandwidth, -(-count // 2))
+    return DrawnNetwork(nodes, height, ends, bandwidth, -(-count // 2))
 
 
 def find_routers(machine: Machine, vertices: int, topology: dict[str, Any]) -> Array:
-    """Return the router of each vertex if nodes have links to routers, else the vertex.
+    """Return each vertex's router, or the vertex if nodes have no links to routers.
 
     Routers are numbered first, then nodes in router order. Spines of a Dragonfly+, the
     last routers, have no nodes.
@@ -80,8 +80,8 @@ def find_routers(machine: Machine, vertices: int, topology: dict[str, Any]) -> A
     )
 
 
-def fold_parts(network: Network, part: Array) -> Network:
-    """Replace each part by one vertex, and the cables between two parts by one line."""
+def fold_parts(network: DrawnNetwork, part: Array) -> DrawnNetwork:
+    """Replace each part by a vertex, and all cables between two parts by a line."""
     ends = part[network.ends]
     between = ends[:, 0] != ends[:, 1]
     lines = _merge_lines(
@@ -91,14 +91,14 @@ def fold_parts(network: Network, part: Array) -> Network:
     np.maximum.at(height, part, network.height)
     nodes = np.bincount(part, weights=network.nodes).astype(np.int64)
     # Parts with nodes have height 0, like nodes.
-    return Network(nodes, np.where(nodes > 0, 0, np.sign(height)), *lines)
+    return DrawnNetwork(nodes, np.where(nodes > 0, 0, np.sign(height)), *lines)
 
 
-def select_vertices(network: Network, chosen: Array) -> Network:
-    """Return the network of the vertices in a mask and of the lines between them."""
+def select_vertices(network: DrawnNetwork, chosen: Array) -> DrawnNetwork:
+    """Return the network of the masked vertices and of the lines between them."""
     number = np.cumsum(chosen) - 1
     lines = chosen[network.ends].all(axis=1)
-    return Network(
+    return DrawnNetwork(
         network.nodes[chosen],
         network.height[chosen],
         number[network.ends[lines]],
@@ -110,7 +110,7 @@ def select_vertices(network: Network, chosen: Array) -> Network:
 def _merge_lines(
     ends: Array, bandwidth: Array, count: Array
 ) -> tuple[Array, Array, Array]:
-    """Merge lines with the same ends."""
+    """Merge lines that have the same ends."""
     lines, line = np.unique(np.sort(ends, axis=1), axis=0, return_inverse=True)
     line = line.reshape(-1)
     widest = np.zeros(len(lines))

@@ -21,7 +21,7 @@ FORMATS = (".svg", ".png", ".pdf")
 
 @contextlib.contextmanager
 def open_page(path: str | Path, inches: tuple[float, float]) -> Iterator[Figure]:
-    """Open a figure and write it at the end; equal figures produce equal files.
+    """Open a figure, and write it at the end; equal figures result in equal files.
 
     Parameters
     ----------
@@ -39,14 +39,14 @@ def open_page(path: str | Path, inches: tuple[float, float]) -> Iterator[Figure]
     """
     from topoloom.support.files import open_atomically
 
-    ending = check_figure(path)
+    ending = check_figure_suffix(path)
     import matplotlib
     from matplotlib.figure import Figure
 
     with matplotlib.rc_context(SETTINGS):
         figure = Figure(figsize=inches, dpi=130)
         yield figure
-        _fix_layout(figure)
+        _round_layout(figure)
         with open_atomically(path) as stream:
             metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
             figure.savefig(
@@ -54,7 +54,7 @@ def open_page(path: str | Path, inches: tuple[float, float]) -> Iterator[Figure]
             )
 
 
-def check_figure(path: str | Path) -> str:
+def check_figure_suffix(path: str | Path) -> str:
     """Return the suffix of an output file; raise an error if it cannot be written."""
     from topoloom._core import Error
     from topoloom.support.files import check_writable
@@ -70,8 +70,8 @@ def check_figure(path: str | Path) -> str:
     return ending
 
 
-def _fix_layout(figure: Figure) -> None:
-    """Round the layout, because the solver's last digits vary between runs."""
+def _round_layout(figure: Figure) -> None:
+    """Round the layout, because the last digits of the solver vary between runs."""
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
     for part in figure.subfigs:

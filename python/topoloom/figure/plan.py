@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws transfers of tasks as arcs over the loads of ranks, or on the machine."""
+"""Draws transfers of tasks: as arcs over the loads of ranks, or on the machine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from topoloom.support.units import counted
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MAX_NUMBERED = 32  # limit on ranks with labels (number and load)
+MAX_NUMBERED = 32  # maximum number of ranks that are labeled with number and load
 MAX_RANKS = 4096
 
 
@@ -53,7 +53,7 @@ def draw_plan(
     loads : array of shape ``(ranks,)``
         Loads of the ranks before the transfers.
     plans
-        At least one plan, by the name of the balancer, which may be empty.
+        One or more plans, by name of the balancer; the name may be empty.
     where
         Allocation and placement of the ranks; None draws the ranks in a line.
     unit
@@ -90,7 +90,7 @@ def draw_plan(
 
 
 def _draw_line(axes: Axes, loads: Array, found: Plan, unit: str) -> None:
-    """Draw loads as bars and transfers as arcs."""
+    """Draw loads as bars, and transfers as arcs."""
     from matplotlib.patches import FancyArrowPatch
     from matplotlib.path import Path as Path2D
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws the messages of each round of small schedules."""
+"""Draws the messages in each round of a small schedule."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MAX_HEIGHT = 4.0
 _LETTER = 0.055
 
 _ROOTED = ("broadcast", "reduce", "scatter", "gather")
-#: Operations whose blocks are named by two ranks, too long for an arrow's label.
+#: Operations whose blocks are named by two ranks; such names are too long for labels.
 _PERSONAL = ("all-to-all", "many-to-many")
 
 
@@ -53,7 +53,7 @@ class _Drawing:
 
     @property
     def rows(self) -> list[list[list[_Message]]]:
-        """The rounds by row of panels, equally many in each row."""
+        """The rounds in each row of panels; rows have equally many."""
         columns = -(-len(self.rounds) // -(-len(self.rounds) // self._most_columns))
         return [
             self.rounds[at : at + columns] for at in range(0, len(self.rounds), columns)
@@ -70,7 +70,7 @@ class _Drawing:
 
     @cached_property
     def _has_plain_blocks(self) -> bool:
-        """Whether block labels are unnecessary: all messages have equal blocks."""
+        """Whether labels are unnecessary: all messages contain the same blocks."""
         carried = [one.blocks for messages in self.rounds for one in messages]
         if self.call.operation in _PERSONAL:
             return all(len(blocks) == 1 for blocks in carried)
@@ -87,7 +87,7 @@ class _Drawing:
         return names
 
     def height(self, one: _Message) -> float:
-        """Return an arrow's height: above 0 if the arrow leads right, else below."""
+        """Return an arrow's height: above 0 if the arrow points right, else below 0."""
         way = one.target - one.source
         longest = math.log(max(self.call.ranks - 1, 2))
         power = min(0.7, math.log(_MAX_HEIGHT) / longest)
@@ -115,8 +115,8 @@ def check_rounds(call: Call) -> None:
 def draw_rounds(path: str | Path, schedules: Sequence[tuple[Call, str]]) -> None:
     """Draw a panel per round: ranks on a line, and messages as arrows.
 
-    Labels of arrows are block numbers, or the number of blocks if this text is too long
-    or for all-to-all. Darker arrows mean more bytes.
+    Arrows are labeled with block numbers. In an all-to-all, or if the label is too
+    long, it is the number of blocks. Darker arrows mean more bytes.
 
     Parameters
     ----------
@@ -152,8 +152,8 @@ def _read_rounds(call: Call, name: str) -> list[list[_Message]]:
         raise Error(f"{name} has no rounds to draw; use more ranks than {call.ranks}")
     if schedule.rounds > MAX_ROUNDS:
         raise Error(
-            f"{name} has {schedule.rounds} rounds, more than the {MAX_ROUNDS} that "
-            "are drawn; take fewer ranks, or another schedule"
+            f"{name} has {schedule.rounds} rounds, more than the {MAX_ROUNDS} "
+            "that can be drawn; take fewer ranks, or another schedule"
         )
     rounds = []
     for number in range(schedule.rounds):
@@ -196,7 +196,7 @@ def _format_sizes(number: int, messages: list[_Message]) -> str:
 
 
 def _draw_ranks(axes: Axes, call: Call, messages: list[_Message]) -> None:
-    """Draw the ranks: the root in a different color, inactive ranks pale."""
+    """Draw the ranks: the root in another color, inactive ranks in a pale one."""
     busy = {rank for one in messages for rank in one[:2]}
     rooted = call.operation in _ROOTED
     for rank in range(call.ranks):

@@ -21,7 +21,9 @@ _MARKERS = "os^vDPX*<>hp"
 
 
 def vary_call(call: Call, over: str, slots: RankSlots | None = None) -> list[Call]:
-    """List variants of a call in powers of two: bytes up to 1 MiB, ranks or degree.
+    """List variants of a call for a figure's x-axis: bytes, ranks, or the degree.
+
+    Values are powers of two; bytes go up to 1 MiB.
 
     Raises
     ------
@@ -29,7 +31,9 @@ def vary_call(call: Call, over: str, slots: RankSlots | None = None) -> list[Cal
         If the call has nothing to vary.
     """
     if call.demand is not None:
-        raise Error("a demand defines all messages, so a figure has no x-axis")
+        raise Error(
+            "a demand defines all messages, which leaves nothing for the x-axis"
+        )
     if over == "ranks" and slots is not None:
         raise Error("a figure over ranks requires a network model, and no machine")
     if over == "bytes" and call.operation != "barrier":
@@ -54,7 +58,7 @@ def draw_schedules(
     slots: RankSlots | None,
     over: str = "bytes",
 ) -> None:
-    """Draw one line per schedule, and below it the fastest schedule of each range.
+    """Draw one line per schedule; below the x-axis, name the fastest one of each range.
 
     Raises
     ------
@@ -108,7 +112,7 @@ def _draw_lines(axes: Any, at: list[int], times: dict[str, dict[int, float]]) ->
 
 
 def _draw_band(band: Any, at: list[int], best: list[str]) -> None:
-    """Write the fastest schedule of each range below it, with alternating shades."""
+    """Write the fastest schedule below each range, and shade ranges alternately."""
     start = 0
     turn = 0
     edges = [at[0] / 2**0.5, *(a * 2**0.5 for a in at)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Colors and fonts of all figures; colors are distinguishable for the color-blind."""
+"""Colors and fonts of all figures; color-blind people can tell the colors apart."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SETTINGS: Any = {
     "text.color": TEXT,
     "axes.labelcolor": TEXT,
     "svg.fonttype": "path",
-    "text.parse_math": False,  # names of hosts and files may contain any character
+    "text.parse_math": False,  # names may contain any character
     "svg.hashsalt": "topoloom",
 }
 

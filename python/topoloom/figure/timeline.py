@@ -37,8 +37,8 @@ def check_timeline(ranks: int) -> None:
 def draw_timeline(path: str | Path, trace: CallTrace) -> None:
     """Draw one lane per rank with its waits, communication and copies.
 
-    A rank waits until the last message of a round has been sent. An arrow connects the
-    send and the arrival of this message.
+    A rank waits until the last message of a round has been sent. An arrow leads from
+    the send of this message to its arrival.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def _draw_lanes(axes: Axes, trace: CallTrace, unit: float) -> None:
         axes.barh([r for r, _, _ in spans], width, height, left, linewidth=0, **look)
 
     def percentage(spans: list[tuple[int, float, float]]) -> float:
-        """Return the percentage of all ranks' time."""
+        """Return which percentage of the ranks' total time this is."""
         taken = sum(end - begin for _, begin, end in spans)
         return 100 * taken / max(trace.seconds * trace.ranks, 1e-12)
 
@@ -128,7 +128,7 @@ def _draw_lanes(axes: Axes, trace: CallTrace, unit: float) -> None:
 
 
 def _list_round_spans(trace: CallTrace) -> list[tuple[int, float, float]]:
-    """List the intervals from the first to the last message of each rank and round."""
+    """List each rank's intervals: in each round, from the first to the last message."""
     found: dict[tuple[int, int], tuple[float, float]] = {}
     for one in trace.select("send", "receive"):
         begin, end = found.get((one.rank, one.round), (one.begin, one.end))

@@ -2,7 +2,7 @@
 """Draws a torus of two or three dimensions, with links colored by load.
 
 In two dimensions, the two directions of a link are drawn next to each other. In three
-dimensions, the view is oblique, with the smallest extent as depth, and a link has the
+dimensions, the view is oblique, and the shortest axis is the depth. A link has the
 color of its busier direction. Links that close a ring are drawn as stubs at both ends.
 """
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from topoloom._core import Allocation
 
 PANEL = 3.6  # panel size in inches
-APART = 0.09  # distance of the two directions of a link, in grid steps
-DEPTH = (0.40, 0.27)  # page vector of a step along the depth axis
-SPREAD = 1.35  # factor on DEPTH with few layers
+APART = 0.09  # distance between the lines of a link's two directions, in grid steps
+DEPTH = (0.40, 0.27)  # step along the depth axis, as a vector on the page
+SPREAD = 1.35  # factor on DEPTH for a torus with few layers
 
 
 def draw_torus(
@@ -35,7 +35,7 @@ def draw_torus(
 
     view = make_projection(links.shape)
     segments, values = _make_segments(links, busy, view)
-    width = max(float(np.ptp(list_corners(links.shape) @ view, axis=0).max()), 1.0)
+    width = max(float(np.ptp(list_box_corners(links.shape) @ view, axis=0).max()), 1.0)
     per_step = 72 * PANEL / width
     flat = len(links.shape) == 2
     thick = float(np.clip(per_step * (0.17 if flat else 0.13), 2.0, 4.5))
@@ -103,7 +103,7 @@ def _make_segments(links: TorusLinks, busy: Array, view: Array) -> tuple[Array, 
     a = start @ view + side
     b = (start + np.where(wraps[:, None], 0.45, 1.0) * step) @ view + side
     whole = np.stack([a, b], axis=1)
-    # The stub at the other end of a link that closes a ring.
+    # Draw a second stub at the other end of a link that closes a ring.
     arrival = _find_arrival(links, start[wraps], step[wraps])
     c = (arrival - 0.45 * step[wraps]) @ view + side[wraps]
     d = arrival @ view + side[wraps]
@@ -119,7 +119,7 @@ def _find_arrival(links: TorusLinks, start: Array, step: Array) -> Array:
 def _merge_directions(
     links: TorusLinks, busy: Array, step: Array
 ) -> tuple[Array, Array]:
-    """Merge the directions of each link; return ids of the + links and larger loads."""
+    """Merge both directions of each link; return ids of + links, and larger loads."""
     shape = np.array(links.shape)
     lower = np.where(
         links.forward[:, None], links.start, np.mod(links.start + step, shape)
@@ -133,7 +133,7 @@ def _merge_directions(
     return kept, largest[key[kept]]
 
 
-def list_corners(shape: tuple[int, ...]) -> Array:
+def list_box_corners(shape: tuple[int, ...]) -> Array:
     """List the corners of the bounding box of all routers."""
     far = np.array(shape) - 1
     bits = np.array(np.meshgrid(*[[0, 1]] * len(shape))).reshape(len(shape), -1).T
@@ -169,7 +169,7 @@ def _draw_nodes(
 
 def _draw_frame(axes: Axes, shape: tuple[int, ...], view: Array) -> None:
     """Draw only the edges of the bounding box, for a torus with too many links."""
-    ends = list_corners(shape)
+    ends = list_box_corners(shape)
     for i, a in enumerate(ends):
         for b in ends[i + 1 :]:
             if np.count_nonzero(a != b) == 1:
@@ -178,8 +178,8 @@ def _draw_frame(axes: Axes, shape: tuple[int, ...], view: Array) -> None:
 
 
 def draw_outline(axes: Axes, shape: tuple[int, ...], view: Array) -> None:
-    """Set the axis limits of the page for the torus, and label its axes."""
-    ends = list_corners(shape) @ view
+    """Fit the page to the torus, and label the axes of the torus."""
+    ends = list_box_corners(shape) @ view
     margin = 0.6 + 0.05 * float(np.ptp(ends, axis=0).max())
     low, high = ends.min(axis=0) - margin, ends.max(axis=0) + margin
     axes.set_xlim(low[0], high[0])

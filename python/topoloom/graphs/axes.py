@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Parallelism axes of AI training: meshes of ranks, traffic along axes, rank orders.
+"""Parallelism axes of AI training: meshes of ranks, traffic along axes, axis orders.
 
 The number of ranks is the product of all axes, as in a JAX mesh; for other layouts see
 `topoloom.frameworks`. Ranks are numbered along `USUAL_ORDER` first, then along other
@@ -42,7 +42,7 @@ _AXIS = r"[A-Za-z_]\w*"
 
 
 class Traffic(NamedTuple):
-    """Traffic per step of the groups along one axis, or along several axes jointly.
+    """Traffic per step in each group along one axis, or along several axes jointly.
 
     Attributes
     ----------
@@ -66,11 +66,13 @@ class Traffic(NamedTuple):
 
 @dataclass(frozen=True)
 class JobOrders:
-    """Three orders of a job on a machine, each a `topoloom._core.AxisOrder`.
+    """Three axis orders of a job on a machine, each a `topoloom._core.AxisOrder`.
 
     Attributes
     ----------
-    traffic, allocation The messages and the slots of the job. given
+    traffic, allocation
+        The messages and the slots of the job.
+    given
         The default order, with ranks on the slots in order.
     nested
         The best order that has a name, on the same slots.
@@ -99,14 +101,14 @@ class JobOrders:
 class MeshOrders(JobOrders):
     """Three orders of the axes of a mesh.
 
-    `nested` keeps axes whole. `best` may split axes, alternate the direction of rows,
-    and leave slots unused.
+    `nested` keeps axes whole. `best` may also split axes, walk every second row
+    backwards, and leave slots unused.
     """
 
     mesh: Mapping[str, int]
 
     def text(self, order: AxisOrder) -> str:
-        """Format an order, fastest axis first: ``tp-cp-dp``, or ``dp2-tp-dp4``.
+        """Format an order, fastest axis first, such as ``tp-cp-dp`` or ``dp2-tp-dp4``.
 
         Only split axes have sizes. Axes of one rank are omitted.
         """
@@ -118,12 +120,12 @@ class MeshOrders(JobOrders):
         )
 
     def back_and_forth(self, order: AxisOrder) -> list[str]:
-        """List the axes whose direction alternates between consecutive rows."""
+        """List the axes of which every second row is walked backwards."""
         names = rank_order(self.mesh)
         return [names[axis] for axis, back in enumerate(order.back_and_forth) if back]
 
     def graph(self, order: AxisOrder) -> tuple[CommGraph, list[CommGraph]]:
-        """Make the communication graph and its phases; `order` has no effect."""
+        """Make the communication graph and its phases; `order` makes no difference."""
         return mesh_graph(self.mesh, self.traffic)
 
     def devices(self, order: AxisOrder) -> NDArray[np.int64]:
@@ -224,8 +226,8 @@ def order_axes(
     Raises
     ------
     topoloom.Error
-        For more than 8 axes, or more ranks than slots. The message suggests smaller
-        sizes.
+        For more than 8 axes, or more ranks than slots. The error message suggests
+        smaller sizes.
     """
     check_fit(mesh, prod(mesh.values()), allocation)
     names = rank_order(mesh)
@@ -239,7 +241,7 @@ def order_axes(
 def mesh_graph(
     mesh: Mapping[str, int], traffic: Sequence[Traffic]
 ) -> tuple[CommGraph, list[CommGraph]]:
-    """Make the communication graph of a mesh, and its phases."""
+    """Make the communication graph of a mesh, and the graphs of its phases."""
     names = rank_order(mesh)
     extents = [mesh[name] for name in names]
     phases = [

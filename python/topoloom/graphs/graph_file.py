@@ -88,11 +88,11 @@ def _parse_graph(path: str | Path, kind: str, data: bytes) -> CommGraph:
 def save_graph(
     path: str | Path, graph: CommGraph, extra: Mapping[str, Any] | None = None
 ) -> None:
-    """Write a graph as ``.npz``; `extra` contains further arrays by name."""
+    """Write a graph as ``.npz``, with the further arrays in `extra`, by name."""
     if Path(path).suffix != ".npz":
         raise Error(
-            f"{path}: communication graphs are written as .npz; other formats cannot "
-            "store messages, directions and phases"
+            f"{path}: communication graphs are written as .npz; other formats "
+            "cannot store message counts, directions and phases"
         )
     save_npz(path, graph, extra)
 
@@ -110,7 +110,7 @@ def _detect_format(data: bytes) -> str:
     first = next((line for line in head.splitlines() if line.strip()), b"")
     if first[:2] in (b"I\t", b"E\t", b"S\t", b"R\t", b"C\t", b"# "):
         return "monitoring"
-    # A dense matrix is square: it has as many lines as numbers per line.
+    # It is a dense matrix if it is square: with as many lines as numbers per line.
     lines = data.strip().count(b"\n") + 1
     return "dense" if len(first.split()) == lines else "metis"
 
@@ -173,7 +173,7 @@ def _load_monitoring(path: str | Path) -> CommGraph:
 
 
 def _locate_error_line(what: str, files: list[Path], parts: list[bytes]) -> str:
-    """Replace a line number in the concatenated files by file and line."""
+    """Replace a line number in the concatenated files by the file and its line."""
     if not what.startswith("line "):
         return f"{files[0].parent if len(files) > 1 else files[0]}: {what}"
     number, _, rest = what.removeprefix("line ").partition(":")

@@ -2,7 +2,8 @@
 """Layouts: several meshes of the same ranks, such as for attention and for experts.
 
 A training framework numbers the ranks 0, 1, 2, ... and divides them into groups for
-each part of the model. Each division is a view: a mesh of all ranks with named axes.
+each part of the model. Each such division is a view: a mesh of all ranks with named
+axes.
 """
 
 from __future__ import annotations
@@ -38,15 +39,15 @@ class Layout:
     name
         The name of the layout in the framework.
     views
-        Meshes of the same ranks. An axis that is in several views has the same groups
-        in all of them.
+        Meshes of the same ranks. An axis that occurs in several views has the same
+        groups in each.
     """
 
     name: str
     views: tuple[View, ...]
 
     def view(self, axes: Sequence[str]) -> View:
-        """Return the first view with these axes; raises `topoloom.Error` if missing."""
+        """Return the first view with these axes; raise `topoloom.Error` if none has."""
         for view in self.views:
             if all(axis in dict(view) for axis in axes):
                 return view
@@ -68,7 +69,7 @@ class Layout:
         return groups
 
     def number_axes(self, traffic: Traffic) -> tuple[list[int], list[int], str, int]:
-        """Return the view's extents, and traffic as axis numbers, collective and bytes.
+        """Return a view's extents, and traffic as axis numbers, collective and bytes.
 
         The members of a group are ordered by rank.
         """
@@ -79,7 +80,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class LayoutOrders(JobOrders):
-    """Orders of a job by the layouts of a framework.
+    """Rank orders of a job that the layouts of a framework allow.
 
     `layouts` contains the layout of each order. `best` may use any slots.
     """

@@ -35,7 +35,7 @@ class Messages(NamedTuple):
         return self._replace(bytes=self.bytes * count, messages=self.messages * count)
 
     def renumbered(self, ranks: ArrayLike) -> Messages:
-        """Replace rank i by ``ranks[i]``, such as a world rank."""
+        """Replace rank i by ``ranks[i]``, such as its rank in the world."""
         rank_of = np.asarray(ranks, dtype=np.int64)
         return self._replace(source=rank_of[self.source], target=rank_of[self.target])
 
@@ -64,7 +64,7 @@ class Messages(NamedTuple):
 def make_messages(
     source: ArrayLike, target: ArrayLike, bytes: Any, count: Any = 1
 ) -> Messages:
-    """Make messages from arrays or numbers; numbers apply to all messages."""
+    """Make messages from arrays or single numbers, which apply to all messages."""
     arrays = np.broadcast_arrays(
         *(np.asarray(part, dtype=np.int64) for part in (source, target, bytes, count))
     )

@@ -27,7 +27,7 @@ _OPERATION = {
 
 OPERATIONS = tuple(_OPERATION)
 
-#: Operations whose byte count is a sum over all ranks.
+#: Operations whose `bytes` is the sum over all ranks.
 _TOTAL_BYTES = ("allgatherv", "reduce_scatter")
 
 #: Limit on messages, because each takes 52 bytes of memory.
@@ -35,7 +35,7 @@ MAX_PAIRS = 5 * 10**7
 
 
 def usual_schedule(operation: str, size: int, bytes: int) -> str:
-    """Return the schedule, with options, of an operation on `size` ranks."""
+    """Return the schedule, with options, that MPI libraries use on `size` ranks."""
     if operation not in _OPERATION:
         raise Error(f"no collective '{operation}'; there are: {', '.join(OPERATIONS)}")
     return _core.usual_schedule(
@@ -71,7 +71,7 @@ def expand(operation: str, size: int, bytes: int, root: int = 0) -> Messages:
 def messages_by_schedule(
     name: str, operation: str, size: int, bytes: int, root: int = 0
 ) -> Messages:
-    """Make the messages of a collective by the given schedule."""
+    """Make the messages that a collective sends with the given schedule."""
     pairs = size * (size - 1)
     if name in ("at-once", "pairwise") and pairs > MAX_PAIRS:
         raise Error(

@@ -11,12 +11,12 @@ from topoloom.nccl.hardware import find_hardware
 from topoloom.nccl.messages import exchange_rounds, expand_collective
 from topoloom.nccl.times import predict_algorithms
 
-#: Function that makes the messages of an operation, given members, bytes and root.
+#: Function that makes an operation's messages from its members, bytes and root.
 Expansion = Callable[[str, Sequence[int], int, int], Messages]
 
 
 def make_nccl_expansion(ranks: int, gpus_per_node: int) -> Expansion:
-    """Return a function that expands collectives of a job's ranks like NCCL.
+    """Return a function that expands collectives of a job to the messages of NCCL.
 
     All-reduces use NCCL's algorithm for their size: rings, trees or NVLink SHARP.
     Raises `topoloom.Error` if the ranks do not fill nodes.
@@ -29,7 +29,9 @@ def make_nccl_expansion(ranks: int, gpus_per_node: int) -> Expansion:
     ) -> Messages:
         group = make_communicator(members, gpus_per_node)
         call = (operation, bytes, root, group.nodes)
-        if call not in made:  # results for groups with equal ranks per node
+        if (
+            call not in made
+        ):  # results, shared by groups that have the same ranks on each node
             chosen = (
                 choose_algorithm(group, bytes) if operation == "allreduce" else "ring"
             )
@@ -51,7 +53,7 @@ def choose_algorithm(group: Communicator, bytes: int) -> str:
 def expand_on_all_ranks(
     operation: str, ranks: int, gpus_per_node: int, bytes: int, algorithm: str
 ) -> Messages:
-    """Make the messages of a collective over all ranks by an algorithm."""
+    """Make the messages of a collective over all ranks, given the algorithm."""
     check_world(ranks, gpus_per_node)
     group = make_communicator(range(ranks), gpus_per_node)
     sent = expand_collective(group, operation, bytes, algorithm=algorithm)

@@ -25,8 +25,10 @@ def make_nccl_graph(
 ) -> tuple[CommGraph, list[CommGraph]]:
     """Make the communication graph of a job, and its phases.
 
-    Rings and halvings become all-reduces with equal bytes per rank; chains are kept.
-    Raises `topoloom.Error` if the devices do not fill whole nodes in order.
+    Rings and halvings become all-reduces in which each rank sends the same number of
+    bytes; chains
+    stay as they are. Raises `topoloom.Error` if the devices do not fill whole nodes in
+    order.
     """
     expansion = make_nccl_expansion(devices, gpus_per_node)
     phases = []

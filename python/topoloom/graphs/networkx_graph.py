@@ -67,7 +67,7 @@ def check_graph(graph: Any) -> None:
 
 
 def _number_labels(labels: list[Any]) -> dict[Any, int]:
-    """Map labels to ranks: labels 0 to n-1 are ranks, others count by position."""
+    """Map labels to ranks: labels 0 to n-1 are ranks, others are numbered in order."""
     numbers = all(
         isinstance(label, int | np.integer)
         and not isinstance(label, bool)

@@ -3,8 +3,8 @@
 
 ``format``, ``shape``, ``indptr``, ``indices`` and ``data`` (bytes) are SciPy's arrays.
 Topoloom adds ``messages``, ``load``, ``self_bytes``, ``self_messages``,
-``topoloom_format``, ``topoloom_version``, and ``proxied`` if ranks are proxied. Other
-arrays are extra arrays.
+``topoloom_format``, ``topoloom_version``, and, if some ranks stand for others,
+``proxied``. All other arrays are extra arrays.
 """
 
 from __future__ import annotations
@@ -178,9 +178,7 @@ def _make_scipy_graph(arrays: _Arrays) -> CommGraph:
             raise Error("'indptr' decreases")
         source = np.repeat(np.arange(count), np.diff(first))
     else:
-        raise Error(
-            f"sparse format '{layout}' is not read; save the matrix as csr, csc or coo"
-        )
+        raise Error(f"sparse format '{layout}' cannot be read; save as csr, csc or coo")
     if layout == "csc":
         source, target = target, source
     data = _convert_integers(arrays, "data")

@@ -19,14 +19,16 @@ class Pattern:
 
     Attributes
     ----------
-    summary A description in one line. make
+    summary
+        A description in one line.
+    make
         Function that makes the graph.
     size
         The attribute of the request that contains the size.
     reads
         Other attributes of the request that the pattern uses.
     phases
-        Function that makes the phases; None for a single phase.
+        Function that makes the phases; None if there is a single phase.
     phase_names
         Function that lists the names of the phases; None without names.
     """
@@ -90,9 +92,9 @@ def _round_maker(name: str, operation: str) -> Callable[[Request], list[CommGrap
     return make
 
 
-#: Bytes of an all-reduce: 99 projections of 8 bytes.
+#: Bytes of the all-reduce on a triangular grid: 99 projections of 8 bytes.
 _PROJECTIONS = 99 * 8
-#: Names of phases of a triangular grid, by group.
+#: Names of the phases of a triangular grid, by kind of group.
 _TRIANGULAR = {
     "column": "column broadcasts",
     "row": "row broadcasts",
@@ -107,7 +109,7 @@ _TRIANGULAR = {
 def _make_triangular_levels(request: Request, group: str) -> list[CommGraph]:
     """Make the messages of one kind of group, one graph per level if requested."""
     rows = _core.hybrid_rows(request.rows, request.threads)
-    # With threads, fewer pieces contain the same number of unknowns.
+    # With threads there are fewer pieces, which together contain as many unknowns.
     piece = request.bytes * request.rows // rows
     amount = _PROJECTIONS if group == "all-reduce" else piece
     make = (rows, request.order, group, amount)
@@ -181,7 +183,7 @@ def _phase_maker(
 ) -> Callable[[Request], CommGraph]:
     """Return the function that makes a phase of Sudheer 2012, table 4.1.
 
-    `ends` returns sources and targets of ranks. Ranks without a target are idle.
+    `ends` returns the sources and targets of messages. Ranks without a target are idle.
     """
 
     def make(request: Request) -> CommGraph:

@@ -26,7 +26,7 @@ Ints = NDArray[np.int64]
 
 
 def load_phases(path: str | Path) -> list[CommGraph]:
-    """Read the phases in a pattern file in order; [] for a single phase.
+    """Read the phases in a pattern file, in order; [] for a single phase.
 
     Raises `topoloom.Error` if the sum of the phases is not the graph in the file.
     """
@@ -60,7 +60,7 @@ def load_phase_names(path: str | Path) -> list[str]:
 
 
 def make_phase_array(phases: Sequence[CommGraph]) -> Ints:
-    """Make the array ``phases`` of a pattern file."""
+    """Make the array that pattern files store as ``phases``."""
     numbered = [
         np.insert(edge_rows(graph), 0, number, axis=1)
         for number, graph in enumerate(phases)
@@ -69,20 +69,20 @@ def make_phase_array(phases: Sequence[CommGraph]) -> Ints:
 
 
 def add_phases(phases: Sequence[CommGraph], ranks: int = 0) -> CommGraph:
-    """Make the sum of all phases; without phases, an empty graph of `ranks`."""
+    """Make the sum of all phases; without phases, a graph of `ranks` without edges."""
     rows = np.concatenate([np.zeros((0, 4), np.int64), *map(edge_rows, phases)])
     return _make_graph(phases[0].rank_count if phases else ranks, rows)
 
 
 def split_recorded_phases(profile: Profile, graph: CommGraph) -> list[CommGraph]:
-    """Split the graph of a recorded run into phases, with or without collectives.
+    """Split the graph of a recorded run into its phases, however it treats collectives.
 
-    Raises `topoloom.Error` if the graph is from another run.
+    Raises `topoloom.Error` if the graph is not from this run.
     """
     levels = profile.phases
     if len(levels) < 2:
         return []
-    # Try the cheapest expansion first.
+    # Find out how the graph contains collectives; try the cheapest way first.
     from topoloom.graphs.profile import COLLECTIVES
 
     for collectives in reversed(COLLECTIVES):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Profiles of recorded runs: messages and collectives of ranks by phase."""
+"""Profiles of recorded runs: messages and collectives of all ranks, by phase."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 KINDS = ("send", "neighbor", "put", "get", "direct")
 _DIRECT = KINDS.index("direct")
 COLLECTIVES = ("expand", "keep", "drop")
-#: Value of `collectives` that expands them like NCCL; requires GPUs per node.
+#: Value of `collectives` for the messages of NCCL; requires GPUs per node.
 BY_NCCL = "nccl"
 VERSION = 1
 
@@ -40,8 +40,8 @@ class Profile:
         Number of ranks of the program.
     traffic
         int64 array of shape (n, 6): phase, kind (index into `KINDS`), source, target,
-        bytes, messages. Kind ``direct`` contains v-collectives as messages between
-        pairs of ranks.
+        bytes, messages. The kind ``direct`` is for v-collectives, which are stored as
+        messages between pairs of ranks.
     records
         int64 array of shape (m, 6): phase, operation (index into
         `topoloom.graphs.mpi_collectives.OPERATIONS`), communicator (index into
@@ -60,8 +60,8 @@ class Profile:
     exit_status
         Exit status of the command.
     ends
-        Ranks that ended without ``MPI_Finalize``, by a description of their end; not
-        saved in files.
+        Ranks that ended without ``MPI_Finalize``: a description of the end, and the
+        ranks; not saved in files.
     """
 
     rank_count: int
@@ -80,7 +80,7 @@ class Profile:
 
     @property
     def phases(self) -> list[int]:
-        """Levels of ``MPI_Pcontrol`` with traffic; level 0 precedes the first call."""
+        """Levels of ``MPI_Pcontrol`` with traffic; level 0 is before the first call."""
         levels = np.concatenate([self.traffic[:, 0], self.records[:, 0]])
         return [int(level) for level in np.unique(levels)]
 
@@ -95,7 +95,7 @@ class Profile:
     def sum_collectives(
         self, phase: int | None = None, expansion: Expansion | None = None
     ) -> Messages:
-        """Expand collectives to messages, by default like an MPI library; sum these."""
+        """Expand collectives to messages, by default an MPI library's; sum these."""
         parts: list[Messages] = []
         waiting = 0
         made: dict[tuple[str, int, int, int], Messages] = {}
@@ -160,15 +160,15 @@ class Profile:
         phase: int | None = None,
         gpus_per_node: int = 8,
     ) -> CommGraph:
-        """Make the communication graph of the messages in `edges`."""
+        """Make the communication graph from the messages in `edges`."""
         return self.edges(collectives, phase, gpus_per_node).graph(self.rank_count)
 
     def save(
         self, path: str | Path, collectives: str = "expand", gpus_per_node: int = 8
     ) -> None:
-        """Write the graph and the profile as ``.npz``.
+        """Write the communication graph and the profile as ``.npz``.
 
-        Records of collectives are also saved, for `load_profile`, except with ``drop``.
+        Except with ``drop``, records of collectives are also saved, for `load_profile`.
         """
         kept = self.without_collectives() if collectives == "drop" else self
         graph = self.graph(collectives, None, gpus_per_node)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads and writes quadratic assignment problems and solutions of QAPLIB.
+"""Reads and writes quadratic assignment problems and solutions in QAPLIB's format.
 
 R. E. Burkard, S. E. Karisch, F. Rendl, QAPLIB - A Quadratic Assignment Problem Library,
-Journal of Global Optimization 10, 1997. The order of the flow and the distance matrix
-differs between files; values are the same for both orders.
+Journal of Global Optimization 10, 1997. Some files contain the flow matrix first,
+others the distance matrix; the optimal value does not depend on this order.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ class QapProblem(NamedTuple):
     b: Matrix
 
     def value(self, permutation: Sequence[int]) -> int:
-        """Return the value of an assignment; exact below 2^63."""
+        """Return the value of an assignment, which is exact below 2^63."""
         p = np.asarray(permutation)
         return int((self.a * self.b[np.ix_(p, p)]).sum())
 
 
 class QapSolution(NamedTuple):
-    """A permutation, counted from 0, and its value in the file."""
+    """A permutation of 0 to n - 1, and the value that the file gives for it."""
 
     permutation: list[int]
     value: int
 
 
 def load_qap(path: str | Path) -> QapProblem:
-    """Read a ``.dat`` file: the order n, then two n x n matrices.
+    """Read a ``.dat`` file: the size n, then two n x n matrices.
 
     A solution after the matrices (n numbers and a value), as in lipa*.dat of QAPLIB, is
     skipped.
@@ -71,7 +71,7 @@ def save_qap(path: str | Path, problem: QapProblem) -> None:
 
 
 def load_qap_solution(path: str | Path) -> QapSolution:
-    """Read a ``.sln`` file: ``n value``, then the permutation, counted from 1.
+    """Read a ``.sln`` file: ``n value``, then a permutation of 1 to n.
 
     Error messages start with ``file:line:``.
     """

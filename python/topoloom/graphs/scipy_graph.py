@@ -50,7 +50,7 @@ def to_scipy(graph: CommGraph, values: str = "bytes") -> Any:
     ranks = np.repeat(np.arange(graph.rank_count), np.diff(first))
     own = getattr(graph, f"self_{values}")[itself]
     rows, columns = np.append(ranks, itself), np.append(peer, itself)
-    # Entries are unique, so that tocsr() does not sum any.
+    # Entries are unique, so tocsr() has no duplicates to sum.
     joined = sparse.coo_array((np.append(data, own), (rows, columns)), shape=shape)
     return joined.tocsr()
 
@@ -65,7 +65,7 @@ def _read_entries(matrix: Any, name: str) -> Any:
         )
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise Error(f"{name} has shape {matrix.shape}; give one that is square")
-    if hasattr(matrix, "check_format"):  # SciPy crashes on inconsistent matrices
+    if hasattr(matrix, "check_format"):  # on inconsistent matrices, SciPy would crash
         try:
             matrix.check_format(full_check=True)
         except ValueError as error:

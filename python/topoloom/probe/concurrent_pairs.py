@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Chooses pairs of ranks to measure concurrently, and fits their total bandwidth."""
+"""Chooses pairs of ranks to measure concurrently; fits curves of total bandwidth."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from topoloom.probe.inference.network import list_network_groups
 from topoloom.probe.inference.suspects import find_slow_uplinks
 from topoloom.probe.job.samples import Exchange
 from topoloom.probe.network_model import find_host_costs
-from topoloom.probe.stages.rates import WINDOW, ConcurrentPairs
+from topoloom.probe.stages.rates import WINDOW, PairPattern
 
 
-def choose_concurrent_pairs(found: Findings) -> list[ConcurrentPairs]:
-    """Choose pairs inside a host, between two hosts, and between groups of hosts.
+def choose_concurrent_pairs(found: Findings) -> list[PairPattern]:
+    """Choose pairs inside a host, between two hosts, and between two groups of hosts.
 
     Slow hosts and links are avoided if alternatives exist.
     """
-    patterns: list[ConcurrentPairs] = []
+    patterns: list[PairPattern] = []
     every = [g for g in found.root.all_groups() if g.kind == HOST]
     hosts = [host for host in every if not _is_slow(found, host)]
     hosts = hosts if len(hosts) >= min(2, len(every)) else every
@@ -36,7 +36,7 @@ def choose_concurrent_pairs(found: Findings) -> list[ConcurrentPairs]:
     if len(several) >= 2:
         pair = _find_nearest_hosts(found, several)
         ranks = zip(*(host.ranks for host in pair), strict=False)
-        patterns.append(ConcurrentPairs("between two hosts", list(ranks)))
+        patterns.append(PairPattern("between two hosts", list(ranks)))
     for group in list_network_groups(found.root):
         patterns += _pair_groups(found, group)
     return patterns
@@ -46,14 +46,14 @@ def _is_slow(found: Findings, host: RankGroup) -> bool:
     return found.slow_pairs.is_slow(found.host_of[host.ranks[0]])
 
 
-def _pair_inside_host(host: RankGroup) -> list[ConcurrentPairs]:
+def _pair_inside_host(host: RankGroup) -> list[PairPattern]:
     parts = [part.ranks for part in host.groups if len(part.ranks) >= 4]
     if not parts:
-        return [ConcurrentPairs("inside a host", _pair_adjacent(host.ranks))]
-    patterns = [ConcurrentPairs("inside a part of a host", _pair_adjacent(parts[0]))]
+        return [PairPattern("inside a host", _pair_adjacent(host.ranks))]
+    patterns = [PairPattern("inside a part of a host", _pair_adjacent(parts[0]))]
     if len(parts) > 1:
         across = list(zip(parts[0], parts[1], strict=False))
-        patterns.append(ConcurrentPairs("between two parts of a host", across))
+        patterns.append(PairPattern("between two parts of a host", across))
     return patterns
 
 
@@ -74,8 +74,8 @@ def _find_nearest_hosts(
     return first, min(hosts[1:], key=measure_distance)
 
 
-def _pair_groups(found: Findings, group: RankGroup) -> list[ConcurrentPairs]:
-    """Pair the hosts of each group with the hosts of the next group, in a ring."""
+def _pair_groups(found: Findings, group: RankGroup) -> list[PairPattern]:
+    """Pair the hosts of each group with those of the next group, around a ring."""
     slow = found.slow_pairs
 
     def is_usual(rank: int) -> bool:
@@ -95,18 +95,16 @@ def _pair_groups(found: Findings, group: RankGroup) -> list[ConcurrentPairs]:
         rings.append(list(zip(own, others, strict=False)))
     common = min(min(map(len, rings)), *(len(part.groups) for part in parts))
     rings.sort(key=lambda pairs: -len(pairs))
-    return [
-        ConcurrentPairs(level, pairs, common, n == 0) for n, pairs in enumerate(rings)
-    ]
+    return [PairPattern(level, pairs, common, n == 0) for n, pairs in enumerate(rings)]
 
 
 def _list_ranks_round_robin(
     group: RankGroup, is_wanted: Callable[[int], bool]
 ) -> list[int]:
-    """Return one rank per host, round-robin over subgroups.
+    """Return one rank per host, taken from the subgroups in turn.
 
-    Unwanted hosts are skipped within their group, so that the first ranks still share
-    as few links as possible. If all hosts are unwanted, all ranks are returned.
+    An unwanted host is replaced by the next host of its group, so that the first ranks
+    still share as few links as possible. If all hosts are unwanted, all are used.
     """
     return _select_ranks(group, is_wanted) or _select_ranks(group, lambda _: True)
 
@@ -125,7 +123,7 @@ def _select_ranks(group: RankGroup, is_wanted: Callable[[int], bool]) -> list[in
 
 
 def fit_concurrent_pairs(
-    found: Findings, patterns: Sequence[ConcurrentPairs], begin: int
+    found: Findings, patterns: Sequence[PairPattern], begin: int
 ) -> None:
     """Fit a bandwidth curve for each pattern, and compare groups of hosts."""
     by_order: dict[int, list[Exchange]] = {}
@@ -154,10 +152,10 @@ def _make_curve(found: Findings, runs: Iterable[Sequence[Exchange]]) -> PairCurv
 
 def _compare_uplinks(
     found: Findings,
-    patterns: Sequence[ConcurrentPairs],
+    patterns: Sequence[PairPattern],
     runs: Sequence[Sequence[Exchange]],
 ) -> None:
-    """Compute uplink rates of sibling groups; compare at equal numbers of pairs."""
+    """Compute uplink rates of sibling groups; compare them for equally many pairs."""
     counts = [(each, count) for each in patterns for count in each.counts]
     for group in list_network_groups(found.root):
         number = {rank: n for n, part in enumerate(group.groups) for rank in part.ranks}
@@ -173,8 +171,8 @@ def _compare_uplinks(
             single = min(single, usual)
             if costs is None:
                 continue
-            # Fixed costs cancel; the total rate is at most the sum of single pairs'
-            # rates.
+            # Fixed costs cancel in the difference; the total rate is at most the sum of
+            # the rates of single pairs.
             longer = (usual - single) / (found.long_bytes * WINDOW)
             rate = count / (longer + 1 / costs.bandwidth)
             for part in (group.groups[end] for end in ends):
@@ -188,7 +186,7 @@ def _compare_uplinks(
 
 
 def _are_comparable(groups: Sequence[RankGroup]) -> bool:
-    """Return whether groups are comparable: hosts only, or equal shapes."""
+    """Return whether groups are comparable: made of hosts only, or of equal shapes."""
     if all(part.kind == HOST for group in groups for part in group.groups):
         return True
     sizes = {len(group.groups) for group in groups}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Builds rounds of pairs without overloaded links, from a machine description."""
+"""Builds rounds of pairs that overload no link, according to a machine description."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from topoloom._core import Error
 from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.probe.stages.meetings import Pair, Round
 
-#: Maximum number of rounds that are filled concurrently.
+#: Maximum number of rounds to which pairs can still be added.
 _MAX_OPEN_ROUNDS = 64
 
 
@@ -31,10 +31,10 @@ class DescribedRoutes:
         self.nodes = [number[host] for host in hosts]
 
     def links(self, a: int, b: int) -> dict[int, int]:
-        """Return the links between two hosts in both directions, and their capacities.
+        """Return the links between two hosts, in both directions, and capacities.
 
-        A capacity is a number of pairs: the ratio of a link's bandwidth to the lowest
-        bandwidth on the route.
+        A capacity is how many pairs a link can carry at once: its bandwidth divided by
+        the lowest bandwidth on the route.
         """
         ends = self.nodes[a], self.nodes[b]
         machine = self.machine
@@ -51,7 +51,7 @@ class _OpenRound:
 
     def __init__(self) -> None:
         self.pairs: Round = []
-        self._busy = 0  # bit mask of ranks in the round
+        self._busy = 0  # bit mask of the ranks that are in the round
         self._used: dict[int, int] = {}
 
     def try_add(self, pair: Pair, links: dict[int, int]) -> bool:
@@ -73,10 +73,10 @@ class _OpenRound:
 def make_disjoint_rounds(
     routes: DescribedRoutes, host_of: Sequence[int], pairs: Iterable[Pair]
 ) -> Iterator[Round]:
-    """Partition pairs of ranks into rounds without common ranks or full links.
+    """Partition pairs of ranks into rounds in which no rank is shared and no link full.
 
     Each pair is added to the first open round with free ranks and links. Pairs inside a
-    host use no link. Successive pairs should have different ranks.
+    host use no link. Rounds fill well if successive pairs have different ranks.
     """
     opened: list[_OpenRound] = []
     known: dict[Pair, dict[int, int]] = {}
@@ -95,7 +95,7 @@ def make_disjoint_rounds(
 
 
 def list_all_pairs(ranks: Sequence[int]) -> Iterator[Pair]:
-    """Yield all pairs by the circle method: every rank has a partner in each round."""
+    """Yield all pairs by the circle method: round after round, each with all ranks."""
     count = len(ranks) - 1 + len(ranks) % 2
     for turn in range(count):
         for own in range(count):

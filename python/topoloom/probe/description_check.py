@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compares the measurement with a description of the machine."""
+"""Compares the measurements with a description of the machine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Distance = Callable[[str, str], float]
 
 
 def compare_with_description(found: Findings, routes: DescribedRoutes) -> list[str]:
-    """Report hosts whose measured group differs from the description."""
+    """Report hosts whose measured group differs from that in the description."""
     if len(found.hosts) < 3:
         return []
     machine = routes.machine

@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 
 from topoloom.model.channels import PairCurve
-from topoloom.probe.inference.groups import Evidence, RankGroup
+from topoloom.probe.inference.groups import GroupTest, RankGroup
 from topoloom.probe.inference.levels import Level
 from topoloom.probe.inference.message_costs import LevelCosts
-from topoloom.probe.inference.network import Network, list_host_groups
+from topoloom.probe.inference.network import HostNetwork, list_host_groups
 from topoloom.probe.inference.pair_costs import PairCosts, SomeCosts
 from topoloom.probe.inference.shared_links import SharedLink
 from topoloom.probe.inference.suspects import SlowPairs, Suspect
 from topoloom.probe.job.samples import Exchanges, ProbeSamples
 from topoloom.probe.stages.rates import WINDOW
 
-#: Reasons for an early end: Ctrl-C, or a signal, for example from a batch system.
+#: Reasons for an early end: Ctrl-C, or another signal, for example from a batch system.
 INTERRUPTED, TERMINATED = "interrupted", "terminated"
 
 
@@ -30,31 +30,33 @@ class Findings:
 
     samples: ProbeSamples  # all samples of the job
     hosts: list[str]  # host names, in the order of their first ranks
-    host_of: list[int]  # host number of each rank
+    host_of: list[int]  # number of the host of each rank, an index into `hosts`
     costs: SomeCosts  # seconds of a short message between ranks, indexed like a matrix
     root: RankGroup  # group of all ranks, with nested groups
     levels: list[Level]  # levels, the fastest first
     #: Message costs by level name.
     level_costs: dict[str, LevelCosts] = field(default_factory=dict)
-    network: Network | None = None  # network between hosts; None for a single host
+    network: HostNetwork | None = None  # network between hosts; None for a single host
     #: Bandwidth curves of concurrent pairs, by pattern.
     curves: dict[str, PairCurve] = field(default_factory=dict)
-    #: Lower bound on bytes/s from a group of hosts to others, by the group's ranks.
+    #: Lower bound on the bytes/s that a group of hosts sends to others, by the group's
+    #: ranks.
     uplinks: dict[tuple[int, ...], float] = field(default_factory=dict)
-    #: Links shared by host pairs, in addition to the links of levels.
+    #: Links that host pairs share, other than the links of levels.
     shared: list[SharedLink] = field(default_factory=list)
-    #: Fraction of pairs of nearby host pairs that were measured concurrently.
+    #: Of all combinations of two nearby host pairs, the fraction that was measured
+    #: concurrently.
     pairs_met: float | None = None
     #: Hosts, links and uplinks that are slower than comparable ones.
     suspects: list[Suspect] = field(default_factory=list)
-    #: Order numbers of the measurements with all message sizes.
+    #: Numbers of the orders that measured messages of all sizes.
     of_sizes: list[int] = field(default_factory=list)
     long_bytes: int = 1 << 18  # bytes of a long message
-    #: System noise: median over ranks of the relative excess of work time over the
-    #: minimum.
+    #: System noise: by how much the time of a piece of work exceeds the minimum,
+    #: relative to it; median over ranks.
     noise: float | None = None
-    ended: str = ""  # reason for an early end, or ""
-    #: Sentences about unreliable and missing measurements.
+    ended: str = ""  # reason if the probe ended early, or ""
+    #: Sentences about measurements that are unreliable or missing.
     doubts: list[str] = field(default_factory=list)
     #: Sentences about differences between measurement and machine description.
     claims: list[str] = field(default_factory=list)
@@ -153,7 +155,7 @@ class Findings:
         }
 
     def _find_reference_exchanges(self) -> dict[str, Exchanges]:
-        """Return the exchanges that a later check repeats, by kind."""
+        """Return the exchanges that a later check repeats, by kind of message."""
         alone = self.samples.select("alone", "burst")
         windows = np.array([order.window for order in self.samples.orders], np.int64)
         long = (alone.bytes == self.long_bytes) & (windows[alone.order] == WINDOW)
@@ -175,7 +177,7 @@ class Findings:
 
 
 def _select_nested_groups(groups: list[object]) -> list[object]:
-    """Return [] for a list of ranks without groups."""
+    """Return the list of groups; [] if there are only ranks."""
     return groups if any(isinstance(group, list) for group in groups) else []
 
 
@@ -193,8 +195,8 @@ def _make_evidence_document(groups: Any) -> list[dict[str, Any]]:
     ]
 
 
-def _list_tested_parts(group: RankGroup) -> Sequence[tuple[RankGroup, Evidence]]:
-    """List the parts of a group with a test result, which have pairs inside."""
+def _list_tested_parts(group: RankGroup) -> Sequence[tuple[RankGroup, GroupTest]]:
+    """List the parts of a group that have pairs inside, and thus a test result."""
     tested = zip(group.groups, group.evidence, strict=False)
     return [(part, found) for part, found in tested if found.inside.n]
 

@@ -13,8 +13,8 @@ from topoloom.support.units import counted
 _MAX_CPUS = 1 << 16
 
 
-def find_doubts(samples: ProbeSamples) -> list[str]:
-    """Describe why measurements are unreliable: hosts with more ranks than CPUs."""
+def describe_crowded_hosts(samples: ProbeSamples) -> list[str]:
+    """Describe why measurements are unreliable: hosts have more ranks than CPUs."""
     return [
         f"{host} has {what}: times there are those of a crowded node"
         for host, what in find_crowded_hosts(samples).items()
@@ -40,7 +40,7 @@ def check_ranks(samples: ProbeSamples) -> None:
 
 
 def find_crowded_hosts(samples: ProbeSamples) -> dict[str, str]:
-    """Map hosts with more ranks than CPUs to a description of both numbers."""
+    """Map each host that has more ranks than CPUs to a description of both numbers."""
     crowded = {}
     ranks = Counter(place.host for place in samples.places)
     for host, count in ranks.items():

@@ -40,17 +40,19 @@ from topoloom.probe.stages.scan import (
     measure_sets,
 )
 
-#: Number of rounds with a partner for each host: among all hosts, and in large groups.
+#: Number of rounds, in each of which every host has a partner, among all hosts and in
+#: large groups.
 HOST_ROUNDS = 16
-#: Relative standard error of landmark times: a quarter of the minimal difference of
-#: levels.
+#: Target for the relative standard error of landmark times: a quarter of the minimal
+#: difference between levels.
 LANDMARK_ERROR = 0.0125
-#: Landmark pairs per host, measured on generated trees with 40 to 100 sibling groups.
+#: Expected number of landmark pairs per host, as counted on generated trees of 40 to
+#: 100 sibling groups.
 _LANDMARK_PAIRS = 80
-#: If times deviate from their groups' times by more, in log units and in standard
-#: errors, groups do not explain the times.
+#: Groups do not explain times that deviate from their groups' times by more than this,
+#: both in log units and in standard errors.
 _MAX_UNEXPLAINED, _FAR = 0.1, 4.0
-#: Minimal deviation, in standard errors, at which neighbors are searched.
+#: Minimal deviation, in standard errors, at which neighbors are searched for.
 _OPEN_ERRORS = 2.0
 #: Maximum number of landmark pairs; with more, subgroups remain unknown.
 _MAX_LANDMARK_PAIRS = 6_000_000
@@ -67,13 +69,13 @@ def scan_large_job(
     most_hosts: int = MAX_HOSTS,
     few: int = MAX_ALL_PAIRS,
 ) -> tuple[bool, HostGroup | None]:
-    """Measure all pairs inside each host, and one rank per host with other hosts.
+    """Measure all pairs inside each host, and one rank of each host with other hosts.
 
     Parameters
     ----------
     most_hosts
-        Maximum number of hosts for measuring all pairs; with more hosts, landmarks are
-        used.
+        Maximum number of hosts up to which all pairs are measured; landmarks are used
+        for more hosts.
     few
         See `find_host_groups`.
 
@@ -98,7 +100,7 @@ def scan_large_job(
     host_probe = _JobHostPairProbe(job, first, clock, watch, few)
     job.measure([make_error_order(effort, LANDMARK_ERROR)])
     parts = find_host_groups(len(hosts), host_probe, few)
-    if len(hosts) <= neighbors.MAX_LINKED_HOSTS and not host_probe.late:
+    if len(hosts) <= neighbors.MAX_LINKED_HOSTS and not host_probe.is_late:
         _measure_neighbors(host_probe, job, hosts, effort, parts)
     job.measure([make_scan_order(effort)])
     return clock.left(SHARE) > 0, parts
@@ -122,7 +124,7 @@ def _measure_neighbors(
         return
     pairs = neighbors.find_candidates(costs, np.array([min(ranks) for ranks in hosts]))
     job.measure([make_error_order(effort, neighbors.CANDIDATE_ERROR)])
-    host_probe.pairs(pairs)
+    host_probe.measure_pairs(pairs)
 
 
 class _JobHostPairProbe:
@@ -142,11 +144,11 @@ class _JobHostPairProbe:
         self._trips = job.samples.orders[-1].window
 
     @property
-    def late(self) -> bool:
+    def is_late(self) -> bool:
         """Whether the time for more pairs has run out."""
         return self._clock.left(SHARE) <= 0 or self._done > _MAX_LANDMARK_PAIRS
 
-    def pairs(self, pairs: Pairs) -> tuple[Values, float]:
+    def measure_pairs(self, pairs: Pairs) -> tuple[Values, float]:
         """Measure pairs of hosts; return their seconds and the relative error."""
         before = len(self._job.samples.exchanges)
         ranks = self._first[pairs]
@@ -168,8 +170,8 @@ class _JobHostPairProbe:
         error = float(np.median(errors)) if len(found) else NOISE
         return known[ranks[:, 0], ranks[:, 1]], error
 
-    def inside(self, sets: Sequence[Hosts]) -> None:
-        """Measure all pairs of small sets, and some rounds of large ones."""
+    def measure_inside(self, sets: Sequence[Hosts]) -> None:
+        """Measure all pairs of small sets, and some rounds of pairs of large sets."""
         self._advance(self._done, self._done)
         ranks = [self._first[members].tolist() for members in sets if len(members) > 1]
         small = [each for each in ranks if len(each) <= self._few]
@@ -192,7 +194,7 @@ def infer_large(
     doubts: Sequence[str],
     parts: HostGroup | None,
 ) -> tuple[Findings, PairCosts]:
-    """Infer groups and levels from the scan; also return the errors of costs."""
+    """Infer groups and levels from the scan; also return relative errors of costs."""
     costs, errors = compute_large_costs(samples)
     root = find_large_groups(hosts, costs, errors, parts)
     filled = costs.fill_missing(root)
@@ -225,7 +227,7 @@ def describe_unexplained(
 def _measure_unexplained(
     host_of: Sequence[int], costs: PairCosts, errors: PairCosts
 ) -> tuple[float, float]:
-    """Return the deviation of log times from their groups' times, and the error."""
+    """Return how far log times deviate from their groups' times, and the error."""
     first, second, seconds = costs.measured_pairs
     of = np.array(host_of)
     apart = of[first] != of[second]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures a machine in stages and infers its structure and speeds."""
+"""Measures a machine in stages, and infers its structure and its speeds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from topoloom.probe.inference.suspects import (
     is_as_fast_across,
 )
 from topoloom.probe.job.probe_job import JobEnded, ProbeJob
-from topoloom.probe.job_checks import check_ranks, find_doubts
+from topoloom.probe.job_checks import check_ranks, describe_crowded_hosts
 from topoloom.probe.large_scan import scan_large_job
 from topoloom.probe.refinement import measure_undecided_pairs
 from topoloom.probe.scan_inference import (
@@ -39,18 +39,23 @@ from topoloom.probe.stages.effort import Clock, Effort
 from topoloom.probe.stages.messages import measure_messages
 from topoloom.probe.stages.rates import (
     choose_long_size,
+    measure_bursts,
     measure_concurrent_pairs,
-    measure_links,
-    measure_rates,
+    measure_link_bursts,
 )
 from topoloom.probe.stages.scan import MAX_RANKS, scan_pairs
 from topoloom.probe.suspect_recheck import recheck_suspects
 from topoloom.probe.time_estimate import estimate_time, measure_first_round
-from topoloom.probe.typical_costs import choose_level_pairs, fit_costs, measure_levels
+from topoloom.probe.typical_costs import (
+    choose_level_pairs,
+    fit_typical_costs,
+    measure_levels,
+)
 
-#: Maximum system noise: relative excess of work time over the minimum.
+#: Maximum system noise: by how much the time of a piece of work may exceed its minimum,
+#: relative to it.
 _MAX_NOISE = 0.05
-#: Minimal seconds of a work quantum.
+#: Minimal duration, in seconds, of the piece of work that measures noise.
 _QUANTUM = 5e-7
 
 
@@ -75,12 +80,12 @@ def measure_machine(
     If the job ends early, by Ctrl-C or another signal, the results so far are returned,
     and `Findings.ended` is set.
 
-    `tell` is called with the time estimate after the first round. `routes`: routes
-    between hosts, if known.
+    After the first round, `tell` is called with an estimate of the time. `routes`:
+    routes between hosts, if known.
     """
     samples = job.samples
     check_ranks(samples)
-    doubts = find_doubts(samples)
+    doubts = describe_crowded_hosts(samples)
     found: Findings | None = None
     try:
         hosts, _ = group_by_host(samples)
@@ -118,7 +123,7 @@ def _scan_pairs(
     watch: StageProgress,
     routes: DescribedRoutes | None,
 ) -> tuple[bool, Findings]:
-    """Measure the scan; return whether time sufficed, and the findings."""
+    """Run the scan; return whether time sufficed, and the findings."""
     hosts, host_of = group_by_host(job.samples)
     if len(host_of) > MAX_RANKS:
         whole, parts = scan_large_job(job, hosts, effort, clock, watch)
@@ -143,7 +148,7 @@ def _measure_more(
         whole = measure_messages(job, pairs, effort, clock, watch("sizes"))
     finally:
         found.of_sizes += range(begin, len(job.samples.orders))
-    fit_costs(found)
+    fit_typical_costs(found)
     found.long_bytes = _choose_long_bytes(found)
     typical = [pair for of_level in pairs.values() for pair in of_level]
     rates, partners, all_hosts = _measure_long_messages(
@@ -159,7 +164,7 @@ def _measure_more(
         whole &= again
     if not whole:
         found.doubts.append(late.format("messages of all sizes"))
-    fit_costs(found)
+    fit_typical_costs(found)
     shared = watch("pairs of pairs")
     find_shared_links(job, found, typical, effort, clock, shared)
     patterns = choose_concurrent_pairs(found)
@@ -186,17 +191,17 @@ def _measure_long_messages(
     latencies = np.zeros((1, 1)) if network is None else network.predicted
     if network is not None and network.is_graph:
         links = [(first[a], first[b]) for a, b in network.neighbors]
-        bursts = measure_links(job, links, typical, size)
+        bursts = measure_link_bursts(job, links, typical, size)
         sets = [list(found.root.ranks)]
         for a, b in network.neighbors:
             partners[a].append(b)
             partners[b].append(a)
     else:
-        bursts, whole = measure_rates(job, sets, typical, size, effort, clock)
+        bursts, whole = measure_bursts(job, sets, typical, size, effort, clock)
         few = [ranks for ranks in sets if len(ranks) < MIN_COMPARABLE]
         joined = sorted(rank for ranks in few for rank in ranks)
         if whole and len(few) > 1 and len(joined) >= MIN_COMPARABLE:
-            across, whole = measure_rates(job, [joined], [], size, effort, clock)
+            across, whole = measure_bursts(job, [joined], [], size, effort, clock)
             if is_as_fast_across(few, host_of, [*bursts, *across], latencies):
                 sets = [ranks for ranks in sets if ranks not in few] + [joined]
                 bursts = [*bursts, *across]
@@ -207,17 +212,17 @@ def _measure_long_messages(
 
 
 def _choose_long_bytes(found: Findings) -> int:
-    """Choose the bytes of long messages by the most expensive level."""
+    """Choose the size of long messages, based on the most expensive level."""
     last = [costs.alone.model.lines[-1] for costs in found.level_costs.values()]
     return max((choose_long_size(line[0], line[1]) for line in last), default=1 << 18)
 
 
 def _fit_costs_and_noise(found: Findings) -> None:
-    fit_costs(found)
+    fit_typical_costs(found)
     quanta = [
         e for e in found.samples.select("noise", "noise") if e.seconds[0] > _QUANTUM
     ]
-    if quanta:  # no noise with a simulated clock
+    if quanta:  # a simulated clock has no noise
         shares = [e.seconds[2] / e.seconds[0] - 1 for e in quanta]
         found.noise = float(np.median(shares))
         if found.noise > _MAX_NOISE:

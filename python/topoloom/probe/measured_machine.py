@@ -17,31 +17,31 @@ from topoloom.nodes.node_parts import NodeParts
 from topoloom.probe.findings import Findings
 from topoloom.probe.inference.groups import HOST, RankGroup, count_network_levels
 from topoloom.probe.inference.message_costs import LevelCosts
-from topoloom.probe.inference.network import Network
+from topoloom.probe.inference.network import HostNetwork
 from topoloom.probe.network_model import (
     IN_HOSTS,
     compute_short_latency,
     find_host_costs,
     find_inner_costs,
-    make_model,
+    make_network_model,
 )
 from topoloom.support.number_ranges import expand_ranges
 
-#: Distance of the nearest slots; other distances are proportional integers.
+#: Distance between the nearest slots; other distances are integers in proportion to it.
 _UNIT = 4
-#: If the total rate exceeds this share of the sum of single rates, hosts do not limit
-#: each other.
+#: Hosts do not limit each other if their total rate exceeds this share of the sum of
+#: their single rates.
 _FREE_SHARE = 0.9
 _MAX_CPUS = 1 << 16
-#: Replacement for infinity, for example t of times without variance.
+#: Replaces infinity, which is, for example, the value of t if times have no variance.
 _MAX_VALUE = 1e300
 
 
 def describe_machine(found: Findings) -> MachineDescription:
     """Describe the machine as machine text.
 
-    Nodes are hosts in network order; slots are ranks of a host, part by part.
-    Unmeasured values are omitted.
+    Nodes are the hosts in the order of the network; slots are the ranks of a host, part
+    by part. Unmeasured values are omitted.
     """
     slots = _order_slots(found)
     short = compute_short_latency(found)
@@ -58,12 +58,12 @@ def describe_machine(found: Findings) -> MachineDescription:
     )
 
 
-def make_tables(
+def make_file_tables(
     found: Findings, samples: str, command: Sequence[str]
 ) -> dict[str, Any]:
     """Build the tables ``[model]`` and ``[probe]`` of the machine's file."""
     tables: dict[str, Any] = {}
-    model = make_model(found, Machine(describe_machine(found).text))
+    model = make_network_model(found, Machine(describe_machine(found).text))
     if model is not None:
         tables["model"] = make_model_tables(model)
     document = found.document()
@@ -116,7 +116,7 @@ def _format_network(found: Findings, short: float) -> tuple[str, list[int]]:
     return f"{text},latency={':'.join(map(_format_time, latencies))}", network.order
 
 
-def _format_graph(network: Network, rate: float, short: float) -> str:
+def _format_graph(network: HostNetwork, rate: float, short: float) -> str:
     links = ",".join(f"{a}-{b}" for a, b in network.neighbors)
     speed = (
         f"bandwidth={_format_rate(rate)},latency={_format_time(short * network.hop)}"
@@ -125,7 +125,7 @@ def _format_graph(network: Network, rate: float, short: float) -> str:
 
 
 def _compute_level_speeds(
-    found: Findings, network: Network, rate: float
+    found: Findings, network: HostNetwork, rate: float
 ) -> tuple[list[float], list[float]]:
     """Compute bandwidth and latency of the links of each level, bottom-up."""
     heights: dict[int, list[float]] = {}
@@ -147,27 +147,27 @@ def _compute_level_speeds(
 def _compute_uplink_rate(found: Findings, group: RankGroup, single: float) -> float:
     """Compute the rate in bytes/s from the hosts of a group to other hosts.
 
-    Without a measured limit, this is the sum over hosts; `single` is the rate of one
+    If no limit was measured, this is the sum over hosts; `single` is the rate of one
     host.
     """
     hosts = {found.host_of[rank] for rank in group.ranks}
     whole = len(hosts) * single
     measured = found.uplinks.get(group.ranks, whole)
-    # Slow hosts were not among the pairs.
+    # The pairs that were measured did not include slow hosts.
     sent = [host for host in hosts if not found.slow_pairs.is_slow(host)] or hosts
     return whole if measured > _FREE_SHARE * len(sent) * single else measured
 
 
-def _list_groups(network: Network) -> list[RankGroup]:
+def _list_groups(network: HostNetwork) -> list[RankGroup]:
     assert network.root is not None
     return [group for group in network.root.all_groups() if group.kind not in IN_HOSTS]
 
 
 def compute_capacity(curve: PairCurve) -> float:
-    """Compute the total bytes/s of concurrent pairs from their curve.
+    """Compute the total bytes/s of concurrent pairs from their bandwidth curve.
 
-    If the last two numbers of pairs are limited, the rate is computed from the
-    difference of their times, so that fixed costs cancel.
+    If the two largest numbers of pairs are limited, the rate follows from the
+    difference between their times, in which fixed costs cancel.
     """
     pairs, seconds = curve.pairs, curve.monotone_seconds
     if len(pairs) > 1 and seconds[-1] > 1.2 * seconds[0]:
@@ -180,7 +180,7 @@ def compute_capacity(curve: PairCurve) -> float:
 
 
 def _format_switches(
-    found: Findings, network: Network, rate: float, short: float
+    found: Findings, network: HostNetwork, rate: float, short: float
 ) -> str:
     """Format a tree with unequal groups as a graph, with a switch per group."""
     hosts = {host: node for node, host in enumerate(network.order)}
@@ -203,7 +203,7 @@ def _format_switches(
 def _format_node(
     found: Findings, slots: Sequence[Sequence[int]], short: float
 ) -> tuple[str, tuple[tuple[int, ...], ...]]:
-    """Format the node: levels if all hosts are equal, and speeds."""
+    """Format the node: its levels, if all hosts are equal, and its speeds."""
     groups = [g for g in found.root.all_groups() if g.kind == HOST]
     shapes = {_find_levels(group) for group in groups}
     most = max(len(of_host) for of_host in slots)
@@ -249,10 +249,13 @@ def _collect_speeds(found: Findings, short: float) -> dict[str, str]:
     between, inside = find_host_costs(found), find_inner_costs(found)
     if between is not None and found.network is not None:
         startup = _compute_startup(between)
-        if not found.network.is_graph:  # in graphs, hosts use all their links
+        if (
+            not found.network.is_graph
+        ):  # in a graph, a host can use all its links at once
             speeds["bandwidth"] = _format_rate(_compute_host_rate(found))
         speeds["startup"] = _format_time(startup)
-        # In a graph, the link between neighbors also has a latency.
+        # In a graph, a message between neighbors also crosses a link, which has a
+        # latency.
         rest = float(between.alone.fit.measured[0]) - startup
         rest -= short * found.network.hop
         speeds["latency"] = _format_time(max(0.0, rest))
@@ -267,7 +270,7 @@ def _collect_speeds(found: Findings, short: float) -> dict[str, str]:
 
 
 def _compute_startup(costs: LevelCosts) -> float:
-    """Compute the startup cost: a sender's busy time for a short message."""
+    """Compute the startup cost: how long a short message keeps its sender busy."""
     if costs.burst is not None:
         return float(costs.burst.fit.measured[0])
     if not math.isnan(costs.send_cpu):
@@ -276,7 +279,7 @@ def _compute_startup(costs: LevelCosts) -> float:
 
 
 def _compute_host_rate(found: Findings) -> float:
-    """Compute the maximum rate of a host over numbers of sending ranks."""
+    """Compute the highest rate that a host reaches with any number of sending ranks."""
     curve = found.curves.get("between two hosts")
     costs = find_host_costs(found)
     single = 0.0 if costs is None else costs.bandwidth
@@ -286,7 +289,7 @@ def _compute_host_rate(found: Findings) -> float:
 def _find_slot_cpus(
     found: Findings, slots: Sequence[Sequence[int]]
 ) -> tuple[tuple[int, ...], ...]:
-    """Find the CPUs of each slot if ranks are bound equally on all hosts."""
+    """Find the CPUs of each slot, provided that all hosts bind their ranks equally."""
     seen = set()
     for of_host in slots:
         masks = [found.samples.places[rank].cpus for rank in of_host]

@@ -22,18 +22,18 @@ from topoloom.probe.inference.message_costs import LevelCosts
 from topoloom.probe.stages.scan import SIZE
 
 IN_HOSTS = (HOST, PART)
-#: If the farthest hosts have a smaller share of the nearest hosts' bandwidth, the
-#: transfer time of scan messages is subtracted.
+#: If the bandwidth of the farthest hosts is a smaller share of the nearest hosts'
+#: bandwidth, the transfer time of scan messages is subtracted.
 _SLOWER = 0.95
 
 
-def make_model(found: Findings, machine: Machine) -> ModelFile | None:
-    """Build the model of the nearest hosts, or of the ranks of a single host.
+def make_network_model(found: Findings, machine: Machine) -> ModelFile | None:
+    """Build the model of messages between the nearest hosts, or inside a single host.
 
-    `machine`: described machine, whose links complement the model.
+    `machine`: the described machine, whose links add to the model's costs.
     """
     inside = find_inner_costs(found)
-    links = fit_links(found)
+    links = fit_host_links(found)
     if links is None:
         if inside is None:
             return None
@@ -44,7 +44,7 @@ def make_model(found: Findings, machine: Machine) -> ModelFile | None:
     return ModelFile(model, "measured between hosts")
 
 
-def fit_links(found: Findings) -> LinkCosts | None:
+def fit_host_links(found: Findings) -> LinkCosts | None:
     """Fit the costs of links between hosts; None without such links."""
     costs = find_host_costs(found)
     if costs is None or found.network is None:
@@ -57,10 +57,10 @@ def fit_links(found: Findings) -> LinkCosts | None:
 
 
 def compute_short_latency(found: Findings) -> float:
-    """Compute the ratio of latency for the shortest messages to latency in the scan."""
+    """Compute the latency of the shortest messages relative to latency in the scan."""
     levels = [costs for _, costs in _list_host_levels(found)]
     if len(levels) > 1 and levels[-1].bandwidth < _SLOWER * levels[0].bandwidth:
-        # The transfer time of scan messages is also longer to the farthest hosts.
+        # The transfer of scan messages also takes longer to the farthest hosts.
         near, far = levels[0].alone.fit, levels[-1].alone.fit
         more = np.interp(SIZE, far.sizes, far.measured) - np.interp(
             SIZE, near.sizes, near.measured
@@ -68,7 +68,7 @@ def compute_short_latency(found: Findings) -> float:
         if more > 0:
             share = float(far.measured[0] - near.measured[0]) / float(more)
             return min(max(share, 0.0), 1.0)
-    links = fit_links(found)
+    links = fit_host_links(found)
     return 1.0 if links is None else 1 / max(links.latency_factor(SIZE), 0.1)
 
 
@@ -86,7 +86,7 @@ def find_inner_costs(found: Findings) -> LevelCosts | None:
 
 
 def find_nearest_hosts(found: Findings) -> tuple[int, int]:
-    """Find the nodes of two hosts at minimal distance."""
+    """Find the nodes of two hosts whose distance is minimal."""
     network = found.network
     assert network is not None
     if network.is_graph:
@@ -109,7 +109,7 @@ def _list_ends(costs: LevelCosts) -> list[int | None]:
 
 
 def _compute_overhead(costs: LevelCosts) -> float:
-    """Compute the overhead of both ranks; by default the receiver's is the sender's."""
+    """Compute both ranks' overhead; if unknown, the receiver's equals the sender's."""
     send = 0.0 if math.isnan(costs.send_cpu) else costs.send_cpu
     both = send + (send if math.isnan(costs.receive_cpu) else costs.receive_cpu)
     return min(both, float(costs.alone.fit.measured[0]))

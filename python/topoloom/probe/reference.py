@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reference of a check: message times in the file of an earlier probe."""
+"""What a check compares with: message times in the file of an earlier probe."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from topoloom.probe.inference.suspects import (
     Suspect,
     subtract_latency,
 )
-from topoloom.probe.job.table import read_probe_table
+from topoloom.probe.job.probe_table import read_probe_table
 from topoloom.probe.stages.rates import WINDOW
 from topoloom.probe.stages.scan import SIZE as SCAN_SIZE
 from topoloom.support.toml_document import read_toml
 
 
 @dataclass(frozen=True)
-class Reference:
+class CheckReference:
     """Message times and slow parts that a check compares with."""
 
     hosts: list[str]  # host names
-    #: Host numbers of groups, smallest first; ranks on a single host.
+    #: Host numbers of each group, smallest group first; on a single host, ranks.
     groups: list[list[int]]
     long_bytes: int  # bytes of a long message
     #: Seconds inside groups (``near``) and across groups (``far``), by kind of message.
@@ -35,12 +35,12 @@ class Reference:
     #: Hosts and links that were slow in the earlier probe.
     suspects: list[Suspect] = field(default_factory=list)
 
-    def expected(self, kind: str, a: int, b: int) -> float:
+    def get_expected_seconds(self, kind: str, a: int, b: int) -> float:
         """Return the expected seconds of a message between two hosts.
 
-        This is the time in the smallest common group, times the slowdown in the earlier
-        probe. Low bandwidth also slows short messages; high latency also slows bursts
-        and their replies.
+        This is the time in the smallest common group, multiplied by the slowdown that
+        the earlier probe found. Low bandwidth also slows short messages; high latency
+        also slows bursts and their replies.
         """
         short, long = (
             self._get_typical_seconds("echo", a, b),
@@ -63,12 +63,12 @@ class Reference:
         return known[first] if first in known else known[second]
 
     def _get_slowdown(self, of: str, a: int, b: int) -> float:
-        """Return the slowdown factor of two hosts or their link in that probe."""
+        """Return the relative excess of two hosts' times in the earlier probe."""
         slow = (s.factor - 1 for s in self.suspects if s.of == of and s.slows(a, b))
         return max(slow, default=0.0)
 
 
-def read_reference(file: Path) -> Reference:
+def read_reference(file: Path) -> CheckReference:
     """Read the reference of a check.
 
     Raises `topoloom.Error` if the file is inconsistent, or is not from a probe of
@@ -86,7 +86,9 @@ def read_reference(file: Path) -> Reference:
     # On a single host, ranks are compared instead of hosts.
     several = len(hosts) > 1
     known = [s for s in made if several and s.kind in ("host", "link")]
-    return Reference(hosts, probed["unit_groups"], probed["long_bytes"], seconds, known)
+    return CheckReference(
+        hosts, probed["unit_groups"], probed["long_bytes"], seconds, known
+    )
 
 
 def _read_suspect(table: dict[str, Any], hosts: Sequence[str], file: Path) -> Suspect:

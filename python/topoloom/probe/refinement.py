@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures pairs more exactly if groups are undecided."""
+"""Measures pairs more exactly if they do not decide on groups."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from topoloom.probe.stages.effort import (
 )
 from topoloom.probe.stages.scan import SHARE, SIZE
 
-#: Maximum number of iterations, ratio between sample counts of orders, and minimal
-#: samples of a pair.
+#: Maximum number of iterations, ratio between the sample counts of successive orders,
+#: and minimal number of samples of a pair.
 _MAX_TURNS, _SAMPLES_RATIO, _FEWEST = 5, 1.2, 3
-#: Pairs per order; the job answers at the end of an order.
+#: Number of pairs per order; the job answers at the end of each order.
 _PAIRS_PER_ORDER = 1 << 13
 
 
@@ -38,7 +38,7 @@ def measure_undecided_pairs(
 ) -> Findings:
     """Measure pairs of possible groups again until all groups are decided.
 
-    This includes pairs of groups whose subgroups could not be detected.
+    This includes pairs in groups whose subgroups could not be detected.
     """
     window = [order for order in job.samples.orders if order.kind == "echo"][-1].window
     for _ in range(_MAX_TURNS):

@@ -28,7 +28,7 @@ from topoloom.probe.stages.scan import MAX_RANKS, SIZE
 
 
 def group_by_host(samples: ProbeSamples) -> tuple[list[list[int]], list[int]]:
-    """Return the ranks of each host, by first rank, and the host of each rank."""
+    """Return the ranks of each host, ordered by first rank, and each rank's host."""
     number: dict[str, int] = {}
     ranks: list[list[int]] = []
     host_of = []
@@ -48,7 +48,7 @@ def list_scan_exchanges(samples: ProbeSamples) -> Iterator[Exchange]:
 
 
 def compute_scan_costs(samples: ProbeSamples) -> tuple[Costs, Costs]:
-    """Compute the costs of pairs of ranks and their errors; see `make_cost_matrix`."""
+    """Compute the costs of pairs of ranks, and their errors; see `make_cost_matrix`."""
     return make_cost_matrix(samples.ranks, list_scan_exchanges(samples))
 
 
@@ -99,7 +99,7 @@ def _infer_all(
 
 
 def _remove_host_groups(found: Findings) -> None:
-    """Remove groups of hosts, because distances are determined by links."""
+    """Remove groups of hosts, because direct links determine distances."""
     assert found.network is not None
     hosts = [group for group in found.root.all_groups() if group.kind == HOST]
     found.root = RankGroup(ALL, found.root.ranks, tuple(hosts))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds links shared by host pairs, without measuring all pairs of pairs.
+"""Finds links that host pairs share, without measuring all pairs with each other.
 
-Rounds of concurrent pairs are group tests. Pairs that seem slowed by other pairs of
-their round are measured again, together and alone.
+Rounds of concurrent pairs are group tests. Pairs that other pairs of the round seem to
+slow down are measured again, with these pairs and alone.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from topoloom.probe.findings import Findings
 from topoloom.probe.inference.groups import GROUP, HOST, RankGroup
 from topoloom.probe.inference.large_groups import infer_network
-from topoloom.probe.inference.network import Network, SwitchLink
+from topoloom.probe.inference.network import HostNetwork, SwitchLink
 from topoloom.probe.inference.shared_links import (
     SLOWED_RATIO,
     ConcurrentRounds,
@@ -37,11 +37,11 @@ from topoloom.probe.stages.shared_links import (
 )
 from topoloom.probe.typical_costs import compute_typical_costs
 
-#: Share of the remaining time for this stage.
+#: Share of the remaining time that this stage may take.
 _SHARE = 0.5
-#: Maximum number of pairs of pairs and groups of hosts that are measured again.
+#: Maximum number of cases, two pairs or a group of hosts, that are measured again.
 _MAX_RECHECKS = 128
-#: Maximum number of concurrent exchanges for measuring the bandwidth of a shared link.
+#: Maximum number of concurrent exchanges that measure the bandwidth of a shared link.
 _MAX_CROSSING = 16
 
 
@@ -78,7 +78,7 @@ def find_shared_links(
 def _plan_rounds(
     found: Findings, effort: Effort
 ) -> tuple[list[list[int]], list[Round]]:
-    """Choose sets of ranks that share no links, and the rounds of all sets."""
+    """Choose sets of ranks that share no links with other sets, and their rounds."""
     assert found.network is not None
     if not found.network.is_graph:
         sets = [each for each in list_comparable_sets(found) if len(each) > 3]
@@ -103,7 +103,7 @@ def _add_switches(found: Findings) -> None:
     found.network = replace(network, links=_move_latency(network, found.root))
 
 
-def _move_latency(network: Network, before: RankGroup) -> list[SwitchLink]:
+def _move_latency(network: HostNetwork, before: RankGroup) -> list[SwitchLink]:
     """Move the latency of a new switch's uplink to the links of its hosts."""
     assert network.root is not None
     known = {group.ranks for group in before.all_groups()}
@@ -186,7 +186,7 @@ class _SharedLinkRechecks:
                 known.append(set(group))
 
     def check_pairs(self, met: ConcurrentRounds) -> None:
-        """Measure two pairs concurrently if both were slow in the same round."""
+        """Measure two pairs concurrently if both seemed slow in the same round."""
         candidates = met.find_slowed_pairs(self.links)
         for both in find_conflicts(candidates, _MAX_RECHECKS):
             if not self._use_recheck():
@@ -212,7 +212,7 @@ class _SharedLinkRechecks:
         return True
 
     def _compute_rate(self, longer: float) -> float:
-        """Compute the bytes/s of a pair from its additional seconds."""
+        """Compute the bytes/s of a pair from the seconds by which it was slower."""
         return 1 / (longer / (self._size * WINDOW) + 1 / self._bandwidth)
 
     def _measure(self, pairs: Sequence[Pair]) -> dict[Pair, float]:

@@ -31,9 +31,10 @@ from topoloom.probe.stages.effort import format_pairs
 from topoloom.probe.stages.rates import WINDOW
 from topoloom.probe.stages.scan import SIZE
 
-#: Number of pairs per suspect host, and of measurements per link.
+#: Number of pairs that measure a suspect host again, and number of measurements of a
+#: suspect link.
 _PAIRS = 4
-#: Maximum time ratio of a direction that is not slow.
+#: Maximum ratio to typical times at which a direction is not slow.
 _NORMAL_RATIO = 1.03
 
 Partners = Mapping[int, Sequence[int]]
@@ -61,7 +62,7 @@ class _NearestHosts(Mapping[int, Sequence[int]]):
 
 @dataclass
 class _Recheck:
-    """A kind of recheck, of latency or of bandwidth."""
+    """A kind of recheck: of latency, or of bandwidth."""
 
     of: str
     residuals: Residuals
@@ -73,7 +74,7 @@ class _Recheck:
 def recheck_suspects(
     job: ProbeJob, found: Findings, rates: Residuals, partners: Partners
 ) -> list[Suspect]:
-    """Find the parts that are slow both in the first measurement and in a second.
+    """Find the parts that are slow in the first measurement and again in a second one.
 
     `rates`: residuals of long messages. `partners`: hosts with which each host
     exchanged long messages.
@@ -89,7 +90,7 @@ def recheck_suspects(
         def measure_pairs(pairs: Sequence[tuple[int, int]]) -> list[float]:
             ranks = format_pairs([(first[a], first[b]) for a, b in pairs])
             exchanges = job.measure([Order("alone", kind, [size], window, ranks)])
-            # Results are ordered by initiating rank, not in the order of `pairs`.
+            # Results are in the order of initiating ranks, not in that of `pairs`.
             return [ratio(exchange) for exchange in exchanges]
 
         return measure_pairs
@@ -131,7 +132,7 @@ def recheck_suspects(
 def _drop_slow_groups(
     slow: Sequence[Suspect], groups: Sequence[set[int]]
 ) -> list[Suspect]:
-    """Drop hosts of groups in which all hosts are slow, because the uplink is slow."""
+    """Drop hosts of groups in which all hosts are slow: there, the uplink is slow."""
     hosts = {host for suspect in slow for host in suspect.hosts}
     whole = [group for group in groups if len(group) > 1 and group <= hosts]
     return [s for s in slow if not any(s.hosts[0] in group for group in whole)]
@@ -180,7 +181,7 @@ def _confirm_suspect(
     like: Sequence[float],
     most: float,
 ) -> Suspect | None:
-    """Return a suspect if all measurements, or all of one direction, exceed `most`."""
+    """Return a suspect if all measurements, or all in one direction, exceed `most`."""
     there, back = ways
     usual = float(np.median(like))
     chosen = {BOTH: there + back}

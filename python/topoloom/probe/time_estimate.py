@@ -38,49 +38,51 @@ from topoloom.probe.stages.scan import (
 )
 from topoloom.support.units import counted
 
-#: Minimal samples of a pair, and growth factor of sample counts per request.
+#: Minimal number of samples of a pair, and factor by which each request increases their
+#: number.
 _FEWEST, _GROWTH = 3, 1.5
-#: Rounds of landmarks, measured on generated trees of two or three levels.
+#: Expected number of landmark rounds, as counted on generated trees of two or three
+#: levels.
 _TURNS = 2.0
-#: Assumed number of levels with messages of all sizes, and samples of each size in
-#: addition to the scan.
+#: Assumed number of levels that are measured with all message sizes, and number of
+#: samples of each size above the minimum.
 _LEVELS, _OF_SIZES = 4, 8
-#: Seconds to synchronize the start of concurrent pairs.
+#: Seconds that it takes to synchronize the start of concurrent pairs.
 _START = 2e-3
 
 
 @dataclass(frozen=True)
-class Timing:
+class FirstRoundTimes:
     """Times measured in a first round."""
 
     short: float  # one-way seconds of a short message between ranks
     deviation: float  # relative standard deviation of a sample
-    order: float  # fixed seconds of an order
+    order: float  # seconds that an order takes without its pairs
     rate: float  # bytes per second of long messages
 
     def estimate_pair_seconds(self, error: float) -> float:
-        """Estimate the seconds to measure a pair to a standard error of its median."""
+        """Estimate how long it takes until a pair's median has this standard error."""
         return (
             count_messages(
-                self.samples(error), compute_round_trips_per_sample(self.short)
+                self.count_samples(error), compute_round_trips_per_sample(self.short)
             )
             * self.short
         )
 
-    def samples(self, error: float) -> int:
-        """Compute the number of samples for a standard error of a pair's median."""
+    def count_samples(self, error: float) -> int:
+        """Compute how many samples give a pair's median this standard error."""
         return max(_FEWEST, math.ceil((MEDIAN * self.deviation / error) ** 2))
 
 
 def count_messages(samples: int, trips: int) -> int:
-    """Count the consecutive messages for measuring a pair, including requests."""
+    """Count the consecutive messages that measure a pair, including requests."""
     turns = 1 + math.ceil(math.log(samples / _FEWEST, _GROWTH))
     return 2 * trips * (samples + 1) + 2 * turns + 1
 
 
 @dataclass(frozen=True)
 class StageEstimate:
-    """The estimate of a stage: sequential rounds, total pairs, and seconds."""
+    """The estimate of a stage: sequential rounds, number of pairs, and seconds."""
 
     name: str
     rounds: int
@@ -89,7 +91,7 @@ class StageEstimate:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class ProbeTimeEstimate:
     """The time estimate of a probe."""
 
     ranks: int
@@ -120,7 +122,9 @@ def _format_minutes(seconds: float) -> str:
     return f"{minutes} min {rest} s" if rest else f"{minutes} min"
 
 
-def estimate_time(sizes: Sequence[int], effort: Effort, timing: Timing) -> Estimate:
+def estimate_time(
+    sizes: Sequence[int], effort: Effort, timing: FirstRoundTimes
+) -> ProbeTimeEstimate:
     """Estimate the time of a probe.
 
     `sizes`: number of ranks of each host.
@@ -130,11 +134,11 @@ def estimate_time(sizes: Sequence[int], effort: Effort, timing: Timing) -> Estim
         *_estimate_scan(sizes, effort, timing),
         _estimate_rest(sizes, effort, timing),
     ]
-    return Estimate(ranks, hosts, steps)
+    return ProbeTimeEstimate(ranks, hosts, steps)
 
 
 def _estimate_scan(
-    sizes: Sequence[int], effort: Effort, timing: Timing
+    sizes: Sequence[int], effort: Effort, timing: FirstRoundTimes
 ) -> list[StageEstimate]:
     ranks, hosts = sum(sizes), len(sizes)
     usual = timing.estimate_pair_seconds(compute_scan_error(effort))
@@ -173,7 +177,7 @@ def _estimate_scan(
 
 
 def _estimate_rest(
-    sizes: Sequence[int], effort: Effort, timing: Timing
+    sizes: Sequence[int], effort: Effort, timing: FirstRoundTimes
 ) -> StageEstimate:
     """Estimate the stages after the scan: message sizes, rates and concurrent pairs."""
     hosts = len(sizes)
@@ -191,7 +195,8 @@ def _estimate_rest(
     )
     one = estimate_burst(LONG, WINDOW)
     rounds = max(effort.rounds, effort.long_pairs // units)
-    # Approximate number of rounds after which any two pairs have met.
+    # Approximate number of rounds after which any two pairs have been in the same
+    # round.
     met = min(effort.meetings, units**3 // 2) if units > 3 else 0
     meetings = math.ceil(2 * met / units)
     groups = max(1, math.isqrt(units))
@@ -209,7 +214,7 @@ def _estimate_rest(
 
 def measure_first_round(
     job: ProbeJob, hosts: Sequence[Sequence[int]], effort: Effort
-) -> Timing:
+) -> FirstRoundTimes:
     """Measure a round of all hosts, and long messages of one pair.
 
     With landmarks, the round is limited to hosts that are measured one at a time,
@@ -230,10 +235,10 @@ def measure_first_round(
     pair = [(met[0], met[-1])]
     long = job.measure([Order("alone", "burst", [LONG], WINDOW, format_pairs(pair))])
     if not len(found) or not len(long):
-        return Timing(1e-6, 0.0, took, 1e9)
+        return FirstRoundTimes(1e-6, 0.0, took, 1e9)
     short = float(np.quantile(found.medians, 0.9))
     deviation = float(
         np.mean(estimate_deviations(found.counts, found.relative_deviations))
     )
     rate = WINDOW * LONG / max(long[0].median - 2 * short, long[0].median / 2)
-    return Timing(short, deviation, took, rate)
+    return FirstRoundTimes(short, deviation, took, rate)

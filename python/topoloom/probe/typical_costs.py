@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Computes typical costs of each level, without slow hosts and links."""
+"""Computes the typical costs of each level, ignoring slow hosts and links."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from topoloom.probe.stages.messages import Pairs, measure_messages
 
 
 def choose_level_pairs(found: Findings, effort: Effort) -> Pairs:
-    """Choose representative pairs of each level, without known slow parts."""
+    """Choose representative pairs of each level that use no parts known to be slow."""
     return {level.name: _choose_pairs(found, level, effort) for level in found.levels}
 
 
@@ -55,7 +55,7 @@ def measure_levels(
     clock: Clock,
     advance: Callable[[int, int], None],
 ) -> tuple[Pairs, bool]:
-    """Measure messages of other pairs if the chosen ones are slow.
+    """Measure messages between other pairs if the chosen pairs are slow.
 
     Returns the pairs that are not slow, and whether time sufficed.
     """
@@ -79,9 +79,9 @@ def measure_levels(
 
 
 def _exclude_slow(found: Findings) -> None:
-    """Exclude slow parts from the levels of the scan, and from the links of a tree.
+    """Exclude slow parts from the times of levels, and from the links of a tree.
 
-    Links of a graph already have the typical time of very many pairs.
+    The links of a graph already have a typical time, from very many pairs.
     """
     if found.network is None or found.network.is_graph:
         return
@@ -93,7 +93,7 @@ def _exclude_slow(found: Findings) -> None:
 
 
 def compute_typical_costs(found: Findings) -> SomeCosts:
-    """Compute costs in which slow pairs have the median cost of comparable pairs."""
+    """Compute costs in which each slow pair has the median cost of comparable pairs."""
     if isinstance(found.costs, PairCosts) or not found.suspects:
         return found.costs
     costs: Costs = found.costs.copy()
@@ -110,8 +110,8 @@ def compute_typical_costs(found: Findings) -> SomeCosts:
     return costs
 
 
-def fit_costs(found: Findings) -> None:
-    """Fit the message costs of each level without slow pairs."""
+def fit_typical_costs(found: Findings) -> None:
+    """Fit the message costs of each level, ignoring slow pairs."""
     alone = found.samples.exchanges.select_orders(found.of_sizes)
     for level in found.levels:
         is_in_level = _make_level_filter(found, level)

@@ -16,7 +16,7 @@ WIDTH, HEIGHT = 720.0, 190.0  # size of the plot area in picture units
 BAR_GAP = 1.0  # gap between bins, in picture units
 
 
-class Bar(NamedTuple):
+class HistogramBar(NamedTuple):
     """A bar of the histogram, in picture units."""
 
     x: float
@@ -30,10 +30,12 @@ class Bar(NamedTuple):
 class Histogram(NamedTuple):
     """Bars, axis labels, and the equivalent table."""
 
-    bars: list[Bar]
+    bars: list[HistogramBar]
     x_ticks: list[tuple[float, str]]
     y_ticks: list[tuple[float, str]]
-    rows: list[tuple[str, int, int]]  # load range, links before, links after
+    rows: list[
+        tuple[str, int, int]
+    ]  # load range, number of links before, number of links after
     idle: list[int]
     links: int
 
@@ -41,7 +43,7 @@ class Histogram(NamedTuple):
 def make_histogram(
     busy: tuple[Array, Array], names: list[str], by: LoadUnit
 ) -> Histogram:
-    """Make the histogram of loaded links, with logarithmic heights."""
+    """Make the histogram of links that have traffic, with logarithmic heights."""
     top = max(float(values.max(initial=0)) for values in busy)
     edges = np.linspace(0, top or 1.0, BINS + 1)
     counts = [np.histogram(values[values > 0], edges)[0] for values in busy]
@@ -61,7 +63,7 @@ def make_histogram(
             x = index * step + view * step / 2 + BAR_GAP / 2
             text = f"{name}: {counted(count, 'link')}, {where}"
             if count:
-                bars.append(Bar(x, HEIGHT - height, wide, height, view, text))
+                bars.append(HistogramBar(x, HEIGHT - height, wide, height, view, text))
     quarters = range(5) if top else range(1)
     x_ticks = [(WIDTH * k / 4, format_load(top * k / 4, by)) for k in quarters]
     tens = [10**k for k in range(7) if 10**k <= most]

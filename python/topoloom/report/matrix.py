@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Computes the communication matrix at levels with cells of 1, 2, 4, ... ranks.
+"""Computes the communication matrix at several levels: cells of 1, 2, 4, ... ranks.
 
-Row and column i are the i-th occupied slot in launcher order. The page contains the
-finest level that fits, and computes coarser levels.
+Row and column i stand for the i-th occupied slot in launcher order. The page contains
+the finest level that fits; its script computes coarser levels.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from topoloom._core import Allocation, CommGraph, Placement
     from topoloom.figure.links import Array
 
-MAX_CELLS = 2_000_000  # limit on nonempty cells of a level
+MAX_CELLS = 2_000_000  # maximum number of nonempty cells of a level
 
 
 @dataclass(frozen=True)
-class Level:
+class MatrixLevel:
     """The communication matrix at one cell size."""
 
     width: int  # number of ranks per cell in each direction
@@ -31,12 +31,12 @@ class Level:
     #: the column.
     bytes: Array
 
-    def coarsen(self) -> Level:
+    def coarsen(self) -> MatrixLevel:
         """Make the next coarser level, which merges four cells into one."""
         return _make_level(2 * self.width, self.row // 2, self.column // 2, self.bytes)
 
 
-def make_finest_level(graph: CommGraph, position: Array) -> Level:
+def make_finest_level(graph: CommGraph, position: Array) -> MatrixLevel:
     """Make the finest level with at most `MAX_CELLS` cells, in slot order."""
     first = np.asarray(graph.first, dtype=np.int64)
     source = np.repeat(np.arange(graph.rank_count), np.diff(first))
@@ -61,9 +61,9 @@ def find_positions(allocation: Allocation, placement: Placement) -> Array:
     return position
 
 
-def _make_level(width: int, row: Array, column: Array, amount: Array) -> Level:
+def _make_level(width: int, row: Array, column: Array, amount: Array) -> MatrixLevel:
     across = int(max(row.max(initial=0), column.max(initial=0))) + 1
     cells, cell = np.unique(row * across + column, return_inverse=True)
     total = np.bincount(cell.reshape(-1), amount.astype(np.float64), len(cells))
     kept = total > 0
-    return Level(width, cells[kept] // across, cells[kept] % across, total[kept])
+    return MatrixLevel(width, cells[kept] // across, cells[kept] % across, total[kept])

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from topoloom._core import CommGraph, Judgement, Machine
     from topoloom.figure.links import Array
 
-MAX_DRAWN = 4_000  # limit on links of a machine in a small picture
-CELLS = 64  # limit on matrix cells per side
+MAX_DRAWN = 4_000  # maximum number of drawn links in a small picture of a machine
+CELLS = 64  # maximum number of matrix cells per side
 _SEEN_FROM = np.array([[0.88, 0.0, -0.48], [0.18, 0.93, 0.33]])  # view direction
 
 

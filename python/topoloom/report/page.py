@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Renders the report as a single HTML file: template, style, scripts and data.
 
-The page loads nothing from the network. Its security policy allows only the included
-script.
+The page loads nothing from the network. Its security policy allows no scripts except
+the included one.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-from topoloom.report.data import Report, collect_page_data
-from topoloom.report.pack import Pack
-from topoloom.report.text import collect_facts
+from topoloom.report.packed_arrays import PackedArrays
+from topoloom.report.page_data import Report, collect_page_data
+from topoloom.report.text import collect_page_texts
 from topoloom.support.files import write_text
 
 #: JavaScript modules of the page, in dependency order.
@@ -47,13 +47,15 @@ def save_report(path: str | Path, report: Report) -> None:
     Raises `topoloom.Error` if there are too many ranks or nodes for a page. Raises
     `OSError` if the file cannot be written.
     """
-    write_text(path, render(report))
+    write_text(path, render_report(report))
 
 
-def render(report: Report) -> str:
+def render_report(report: Report) -> str:
     """Render the page of a report; equal reports produce equal text."""
     data, pack = collect_page_data(report)
-    return render_page("report.html.j2", SCRIPTS, collect_facts(report), data, pack)
+    return render_page(
+        "report.html.j2", SCRIPTS, collect_page_texts(report), data, pack
+    )
 
 
 def render_page(
@@ -61,7 +63,7 @@ def render_page(
     scripts: Sequence[str],
     texts: Mapping[str, Any],
     data: Mapping[str, Any],
-    pack: Pack,
+    pack: PackedArrays,
 ) -> str:
     """Render a template of `assets` that extends ``page.html.j2``.
 
@@ -85,13 +87,13 @@ def render_page(
     page = assets.get_template(template).render(
         **texts,
         data=data,
-        arrays=Markup(pack.write()),
+        arrays=Markup(pack.format_html()),
         style=Markup(style),
         style_hash=_hash_text(style),
         script=Markup(script),
         script_hash=_hash_text(script),
     )
-    # File names may contain invalid Unicode.
+    # Names of files may contain invalid Unicode.
     return page.encode(errors="replace").decode()
 
 

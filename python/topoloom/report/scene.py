@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Computes 3-D positions of a machine's vertices, and finds wrap-around links.
 
-Grids are placed by coordinates; axes after the third are short, inside the others.
-Switched networks are placed by level, with nodes at the bottom. Other networks are
-placed on a plane by `figure.layout`. Nodes with links to routers are placed around
-their routers.
+Grids are placed by coordinates; steps along axes after the third are short. Switched
+networks are placed by level, with nodes at the bottom. Other networks are placed on a
+plane by `figure.layout`. Nodes with links to routers are placed around their routers.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import numpy as np
 
 from topoloom._core import MachineText
 from topoloom.figure.layout import place_on_circle, place_vertices
-from topoloom.figure.network import Network, make_network
+from topoloom.figure.network import DrawnNetwork, make_network
 from topoloom.figure.parts import GRIDS
 from topoloom.machines.topology_forms import get_drawing
 from topoloom.machines.topology_keys import write_topology
@@ -27,11 +26,11 @@ if TYPE_CHECKING:
     from topoloom.figure.links import Array
 
 STORED = 65_535  # maximum coordinate after quantization
-#: directions of a grid's axes, longest axis first: x, y, z, then short directions
+#: directions of a grid's axes, the longest first: x, y, z, then oblique directions
 _AXIS_DIRECTIONS = np.array(
     [(1, 0, 0), (0, 1, 0), (0, 0, 1), (0.8, 0.55, 0.2), (-0.5, 0.8, 0.3), (0.5, 0.3, 1)]
 )
-MAX_IN_A_ROW = 24  # limit on lowest-level switches in one row
+MAX_IN_A_ROW = 24  # maximum number of lowest-level switches in one row
 
 
 @dataclass(frozen=True)
@@ -93,8 +92,8 @@ def find_wrapping_links(scene: Scene, shape: list[int], ends: Array) -> Array:
     Returns
     -------
     int array of shape ``(links,)``
-        0 for a link between neighbors. For a link that closes an axis, 1 + 2 * axis if
-        it leaves in the - direction, 2 + 2 * axis if in the + direction.
+        0 for a link between neighbors. For a link that closes an axis, 1 + 2 * axis in
+        the - direction, and 2 + 2 * axis in the + direction.
     """
     out = np.zeros(len(ends), dtype=np.uint8)
     if len(scene.steps) == 0 or len(ends) == 0:
@@ -105,7 +104,7 @@ def find_wrapping_links(scene: Scene, shape: list[int], ends: Array) -> Array:
         return out
     at = np.array(np.unravel_index(ends, shape)).transpose(1, 2, 0)
     steps = at[:, 1] - at[:, 0]
-    # On an axis of length 2, the second link between the same ends wraps.
+    # On an axis of length 2, the second link between the same ends is the wrap-around.
     _, first, which = np.unique(ends, axis=0, return_index=True, return_inverse=True)
     closing = np.abs(steps).sum(axis=1) != 1
     closing |= first[which.reshape(-1)] != np.arange(len(ends))
@@ -141,8 +140,8 @@ def _compute_steps(shape: list[int]) -> Array:
 
 
 def _bend_rows(shape: list[int]) -> Array:
-    """Bend the rows of a grid, so that longer links do not cover shorter ones."""
-    if max(shape) == 2:  # a hypercube has no longer links
+    """Bend the rows of a grid, so that long links do not cover shorter ones."""
+    if max(shape) == 2:  # in a hypercube, all links have the same length
         return np.asarray(
             np.indices(shape).reshape(len(shape), -1).T @ _compute_steps(shape)
         )
@@ -161,7 +160,7 @@ def _project_to_plane(coordinates: Array) -> Array:
     return np.column_stack([coordinates, np.zeros(len(coordinates))])
 
 
-def _place_around_routers(routers: Array, network: Network, flat: bool) -> Array:
+def _place_around_routers(routers: Array, network: DrawnNetwork, flat: bool) -> Array:
     """Place the nodes of each router on a circle around it, or below it in 3-D."""
     on_each = int(network.nodes.max())
     along = routers[network.ends[:, 0]] - routers[network.ends[:, 1]]
@@ -176,7 +175,7 @@ def _place_around_routers(routers: Array, network: Network, flat: bool) -> Array
     return around.reshape(-1, 3)
 
 
-def _place_levels(network: Network) -> Array:
+def _place_levels(network: DrawnNetwork) -> Array:
     """Place nodes in blocks below their switch, and switches above their neighbors."""
     height, count = network.height, len(network.nodes)
     source, target = np.concatenate([network.ends, network.ends[:, ::-1]]).T
@@ -207,7 +206,7 @@ def _place_levels(network: Network) -> Array:
 def _find_lowest_switches(
     source: Array, target: Array, nodes: Array, height: Array, count: int
 ) -> Array:
-    """Find the switch of each node: its first lowest neighbor, or the node itself."""
+    """Find each node's switch: its first lowest neighbor, or else the node itself."""
     order = np.lexsort((target, height[target], source))
     kept = order[height[target][order] != 0]
     first = np.arange(count)
@@ -217,7 +216,7 @@ def _find_lowest_switches(
 
 
 def _choose_columns(leaves: Array, source: Array, target: Array, height: Array) -> int:
-    """Choose the number of lowest-level switches per row: those with equal parents."""
+    """Choose the number of lowest-level switches per row: as many as share a parent."""
     if len(leaves) <= MAX_IN_A_ROW:
         return len(leaves)
     above = np.isin(source, leaves) & (height[target] > height[source])
@@ -231,7 +230,7 @@ def _choose_columns(leaves: Array, source: Array, target: Array, height: Array) 
 
 
 def _number_members(group: Array) -> Array:
-    """Assign numbers 0, 1, ... to the members of each group."""
+    """Assign the numbers 0, 1, ... to the members of each group."""
     order = np.argsort(group, kind="stable")
     sizes = np.bincount(group)
     first = np.cumsum(sizes) - sizes
@@ -242,7 +241,7 @@ def _number_members(group: Array) -> Array:
 
 def _raise_switches(
     coordinates: Array,
-    network: Network,
+    network: DrawnNetwork,
     level: int,
     storey: float,
     source: Array,
@@ -250,7 +249,7 @@ def _raise_switches(
 ) -> None:
     """Place the switches of a level above the center of their lower neighbors.
 
-    Switches with equal neighbors share the area above these neighbors.
+    Switches that have the same neighbors share the area above these neighbors.
     """
     height = network.height
     row = np.flatnonzero(height == level)
@@ -271,7 +270,7 @@ def _raise_switches(
     across = np.clip(across, 1, size)
     down = -(-size // across)
     middle = (low + high) / 2
-    # A single switch is centered; several switches are always separated.
+    # A single switch is centered; several switches must be apart.
     reach = np.where(size > 1, 0.7, 0)
     x = ((number % across + 0.5) / across - 0.5) * np.maximum(wide, reach)
     z = ((number // across + 0.5) / down - 0.5) * np.where(down > 1, deep, 0)

@@ -25,13 +25,13 @@ from topoloom.support.version import __version__
 
 if TYPE_CHECKING:
     from topoloom._core import Machine
-    from topoloom.report.data import Report, View
+    from topoloom.report.page_data import PlacementView, Report
 
 HEAVIEST = 12  # number of rank pairs in the table next to the matrix
 
 
 class HeadlineNumber(NamedTuple):
-    """A headline number: values before and after, gain and gap."""
+    """A headline number: its values before and after, its gain and its gap."""
 
     title: str
     before: str
@@ -40,25 +40,25 @@ class HeadlineNumber(NamedTuple):
     gap: float | None
 
 
-class Pair(NamedTuple):
+class RankPair(NamedTuple):
     """Two ranks with heavy traffic."""
 
     source: int
     target: int
     bytes: str
     messages: int
-    hops: list[int]  # hops in each view
+    hops: list[int]  # number of hops in each view
 
 
 class Fact(NamedTuple):
-    """A named fact, such as a mapper or a command."""
+    """A fact and its name, such as a mapper or a command."""
 
     name: str
     value: str
     is_command: bool = False
 
 
-def collect_facts(report: Report) -> dict[str, Any]:
+def collect_page_texts(report: Report) -> dict[str, Any]:
     """Collect the texts and tables of the page."""
     before, after = report.views[0], report.views[report.best]
     machine = report.machine
@@ -91,7 +91,7 @@ def collect_facts(report: Report) -> dict[str, Any]:
     }
 
 
-def write_title(before: View, after: View) -> str:
+def write_title(before: PlacementView, after: PlacementView) -> str:
     """Describe the gain of a view over another in one sentence."""
     views, name = (before, after), "predicted_seconds"
     judged = {view.name: view.judgement for view in views}
@@ -100,9 +100,9 @@ def write_title(before: View, after: View) -> str:
 
 
 def _choose_numbers(
-    before: View, after: View, machine: Machine
+    before: PlacementView, after: PlacementView, machine: Machine
 ) -> list[HeadlineNumber]:
-    """Choose three numbers: times and inter-node bytes, or hops without times."""
+    """Choose three numbers: with known times, time and bytes, otherwise hops."""
     chosen = ["hop_bytes", "congestion_max", "dilation_average"]
     if "predicted_seconds" in before.values:
         chosen = ["predicted_seconds", "congestion_max", "inter_node_bytes"]
@@ -119,7 +119,7 @@ def _choose_numbers(
 
 
 def _list_measures(
-    views: list[View], best: int, machine: Machine
+    views: list[PlacementView], best: int, machine: Machine
 ) -> list[dict[str, Any]]:
     rows = []
     for name in views[0].values:
@@ -144,8 +144,10 @@ class SimulatedView(NamedTuple):
     predicted: str
     seconds: str
     gain: float | None  # gain over launcher order in percent
-    busiest: list[tuple[str, float]]  # channels with busy time in percent
-    busiest_switches: list[tuple[str, float]]  # outputs with busy time in percent
+    busiest: list[tuple[str, float]]  # channels, each with its busy time in percent
+    busiest_switches: list[
+        tuple[str, float]
+    ]  # switch outputs, each with its busy time in percent
 
 
 def _list_simulated(report: Report) -> list[SimulatedView]:
@@ -189,12 +191,14 @@ def _list_bounds(report: Report) -> list[dict[str, Any]]:
     ]
 
 
-def _make_load_histogram(before: View, after: View, by: LoadUnit) -> Histogram:
+def _make_load_histogram(
+    before: PlacementView, after: PlacementView, by: LoadUnit
+) -> Histogram:
     busy = (by.compute_loads(before.judgement), by.compute_loads(after.judgement))
     return make_histogram(busy, [before.name, after.name], by)
 
 
-def find_heaviest_pairs(report: Report) -> list[Pair]:
+def find_heaviest_pairs(report: Report) -> list[RankPair]:
     """Find the rank pairs with the most bytes; ties are sorted by rank."""
     graph, machine = report.graph, report.machine
     amount = np.asarray(graph.bytes)
@@ -212,7 +216,7 @@ def find_heaviest_pairs(report: Report) -> list[Pair]:
         ]
         messages = int(graph.messages[edge])
         pairs.append(
-            Pair(source, target, format_bytes(int(amount[edge])), messages, hops)
+            RankPair(source, target, format_bytes(int(amount[edge])), messages, hops)
         )
     return pairs
 
@@ -233,7 +237,7 @@ def _describe_inputs(report: Report) -> list[Fact]:
     ]
 
 
-def _describe_source(view: View) -> dict[str, Any]:
+def _describe_source(view: PlacementView) -> dict[str, Any]:
     made = view.made
     assert made is not None
     lines = [

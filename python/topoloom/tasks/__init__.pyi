@@ -18,11 +18,11 @@ from topoloom.tasks.balancing.task_list import (
     TaskList as TaskList,
     read_tasks as read_tasks,
 )
-from topoloom.tasks.balancing.timed import (
+from topoloom.tasks.balancing.transfer_times import (
     plan_rounds as plan_rounds,
     time_moves as time_moves,
 )
-from topoloom.tasks.balancing.weighted import (
+from topoloom.tasks.balancing.weighted_tasks import (
     balance_tasks as balance_tasks,
     rank_count as rank_count,
 )

@@ -40,7 +40,7 @@ from topoloom.tasks.search import Progress
 #: Output formats of an axis order: for programs, and for job schedulers.
 FORMATS = ("jax", "name", "ranks", "settings", *SCHEDULERS)
 
-#: Smallest gain that makes another placement preferable to a named axis order.
+#: Smallest relative gain that makes another placement preferable to a named order.
 _LEAST_GAIN = 1e-4
 
 
@@ -72,8 +72,8 @@ class MappedAxes:
     default
         The orders of the framework's default, if another variant was chosen.
     others
-        Predicted seconds of the best order of each other variant, by the axes that
-        differ.
+        Predicted seconds of the best order of each other variant; the key names the
+        axes whose sizes differ.
     gpus_per_node
         Ranks per node, if the graph contains the messages of NCCL. Orders and times do
         not depend on this number.
@@ -126,7 +126,7 @@ class MappedAxes:
         Raises
         ------
         topoloom.Error
-            If the slots per host differ from `gpus_per_node` or between hosts.
+            If hosts have different numbers of slots, or not `gpus_per_node` slots.
         """
         allocation = self.orders.allocation
         owner = allocation.slots // slots_per_host(allocation.machine)
@@ -233,7 +233,7 @@ class MappedAxes:
 def read_axes_problem(
     job: Mapping[str, int] | Job, *, traffic: str | None = None, model: str | None
 ) -> AxesProblem:
-    """Read the axes and their traffic: volumes like ``tp=1GB``, or a model's step."""
+    """Read the axes and their traffic: volumes like ``tp=1GB``, or a training step."""
     if model is not None:
         return AxesProblem(job, parse_step(model))
     axes = job if isinstance(job, Mapping) else job.axes
@@ -260,11 +260,10 @@ def map_axes(
     named: bool = False,
     progress: Progress | None = None,
 ) -> MappedAxes:
-    """Find the fastest order of the axes; with `named`, only among orders with a name.
+    """Find the fastest order of the axes; `named` allows only orders that have a name.
 
     For a framework's job, only the framework's own orders are allowed. If the job
-    leaves a setting open and `traffic` is a training step, the best setting is
-    searched.
+    leaves a setting open and `traffic` is a training step, its fastest value is chosen.
     """
     if isinstance(mesh, Mapping):
         sends = _list_traffic(traffic, mesh)
@@ -319,7 +318,7 @@ def _list_traffic(
 def _format_differing_axes(
     axes: Mapping[str, int], from_axes: Mapping[str, int]
 ) -> str:
-    """Format the axes whose sizes differ, except edp, which depends on the others."""
+    """Format the axes whose sizes differ, except edp, which follows from the others."""
     return ",".join(
         f"{axis}={size}"
         for axis, size in axes.items()

@@ -12,7 +12,7 @@ from topoloom._core import CommGraph, Sharing, find_bounds, judge
 from topoloom.placements.congestion_lp import relax_congestion
 from topoloom.placements.measures import collect_measures
 from topoloom.tasks.objective import predict_time
-from topoloom.tasks.optimality_gap import gap
+from topoloom.tasks.optimality_gap import compute_gap
 from topoloom.tasks.placement_problem import PlacementProblem
 from topoloom.tasks.search import UNLIMITED, Progress, Search, always_continue
 from topoloom.tasks.sharing import NO_SHARING
@@ -24,13 +24,13 @@ class Bound:
 
     bound: float
     by: str
-    where: str = ""  # machine part or rank that limits congestion or time
+    where: str = ""  # the part or rank that determines a bound on congestion or time
     value: float | None = None
 
     @property
     def gap(self) -> float | None:
         """The optimality gap, value / bound; None for a bound of 0."""
-        return None if self.value is None else gap(self.value, self.bound)
+        return None if self.value is None else compute_gap(self.value, self.bound)
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def prove_bounds(
     lp: bool = False,
     progress: Progress = always_continue,
 ) -> ProvenBounds:
-    """Prove bounds on hop-bytes, congestion and time, and measure the placement.
+    """Prove lower bounds on hop-bytes, congestion and time, and measure the placement.
 
     The predicted time is summed over `phases`; by default the graph is one phase. With
     `lp`, a linear relaxation of congestion is also solved if the time limit allows.

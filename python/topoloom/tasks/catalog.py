@@ -8,14 +8,14 @@ from functools import partial
 from typing import Any
 
 
-def _list_dictionaries(function: str) -> list[dict[str, Any]]:
+def _list_from_dictionaries(function: str) -> list[dict[str, Any]]:
     """List entries from a core function that returns dictionaries."""
     from topoloom import _core
 
     return [dict(entry) for entry in getattr(_core, function)()]
 
 
-def _list_pairs(function: str) -> list[dict[str, Any]]:
+def _list_from_pairs(function: str) -> list[dict[str, Any]]:
     """List names and summaries from a core function that returns pairs."""
     from topoloom import _core
 
@@ -160,17 +160,17 @@ def list_exports() -> list[dict[str, Any]]:
 
 #: Functions that list the entries, by kind of entry.
 CATALOG: dict[str, Callable[[], list[dict[str, Any]]]] = {
-    "mappers": partial(_list_dictionaries, "mappers"),
-    "balancers": partial(_list_dictionaries, "balancers"),
-    "schedules": partial(_list_dictionaries, "schedules"),
+    "mappers": partial(_list_from_dictionaries, "mappers"),
+    "balancers": partial(_list_from_dictionaries, "balancers"),
+    "schedules": partial(_list_from_dictionaries, "schedules"),
     "patterns": list_patterns,
     "affinities": list_affinities,
     "topologies": list_topologies,
     "machines": list_machines,
     "models": list_models,
     "switches": list_switches,
-    "traffic": partial(_list_pairs, "traffics"),
-    "injection": partial(_list_pairs, "injections"),
+    "traffic": partial(_list_from_pairs, "traffics"),
+    "injection": partial(_list_from_pairs, "injections"),
     "formats": list_formats,
     "exports": list_exports,
 }

@@ -12,14 +12,14 @@ from topoloom._core import Error, Placement, Sharing, mappers, place
 from topoloom.support.gain import gain
 from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.tasks.objective import PROVEN, Objective, proves_optimality
-from topoloom.tasks.optimality_gap import gaps, prove_quick_bounds
+from topoloom.tasks.optimality_gap import compute_gaps, prove_quick_bounds
 from topoloom.tasks.problem import Problem, place_like_launcher
 from topoloom.tasks.search import (
     UNLIMITED,
     MonitorSearch,
     Progress,
     Search,
-    unmonitored,
+    run_unmonitored,
 )
 from topoloom.tasks.sharing import NO_SHARING, has_shared_slots
 from topoloom.tasks.user_mapper import (
@@ -71,7 +71,7 @@ def compare_mappers(
     *,
     search: Search = UNLIMITED,
     sharing: Sharing = NO_SHARING,
-    monitor: MonitorSearch = unmonitored,
+    monitor: MonitorSearch = run_unmonitored,
 ) -> Comparison:
     """Place ranks in block order and with every mapper; limits apply to each search.
 
@@ -137,7 +137,7 @@ def compare_mappers(
     before = results[0][chosen.measure]
     for result in results:
         result["gain_percent"] = gain(before, result[chosen.measure])
-        result["gap"] = gaps(result, bounds)
+        result["gap"] = compute_gaps(result, bounds)
     best = min(results, key=lambda result: float(result[chosen.measure]))["mapper"]
     return Comparison(chosen, shared, results, placements, best, interrupted, failed)
 
@@ -171,7 +171,7 @@ def _load_user_mappers(
 
 
 def _check_mappers(names: Sequence[str]) -> None:
-    """Raise an error for unknown names before the first search."""
+    """Raise an error for unknown mappers before the first search."""
     known = [str(mapper["name"]) for mapper in mappers()]
     for name in names:
         for stage in re.split(r"[+,](?![^()]*\))", name):

@@ -10,7 +10,7 @@ from topoloom._core import CommGraph, Judgement, Placement, judge
 from topoloom.machines.link_names import format_link
 from topoloom.placements.measures import collect_measures
 from topoloom.tasks.objective import predict_time
-from topoloom.tasks.optimality_gap import Gaps, gaps, prove_quick_bounds
+from topoloom.tasks.optimality_gap import Gaps, compute_gaps, prove_quick_bounds
 from topoloom.tasks.placement_problem import PlacementProblem
 from topoloom.tasks.problem import place_like_launcher
 
@@ -99,7 +99,7 @@ def judge_placement(
         judgement,
         values,
         before,
-        gaps(values, bounds),
+        compute_gaps(values, bounds),
         [collect_measures(judge(phase, where, placement), shared) for phase in phases],
     )
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Loads a placement with the hosts and CPUs that launchers require."""
+"""Loads a placement, and the hosts and CPUs that launchers need to know."""
 
 from __future__ import annotations
 

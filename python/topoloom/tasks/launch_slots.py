@@ -75,7 +75,7 @@ class LaunchSlots(NamedTuple):
         )
 
 
-def find_slots(
+def find_launch_slots(
     read: LauncherCommand | UnplacedCommand,
     machine: str,
     where: AllocationSpec,
@@ -84,7 +84,7 @@ def find_slots(
     bind: str | None,
     cores_per_rank: int,
 ) -> LaunchSlots:
-    """Find the slots that a job may use, and their host names.
+    """Find the slots that a job may use, and the names of their hosts.
 
     Host names are taken from `hosts`, else from the allocation, else from the command.
 
@@ -137,7 +137,9 @@ def set_host_names(given: AllocatedHosts, names: Sequence[str]) -> AllocatedHost
     return AllocatedHosts(given.allocation, list_node_names(machine, nodes, names))
 
 
-def check_ranks(read: LauncherCommand | UnplacedCommand, ranks: int, name: str) -> None:
+def check_rank_count(
+    read: LauncherCommand | UnplacedCommand, ranks: int, name: str
+) -> None:
     """Raise an error if the command starts another number of ranks."""
     from topoloom._core import Error
 
@@ -148,8 +150,8 @@ def check_ranks(read: LauncherCommand | UnplacedCommand, ranks: int, name: str) 
         )
 
 
-def find_launcher_name(read: LauncherCommand | UnplacedCommand) -> str:
-    """Return the launcher order of a command; all launchers except srun fill nodes."""
+def find_launcher_order_name(read: LauncherCommand | UnplacedCommand) -> str:
+    """Return a command's launcher order: all but srun fill node after node."""
     from topoloom.allocations.launch_order import OPEN_MPI, SLURM
     from topoloom.launch.launchers import srun
     from topoloom.launch.launchers.unplaced_command import UnplacedCommand

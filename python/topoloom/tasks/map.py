@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 from topoloom._core import Sharing, place
 from topoloom.nodes.hosts import slots_per_host
 from topoloom.placements.placement_file import PlacementFile
-from topoloom.tasks.map_previous_slots import count_moved_ranks, previous_slots
+from topoloom.tasks.map_previous_slots import count_moved_ranks, find_previous_slots
 from topoloom.tasks.objective import PROVEN, Objective, proves_optimality
-from topoloom.tasks.optimality_gap import gap
+from topoloom.tasks.optimality_gap import compute_gap
 from topoloom.tasks.problem import Problem, place_like_launcher
 from topoloom.tasks.search import UNLIMITED, Progress, Search
 from topoloom.tasks.sharing import NO_SHARING, has_shared_slots
@@ -45,7 +45,7 @@ class MapResult(NamedTuple):
         """The value of the objective divided by its lower bound."""
         if self.least is None:
             return None
-        return gap(self.file.values[self.objective.measure], self.least)
+        return compute_gap(self.file.values[self.objective.measure], self.least)
 
     def document(self) -> dict[str, Any]:
         """Return the fields of the ``--json`` output."""
@@ -84,7 +84,9 @@ def map_ranks(
     )
     before = None
     if previous is not None:
-        before = previous_slots(previous, allocation, problem.hosts, graph.rank_count)
+        before = find_previous_slots(
+            previous, allocation, problem.hosts, graph.rank_count
+        )
     start = perf_counter()
     found = place(
         graph,
@@ -125,8 +127,10 @@ def map_ranks(
     )
 
 
-def block_values(problem: Problem, mapped: MapResult) -> tuple[dict[str, float], int]:
-    """Measure block order like the placement; also return the number of its hosts."""
+def measure_block_order(
+    problem: Problem, mapped: MapResult
+) -> tuple[dict[str, float], int]:
+    """Measure block order like the placement; also return how many hosts it uses."""
     graph, allocation = problem.graph, problem.allocation
     file = mapped.file
     block = place_like_launcher(
@@ -140,7 +144,7 @@ def block_values(problem: Problem, mapped: MapResult) -> tuple[dict[str, float],
 
 
 def _explain_hop_bytes(mapper: str, shared: bool, remapped: bool) -> str:
-    """Explain why only hop-bytes can be minimized; empty if others are possible."""
+    """Explain why only hop-bytes can be minimized; empty if other objectives can."""
     if shared:
         return "ranks share slots"
     if remapped:

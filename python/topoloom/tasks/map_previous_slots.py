@@ -13,7 +13,7 @@ from topoloom.placements.placement_file import PlacementFile
 from topoloom.support.units import counted
 
 
-def previous_slots(
+def find_previous_slots(
     previous: PlacementFile,
     allocation: Allocation,
     hosts: Sequence[str] | None,

@@ -30,7 +30,7 @@ from topoloom.tasks.problem import AllocationSpec
 
 AUTO, HOP_BYTES = "auto", "hop-bytes"
 
-#: Names of objectives; `weighted(NAME=WEIGHT;...)` combines several.
+#: Names of objectives; the text `weighted(NAME=WEIGHT;...)` combines several.
 OBJECTIVES = (AUTO, HOP_BYTES, "congestion", "congestion-soft", "time")
 PROVEN = "the mapper exact proves these"
 
@@ -114,7 +114,8 @@ class Objective(NamedTuple):
         name, reason = HOP_BYTES, why_hop_bytes
         spare = allocation.slot_count > graph.rank_count
         if not reason and spare and allocation.machine.slots_per_node > 1:
-            # Minimizing time would spread the job over nodes that were not allocated.
+            # Minimizing time would spread the job over all nodes, although none are
+            # allocated.
             reason = "no nodes are allocated, and they keep the job on few"
         if not reason:
             chosen, reason = choose_objective(graph, allocation, phases=self.phases)

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from topoloom._core import Allocation, Bounds, CommGraph, Error, find_bounds
 
-#: Up to this number of slots, bounds are also proved by search, within this work limit.
+#: Maximum number of slots at which bounds are also proved by search, and work limit of
+#: the search.
 SMALL_SLOT_COUNT = 64
 QUICK_WORK = 2**23
 
@@ -29,23 +30,25 @@ def prove_quick_bounds(
         return None  # bounds may overflow although measures do not
 
 
-def gap(value: float, bound: float) -> float | None:
+def compute_gap(value: float, bound: float) -> float | None:
     """Divide a value by its bound; if the bound is 0, 1 for a value of 0, else None."""
     if bound == 0:
         return 1.0 if value == 0 else None
     return value / bound
 
 
-def gaps(values: Mapping[str, float], bounds: Bounds | None) -> Gaps:
+def compute_gaps(values: Mapping[str, float], bounds: Bounds | None) -> Gaps:
     """Divide hop-bytes, congestion and predicted time by their bounds."""
     if bounds is None:
         return {"hop_bytes": None, "congestion_max": None}
     found = {
-        "hop_bytes": gap(values["hop_bytes"], bounds.hop_bytes),
-        "congestion_max": gap(values["congestion_max"], bounds.congestion),
+        "hop_bytes": compute_gap(values["hop_bytes"], bounds.hop_bytes),
+        "congestion_max": compute_gap(values["congestion_max"], bounds.congestion),
     }
     if bounds.time is not None and "predicted_seconds" in values:
-        found["predicted_seconds"] = gap(values["predicted_seconds"], bounds.time)
+        found["predicted_seconds"] = compute_gap(
+            values["predicted_seconds"], bounds.time
+        )
     return found
 
 

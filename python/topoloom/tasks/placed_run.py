@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from topoloom.tasks.launch_slots import LaunchSlots
     from topoloom.tasks.objective import Objective
     from topoloom.tasks.search import Search
-    from topoloom.tasks.verified_run import RunReport
+    from topoloom.tasks.verified_run import VerifiedRun
 
 
 class Job:
-    """A command that runs twice: first recorded, then with the placement.
+    """A command that runs twice: once to be recorded, then with its ranks placed.
 
     `collectives` contains options of libtopoloom-collective for the placed run. With
     None, the MPI library's collectives are used.
@@ -98,10 +98,10 @@ def load_recording(job: Job, profile: Path) -> RecordedJob:
     """
     from topoloom.graphs.graph_file import load_graph
     from topoloom.graphs.phases import load_phases
-    from topoloom.tasks.launch_slots import check_ranks
+    from topoloom.tasks.launch_slots import check_rank_count
 
     graph = load_graph(str(profile))
-    check_ranks(job.read, graph.rank_count, str(profile))
+    check_rank_count(job.read, graph.rank_count, str(profile))
     return RecordedJob(0, graph, load_phases(profile))
 
 
@@ -142,7 +142,7 @@ def place_job(
     command: tuple[str, ...],
 ) -> PlacedJob:
     """Place the recorded ranks; also measure block order."""
-    from topoloom.tasks.map import block_values, map_ranks
+    from topoloom.tasks.map import map_ranks, measure_block_order
     from topoloom.tasks.objective import Objective
     from topoloom.tasks.problem import Problem
 
@@ -166,7 +166,7 @@ def place_job(
         graph_file=graph_file,
         command=command,
     )
-    block, _ = block_values(problem, mapped)
+    block, _ = measure_block_order(problem, mapped)
     return PlacedJob(mapped.file, block, mapped.objective)
 
 
@@ -176,7 +176,7 @@ def run_placed(
     placed: PlacedJob,
     announce: Callable[[Launch], None],
     report: Callable[[AffinityReport], None],
-) -> tuple[Launch, RunReport]:
+) -> tuple[Launch, VerifiedRun]:
     """Test whether the launcher can apply the placement, then run the program.
 
     `announce` is called before the program starts. `report` is called when the ranks of
@@ -189,12 +189,14 @@ def run_placed(
         run_trial_program,
     )
     from topoloom.launch.launchers.unplaced_command import UnplacedCommand
-    from topoloom.tasks.replaced_collectives import collectives_setting
+    from topoloom.tasks.replaced_collectives import provide_collectives_setting
     from topoloom.tasks.verified_run import run_verified, start_verify_agent
 
     read, slots = job.read, placed.file.placement.slots
     world = isinstance(read, UnplacedCommand)
-    settings = collectives_setting(job.collectives, placed.file, renumbered=world)
+    settings = provide_collectives_setting(
+        job.collectives, placed.file, renumbered=world
+    )
     planned = launch_slots.make_host_placement(slots)
     with (
         read.make_directory() as directory,
@@ -221,13 +223,13 @@ def run_placed(
     return launch, run_report
 
 
-def write_page(
+def write_run_report(
     page: Path,
     placed: PlacedJob,
     graph: CommGraph,
     name: str,
     file: str,
-    run_report: RunReport,
+    run_report: VerifiedRun,
 ) -> ReportPage:
     """Write the report; return errors instead of raising, since the program has run."""
     from topoloom._core import Error

@@ -65,7 +65,7 @@ class AllocationSpec(NamedTuple):
     order: LaunchOrder = LaunchOrder()  # launcher order, which selects and orders slots
 
     def count_fragments(self, machine: Machine) -> int:
-        """Return the number of fragments of a generated allocation.
+        """Return the number of fragments that a generated allocation has.
 
         The default is 4, but at most the number of routers: nodes of one router are not
         separated.
@@ -123,8 +123,8 @@ def select_launched_slots(
 ) -> tuple[AllocatedHosts, str]:
     """Select the slots of an allocation that the launcher uses; also describe them.
 
-    Without an allocation, all slots are selected, unless `as_started`: the launcher
-    places the ranks itself.
+    Without an allocation, all slots are selected, unless `as_started` is set because
+    the launcher places the ranks itself.
     """
     order, node = where.order, described.node
     words = ""
@@ -173,7 +173,7 @@ def choose_allocation(
 def generate_allocation(
     machine: Machine, hosts: Sequence[str], nodes: int, fragments: int, seed: int
 ) -> Allocation:
-    """Generate a fragmented allocation of `nodes` hosts; numbers are checked."""
+    """Check the numbers, and generate a fragmented allocation of `nodes` hosts."""
     check_int64("the number of nodes", nodes, 1)
     check_int64("the number of fragments", fragments, 1)
     check_int64("the seed", seed, 0)
@@ -228,7 +228,7 @@ def place_like_launcher(
     shared: bool = False,
     capacities: Sequence[float] = (),
 ) -> Placement:
-    """Place like a launcher: ranks in order, the same number on each shared slot.
+    """Place like a launcher: ranks in order, equally many on each shared slot.
 
     With `capacities`, each slot is filled to the same share of its capacity; otherwise
     loads are ignored. If ranks do not fit in order, the capacities are multiplied by 2,

@@ -137,7 +137,7 @@ def record_torch(
     Parameters
     ----------
     program
-        The command that starts all ranks, or one process with `world`.
+        The command that starts all ranks; with `world`, a command of one process.
     output
         The .npz file to write. All hosts must share its folder, which contains the
         recordings of the ranks during the run.
@@ -145,7 +145,8 @@ def record_torch(
         As in `topoloom.graphs.profile.Profile.save`.
     world, ranks
         Record a fake world of `world` ranks: the command runs once as each of `ranks`,
-        such as ``0,256``. Other ranks repeat the recorded rank before them.
+        such as ``0,256``. Each other rank is assumed to communicate like the nearest
+        recorded rank below it.
     timeout
         Seconds after which the command is terminated; recorded data is kept.
     stdout

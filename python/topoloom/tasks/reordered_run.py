@@ -29,7 +29,7 @@ class ReorderOptions(NamedTuple):
     objective: str = AUTO
     search: Search = Search()
 
-    def given(self) -> dict[str, str]:
+    def list_changes(self) -> dict[str, str]:
         """Return options that differ from defaults, named as in `topoloom_mpi.h`."""
         given = {}
         if self.objective not in (AUTO, HOP_BYTES):
@@ -103,7 +103,7 @@ def run_reordered(
 
 def _merge_options(given: ReorderOptions, environment: str, has_machine: bool) -> str:
     """Merge options; the user's options override options in the environment."""
-    words = [*_COMMA.split(environment), *map("=".join, given.given().items())]
+    words = [*_COMMA.split(environment), *map("=".join, given.list_changes().items())]
     options = {word.partition("=")[0]: word for word in words if word}
     if has_machine:
         options.pop("machine", None)

@@ -13,15 +13,16 @@ from topoloom.support.files import make_shared_directory, read_text, write_text
 
 
 @contextlib.contextmanager
-def collectives_setting(
+def provide_collectives_setting(
     options: Mapping[str, str] | None, placed: PlacementFile, renumbered: bool
 ) -> Iterator[str | None]:
     """Yield the value of TOPOLOOM_COLLECTIVES for a placed program, or None.
 
     Unless `options` contains a placement or a machine, the job's placement and machine
-    are added, in files that exist within the context. A file with only message costs is
-    merged. In a `renumbered` program, the library uses the launcher's rank numbers, so
-    that only host names locate ranks.
+    are added, in files that exist within the context. A ``machine`` option whose file
+    has only message costs is merged into the machine. In a `renumbered` program, the
+    library uses the launcher's rank numbers, so that ranks are located only by host
+    name.
     """
     if options is None:
         yield None
@@ -40,7 +41,7 @@ def collectives_setting(
         return
     with make_shared_directory("collectives") as name:
         folder = Path(name).absolute()
-        if set(";(") & set(str(folder)):  # characters not allowed
+        if set(";(") & set(str(folder)):  # not allowed in settings
             yield format_settings(options)
             return
         machine, placement = folder / "machine", folder / "placement"
@@ -63,7 +64,7 @@ def _contains_machine(text: str) -> bool:
 
 
 def _format_machine(placed: PlacementFile, by_host: bool) -> str:
-    """Format the machine; with one node per host, also the node of each host."""
+    """Format the machine; if `by_host`, also the node of each host."""
     lines = [f"machine {placed.machine.text}\n"]
     if by_host and placed.hosts is not None:
         nodes = placed.allocation.nodes.tolist()

@@ -12,9 +12,10 @@ import numpy as np
 if TYPE_CHECKING:
     from topoloom._core import Allocation, Bounds, CommGraph, Placement
     from topoloom.placements.placement_file import PlacementFile
-    from topoloom.report.data import Report, View
+    from topoloom.report.page_data import PlacementView, Report
 
-#: Maximum number of pattern parts whose loads a page shows; with more, it shows none.
+#: Maximum number of parts of the pattern: with more, a page does not show loads by
+#: part.
 MAX_PARTS = 12
 LAUNCHER = "block (default)"  # name of the placement in block order
 
@@ -52,7 +53,7 @@ def build_report(
     `names` contains the names of the phases. Phases of one name form one part of the
     page.
     """
-    from topoloom.report.data import Report
+    from topoloom.report.page_data import Report
     from topoloom.tasks.optimality_gap import prove_quick_bounds
     from topoloom.tasks.problem import place_like_launcher
 
@@ -90,9 +91,9 @@ def build_report(
 
 
 def _list_objective_values(
-    made: list[ReportedPlacement], views: list[View]
+    made: list[ReportedPlacement], views: list[PlacementView]
 ) -> list[float]:
-    """Return the values by which placements are compared: the first one's objective.
+    """Return the values of the first placement's objective, which compares placements.
 
     Objectives that are not a metric, such as weighted ones, are read from the files.
     Unless all files contain the value, predicted time or congestion replaces it.
@@ -126,12 +127,12 @@ def _make_view(
     name: str,
     placement: Placement,
     made: ReportedPlacement | None = None,
-) -> View:
+) -> PlacementView:
     from topoloom._core import judge
     from topoloom.placements.measures import collect_measures
-    from topoloom.report.data import View, count_explained_links
+    from topoloom.report.page_data import PlacementView, count_explained_links
     from topoloom.tasks.objective import predict_time
-    from topoloom.tasks.optimality_gap import gaps
+    from topoloom.tasks.optimality_gap import compute_gaps
 
     judgement = judge(
         problem.graph,
@@ -147,12 +148,12 @@ def _make_view(
         )
         for phases in problem.parts.values()
     ]
-    return View(
+    return PlacementView(
         name=name,
         placement=placement,
         judgement=judgement,
         values=values,
-        gaps=gaps(values, problem.bounds),
+        gaps=compute_gaps(values, problem.bounds),
         made=made.file if made else None,
         file=made.path if made else "",
         part_loads=part_loads,

@@ -14,7 +14,7 @@ from topoloom._core import CommGraph, Error, OperationGraph
 from topoloom.graphs.graph_file import load_graph, load_operations
 from topoloom.graphs.phases import load_phase_names, load_phases
 from topoloom.placements.placement_file import PlacementFile, load_placement
-from topoloom.report.data import Report, View
+from topoloom.report.page_data import PlacementView, Report
 from topoloom.simulate import bind_switch, load_simulator
 from topoloom.support.units import counted
 from topoloom.tasks.placement_problem import PlacementProblem
@@ -187,12 +187,12 @@ def _check_same_job(paths: Sequence[Path], files: list[PlacementFile]) -> None:
             continue
         raise Error(
             f"{path} is a placement {what}; a page compares placements of one job, so "
-            f"report it and {paths[0]} separately"
+            f"write separate reports of it and {paths[0]}"
         )
 
 
 def _find_graph(path: Path, file: PlacementFile) -> str:
-    """Find the graph of a placement, relative to the current or the file's folder."""
+    """Find the graph file of a placement, in the current folder or the placement's."""
     if not file.graph:
         raise Error(f"{path} does not name its graph; name the graph")
     for graph in (Path(file.graph), path.parent / file.graph):
@@ -201,7 +201,7 @@ def _find_graph(path: Path, file: PlacementFile) -> str:
     raise Error(f"{path}: its graph {file.graph} does not exist; name the graph")
 
 
-def _warn_changed_graph(view: View, graph_file: str) -> str:
+def _warn_changed_graph(view: PlacementView, graph_file: str) -> str:
     """Return a warning if the placement was made for another graph."""
     assert view.made is not None
     made = view.made.values.get("hop_bytes")

@@ -33,6 +33,6 @@ def always_continue(_work: int) -> bool:
 
 
 @contextmanager
-def unmonitored(_title: str, _search: Search) -> Iterator[Progress]:
+def run_unmonitored(_title: str, _search: Search) -> Iterator[Progress]:
     """Run a search without progress output."""
     yield always_continue

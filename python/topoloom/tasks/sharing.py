@@ -19,14 +19,14 @@ def can_share_slots(sharing: Sharing) -> bool:
 def has_shared_slots(
     sharing: Sharing, graph: CommGraph, allocation: Allocation
 ) -> bool:
-    """Return whether ranks share slots; with an imbalance, if slots are too few."""
+    """Return whether ranks share slots: an imbalance counts if slots are too few."""
     if len(sharing.capacities) > 0:
         return True
     return can_share_slots(sharing) and graph.rank_count > allocation.slot_count
 
 
 def read_capacities(path: Path) -> list[float]:
-    """Read the capacity of each slot, its maximum load, from one number per line."""
+    """Read the capacity (the maximum load) of each slot, one number per line."""
     numbers = []
     for line, text in enumerate(read_text(path).splitlines(), start=1):
         if not text.strip():

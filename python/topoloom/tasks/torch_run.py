@@ -35,7 +35,7 @@ class TorchRun:
     planned, started
         The measure with the placement, and with the actual locations.
     by_host
-        Number of ranks without a known GPU number; only their hosts were compared.
+        Number of ranks that were compared only by host, since their GPU is unknown.
     seen
         The reported location of every rank.
     """
@@ -98,7 +98,7 @@ def run_torch(
 def _measure_locations(
     placement_file: Path, slots: Sequence[int] | None
 ) -> tuple[str, float, float]:
-    """Measure the placement and the actual slots; return measure and both values."""
+    """Measure the placement and the actual slots; also name the measure."""
     from topoloom._core import Placement, judge
     from topoloom.graphs.graph_file import load_graph
     from topoloom.graphs.phases import load_phases

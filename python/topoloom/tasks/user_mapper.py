@@ -174,7 +174,7 @@ def make_user_problem(
 
 
 def is_user_mapper(text: str) -> bool:
-    """Return whether a text is ``FILE:function``; raise an error for only a file."""
+    """Return whether a text is ``FILE:function``; raise an error for a file alone."""
     if _FILE.fullmatch(text):
         raise Error(f"mapper '{text}' has no function; add one: '{text}:FUNCTION'")
     return _TEXT.fullmatch(text) is not None

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from topoloom.preload.verify import AffinityReport, VerifyAgent
 
 
-class RunReport(NamedTuple):
+class VerifiedRun(NamedTuple):
     """The exit status of a program, and the locations of its ranks.
 
     Attributes
@@ -73,7 +73,7 @@ def start_verify_agent(
 
 def run_verified(
     launch: Launch, agent: VerifyAgent | str, report: Callable[[AffinityReport], None]
-) -> RunReport:
+) -> VerifiedRun:
     """Run the program; call `report` when ranks have reported their locations."""
     from topoloom._core import Error
     from topoloom.launch.apply.run_program import run_program
@@ -88,10 +88,10 @@ def run_verified(
                 raise
             agent = str(error)
     if isinstance(agent, str):
-        return RunReport(run_program(launch), [], agent)
+        return VerifiedRun(run_program(launch), [], agent)
     with agent.watch_reports(report):
         status = run_program(watched)
     why = agent.read_error or (
         None if agent.reports else explain_missing_report(status)
     )
-    return RunReport(status, agent.reports, why)
+    return VerifiedRun(status, agent.reports, why)

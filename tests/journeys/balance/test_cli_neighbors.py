@@ -304,7 +304,7 @@ FAST = "torus:2x2,bandwidth=1GB/s,latency=1us"
         ),
         (
             ["tasks.csv", "--periods", "2"],
-            "--periods is the number of times that --edges are sent",
+            "--periods sets how often the messages of --edges are sent",
         ),
         (
             ["tasks.csv", "--edges", "edges.csv", "--periods", "0"],

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from topoloom.tasks.balancing.task_list import read_tasks
-from topoloom.tasks.balancing.weighted import balance_tasks
+from topoloom.tasks.balancing.weighted_tasks import balance_tasks
 
 if TYPE_CHECKING:
     from tests.conftest import Command

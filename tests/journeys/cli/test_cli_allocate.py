@@ -274,7 +274,7 @@ def test_hosts_are_chosen_and_ordered_for_a_mesh(topoloom: Command) -> None:
     ("words", "message"),
     [
         (["--traffic", "dp=1GB"], "--traffic requires --mesh"),
-        (["--mesh", "dp=4", "-N", "4"], "--mesh defines the number of nodes"),
+        (["--mesh", "dp=4", "-N", "4"], "--mesh determines the number of nodes"),
         (["--mesh", "dp=99"], "the mesh needs 99 hosts, but 16 are free"),
         (["--mesh", "dp=1"], "every group of the mesh fits in one host"),
         (["--mesh", "dp=4", "--write-placement", "x.json"], "--mesh places ranks"),

@@ -230,7 +230,7 @@ def test_scheduler_requests_contain_the_segments_of_the_axes(
     assert "\n#SBATCH --segment=16\n" in done.out
     refused = topoloom(*words, "--to", "kai", "-o", "x.json")
     assert refused.status == 2
-    assert "--to kai writes a request before hosts are allocated" in refused.err
+    assert "--to kai writes a request for hosts that are not" in refused.err
 
 
 def test_a_scheduler_request_works_on_a_machine_with_a_failed_node(

@@ -349,7 +349,7 @@ def test_ctrl_c_prints_the_placements_simulated_so_far(
         yield interrupt_on_progress
 
     monkeypatch.setattr(
-        "topoloom.cli.console.progress_bar", interrupt_second_simulation
+        "topoloom.cli.console.make_progress_bar", interrupt_second_simulation
     )
     command = ["simulate", "p.npz", "x.json", "--with", "switches"]
     for as_json in (False, True):

@@ -24,7 +24,7 @@ from planted_probes import (
     write_tree_probe,
 )
 
-from topoloom.probe.inference.message_costs import Interval
+from topoloom.probe.inference.message_costs import Estimate
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -196,7 +196,7 @@ def test_lines_through_two_sizes_have_no_interval(
 ) -> None:
     def remove_intervals(found: Findings) -> None:
         for costs in found.level_costs.values():
-            unknown = Interval(1e-6, 0, math.inf)
+            unknown = Estimate(1e-6, 0, math.inf)
             line = costs.alone.lines[0]
             costs.alone.lines[0] = replace(line, alpha=unknown, beta=unknown)
 

@@ -12,7 +12,7 @@ from affinity.__main__ import format_rates, patterns_table
 from affinity.cases import measure
 from affinity.figure import draw
 from affinity.particles import compute_threshold_time, seconds, step
-from topoloom.tasks.bus.affinity import Rate
+from topoloom.tasks.bus.affinity import BandwidthRange
 from topoloom.tasks.bus.named_affinities import NAMED
 
 
@@ -26,8 +26,8 @@ def test_each_pattern_has_a_table_row_and_a_figure_panel(tmp_path: Path) -> None
 
 
 def test_equal_rates_are_printed_only_once() -> None:
-    assert format_rates(Rate(1e9, 1e9, 1e9)) == "1.0"
-    assert format_rates(Rate(1e9, 1e9, 2e9)) == "1.0 2.0"
+    assert format_rates(BandwidthRange(1e9, 1e9, 1e9)) == "1.0"
+    assert format_rates(BandwidthRange(1e9, 1e9, 2e9)) == "1.0 2.0"
 
 
 def test_a_step_of_particles_takes_at_least_two_messages_per_element() -> None:

@@ -96,7 +96,7 @@ def test_help_and_lists_do_not_import_numpy(
 def test_completion_does_not_import_numpy(tmp_path: Path) -> None:
     code = (
         "import sys\n"
-        "from topoloom.cli.complete import machines\n"
+        "from topoloom.cli.completions import machines\n"
         "assert machines('ho') == ['hopper']\n"
         "assert 'numpy' not in sys.modules\n"
     )

@@ -11,7 +11,7 @@ from typing import Any
 
 from topoloom import PlacementFile, _core
 from topoloom.allocations.launch_order import LaunchOrder
-from topoloom.figure.comparison import Bars
+from topoloom.figure.comparison import MeasureBars
 from topoloom.machines import describe_machine
 from topoloom.model import fit_model, load_model
 from topoloom.nodes.node_parts import NodeParts
@@ -20,7 +20,7 @@ from topoloom.simulate.result import SimulationResult
 from topoloom.tasks import AllocationSpec, LineSpeeds, Search
 from topoloom.tasks.collectives.collective import CollectivePlatform
 from topoloom.tasks.jobs.joint import Budget, Job, place_jointly
-from topoloom.tasks.jobs.joint_files import Jobs
+from topoloom.tasks.jobs.joint_files import LoadedJobs
 from topoloom.tasks.objective import Objective
 from topoloom.tasks.placement_problem import PlacementProblem
 from topoloom.tasks.problem import Problem
@@ -76,7 +76,7 @@ def make_task_pools(
             ),
         ],
         "Job": jobs,
-        "Jobs": [Jobs(jobs[:2], None, {}, NodeParts())],
+        "LoadedJobs": [LoadedJobs(jobs[:2], None, {}, NodeParts())],
         "JointPlacement": [place_jointly(jobs[:2], Budget("block", work=10))],
         "Budget": budgets,
         "LineSpeeds": [
@@ -95,10 +95,10 @@ def make_task_pools(
         ],
         "ModelFile": [file, load_model("hdr")],
         "Fit": [fit_model(sizes, [1e-6 + size * 1e-9 for size in sizes])],
-        "Bars": [
-            Bars("hop-bytes", [1.0, 2.0], ["1", "2"]),
-            Bars("x", [], []),
-            Bars("y", [math.nan, -1], ["a", "b"]),
+        "MeasureBars": [
+            MeasureBars("hop-bytes", [1.0, 2.0], ["1", "2"]),
+            MeasureBars("x", [], []),
+            MeasureBars("y", [math.nan, -1], ["a", "b"]),
         ],
     }
     pools["TaskObjective"] = [Objective(name) for name in ("hop-bytes", "auto", "x")]
@@ -159,7 +159,7 @@ def draw_matching_task_arguments(
             "path": rng.choice(("x.svg", "x.png", "x.pdf", "x.gif", "none/x.svg")),
             "mappers": ["block", "x"],
             "best": "x",
-            "bars": [Bars("title", values, ["1", "2"])],
+            "bars": [MeasureBars("title", values, ["1", "2"])],
             "hosts": (),
         }
     placed = [one for one in pools["PlacementProblem"] if one.file is not None]
@@ -172,7 +172,7 @@ def draw_matching_task_arguments(
             "jobs": (),
         },
         "map_axes": {"mesh": {"x": 4, "y": 2}, "traffic": pools["Traffic"]},
-        "place_jointly": {"jobs": pools["Jobs"][0].jobs},
+        "place_jointly": {"jobs": pools["LoadedJobs"][0].jobs},
         "rank_collective": {
             "call": pools["Call"][0],
             "platform": pools["CollectivePlatform"][0],

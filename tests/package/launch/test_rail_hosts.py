@@ -30,7 +30,7 @@ from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.machines.machine_writers import save_machine
 from topoloom.nodes.host_text import parse_nodes_per_host
 from topoloom.nodes.hosts import host_count, make_host_machine
-from topoloom.tasks.map_previous_slots import previous_slots
+from topoloom.tasks.map_previous_slots import find_previous_slots
 
 #: machine -> GPUs per host
 RAILS = {
@@ -266,6 +266,6 @@ def test_a_gpu_is_identified_by_host_and_index(text: str) -> None:
     today = load_allocation(machine, "b[1],a[2]").allocation
     each = RAILS[text]
     names = ["b1"] * each + ["a1"] * each
-    found = previous_slots(before, today, names, len(slots))
+    found = find_previous_slots(before, today, names, len(slots))
     count = each * machine.slots_per_node
     assert found.tolist() == [-1] * count + list(range(2 * count, 3 * count))

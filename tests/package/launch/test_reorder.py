@@ -45,7 +45,7 @@ def test_mapper_chains_survive_the_conversion_to_a_list(
     mapper: str, expected: str | None
 ) -> None:
     request = ReorderOptions(mapper, "hop-bytes", read_search(3, "1500ms"))
-    options = request.given()
+    options = request.list_changes()
     assert options.pop("mapper", None) == expected
     assert options == {"seed": "3", "seconds": "2"}
 
@@ -53,4 +53,4 @@ def test_mapper_chains_survive_the_conversion_to_a_list(
 @pytest.mark.parametrize(("time", "seconds"), [("0", "1"), ("30h", "86400")])
 def test_search_times_are_between_a_second_and_a_day(time: str, seconds: str) -> None:
     request = ReorderOptions("auto", "congestion", read_search(1, time))
-    assert request.given() == {"objective": "congestion", "seconds": seconds}
+    assert request.list_changes() == {"objective": "congestion", "seconds": seconds}

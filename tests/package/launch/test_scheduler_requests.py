@@ -28,8 +28,11 @@ from topoloom.tasks.machines.nested_segments import (
     count_fitting_hosts,
     list_nested_placements,
 )
-from topoloom.tasks.machines.segment_places import list_segment_hosts, segment_places
-from topoloom.tasks.machines.segment_request import find_segments
+from topoloom.tasks.machines.segment_places import (
+    list_segment_hosts,
+    list_segment_places,
+)
+from topoloom.tasks.machines.segment_request import find_segment_request
 
 SLICE = "kueue.x-k8s.io/podset-slice-"
 SHAPE = TopologyRequest(hosts=12, gpus=4, segment=3, leaf=5, domain=True)
@@ -179,7 +182,7 @@ def test_the_smallest_segment_that_contains_the_busy_axis_is_requested() -> None
     )
     mesh = {"tp": 2, "ep": 8, "dp": 4}
     traffic = parse_traffic("tp=9GB,ep=8GB,dp=1MB", mesh)
-    wanted = find_segments(Allocation.whole(machine), mesh, traffic)
+    wanted = find_segment_request(Allocation.whole(machine), mesh, traffic)
     assert (wanted.shape.hosts, wanted.shape.gpus) == (16, 4)
     assert wanted.shape.segment == 4
     assert wanted.shape.domain
@@ -190,7 +193,7 @@ def test_nothing_is_requested_if_all_leaves_are_equal() -> None:
     machine = Machine("rails:8:32:4,bandwidth=50GB/s,bandwidth.nvlink=450GB/s")
     mesh = {"tp": 8, "dp": 8}
     traffic = parse_traffic("tp=9GB,dp=1GB", mesh)
-    wanted = find_segments(Allocation.whole(machine), mesh, traffic)
+    wanted = find_segment_request(Allocation.whole(machine), mesh, traffic)
     assert wanted.shape.segment == 1
     assert not wanted.shape.domain
     assert wanted.alike
@@ -202,7 +205,7 @@ def test_the_predicted_time_assumes_the_worst_segment_placement() -> None:
     machine = Machine("tree:16:4,bandwidth=50GB/s:50GB/s+node:2,memory=2TB/s")
     mesh = {"tp": 2, "ep": 4, "dp": 4}
     traffic = parse_traffic("tp=1GB,ep=1MB,dp=20GB", mesh)
-    wanted = find_segments(Allocation.whole(machine), mesh, traffic)
+    wanted = find_segment_request(Allocation.whole(machine), mesh, traffic)
     assert wanted.shape.segment == 16
     assert wanted.seconds[1] > 6  # each of 8 hosts sends 160 GB to the other leaf
     for seed in range(20):
@@ -217,7 +220,7 @@ def test_the_predicted_time_assumes_the_worst_segment_placement() -> None:
 def test_smaller_segments_are_never_faster(text: str, mesh: dict[str, int]) -> None:
     machine = Machine(f"{text}+node:2")
     traffic = parse_traffic(",".join(f"{axis}=1GB" for axis in mesh), mesh)
-    seconds = find_segments(Allocation.whole(machine), mesh, traffic).seconds
+    seconds = find_segment_request(Allocation.whole(machine), mesh, traffic).seconds
     assert list(seconds) == sorted(seconds)
     for one, its in seconds.items():
         for other, others in seconds.items():
@@ -236,7 +239,8 @@ def test_nested_segments_are_requested_if_uplinks_are_slow() -> None:
     traffic = parse_traffic("tp=9GB,ep=8GB,dp=20GB,pp=1GB", mesh)
     whole = Allocation.whole(Machine(THIN))
     wanted = {
-        name: find_segments(whole, mesh, traffic, scheduler=name) for name in SCHEDULERS
+        name: find_segment_request(whole, mesh, traffic, scheduler=name)
+        for name in SCHEDULERS
     }
     assert (wanted["kueue"].shape.segment, wanted["kueue"].shape.above) == (4, (16,))
     assert wanted["kueue"].taken < wanted["kueue"].seconds[4] / 3
@@ -251,7 +255,7 @@ def test_a_job_is_requested_under_one_switch_if_it_fits() -> None:
     mesh = {"tp": 8, "dp": 4, "pp": 2}
     traffic = parse_traffic("tp=1GB,dp=20GB,pp=20GB", mesh)
     machine = Machine("tree:4:2:4,bandwidth=50GB/s:100GB/s:10GB/s+node:8")
-    wanted = find_segments(Allocation.whole(machine), mesh, traffic)
+    wanted = find_segment_request(Allocation.whole(machine), mesh, traffic)
     assert wanted.shape.above == (8,)
     assert "#SBATCH --consolidate-segments" in wanted.text("slurm")
 
@@ -260,7 +264,9 @@ def test_higher_levels_are_not_requested_without_a_gain() -> None:
     mesh = {"tp": 2, "ep": 8, "dp": 4}
     traffic = parse_traffic("tp=9GB,ep=8GB,dp=1MB", mesh)
     machine = Machine(THIN.replace("10GB/s", "50GB/s"))
-    wanted = find_segments(Allocation.whole(machine), mesh, traffic, scheduler="kueue")
+    wanted = find_segment_request(
+        Allocation.whole(machine), mesh, traffic, scheduler="kueue"
+    )
     assert wanted.shape.above == (1,)
     assert "groups above those of segments save nothing" in wanted.text("kueue")
 
@@ -270,7 +276,9 @@ def test_no_placement_in_the_requested_segments_takes_longer() -> None:
     mesh = {"tp": 4, "ep": 4, "dp": 4, "pp": 2}
     traffic = parse_traffic("tp=9GB,ep=8GB,dp=20GB,pp=1GB", mesh)
     machine = Machine(THIN)
-    wanted = find_segments(Allocation.whole(machine), mesh, traffic, scheduler="kueue")
+    wanted = find_segment_request(
+        Allocation.whole(machine), mesh, traffic, scheduler="kueue"
+    )
     assert (wanted.shape.segment, wanted.shape.above) == (4, (16,))
     for seed in range(20):
         random = np.random.default_rng(seed)
@@ -323,7 +331,7 @@ def test_segment_placements_are_distinct_and_fit_the_leaves(
     assume(any(leaf_capacities))
     segments = data.draw(st.integers(1, sum(leaf_capacities)))
     strides = data.draw(st.lists(st.integers(0, 9), max_size=3))
-    ways = list(segment_places(leaf_capacities, segments, strides, 1))
+    ways = list(list_segment_places(leaf_capacities, segments, strides, 1))
     assert len(set(ways)) == len(ways) > 0
     for way in ways:
         assert len(way) == segments
@@ -334,7 +342,7 @@ def test_hosts_that_are_down_are_omitted() -> None:
     machine = Machine("tree:4:3+down:0,5+node:2")
     mesh = {"tp": 2, "dp": 10}
     traffic = parse_traffic("tp=1GB,dp=1GB", mesh)
-    wanted = find_segments(Allocation.whole(machine), mesh, traffic)
+    wanted = find_segment_request(Allocation.whole(machine), mesh, traffic)
     assert (wanted.shape.hosts, list(wanted.seconds)) == (10, [1])
     assert "on the busiest link per step" in wanted.text("slurm")
 
@@ -343,7 +351,7 @@ def test_requests_use_the_label_of_the_machine() -> None:
     machine, mesh = Machine("tree:4:2+node:2"), {"dp": 16}
     traffic = parse_traffic("dp=1GB", mesh)
     label = "backend.coreweave.cloud/leafgroup"
-    wanted = find_segments(Allocation.whole(machine), mesh, traffic, (label,))
+    wanted = find_segment_request(Allocation.whole(machine), mesh, traffic, (label,))
     shape = wanted.shape._replace(segment=2)
     assert f"slice-required-topology: {label}" in "\n".join(
         format_request_lines("kueue", shape)
@@ -359,7 +367,7 @@ def test_requests_use_the_label_of_the_machine() -> None:
 )
 def test_jobs_that_do_not_fit_are_refused(mesh: dict[str, int], message: str) -> None:
     with pytest.raises(Error, match=message):
-        find_segments(
+        find_segment_request(
             Allocation.whole(Machine("tree:4:2+node:4")),
             mesh,
             parse_traffic("dp=1GB", mesh),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from topoloom import Error, Machine, load_machine
-from topoloom.cli.complete import machines
+from topoloom.cli.completions import machines
 from topoloom.machines import machine_toml
 from topoloom.machines.machine_file import load_machine_and_hosts
 from topoloom.machines.machine_names import zoo

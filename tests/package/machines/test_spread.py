@@ -18,8 +18,8 @@ from topoloom.allocations.spread.switch_levels import (
     reduce_switches,
 )
 from topoloom.graphs.axes import parse_traffic
-from topoloom.tasks.machines.choose_for_mesh import choose_for_mesh, leaf_groups
-from topoloom.tasks.search import UNLIMITED, unmonitored
+from topoloom.tasks.machines.choose_for_mesh import choose_for_mesh, list_leaf_groups
+from topoloom.tasks.search import UNLIMITED, run_unmonitored
 
 
 def count_leaves(mesh: HostMesh, leaf_of: tuple[int, ...]) -> list[int]:
@@ -122,7 +122,7 @@ def test_meshes_that_do_not_fill_hosts_are_refused(
 def test_segments_can_have_six_two_and_two_hosts() -> None:
     machine = Machine("tree:8:4")
     free = Allocation(machine, [*range(6), 8, 9, 16, 17])
-    _, choice, _ = choose_for_mesh(free, {"dp": 10}, (), UNLIMITED, unmonitored)
+    _, choice, _ = choose_for_mesh(free, {"dp": 10}, (), UNLIMITED, run_unmonitored)
     assert choice.spreads.chosen.segments() == [6, 2, 2]
     assert choice.spreads.least == (3,)
     assert choice.spreads.proven
@@ -131,7 +131,7 @@ def test_segments_can_have_six_two_and_two_hosts() -> None:
 def test_among_equal_spreads_leaf_groups_share_switches() -> None:
     machine = Machine("tree:2:2:2:2")  # leaf groups of 2 hosts, 2 groups per switch
     free = Allocation(machine, [2, 3, 4, 5, 6, 7])
-    chosen, choice, _ = choose_for_mesh(free, {"dp": 4}, (), UNLIMITED, unmonitored)
+    chosen, choice, _ = choose_for_mesh(free, {"dp": 4}, (), UNLIMITED, run_unmonitored)
     assert choice.spreads.chosen.most == (2,)
     assert sorted(chosen.nodes.tolist()) == [4, 5, 6, 7]
 
@@ -168,7 +168,7 @@ def test_hosts_are_listed_in_rank_order() -> None:
     free = Allocation(machine, np.arange(64))
     mesh = {"tp": 8, "pp": 2, "dp": 4}
     traffic = parse_traffic("pp=3GB,dp=1GB", mesh)
-    chosen, choice, _ = choose_for_mesh(free, mesh, traffic, UNLIMITED, unmonitored)
+    chosen, choice, _ = choose_for_mesh(free, mesh, traffic, UNLIMITED, run_unmonitored)
     assert choice.document()["spreads"]["chosen"]["largest"] == {"pp": 1, "dp": 2}
     units = np.array(chosen.nodes).reshape(2, 4, 8) // 32
     assert (units[0] == units[1]).all()
@@ -176,10 +176,10 @@ def test_hosts_are_listed_in_rank_order() -> None:
 
 
 def test_leaves_are_switches_racks_or_units() -> None:
-    assert leaf_groups(Machine("tree:3:2")).tolist() == [6, 6, 6, 7, 7, 7]
+    assert list_leaf_groups(Machine("tree:3:2")).tolist() == [6, 6, 6, 7, 7, 7]
     unlike = Machine("graph:3+3:0-3,1-3,2-4,3-5,4-5")
-    assert leaf_groups(unlike).tolist() == [3, 3, 4]
-    racks = leaf_groups(Machine("rails:72:2:1,rails=4,host=4"))
+    assert list_leaf_groups(unlike).tolist() == [3, 3, 4]
+    racks = list_leaf_groups(Machine("rails:72:2:1,rails=4,host=4"))
     assert np.bincount(racks - racks.min()).tolist() == [18, 18]
     with pytest.raises(Error, match="not attached to leaf switches"):
-        leaf_groups(Machine("torus:4x4"))
+        list_leaf_groups(Machine("torus:4x4"))

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from topoloom._core import Error, Machine
 
-from topoloom.probe.check import check_hosts
+from topoloom.probe.check_hosts import check_hosts
 from topoloom.probe.job.samples import Exchange, Order, ProbeSamples, RankPlace
-from topoloom.probe.locate.parts import Parts
-from topoloom.probe.reference import Reference
+from topoloom.probe.locate.machine_parts import MachineParts
+from topoloom.probe.reference import CheckReference
 from topoloom.probe.stages.effort import EFFORTS, Clock
 
 QUICK = EFFORTS["quick"]
@@ -69,12 +69,12 @@ def run_check(
     times = {"echo": {"near": 1e-6}, "burst": {"near": 1e-3}}
     job: Any = FakeJob(cpus, slow, options.pop("uplink", ()))
     groups = [[*range(len(names))]] if len(names) > 1 else []
-    file = Reference([*names], options.pop("groups", groups), 1 << 18, times)
+    file = CheckReference([*names], options.pop("groups", groups), 1 << 18, times)
     return job, check_hosts(job, file, QUICK, Clock(60), **options)
 
 
-def make_parts(hosts: Sequence[str]) -> Parts:
-    return Parts(Machine("tree:4:4"), range(len(hosts)), dict(enumerate(hosts)))
+def make_parts(hosts: Sequence[str]) -> MachineParts:
+    return MachineParts(Machine("tree:4:4"), range(len(hosts)), dict(enumerate(hosts)))
 
 
 def test_the_common_part_of_slow_messages_is_named() -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from topoloom.model.fit import Fit
 from topoloom.model.model_toml import NetworkModel
 from topoloom.probe.inference.link_costs import RouteTimes, fit_link_costs
-from topoloom.probe.inference.message_costs import Curve
+from topoloom.probe.inference.message_costs import TimeCurve
 
 SIZES = np.array([float(2**power) for power in range(23)])
 ENDS = [512, 16384, None]
@@ -21,9 +21,9 @@ REGIME = np.searchsorted([512, 16384], SIZES)
 Values = NDArray[np.float64]
 
 
-def make_curve(seconds: Values) -> Curve:
+def make_curve(seconds: Values) -> TimeCurve:
     """Create a curve from times."""
-    return Curve(Fit(NetworkModel.regimes([(0, 0, None)]), SIZES, seconds), [])
+    return TimeCurve(Fit(NetworkModel.regimes([(0, 0, None)]), SIZES, seconds), [])
 
 
 @given(

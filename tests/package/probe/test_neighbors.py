@@ -37,7 +37,7 @@ class SimulatedTorus:
         self.hops = np.minimum(apart, np.array(shape) - apart).sum(axis=2)
 
     @property
-    def late(self) -> bool:
+    def is_late(self) -> bool:
         """Return False: the time limit is never reached."""
         return False
 
@@ -47,11 +47,11 @@ class SimulatedTorus:
         found: Floats = exact * (1 + noise * self.draw.standard_normal(len(pairs)))
         return found
 
-    def pairs(self, pairs: Pairs) -> tuple[Floats, float]:
+    def measure_pairs(self, pairs: Pairs) -> tuple[Floats, float]:
         """Return the times of pairs, and their error."""
         return self.seconds(pairs, self._noise), self._noise
 
-    def inside(self, sets: Sequence[Hosts]) -> None:
+    def measure_inside(self, sets: Sequence[Hosts]) -> None:
         """Do nothing, because pairs inside groups are not needed."""
 
     def list_links(self) -> set[tuple[int, int]]:

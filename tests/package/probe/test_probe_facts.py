@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from topoloom import Error
-from topoloom.tasks.machines.probe import probe_facts
+from topoloom.tasks.machines.probe import read_probe_results
 
 
 @pytest.mark.parametrize(
@@ -41,13 +41,13 @@ def test_keys_with_values_that_no_probe_writes_are_refused(
     file = tmp_path / "m.toml"
     file.write_text(lines + "\n")
     with pytest.raises(Error) as raised:
-        probe_facts(str(file))
+        read_probe_results(str(file))
     assert str(raised.value).startswith(f"{file}: ")
     assert str(raised.value).endswith(message)
 
 
 def test_unprobed_machines_have_no_probe_facts(tmp_path: Path) -> None:
-    assert probe_facts("torus:4x4") == {}
+    assert read_probe_results("torus:4x4") == {}
     file = tmp_path / "m.toml"
     file.write_text("[topology]\nkind = 'torus'\n")
-    assert probe_facts(str(file)) == {}
+    assert read_probe_results(str(file)) == {}

@@ -19,9 +19,9 @@ from topoloom.probe.job.samples import (
     parse_order,
     save_samples,
 )
-from topoloom.probe.job_checks import check_ranks, find_doubts
+from topoloom.probe.job_checks import check_ranks, describe_crowded_hosts
 from topoloom.probe.stages.effort import EFFORTS, choose_window
-from topoloom.probe.stages.rates import ConcurrentPairs, choose_long_size
+from topoloom.probe.stages.rates import PairPattern, choose_long_size
 from topoloom.probe.stages.scan import count_rounds
 
 ORDERS = [
@@ -73,8 +73,8 @@ def test_rounds_pair_every_two_ranks_of_a_set(count: int) -> None:
 
 def test_measured_pair_counts_increase_up_to_all_pairs() -> None:
     pairs = [(2 * n, 2 * n + 1) for n in range(11)]
-    assert ConcurrentPairs("x", pairs, 5).counts == [1, 2, 3, 4, 5, 6, 8, 11]
-    assert ConcurrentPairs("x", pairs, 5, whole=False).counts == [5, 11]
+    assert PairPattern("x", pairs, 5).counts == [1, 2, 3, 4, 5, 6, 8, 11]
+    assert PairPattern("x", pairs, 5, whole=False).counts == [5, 11]
 
 
 @given(st.floats(1e-7, 1e-3), st.floats(1e-11, 1e-8))
@@ -95,9 +95,9 @@ def make_samples(*masks: str) -> ProbeSamples:
 
 
 def test_overcommitted_nodes_are_reported_as_doubts() -> None:
-    assert find_doubts(make_samples("0", "1")) == []
-    assert find_doubts(make_samples("", "", "")) == []
-    (doubt,) = find_doubts(make_samples("0-1", "0-1", "0-1"))
+    assert describe_crowded_hosts(make_samples("0", "1")) == []
+    assert describe_crowded_hosts(make_samples("", "", "")) == []
+    (doubt,) = describe_crowded_hosts(make_samples("0-1", "0-1", "0-1"))
     assert doubt.startswith("n1 has 3 ranks on 2 CPUs: ")
 
 

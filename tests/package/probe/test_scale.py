@@ -30,7 +30,7 @@ from topoloom.probe.large_scan import infer_large
 from topoloom.probe.scan_inference import group_by_host, infer_findings
 from topoloom.probe.stages.effort import EFFORTS
 from topoloom.probe.stages.scan import SIZE
-from topoloom.probe.time_estimate import Timing, estimate_time
+from topoloom.probe.time_estimate import FirstRoundTimes, estimate_time
 
 Floats = NDArray[np.float64]
 FEW = 24
@@ -66,16 +66,16 @@ class PlantedCluster:
         self.whole: list[Hosts] = []
 
     @property
-    def late(self) -> bool:
+    def is_late(self) -> bool:
         """Return whether more pairs were requested than allowed."""
         return self.measured > self._left
 
-    def pairs(self, pairs: Pairs) -> tuple[Floats, float]:
+    def measure_pairs(self, pairs: Pairs) -> tuple[Floats, float]:
         """Return the times of pairs, and their error."""
         self.measured += len(pairs)
         return self.seconds(*pairs.T), self._noise
 
-    def inside(self, sets: Sequence[Hosts]) -> None:
+    def measure_inside(self, sets: Sequence[Hosts]) -> None:
         """Record the sets of hosts whose pairs are requested."""
         self.whole = list(sets)
 
@@ -318,7 +318,9 @@ def test_unexplained_times_are_named(hop: float) -> None:
 )
 def test_ten_thousand_ranks_are_probed_within_ten_minutes(sizes: list[int]) -> None:
     """Assume 20 us between hosts, 20 % noise, 100 ms per order, and 1 GB/s."""
-    made = estimate_time(sizes, EFFORTS["default"], Timing(20e-6, 0.2, 0.1, 1e9))
+    made = estimate_time(
+        sizes, EFFORTS["default"], FirstRoundTimes(20e-6, 0.2, 0.1, 1e9)
+    )
     assert made.seconds < 600
     ranks = f"{sum(sizes):,} ranks: "
     assert ranks in made.sentence(600)
@@ -329,7 +331,7 @@ def test_ten_thousand_ranks_are_probed_within_ten_minutes(sizes: list[int]) -> N
 def test_estimated_time_grows_with_message_times(
     hosts: int, each: int, short: float
 ) -> None:
-    timing = Timing(short, 0.05, 0.01, 1e10)
+    timing = FirstRoundTimes(short, 0.05, 0.01, 1e10)
     steps = estimate_time([each] * hosts, EFFORTS["quick"], timing).steps
     assert all(step.seconds > 0 and step.rounds > 0 for step in steps)
     slower = estimate_time(

@@ -13,8 +13,13 @@ from topoloom._core import MachineText
 from topoloom import Error, Machine
 from topoloom.figure import draw_machine
 from topoloom.figure.layout import place_vertices
-from topoloom.figure.network import Network, fold_parts, make_network, select_vertices
-from topoloom.figure.parts import Parts, find_parts
+from topoloom.figure.network import (
+    DrawnNetwork,
+    fold_parts,
+    make_network,
+    select_vertices,
+)
+from topoloom.figure.parts import DrawnParts, find_parts
 from topoloom.machines.machine_file import load_machine
 from topoloom.machines.topology_forms import section_forms
 from topoloom.machines.topology_keys import write_topology
@@ -52,12 +57,12 @@ CROWDED = [
 ]
 
 
-def describe_network(text: str) -> tuple[dict[str, Any], Network]:
+def describe_network(text: str) -> tuple[dict[str, Any], DrawnNetwork]:
     topology = write_topology(MachineText(text))
     return topology, make_network(Machine(text), topology)
 
 
-def describe_parts(text: str) -> tuple[Network, Parts]:
+def describe_parts(text: str) -> tuple[DrawnNetwork, DrawnParts]:
     topology, network = describe_network(text)
     found = find_parts(topology, network)
     assert found is not None

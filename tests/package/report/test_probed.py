@@ -11,7 +11,7 @@ import pytest
 
 from topoloom.probe.inference.groups import ALL, GROUP, HOST, PART
 from topoloom.probe.job.samples import ProbeSamples, RankPlace
-from topoloom.report.pack import Pack
+from topoloom.report.packed_arrays import PackedArrays
 from topoloom.report.probed.chart import make_binary_axis, make_decimal_axis
 from topoloom.report.probed.costs import (
     compare_levels,
@@ -20,14 +20,14 @@ from topoloom.report.probed.costs import (
     pack_costs,
     summarize_levels,
 )
-from topoloom.report.probed.groups import BoxMaker, list_ranks, read_groups
+from topoloom.report.probed.groups import GroupBoxMaker, list_ranks, read_groups
 from topoloom.report.probed.page import render_probed
 from topoloom.report.probed.probed_file import (
-    Curve,
+    FittedLine,
     LevelModel,
-    Line,
     ProbedMachine,
     Suspect,
+    TimeCurve,
 )
 from topoloom.report.probed.suspects import merge_suspects
 from topoloom.report.probed.text import write_probed_headline
@@ -115,7 +115,7 @@ def test_boxes_name_hosts_and_count_omitted_hosts() -> None:
     host_of = [*range(100)]
     root = read_groups([], host_of)
     hosts = [f"h{host}" for host in host_of]
-    box = BoxMaker(hosts, host_of, {}, {"h1"}).make_box(root)
+    box = GroupBoxMaker(hosts, host_of, {}, {"h1"}).make_box(root)
     assert box.title == "100 hosts: h[0-99]"
     assert len(box.boxes) + box.more == 100
     assert [inner.title for inner in box.boxes if inner.suspect] == ["h1: rank 1"]
@@ -124,7 +124,7 @@ def test_boxes_name_hosts_and_count_omitted_hosts() -> None:
 def test_hosts_with_unusual_names_are_shown_as_boxes() -> None:
     root = read_groups([], [0, 1])
     assert (
-        BoxMaker(["a b", "<c>"], [0, 1], {}, ()).make_box(root).title
+        GroupBoxMaker(["a b", "<c>"], [0, 1], {}, ()).make_box(root).title
         == "2 hosts: ranks 0-1"
     )
 
@@ -148,17 +148,17 @@ def test_axes_begin_and_end_at_round_numbers() -> None:
 
 
 def test_curves_are_piecewise_lines_or_a_maximum_of_lines() -> None:
-    def make_line(alpha: float, beta: float, most: int | None) -> Line:
+    def make_line(alpha: float, beta: float, most: int | None) -> FittedLine:
         known = None if most is None else (most, most)
-        return Line(alpha, (0, 1), beta, (0, 1), most, known)
+        return FittedLine(alpha, (0, 1), beta, (0, 1), most, known)
 
     sizes = np.array([1.0, 100.0, 1000.0])
-    regimes = Curve(
+    regimes = TimeCurve(
         False, [make_line(1, 0, 100), make_line(5, 0.01, None)], sizes, np.ones(3)
     )
     assert [regimes.seconds(size) for size in (1, 100, 101)] == [1, 1, 6.01]
     assert regimes.errors.tolist() == [0, 0, 14]
-    largest = Curve(
+    largest = TimeCurve(
         True, [make_line(1, 0, None), make_line(0, 0.01, None)], sizes, np.ones(3)
     )
     assert [largest.seconds(size) for size in (1, 100, 1000)] == [1, 1, 10]
@@ -200,7 +200,7 @@ def test_unmeasured_values_are_omitted() -> None:
     probed = make_machine(costs, [*range(6)], [[0, 1, 2], [3, 4, 5]])
     matrix = make_level_matrix(probed)
     assert np.isnan(compute_host_ratios(probed, matrix)[0])
-    pack = Pack()
+    pack = PackedArrays()
     pack_costs(pack, probed, matrix)
     page = render_probed(probed)
     assert "No sizes were measured" in page

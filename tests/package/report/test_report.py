@@ -17,14 +17,19 @@ import pytest
 import topoloom
 from topoloom.figure.links import choose_load_unit
 from topoloom.placements.measures import collect_measures
-from topoloom.report import data, text
-from topoloom.report.data import Report, View, collect_page_data, count_explained_links
+from topoloom.report import page_data, text
 from topoloom.report.histogram import make_histogram
 from topoloom.report.matrix import find_positions, make_finest_level
-from topoloom.report.page import render
+from topoloom.report.page import render_report
+from topoloom.report.page_data import (
+    PlacementView,
+    Report,
+    collect_page_data,
+    count_explained_links,
+)
 from topoloom.report.scene import find_wrapping_links, make_scene
 from topoloom.report.text import find_heaviest_pairs
-from topoloom.tasks.optimality_gap import gaps, prove_quick_bounds
+from topoloom.tasks.optimality_gap import compute_gaps, prove_quick_bounds
 from topoloom.tasks.problem import place_like_launcher
 
 NASTY = "</script><img src=x onerror=alert(1)>'\"&{{7*7}}"
@@ -70,15 +75,15 @@ def make_report(
     for name, placement in (("block (default)", default), ("mahd", placed)):
         judgement = topoloom.judge(graph, allocation, placement, hottest=1000)
         values = collect_measures(judgement)
-        far = gaps(values, bounds)
-        views.append(View(name, placement, judgement, values, far))
+        far = compute_gaps(values, bounds)
+        views.append(PlacementView(name, placement, judgement, values, far))
     return Report(graph, allocation, views, 1, hosts, bounds, **more)
 
 
 def decode_page_data(report: Report) -> tuple[dict[str, Any], dict[str, Any]]:
     """Decode the data as the page does."""
     facts, pack = collect_page_data(report)
-    letters = pack.write()
+    letters = pack.format_html()
     arrays: dict[str, Any] = {}
     for name, entry in facts["arrays"].items():
         part = zlib.decompress(base64.b64decode(letters[entry["at"] : entry["end"]]))
@@ -180,7 +185,7 @@ def test_link_contributors_equal_the_contributors_of_judge() -> None:
 def test_a_matrix_that_is_too_large_is_coarsened(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("topoloom.report.data.MAX_CHARACTERS", 3_200)
+    monkeypatch.setattr("topoloom.report.page_data.MAX_CHARACTERS", 3_200)
     report = make_report()
     facts, arrays = decode_page_data(report)
     for index, view in enumerate(facts["views"]):
@@ -223,10 +228,10 @@ def test_an_increase_from_zero_has_no_percentage() -> None:
     judgement = topoloom.judge(*on)
     values = collect_measures(judgement)
     worse = replace(report.views[1], judgement=judgement, values=values)
-    found = text.collect_facts(replace(report, views=[report.views[0], worse]))
+    found = text.collect_page_texts(replace(report, views=[report.views[0], worse]))
     raised = "mahd raises hop-bytes from 0 and raises congestion from 0"
     assert found["title"] == f"{raised} against block (default)"
-    page = render(replace(report, views=[report.views[0], worse]))
+    page = render_report(replace(report, views=[report.views[0], worse]))
     assert "more, from none" in page
 
 
@@ -279,7 +284,7 @@ def test_texts_of_inputs_are_escaped_in_the_page() -> None:
         command=("topoloom", NASTY),
     )
     view = replace(report.views[1], name=NASTY, made=made, file=NASTY)
-    page = render(replace(report, views=[report.views[0], view]))
+    page = render_report(replace(report, views=[report.views[0], view]))
     seen = TagCollector(page)
     assert "img" not in seen.tags
     assert seen.handlers == []
@@ -294,14 +299,14 @@ def test_texts_of_inputs_are_escaped_in_the_page() -> None:
 
 
 def test_the_page_fetches_nothing_and_runs_no_other_scripts() -> None:
-    page = render(make_report())
+    page = render_report(make_report())
     assert "default-src 'none'" in page
     assert not re.search(r"https?://", page)
     assert not re.search(r"@import|url\(", page)
 
 
 def test_equal_reports_give_equal_pages() -> None:
-    assert render(make_report()) == render(make_report())
+    assert render_report(make_report()) == render_report(make_report())
 
 
 def test_more_ranks_than_a_page_can_show_are_refused() -> None:
@@ -326,15 +331,15 @@ def test_ten_thousand_random_ranks_on_a_hundred_thousand_links_fit() -> None:
         on = (graph, allocation, placement)
         judged = topoloom.judge(*on, hottest=count_explained_links(2))
         values = collect_measures(judged)
-        views.append(View(f"random {seed}", placement, judged, values, {}))
-    page = render(Report(graph, allocation, views, 1))
+        views.append(PlacementView(f"random {seed}", placement, judged, values, {}))
+    page = render_report(Report(graph, allocation, views, 1))
     assert len(page.encode()) < 3_000_000
 
 
 def test_hot_links_are_limited_by_the_links_of_the_page(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(data, "MAX_LINKS", 40)
+    monkeypatch.setattr(page_data, "MAX_LINKS", 40)
     report = make_report()
     _, arrays = decode_page_data(report)
     assert len(arrays["link.from"]) == 20

@@ -14,7 +14,7 @@ from topoloom import Allocation, CommGraph, Error, load_machine, save_graph
 from topoloom.graphs import Request, ring
 from topoloom.graphs.patterns import make_graph
 from topoloom.tasks import BusTiming, rank_affinities, rates_by_size, split_blade
-from topoloom.tasks.bus.blade import LINK_RATES, link_rate
+from topoloom.tasks.bus.blade import LINK_RATES, compute_message_bandwidth
 from topoloom.tasks.bus.named_affinities import NAMED, RANDOM
 
 if TYPE_CHECKING:
@@ -148,8 +148,10 @@ def test_the_rate_of_a_ring_on_a_blade_is_limited_by_the_link() -> None:
 
 def test_more_messages_do_not_increase_the_throughput_of_the_link() -> None:
     for sender, measured in enumerate(LINK_RATES):
-        assert [link_rate(sender, n) for n in range(1, 9)] == list(measured)
-        assert link_rate(sender, 16) == pytest.approx(measured[-1] / 2)
+        assert [compute_message_bandwidth(sender, n) for n in range(1, 9)] == list(
+            measured
+        )
+        assert compute_message_bandwidth(sender, 16) == pytest.approx(measured[-1] / 2)
 
 
 def test_the_affinity_command_prints_the_python_results(

@@ -24,7 +24,7 @@ from topoloom.graphs.graph_file import save_graph
 from topoloom.tasks.compare import compare_mappers
 from topoloom.tasks.jobs.joint import Budget, place_in_pool
 from topoloom.tasks.judge import judge_placement
-from topoloom.tasks.map import block_values, map_ranks
+from topoloom.tasks.map import map_ranks, measure_block_order
 from topoloom.tasks.objective import Objective
 from topoloom.tasks.placement_problem import load_placement_problem
 from topoloom.tasks.problem import AllocationSpec, load_problem, place_like_launcher
@@ -63,7 +63,7 @@ def test_all_verbs_use_the_same_block_order(tmp_path: Path) -> None:
     mapped = map_ranks(problem, Objective("hop-bytes"), sharing=sharing)
     save_placement(placement, mapped.file)
     assert load_placement(placement).capacities == (6, 1, 1, 4)
-    block, _ = block_values(problem, mapped)
+    block, _ = measure_block_order(problem, mapped)
     compared = compare_mappers(
         problem, Objective("hop-bytes"), ["multisection"], sharing=sharing
     )

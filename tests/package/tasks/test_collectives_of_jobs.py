@@ -10,7 +10,7 @@ import pytest
 from topoloom import Allocation, Machine, Placement
 from topoloom.placements.placement_file import PlacementFile, load_placement
 from topoloom.preload.collectives import parse_settings
-from topoloom.tasks.replaced_collectives import collectives_setting
+from topoloom.tasks.replaced_collectives import provide_collectives_setting
 
 ROUTED = "torus:4,bandwidth=1GB/s"
 
@@ -31,7 +31,7 @@ def make_placement_file(
 
 def read_files(file: PlacementFile, renumbered: bool, **options: str) -> dict[str, str]:
     """Read the files with a job's settings; map "placement" to the slots of ranks."""
-    with collectives_setting(options, file, renumbered) as setting:
+    with provide_collectives_setting(options, file, renumbered) as setting:
         read = parse_settings(str(setting))
         for name in {"machine", "placement"} & read.keys():
             text = Path(read[name])

@@ -12,7 +12,7 @@ from topoloom.graphs.graph_file import save_graph
 from topoloom.placements.placement_file import save_placement
 from topoloom.tasks.compare import compare_mappers
 from topoloom.tasks.judge import judge_placement
-from topoloom.tasks.map import block_values, map_ranks
+from topoloom.tasks.map import map_ranks, measure_block_order
 from topoloom.tasks.objective import Objective
 from topoloom.tasks.placement_problem import load_placement_problem
 from topoloom.tasks.problem import AllocationSpec, Problem, load_problem
@@ -36,7 +36,7 @@ def test_map_ranks_stores_the_measures(problem: Problem) -> None:
     assert mapped.file.seed == 3
     assert mapped.least is None
     assert mapped.gap is None
-    before, nodes = block_values(problem, mapped)
+    before, nodes = measure_block_order(problem, mapped)
     assert mapped.file.values["hop_bytes"] <= before["hop_bytes"]
     assert nodes == 16
 
@@ -68,7 +68,7 @@ def test_a_placement_is_compared_with_block_order(problem: Problem) -> None:
     given = load_placement_problem("judge", "p.npz", "x.json", None, AllocationSpec())
     judged = judge_placement(given, hottest=2)
     assert judged.values["hop_bytes"] == mapped.file.values["hop_bytes"]
-    assert judged.block_values == block_values(problem, mapped)[0]
+    assert judged.block_values == measure_block_order(problem, mapped)[0]
     assert len(judged.judgement.hottest) == 2
     assert judged.phases == []
 

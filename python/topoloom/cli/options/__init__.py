@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Options shared by several verbs, by subject."""
+"""Options that several verbs share, one module per subject."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Options of `topoloom collective` by subject, with checks for conflicts."""
+"""Options of `topoloom collective`, grouped by subject, and checks for conflicts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from topoloom.cli import complete
+from topoloom.cli import completions
 from topoloom.cli.options.files import (
     Figure,
     WritePattern,
@@ -62,7 +62,7 @@ class MessageOptions(NamedTuple):
         return read_call(operation, ranks, size, self.root, self.degree, self.demand)
 
     def make_measured_call(self, operation: str, ranks: int) -> tuple[Call, list[int]]:
-        """Make the description of a measured call and a list of its sizes in bytes."""
+        """Describe a call to measure, and list its sizes in bytes."""
         from topoloom.support.units import parse_bytes
         from topoloom.tasks.collectives.collective import read_call
 
@@ -82,7 +82,7 @@ class ResultOptions(NamedTuple):
             metavar="FORMAT",
             help="Format of -o: decision rules of an MPI library (open-mpi, mpich, "
             "mpich-5, intel-mpi), or the best schedule (goal, mscclxml).",
-            autocompletion=complete.schedule_formats,
+            autocompletion=completions.schedule_formats,
         ),
     ] = None
     output: Annotated[
@@ -176,7 +176,9 @@ def check_option_conflicts(
     if switch is not None and simulator is None:
         raise Error("--switch is for --with switches")
     if simulator is not None and (measuring.run or others):
-        raise Error("--with simulates one collective; leave out --run, and name one")
+        raise Error(
+            "--with simulates one collective; name only one, and leave out --run"
+        )
     ranked_only = (
         order_ranks,
         results.to,
@@ -187,8 +189,8 @@ def check_option_conflicts(
     )
     if measuring.run and any(ranked_only):
         raise Error(
-            "--run only measures; leave out --order-ranks, --to, --write-pattern, "
-            "--rounds, --demand and --over"
+            "--run only measures schedules; leave out --order-ranks, --to, "
+            "--write-pattern, --rounds, --demand and --over"
         )
 
 

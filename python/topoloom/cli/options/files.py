@@ -21,10 +21,10 @@ def _require_writable(path: Path | None) -> Path | None:
 
 
 def _require_drawable(path: Path | None) -> Path | None:
-    from topoloom.figure.page import check_figure
+    from topoloom.figure.page import check_figure_suffix
 
     if path is not None:
-        check_figure(path)
+        check_figure_suffix(path)
     return path
 
 
@@ -121,7 +121,7 @@ AsJson = Annotated[
 
 @contextlib.contextmanager
 def suggest_partial() -> Iterator[None]:
-    """Mention --partial in errors about incomplete traces."""
+    """Add a hint about --partial to errors that report incomplete traces."""
     from topoloom._core import Error
     from topoloom.graphs.traces.trace_formats import IncompleteTraceError
 

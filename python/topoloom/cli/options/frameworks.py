@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from topoloom.cli import complete
+from topoloom.cli import completions
 from topoloom.cli.parameters import Option
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ ExpertRanks = Annotated[
 
 
 class JobOptions(NamedTuple):
-    """A framework and the sizes of its axes; all None for a mesh."""
+    """A framework and the sizes of its axes; all fields are None for a mesh."""
 
     framework: Annotated[
         str | None,
@@ -53,7 +53,7 @@ class JobOptions(NamedTuple):
             help="Lay out the job by the rules of 'megatron' ('megatron-0.8' for those "
             "of that release of Megatron-Core), 'deepspeed', 'fsdp' or 'jax'; sizes "
             "are those below, and the rest of --world is the data axis.",
-            autocompletion=complete.frameworks,
+            autocompletion=completions.frameworks,
         ),
     ] = None
     world: Annotated[
@@ -77,7 +77,7 @@ class JobOptions(NamedTuple):
 
 
 def read_job(options: JobOptions, mesh: str | None) -> dict[str, int] | Job:
-    """Make the mesh or the framework's job; exactly one must be given.
+    """Make the mesh or the framework's job; the user must give exactly one of them.
 
     Raises
     ------

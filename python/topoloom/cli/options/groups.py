@@ -12,9 +12,10 @@ Result = TypeVar("Result")
 
 
 def flatten_option_groups(verb: Callable[..., Result]) -> Callable[..., Result]:
-    """Replace each parameter whose type is a NamedTuple by the fields of the type.
+    """Replace each parameter of `verb` whose type is a NamedTuple by that type's
+    fields.
 
-    `make_command` makes the fields options; `verb` receives them as one value.
+    `make_command` turns the fields into options; `verb` still receives one value.
     """
     hints = get_type_hints(verb, include_extras=True)
     groups: dict[str, Any] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from topoloom.cli import complete
+from topoloom.cli import completions
 from topoloom.cli.parameters import Option
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ MachineText = Annotated[
         help="torus:8x8x8, mesh:4x4, tree:4:8:2,distance=1:10:100, a file in a format "
         "from 'topoloom list formats', a name from 'topoloom list machines', or "
         "'detect'; append +node:8:2 to replace its nodes.",
-        autocompletion=complete.machines,
+        autocompletion=completions.machines,
     ),
 ]
 MaybeMachineText = Annotated[str | None, MachineText.__metadata__[0]]
@@ -52,12 +52,12 @@ LauncherName = Annotated[
         help="Launcher, which determines the slots in a larger allocation: slurm "
         "distributes ranks over nodes cyclically, openmpi and mpich fill node after "
         "node.",
-        autocompletion=complete.launchers,
+        autocompletion=completions.launchers,
     ),
 ]
 
 
-class LimitOptions(NamedTuple):
+class RankLimitOptions(NamedTuple):
     """Options that limit the ranks per node."""
 
     ranks_per_node: Annotated[

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from topoloom.cli import complete
+from topoloom.cli import completions
 from topoloom.cli.parameters import Option
 
 _GRID: Any = Option(
@@ -33,7 +33,7 @@ Model = Annotated[
         metavar="MODEL",
         help="Message costs: a name from 'topoloom model list' or a file of 'topoloom "
         "model fit'.",
-        autocompletion=complete.models,
+        autocompletion=completions.models,
     ),
 ]
 Root = Annotated[

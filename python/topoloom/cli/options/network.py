@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from topoloom.cli import complete
+from topoloom.cli import completions
 from topoloom.cli.parameters import Option
 
 Router = Annotated[
@@ -17,7 +17,7 @@ Router = Annotated[
         "output at each input), output-queued (a buffer per pair of input and "
         "output), split-fanout or whole-fanout (a queue per input; its first packet "
         "is copied to outputs when each is free, or to all at once).",
-        autocompletion=complete.routers,
+        autocompletion=completions.routers,
     ),
 ]
 SwitchName = Annotated[
@@ -27,7 +27,7 @@ SwitchName = Annotated[
         metavar="NAME|FILE",
         help="Switch model: a name, or a TOML file with a [switch].",
         show_default="the machine's [switch]",
-        autocompletion=complete.switches,
+        autocompletion=completions.switches,
     ),
 ]
 RoutingName = Annotated[
@@ -37,7 +37,7 @@ RoutingName = Annotated[
         metavar="NAME",
         help="Routing: own (the machine's routes), minimal-adaptive (the least loaded "
         "shortest route, chosen at each switch), valiant or ugal (dragonflies).",
-        autocompletion=complete.routings,
+        autocompletion=completions.routings,
     ),
 ]
 ArbiterName = Annotated[
@@ -46,7 +46,7 @@ ArbiterName = Annotated[
         "--arbiter",
         metavar="NAME",
         help="Arbiter: round-robin, age (oldest packet first) or random.",
-        autocompletion=complete.arbiters,
+        autocompletion=completions.arbiters,
     ),
 ]
 AllocatorName = Annotated[
@@ -55,7 +55,7 @@ AllocatorName = Annotated[
         "--allocator",
         metavar="NAME",
         help="Allocator that matches inputs with outputs: islip or wavefront.",
-        autocompletion=complete.allocators,
+        autocompletion=completions.allocators,
     ),
 ]
 Iterations = Annotated[

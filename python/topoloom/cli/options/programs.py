@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Options for programs that are run, and the binding of their ranks."""
+"""Options for the programs that Topoloom runs, and for the binding of their ranks."""
 
 from __future__ import annotations
 

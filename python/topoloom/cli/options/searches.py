@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from topoloom.cli import complete
+from topoloom.cli import completions
 from topoloom.cli.parameters import Option
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ MapperName = Annotated[
         metavar="MAPPER",
         help="auto, or a constructor and improvers, such as gge,swap; see: list "
         "mappers.",
-        autocompletion=complete.mapper,
+        autocompletion=completions.mapper,
     ),
 ]
 Seed = Annotated[
@@ -41,7 +41,7 @@ Effort = Annotated[
         "--effort",
         metavar="EFFORT",
         help="How long the auto mapper searches: fast, default or best.",
-        autocompletion=complete.efforts,
+        autocompletion=completions.efforts,
     ),
 ]
 ObjectiveName = Annotated[
@@ -53,7 +53,7 @@ ObjectiveName = Annotated[
         "such as 'weighted(hop-bytes=1;congestion=2)', or auto: time, but hop-bytes "
         "if bandwidths are unknown or messages short. With other jobs, auto is time, "
         "or congestion if bandwidths are unknown.",
-        autocompletion=complete.objectives,
+        autocompletion=completions.objectives,
     ),
 ]
 
@@ -116,7 +116,7 @@ class SharingOptions(NamedTuple):
     ] = None
 
     def make_sharing(self) -> Sharing:
-        """Check the options and read the capacities."""
+        """Check the options and read the file of capacities."""
         from topoloom._core import Error, Sharing
         from topoloom.tasks.sharing import read_capacities
 

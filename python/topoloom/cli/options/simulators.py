@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from topoloom.cli import complete
+from topoloom.cli import completions
 from topoloom.cli.parameters import Option
 
 SimulatorName = Annotated[
@@ -15,7 +15,7 @@ SimulatorName = Annotated[
         metavar="SIMULATOR",
         help="Simulator: simgrid, SMPI of SimGrid (Debian's package libsimgrid-dev); "
         "or switches, the built-in packet-level simulator.",
-        autocompletion=complete.simulators,
+        autocompletion=completions.simulators,
     ),
 ]
 MaybeSimulatorName = Annotated[str | None, SimulatorName.__metadata__[0]]

@@ -13,7 +13,7 @@ from topoloom.cli.options.searches import Seed
 from topoloom.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
-    from topoloom.tasks.bus.affinity import Affinities, Assignment, Rate
+    from topoloom.tasks.bus.affinity import Affinities, Assignment, BandwidthRange
     from topoloom.tasks.bus.assign_threads import AssignedThreads
     from topoloom.tasks.bus.blade import Blade
 
@@ -87,20 +87,21 @@ def command(
 ) -> None:
     """Rank all assignments of eight threads to the elements of a ring bus.
 
-    All 40,320 assignments are scored by how their messages share the bus; one of each
-    set of equal assignments is shown. Bandwidths follow from 16-KiB pieces on the
-    rings. Messages that go half-way around may take either direction: bandwidths are
-    printed for the worst, the mean and the best choice. Sixteen threads are first split
-    between the two processors of a blade. Pattern messages have 64 KiB by default.
+    All 40,320 assignments are scored by how their messages share the bus; of several
+    equally good assignments, one is shown. Bandwidths are predicted for transfers in
+    pieces of 16 KiB. Messages that go half-way around may take either direction:
+    bandwidths are printed for the worst, the mean and the best choice. Sixteen threads
+    are first split between the two processors of a blade. Pattern messages have 64 KiB
+    by default.
 
     \b
-    rank       1 + number of better assignments
+    rank       number of better assignments, plus 1
     alike      number of equally good assignments
     peak       load of the busiest link in messages (half-way messages count 1/2 in
                each direction); if sizes differ, in units of their greatest common
                divisor
     imbalance  difference between the loads of the two directions
-    excess     load above two of the largest messages, summed over links
+    excess     load of a link above two of the largest messages, summed over links
     half-way   number of messages that go half-way around
     slowest    bandwidth of the slowest message: worst, mean, best
 
@@ -147,10 +148,10 @@ def command(
     if as_json:
         print_json(assigned.document())
     else:
-        _print(assigned)
+        _print_result(assigned)
 
 
-def _print(assigned: AssignedThreads) -> None:
+def _print_result(assigned: AssignedThreads) -> None:
     from topoloom.cli.console import print_table
     from topoloom.support.units import format_bytes
     from topoloom.tasks.bus.affinity import Affinities, Assignment
@@ -263,8 +264,8 @@ def _print_blade(split: Blade) -> None:
     )
 
 
-def _format_rate(rate: Rate) -> str:
-    """Format worst, mean and best bandwidth, or a single number if they are equal."""
+def _format_rate(rate: BandwidthRange) -> str:
+    """Format the worst, mean and best bandwidth, or one number if all are equal."""
     from topoloom.support.units import format_bandwidth
 
     if rate.best - rate.worst <= 1e-9 * rate.best:

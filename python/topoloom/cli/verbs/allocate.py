@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from topoloom.tasks.machines.choose_for_mesh import MeshChoice
     from topoloom.tasks.machines.choose_hosts import NodeChoice
 
-#: Maximum number of listed jobs, sorted by number of shared links.
+#: Maximum number of jobs in the list; those that share the most links are listed first.
 MAX_JOBS = 10
 
 
@@ -79,23 +79,23 @@ def command(
     """Choose nodes for a job, or show or generate an allocation.
 
     --choose selects the free nodes on which the --pattern has the fewest hop-bytes;
-    without a pattern, the nodes closest together. --mesh chooses and orders hosts for
-    the axes of a training job, so that the groups of each axis span few leaf groups of
-    the network. Axes are weighted by --traffic; without it, the largest spread is
-    minimized. A lower bound is printed, too.
-    --allocation shows an existing allocation, as does --machine detect in a batch job.
-    --nodes alone generates an allocation for tests of mappers: boxes, lines and planes
-    of the machine, scattered as by a scheduler.
+    without a pattern, it selects the nodes that are closest together. --mesh chooses
+    and orders hosts for the axes of a training job, so that the groups of each axis
+    span few leaf groups of the network. Axes are weighted by --traffic; without it, the
+    largest spread is minimized. A lower bound is printed, too. --allocation shows an
+    existing allocation, as does --machine detect in a batch job. --nodes alone
+    generates an allocation for tests of mappers: boxes, lines and planes of the
+    machine, scattered as a scheduler would.
 
     \b
     components        connected parts of the network that contain the nodes
-    average distance  between two nodes of the job, and in the best choice found of as
-                      many nodes on the empty machine
+    average distance  mean over pairs of the job's nodes; also for the best choice found
+                      of as many nodes on the empty machine
     surface           directed links from the job's routers to other routers
-    foreign links     links on routes between the job's nodes that have nodes of others
-                      at an end
-    shared links      links that jobs of --jobs use, too: foreign links, or own links on
-                      routes of these jobs
+    foreign links     links on routes between the job's nodes that begin or end at a
+                      router with nodes of other jobs
+    shared links      links that this job and a job of --jobs use: foreign links, or
+                      own links on routes of these jobs
 
     The file contains one node per line, as coordinates if the machine has them. Other
     verbs read it, or a host list, with --allocation.
@@ -124,10 +124,10 @@ def command(
     limits = (effort, searching.time, searching.work)
     shown = (allocation, nodes, fragments)
     if axes is not None:
-        _check_mesh(pattern, write_placement, shown)
+        _check_mesh_options(pattern, write_placement, shown)
     elif traffic is not None:
         raise Error("--traffic requires --mesh, such as --mesh tp=8,dp=16")
-    _check_choice(choose, pattern, write_placement, shown, limits)
+    _check_choice_options(choose, pattern, write_placement, shown, limits)
     found = allocate_nodes(
         machine,
         AllocationSpec(*shown, search.seed),
@@ -153,13 +153,13 @@ def command(
     if as_json:
         print_json(found.document(str(output) if output else None))
     else:
-        _print(found, [output, write_placement, figure])
+        _print_result(found, [output, write_placement, figure])
     if found.interrupted:
         best = f"; {output} holds the best nodes so far" if output else ""
         raise Interrupted(f"interrupted{best}")
 
 
-def _check_mesh(
+def _check_mesh_options(
     pattern: str | None,
     write_placement: Path | None,
     shown: tuple[str | None, int | None, int | None],
@@ -169,8 +169,8 @@ def _check_mesh(
 
     if (pattern, *shown) != (None,) * 4:
         raise Error(
-            "--mesh defines the number of nodes; leave out --pattern, --allocation, -N "
-            "and --fragments, and give free nodes with --choose"
+            "--mesh determines the number of nodes; leave out --pattern, --allocation, "
+            "-N and --fragments, and give free nodes with --choose"
         )
     if write_placement is not None:
         raise Error(
@@ -179,7 +179,7 @@ def _check_mesh(
         )
 
 
-def _check_choice(
+def _check_choice_options(
     choose: str | None,
     pattern: str | None,
     write_placement: Path | None,
@@ -204,7 +204,7 @@ def _check_choice(
         )
 
 
-def _print(found: AllocatedNodes, written: list[Path | None]) -> None:
+def _print_result(found: AllocatedNodes, written: list[Path | None]) -> None:
     from topoloom.cli.console import print_facts
 
     kind = "nodes" if found.nodes.allocation.machine.nodes_per_host == 1 else "hosts"
@@ -227,7 +227,7 @@ def _print(found: AllocatedNodes, written: list[Path | None]) -> None:
 
 
 def _format_hosts(given: AllocatedHosts) -> str:
-    """Format the number of hosts, with a list of their names or numbers."""
+    """Format the number of hosts and the list of their names or numbers."""
     from topoloom.nodes.hosts import format_allocated_share, list_hosts_of_nodes
     from topoloom.support.hostlist import compress_hostlist
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from topoloom.cli import complete
+from topoloom.cli import completions
 from topoloom.cli.options.files import AsJson, WritePattern, output_option
 from topoloom.cli.options.frameworks import (
     JobOptions,
@@ -65,7 +65,7 @@ def command(
             "devices as allocated the best 'name', or the 'settings' to type. Or what "
             "to ask 'slurm', 'kueue', 'kai' or 'volcano' for: segments of hosts, and "
             "groups of these under one switch.",
-            autocompletion=complete.axis_orders,
+            autocompletion=completions.axis_orders,
         ),
     ] = None,
     output: Annotated[
@@ -79,12 +79,12 @@ def command(
 ) -> None:
     """Map the axes of a training job onto a machine.
 
-    Finds the order of the axes, split if that helps, with the least communication
-    time: which axis lies inside an NVLink domain, along a torus axis, or over rails.
-    The time is the objective 'time', summed over the axes. The baseline is the order
-    tp-cp-ep-dp-pp, fastest first, on the slots as allocated; other axes follow in the
-    given order. For a framework, the best order that it accepts, its settings, and a
-    placement on other slots are printed.
+    Finds the order of the axes with the least communication time, and splits axes if
+    that helps. The order decides which axis lies inside an NVLink domain, along a torus
+    axis, or over rails. The time is the objective 'time', summed over the axes. The
+    baseline is the order tp-cp-ep-dp-pp, fastest first, on the slots as allocated;
+    other axes follow in the given order. For a framework, the output is the best order
+    that it accepts, the settings for it, and the gain of a placement on other slots.
 
     By default, ep uses all-to-all, pp sends along a chain, and other axes use rings.
     Slots may outnumber devices. Devices are numbered by slot in the allocation.
@@ -119,7 +119,7 @@ def command(
         raise Error(
             "--to and --json are mutually exclusive; --json contains all orders"
         )
-    _check_pattern(collectives, gpus_per_node, write_pattern)
+    _check_collectives_options(collectives, gpus_per_node, write_pattern)
     problem = _read_problem(job, mesh, traffic, model, trace, to)
     inferred = problem.inferred
     if inferred is not None and not as_json and to is None:
@@ -133,8 +133,8 @@ def command(
     if to in SCHEDULERS:
         if results[:2] != (None, None):
             raise Error(
-                f"--to {to} writes a request before hosts are allocated; leave out "
-                "output files"
+                f"--to {to} writes a request for hosts that are not allocated yet; "
+                "leave out output files"
             )
         _print_request(given.allocation, problem, described.labels, seed, to)
         return
@@ -163,7 +163,7 @@ def command(
     elif as_json:
         print_json(mapped.document() | (inferred.document() if inferred else {}))
     else:
-        _print(mapped, [write_pattern, output])
+        _print_result(mapped, [write_pattern, output])
     if watch.interrupted:
         raise Interrupted("interrupted; the printed order is the best so far")
 
@@ -177,12 +177,12 @@ def _print_mesh_only(
     if inferred is None:
         raise Error("--machine is missing, such as --machine dgx-h100-pod")
     if needs_machine:
-        raise Error("the order requires a machine; add --machine")
+        raise Error("orders are compared on a machine; add --machine")
     if as_json:
         print_json(inferred.document())
 
 
-def _check_pattern(
+def _check_collectives_options(
     collectives: str, gpus_per_node: int | None, write_pattern: Path | None
 ) -> None:
     from topoloom._core import Error
@@ -206,7 +206,7 @@ def _read_problem(
     trace: Path | None,
     to: str | None,
 ) -> AxesProblem:
-    """Read the axes and their traffic; check that they support --to."""
+    """Read the axes and their traffic; check that they fit the format of --to."""
     from topoloom._core import Error
     from topoloom.support.name_lookup import describe_unknown_name
     from topoloom.tasks.axes import FORMATS, infer_axes_problem, read_axes_problem
@@ -250,11 +250,11 @@ def _print_request(
     seed: int,
     scheduler: str,
 ) -> None:
-    from topoloom.cli.console import progress_bar
-    from topoloom.tasks.machines.segment_request import find_segments
+    from topoloom.cli.console import make_progress_bar
+    from topoloom.tasks.machines.segment_request import find_segment_request
 
-    with progress_bar("comparing segments", "sizes") as bar:
-        wanted = find_segments(
+    with make_progress_bar("comparing segments", "sizes") as bar:
+        wanted = find_segment_request(
             cluster,
             problem.job,
             problem.traffic,
@@ -267,7 +267,7 @@ def _print_request(
 
 
 def _print_inferred(inferred: InferredMesh) -> None:
-    """Print the mesh of a trace, and the bytes of each operation along its axes."""
+    """Print the mesh of a trace, and the bytes of each operation along the axes."""
     from topoloom.cli.console import print_facts
     from topoloom.support.units import counted, format_exact_bytes
 
@@ -288,7 +288,7 @@ def _print_inferred(inferred: InferredMesh) -> None:
     print_facts(rows, f"mesh {mesh}, the fastest first")
 
 
-def _print(mapped: MappedAxes, written: list[Path | None]) -> None:
+def _print_result(mapped: MappedAxes, written: list[Path | None]) -> None:
     from topoloom._core import Machine
     from topoloom.cli.console import print_facts, print_table
     from topoloom.graphs.axes import MeshOrders

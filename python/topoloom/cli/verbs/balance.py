@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from topoloom.cli import complete
+from topoloom.cli import completions
 from topoloom.cli.balanced_output import (
     DEFAULT_TOLERANCE,
     MAX_LISTED,
@@ -45,7 +45,7 @@ def command(
             "--method",
             metavar="METHOD",
             help="One of those above.",
-            autocompletion=complete.balancers,
+            autocompletion=completions.balancers,
         ),
     ] = "auto",
     machine: MaybeMachineText = None,
@@ -108,33 +108,35 @@ def command(
     """Compute a redistribution of tasks that evens out loads.
 
     \b
-    auto               the cheaper of curve and transport by hop-bytes, or by
-                       auto(cost=busiest-link) or (cost=messages); without a machine,
-                       alias
-    alias              one other rank sends a rank all tasks that it lacks; final loads
-                       are k-2..k, k the ceiling of the mean, or k-1..k with
-                       alias(remainder=exact)
+    auto               curve or transport, whichever has fewer hop-bytes, or a lower
+                       cost with auto(cost=busiest-link) or auto(cost=messages);
+                       without a machine, alias
+    alias              a rank receives all tasks that it lacks from one other rank;
+                       final loads are k-2..k, where k is the ceiling of the mean, or
+                       k-1..k with alias(remainder=exact)
     sweep              like alias(remainder=exact), in an order that ranks can compute
                        without all loads
-    qwalk              the first overloaded rank sends to the first underloaded rank:
-                       moves the fewest tasks; a rank may receive from many
-    curve              on a machine: alias along a curve through the nodes, or with
-                       curve(partners=nearest) by the nearest rank along the curve
-    transport          on a machine: the fewest hops, with at most 2 senders per rank;
-                       1 with transport(receives=1), any number with (receives=0)
+    qwalk              the first overloaded rank sends to the first underloaded rank;
+                       the fewest tasks move, but a rank may receive from many ranks
+    curve              on a machine: alias along a curve through the nodes; with
+                       curve(partners=nearest), the nearest rank on the curve sends
+    transport          on a machine: the fewest hops if a rank receives from at most 2
+                       ranks; transport(receives=1) sets 1, receives=0 no limit
     diffusion          neighbors reduce their load difference step by step;
                        diffusion(order=2) takes fewer steps
-    integer-diffusion  diffusion of whole tasks, until neighbors hardly differ
-    laplacian          the flow between neighbors with the least sum of squares
+    integer-diffusion  diffusion of whole tasks, until neighbors' loads hardly differ
+    laplacian          of all flows between neighbors, the one with the least sum of
+                       squares
 
-    Weighted tasks, without a --method, are moved until no rank exceeds the mean load by
-    more than --tolerance, or its --memory. Few bytes move; a lower bound is printed.
-    --edges adds the bytes sent between ranks in all --periods. With a machine, bytes
-    are weighted by distance, with little weight inside a node.
+    Weighted tasks have no --method: they are moved until no rank's load exceeds the
+    mean by more than --tolerance, and no rank exceeds its --memory. Few bytes are
+    moved; a lower bound is printed. With --edges, bytes that are sent between ranks in
+    all --periods also count. With a machine, bytes are weighted by distance, with
+    little weight inside a node.
 
-    Measures are printed with lower bounds for plans with the same final loads. With a
-    machine, hop-bytes and link loads are computed for tasks of --bytes (default 1).
-    Without --placement, ranks use the machine's slots in order. If --allocate or
+    Each measure is printed with a lower bound for all plans with the same final loads.
+    With a machine, hop-bytes and link loads are computed for tasks of --bytes (default
+    1). Without --placement, ranks use the machine's slots in order. If --allocate or
     --allocation has more slots than ranks, ranks are spread over all nodes as by srun.
 
     \b
@@ -158,7 +160,7 @@ def command(
     from topoloom.tasks.balancing.rank_slots import find_rank_slots
     from topoloom.tasks.balancing.task_graph import is_task_graph
     from topoloom.tasks.balancing.task_list import is_task_list
-    from topoloom.tasks.balancing.timed import plan_rounds, time_moves
+    from topoloom.tasks.balancing.transfer_times import plan_rounds, time_moves
     from topoloom.tasks.problem import AllocationSpec
 
     where = AllocationSpec(*allowed, seed)
@@ -197,11 +199,11 @@ def command(
     if as_json:
         print_json({**balanced.document(), **make_times_document(times)})
     else:
-        _print(balanced, times)
+        _print_result(balanced, times)
         print_facts([], written=[figure])
 
 
-def _print(balanced: BalanceResult, times: dict[str, float]) -> None:
+def _print_result(balanced: BalanceResult, times: dict[str, float]) -> None:
     from topoloom.cli.console import print_facts, print_table
     from topoloom.support.units import counted
 

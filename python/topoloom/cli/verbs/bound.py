@@ -10,8 +10,8 @@ from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import (
     AllocationOptions,
     LauncherName,
-    LimitOptions,
     MaybeMachineText,
+    RankLimitOptions,
 )
 from topoloom.cli.options.searches import SearchOptions, SharingOptions
 from topoloom.cli.parameters import Argument, Option
@@ -34,7 +34,7 @@ def command(
     machine: MaybeMachineText = None,
     allowed: AllocationOptions,
     launcher: LauncherName = "slurm",
-    limits: LimitOptions,
+    limits: RankLimitOptions,
     sharing: SharingOptions,
     searching: SearchOptions,
     lp: Annotated[
@@ -51,7 +51,7 @@ def command(
 
     No placement has fewer hop-bytes, less congestion or a shorter predicted time (if
     bandwidths are known) than the bound. The gap of a PLACEMENT is its value divided by
-    the bound; 1 is optimal. --time, --work or Ctrl-C end the search for better proofs.
+    the bound; 1 is optimal. --time, --work or Ctrl-C end the search for better bounds.
 
     \b
     hop-bytes   from the least cost of every rank's messages (sparse, gilmore-lawler),
@@ -102,14 +102,14 @@ def command(
     if as_json:
         print_json(found.document())
     else:
-        _print(found)
+        _print_result(found)
     if lp and found.rounded is None and not watch.interrupted:
         note("topoloom: --time was too short for the linear relaxation")
     if watch.interrupted:
         raise Interrupted("interrupted; the printed bounds are the best so far")
 
 
-def _print(bounds: ProvenBounds) -> None:
+def _print_result(bounds: ProvenBounds) -> None:
     from topoloom.cli.console import print_table
     from topoloom.machines.machine_facts import machine_name
     from topoloom.nodes.hosts import format_allocated_share

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from topoloom.cli import complete
+from topoloom.cli import completions
 from topoloom.cli.options.collectives import (
     DrawingOptions,
     MeasureOptions,
@@ -23,8 +23,8 @@ from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import (
     AllocationOptions,
     LauncherName,
-    LimitOptions,
     MaybeMachineText,
+    RankLimitOptions,
 )
 from topoloom.cli.options.messages import Model, Ranks
 from topoloom.cli.options.searches import Seed, Threads
@@ -52,7 +52,7 @@ def command(
             metavar="OPERATION[+OPERATION]",
             help="alltoall, allgather, allreduce, bcast, ..., barrier, many-to-many; "
             "several for --to.",
-            autocompletion=complete.operations,
+            autocompletion=completions.operations,
         ),
     ],
     launcher_command: Annotated[
@@ -69,7 +69,7 @@ def command(
     machine: MaybeMachineText = None,
     allowed: AllocationOptions,
     launcher: LauncherName = "slurm",
-    limits: LimitOptions,
+    limits: RankLimitOptions,
     placement: PlacementOption = None,
     schedule: Annotated[
         str | None,
@@ -78,7 +78,7 @@ def command(
             metavar="NAME[+NAME]",
             help="Schedules to compare, with options as in 'chain(segment=4096)'. "
             "Default: all.",
-            autocompletion=complete.schedules,
+            autocompletion=completions.schedules,
         ),
     ] = None,
     order_ranks: Annotated[
@@ -100,22 +100,22 @@ def command(
     """Rank all schedules of a collective by predicted time.
 
     libtopoloom-collective chooses by the same times. On a machine, a rank waits only
-    for its own messages, and a message for its two ranks and the links of its route.
-    Schedules with more than 65,536 messages are sampled. Without a machine, each round
-    waits for the previous round. Without a model, the machine defines message costs.
-    Messages have 1 KiB by default.
+    for its own messages; a message waits for its sender, its receiver, and the links of
+    its route. Of schedules with more than 65,536 messages, only a sample is evaluated.
+    Without a machine, each round waits for the previous round. Without a model, the
+    machine defines message costs. Messages have 1 KiB by default.
 
     \b
     time        seconds until the last rank has finished
     CPU         seconds in which the busiest rank sends, receives and copies; only if
                 the model contains the receive overhead
-    congestion  seconds of the busiest link, summed over rounds
+    congestion  seconds for which the busiest link is busy, summed over rounds
     simulated   with --with switches, for the five fastest schedules or --schedule:
                 seconds until the last rank has finished, including the queueing of
                 packets in switches; the machine defines message costs
 
-    --run measures schedules: give only the launcher after --. Its ranks run each
-    schedule and the MPI library's own collective in turns. Separate sizes with +:
+    --run measures schedules: give only the launcher after --. Its ranks run the
+    schedules and the MPI library's own collective in turn. Separate sizes with +:
     --bytes 64+4KiB. A model or machine adds predicted times.
 
     \b
@@ -198,7 +198,7 @@ def _make_simulation(
     """Return the function that simulates the named or the fastest schedules."""
     from functools import partial
 
-    from topoloom.cli.console import progress_bar
+    from topoloom.cli.console import make_progress_bar
     from topoloom.simulate.switch_toml import load_given_or_machine_switch
     from topoloom.tasks.collectives.simulate_schedules import (
         FASTEST,
@@ -211,7 +211,7 @@ def _make_simulation(
         simulate_schedules,
         switch=load_given_or_machine_switch(simulation.switch, machine),
         fastest=None if named else FASTEST,
-        monitor=partial(progress_bar, unit="messages"),
+        monitor=partial(make_progress_bar, unit="messages"),
     )
 
 
@@ -270,14 +270,14 @@ def _print_result(
     from topoloom.cli.suggested_command import insert_file_name
 
     for other in result.others:
-        _print(other, [], "", {})
+        _print_schedules(other, [], "", {})
     form, use = files.export_format, ""
     if form is not None and files.export is not None:
         use = insert_file_name(files.export, form.USE)
-    _print(result.found, written, use, result.simulated)
+    _print_schedules(result.found, written, use, result.simulated)
 
 
-def _print(
+def _print_schedules(
     collective: RankedCollective,
     written: list[Path | None],
     use: str,

@@ -6,14 +6,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from topoloom.cli import complete
+from topoloom.cli import completions
 from topoloom.cli.options.files import AsJson, Figure, GraphFile
 from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import (
     AllocationOptions,
     LauncherName,
-    LimitOptions,
     MachineText,
+    RankLimitOptions,
 )
 from topoloom.cli.options.searches import (
     ObjectiveOptions,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 MAPPERS = "block,hilbert,gge,mahd+swap,multisection+swap,auto"
 SHARING_MAPPERS = "block,hilbert,multisection,auto"
 
-#: Columns that are omitted on narrow terminals, in this order.
+#: Columns that are omitted on narrow terminals, in the order of omission.
 _DROPPED_FIRST = (
     "dilation_average",
     "dilation_max",
@@ -59,7 +59,7 @@ def command(
             help="Mappers separated by commas; + joins the stages of one. "
             "FILE.py:FUNCTION and LIBRARY.so:FUNCTION are user mappers; the file is "
             "executed.",
-            autocompletion=complete.mapper,
+            autocompletion=completions.mapper,
             show_default=f"{MAPPERS}; where ranks share slots {SHARING_MAPPERS}",
         ),
     ] = None,
@@ -67,17 +67,17 @@ def command(
     sharing: SharingOptions,
     searching: SearchOptions,
     launcher: LauncherName = "slurm",
-    limits: LimitOptions,
+    limits: RankLimitOptions,
     figure: Figure = None,
     as_json: AsJson = False,
 ) -> None:
     """Try several mappers on one problem and print one table.
 
-    Gains are relative to 'block', rank i on slot i, the launcher's default. The best
-    mapper is marked. --time and --work apply to each mapper. The gap is the objective
-    divided by a quick lower bound; 1 is optimal. 'topoloom bound' proves better bounds.
-    If ranks share slots (--imbalance, --capacities), the load of the fullest slot
-    replaces the gap, and block places equally many ranks on every slot.
+    Gains are relative to 'block', the launcher's default, with rank i on slot i. The
+    best mapper is marked. --time and --work apply to each mapper. The gap is the
+    objective divided by a quick lower bound; 1 is optimal. 'topoloom bound' proves
+    better bounds. If ranks share slots (--imbalance, --capacities), the load of the
+    fullest slot replaces the gap, and block places equally many ranks on every slot.
 
     Your own mapper is a function in a Python file or a shared library, executed with
     your rights. It takes the problem and returns the slot of every rank. If it fails,
@@ -140,7 +140,7 @@ def command(
             }
         )
     else:
-        _print(problem, found, figure)
+        _print_result(problem, found, figure)
     if found.failed:
         *others, last = found.failed.values()
         for failure in others:
@@ -229,13 +229,13 @@ def _make_title(problem: Problem, comparison: Comparison) -> str:
 
 
 def _draw(figure: Path, problem: Problem, comparison: Comparison) -> None:
-    """Draw a bar chart of the mappers by objective and other costs."""
-    from topoloom.figure.comparison import Bars, draw_comparison
+    """Draw a bar chart of the mappers' objectives and other costs."""
+    from topoloom.figure.comparison import MeasureBars, draw_comparison
     from topoloom.placements.measures import measure_title
 
     measures = [comparison.objective.measure, *_DRAWN]
     bars = [
-        Bars(
+        MeasureBars(
             measure_title(name, problem.machine),
             [
                 result["seconds" if name == "search" else name]
@@ -254,7 +254,9 @@ def _draw(figure: Path, problem: Problem, comparison: Comparison) -> None:
     )
 
 
-def _print(problem: Problem, comparison: Comparison, figure: Path | None) -> None:
+def _print_result(
+    problem: Problem, comparison: Comparison, figure: Path | None
+) -> None:
     from topoloom.cli.console import print_facts, print_table
 
     machine, objective = problem.machine, comparison.objective

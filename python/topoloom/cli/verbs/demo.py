@@ -21,7 +21,7 @@ MAPPERS = "block,random,hilbert,gge,mahd,mahd+swap,auto"
 GRID = "4x4x4"
 RANKS = 64
 
-# Allow Open MPI to oversubscribe cores, as on laptops, and to run as root.
+# Let Open MPI start more ranks than cores, as laptops require, and run as root.
 PERMISSIONS = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -47,11 +47,11 @@ def command(
     output: OutputDirectory = Path("out/demo"),
     as_json: AsJson = False,
 ) -> None:
-    """Run all steps on a small example, and print each command.
+    """Run all steps of Topoloom on a small example, and print each command.
 
     Records halo3d, a halo exchange on 64 ranks, places it on a fragmented part of a
-    torus, compares mappers, draws figures and writes a rankfile. Takes a minute.
-    Requires an MPI library with mpirun and mpicxx.
+    torus, compares mappers, draws figures and writes a rankfile. This takes a minute,
+    and requires an MPI library with mpirun and mpicxx.
 
     \b
     Examples:
@@ -144,7 +144,7 @@ def _run_verb(*words: str) -> None:
 
 @contextlib.contextmanager
 def _redirect_stdout() -> Iterator[None]:
-    """Redirect stdout, also of child processes, to stderr: stdout is for the JSON."""
+    """Redirect stdout to stderr, also for child processes: stdout is for the JSON."""
     sys.stdout.flush()
     kept = os.dup(1)
     os.dup2(2, 1)

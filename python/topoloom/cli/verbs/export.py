@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from topoloom.cli import complete
+from topoloom.cli import completions
 from topoloom.cli.options.files import AsJson, PlacementFile, output_option
 from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.programs import BindingOptions, Hosts
@@ -35,7 +35,7 @@ def command(
             metavar="FORMAT",
             help="One of 'topoloom list exports': openmpi-rankfile, slurm-hostfile, "
             "flux-taskmap, torchrun, json and so on.",
-            autocompletion=complete.exports,
+            autocompletion=completions.exports,
         ),
     ],
     hosts: Hosts = None,
@@ -63,7 +63,7 @@ def command(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write a placement as a file that a launcher reads.
+    """Write a placement as a file for a launcher.
 
     Host names come from --hosts, the allocation (a host list) or the machine; without
     them, node 7 is called n7. Some formats list cores, CPUs or GPUs (openmpi-rankfile,

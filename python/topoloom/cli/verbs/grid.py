@@ -66,14 +66,14 @@ def command(
     """Measure off-node traffic along the axes of a process grid.
 
     Programs on grids communicate along all rows and columns at once. The more ranks of
-    a node have their next neighbor on another node, the more messages share its
+    a node have their next neighbor on another node, the more messages share the node's
     channels. Results are compared with block order. By default, inter-node speeds are
     computed for the first two nodes of the allocation. Intra-node speed is the copy
     bandwidth of a core, or a share of the memory bandwidth. Assumed speeds are marked.
 
     \b
-    external links  concurrent messages that leave a node: maximum over nodes, by axis,
-                    and their sum
+    external links  concurrent messages that leave a node: the maximum over nodes for
+                    each axis, and the sum over axes
     pipelined       seconds of a broadcast along the chains of every axis, one axis
                     after the other, with the best segment size
     binomial        seconds along binomial trees; scatter and gather have --bytes for
@@ -83,8 +83,8 @@ def command(
 
     \b
     counted         messages that leave a node along an axis share its channels
-    printed         the equation in the source: C channels speed up each inter-node
-                    message C times
+    printed         the equation as printed in the source: C channels make each
+                    inter-node message C times as fast
 
     \b
     Examples:
@@ -134,7 +134,7 @@ def command(
     if as_json:
         print_json(found.document())
     else:
-        _print(grid, found)
+        _print_result(grid, found)
         _print_facts(found)
 
 
@@ -164,7 +164,7 @@ def _print_tiles(grid: str, tiles: TileTimes) -> None:
     print_table(headings, rows, title=title)
 
 
-def _print(grid: str, traffic: GridTraffic) -> None:
+def _print_result(grid: str, traffic: GridTraffic) -> None:
     from topoloom.cli.console import print_table
     from topoloom.support.gain import format_percent, gain
     from topoloom.support.units import format_bytes

@@ -41,12 +41,12 @@ def command(
     searching: SearchOptions,
     as_json: AsJson = False,
 ) -> None:
-    """Place several jobs that run at the same time to minimize interference.
+    """Place several concurrent jobs to minimize interference.
 
     Jobs with their own allocations are placed separately. Then each job in turn is
-    placed again, given the traffic of the others, as long as that helps. Jobs without
-    allocations share the nodes of --allocation, or all nodes, and are placed as one
-    pattern. --time and --work limit all searches together. After Ctrl-C the best
+    placed again, given the traffic of the others, until that no longer helps. Jobs
+    without allocations share the nodes of --allocation, or all nodes, and are placed as
+    one pattern. --time and --work limit all searches together. After Ctrl-C the best
     placements so far are used.
 
     The default objective is the predicted time if the machine's bandwidths are known,
@@ -59,7 +59,8 @@ def command(
     all jobs         objective of the worst job, and hop-bytes of all jobs
 
     --with switches also simulates the packets of one message per pair of ranks; all
-    jobs start at once. Then 'alone' uses the joint placement on an empty machine.
+    jobs start at once. In the table of simulated times, 'alone' is the joint
+    placement on an empty machine.
 
     \b
     Examples:
@@ -82,7 +83,7 @@ def command(
     model = _load_switch_model(simulator, switch, machine)
     search = searching.make_search()
     if output is not None:
-        _check_directory(output)
+        _require_writable_directory(output)
     the_machine, described = load_machine_and_description(machine)
     if simulator is not None:
         require_links_with_bandwidths(the_machine)
@@ -108,7 +109,7 @@ def command(
         facts.append(("search", f"{found.work:,} candidates in {took:.2f} s"))
         facts += [("machine", remark) for remark in the_machine.remarks]
         facts += [("written", str(file)) for file in files]
-        _print(found, objective, facts)
+        _print_result(found, objective, facts)
         if times is not None:
             _print_times(found, times)
     if simulate and times is None:
@@ -120,17 +121,17 @@ def command(
 
 def _simulate_jobs(found: JointPlacement, model: SwitchModel | None) -> JobTimes | None:
     """Simulate the jobs; return None after Ctrl-C."""
-    from topoloom.cli.console import progress_bar
+    from topoloom.cli.console import make_progress_bar
     from topoloom.tasks.jobs.simulate_jobs import simulate_jobs
 
     try:
-        with progress_bar("simulating jobs", unit="simulations") as progress:
+        with make_progress_bar("simulating jobs", unit="simulations") as progress:
             return simulate_jobs(found, model, progress)
     except KeyboardInterrupt:
         return None
 
 
-def _check_directory(path: Path) -> None:
+def _require_writable_directory(path: Path) -> None:
     """Raise an error before a long search if the directory is not writable."""
     from topoloom._core import Error
     from topoloom.support.files import check_writable
@@ -187,7 +188,9 @@ def _make_document(
     }
 
 
-def _print(found: JointPlacement, objective: str, facts: list[tuple[str, str]]) -> None:
+def _print_result(
+    found: JointPlacement, objective: str, facts: list[tuple[str, str]]
+) -> None:
     from topoloom.cli.console import print_facts, print_table
     from topoloom.placements.measures import (
         format_gain,

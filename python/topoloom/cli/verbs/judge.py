@@ -17,8 +17,8 @@ from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import (
     AllocationOptions,
     LauncherName,
-    LimitOptions,
     MaybeMachineText,
+    RankLimitOptions,
 )
 from topoloom.cli.options.searches import Seed
 from topoloom.cli.parameters import Option
@@ -36,7 +36,7 @@ def command(
     machine: MaybeMachineText = None,
     allowed: AllocationOptions,
     launcher: LauncherName = "slurm",
-    limits: LimitOptions,
+    limits: RankLimitOptions,
     seed: Seed = 1,
     hottest: Annotated[
         int,
@@ -62,7 +62,7 @@ def command(
     dilation, average and dilation, maximum: links that a message crosses
     link traffic, average: bytes per link, over all links with traffic
     congestion        largest load divided by bandwidth (in bytes if none is known)
-    bytes between nodes, and the most in or out of a node
+    bytes between nodes: in total, and into or out of the busiest node
     slot load, maximum: load of the ranks on one slot, if ranks share slots
     share on minimal routes: with adaptive routing, the rest takes detours
     gap               value divided by a quickly proved lower bound; 1 is optimal
@@ -103,13 +103,13 @@ def command(
         names = {"phase_names": phase_names} if phase_names else {}
         print_json({**judged.document(), **names})
     else:
-        _print(judged, [path for path in (figure, loads) if path is not None])
+        _print_result(judged, [path for path in (figure, loads) if path is not None])
         numbers = [str(number) for number in range(1, len(judged.phases) + 1)]
         titles = phase_names or numbers
         _print_phases(titles, judged.phases, given.allocation.machine)
 
 
-def _print(judged: JudgedPlacement, written: list[Path]) -> None:
+def _print_result(judged: JudgedPlacement, written: list[Path]) -> None:
     from topoloom.cli.console import print_facts, print_table
     from topoloom.machines.link_names import format_link
     from topoloom.machines.machine_facts import machine_name

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from topoloom.cli import complete
+from topoloom.cli import completions
 from topoloom.cli.options.files import AsJson
 from topoloom.cli.parameters import Argument
 
@@ -17,7 +17,7 @@ def command(
             metavar="KIND",
             help="mappers, balancers, schedules, patterns, affinities, topologies, "
             "machines, models, switches, traffic, injection, formats or exports.",
-            autocompletion=complete.kinds,
+            autocompletion=completions.kinds,
         ),
     ] = None,
     as_json: AsJson = False,

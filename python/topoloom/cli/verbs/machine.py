@@ -7,7 +7,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from topoloom.cli import complete
+from topoloom.cli import completions
 from topoloom.cli.options.files import AsJson, Figure, Partial, output_option
 from topoloom.cli.parameters import Argument, Option
 
@@ -39,7 +39,7 @@ def command(
             metavar="[show] MACHINE",
             help="torus:8x8x8, mesh:4x4, tree:4:8:2, graph:..., a file, a name from "
             "'topoloom list machines', or 'detect'.",
-            autocompletion=complete.machines,
+            autocompletion=completions.machines,
         ),
     ],
     output: Annotated[
@@ -123,7 +123,7 @@ def command(
         written = {"output": output and str(output), "figure": figure and str(figure)}
         print_json({**shown.document(), **written})
     else:
-        _print(shown, output, figure)
+        _print_result(shown, output, figure)
 
 
 def _load_machine(
@@ -159,13 +159,15 @@ def _load_machine(
     return shown
 
 
-def _print(shown: ShownMachine, output: Path | None, figure: Path | None) -> None:
+def _print_result(
+    shown: ShownMachine, output: Path | None, figure: Path | None
+) -> None:
     from topoloom.cli.console import print_facts
     from topoloom.cli.probed_output import print_probed
     from topoloom.machines.machine_facts import machine_name
     from topoloom.machines.outline import outline
     from topoloom.machines.separate_parts import describe_parts, separate_parts
-    from topoloom.tasks.machines.probe import probe_facts
+    from topoloom.tasks.machines.probe import read_probe_results
 
     machine, node, hosts = shown.machine, shown.described.node, shown.described.hosts
     facts = shown.facts()
@@ -181,12 +183,12 @@ def _print(shown: ShownMachine, output: Path | None, figure: Path | None) -> Non
         rows.append(("figure", str(figure)))
     print_facts(rows, machine_name(machine, node))
     print("\n".join(["", *outline(machine, node, hosts)]))
-    if probed := probe_facts(shown.source):
+    if probed := read_probe_results(shown.source):
         print_probed(probed)
 
 
 def _parse_source(words: list[str]) -> str:
-    """Return the machine in ``show MACHINE`` or ``MACHINE``."""
+    """Return MACHINE, given the arguments ``show MACHINE`` or ``MACHINE``."""
     from topoloom._core import Error
 
     if len(words) == 2 and words[0] == "show":
@@ -244,7 +246,7 @@ def _format_bandwidths(bandwidths: list[dict[str, Any]], have_units: bool) -> st
 
 
 def _format_bisection(bisection: dict[str, Any], in_bytes: bool) -> str:
-    """Format the smallest known bisection, and a lower bound if not minimal."""
+    """Format the smallest known bisection; add a lower bound if it may be smaller."""
     from topoloom.support.units import counted, format_bandwidth
 
     least, links = bisection["at_least"], counted(int(bisection["links"]), "link")

@@ -11,8 +11,8 @@ from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import (
     AllocationOptions,
     LauncherName,
-    LimitOptions,
     MachineText,
+    RankLimitOptions,
 )
 from topoloom.cli.options.searches import (
     Effort,
@@ -59,14 +59,15 @@ def command(
     output: Annotated[Path | None, output_option("Write the placement.")] = None,
     searching: SearchOptions,
     launcher: LauncherName = "slurm",
-    limits: LimitOptions,
+    limits: RankLimitOptions,
     as_json: AsJson = False,
 ) -> None:
     """Place the ranks on the allocated slots.
 
     The gain is relative to block order, rank i on slot i, the launcher's default. If an
-    allocation has more slots than ranks, the slots that the launcher uses are used.
-    Ctrl-C, --time and --work end a search early; the best placement is still written.
+    allocation has more slots than ranks, ranks use only the slots that the launcher
+    would use. Ctrl-C, --time and --work end a search early; the best placement is still
+    written.
 
     The default objective is the predicted time if the machine's bandwidths are known
     and messages are long, else hop-bytes; the choice and its reason are printed. 'auto'
@@ -137,7 +138,7 @@ def command(
         facts = _list_facts(problem, mapped, minimizing.background or [])
         if output is not None:
             facts.append(("written", str(output)))
-        _print(problem, mapped, facts, watch.interrupted)
+        _print_result(problem, mapped, facts, watch.interrupted)
     if watch.interrupted:
         best = f"; {output} holds the best placement so far" if output else ""
         raise Interrupted(f"interrupted{best}")
@@ -173,7 +174,7 @@ def _list_facts(
     return facts
 
 
-def _print(
+def _print_result(
     problem: Problem, mapped: MapResult, facts: list[tuple[str, str]], interrupted: bool
 ) -> None:
     from topoloom.cli.console import note, print_facts, print_table
@@ -184,10 +185,10 @@ def _print(
         format_objective,
         measure_title,
     )
-    from topoloom.tasks.map import block_values
+    from topoloom.tasks.map import measure_block_order
 
     file, objective, machine = mapped.file, mapped.objective, problem.machine
-    block, filled = block_values(problem, mapped)
+    block, filled = measure_block_order(problem, mapped)
 
     def format_value(name: str, value: float) -> str:
         if name == "objective":

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from topoloom.cli import complete
+from topoloom.cli import completions
 from topoloom.cli.options.files import AsJson, Figure, output_option
 from topoloom.cli.parameters import Argument, Option
 
@@ -23,7 +23,7 @@ def command(
         Argument(
             metavar="VERB [MODEL|FILE]",
             help="list, show MODEL, predict MODEL, fit FILE or channels FILE.",
-            autocompletion=complete.model_words,
+            autocompletion=completions.model_words,
         ),
     ],
     output: Annotated[
@@ -70,12 +70,12 @@ def command(
     \b
     list      list the included models, with their sources
     show      show the size ranges of a model, and additional message costs
-    predict   predict times of messages: the interval between sends of one process, and
-              the arrival of the first message
+    predict   predict times of messages: the interval between two sends of a process,
+              and the time until the first message arrives
     fit       fit a model to measured times: a CSV file with the header size,time
     channels  find how many concurrent messages of a node run at full speed: a CSV file
-              with the header pairs,time, the time of the slowest of these concurrent
-              pairs; optional columns run and pattern identify samples
+              with the header pairs,time: the number of concurrent pairs, and the time
+              of the slowest; the optional columns run and pattern identify samples
 
     \b
     Examples:
@@ -114,17 +114,17 @@ def _parse_words(words: list[str], options: dict[str, Any]) -> tuple[str, str]:
     from topoloom.support.name_lookup import describe_unknown_name
 
     verb, *rest = words
-    if verb not in complete.MODEL_VERBS:
+    if verb not in completions.MODEL_VERBS:
         raise Error(
             describe_unknown_name(
-                "verb of 'topoloom model'", verb, complete.MODEL_VERBS
+                "verb of 'topoloom model'", verb, completions.MODEL_VERBS
             )
         )
     if len(rest) != (verb != "list"):
         wanted = {"list": "no argument", "show": "a model", "predict": "a model"}
         raise Error(f"'topoloom model {verb}' takes {wanted.get(verb, 'a CSV file')}")
     for option, value in options.items():
-        if value is not None and option not in complete.MODEL_VERBS[verb]:
+        if value is not None and option not in completions.MODEL_VERBS[verb]:
             raise Error(f"'topoloom model {verb}' has no option {option}")
     return verb, rest[0] if rest else ""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from topoloom.cli import complete
+from topoloom.cli import completions
 from topoloom.cli.options.files import AsJson, Figure
 from topoloom.cli.options.machines import MachineText
 from topoloom.cli.options.network import (
@@ -20,7 +20,7 @@ from topoloom.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from topoloom._core import LoadMeasure
-    from topoloom.tasks.network.sweep import Sweep
+    from topoloom.tasks.network.sweep import LoadSweep
 
 
 def command(
@@ -29,7 +29,7 @@ def command(
         Argument(
             metavar="sweep",
             help="sweep: measure packet latency by load.",
-            autocompletion=complete.network_studies,
+            autocompletion=completions.network_studies,
         ),
     ],
     machine: MachineText,
@@ -40,7 +40,7 @@ def command(
             "--traffic",
             metavar="NAME",
             help="Destinations of packets; see 'topoloom list traffic'.",
-            autocompletion=complete.traffics,
+            autocompletion=completions.traffics,
         ),
     ] = "uniform",
     injection: Annotated[
@@ -50,7 +50,7 @@ def command(
             metavar="NAME",
             help="Injection times: bernoulli, poisson, on-off (bursts) or closed (a "
             "window of packets without a reply); see 'topoloom list injection'.",
-            autocompletion=complete.injections,
+            autocompletion=completions.injections,
         ),
     ] = "bernoulli",
     router: Router = "input-queued",
@@ -81,7 +81,7 @@ def command(
             metavar="wormhole|cut-through",
             help="When a packet goes on: when there is room for a flit, or for all; "
             "from crosspoints always for all.",
-            autocompletion=complete.switchings,
+            autocompletion=completions.switchings,
         ),
     ] = "wormhole",
     arbiter: ArbiterName = "round-robin",
@@ -111,15 +111,16 @@ def command(
 ) -> None:
     """Simulate switches cycle by cycle: buffers, virtual channels, arbiters, credits.
 
-    Each node injects packets at random, at the mean rate of the load, by default with
-    equal probability in every cycle. Flits of packets follow the machine's routes, and
-    wait for channels, buffers and virtual channels. If routes could deadlock, as on
-    rings, packets change to another class of virtual channels; with too few classes,
-    the deadlock is printed. A cycle is the time of a flit on a channel.
+    Each node injects packets at random times; the load is the mean rate. By default,
+    the probability is the same in every cycle. Flits of packets follow the machine's
+    routes, and wait for channels, buffers and virtual channels. If routes could
+    deadlock, as on rings, packets change to another class of virtual channels; with too
+    few classes, the deadlock is printed. A cycle is the time that a flit occupies a
+    channel.
 
     \b
     load       flits that each sending node creates per cycle
-    accepted   flits that arrive per sending node and cycle
+    accepted   flits that arrive per cycle, divided by the number of sending nodes
     latency    cycles from the creation of a packet to its complete arrival: mean with
                95 % confidence interval, median, 99th percentile
     saturated  some or all nodes create packets faster than the network accepts them
@@ -140,7 +141,7 @@ def command(
     from topoloom._core import Error
     from topoloom.cli.console import monitor_search, print_json
     from topoloom.cli.exit_status import Failure, Interrupted
-    from topoloom.figure.page import check_figure
+    from topoloom.figure.page import check_figure_suffix
     from topoloom.machines.machine_file import load_machine
     from topoloom.support.name_lookup import describe_unknown_name
     from topoloom.support.range_checks import check_int64
@@ -156,7 +157,7 @@ def command(
     if study not in STUDIES:
         raise Error(describe_unknown_name("study", study, STUDIES))
     if figure is not None:
-        check_figure(figure)
+        check_figure_suffix(figure)
     found = sweep_loads(
         load_machine(machine),
         traffic,
@@ -179,13 +180,13 @@ def command(
         monitor=monitor_search,
     )
     if figure is not None and found.points:
-        from topoloom.figure.loads import draw_loads
+        from topoloom.figure.packet_latency import draw_loads
 
         draw_loads(figure, found.points, f"{machine}, {traffic} traffic")
     if as_json:
         print_json(found.document())
     else:
-        _print(found)
+        _print_result(found)
     if found.stalled:
         raise Failure(found.stalled)
     if found.interrupted:
@@ -213,7 +214,7 @@ def _format_latencies(point: LoadMeasure) -> list[str]:
     ]
 
 
-def _print(sweep: Sweep) -> None:
+def _print_result(sweep: LoadSweep) -> None:
     from topoloom.cli.console import print_table
     from topoloom.support.units import counted
 

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from topoloom._core import CostGroup, CostSample
     from topoloom.tasks.collectives.order import ProcessOrder
 
-#: Limit on Student's t: larger values occur if costs have no variance, as in models.
+#: Maximum printed value of Student's t, which is infinite if costs have no variance, as
+#: in models.
 MAX_T = 1e6
 
 
@@ -60,14 +61,14 @@ def command(
 ) -> None:
     """Order the processes of a node for collectives along binomial trees.
 
-    Messages between sockets are slower than others. The processes are renumbered in the
-    printed order: the first becomes rank 0, the root. MPI libraries then send long
-    messages over fast edges.
+    Messages between sockets take longer than messages inside a socket. The processes
+    are renumbered in the printed order: the first becomes rank 0, the root. MPI
+    libraries then send long messages over fast edges.
 
     \b
     fastest-edge-first  every sender selects the nearest remaining process
-    channel-aware       the same, but the farthest one in the step in which as many
-                        processes send as there are channels
+    channel-aware       the same, except that the farthest process is selected in the
+                        step in which as many processes send as there are channels
     random              the root, then the other processes in random order
     standard            root, root + 1, ...
 
@@ -76,20 +77,20 @@ def command(
 
     \b
     growing             messages within a group share one channel, messages between the
-                        same two groups share all; each message beyond the channels
-                        adds half the bandwidth of one
+                        same two groups share all channels; each message beyond the
+                        number of channels adds half the bandwidth of a channel
     printed             messages within a group share all channels, as do messages
-                        between two groups; messages beyond the channels add no
-                        bandwidth: the assumption of the source
-    node                all messages share all channels; each message beyond the
-                        channels adds half the bandwidth of one
+                        between two groups; messages beyond the number of channels
+                        add no bandwidth, as the source assumes
+    node                all messages share all channels; each message beyond the number
+                        of channels adds half the bandwidth of a channel
     independent         messages do not share channels
 
-    Nested groups of near processes are detected. For messages inside a group and into
-    it, mean, standard deviation and number are printed, without outliers (their number
-    in brackets), and Student's t with its p value for equal means. Orders and times use
-    these means, so that noise does not look like fast edges; only the order of a
-    --method uses the unaveraged costs.
+    Nested groups of near processes are detected. For messages inside a group, and for
+    messages into it, the mean, standard deviation and number without outliers are
+    printed, with the number of outliers in brackets. Student's t and its p value test
+    whether the means are equal. Orders and times use these means, so that noise does
+    not look like fast edges; only the order of a --method uses the unaveraged costs.
 
     \b
     Examples:
@@ -115,10 +116,10 @@ def command(
     if as_json:
         print_json(found.document())
     else:
-        _print(found, chosen=method is None)
+        _print_result(found, chosen=method is None)
 
 
-def _print(found: ProcessOrder, *, chosen: bool) -> None:
+def _print_result(found: ProcessOrder, *, chosen: bool) -> None:
     from topoloom.cli.console import print_table
     from topoloom.support.gain import format_percent, gain
     from topoloom.tasks.collectives.order import STANDARD

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import click
 
-from topoloom.cli import complete
+from topoloom.cli import completions
 from topoloom.cli.options.files import (
     AsJson,
     Partial,
@@ -29,7 +29,7 @@ def command(
         Argument(
             metavar="NAME",
             help="'import', or from: list patterns.",
-            autocompletion=complete.patterns,
+            autocompletion=completions.patterns,
         ),
     ],
     file: Annotated[
@@ -134,7 +134,7 @@ def command(
     a directory, or 'prof/phase_1_*.prof'), GOAL, and traces of AI jobs: HLO text of
     XLA, dumps of PyTorch's flight recorder, Kineto traces, output of the NCCL
     Inspector, and Chakra's .et. Traces of all ranks are given by a directory or a glob
-    pattern. A summary is always printed.
+    pattern. A summary of the graph is always printed.
 
     \b
     Examples:
@@ -202,7 +202,7 @@ def command(
     if as_json:
         print_json(made.document(str(output) if output else None))
     else:
-        _print(name if file is None else file, made.facts(), output, made.losses)
+        _print_result(name if file is None else file, made.facts(), output, made.losses)
 
 
 def _check_import_options(
@@ -291,7 +291,7 @@ def _make_request(
     return Request(**request)
 
 
-def _print(
+def _print_result(
     title: str, facts: dict[str, Any], output: Path | None, losses: Sequence[str]
 ) -> None:
     from topoloom.cli.console import print_facts

@@ -18,7 +18,7 @@ from topoloom.cli.options.searches import Seconds
 from topoloom.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
-    from topoloom.probe.check import CheckedMachine
+    from topoloom.probe.check_hosts import CheckedMachine
     from topoloom.probe.findings import Findings
 
 
@@ -85,7 +85,7 @@ def command(
 
     Run it on the nodes of your jobs, with the same binding of ranks. It measures all
     pairs of ranks as often as noise requires. Then it measures messages of all sizes
-    between a few pairs of each level, and increasing numbers of concurrent pairs. It
+    between a few pairs of each level, and how concurrent pairs slow each other down. It
     infers groups of near ranks, message costs, link bandwidths, and slow hosts and
     links.
 
@@ -160,7 +160,7 @@ def _measure_machine(
     as_json: bool,
     limits: dict[str, Any],
 ) -> int:
-    """Measure the machine and write its description; raise `Failure` if ended early."""
+    """Measure the machine, write its description; raise `Failure` if it ends early."""
     from topoloom._core import Error
     from topoloom.cli.command_line import command_line
     from topoloom.cli.console import note, print_json
@@ -183,7 +183,7 @@ def _measure_machine(
     if as_json:
         print_json({**found.document(), "output": str(output)})
     else:
-        _print(found, output)
+        _print_result(found, output)
     kept = f"{output} has what was measured before"
     if found.ended == INTERRUPTED:
         raise Interrupted(f"interrupted; {kept}")
@@ -210,7 +210,7 @@ def _check_hosts(
     as_json: bool,
     limits: dict[str, Any],
 ) -> int:
-    """Compare the hosts with an earlier probe; return 1 if one is slower, else 0."""
+    """Compare the hosts with an earlier probe; return 1 if a host is slower, else 0."""
     from topoloom.cli.console import print_json
     from topoloom.tasks.machines.probe import check_machine
 
@@ -245,7 +245,7 @@ def _locate_bad_parts(
     as_json: bool,
 ) -> int:
     from topoloom.cli.console import print_json
-    from topoloom.cli.probed_output import print_located
+    from topoloom.cli.probed_output import print_bad_parts
     from topoloom.tasks.machines.bad_parts import locate_bad_parts
 
     with suggest_partial():
@@ -253,7 +253,7 @@ def _locate_bad_parts(
     if as_json:
         print_json(located.document())
     else:
-        print_located(located, plan)
+        print_bad_parts(located, plan)
     return 1 if any(part.sure for part in located.found.bad) else 0
 
 
@@ -270,10 +270,10 @@ class _StageBars:
         self._shown = ExitStack()
 
     def __call__(self, stage: str) -> Any:
-        from topoloom.cli.console import progress_bar
+        from topoloom.cli.console import make_progress_bar
 
         self._shown.close()
-        show = self._shown.enter_context(progress_bar(stage, "steps"))
+        show = self._shown.enter_context(make_progress_bar(stage, "steps"))
 
         def advance(done: int, total: int) -> None:
             show(done, total)
@@ -319,7 +319,7 @@ def _format_units(units: list[str]) -> str:
     )
 
 
-def _print(findings: Findings, output: Path) -> None:
+def _print_result(findings: Findings, output: Path) -> None:
     from topoloom.cli.console import print_facts
     from topoloom.cli.probed_output import print_probed
 

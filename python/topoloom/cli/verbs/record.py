@@ -45,17 +45,17 @@ def command(
 ) -> None:
     """Run a program and record the bytes sent from rank to rank.
 
-    MPI: records any dynamically linked program, unmodified. Counts all kinds of
-    point-to-point messages, one-sided access, neighborhood and other collectives.
-    MPI_Pcontrol(N) in the program starts phase N. Ctrl-C ends the job and writes the
-    recorded data. The exit status is the program's.
+    MPI: records any dynamically linked program without changes to it. Counts all kinds
+    of point-to-point messages, one-sided access, and all collectives, including
+    neighborhood collectives. MPI_Pcontrol(N) in the program starts phase N. Ctrl-C ends
+    the job and writes the recorded data. The exit status is the program's.
 
     PyTorch: a command with torchrun, another command with --torch, or one process that
-    runs as ranks of a large --world. Counts every call of torch.distributed, also from
-    DDP, FSDP and compiled code.
+    is run as several ranks of a large --world. Counts every call of torch.distributed,
+    also from DDP, FSDP and compiled code.
 
-    NCCL, by --nccl: any program, also without PyTorch. Counts the events that NCCL 2.23
-    or later reports to profiler plugins.
+    NCCL (--nccl): any program that uses NCCL, also without PyTorch. Counts the events
+    that NCCL 2.23 or later reports to profiler plugins.
 
     \b
     Examples:
@@ -112,7 +112,7 @@ def command(
     if as_json:
         print_json(recorded.document())
     else:
-        _print(recorded.facts(), output)
+        _print_result(recorded.facts(), output)
     for warning in recorded.warnings():
         note(f"topoloom: {warning}")
     raise click.exceptions.Exit(recorded.profile.exit_status)
@@ -126,7 +126,7 @@ def _check_recorder(
     world: int | None,
     ranks: str | None,
 ) -> None:
-    """Raise an error for options of other recorders than the chosen one."""
+    """Raise an error for options of recorders other than the chosen one."""
     from topoloom._core import Error
 
     if nccl and torch:
@@ -140,7 +140,7 @@ def _check_recorder(
         raise Error("--rank requires --world, the total number of ranks")
 
 
-def _print(facts: dict[str, Any], output: Path) -> None:
+def _print_result(facts: dict[str, Any], output: Path) -> None:
     from topoloom.cli.console import print_facts
 
     lines = [

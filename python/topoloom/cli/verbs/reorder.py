@@ -36,8 +36,9 @@ def command(
 
     The command starts unchanged, but MPI_Cart_create, MPI_Graph_create and
     MPI_Dist_graph_create[_adjacent] with reorder=1 reorder the ranks for the machine.
-    Without --machine, the running job detects the machine. Standard input, output and
-    the exit status are the program's; one line per program on stderr reports its gain.
+    Without --machine, the job detects the machine when it starts. Standard input,
+    output and the exit status are the program's; for each program, one line on stderr
+    reports the gain.
 
     \b
     Examples:

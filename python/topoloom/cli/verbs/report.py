@@ -33,8 +33,8 @@ def command(
     The page is a single HTML file below 3 MB that loads nothing from the network. It
     shows gains, the communication matrix before and after, the machine with its link
     loads, a table of nodes, proven bounds, and the origin of each file. By default, the
-    graph of the placement is used. --with also simulates each placement: the page then
-    contains simulated times and, for switches, the busiest channels.
+    graph is the one that the placement names. --with also simulates each placement: the
+    page then contains simulated times and, for switches, the busiest channels.
 
     The page of a machine shows all pairs of ranks, message times by size, groups,
     concurrent exchanges, and slow hosts and links.
@@ -48,7 +48,7 @@ def command(
     """
     from topoloom._core import Error
     from topoloom.cli.command_line import command_line
-    from topoloom.cli.console import note, print_facts, print_json, progress_bar
+    from topoloom.cli.console import make_progress_bar, note, print_facts, print_json
     from topoloom.cli.exit_status import Interrupted
     from topoloom.tasks.report_page import Simulator, write_report
 
@@ -65,7 +65,7 @@ def command(
         raise Error("--switch is for --with switches")
     simulation = None
     if simulator is not None:
-        monitor = partial(progress_bar, unit="messages")
+        monitor = partial(make_progress_bar, unit="messages")
         simulation = Simulator(simulator, switch, monitor)
     written = write_report(placements, output, pattern, command_line.get(), simulation)
     for warning in written.warnings:

@@ -11,8 +11,8 @@ from topoloom.cli.options.files import AsJson, output_option
 from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import (
     AllocationText,
-    LimitOptions,
     MaybeMachineText,
+    RankLimitOptions,
 )
 from topoloom.cli.options.programs import (
     BindingOptions,
@@ -58,7 +58,7 @@ def command(
     seed: Seed = 1,
     time: Seconds = None,
     binding: BindingOptions,
-    limits: LimitOptions,
+    limits: RankLimitOptions,
     world: Annotated[
         bool,
         Option(
@@ -92,8 +92,8 @@ def command(
     apply it, your program is not started and the exit status is 2. A command that
     places its own ranks is rejected, unless --world starts it unchanged.
 
-    At startup each rank reports its location. One line tells whether all ranks are at
-    their planned locations, or lists the ranks at other locations.
+    At startup each rank reports its location. One line says that all ranks are at their
+    planned locations, or lists those that are not.
 
     If an allocation has more slots than ranks, the launcher's default slots are used:
     srun distributes ranks over nodes cyclically, other launchers fill node after node.
@@ -127,9 +127,9 @@ def command(
     from topoloom.launch.launchers.unplaced_command import read_unplaced_command
     from topoloom.placements.placement_file import save_placement
     from topoloom.preload.collectives import parse_settings
-    from topoloom.tasks.launch_slots import find_launcher_name, find_slots
+    from topoloom.tasks.launch_slots import find_launch_slots, find_launcher_order_name
     from topoloom.tasks.objective import check_objective
-    from topoloom.tasks.placed_run import Job, place_job, run_placed, write_page
+    from topoloom.tasks.placed_run import Job, place_job, run_placed, write_run_report
     from topoloom.tasks.problem import AllocationSpec, check_fit
 
     check_objective(objective)
@@ -142,9 +142,11 @@ def command(
     search = read_search(seed, time)
     read = read_unplaced_command(program) if world else read_command(program)
     where = AllocationSpec(
-        allocation, order=limits.make_launch_order(find_launcher_name(read))
+        allocation, order=limits.make_launch_order(find_launcher_order_name(read))
     )
-    slots = find_slots(read, machine, where, hosts, *binding, limits.cores_per_rank)
+    slots = find_launch_slots(
+        read, machine, where, hosts, *binding, limits.cores_per_rank
+    )
     check_objective(objective, slots.allocation.machine)
     nodes = len(slots.allocation.nodes)
     check_page(read.rank_count() or 0, nodes)
@@ -173,7 +175,9 @@ def command(
     )
     written = None
     if page is not None:
-        written = write_page(page, placed, graph, name, str(output or ""), run_report)
+        written = write_run_report(
+            page, placed, graph, name, str(output or ""), run_report
+        )
     note_outcome(job, placed, launch, run_report, written, as_json)
     return run_report.status
 
@@ -190,7 +194,7 @@ def _make_page_check(
         raise Error(f"{page} cannot be both the page and the placement")
     # Import before the program runs, to detect a missing jinja2 early.
     import topoloom.report.page  # noqa: F401
-    from topoloom.report.data import check_size
+    from topoloom.report.page_data import check_size
 
     return check_size
 

@@ -11,8 +11,8 @@ from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import (
     AllocationOptions,
     LauncherName,
-    LimitOptions,
     MaybeMachineText,
+    RankLimitOptions,
 )
 from topoloom.cli.options.network import SwitchName
 from topoloom.cli.options.searches import Seed
@@ -37,17 +37,18 @@ def command(
     machine: MaybeMachineText = None,
     allowed: AllocationOptions,
     launcher: LauncherName = "slurm",
-    limits: LimitOptions,
+    limits: RankLimitOptions,
     seed: Seed = 1,
     as_json: AsJson = False,
 ) -> None:
     """Simulate how long messages take, and compare with the predicted time.
 
-    In each round every rank sends one message to each of its remaining peers, and waits
-    until all are sent and received. After the last round the next phase begins. In
-    switches, operations of GOAL files start when their dependencies are done. The
-    simulator uses the described machine: links, NICs, memories, message costs, and one
-    route per pair of ranks. The first line is 'block', the launcher's default.
+    In each round, every rank sends one message to each peer for which it has messages
+    left. The round ends for a rank when its messages are sent and received. After the
+    last round the next phase begins. In switches, operations of GOAL files start when
+    their dependencies are done. The simulator uses the described machine: links, NICs,
+    memories, message costs, and one route per pair of ranks. The first row of the table
+    is 'block', the launcher's default.
 
     \b
     congestion      load of the busiest link divided by its bandwidth
@@ -67,7 +68,7 @@ def command(
       topoloom simulate p.npz x.json --json
       topoloom simulate p.npz -m torus:4x4x4,bandwidth=10GB/s,latency=100ns
     """
-    from topoloom.cli.console import note, print_json, progress_bar
+    from topoloom.cli.console import make_progress_bar, note, print_json
     from topoloom.cli.exit_status import Interrupted
     from topoloom.graphs.graph_file import load_operations
     from topoloom.graphs.phases import load_phases
@@ -102,7 +103,7 @@ def command(
     the_machine = given[0].allocation.machine
     unit = "packets" if simulator == "switches" else "messages"
     found = simulate_placements(
-        names, given, phases, simulate, partial(progress_bar, unit=unit)
+        names, given, phases, simulate, partial(make_progress_bar, unit=unit)
     )
     document = {
         "machine": the_machine.text,
@@ -115,7 +116,7 @@ def command(
     if as_json:
         print_json(document)
     elif found.results:
-        _print(document, machine_name(the_machine, given[0].node))
+        _print_result(document, machine_name(the_machine, given[0].node))
     if found.interrupted:
         done = counted(len(found.results), "placement")
         raise Interrupted(
@@ -125,7 +126,7 @@ def command(
         )
 
 
-def _print(document: dict[str, Any], machine: str) -> None:
+def _print_result(document: dict[str, Any], machine: str) -> None:
     from topoloom.cli.console import print_table
     from topoloom.placements.measures import MEASURES, wrap_column_heading
     from topoloom.support.gain import format_percent, gain

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from topoloom.cli import complete
+from topoloom.cli import completions
 from topoloom.cli.options.files import AsJson, Figure, output_option
 from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import AllocationOptions, MachineText
@@ -15,7 +15,7 @@ from topoloom.cli.options.searches import Seed
 from topoloom.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
-    from topoloom.tasks.collectives.steps import Contention, StepContention
+    from topoloom.tasks.collectives.steps import ScheduleContention, StepContention
 
 #: Maximum number of listed steps.
 MAX_LISTED = 24
@@ -42,7 +42,7 @@ def command(
             metavar="routes|any-ascent",
             help="Search an order of the nodes with contention in fewer rounds: on "
             "the machine's routes, or on any ascending routes in a fat tree.",
-            autocompletion=complete.meetings,
+            autocompletion=completions.meetings,
         ),
     ] = None,
     output: Annotated[
@@ -63,18 +63,18 @@ def command(
     shift    rank r sends to r + 1, in the next step to r + 2, ...
     prefix   ranks r and r xor 1 exchange, in the next step r and r xor 2, ...
     quarter  quarters of the ranks send to each other, keeping their order
-    rounds   number of rounds of the schedule with this step
+    rounds   number of rounds of the schedule that have this step
     links    links that several messages cross on the machine's routes, and the largest
              number of messages per link
     subtrees subtrees of a fat tree that messages enter from several others, and the
              largest possible number of messages per link; without such subtrees, no
              ascending routes share links, and adaptive routing has no effect
-    bandwidth per node in and out, with --model, for messages of --bytes (default
-             256KiB), on the routes and for any ascent; equal consecutive steps share a
-             line
+    bandwidth of a node, in plus out, with --model, for messages of --bytes (default
+             256KiB), on the machine's routes and on any ascending routes; consecutive
+             steps with equal bandwidth share a line
 
-    For prefix sends, --find any-ascent also lists positions with gaps. Exchanges
-    between these have no contention, but need more rounds.
+    For prefix sends, --find any-ascent also lists an order with unused positions. With
+    it, exchanges have no contention, but need more rounds.
 
     \b
     Examples:
@@ -88,8 +88,8 @@ def command(
     from topoloom._core import Allocation, Error
     from topoloom.allocations.allocation_file import save_allocation
     from topoloom.cli.console import print_facts, print_json
-    from topoloom.figure.page import check_figure
-    from topoloom.figure.steps import draw_steps
+    from topoloom.figure.page import check_figure_suffix
+    from topoloom.figure.step_bandwidths import draw_step_bandwidths
     from topoloom.model.model_names import load_model
     from topoloom.support.units import format_bytes, parse_bytes
     from topoloom.tasks.collectives.steps import find_contention
@@ -100,7 +100,7 @@ def command(
     if figure is not None:
         if model is None:
             raise Error("--figure draws bandwidths, which require a model; add --model")
-        check_figure(figure)
+        check_figure_suffix(figure)
     if amount is not None and model is None:
         raise Error("--bytes requires a model; add --model")
     costs = load_model(model).model if model is not None else None
@@ -111,7 +111,7 @@ def command(
     )
     if figure is not None:
         title = f"{steps}, {judged.ranks} ranks, {format_bytes(size)}, {model}"
-        draw_steps(figure, judged.rates, title)
+        draw_step_bandwidths(figure, judged.rates, title)
     if output is not None and judged.found is not None:
         ordered = given.part(Allocation(judged.machine, judged.found.nodes))
         title = f"{judged.ranks} nodes, in order for {steps}"
@@ -119,11 +119,11 @@ def command(
     if as_json:
         print_json(judged.document())
     else:
-        _print(steps, judged)
+        _print_result(steps, judged)
         print_facts([], written=[output, figure])
 
 
-def _print(steps: str, judged: Contention) -> None:
+def _print_result(steps: str, judged: ScheduleContention) -> None:
     from topoloom.cli.console import print_facts, print_table
     from topoloom.support.number_ranges import compress_ranges
     from topoloom.support.units import format_bandwidth, format_count

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from topoloom.cli import complete
+from topoloom.cli import completions
 from topoloom.cli.options.files import AsJson
 from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import AllocationOptions, MachineText
@@ -48,7 +48,7 @@ def command(
             metavar="OPERATION",
             help="Simulate an operation in switches, on all trees of a kind "
             "concurrently: broadcast, reduce, all-reduce or barrier.",
-            autocompletion=complete.switch_operations,
+            autocompletion=completions.switch_operations,
         ),
     ] = None,
     sizes: Annotated[
@@ -71,9 +71,10 @@ def command(
     Roots and members are nodes, numbered by position in the allocation.
 
     \b
-    routes          the routes from the root: on a torus the dimension-ordered tree
-    last            fat trees: up by the last parent, as simple switches do
-    least-loaded    fat trees: up by the parent with the fewest trees
+    routes          the union of the routes from the root; on a torus, the
+                    dimension-ordered tree
+    last            fat trees: up through the last parent, as simple switches do
+    least-loaded    fat trees: up through the parent with the fewest trees
     disjoint        tori: two trees per axis without common links; each transfers its
                     share of the message
     max per link    messages through the busiest link between switches or routers, if
@@ -81,11 +82,12 @@ def command(
     max per switch  trees through the busiest switch or router
 
     With --simulate, output-queued switches copy the packets of each root, or combine
-    packets of its members, including the root. For comparison, NICs send the same data
-    as messages: with one root, by the schedule with the lowest predicted time; with
-    several, directly between roots and members. The machine must have bandwidths;
-    [switch] sets the combining units. Costs of senders and receivers are the machine's,
-    or assumed as 'topoloom machine' shows.
+    packets of its members, including the root. For comparison, the same data is sent as
+    messages by NICs: with one root, by the schedule with the lowest predicted time;
+    with several, directly between roots and members. The machine must have bandwidths;
+    the [switch] table of the machine file sets the number of combining units. The costs
+    of senders and receivers are the machine's, or the assumed ones that 'topoloom
+    machine' shows.
 
     \b
     Examples:
@@ -121,14 +123,14 @@ def command(
         simulated = {} if times is None else {"simulated": times.document()}
         print_json({**found.document(), **simulated})
     else:
-        _print(found)
+        _print_result(found)
         if times is not None:
             _print_times(times)
     if times is not None and times.interrupted:
         raise Interrupted(f"interrupted after {counted(len(times.sizes), 'size')}")
 
 
-def _print(multicasts: MulticastTrees) -> None:
+def _print_result(multicasts: MulticastTrees) -> None:
     from topoloom.cli.console import print_facts, print_table
     from topoloom.support.units import counted, format_count
 

@@ -36,14 +36,14 @@ def command(
 ) -> int:
     """Run a program, and compare the locations of its ranks with a placement.
 
-    The command is not changed: it places its ranks itself, by a rankfile, a hostfile or
-    the launcher's own order. At startup each rank reports its host and the CPUs on
+    The command is not changed: it places its own ranks, through a rankfile, a hostfile
+    or the launcher's own order. At startup each rank reports its host and the CPUs on
     which it may run. Ranks at other locations are listed, one per line.
 
     PyTorch (torchrun, or --torch): hosts and GPUs are compared. If the pattern file
     exists, the cost of the actual locations is printed. A rank's GPU is the GPU that
-    PyTorch used, else the GPU in CUDA_VISIBLE_DEVICES or similar variables. Rendezvous
-    by c10d is rejected, because it sorts hosts.
+    PyTorch used, else the GPU in CUDA_VISIBLE_DEVICES or similar variables. The c10d
+    rendezvous is rejected, because it sorts hosts.
 
     The exit status is the program's, or 1 if the program succeeded but a rank is at a
     wrong or unknown location. Ranks that may run on more CPUs than their slot has are

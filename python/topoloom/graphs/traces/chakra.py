@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reads Chakra execution traces: ``NAME.RANK.et``, with a JSON file of groups.
 
-Sizes are defined as in ASTRA-sim: one rank's part of a gather, and all parts of one
-rank in a reduce-scatter or all-to-all.
+Sizes are defined as in ASTRA-sim: in a gather, the part of one rank; in a
+reduce-scatter or all-to-all, all parts of one rank.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from pathlib import Path
 from typing import Any
 
 from topoloom._core import Error
-from topoloom.graphs.traces.files import (
+from topoloom.graphs.traces.protocol_buffers import parse_fields, split_messages
+from topoloom.graphs.traces.trace import Trace
+from topoloom.graphs.traces.trace_files import (
     collect_losses,
     parse_json,
     parse_ranks,
     read_content,
 )
-from topoloom.graphs.traces.trace import Trace
-from topoloom.graphs.traces.wire import parse_fields, split_messages
 from topoloom.support.files import prefix_errors
 
-#: Collectives by number in the schema.
+#: Collectives by their number in the schema.
 _COLLECTIVES = {
     0: "allreduce",
     1: "reduce",
@@ -55,7 +55,7 @@ def read_chakra(files: Sequence[Path]) -> Trace:
                 continue
             found = re.search(r"([0-9]{1,9})\.et$", file.name)
             if found is None:
-                raise Error("has no rank in its name; expected NAME.RANK.et")
+                raise Error("has no rank in its file name; expected NAME.RANK.et")
             traces[int(found[1])] = file
     if not traces:
         raise Error(f"{files[0]}: no .et file in the same folder")
@@ -146,7 +146,7 @@ def _count_messages(
 
 
 def _parse_attribute(message: bytes) -> tuple[str, Any]:
-    """Read an attribute: name and value (integer, string, or booleans as bytes)."""
+    """Read an attribute: its name, and its value (integer, string, or bytes)."""
     name = ""
     held: Any = None
     for number, value in parse_fields(message):

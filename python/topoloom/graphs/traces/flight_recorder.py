@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reads dumps of PyTorch's flight recorder: the last collectives of each rank.
 
-A dump is a ring buffer as pickle or JSON; its first `record_id` is the number of lost
-entries. Roots and split sizes are missing. Dumps of gloo contain only one unnamed
-group. Then the members of a group are the ranks with calls in the group, which must
-agree with the sizes of collectives.
+A dump is a ring buffer, stored as pickle or JSON; its first `record_id` is the number
+of lost entries. Roots and split sizes are missing. Dumps of gloo contain only one
+unnamed group. For them, the members of a group are the ranks that have calls in the
+group; their number must agree with the sizes of collectives.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from topoloom._core import Error
-from topoloom.graphs.traces.elements import element_bytes, translate_operation
-from topoloom.graphs.traces.files import (
+from topoloom.graphs.traces.pytorch_names import element_bytes, translate_operation
+from topoloom.graphs.traces.trace import Trace
+from topoloom.graphs.traces.trace_files import (
     TruncatedFileError,
     parse_json,
     parse_ranks,
     read_rank_files,
 )
-from topoloom.graphs.traces.trace import Trace
 from topoloom.support.files import prefix_errors
 
 _PEERS = re.compile(r"(send|recv) ([0-9]+)(?:->|<-)([0-9]+)")
@@ -35,10 +35,10 @@ class _PlainUnpickler(pickle.Unpickler):
     """Unpickler that loads lists, dictionaries, numbers and text, but no code."""
 
     def find_class(self, module: str, name: str) -> NoReturn:
-        raise Error(f"is not a dump: it loads {module}.{name}, which is refused")
+        raise Error(f"is not a dump: it would load {module}.{name}, which is refused")
 
     def persistent_load(self, _: Any) -> NoReturn:
-        raise Error("is not a dump: it refers to external objects")
+        raise Error("is not a dump: its pickle refers to external objects")
 
 
 def load_dump(data: bytes) -> dict[str, Any]:
@@ -84,7 +84,7 @@ def read_flight_recorder(files: Sequence[Path]) -> Trace:
 def _find_recorded_groups(
     dumps: Mapping[int, tuple[Path, dict[str, Any]]],
 ) -> dict[str, list[int]]:
-    """Return the ranks with calls in each group."""
+    """Return, for each group, the ranks that have calls in the group."""
     found: dict[str, list[int]] = {}
     for rank, (_, dump) in sorted(dumps.items()):
         for name in {
@@ -143,7 +143,7 @@ def _read_message(
     trace: Trace, peers: re.Match[str], members: list[int], entry: dict[str, Any]
 ) -> None:
     if peers[1] == "recv":
-        return  # counted at the sender
+        return  # the sender's record counts
     places = int(peers[2]), int(peers[3])
     if max(places) >= len(members):
         raise Error(f"'{peers[0]}' is not among the {len(members)} ranks of its group")

@@ -20,7 +20,7 @@ from topoloom._core import Error
 from topoloom.graphs.traces.replica_groups import Groups, parse_groups
 from topoloom.graphs.traces.trace import Trace
 
-#: XLA name -> MPI operation or kind of message
+#: XLA's name -> MPI operation, or kind of message
 _COLLECTIVES = {
     "all-reduce": "allreduce",
     "all-gather": "allgather",
@@ -44,12 +44,12 @@ _BRANCHES = re.compile(r"branch_computations=\{([^}]*)\}")
 _TRIPS = re.compile(r'"?known_trip_count"?\s*:\s*\{\s*"?n"?\s*:\s*"?([0-9]{1,18})"?')
 _PAIRS = re.compile(r"source_target_pairs=\{((?:\{[0-9]+, ?[0-9]+\},? ?)*)\}")
 
-#: Bits per element by type; f8 types have 8.
+#: Bits per element by type; all f8 types have 8.
 _BITS = {"pred": 8, "bf16": 16, "c64": 64, "c128": 128, "token": 0, "opaque": 0}
 
 
 class _Operation(NamedTuple):
-    """A collective of one computation."""
+    """A collective in a computation."""
 
     kind: str
     bytes: int
@@ -58,7 +58,7 @@ class _Operation(NamedTuple):
 
 
 class _Call(NamedTuple):
-    """Computations called by another computation; `times` is None if unknown."""
+    """A call of computations; `times`, the trip count, is None if unknown."""
 
     names: tuple[str, ...]
     times: int | None
@@ -72,7 +72,7 @@ class _Computation:
 
 
 def read_hlo(text: str) -> Trace:
-    """Count the messages of one execution of a module; a rank is a device."""
+    """Count the messages of one execution of a module; each device is a rank."""
     header, _, _ = text.partition("\n")
     if not header.startswith("HloModule"):
         raise Error("does not begin with HloModule, the first word of XLA's HLO text")
@@ -168,7 +168,7 @@ def _find_bits(kind: str) -> int:
 
 
 class _CallCounter:
-    """Counts the operations of a computation and of the computations it calls."""
+    """Counts the operations in a computation and in the computations that it calls."""
 
     def __init__(self, computations: dict[str, _Computation], trace: Trace) -> None:
         self._parse_computations = computations
@@ -179,7 +179,8 @@ class _CallCounter:
         if name not in self._known:
             if name not in self._parse_computations:
                 raise Error(f"the program is truncated: there is no computation {name}")
-            self._known[name] = Counter()  # stops at cycles, which XLA does not write
+            # XLA writes no cyclic calls, but recursion must end in any case.
+            self._known[name] = Counter()
             self._known[name] = self._count(self._parse_computations[name])
         return self._known[name]
 
@@ -221,7 +222,7 @@ def _count(
     for members in _list_devices(groups, operation, replicas, partitions):
         n = len(members)
         if kind == "allgather":
-            # The result of a start operation contains input and output.
+            # The result of a start operation contains both its input and its output.
             amount, rest = divmod(size, n + 1 if started else n)
             if rest:
                 raise Error(f"an all-gather of {size} bytes has {n} devices")
@@ -251,7 +252,7 @@ def _count_sends(
 
 
 def _find_member_kind(operation: _Operation) -> str:
-    """Return the kind of members: "replicas", "partitions", "both" or "devices"."""
+    """Return what the members of groups are: replicas, partitions, both or devices."""
     has_channel = "channel_id=" in operation.attributes
     if "use_global_device_ids=true" in operation.attributes:
         return "devices"
@@ -270,7 +271,7 @@ def _count_members(operation: _Operation, replicas: int, partitions: int) -> int
 def _list_devices(
     groups: Groups, operation: _Operation, replicas: int, partitions: int
 ) -> Iterator[NDArray[np.int64]]:
-    """Yield the devices of each group; groups of replicas exist once per partition."""
+    """Yield the devices of each group; a group of replicas exists in each partition."""
     mode = _find_member_kind(operation)
     for group in groups:
         if mode == "devices":

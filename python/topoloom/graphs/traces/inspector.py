@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reads output of the NCCL or RCCL Inspector: operations of each communicator.
 
-A line contains a communicator and a rank of it. Ranks of the job are the ranks in a
-communicator of all processes. A process is identified by host and process id, and has
-one GPU. Lines of Topoloom's plugin, ``nccl/profiler``, also contain roots, GPUs, the
-launcher's ranks, and counts of calls.
+Each line names a communicator and a rank in it. A process's rank in the job is its rank
+in a communicator of all processes. A process is identified by host and process id, and
+has one GPU. Lines of Topoloom's plugin, ``nccl/profiler``, also contain roots, GPUs,
+the launcher's ranks, and counts of calls.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from topoloom._core import Error
-from topoloom.graphs.traces.files import read_content
 from topoloom.graphs.traces.trace import Trace
+from topoloom.graphs.traces.trace_files import read_content
 from topoloom.support.files import prefix_errors
 
-#: Operations by NCCL name; sizes of gathers and scatters are of one rank.
+#: Operations by their NCCL names; for gathers and scatters, sizes are those of one
+#: rank.
 _OPERATIONS = {
     "AllReduce": "allreduce",
     "AllGather": "allgather",
@@ -39,7 +40,7 @@ Process = tuple[str, int, int]
 
 
 class InspectorLine(NamedTuple):
-    """An operation of a rank in a communicator; without one, the body is empty."""
+    """An operation of a rank in a communicator; the body is empty if there is none."""
 
     where: str
     communicator: str
@@ -47,7 +48,8 @@ class InspectorLine(NamedTuple):
     process: Process
     body: dict[str, Any]
     is_message: bool
-    #: fields of Topoloom's plugin: whether the rank has ended, and lost calls
+    #: fields of Topoloom's plugin: whether the rank has ended, and how many calls were
+    #: lost
     recording: dict[str, Any]
     #: rank in the job, and size of the job, if known
     job: tuple[int, int] | None
@@ -59,7 +61,7 @@ class InspectorLine(NamedTuple):
 
     @property
     def calls(self) -> int | None:
-        """Number of calls; None for a single call with a sequence number."""
+        """Number of calls; None if the line is a single call with a sequence number."""
         calls = self.body.get("p2p_calls" if self.is_message else "coll_calls")
         return None if calls is None else int(calls)
 
@@ -114,7 +116,7 @@ def _find_lost_numbers(trace: Trace, lines: Sequence[InspectorLine]) -> None:
 def _find_lost_calls(
     trace: Trace, lines: Sequence[InspectorLine], rank_of: dict[Process, int]
 ) -> None:
-    """Add to the losses communicators that never ended, and calls the plugin lost."""
+    """Add unfinished communicators, and calls that the plugin lost, to the losses."""
     begun = {}
     for line in lines:
         if line.recording:
@@ -137,9 +139,9 @@ def _find_lost_calls(
 def read_inspector_lines(
     files: Sequence[Path], partial: bool = False
 ) -> tuple[list[InspectorLine], dict[str, int], list[str]]:
-    """Return the Inspector lines in files, the sizes of communicators, and losses.
+    """Return the Inspector's lines, the sizes of communicators, and the losses.
 
-    With `partial`, other lines are skipped.
+    With `partial`, lines that are not the Inspector's are skipped.
     """
     lines: list[InspectorLine] = []
     losses: list[str] = []
@@ -203,7 +205,7 @@ def _assign_ranks(
     members: dict[str, dict[int, Process]],
     sizes: dict[str, int],
 ) -> tuple[int, dict[Process, int]]:
-    """Return the size of the job and the rank of each process.
+    """Return the number of ranks of the job, and the rank of each process.
 
     Ranks are taken from the launcher, or from a communicator of all processes.
     """
@@ -241,7 +243,7 @@ def _read_line(
         if word == "Send" and peer is None:
             trace.add_loss(f"a message of rank {rank} goes to a rank that left nothing")
         elif word == "Send" and peer is not None:
-            # A size is the total over calls, whose sizes may differ.
+            # The size is the total over several calls, whose sizes may differ.
             larger = size % calls
             trace.send(rank, rank_of[peer], size // calls, calls - larger)
             if larger:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reads Kineto traces of PyTorch's profiler: `record_param_comms` of every rank.
 
-NCCL and similar backends record these events; gloo records only names of calls.
+NCCL and similar backends record these events; gloo records only the names of calls.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from topoloom._core import Error
-from topoloom.graphs.traces.elements import element_bytes, translate_operation
-from topoloom.graphs.traces.files import (
+from topoloom.graphs.traces.pytorch_names import element_bytes, translate_operation
+from topoloom.graphs.traces.trace import Trace
+from topoloom.graphs.traces.trace_files import (
     parse_json,
     parse_ranks,
     read_rank_files,
 )
-from topoloom.graphs.traces.trace import Trace
 from topoloom.support.files import prefix_errors
 
 
@@ -56,14 +56,14 @@ def _read_job_info(run: dict[str, Any]) -> dict[str, Any]:
 def read_events(
     trace: Trace, rank: int, events: list[dict[str, Any]], groups: dict[str, list[int]]
 ) -> None:
-    """Read the calls of a rank; events of our recorder contain a call count."""
+    """Read the calls of a rank; an event of Topoloom's recorder has a call count."""
     for event in events:
         if event.get("name") == "record_param_comms":
             _read_event(trace, rank, event.get("args") or {}, groups)
 
 
 def _find_unsized(trace: Trace, events: list[dict[str, Any]]) -> None:
-    """Add to the losses calls of backends that record only names, such as gloo."""
+    """Add calls of backends that record only names, such as gloo, to the losses."""
     names = [str(event.get("name", "")) for event in events]
     called = any(name.startswith("c10d::") for name in names)
     if called and "record_param_comms" not in names:
@@ -146,7 +146,7 @@ def _find_group(args: dict[str, Any]) -> str:
 def _find_members(
     args: dict[str, Any], groups: dict[str, list[int]]
 ) -> list[int] | None:
-    """Find the members of a group; events may contain a truncated list."""
+    """Find the members of a group; the list in an event may be truncated."""
     size = int(args.get("Group size", 0))
     start, stride = args.get("Global rank start"), args.get("Global rank stride")
     for ranks in (

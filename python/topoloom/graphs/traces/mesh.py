@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Infers the mesh of a recorded job: axes, and operations along each axis.
 
-Ranks of a group along an axis of stride s differ by s, so that groups determine the
-strides at which axes begin and end. Messages between two ranks are assigned to the axis
-of their chain or ring. Axes that are always used together are inferred as one axis.
+Consecutive ranks of a group along an axis of stride s differ by s. Thus groups
+determine the strides at which axes begin and end. Point-to-point messages are assigned
+to the axis along which they form a chain or ring. Axes that are only used together are
+inferred as a single axis.
 
-An all-to-all with uneven parts is recorded by pairs of ranks, which are assigned to the
-smallest group that contains both ranks.
+An all-to-all with uneven parts is recorded as messages between pairs of ranks. Each
+pair is assigned to the smallest group that contains both ranks.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from topoloom.graphs.axes import Traffic
 from topoloom.graphs.mpi_collectives import OPERATIONS
 from topoloom.graphs.profile import KINDS, Profile
 
-#: Operation -> collective of `Traffic`, and bytes that each of n ranks sends per byte
-#: of the operation.
+#: Operation -> collective of `Traffic`, and how many bytes each of n ranks sends for
+#: each byte of the operation.
 _SENT: dict[str, tuple[str, Callable[[int], float]]] = {
     "allreduce": ("ring", lambda n: 2 * (n - 1) / n),
     "allgather": ("ring", lambda n: n - 1),
@@ -37,7 +38,8 @@ _SENT: dict[str, tuple[str, Callable[[int], float]]] = {
     "scatter": ("ring", lambda n: (n - 1) / n),
 }
 
-#: Least share of a group's pairs for which messages count as an all-to-all.
+#: Minimal share of a group's pairs that must exchange messages to count as an
+#: all-to-all.
 _EXCHANGED = 0.5
 
 #: Strides and sizes of a group, the smallest stride first.
@@ -45,7 +47,7 @@ Shape = tuple[tuple[int, int], ...]
 
 
 class Operation(NamedTuple):
-    """Calls of an operation along axes in the busiest group."""
+    """An operation along axes, with the bytes and calls of the busiest group."""
 
     axes: tuple[str, ...]
     name: str
@@ -73,7 +75,7 @@ class InferredMesh(NamedTuple):
         }
 
     def traffic(self) -> list[Traffic]:
-        """Sum the bytes of a rank along each set of axes by collective."""
+        """Sum the bytes that a rank sends, by set of axes and collective."""
         sent: dict[tuple[tuple[str, ...], str], float] = defaultdict(float)
         for axes, name, bytes, calls in self.operations:
             ranks = 1
@@ -127,8 +129,8 @@ def _find_axes(
 ) -> tuple[list[Shape | None], list[int]]:
     """Return the shape of each group, and the strides at which mesh axes begin.
 
-    A kind of group that does not cover all ranks, such as first and last pipeline
-    stages with shared embeddings, has no shape if it does not fit the axes of other
+    Some kinds of groups do not cover all ranks, such as first and last pipeline stages
+    with shared embeddings. They have no shape if they do not fit the axes of other
     groups.
     """
     shapes = [_find_shape(members) for members in map(np.sort, profile.communicators)]
@@ -167,7 +169,7 @@ def _name_axes(shape: Shape, names: dict[int, str]) -> tuple[str, ...]:
 
 
 def _find_shape(members: NDArray[np.int64]) -> Shape:
-    """Return the strides and sizes of a group: ranks 0, 1, 4, 5 are 2 x 2."""
+    """Return strides and sizes of a group: (1, 2), (4, 2) for ranks 0, 1, 4, 5."""
     offsets = (members - members[0]).tolist()
     shape: list[tuple[int, int]] = []
     covered = [0]
@@ -194,7 +196,7 @@ def _find_shape(members: NDArray[np.int64]) -> Shape:
 
 
 def _find_chains(profile: Profile) -> list[tuple[Shape, str, int]]:
-    """Find chains and rings of messages: shape, name, bytes of the busiest rank."""
+    """Find chains and rings of messages; return shapes, names, busiest ranks' bytes."""
     traffic = profile.traffic[profile.traffic[:, 1] != KINDS.index("direct")]
     stepped: dict[int, set[tuple[int, int]]] = defaultdict(set)
     sent: dict[tuple[int, int], int] = defaultdict(int)
@@ -230,7 +232,7 @@ def _find_chains(profile: Profile) -> list[tuple[Shape, str, int]]:
 def _find_exchanges(
     profile: Profile, shapes: Sequence[Shape | None]
 ) -> tuple[list[tuple[Shape, str, int]], int]:
-    """Find uneven all-to-alls (shape, name, busiest rank's bytes), and other bytes."""
+    """Find uneven all-to-alls (shape, name, busiest rank's bytes); sum other bytes."""
     direct = profile.traffic[profile.traffic[:, 1] == KINDS.index("direct")]
     groups = [set(members.tolist()) for members in profile.communicators]
     of: dict[int, list[int]] = defaultdict(list)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Parses groups of devices in XLA's syntax: lists, iota, and axes of a mesh.
 
-- ``{{0,1},{2,3}}``; - ``[2,4]<=[4,2]T(1,0)``: 0 to 7 in shape [4,2], transposed, in two
-rows of four; - ``mesh['a'=2,'b'=4] {'b'}``: groups along b; ``'b':(2)2`` is the
-sub-axis of b of size 2 after a sub-axis of size 2.
+- ``{{0,1},{2,3}}``; - ``[2,4]<=[4,2]T(1,0)``: 0 to 7 in shape [4,2], transposed, then
+split into two groups of four; - ``mesh['a'=2,'b'=4] {'b'}``: groups along the axis b;
+``'b':(2)2`` is the sub-axis of b of size 2 after a sub-axis of size 2.
 """
 
 from __future__ import annotations

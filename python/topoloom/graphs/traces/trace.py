@@ -2,7 +2,7 @@
 """Collects the collectives and messages of a trace, and makes a profile.
 
 Compiled programs contain collectives of whole groups (`add`). Traces of ranks contain
-the calls of each member (`add_member_calls`), which must agree.
+each member's calls (`add_member_calls`); all members of a group must agree.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from topoloom._core import Error
 from topoloom.graphs.mpi_collectives import OPERATIONS
 from topoloom.graphs.profile import KINDS, Profile
 
-#: Operations with a root.
+#: Operations that have a root.
 _ROOTED = ("bcast", "reduce", "gather", "scatter")
 
 
@@ -88,7 +88,7 @@ class Trace:
         calls: int = 1,
         received: int | None = None,
     ) -> None:
-        """Count a member's all-to-all by total bytes; bytes per peer are unknown."""
+        """Count a member's all-to-all, given only the total bytes."""
         if sent % len(members) or received not in (None, sent):
             self.add_loss("an all-to-all has no split sizes, and is not even")
         else:
@@ -115,7 +115,7 @@ class Trace:
         self._messages[kind, source, target, bytes] += calls
 
     def add_uneven_group(self, members: Sequence[int]) -> None:
-        """Add a group whose collectives are counted by pairs of ranks."""
+        """Add a group whose collectives are counted as messages between ranks."""
         self._uneven[self._check_ranks(members)] = None
 
     def _send_parts(
@@ -144,7 +144,7 @@ class Trace:
 
     @property
     def missing(self) -> list[int]:
-        """Ranks without a trace."""
+        """Ranks of which no trace was read."""
         return [rank for rank in range(self.ranks) if rank not in self.seen]
 
     def profile(self) -> Profile:
@@ -182,7 +182,7 @@ class Trace:
                 if any(
                     counts[rank] != most for rank in self._list_present(call.members)
                 ):
-                    # In the same calls, other members send uneven parts.
+                    # Other members send uneven parts, so these calls were uneven, too.
                     for rank, calls in counts.items():
                         parts = [call.bytes] * len(call.members)
                         self._send_parts(rank, call.members, parts, calls)
@@ -195,7 +195,7 @@ class Trace:
     def _check_agreement(
         self, what: str, members: Sequence[int], counts: Counter[int]
     ) -> int:
-        """Return the number of calls; if members disagree, the largest."""
+        """Return the number of calls: if members disagree, the largest number."""
         most = max(counts.values())
         for rank in self._list_present(members):
             if counts[rank] != most:

@@ -11,12 +11,12 @@ from typing import NamedTuple
 from topoloom._core import Error
 from topoloom.graphs.profile import Profile
 from topoloom.graphs.traces.chakra import read_chakra
-from topoloom.graphs.traces.files import read_content
 from topoloom.graphs.traces.flight_recorder import read_flight_recorder
 from topoloom.graphs.traces.hlo import read_hlo
 from topoloom.graphs.traces.inspector import read_inspector
 from topoloom.graphs.traces.kineto import read_kineto
 from topoloom.graphs.traces.trace import Trace
+from topoloom.graphs.traces.trace_files import read_content
 from topoloom.support.files import prefix_errors
 
 
@@ -43,7 +43,7 @@ FORMATS: dict[str, tuple[str, Callable[[Sequence[Path]], Trace]]] = {
 
 
 class IncompleteTraceError(Error):
-    """Raised for an incomplete trace; the present part is usable."""
+    """Raised for an incomplete trace; the part that is present can be used."""
 
 
 class TraceContent(NamedTuple):
@@ -54,7 +54,7 @@ class TraceContent(NamedTuple):
 
 
 def list_files(path: str | Path) -> list[Path]:
-    """List the files of a path, a directory or a glob pattern such as ``d/*.et``."""
+    """List the files named by a path, a directory or a glob pattern (``d/*.et``)."""
     if Path(path).is_dir():
         return sorted(one for one in Path(path).iterdir() if one.is_file())
     if Path(path).exists() or not glob.has_magic(str(path)):

@@ -14,20 +14,21 @@ from topoloom.probe.inference.groups import SIGMA, Costs, RankGroup
 from topoloom.probe.job.samples import Exchange
 
 Values = NDArray[np.float64]
-#: Correction factors for the median deviation of few normal samples (C. Croux and
-#: P. J. Rousseeuw, Time-efficient algorithms for two highly robust estimators of scale,
-#: COMPSTAT 1992).
+#: Correction factors for the median deviation of 0, 1, 2, ... normal samples (C. Croux
+#: and P. J. Rousseeuw, Time-efficient algorithms for two highly robust estimators of
+#: scale, COMPSTAT 1992).
 _SMALL_SAMPLE_FACTORS = (1, 1, 1.196, 1.495, 1.363, 1.206, 1.200, 1.140, 1.129, 1.107)
-#: Pairs within this difference of log times share an estimate of deviation; minimal
-#: number of pairs on either side; weight of the estimate in samples.
+#: Pairs whose log times differ by at most this share an estimate of deviation; minimal
+#: number of such pairs on either side; weight of the estimate, in samples.
 _NEAR, _FEW, _SHARED = 0.2, 50, 60
 
 
 def make_cost_matrix(ranks: int, exchanges: Iterable[Exchange]) -> tuple[Costs, Costs]:
-    """Build the matrices of median one-way seconds and of relative standard errors.
+    """Build two matrices: median one-way seconds, and their relative standard errors.
 
     Both matrices have shape ``(ranks, ranks)`` and use all samples of a pair; half a
-    round trip counts in both directions. Unmeasured pairs are NaN; the diagonal is 0.
+    round trip is the time of both directions. Unmeasured pairs are NaN; the diagonal is
+    0.
     """
     of_pairs: dict[tuple[int, int], list[Values]] = {}
     for e in exchanges:
@@ -61,7 +62,7 @@ def compute_medians(samples: Sequence[Values]) -> tuple[Values, Values]:
 
 
 def estimate_deviations(counts: NDArray[np.int64], apart: Values) -> Values:
-    """Estimate standard deviations of few samples from median deviations."""
+    """Estimate standard deviations of small samples from their median deviations."""
     small = np.array(
         [
             _get_deviation_factor(count)
@@ -77,7 +78,8 @@ def estimate_median_errors(
 ) -> Values:
     """Estimate the relative standard error of each pair's median.
 
-    The deviation of pairs with similar times counts as `_SHARED` additional samples.
+    The deviation of pairs that have similar times counts as `_SHARED` additional
+    samples.
 
     `counts`: number of samples of each pair. `apart`: relative median deviations from
     the medians.

@@ -25,12 +25,12 @@ from topoloom.probe.inference.splits import (
     find_outsider,
 )
 
-#: Significance level: probability of splitting equal ranks.
+#: Significance level: the probability that ranks are split although they are equal.
 P_VALUE = 0.005
-#: Minimal ratio of message times across groups to times inside. Links shared by
-#: concurrent pairs cause smaller ratios.
+#: Minimal ratio of message times across groups to times inside groups. Smaller ratios
+#: may only be due to links that concurrent pairs share.
 LEVEL_RATIO = 1.05
-#: Minimal number of pairs for estimating deviations beyond the errors of pairs.
+#: Minimal number of pairs for estimating how much pairs deviate beyond their errors.
 _FEW_PAIRS = 30
 #: For normal values: standard deviation / median deviation, and standard error of the
 #: median / standard error of the mean.
@@ -42,8 +42,8 @@ Costs = NDArray[np.float64]
 Pair = tuple[int, int]
 
 
-class Times(NamedTuple):
-    """Statistics of the seconds of pairs without outliers, as in `CostGroup`."""
+class TimeStatistics(NamedTuple):
+    """Statistics of times of pairs in seconds, without outliers; see `CostGroup`."""
 
     mean: float
     sigma: float
@@ -51,17 +51,17 @@ class Times(NamedTuple):
     outliers: int = 0
 
 
-class Evidence(NamedTuple):
-    """Times inside and into a group, and the t-test of their equality."""
+class GroupTest(NamedTuple):
+    """Times of pairs inside and into a group, and a t-test that compares them."""
 
-    inside: Times
-    into: Times
+    inside: TimeStatistics
+    into: TimeStatistics
     t: float
     p: float
 
 
-_NONE = Times(math.nan, math.nan, 0)
-_UNTESTED = Evidence(_NONE, _NONE, math.nan, 1.0)
+_NONE = TimeStatistics(math.nan, math.nan, 0)
+_UNTESTED = GroupTest(_NONE, _NONE, math.nan, 1.0)
 
 
 @dataclass(frozen=True)
@@ -71,9 +71,9 @@ class RankGroup:
     kind: str  # `ALL`, `GROUP` (of hosts), `HOST`, or `PART` (of a host)
     ranks: tuple[int, ...]  # ascending
     groups: tuple[RankGroup, ...] = ()  # its parts
-    #: Evidence for the parts that were tested; empty if the parts are hosts, or without
-    #: parts.
-    evidence: tuple[Evidence, ...] = ()
+    #: Test results of the parts that were tested; empty if the parts are hosts, or
+    #: there are no parts.
+    evidence: tuple[GroupTest, ...] = ()
 
     def all_groups(self) -> Iterator[RankGroup]:
         """Yield the group and all nested groups."""
@@ -149,11 +149,11 @@ def _make_network_group(
 
 
 class Split(NamedTuple):
-    """A group that is distinct from its siblings, with nested splits."""
+    """A group that differs from its siblings, and the splits inside it."""
 
     members: list[int]
     groups: tuple[Split, ...]
-    test: Evidence
+    test: GroupTest
 
 
 def _find_splits(costs: Costs, errors: Costs) -> tuple[Split, ...]:
@@ -190,9 +190,9 @@ def _remove_outsiders(
 
 
 def weigh_pairs(costs: Costs, errors: Costs, alike: Costs) -> WeightedTimes:
-    """Weight pairs by their errors; enlarge errors if similar pairs differ more.
+    """Weight pairs by their errors, which are enlarged if similar pairs differ more.
 
-    `alike`: for each pair, median of its comparable pairs.
+    `alike`: for each pair, the median of comparable pairs.
     """
     above = np.triu_indices(len(costs), 1)
     times = np.zeros_like(costs)
@@ -228,7 +228,7 @@ def _compute_typical(costs: Costs, splits: Sequence[Split]) -> Costs:
 def _complete_splits(
     members: Sequence[int], splits: Sequence[Split], costs: Costs, known: WeightedTimes
 ) -> tuple[Split, ...]:
-    """Split small groups further, based on the errors of pairs."""
+    """Split small groups further, where the errors of pairs allow it."""
     p = P_VALUE * len(members) / len(costs)
     things = [split.members for split in splits] or [[member] for member in members]
     cut = _find_cut(things, known, p)
@@ -261,7 +261,7 @@ def _complete_splits(
 def _contradicts(
     cut: Cut, members: Sequence[int], splits: Sequence[Split], known: WeightedTimes
 ) -> bool:
-    """Return whether a cut neither refines nor merges the splits."""
+    """Return whether a cut contradicts the splits: neither refines nor merges them."""
     before = [set(split.members) for split in splits]
     after = [{members[thing] for thing in part} for part in cut.parts]
     if all(a <= b or b <= a or not a & b for a in after for b in before):
@@ -285,7 +285,7 @@ def _find_cut(
 
 def _compare_times(
     members: Sequence[int], others: Sequence[int], costs: Costs, known: WeightedTimes
-) -> Evidence:
+) -> GroupTest:
     """Compare the pairs inside a group with the pairs into the group."""
     inside = np.array([(a, b) for n, a in enumerate(members) for b in members[:n]]).T
     into = np.array([(a, b) for a in members for b in others]).T
@@ -293,24 +293,24 @@ def _compare_times(
     for a, b in (inside, into):
         values, weights = costs[a, b], known.weights[a, b]
         sigma = float(np.std(values, ddof=1)) if len(values) > 1 else math.nan
-        times.append(Times(float(np.mean(values)), sigma, len(values)))
+        times.append(TimeStatistics(float(np.mean(values)), sigma, len(values)))
         means.append(float(weights @ known.times[a, b] / weights.sum()))
         squares += 1 / float(weights.sum())
     z = (means[1] - means[0]) / math.sqrt(squares)
-    return Evidence(times[0], times[1], z, math.erfc(abs(z) / math.sqrt(2)))
+    return GroupTest(times[0], times[1], z, math.erfc(abs(z) / math.sqrt(2)))
 
 
-def _read_test(group: CostGroup) -> Evidence:
-    def read_statistics(of: Any) -> Times:
-        return Times(of.mean, of.sigma, of.n, of.outliers)
+def _read_test(group: CostGroup) -> GroupTest:
+    def read_statistics(of: Any) -> TimeStatistics:
+        return TimeStatistics(of.mean, of.sigma, of.n, of.outliers)
 
-    return Evidence(
+    return GroupTest(
         read_statistics(group.inside), read_statistics(group.into), group.t, group.p
     )
 
 
 def _keep_distinct(costs: Costs, groups: Sequence[CostGroup]) -> tuple[Split, ...]:
-    """Drop splits with a ratio below `LEVEL_RATIO`; merge levels of equal distance."""
+    """Drop splits with ratios below `LEVEL_RATIO`; merge levels of equal distance."""
     if not groups:
         return ()
     splits = [
@@ -326,7 +326,7 @@ def _keep_distinct(costs: Costs, groups: Sequence[CostGroup]) -> tuple[Split, ..
 
 
 def _merge_levels(costs: Costs, splits: Sequence[Split]) -> tuple[Split, ...]:
-    """Merge groups into enclosing groups of the same distance."""
+    """Merge groups into enclosing groups whose distance is the same."""
     if not splits:
         return ()
     across = _compute_median_across(costs, [split.members for split in splits])
@@ -357,7 +357,7 @@ def _compute_median_inside(costs: Costs, members: Sequence[int]) -> float:
 def compute_times_between(
     parts: Sequence[Sequence[int]], costs: Costs, errors: Costs
 ) -> tuple[Costs, Costs]:
-    """Compute the median between all pairs of parts, and its relative error."""
+    """Compute the median time between all pairs of parts, and its relative error."""
     count = len(parts)
     if all(len(ranks) == 1 for ranks in parts):
         order = np.ix_(*[[ranks[0] for ranks in parts]] * 2)
@@ -388,7 +388,7 @@ def name_level(group: RankGroup) -> str:
 
 
 def count_network_levels(group: RankGroup) -> int:
-    """Count the network levels from hosts up to a group."""
+    """Count the network levels between hosts and a group."""
     if group.kind == HOST:
         return 0
     return 1 + max(count_network_levels(part) for part in group.groups)

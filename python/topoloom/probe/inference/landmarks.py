@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds groups of many hosts from few pairs: all hosts with some landmarks.
+"""Finds groups of many hosts from few pairs: those of all hosts with some landmarks.
 
-In a machine of nested groups, hosts below a gap in a landmark's times are one group (C.
-Karlsson 2012, sec. 4.1, finds gaps by a t-test of all pairs). Hosts far from all
-landmarks are measured with new landmarks, until each host is in a group. Then all
-groups are searched in the same way, concurrently. In small groups all pairs are
-measured.
+In a machine of nested groups, the hosts whose times to a landmark are below a gap are
+one group (C. Karlsson 2012, sec. 4.1, finds gaps by a t-test of all pairs). Hosts that
+are far from all landmarks are measured with new landmarks, until each host is in a
+group. Then all groups are searched in the same way, concurrently. In small groups all
+pairs are measured.
 """
 
 from __future__ import annotations
@@ -28,34 +28,36 @@ Pairs = NDArray[np.int64]
 
 #: Maximum number of hosts of a group in which all pairs are measured.
 MAX_ALL_PAIRS = 128
-#: Number of landmarks in the first iteration, doubled in each iteration, and its limit.
+#: Number of landmarks in the first iteration, which doubles in each iteration, and its
+#: maximum.
 FIRST_LANDMARKS, _MAX_LANDMARKS = 24, 256
-#: If a smaller share of hosts is above a gap, these are slow hosts, not another group.
+#: If a smaller share of hosts is above a gap, they are slow hosts, not another group.
 _SLOW_SHARE = 0.02
-#: Weight of hosts in known other groups, as a number of hosts.
+#: How many hosts the hosts in known other groups count as.
 _FAR_HOSTS = 16
-#: Number of near hosts sampled to confirm that they are near each other.
+#: Size of the sample of near hosts that confirms that they are near each other.
 _SAMPLED_HOSTS = 8
-#: Distance from a gap, in standard errors, within which a host is measured with more
-#: landmarks; limit on landmarks of a group.
+#: A host whose distance from a gap is less than this many standard errors is measured
+#: with more landmarks; maximum number of landmarks of a group.
 _UNSURE_ERRORS, _MAX_SHARED_LANDMARKS = 3.0, 8
-#: Minimal share of common near hosts to merge the groups of two landmarks.
+#: Minimal share of near hosts that two landmarks have in common if their groups are
+#: merged.
 _MIN_SHARED = 0.5
 
 
 class HostPairProbe(Protocol):
     """Interface for measuring pairs of hosts."""
 
-    def pairs(self, pairs: Pairs) -> tuple[Values, float]:
+    def measure_pairs(self, pairs: Pairs) -> tuple[Values, float]:
         """Return the seconds of each pair, and their typical relative error."""
         ...
 
-    def inside(self, sets: Sequence[Hosts]) -> None:
-        """Measure pairs inside each set of hosts; all pairs of small sets."""
+    def measure_inside(self, sets: Sequence[Hosts]) -> None:
+        """Measure pairs inside each set of hosts; in small sets, measure all pairs."""
         ...
 
     @property
-    def late(self) -> bool:
+    def is_late(self) -> bool:
         """Whether the time for more pairs has run out."""
         ...
 
@@ -65,8 +67,8 @@ class HostGroup:
     """A set of hosts that are nearer to each other than to others."""
 
     members: Hosts  # ascending
-    #: Nested groups found by landmarks; empty if all hosts are equal. Also empty for at
-    #: most `MAX_ALL_PAIRS` hosts, because all their pairs are measured.
+    #: Nested groups found by landmarks; empty if all hosts are equal. Also empty if
+    #: there are at most `MAX_ALL_PAIRS` hosts, because then all pairs are measured.
     groups: list[HostGroup]
     is_known: bool = True  # False if time ended before enough landmarks were measured
 
@@ -96,7 +98,7 @@ def find_host_groups(
     Returns
     -------
     Part
-        The group of all hosts; without nested groups if time was too short.
+        The group of all hosts, which has no nested groups if time was too short.
     """
     rng = np.random.default_rng(seed)
     root = HostGroup(np.arange(hosts), [])
@@ -110,14 +112,14 @@ def find_host_groups(
         below = [group for part in level for group in part.groups]
         level = [group for group in below if len(group.members) > few]
     smallest = [part.members for part in root.all_parts() if not part.groups]
-    measuring.inside(smallest)
+    measuring.measure_inside(smallest)
     return root
 
 
 def _run_searches(
     searches: Sequence[_Search], measuring: HostPairProbe
 ) -> list[list[Hosts] | None]:
-    """Run searches concurrently; measure their requested pairs in common rounds.
+    """Run searches concurrently; measure the pairs that they request in common rounds.
 
     Returns
     -------
@@ -138,12 +140,12 @@ def _run_searches(
 
     for number in range(len(searches)):
         advance_search(number)
-    while requests and not measuring.late:
+    while requests and not measuring.is_late:
         pairs = np.concatenate(list(requests.values()))
         turns = np.concatenate([np.linspace(0, 1, len(p)) for p in requests.values()])
         order = np.argsort(turns, kind="stable")
         seconds = np.empty(len(pairs))
-        seconds[order], error = measuring.pairs(pairs[order])
+        seconds[order], error = measuring.measure_pairs(pairs[order])
         ends = np.cumsum([len(p) for p in requests.values()])[:-1]
         for number, own in zip(requests, np.split(seconds, ends), strict=True):
             answers[number] = own, error
@@ -192,7 +194,7 @@ class _LandmarkTimes:
     def compute_margins(
         self, landmarks: Sequence[int], gap: float
     ) -> tuple[Values, Values]:
-        """Return the mean log distance of hosts from a gap, and the landmark counts.
+        """Return each host's mean log distance from a gap, and its number of landmarks.
 
         Landmarks have distance -inf, and unmeasured hosts NaN.
         """
@@ -205,7 +207,7 @@ class _LandmarkTimes:
 
 @dataclass
 class _LandmarkGroup:
-    """Landmarks of a group, and the maximal log time inside the group."""
+    """The landmarks of a group, and the maximal log time inside it."""
 
     landmarks: list[int]
     gap: float
@@ -239,7 +241,9 @@ def _search_groups(
                 landmark_group.landmarks, landmark_group.gap
             )
             near = left & (margin < 0)
-            if not near.any():  # all near hosts are in earlier groups, as in a torus
+            if (
+                not near.any()
+            ):  # all near hosts are in earlier groups, as happens in a torus
                 continue
             groups.append(np.flatnonzero(near))
             left &= ~near
@@ -293,7 +297,7 @@ def _find_landmark_groups(
 
 
 def _find_gap(rows: _LandmarkTimes, values: Values, far: Values) -> float | None:
-    """Find the limit of a landmark's group: the last gap before far hosts."""
+    """Find the time that limits a landmark's group: the last gap before far hosts."""
     if not len(far):
         gaps = find_valleys(values, rows.error)
         gaps = [gap for gap in gaps if np.mean(values > gap) >= _SLOW_SHARE]
@@ -310,7 +314,7 @@ def _confirm_groups(
     left: NDArray[np.bool_],
     rng: np.random.Generator,
 ) -> Generator[Pairs, tuple[Values, float], list[_LandmarkGroup]]:
-    """Select groups whose sampled hosts are also near each other."""
+    """Select the groups whose sampled hosts are near each other, too."""
     if not landmark_groups:
         return []
     sampled: list[NDArray[np.int64]] = []
@@ -360,7 +364,7 @@ def _find_slow_hosts(
     landmark_groups: Sequence[_LandmarkGroup],
     left: NDArray[np.int64],
 ) -> Iterator[tuple[int, int]]:
-    """Yield slow hosts, and the group that contains each.
+    """Yield each slow host, and the number of the group that contains it.
 
     Messages of a slow host take longer by the same factor for all groups.
     """
@@ -381,7 +385,7 @@ def _find_slow_hosts(
     seconds = every[:, left]
     usual = np.nanmedian(seconds, axis=0)
     for place in np.flatnonzero(usual > np.nanmedian(among) + math.log(LEVEL_RATIO)):
-        # Ignore landmarks that were not measured with another group.
+        # Ignore landmarks that were not measured with the other group.
         longer = [
             _average_known(row, np.median, math.nan)
             for row in seconds[:, place] - among

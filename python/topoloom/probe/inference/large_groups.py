@@ -14,24 +14,24 @@ from topoloom.probe.inference.groups import (
     ALL,
     GROUP,
     HOST,
-    Evidence,
+    GroupTest,
     RankGroup,
-    Times,
+    TimeStatistics,
     find_rank_groups,
 )
 from topoloom.probe.inference.landmarks import HostGroup
 from topoloom.probe.inference.neighbors import MAX_LINKED_HOSTS, find_linked_hosts
 from topoloom.probe.inference.network import (
-    Network,
+    HostNetwork,
     compute_host_costs,
     find_network,
     make_tree,
 )
 from topoloom.probe.inference.pair_costs import Numbers, PairCosts, SomeCosts
 
-#: Minimal number of ranks for a meaningful test.
+#: Minimal number of ranks for which the test is meaningful.
 _MIN_TESTED = 4
-#: Maximum number of hosts for a search for links without switches.
+#: Maximum number of hosts among which direct links are searched for.
 _MAX_HOSTS = 1024
 
 
@@ -46,13 +46,13 @@ def find_large_groups(
     Parameters
     ----------
     hosts
-        The ranks of each host; only first ranks were measured with other hosts' ranks.
+        The ranks of each host; only its first rank was measured with other hosts.
     costs
         Seconds of a message between ranks.
     errors
         Relative standard errors of costs.
     parts
-        Groups of hosts by landmarks; None if no groups are known.
+        Groups of hosts that landmarks showed; None if no groups are known.
     """
     inside = [_make_host_group(sorted(ranks), costs, errors) for ranks in hosts]
     if len(inside) == 1:
@@ -130,10 +130,11 @@ def _split_small_group(
 
 def _make_evidence(
     part: HostGroup, first: Numbers, costs: PairCosts
-) -> tuple[Evidence, ...]:
+) -> tuple[GroupTest, ...]:
     """Compare the measured pairs inside each group with the pairs into the group.
 
-    The test is Student's t with pooled variance; t is normal for this many pairs.
+    The test is Student's t with pooled variance; with this many pairs, t is normally
+    distributed.
     """
     group = np.full(costs.shape[0], -1)
     for number, below in enumerate(part.groups):
@@ -150,25 +151,25 @@ def _make_evidence(
 
 def _summarize_times(
     of: Numbers, seconds: NDArray[np.float64], count: int
-) -> list[Times]:
+) -> list[TimeStatistics]:
     n = np.bincount(of, minlength=count)
     mean = np.bincount(of, seconds, count) / np.maximum(n, 1)
     squares = np.bincount(of, (seconds - mean[of]) ** 2, count)
     sigma = np.sqrt(squares / np.maximum(n - 1, 1))
     return [
-        Times(float(m), float(s), int(k))
+        TimeStatistics(float(m), float(s), int(k))
         for m, s, k in zip(mean, sigma, n, strict=True)
     ]
 
 
-def _compare_times(inside: Times, into: Times) -> Evidence:
+def _compare_times(inside: TimeStatistics, into: TimeStatistics) -> GroupTest:
     degrees = inside.n + into.n - 2
     if min(inside.n, into.n) < 1 or degrees < 1:
-        return Evidence(inside, into, 0.0, 1.0)
+        return GroupTest(inside, into, 0.0, 1.0)
     squares = (inside.n - 1) * inside.sigma**2 + (into.n - 1) * into.sigma**2
     error = math.sqrt(squares / degrees * (1 / inside.n + 1 / into.n))
     t = (into.mean - inside.mean) / error if error else math.inf
-    return Evidence(inside, into, t, math.erfc(abs(t) / math.sqrt(2)))
+    return GroupTest(inside, into, t, math.erfc(abs(t) / math.sqrt(2)))
 
 
 class HostTimes:
@@ -191,7 +192,7 @@ def infer_network(
     host_of: Sequence[int],
     costs: SomeCosts,
     errors: PairCosts | None = None,
-) -> Network:
+) -> HostNetwork:
     """Infer the network between many hosts.
 
     Parameters
@@ -201,7 +202,8 @@ def infer_network(
     host_of
         The host of each rank.
     errors
-        Relative errors of the costs of many hosts; if None, no neighbors are searched.
+        Relative errors of the costs of many hosts; if None, no neighbors are searched
+        for.
     """
     if not isinstance(costs, PairCosts):
         return find_network(root, host_of, compute_host_costs(hosts, costs))
@@ -216,7 +218,7 @@ def infer_network(
 
 def _make_large_network(
     root: RankGroup, host_of: Sequence[int], costs: PairCosts
-) -> Network:
+) -> HostNetwork:
     """Build the tree of switches above groups of hosts.
 
     `costs` contains typical costs for unmeasured pairs.

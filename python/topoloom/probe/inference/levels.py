@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Levels of a machine: sets of comparable pairs of ranks."""
+"""Levels of a machine: sets of rank pairs that are comparable."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from topoloom.probe.inference.pair_costs import (
 )
 
 Pair = tuple[int, int]
-#: Maximum number of candidate pairs of a group.
+#: Maximum number of candidate pairs in each group.
 _MAX_CANDIDATES = 256
 
 
@@ -26,12 +26,14 @@ class Level:
     """A level: all pairs whose smallest common groups are comparable."""
 
     name: str  # name of the level
-    groups: tuple[RankGroup, ...]  # smallest common groups of the pairs
+    groups: tuple[
+        RankGroup, ...
+    ]  # the smallest groups that contain both ranks of a pair
     median: float  # median one-way seconds of a message in the scan
 
 
 def find_levels(root: RankGroup, costs: SomeCosts) -> list[Level]:
-    """Find the levels with measured pairs, the fastest first."""
+    """Find the levels that have measured pairs, the fastest first."""
     by_name: dict[str, list[RankGroup]] = {}
     for group in root.all_groups():
         if len(group.ranks) > 1:
@@ -64,7 +66,7 @@ def choose_neighbor_pairs(
     costs: SomeCosts,
     count: int,
 ) -> list[Pair]:
-    """Choose pairs of neighboring hosts with typical times."""
+    """Choose pairs of neighboring hosts whose times are typical."""
     pairs = [(first[a], first[b]) for a, b in links]
     return sorted(pairs, key=lambda pair: abs(costs[pair] / level.median - 1))[:count]
 
@@ -75,7 +77,7 @@ def choose_typical_pairs(
     count: int,
     slow: Callable[[Numbers, Numbers], NDArray[np.bool_]] | None = None,
 ) -> list[Pair]:
-    """Choose disjoint pairs with typical times of their level.
+    """Choose disjoint pairs whose times are typical of their level.
 
     `slow` returns a mask of pairs that are avoided if alternatives exist.
     """

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Separates the share of links in message times, by message size.
+"""Determines, for each message size, which share of message times is due to links.
 
-A message of m bytes takes o + f L + g m / B, where L is the latency of its links and B
-the lowest link bandwidth. f and g depend on m; f is 1 for the shortest messages: P.
-Velho, A. Legrand, Accuracy study and improvement of network simulation in the SimGrid
-framework, SIMUTools 2009.
+A message of m bytes takes o + f L + g m / B: o is the overhead, L the latency of its
+links, and B the lowest bandwidth of its links. f and g depend on m; f is 1 for the
+shortest messages: P. Velho, A. Legrand, Accuracy study and improvement of network
+simulation in the SimGrid framework, SIMUTools 2009.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from topoloom.probe.inference.message_costs import Curve
+from topoloom.probe.inference.message_costs import TimeCurve
 
-#: Weight of the prior, relative to one more message size. The prior is that g is 1 and
-#: f equals f of smaller sizes; it decides if times do not.
+#: Weight of the prior, relative to one more message size. The prior is that g is 1, and
+#: f is the same as for smaller sizes; it decides where the times do not.
 _PRIOR = 0.02
-#: Minimal g, because no link exceeds its bandwidth several times.
+#: Minimal g, because no link is many times as fast as its bandwidth.
 _MIN_FACTOR = 0.1
 #: Maximum steps of alternating least squares, and tolerance for convergence.
 _STEPS, _CONVERGED = 300, 1e-7
-#: Number of longest burst sizes whose median limits g of a regime.
+#: The median over this number of longest burst sizes limits g of a regime.
 _LONGEST_SIZES = 3
 
 Values = NDArray[np.float64]
@@ -33,12 +33,12 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class RouteTimes:
-    """Message times between two ranks, and bandwidth of their links in bytes/s."""
+    """Message times between two ranks, and the bandwidth of the links in bytes/s."""
 
     #: `alone`, `burst`: seconds of a single message, and seconds per message of a burst
     #: if known. The burst time is an upper bound on the time for which a link is busy.
-    alone: Curve
-    burst: Curve | None
+    alone: TimeCurve
+    burst: TimeCurve | None
     bandwidth: float
 
 
@@ -46,8 +46,8 @@ class RouteTimes:
 class LinkCosts:
     """The contribution of links to message costs."""
 
-    latencies: list[float]  # of each route, for the shortest messages
-    #: Regimes: f, 1 / g, and the maximum bytes of the regime (None: no limit), with six
+    latencies: list[float]  # latency of each route, for the shortest messages
+    #: For each regime, f, 1 / g, and the maximum bytes (None: no limit); with six
     #: digits.
     factors: list[tuple[float, float, int | None]]
 
@@ -59,7 +59,7 @@ class LinkCosts:
 def fit_link_costs(
     routes: Sequence[RouteTimes], ends: Sequence[int | None], overhead: float
 ) -> LinkCosts:
-    """Fit the costs of links to differences between routes and sizes.
+    """Fit the costs of links to how times differ between routes and sizes.
 
     Minimizes relative errors over all routes and sizes by alternating least squares.
 
@@ -81,7 +81,7 @@ def fit_link_costs(
 
 
 class _TimeTable:
-    """All times, with route and regime of each time."""
+    """All times, and the route and the regime of each."""
 
     def __init__(
         self, routes: Sequence[RouteTimes], ends: Sequence[int | None], overhead: float
@@ -96,7 +96,8 @@ class _TimeTable:
         times: Values = np.concatenate([fit.measured for fit in fits])
         self.inverse: Values = 1 / times
         self.wide: Values = sizes / rates / times
-        self.rest: Values = 1 - overhead / times  # message seconds without the overhead
+        #: The share of each time that is not overhead.
+        self.rest: Values = 1 - overhead / times
         self.shortest: Values = np.array([fit.measured[0] for fit in fits])
         self.most = _limit_factors(routes, limits)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fits message costs of a level by size: lines with ranges and confidence intervals.
+"""Fits message costs of a level by size, as lines with ranges and intervals.
 
-Separate lines are fitted to single messages (Hockney's alpha + beta m, half a round
-trip) and to messages of a burst.
+Lines alpha + beta m (Hockney) are fitted separately to single messages, half a round
+trip, and to messages of a burst.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from topoloom.probe.job.samples import Exchange
 #: normal distribution.
 _STUDENT = (12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
 _NORMAL = 1.96
-#: Weight of the variance of other lines, in degrees of freedom.
+#: How many degrees of freedom the variance of other lines counts as.
 _SHARED = 4
 #: If the receive call takes more than this share of a message's time, it has waited for
 #: the message.
 _WAIT_SHARE = 0.5
-#: Upper limit of the bidirectional bandwidth, relative to one direction.
+#: Maximum of the bidirectional bandwidth, relative to that of one direction.
 _MAX_BOTH_WAYS = 2.0
-#: If overhead exceeds this share of a gap, the busy rank causes the gap.
+#: If a rank's overhead exceeds this share of the gap, the gap is due to that rank.
 _DUE_SHARE = 0.9
 
 
@@ -39,8 +39,8 @@ Errors = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Interval:
-    """A value, and its 95 % confidence interval."""
+class Estimate:
+    """A value and its 95 % confidence interval."""
 
     value: float
     low: float
@@ -48,20 +48,21 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Line:
+class FittedLine:
     """Messages of `first` to `last` bytes take alpha + beta m seconds."""
 
-    alpha: Interval
-    beta: Interval
+    alpha: Estimate
+    beta: Estimate
     first: int
-    #: Line end between two measured sizes, instead of `last`; None for the last line.
-    end: Interval | None
+    #: The size at which the line ends, between two measured sizes; None for the last
+    #: line.
+    end: Estimate | None
 
     def document(self) -> dict[str, Any]:
         """Return the fields of the ``--json`` output."""
         made: dict[str, Any] = {"alpha_s": self.alpha.value}
         made["beta_s_per_byte"] = self.beta.value
-        if math.isfinite(self.alpha.high):  # no degree of freedom with only two sizes
+        if math.isfinite(self.alpha.high):  # two sizes leave no degree of freedom
             made["alpha_interval_s"] = [self.alpha.low, self.alpha.high]
             made["beta_interval_s_per_byte"] = [self.beta.low, self.beta.high]
         if self.end is not None:
@@ -71,11 +72,11 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Curve:
+class TimeCurve:
     """Median times by message size, and the fitted lines."""
 
     fit: Fit
-    lines: list[Line]
+    lines: list[FittedLine]
 
     @property
     def model(self) -> NetworkModel:
@@ -86,8 +87,8 @@ class Curve:
     def errors(self) -> Errors:
         """Relative errors of the lines by size; positive if too high.
 
-        The model is lower if longer messages take less time, because short messages can
-        be padded.
+        The model is below the fit where longer messages take less time, because short
+        messages can be padded.
         """
         return _compute_line_errors(self.fit)
 
@@ -108,18 +109,20 @@ class Curve:
 class LevelCosts:
     """Message costs of a level."""
 
-    alone: Curve  # curve of half a round trip
-    burst: Curve | None  # curve of a sender's time per message
+    alone: TimeCurve  # half a round trip, by message size
+    burst: TimeCurve | None  # a sender's time per message of a burst, by message size
     latency: float  # seconds from sending to arrival, in addition to the gap
-    #: `send_cpu`, `receive_cpu`: seconds of the calls; NaN if unknown. If the receive
-    #: call waited, `receive_cpu` is derived from many short messages in both
+    #: `send_cpu`, `receive_cpu`: CPU seconds of the calls; NaN if unknown. If the
+    #: receive call waited, `receive_cpu` is derived from many short messages in both
     #: directions.
     send_cpu: float
     receive_cpu: float
-    both_ways: float  # bidirectional bandwidth relative to one direction
-    #: Relative time of a message whose receive is posted late, by bytes.
+    both_ways: float  # bidirectional bandwidth relative to that of one direction
+    #: For each size in bytes, the relative time of a message whose receive is posted
+    #: late.
     unexpected: dict[int, float]
-    posted: float  # seconds per receive that was posted earlier; NaN if not measured
+    #: Seconds for each receive that was posted earlier; NaN if not measured.
+    posted: float
 
     @property
     def model(self) -> NetworkModel:
@@ -142,7 +145,7 @@ class LevelCosts:
 
     @property
     def _receiver_gap(self) -> float:
-        """Seconds of a burst's gap that the single receiver causes.
+        """Seconds of the gap between messages due to a burst's single receiver.
 
         A sender with several receivers does not wait for each receiver.
         """
@@ -167,8 +170,8 @@ class LevelCosts:
     def loggp(self) -> dict[str, float] | None:
         """LogGP's parameters in seconds; None without bursts.
 
-        Overhead is the time of a send call. The gap is taken from the shortest
-        messages, and the gap per byte from the longest.
+        Overhead is the time of a send call. The gap is that of the shortest messages;
+        the gap per byte is that of the longest.
         """
         if self.burst is None:
             return None
@@ -242,7 +245,7 @@ def _compute_medians(exchanges: Iterable[Exchange]) -> dict[int, float]:
 def _compute_gaps(
     bursts: Iterable[Exchange], echoes: dict[int, float]
 ) -> dict[int, float]:
-    """Compute seconds per message of a burst, without the final reply."""
+    """Compute the seconds per message of a burst, excluding its final reply."""
     found: dict[int, list[float]] = {}
     answer = echoes[min(echoes)]
     for burst in bursts:
@@ -258,7 +261,7 @@ def _compute_median(exchanges: Sequence[Exchange]) -> float:
 
 
 def _compute_overhead(both: Sequence[Exchange]) -> float:
-    """Compute seconds per short message in each direction, from very many messages.
+    """Compute seconds per short message both ways, from very many messages.
 
     This is the sum of both overheads, since transfers overlap.
     """
@@ -282,7 +285,7 @@ def _compute_bidirectional_ratio(
     ratios = [
         min(_MAX_BOTH_WAYS, 2 * gaps[longest] * e.window / seconds)
         for e in exchanges
-        # Because of noise, the short message may have taken longer.
+        # Because of noise, the shorter messages may have taken longer.
         if e.bytes == longest in gaps
         and (seconds := e.median - 2 * echoes[min(echoes)]) > 0
     ]
@@ -305,17 +308,17 @@ def _compute_posted_receive_cost(exchanges: Sequence[Exchange]) -> float:
     return max(0.0, float(np.polyfit(counts, [e.median for e in exchanges], 1)[0]))
 
 
-def _fit_curve(times: dict[int, float]) -> Curve:
+def _fit_curve(times: dict[int, float]) -> TimeCurve:
     sizes, seconds = list(times), list(times.values())
     fit = fit_model(sizes, seconds)
-    return Curve(fit, _add_intervals(fit))
+    return TimeCurve(fit, _add_intervals(fit))
 
 
-def _add_intervals(fit: Fit) -> list[Line]:
+def _add_intervals(fit: Fit) -> list[FittedLine]:
     """Add Student's t confidence intervals to a least-squares fit of relative errors.
 
-    All times of a curve have similar errors, so the errors of other lines are also used
-    for a line with few sizes.
+    All times of a curve have similar errors, so a line with few sizes also uses the
+    errors of other lines.
     """
     lines, first = [], 0
     sizes = fit.sizes
@@ -332,11 +335,11 @@ def _add_intervals(fit: Fit) -> list[Line]:
         if most is not None:
             before, after = sizes[sizes <= most], sizes[sizes > most]
             low = float(before[-1]) if len(before) else 0.0
-            end = Interval(most, low, float(after[0]) if len(after) else low)
+            end = Estimate(most, low, float(after[0]) if len(after) else low)
         lines.append(
-            Line(
-                Interval(alpha, max(0.0, alpha - half[0]), alpha + half[0]),
-                Interval(beta, max(0.0, beta - half[1]), beta + half[1]),
+            FittedLine(
+                Estimate(alpha, max(0.0, alpha - half[0]), alpha + half[0]),
+                Estimate(beta, max(0.0, beta - half[1]), beta + half[1]),
                 first,
                 end,
             )
@@ -346,7 +349,7 @@ def _add_intervals(fit: Fit) -> list[Line]:
 
 
 def _pool_variance(own: Errors, others: Sequence[Errors]) -> tuple[float, int]:
-    """Return the pooled variance of a line's errors and its degrees of freedom."""
+    """Return the pooled variance of a line's errors, and the degrees of freedom."""
     freedom = [max(0, len(errors) - 2) for errors in (own, *others)]
     squares = [float(errors @ errors) for errors in (own, *others)]
     more = min(_SHARED, sum(freedom[1:]))

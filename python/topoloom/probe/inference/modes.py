@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds valleys between the modes of a density of many hosts' times."""
+"""Finds the valleys between the modes in the density of many hosts' times."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from topoloom.probe.inference.groups import LEVEL_RATIO
 
 Values = NDArray[np.float64]
 
-#: Minimal kernel width in log units, and kernel width in standard errors.
+#: Minimal width of a kernel in log units, and its width in standard errors.
 _MIN_KERNEL, _ERRORS = 0.004, 0.7
-#: Grid points per kernel width, and extent of the kernel in widths.
+#: Number of grid points per kernel width, and extent of a kernel in widths.
 _POINTS, _SPAN = 4, 4
 #: Minimal difference between the square roots of a peak and its valley, because the
-#: square root of a count has standard deviation 1/2.
+#: square root of a count has the standard deviation 1/2.
 _MIN_PROMINENCE = 1.5
 _MAX_BINS = 1 << 16
 
@@ -28,8 +28,8 @@ def find_valleys(
 ) -> list[float]:
     """Find the valleys between modes, ascending; [] for a single mode.
 
-    The density is a sum of normal kernels. A mode must rise significantly above its
-    valleys and be `apart` from the next mode.
+    The density is a sum of normal kernels. Each mode must rise significantly above its
+    valleys, and be at least `apart` from the next mode.
 
     Parameters
     ----------

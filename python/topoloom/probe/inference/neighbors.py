@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds links between neighbors among many hosts without measuring all pairs.
+"""Finds which of many hosts are directly linked, without measuring all pairs.
 
-A host and its neighbor have nearly the same distance from each landmark, so neighbors
-are among the hosts with the most similar landmark times. Only these candidate pairs are
-measured more exactly.
+Two neighbors have nearly the same distance from each landmark. Thus a host's neighbors
+are among the hosts whose landmark times are most similar to its own. Only these
+candidate pairs are measured more exactly.
 """
 
 from __future__ import annotations
@@ -19,19 +19,21 @@ from topoloom.probe.inference.network import (
     DIAMETER,
     MAX_LEFT,
     MIN_EXPLAINED,
-    Network,
+    HostNetwork,
     count_hops,
 )
 from topoloom.probe.inference.pair_costs import Numbers, PairCosts
 
-#: Maximum number of hosts, because hops are stored in a matrix.
+#: Maximum number of hosts: the hops between all hosts are stored in a matrix.
 MAX_LINKED_HOSTS = 4096
-#: Minimal time ratio for one more link, and relative error of candidates' times.
+#: Minimal ratio of times that differ by one link, and target for the relative error of
+#: candidates' times.
 LINK_RATIO, CANDIDATE_ERROR = 1.03, 0.006
 #: Candidates per host. In a 3-D torus, neighbors are among the nearest 16 if times have
 #: errors of 1.25 % and a link adds 5 %.
 CANDIDATES = 20
-#: Minimal share of hosts measured with a landmark, and maximum number of landmarks.
+#: Minimal share of hosts that a landmark must be measured with, and maximum number of
+#: landmarks.
 _ALL, _LANDMARKS = 0.95, 64
 _ROWS = 512
 #: Minimal share of candidates that must be measured.
@@ -61,7 +63,8 @@ def find_candidates(costs: PairCosts, first: Hosts) -> Pairs:
     if len(landmarks) < 2:
         return np.zeros((0, 2), np.int64)
     times = costs.get_measured(first[:, None], first[landmarks][None, :])
-    times[landmarks, np.arange(len(landmarks))] = np.nan  # ignore the host itself
+    # A host is no candidate for itself.
+    times[landmarks, np.arange(len(landmarks))] = np.nan
     is_known = ~np.isnan(times)
     times, weight = np.where(is_known, times, 0), is_known.astype(np.float64)
     squares = times * times
@@ -98,8 +101,8 @@ def _number_hosts(costs: PairCosts, first: Hosts) -> Numbers:
 
 def find_linked_hosts(
     costs: PairCosts, errors: PairCosts, first: Hosts, by_groups: float
-) -> Network | None:
-    """Find the graph of neighbors if its hops explain the measured times.
+) -> HostNetwork | None:
+    """Find the graph of neighbors, provided that its hops explain the measured times.
 
     `errors`: relative errors of costs. `by_groups`: share of the variance of log costs
     that groups explain.
@@ -132,7 +135,7 @@ def find_linked_hosts(
         return None
     predicted = HopTimes(hops, float(base), float(hop))
     ends_of = float(base), float(hop), predicted, explained
-    return Network([*range(count)], None, [], neighbors, *ends_of)
+    return HostNetwork([*range(count)], None, [], neighbors, *ends_of)
 
 
 def _compute_explained(

@@ -20,18 +20,18 @@ from topoloom.probe.inference.groups import (
 )
 from topoloom.probe.inference.pair_costs import HostCosts, Numbers
 
-#: A graph of neighbors is accepted if its unexplained variance is at most this share of
-#: the groups' unexplained variance, and if it explains this share of the total
-#: variance.
+#: Two conditions for a graph of neighbors: its unexplained variance is at most the
+#: first share of what groups leave unexplained. It explains at least the second share
+#: of the total variance.
 MAX_LEFT, MIN_EXPLAINED = 0.5, 0.9
-#: Number of largest steps in sorted costs that are tried as the cost limit of
-#: neighbors.
+#: Between sorted costs, this number of largest steps is tried as the limit below which
+#: hosts are neighbors.
 _STEPS = 24
-#: Maximum mean number of neighbors of a host; more neighbors imply a switch.
+#: Maximum number of neighbors of a host, on average; more imply a switch.
 _NEIGHBORS = 16
 DIAMETER = 3
-#: A group with fewer pairs uses the time of its level if log times differ by at most
-#: this, because one of the pairs may be slow.
+#: If a group has fewer pairs, one of them may be slow. Therefore it uses the time of
+#: its level if the log times differ by at most the second number.
 _FEW, _LIKE = 4, 0.3
 
 
@@ -39,12 +39,13 @@ _FEW, _LIKE = 4, 0.3
 class SwitchLink:
     """An upward link of a tree, from a host or a group of hosts."""
 
-    below: RankGroup  # the host or group at the lower end
-    latency: float  # seconds in addition to the minimal message time between hosts
+    below: RankGroup  # the host or the group of hosts at the lower end
+    #: Seconds that the link adds to the minimal message time between hosts.
+    latency: float
 
 
 @dataclass(frozen=True)
-class Network:
+class HostNetwork:
     """The network between hosts."""
 
     order: list[int]  # host of each node of the machine
@@ -53,7 +54,7 @@ class Network:
     #: Pairs of linked hosts, if the network is a graph without switches.
     neighbors: list[tuple[int, int]]
     base: float  # minimal seconds of a message
-    hop: float  # seconds per link after the first, in a graph
+    hop: float  # in a graph, seconds for each link after the first
     #: Predicted seconds between hosts, indexed like a matrix ``(hosts, hosts)``.
     predicted: HostCosts
     explained: float  # explained share of the variance of log costs
@@ -70,16 +71,16 @@ class Network:
 
     @property
     def levels(self) -> list[int] | None:
-        """Children per group at each level, bottom-up; None if groups differ."""
+        """Children of a group at each level, bottom-up; None if groups differ."""
         return None if self.root is None else _find_even_levels(self.root)
 
 
 def compute_host_costs(hosts: Sequence[Sequence[int]], costs: Costs) -> Costs:
-    """Compute the median between the ranks of each two hosts."""
+    """Compute the median time between the ranks of each pair of hosts."""
     return np.array([[np.median(costs[np.ix_(a, b)]) for b in hosts] for a in hosts])
 
 
-def find_network(root: RankGroup, hosts: Sequence[int], costs: Costs) -> Network:
+def find_network(root: RankGroup, hosts: Sequence[int], costs: Costs) -> HostNetwork:
     """Infer the network: a tree of switches or a graph of neighbors.
 
     Parameters
@@ -99,7 +100,7 @@ def find_network(root: RankGroup, hosts: Sequence[int], costs: Costs) -> Network
     return graph if better and graph.explained >= MIN_EXPLAINED else tree
 
 
-def _fit_tree(root: RankGroup, hosts: Sequence[int], costs: Costs) -> Network:
+def _fit_tree(root: RankGroup, hosts: Sequence[int], costs: Costs) -> HostNetwork:
     predicted = np.full_like(costs, np.nan)
     pairs_of: dict[int, tuple[Numbers, ...]] = {}
     of_level: dict[str, list[Costs]] = {}
@@ -122,7 +123,7 @@ def _fit_tree(root: RankGroup, hosts: Sequence[int], costs: Costs) -> Network:
     middle: dict[int, float] = {}
     for key, (a, b) in pairs_of.items():
         like = levels[level_of[key]]
-        if not len(a):  # a group of one host
+        if not len(a):  # the group is a single host
             middle[key] = like
             continue
         own = float(np.median(costs[a, b]))
@@ -136,7 +137,7 @@ def _fit_tree(root: RankGroup, hosts: Sequence[int], costs: Costs) -> Network:
 
 def make_tree(
     root: RankGroup, hosts: Sequence[int], middle: Mapping[int, float]
-) -> Network:
+) -> HostNetwork:
     """Build a tree of groups, without predictions.
 
     `hosts`: the host of each rank. `middle`: seconds between the parts of each group of
@@ -162,7 +163,7 @@ def make_tree(
         for part in group.groups
     ]
     links.sort(key=lambda link: link.below.kind != HOST)
-    return Network(order, root, links, [], base, 0.0, np.zeros((0, 0)), 0.0)
+    return HostNetwork(order, root, links, [], base, 0.0, np.zeros((0, 0)), 0.0)
 
 
 def _compute_explained(costs: Costs, predicted: Costs) -> float:
@@ -173,8 +174,8 @@ def _compute_explained(costs: Costs, predicted: Costs) -> float:
     return 1.0 if total == 0 else 1 - left / total
 
 
-def _fit_graph(costs: Costs) -> Network | None:
-    """Try the largest steps in sorted costs as limit; return the best fit by hops."""
+def _fit_graph(costs: Costs) -> HostNetwork | None:
+    """Try the largest steps between sorted costs as limits; return the best fit."""
     count = len(costs)
     if count < DIAMETER + 1:
         return None
@@ -182,8 +183,8 @@ def _fit_graph(costs: Costs) -> Network | None:
     sorted_costs = np.sort(costs[above])
     most = min(len(sorted_costs) - 1, count * _NEIGHBORS // 2)
     steps = np.diff(np.log(sorted_costs[: most + 1]))
-    steps[: count - 2] = 0  # fewer links would not connect all hosts
-    best: Network | None = None
+    steps[: count - 2] = 0  # with fewer links, hosts would not be connected
+    best: HostNetwork | None = None
     for step in np.argsort(steps)[::-1][:_STEPS]:
         if steps[step] <= 0:
             break
@@ -195,7 +196,7 @@ def _fit_graph(costs: Costs) -> Network | None:
     return best
 
 
-def _fit_neighbors(costs: Costs, near: NDArray[np.bool_]) -> Network | None:
+def _fit_neighbors(costs: Costs, near: NDArray[np.bool_]) -> HostNetwork | None:
     neighbors = [(int(a), int(b)) for a, b in zip(*np.nonzero(near), strict=True)]
     links = [(a, b) for a, b in neighbors if a < b]
     hops = count_hops(links, len(costs))
@@ -209,7 +210,7 @@ def _fit_neighbors(costs: Costs, near: NDArray[np.bool_]) -> Network | None:
     predicted = first + hop * np.maximum(hops - 1, 0)
     explained = _compute_explained(costs, predicted)
     order = list(range(len(costs)))
-    return Network(
+    return HostNetwork(
         order, None, [], links, float(first), float(hop), predicted, explained
     )
 

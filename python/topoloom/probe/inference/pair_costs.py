@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Costs between many ranks with few measured pairs, indexed like a matrix."""
+"""Costs between many ranks, of which few pairs were measured; indexed like a matrix."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class HostCosts(Protocol):
 
 
 class GroupTree:
-    """Nested groups, to find the smallest common group of two ranks.
+    """Nested groups; finds the smallest group that contains two ranks.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class GroupTree:
         self._labels: list[Numbers] = []  # for each depth, the group of each rank
         level = [root]
         while level:
-            # Below its smallest group, a rank is a group by itself.
+            # At depths below its smallest group, a rank is a group by itself.
             labels = -1 - np.arange(len(root.ranks))
             for group in level:
                 self._number[id(group)] = len(self.groups)
@@ -46,7 +46,7 @@ class GroupTree:
             self._labels.append(labels)
             level = [part for group in level for part in group.groups]
 
-    def number(self, group: RankGroup) -> int:
+    def get_group_index(self, group: RankGroup) -> int:
         """Return the index of a group."""
         return self._number[id(group)]
 
@@ -67,7 +67,7 @@ class PairCosts:
     ranks
         Number of ranks.
     first, second, seconds
-        Measured pairs; the last measurement of repeated pairs is used.
+        The measured pairs; if a pair is repeated, its last measurement is used.
     root
         Groups that define typical costs of unmeasured pairs: the median of pairs with
         the same smallest group. If None, unmeasured pairs are NaN.
@@ -83,7 +83,7 @@ class PairCosts:
     ) -> None:
         self.shape = ranks, ranks
         keys = np.minimum(first, second) * ranks + np.maximum(first, second)
-        # For equal keys, the last value is used.
+        # If keys are equal, the last value is used.
         self._keys, last = np.unique(keys[::-1], return_index=True)
         self._seconds = seconds[::-1][last]
         self._between: tuple[HostCosts, Numbers] | None = None
@@ -114,13 +114,15 @@ class PairCosts:
         first, second = np.divmod(self._keys, self.shape[0])
         return first, second, self._seconds
 
-    def select_group(self, group: RankGroup) -> tuple[Numbers, NDArray[np.float64]]:
+    def select_pairs_of_group(
+        self, group: RankGroup
+    ) -> tuple[Numbers, NDArray[np.float64]]:
         """Return the measured pairs with this smallest group, and their seconds.
 
         Pairs have shape ``(pairs, 2)``.
         """
         assert self.tree is not None
-        number = self.tree.number(group)
+        number = self.tree.get_group_index(group)
         own = self._by_group[self._starts[number] : self._starts[number + 1]]
         first, second = np.divmod(self._keys[own], self.shape[0])
         return np.stack([first, second], axis=1), self._seconds[own]
@@ -128,10 +130,10 @@ class PairCosts:
     def compute_median(self, group: RankGroup) -> float:
         """Return the median of the pairs with this smallest group."""
         assert self.tree is not None
-        return float(self._usual[self.tree.number(group)])
+        return float(self._usual[self.tree.get_group_index(group)])
 
     def is_complete(self, ranks: Numbers) -> bool:
-        """Return whether all pairs of these ranks were measured."""
+        """Return whether all pairs among these ranks were measured."""
         looked_up = self.get_measured(ranks[:, None], ranks[None, :])
         return not np.isnan(looked_up[~np.eye(len(ranks), dtype=bool)]).any()
 
@@ -157,7 +159,7 @@ class PairCosts:
         return float(found) if found.ndim == 0 else found
 
     def get_measured(self, first: Numbers, second: Numbers) -> NDArray[np.float64]:
-        """Return measured costs of pairs of ranks; NaN for unmeasured ones."""
+        """Return the measured costs of pairs of ranks; NaN for unmeasured pairs."""
         keys = np.minimum(first, second) * self.shape[0] + np.maximum(first, second)
         if not len(self._keys):
             return np.full(keys.shape, np.nan)
@@ -190,7 +192,7 @@ class PairCosts:
                 self._usual[number] = np.median(seconds[self._by_group[begin:end]])
 
 
-#: A matrix, or an object that is indexed like a matrix.
+#: A matrix of costs, or an object that is indexed like one.
 SomeCosts = Costs | PairCosts
 
 
@@ -199,7 +201,7 @@ def select_measured_pairs(
 ) -> tuple[Numbers, NDArray[np.float64]]:
     """Select the measured pairs with this smallest group, and their seconds."""
     if isinstance(costs, PairCosts):
-        return costs.select_group(group)
+        return costs.select_pairs_of_group(group)
     pairs = np.array(list(group.pairs()), np.int64).reshape(-1, 2)
     seconds = costs[pairs[:, 0], pairs[:, 1]]
     known = ~np.isnan(seconds)

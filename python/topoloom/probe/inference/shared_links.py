@@ -16,15 +16,15 @@ from topoloom.support.units import format_bandwidth
 
 Pair = tuple[int, int]
 
-#: Minimal ratio of concurrent time to time alone for a shared link.
+#: Minimal ratio of concurrent time to time alone at which pairs seem to share a link.
 SLOWED_RATIO = 1.15
-#: Minimal deviation, in standard deviations, at which two pairs of a round seem slowed.
+#: Minimal deviation, in standard deviations, at which a pair in a round seems slowed.
 _FAR = 3.0
-#: Minimal samples of a pair for a typical median.
+#: Minimal number of samples whose median is typical of a pair.
 _USUAL = 3
 #: Maximum number of host names in a description.
 _NAMED = 6
-#: Maximum number of pairs of pairs for counting coverage.
+#: Maximum number of combinations of two pairs up to which coverage is counted exactly.
 _COUNTED = 1 << 22
 
 
@@ -35,9 +35,9 @@ class SharedLink:
     #: Hosts whose exchanges with other hosts of their group use the link. If empty,
     #: only exchanges of `pairs` use the link.
     hosts: tuple[int, ...]
-    pairs: tuple[Pair, ...]  # host pairs that were measured concurrently
+    pairs: tuple[Pair, ...]  # the host pairs that were measured concurrently
     factor: float  # ratio of their concurrent time to their time alone
-    rate: float  # their total bytes/s per direction
+    rate: float  # their total bytes/s in each direction
 
     def crosses(self, pair: Pair) -> bool:
         """Return whether an exchange of two hosts is known to use the link."""
@@ -98,7 +98,7 @@ class ConcurrentRounds:
         return list(self._seconds)
 
     def compute_typical_times(self) -> dict[Pair, float]:
-        """Return the typical time of each pair; the set's for pairs with few rounds."""
+        """Return each pair's typical time; with few rounds, the set's typical time."""
         every = [s for seconds in self._seconds.values() for s in seconds]
         middle = float(np.median(every)) if every else 0.0
         return {
@@ -107,7 +107,7 @@ class ConcurrentRounds:
         }
 
     def find_groups(self) -> list[tuple[int, ...]]:
-        """Find sets of hosts that are slower with other hosts than with each other.
+        """Find sets of hosts that are slower with other hosts than among themselves.
 
         The smallest sets are first.
         """
@@ -130,7 +130,7 @@ class ConcurrentRounds:
         return sorted((group for group in found if len(group) > 1), key=len)
 
     def find_slowed_pairs(self, known: Sequence[SharedLink] = ()) -> list[list[Pair]]:
-        """List the slow pairs of each round that has several slow pairs.
+        """List the slow pairs of each round in which several pairs are slow.
 
         Pairs that cross a known link are ignored.
         """
@@ -150,7 +150,7 @@ class ConcurrentRounds:
         return [pairs for pairs in by_round.values() if len(pairs) > 1]
 
     def count_meetings(self) -> tuple[int, int]:
-        """Count the pairs of disjoint pairs that were concurrent, and all of them."""
+        """Count combinations of two disjoint pairs: measured concurrently, and all."""
         pairs = self.pairs
         ends = np.array(pairs).reshape(-1, 2)
         degrees = np.unique(ends, return_counts=True)[1]
@@ -176,10 +176,11 @@ def _list_all_groups(groups: Iterable[CostGroup]) -> Iterator[CostGroup]:
 def find_conflicts(
     candidates: Iterable[Sequence[Pair]], most: int
 ) -> list[tuple[Pair, Pair]]:
-    """List pairs of pairs that may slow each other down, the most frequent first."""
+    """List two pairs at a time that may slow each other, the most frequent first."""
     counts: dict[tuple[Pair, Pair], float] = {}
     for pairs in candidates:
         for a, b in combinations(sorted(pairs), 2):
-            # In a round with many slow pairs, each combination is less likely.
+            # In a round with many slow pairs, each combination is less likely to be the
+            # cause.
             counts[a, b] = counts.get((a, b), 0.0) + 1 / (len(pairs) - 1)
     return sorted(counts, key=lambda both: -counts[both])[:most]

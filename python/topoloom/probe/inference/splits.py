@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Splits groups that are too small for a t-test, by the errors of each pair.
+"""Splits groups that are too small for a t-test, using the errors of each pair.
 
 The variance of a pair is known from the samples of the pair and of comparable pairs.
 The most likely cut of an average-linkage tree is accepted if its log likelihood ratio
@@ -18,19 +18,20 @@ from numpy.typing import NDArray
 Values = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
-#: Maximum number of items; number of cuts improved by moving items; maximum iterations.
+#: Maximum number of items; number of cuts that are improved by moving items; maximum
+#: number of such iterations.
 MAX_ITEMS = 512
 _MAX_CUTS, _MAX_MOVES = 8, 10
-#: One of this number of items may be far for other reasons.
+#: One in this number of items may be far for other reasons.
 _OUTLIERS = 4
 #: Safety factor on the expected log likelihood ratio.
 _MARGIN = 1.6
-#: Minimal deviation of an outsider, in standard errors.
+#: Minimal deviation, in standard errors, at which a member is an outsider.
 _OUTSIDER_ERRORS = 4.0
 
 
 class WeightedTimes(NamedTuple):
-    """Log times of pairs and their weights, 1 / error^2.
+    """Log times of pairs, and their weights, which are 1 / error^2.
 
     Both matrices are symmetric, of shape ``(members, members)``; the diagonal has
     weight 0.
@@ -45,16 +46,16 @@ class Cut(NamedTuple):
 
     parts: list[list[int]]  # item numbers of each group
     gained: float  # log likelihood ratio minus the log number of possible cuts
-    sure: bool  # whether the cut is significant against noise
+    sure: bool  # whether the cut is significant despite noise
 
 
 def find_outsider(
     members: Sequence[int], others: Sequence[int], known: WeightedTimes, apart: float
 ) -> int | None:
-    """Find a member that is as far from its group as from other ranks, or None.
+    """Find a member that is as far from its group as from other ranks; None if none is.
 
-    A true member, even a slow one, is nearer to its group by the same amount as other
-    members.
+    A true member, even a slow one, is nearer to its group than to others by the same
+    amount as the other members.
     """
     if len(members) < 3:
         return None
@@ -90,8 +91,8 @@ def find_best_cut(
     Parameters
     ----------
     things
-        Item number of each member, from 0. Groups have at least two items if all items
-        have one member.
+        Item number of each member, from 0. If each item is a single member, a group has
+        at least two items.
     least
         Minimal difference between log times across groups and inside groups.
     p
@@ -125,7 +126,7 @@ def compute_gain(known: WeightedTimes, of: Numbers, least: float) -> float:
 
 
 def compute_required_error(things: int, apart: float, p: float) -> float:
-    """Compute the error of times that is sufficient to find groups of two items.
+    """Compute which error of times suffices to find groups of two items.
 
     Groups of two have the fewest pairs inside.
 
@@ -208,14 +209,14 @@ def _move_items(blocks: _Blocks, of: Numbers) -> Numbers:
 
 
 def _compute_gain(blocks: _Blocks, of: Numbers, least: float, single: bool) -> float:
-    """Compute the log likelihood ratio minus the log number of cuts."""
+    """Compute the log likelihood ratio minus the logarithm of the number of cuts."""
     sizes = np.unique(of, return_counts=True)[1]
     if len(sizes) < 2 or (single and sizes.min() < 2):
         return -math.inf
     together = of[:, None] == of[None]
     inside, across = _WeightedMean(blocks, together), _WeightedMean(blocks, ~together)
     apart = across.mean - inside.mean
-    # Most pairs across groups must be farther, not only a few pairs by chance.
+    # Most pairs across groups must be farther apart, not only a few by chance.
     if apart < least or across.median - inside.median < apart / 2:
         return -math.inf
     return apart**2 / (inside.square_error + across.square_error) / 2 - _count_log_ways(
@@ -224,9 +225,9 @@ def _compute_gain(blocks: _Blocks, of: Numbers, least: float, single: bool) -> f
 
 
 def _count_log_ways(sizes: Numbers) -> float:
-    """Compute the log number of ways to make groups of these sizes.
+    """Compute the logarithm of the number of ways to make groups of these sizes.
 
-    Includes a factor for the choice of sizes: the number of items.
+    The number includes a factor for the choice of sizes, which is the number of items.
     """
     things = int(sizes.sum())
     alike = np.unique(sizes, return_counts=True)[1]
@@ -235,7 +236,7 @@ def _count_log_ways(sizes: Numbers) -> float:
 
 
 def _is_significant(blocks: _Blocks, of: Numbers, p: float) -> bool:
-    """Return whether each single group is significantly nearer inside."""
+    """Return whether the members of each single group are significantly nearer."""
     for group in np.unique(of):
         own = of == group
         if own.sum() < 2:
@@ -249,7 +250,7 @@ def _is_significant(blocks: _Blocks, of: Numbers, p: float) -> bool:
 
 
 class _WeightedMean:
-    """Weighted mean of the selected blocks, which must be selected symmetrically."""
+    """Weighted mean of the selected blocks; the selection must be symmetric."""
 
     def __init__(self, blocks: _Blocks, chosen: NDArray[np.bool_]) -> None:
         weights = blocks.weights[chosen]

@@ -19,15 +19,15 @@ from topoloom.probe.inference.pair_costs import (
 )
 from topoloom.probe.job.samples import Exchange
 
-#: Minimal time ratio to comparable parts at which a part is measured again, and at
-#: which a confirmed part is reported.
+#: Minimal ratio of a part's time to that of comparable parts: to measure it again, and
+#: to report it once confirmed.
 RECHECK_RATIO, REPORT_RATIO = 1.06, 1.08
 #: Minimal residual, in standard deviations, at which a host or a link is measured
 #: again.
 _FAR, _FAR_LINK = 4.0, 3.0
-#: Maximum number of suspects; the slowest are measured again.
+#: Maximum number of suspects that are measured again, the slowest first.
 MAX_SUSPECTS = 32
-#: Minimal number of comparable parts, and minimal share of normal pairs.
+#: Minimal number of comparable parts, and minimal share of exchanges that are normal.
 MIN_COMPARABLE, _USUAL = 4, 0.25
 Numbers = NDArray[np.int64]
 Values = NDArray[np.float64]
@@ -44,11 +44,11 @@ class Suspect:
     of: str  # `LATENCY` or `BANDWIDTH`
     factor: float  # ratio of its message times to those of comparable parts
     samples: int  # number of repeated measurements
-    #: `BOTH`, or the only slow direction: `OUT` of the first host, or `IN`.
+    #: `BOTH`, or the only slow direction: `OUT` of the first host, or `IN` to it.
     way: str = BOTH
 
     def slows(self, sender: int, receiver: int) -> bool:
-        """Return whether a suspect host or link slows messages between two hosts."""
+        """Return whether this part slows messages from a sender to a receiver."""
         ends = (sender, receiver)
         if len(self.hosts) == 1:
             places = {BOTH: ends, OUT: ends[:1], IN: ends[1:]}
@@ -79,7 +79,7 @@ class Suspect:
 
 
 class SlowPairs:
-    """Lookup of the pairs of ranks that use a slow host or link.
+    """Tells which pairs of ranks use a slow host or link.
 
     Pairs inside a host are never slow.
     """
@@ -112,7 +112,7 @@ class SlowPairs:
 
 
 class Residuals:
-    """Log ratios of the times of host pairs to the times of comparable pairs."""
+    """Logarithms of ratios: times of host pairs to times of comparable pairs."""
 
     def __init__(self) -> None:
         self._blocks: list[tuple[Numbers, Numbers, Values]] = []
@@ -147,7 +147,7 @@ class Residuals:
 
     @property
     def sigma(self) -> float:
-        """Standard error of the ratios, estimated from their deviation if unknown."""
+        """Standard error of the ratios; if unknown, estimated from their spread."""
         if self._errors:
             return float(np.median(self._errors))
         _, _, values = self._all_medians
@@ -173,7 +173,7 @@ def _merge_directions(
 
 
 def _compute_medians(keys: Numbers, values: Values) -> tuple[Numbers, Values]:
-    """Return unique keys, ascending, and the median value of each key."""
+    """Return the unique keys in ascending order, and the median value of each."""
     order = np.lexsort((values, keys))
     keys, values = keys[order], values[order]
     begins = np.flatnonzero(np.diff(keys, prepend=keys[:1] - 1))
@@ -188,7 +188,7 @@ def compute_latency_residuals(
     costs: SomeCosts,
     predicted: HostCosts,
 ) -> Residuals:
-    """Compare costs with the network's predictions, or with each other inside a host.
+    """Compare costs with the network's predictions; inside a host, with each other.
 
     `costs`: seconds between ranks. `predicted`: seconds between hosts.
     """
@@ -214,7 +214,7 @@ def compute_rate_residuals(
     bursts: Iterable[Exchange],
     latencies: HostCosts,
 ) -> Residuals:
-    """Compare the bursts of each set, separately for concurrent and single bursts.
+    """Compare the bursts in each set: concurrent bursts, and separately single bursts.
 
     `latencies`: seconds of a short message between hosts.
     """
@@ -238,13 +238,13 @@ def compute_rate_residuals(
 def compute_transfer_seconds(
     burst: Exchange, host_of: Sequence[int], latencies: HostCosts
 ) -> float:
-    """Compute the transfer time of a burst between hosts, without latency."""
+    """Compute the transfer time of a burst between two hosts, without latency."""
     latency = float(latencies[host_of[burst.first], host_of[burst.second]])
     return subtract_latency(burst.median, latency)
 
 
 def subtract_latency(long: float, short: float) -> float:
-    """Subtract the latency of a burst: of the data, and of the receiver's grant."""
+    """Subtract a burst's latency: of the data, and of the receiver's grant."""
     return max(long - 2 * short, long / 2)
 
 
@@ -254,7 +254,7 @@ def is_as_fast_across(
     bursts: Iterable[Exchange],
     latencies: HostCosts,
 ) -> bool:
-    """Return whether bandwidth between sets of ranks equals bandwidth inside sets."""
+    """Return whether bandwidth between sets of ranks equals that inside the sets."""
     number = {rank: n for n, ranks in enumerate(sets) for rank in ranks}
     inside: list[float] = []
     across: list[float] = []
@@ -272,10 +272,10 @@ def is_as_fast_across(
 def find_slow_hosts(residuals: Residuals, hosts: int, way: str = BOTH) -> list[int]:
     """Find hosts to measure again, slowest first.
 
-    The pairs of hosts already found are ignored, because a slow host slows its
+    Pairs that include a host already found are ignored, because a slow host slows its
     partners.
 
-    `way`: `BOTH`, or only sends (`OUT`) or receives (`IN`).
+    `way`: `BOTH`, or only what the host sends (`OUT`) or receives (`IN`).
     """
     sigma = residuals.sigma
     found: list[int] = []
@@ -326,7 +326,7 @@ def find_slow_uplinks(
     """Find groups of hosts whose exchanges with all other groups are slow.
 
     `groups`: sibling groups of hosts. `seconds`: seconds of concurrent exchanges
-    between two groups, by group numbers.
+    between two groups, whose numbers are the key.
     """
     if len(seconds) < 3:
         return []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds pairs on which groups depend, to measure them more exactly."""
+"""Finds pairs that decide on groups and must be measured more exactly."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from topoloom.probe.inference.splits import (
     find_best_cut,
 )
 
-#: Gain in precision for pairs of possible groups, standard errors that separate levels,
-#: and tolerance on errors.
+#: Gain in precision for pairs of possible groups, number of standard errors that
+#: separates two levels, and tolerance on errors.
 _MORE, _SURE, _NEARLY = 2.0, 6.0, 1.15
 
 
 def find_undecided_pairs(
     root: RankGroup, costs: Costs, errors: Costs, apart: float
 ) -> dict[Pair, float]:
-    """Find pairs to measure more exactly, with target errors.
+    """Find pairs to measure more exactly; return the target error of each.
 
     The result contains pairs in groups whose subgroups could not be detected, and pairs
     of possible groups.

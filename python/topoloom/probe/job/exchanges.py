@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measured exchanges of rank pairs, stored in a few arrays."""
+"""Measured exchanges between pairs of ranks, stored in a few arrays."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Numbers = NDArray[np.int64]
-#: Initial capacity of a table, and number of objects created in one step.
+#: Initial capacity of a table, and number of objects that one step creates.
 _FEW, _AT_ONCE = 256, 4096
 
 
@@ -22,7 +22,7 @@ class Order(NamedTuple):
     kind: str = ""  # kind in `mpi/probe/kinds`, such as ``echo``; empty for settings
     sizes: Sequence[int] = ()  # message sizes in bytes
     window: int = 1  # consecutive messages
-    rest: str = ""  # rest of the order's line, such as pairs
+    rest: str = ""  # rest of the order's line, such as the pairs
 
     @property
     def line(self) -> str:
@@ -35,7 +35,7 @@ class Order(NamedTuple):
 class Exchange(NamedTuple):
     """Samples of one pair of ranks in one order."""
 
-    order: int  # number of the order; exchanges of an order may be concurrent
+    order: int  # number of the order; several exchanges of an order may be concurrent
     how: str
     kind: str
     bytes: int
@@ -51,7 +51,7 @@ class Exchange(NamedTuple):
 
 
 class _ExchangeStore:
-    """Growing arrays: a row of integers per exchange, and all samples."""
+    """Arrays that can grow: one row of integers per exchange, and all samples."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -91,7 +91,7 @@ class _ExchangeStore:
 
 
 class Exchanges(Sequence[Exchange]):
-    """A selection of a table's exchanges; objects are created on access.
+    """A selection of a table's exchanges, whose objects are created on access.
 
     Attributes
     ----------
@@ -154,7 +154,7 @@ class Exchanges(Sequence[Exchange]):
 
     @property
     def relative_deviations(self) -> NDArray[np.float64]:
-        """Relative median deviation from the median of each exchange."""
+        """Median deviation of each exchange's samples, relative to their median."""
 
         def compute_deviations(samples: NDArray[np.float64]) -> NDArray[np.float64]:
             middle = np.median(samples, axis=1)
@@ -166,7 +166,7 @@ class Exchanges(Sequence[Exchange]):
         return self._apply_by_count(compute_deviations)
 
     def _apply_by_count(self, of_rows: object) -> NDArray[np.float64]:
-        """Apply a function to matrices of exchanges with equal numbers of samples."""
+        """Apply a function to matrices, each of exchanges with equally many samples."""
         counts, ends = self.counts, self._store.ends
         if self._chosen is not None:
             ends = ends[self._chosen]
@@ -263,16 +263,15 @@ class ExchangeTable(Exchanges):
     def extend(self, rows: NDArray[np.integer], seconds: NDArray[np.float64]) -> None:
         """Add several exchanges.
 
-        `rows`: order, bytes, first and second rank, and number of samples of each
-        exchange; shape ``(exchanges, 5)``. `seconds`: all samples, exchange by
-        exchange.
+        `rows`: for each exchange, order, bytes, first rank, second rank, and number of
+        samples; shape ``(exchanges, 5)``. `seconds`: all samples, exchange by exchange.
         """
         self._store.add(
             rows[:, :4].astype(np.int32), rows[:, 4].astype(np.int64), seconds
         )
 
     def copy_from(self, earlier: Exchanges, order: int) -> None:
-        """Add earlier exchanges under a new order number."""
+        """Add exchanges of an earlier probe under a new order number."""
         counts = earlier.counts
         rows = np.stack(
             [

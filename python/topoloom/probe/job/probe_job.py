@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the measurement job, which executes orders and writes answers continuously."""
+"""Runs the measurement job, which executes orders and keeps writing its answers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from topoloom.support.child_processes import (
 )
 from topoloom.support.files import make_shared_directory
 
-#: Timeout in seconds: a job without an answer for this time is abandoned.
+#: Timeout in seconds: a job that does not answer for this long is abandoned.
 ANSWER_TIMEOUT = 300.0
 _POLL = 0.005
 _FIELDS = 5
@@ -49,14 +49,14 @@ class ProbeJob:
         earlier: ProbeSamples | None = None,
     ) -> None:
         self._folder, self._child, self._launcher = folder, child, launcher
-        self._read = 0  # bytes of answers that were read
+        self._read = 0  # number of bytes of answers that were read so far
         self._asked = self._done = 0
-        self._numbers: list[int] = []  # numbers of the written orders
+        self._numbers: list[int] = []  # numbers of the orders that were written
         self.samples = ProbeSamples(self._read_places())
         self._earlier = {} if earlier is None else self._group_earlier(earlier)
         self._repeated: set[object] = (
             set()
-        )  # keys of earlier orders that were not repeated
+        )  # keys of orders of the earlier probe that were not repeated yet
 
     def measure(self, orders: Sequence[Order]) -> Exchanges:
         """Execute orders; return their exchanges, which are also added to `samples`.
@@ -87,12 +87,14 @@ class ProbeJob:
         try:
             with orders.open("a") as file:
                 file.write(lines)
-        except OSError as error:  # if the disk is full, the error has no file name
+        except (
+            OSError
+        ) as error:  # if the disk is full, the error does not name the file
             error.filename = error.filename or str(orders)
             raise
 
     def copy_earlier(self) -> None:
-        """Copy earlier exchanges whose orders this job did not repeat."""
+        """Copy exchanges of the earlier probe whose orders this job did not repeat."""
         for key, (order, known) in self._earlier.items():
             if key not in self._repeated:
                 self.samples.orders.append(order)
@@ -101,7 +103,7 @@ class ProbeJob:
     def _group_earlier(
         self, earlier: ProbeSamples
     ) -> dict[object, tuple[Order, Exchanges]]:
-        """Group earlier exchanges by order key."""
+        """Group the exchanges of the earlier probe by the key of their order."""
         if earlier.places != self.samples.places:
             raise Error(
                 "the earlier samples are of other ranks or hosts; measure again, "
@@ -150,11 +152,13 @@ class ProbeJob:
             time.sleep(_POLL)
 
     def _read_answers(self) -> bool:
-        """Read new complete blocks of answers; always returns True."""
+        """Read the complete blocks of new answers; always return True."""
         file = self._folder / "results"
         if not file.exists():
             return True
-        with file.open("rb") as stream:  # reopen to refresh network file systems
+        with file.open(
+            "rb"
+        ) as stream:  # reopen, since network file systems only then show new data
             stream.seek(self._read)
             data = stream.read()
         while len(data) >= 24:
@@ -189,7 +193,7 @@ class ProbeJob:
 
 
 def _make_order_key(order: Order) -> object:
-    """Build a key of an order, without the round trips per sample of a scan."""
+    """Build the key of an order, which omits a scan's round trips per sample."""
     window = 0 if order.how == "circle" else order.window
     return order.how, order.kind, tuple(order.sizes), window, order.rest
 
@@ -212,7 +216,7 @@ def start_probe_job(
     mpicc
         Compiler wrapper of the same MPI; by default the one next to the launcher.
     earlier
-        Samples that are reused instead of measured again.
+        Samples of an earlier probe, which are reused instead of measured again.
     """
     words = list(launcher)
     if not words:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Samples of a probe: exchanges of rank pairs, and their files."""
+"""Samples of a probe: exchanges between ranks, and the files that store them."""
 
 from __future__ import annotations
 
@@ -30,21 +30,22 @@ __all__ = [
 
 FORMAT = "topoloom-probe"
 VERSION = 1
-#: Maximum number of ranks for costs in double precision, and rows per write.
+#: Maximum number of ranks up to which costs have double precision, and number of rows
+#: per write.
 _MAX_EXACT_RANKS, _ROWS = 4096, 256
 
 
 class RankPlace(NamedTuple):
-    """Host and affinity of a rank."""
+    """The host and the CPU affinity of a rank."""
 
     host: str  # host name from MPI
-    cpus: str  # affinity of the rank, such as ``0-3,8``; empty if unknown
+    cpus: str  # CPUs of the rank, such as ``0-3,8``; empty if unknown
     library: str  # MPI library
 
 
 @dataclass
 class ProbeSamples:
-    """All samples of a job, order by order."""
+    """All samples of a job, in the order of measurement."""
 
     places: list[RankPlace]
     orders: list[Order] = field(default_factory=list)
@@ -79,7 +80,7 @@ class CostRows(Protocol):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Numbers of rows and columns."""
+        """The number of rows and the number of columns."""
         ...
 
     def __getitem__(self, rows: slice, /) -> Any:
@@ -121,7 +122,7 @@ def _write_rows(stream: IO[bytes], costs: CostRows) -> None:
         stream.write(np.asarray(costs[begin : begin + _ROWS]).astype(kind).tobytes())
 
 
-#: Exceptions of numpy for truncated files and other formats.
+#: Exceptions that numpy raises for truncated files and other formats.
 _BROKEN = (
     *(ValueError, KeyError, EOFError, TypeError, IndexError),
     *(OverflowError, zipfile.BadZipFile, zlib.error),
@@ -137,7 +138,7 @@ def load_samples(path: Path) -> ProbeSamples:
     try:
         with np.load(path, allow_pickle=False) as file:
             if [*map(str, file["format"])] != [FORMAT, str(VERSION)]:
-                raise Error(f"{path}: not samples of a probe in a known version")
+                raise Error(f"{path}: not samples of a probe in a known format version")
             return _read_samples(file)
     except _BROKEN as error:
         raise Error(f"{path}: not samples of a probe ({error})") from None
@@ -187,7 +188,7 @@ def _check_range(numbers: NDArray[np.integer], end: int) -> None:
         raise ValueError("a rank or order number is out of range")
 
 
-#: Orders that are settings and measure no pairs.
+#: Orders that only change settings and measure no pairs.
 _SETUP_ORDERS = ("sampling", "among", "clocks", "noise", "end")
 
 

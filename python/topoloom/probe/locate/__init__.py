@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Locates bad parts of a machine: the common parts of slow measurements."""
+"""Locates bad parts of a machine: parts that slow measurements have in common."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from topoloom.probe.locate.likelihood import estimate_bad_parts
-from topoloom.probe.locate.parts import Pair, Parts
+from topoloom.probe.locate.machine_parts import MachineParts, Pair
 from topoloom.probe.locate.rounds import (
     SURE,
     SUSPECT,
@@ -24,13 +24,11 @@ _MAX_NAMED = 4
 
 
 @dataclass(frozen=True)
-class Test:
-    """A measurement of a pair of ends, or of the pairs of a collective operation."""
-
-    __test__ = False  # prevents collection by pytest
+class PartTest:
+    """A measurement of one pair of ends, or of all pairs of a collective operation."""
 
     pairs: Sequence[Pair]  # pairs of hosts or GPUs
-    ratio: float  # time relative to the typical time
+    ratio: float  # measured time relative to the typical time
 
 
 @dataclass(frozen=True)
@@ -69,13 +67,13 @@ class Diagnosis:
     """The current result of a diagnosis."""
 
     bad: list[BadPart]  # bad parts that explain slow tests, the most certain first
-    #: `tests`, `hosts`: numbers of tests and of testable hosts.
+    #: `tests`, `hosts`: number of tests, and number of hosts that can be tested.
     tests: int
     hosts: int
     suspects: int  # number of other classes of parts that may be bad
     untested: int  # number of classes of parts that no test covers sufficiently
-    #: Pairs of ends to measure next, concurrently; empty if more pairs give no
-    #: information.
+    #: Pairs of ends to measure concurrently in the next round; empty if more pairs
+    #: would give no information.
     plan: list[Pair] = field(default_factory=list)
 
     def document(self, names: Sequence[str]) -> dict[str, Any]:
@@ -90,11 +88,11 @@ class Diagnosis:
 
 
 def diagnose_parts(
-    parts: Parts, tests: Sequence[Test], controls: bool = True
+    parts: MachineParts, tests: Sequence[PartTest], controls: bool = True
 ) -> Diagnosis:
-    """Find the parts that explain tests, and the pairs of ends to measure next.
+    """Find the parts that explain the tests, and the pairs of ends to measure next.
 
-    `controls` adds pairs for typical times, which are needed if unknown.
+    `controls` adds normal pairs, which are needed if typical times are unknown.
     """
     coverage = parts.compute_coverage([test.pairs for test in tests])
     estimate = estimate_bad_parts(
@@ -127,12 +125,12 @@ def limit_rounds(hosts: int) -> int:
 
 
 def locate_by_rounds(
-    parts: Parts,
-    measure: Callable[[list[Pair]], Iterable[Test]],
-    tests: Sequence[Test] = (),
+    parts: MachineParts,
+    measure: Callable[[list[Pair]], Iterable[PartTest]],
+    tests: Sequence[PartTest] = (),
     has_time: Callable[[], bool] = lambda: True,
 ) -> tuple[Diagnosis, int]:
-    """Measure in rounds until the diagnosis is complete; return it and the rounds.
+    """Measure in rounds until the diagnosis is complete; return it and the round count.
 
     Typical times must be known. `has_time` returns whether time remains for another
     round.

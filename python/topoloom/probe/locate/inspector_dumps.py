@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Builds tests from dumps of the NCCL or RCCL Inspector with operation times.
 
-Ranks wait for late ranks, so the shortest time over the ranks of an operation is used.
-Communicators are compared with communicators of the same operation, ranks, hosts, bytes
-and distances.
+Ranks wait for late ranks, so the time of an operation is the shortest over its ranks.
+An operation is compared with the same operation of communicators with equal numbers of
+ranks and hosts, bytes and distances.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ import numpy as np
 from topoloom._core import Error
 from topoloom.graphs.traces.inspector import InspectorLine, read_inspector_lines
 from topoloom.graphs.traces.trace_formats import IncompleteTraceError
-from topoloom.probe.locate.diagnose_parts import Test
-from topoloom.probe.locate.parts import Pair, Parts
+from topoloom.probe.locate.diagnose_parts import PartTest
+from topoloom.probe.locate.machine_parts import MachineParts, Pair
 from topoloom.probe.locate.rank_ends import find_rank_ends
 from topoloom.support.units import counted
 
 #: Minimal number of comparable communicators.
 _MIN_COMPARABLE = 3
-#: Operations of a kind per test of their communicator, and maximum number of tests.
-#: Several tests are used because repeated slowness is not random.
+#: Number of operations of a kind that make one test, and maximum number of tests per
+#: communicator. Several tests count more, because repeated slowness is not random.
 _OPERATIONS_PER_TEST, _MAX_TESTS = 3, 3
 #: Maximum number of remarks about missing data.
 _MAX_REMARKS = 3
@@ -44,24 +44,24 @@ class _Operation(NamedTuple):
 
 
 class _OperationKey(NamedTuple):
-    """Key of repeated operations; `message` contains source and target."""
+    """Key that repeated operations share; `message` is the source and the target."""
 
     communicator: str
     message: tuple[int, int] | None
     word: str
     size_bytes: int
-    clock: str  # source of the times
+    clock: str  # name of the field that contains the times
 
 
-#: Ends of ranks; None for an unknown GPU. None instead of all ends if a rank has no
+#: Ends of ranks; None for an unknown GPU. The whole sequence is None if a rank has no
 #: line.
 _Ends = Sequence[int | None] | None
 
 
 def read_dump_tests(
-    files: Sequence[Path], parts: Parts, partial: bool
-) -> tuple[list[Test], list[str]]:
-    """Read dumps; return tests, and remarks about unusable data.
+    files: Sequence[Path], parts: MachineParts, partial: bool
+) -> tuple[list[PartTest], list[str]]:
+    """Read dumps; return the tests, and remarks about data that cannot be used.
 
     Raises `topoloom.Error` if no line has a time, or a host is not in the machine.
     Raises `IncompleteTraceError`, unless `partial`, if lines or ranks are missing.
@@ -114,7 +114,7 @@ def read_dump_tests(
 
 def _compare_operations(
     done: Sequence[tuple[_Operation, list[float]]], doubts: list[str]
-) -> list[Test]:
+) -> list[PartTest]:
     """Build tests from comparable operations and their times `done`."""
     alike: dict[tuple[object, ...], list[tuple[_Operation, list[float]]]] = defaultdict(
         list
@@ -130,7 +130,7 @@ def _compare_operations(
         for one, times in of_kind:
             several = min(_MAX_TESTS, max(1, len(times) // _OPERATIONS_PER_TEST))
             for some in np.array_split(times, several):
-                tests.append(Test(one.pairs, float(np.median(some)) / usual))
+                tests.append(PartTest(one.pairs, float(np.median(some)) / usual))
     if alone:
         doubts.append(
             f"{alone} operations of communicators have fewer than {_MIN_COMPARABLE} "
@@ -162,9 +162,9 @@ def _find_ends(
 
 
 def _describe_operation(
-    key: _OperationKey, ends: Sequence[int], parts: Parts
+    key: _OperationKey, ends: Sequence[int], parts: MachineParts
 ) -> _Operation:
-    """Describe an operation of ranks at these ends."""
+    """Describe an operation of the ranks at these ends."""
     if key.message:
         pairs: tuple[Pair, ...] = ((ends[0], ends[1]),)
     else:
@@ -175,11 +175,13 @@ def _describe_operation(
     return _Operation(alike, pairs)
 
 
-def _list_exchanges(word: str, ends: Sequence[int], parts: Parts) -> tuple[Pair, ...]:
+def _list_exchanges(
+    word: str, ends: Sequence[int], parts: MachineParts
+) -> tuple[Pair, ...]:
     """List the pairs of ends that exchange messages.
 
-    Hosts exchange in a ring by rank, or all with all. NICs exchange with NICs of equal
-    index, and GPUs of a host with the next GPU.
+    Hosts exchange messages in a ring in rank order, or all with all. NICs exchange
+    messages with NICs of equal index, and each GPU of a host with the next GPU.
     """
     by_host: dict[int, list[int]] = defaultdict(list)
     for end in ends:

@@ -3,8 +3,8 @@
 
 The expected relative time of a test is the time of its slowest part: the factor of a
 bad part times its load, or 1. Log times are normally distributed, except for a few
-outliers. Bad parts are added one at a time and refitted, while the likelihood increases
-sufficiently.
+outliers. Bad parts are added one at a time, and all are refitted, as long as the
+likelihood increases sufficiently.
 """
 
 from __future__ import annotations
@@ -16,22 +16,23 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from topoloom.probe.locate.parts import Coverage, Values
+from topoloom.probe.locate.machine_parts import PartCoverage, Values
 
-#: Minimal slowdown factor to report, and step of candidate factors in log units.
+#: Minimal slowdown factor that is reported, and step between candidate factors in log
+#: units.
 _MIN_FACTOR, _STEP = 1.25, 0.07
 #: Number of finer steps on each side of the best factor.
 _FINE_STEPS = 6
-#: Minimal deviation of log times of tests.
+#: Minimal standard deviation that is assumed for the log times of tests.
 _MIN_SIGMA = 0.02
-#: Limits on the log likelihood that a test contributes for and against a bad part. The
-#: limit against is higher, because no test is fast by chance.
+#: Maximum log likelihood that a single test contributes for a bad part, and against it.
+#: The second is higher, because no test is fast by chance.
 _MAX_FOR, _MAX_AGAINST = 6.0, 12.0
-#: Expected number of bad parts in the prior, and maximum number.
+#: Number of bad parts that the prior expects, and maximum number of bad parts.
 _PRIOR_COUNT, _MAX_BAD = 0.5, 16
 #: Maximum prior probability, so that one slow test does not decide.
 _MAX_PRIOR = 5e-4
-#: Slowdown factor that a test must be able to detect to count as a test of a part.
+#: A test of a part must be able to detect this slowdown factor.
 _JUDGED_RATIO = 3.0
 _PASSES = 4
 #: For normal values: standard deviation / median deviation.
@@ -39,8 +40,8 @@ _SIGMA = 1.4826
 
 
 @dataclass(frozen=True)
-class BadClass:
-    """A class that contains a bad part: number and slowdown factor."""
+class BadPartClass:
+    """A class that contains a bad part: the class's number, and its slowdown factor."""
 
     number: int
     factor: float
@@ -50,13 +51,17 @@ class BadClass:
 class BadPartEstimate:
     """Probabilities of bad parts, inferred from tests."""
 
-    bad: list[BadClass]  # bad classes that explain slow tests, the most certain first
+    bad: list[
+        BadPartClass
+    ]  # bad classes that explain slow tests, the most certain first
     chances: Values  # probability of each class to be bad
-    open: NDArray[np.bool_]  # for each class, whether no test covers it sufficiently
+    open: NDArray[
+        np.bool_
+    ]  # for each class, whether it lacks a test that covers it sufficiently
 
 
 def estimate_bad_parts(
-    tests: Coverage, ratios: Sequence[float], classes: int
+    tests: PartCoverage, ratios: Sequence[float], classes: int
 ) -> BadPartEstimate:
     """Estimate the probability that each class of parts is bad.
 
@@ -69,10 +74,10 @@ def estimate_bad_parts(
 
 
 class _BadPartEstimator:
-    def __init__(self, tests: Coverage, values: Values, classes: int) -> None:
+    def __init__(self, tests: PartCoverage, values: Values, classes: int) -> None:
         self._tests, self._values, self._classes = tests, values, classes
         self._rows = tests.rows
-        # Bad parts make no test fast, so noise is estimated from tests below the
+        # Bad parts make no test faster, so noise is estimated from tests below the
         # typical time.
         below = np.abs(values[values < 0])
         sigma = _SIGMA * float(np.median(below)) if len(below) else 0.0
@@ -93,12 +98,12 @@ class _BadPartEstimator:
             bad = self._refit(bad)
         chances = self._compute_probabilities(bad)
         judged, _ = self._compute_gains(bad, (_JUDGED_RATIO,))
-        found = [BadClass(number, factor) for number, factor in bad.items()]
+        found = [BadPartClass(number, factor) for number, factor in bad.items()]
         found.sort(key=lambda each: (-chances[each.number], each.number))
         return BadPartEstimate(found, chances, judged >= 0)
 
     def _find_best_class(self, bad: dict[int, float]) -> tuple[int, float, float]:
-        """Find the additional bad class with the highest gain, its factor and gain."""
+        """Find the additional bad class of highest gain; return factor and gain."""
         gains, factors = self._compute_gains(bad)
         gains[list(bad)] = -np.inf
         best = int(np.argmax(gains))
@@ -110,7 +115,7 @@ class _BadPartEstimator:
     ) -> tuple[float, float]:
         """Refine the factor of a class; return the factor and its gain.
 
-        Otherwise, residuals of a coarse factor would indicate another bad part.
+        With a coarse factor, residuals would indicate another bad part.
         """
         entries = self._tests.classes == number
         rows, loads = self._rows[entries], self._tests.loads[entries]
@@ -126,7 +131,7 @@ class _BadPartEstimator:
         )
 
     def _refit(self, bad: dict[int, float]) -> dict[int, float]:
-        """Refit each bad class given the others; drop those without gain."""
+        """Refit each bad class, given the others; drop classes without gain."""
         for _ in range(_PASSES):
             before = dict(bad)
             for number in list(bad):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Builds tests from tables of host pairs, the output of two-host benchmarks."""
+"""Builds tests from tables of host pairs, which benchmarks between two hosts write."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from topoloom._core import Error
-from topoloom.probe.locate.diagnose_parts import Test
-from topoloom.probe.locate.parts import Pair, Parts
+from topoloom.probe.locate.diagnose_parts import PartTest
+from topoloom.probe.locate.machine_parts import MachineParts, Pair
 from topoloom.support.files import read_text
 
 #: Units in the header of the third column -> whether larger values are slower.
@@ -23,48 +23,52 @@ COLUMNS = {
     **dict.fromkeys(("seconds", "s", "ms", "us"), True),
     **dict.fromkeys(("GB/s", "MB/s", "GiB/s", "Gb/s", "Gbit/s"), False),
 }
-#: Minimal number of pairs for a typical time; with fewer, adjacent distances are
-#: included.
+#: Minimal number of pairs for a typical time; if there are fewer, pairs at adjacent
+#: distances are included.
 _MIN_COMPARABLE = 3
-#: Maximum ratio of a normal pair to the fastest quarter of pairs, because no pair is
-#: fast by chance.
+#: Maximum ratio of a normal pair's time to that of the fastest quarter of pairs,
+#: because no pair is fast by chance.
 _NORMAL_RATIO = 1.25
-#: With fewer pairs, possibly only one pair is normal.
+#: If there are fewer pairs, perhaps only one of them is normal.
 _FEW_PAIRS = 8
 
 
-class Row(NamedTuple):
+class PairValue(NamedTuple):
     """The value of a pair of hosts, in a unit in which larger is slower."""
 
     pair: Pair
     value: float
 
 
-def read_table_tests(files: Sequence[Path], parts: Parts) -> list[Test]:
+def read_table_tests(files: Sequence[Path], parts: MachineParts) -> list[PartTest]:
     """Read the tables and compare each pair with pairs at the same distance.
 
     Raises `topoloom.Error` with file and line if a row is invalid or contains an
     unknown host.
     """
-    rows: dict[str, list[Row]] = defaultdict(list)
+    rows: dict[str, list[PairValue]] = defaultdict(list)
     for file in files:
         for column, row in _read_rows(file, parts):
             rows[column].append(row)
-    return [test for column in rows for test in compare_rows(rows[column], parts)]
+    return [
+        test for column in rows for test in compare_pair_values(rows[column], parts)
+    ]
 
 
-def compare_rows(rows: Sequence[Row], parts: Parts) -> list[Test]:
-    """Compare each row with the pairs at the same distance, each pair counted once.
+def compare_pair_values(
+    rows: Sequence[PairValue], parts: MachineParts
+) -> list[PartTest]:
+    """Compare each row with the pairs at the same distance; each pair counts once.
 
-    If rows were counted, slow pairs could seem typical, because they are measured
-    repeatedly.
+    If each row counted, slow pairs could seem typical, because they are measured more
+    often than others.
     """
     repeats: dict[Pair, list[float]] = defaultdict(list)
     for row in rows:
         repeats[row.pair].append(row.value)
     by_distance: dict[tuple[bool, bool], dict[int, list[float]]] = {}
     for pair, values in repeats.items():
-        of_kind = by_distance.setdefault(parts.kind(*pair), defaultdict(list))
+        of_kind = by_distance.setdefault(parts.classify_pair(*pair), defaultdict(list))
         of_kind[parts.distance(*pair)].append(float(np.median(values)))
     usual = {
         (kind, distance): value
@@ -72,9 +76,10 @@ def compare_rows(rows: Sequence[Row], parts: Parts) -> list[Test]:
         for distance, value in _compute_typical(of_kind).items()
     }
     return [
-        Test(
+        PartTest(
             [row.pair],
-            row.value / usual[parts.kind(*row.pair), parts.distance(*row.pair)],
+            row.value
+            / usual[parts.classify_pair(*row.pair), parts.distance(*row.pair)],
         )
         for row in rows
     ]
@@ -93,7 +98,7 @@ def _compute_typical(by_distance: Mapping[int, Sequence[float]]) -> dict[int, fl
         found.sort()
         fast = found[len(found) // 4]
         if len(found) < _FEW_PAIRS:
-            # A pair that is as fast as nearer pairs is probably normal.
+            # A pair is probably normal if it is as fast as nearer pairs.
             fast = min(fast, next((each for each in found if each >= least), fast))
         near = [value for value in found if value <= _NORMAL_RATIO * fast]
         usual[distance] = float(np.median(near))
@@ -101,7 +106,7 @@ def _compute_typical(by_distance: Mapping[int, Sequence[float]]) -> dict[int, fl
     return usual
 
 
-def _read_rows(file: Path, parts: Parts) -> Iterator[tuple[str, Row]]:
+def _read_rows(file: Path, parts: MachineParts) -> Iterator[tuple[str, PairValue]]:
     number = {host: n for n, host in enumerate(parts.ends)}
     reader = csv.reader(io.StringIO(read_text(file)))
     header = [cell.strip() for cell in next(reader, [])]
@@ -126,11 +131,11 @@ def _read_rows(file: Path, parts: Parts) -> Iterator[tuple[str, Row]]:
         a, b = sorted((number[first], number[second]))
         if (a < len(parts.hosts)) is not (b < len(parts.hosts)):
             raise Error(f"{where}: {first} and {second} are a host and a GPU")
-        yield header[2], Row((a, b), _parse_seconds(text, header[2], where))
+        yield header[2], PairValue((a, b), _parse_seconds(text, header[2], where))
 
 
 def _parse_seconds(text: str, column: str, where: str) -> float:
-    """Parse a time, or the inverse of a rate."""
+    """Parse a time; or parse a rate and return its inverse."""
     try:
         value = float(text)
     except ValueError:

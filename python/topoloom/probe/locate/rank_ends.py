@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds the hosts, or in rail networks the GPUs, of ranks of NCCL communicators.
+"""Finds the host of each rank of an NCCL communicator; in rail networks, the GPU.
 
-The Inspector reports the host and process of a rank, but not its GPU. GPUs are assigned
-in the rank order of the communicator with most GPUs of a host.
+The Inspector reports the host and process of a rank, but not its GPU. On each host,
+GPUs are assigned in the rank order of the communicator that has the most of them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from topoloom._core import Error
 from topoloom.graphs.traces.inspector import InspectorLine, Process
-from topoloom.probe.locate.parts import Parts
+from topoloom.probe.locate.machine_parts import MachineParts
 from topoloom.support.units import counted
 
 #: Ends of ranks, by communicator and rank; None for unknown GPUs.
@@ -21,7 +21,7 @@ _Members = Mapping[str, Mapping[int, Process]]
 
 
 def find_rank_ends(
-    lines: Sequence[InspectorLine], parts: Parts
+    lines: Sequence[InspectorLine], parts: MachineParts
 ) -> tuple[RankEnds, list[str]]:
     """Find the end of each rank, with remarks about assumptions.
 
@@ -53,12 +53,12 @@ def find_rank_ends(
 
 
 def _find_gpu_ends(
-    members: _Members, hosts: Mapping[str, int], parts: Parts
+    members: _Members, hosts: Mapping[str, int], parts: MachineParts
 ) -> tuple[RankEnds, list[str]]:
     gpus: dict[Process, list[int]] = {}
     unordered, partly = [], []
     for host, number in hosts.items():
-        # A process has as many GPUs as ranks in a communicator.
+        # A process has as many GPUs as it has ranks in a communicator.
         own = _count_most(
             _list_host_processes(group, host) for group in members.values()
         )
@@ -75,7 +75,7 @@ def _find_gpu_ends(
         places: Sequence[int] = range(ranks)
         devices = {one[2] for one in own}
         if len(devices) == ranks and devices <= {*range(parts.gpus)}:
-            order = list(own)  # lines of Topoloom's plugin, which contain the GPU
+            order = list(own)  # lines of Topoloom's plugin contain the GPU
             places = [one[2] for one in order]
         elif len(order) < ranks:
             unordered.append(host)
@@ -113,7 +113,7 @@ def _count_most(groups: Iterable[Sequence[Process]]) -> Counter[Process]:
 def _assign_gpus(
     group: Mapping[int, Process], gpus: Mapping[Process, Sequence[int]]
 ) -> dict[int, int | None]:
-    """Assign a process's GPUs to its ranks in order; nothing if it has other GPUs."""
+    """Assign a process's GPUs to its ranks in order; None if their numbers differ."""
     ranks = Counter(group.values())
     given: Counter[Process] = Counter()
     ends: dict[int, int | None] = {}

@@ -13,26 +13,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom.probe.locate.likelihood import BadPartEstimate
-from topoloom.probe.locate.parts import Pair, Parts, Values
+from topoloom.probe.locate.machine_parts import MachineParts, Pair, Values
 
-#: Factor on the worth of a class that a pair of the round already covers.
+#: Factor on the worth of testing a class that another pair of the round already covers.
 _REPEAT_WORTH = 0.02
-#: Minimal share of a pair's worth that must remain after earlier pairs of the round.
+#: A pair is chosen only if earlier pairs of the round leave at least this share of its
+#: worth.
 _MIN_WORTH_SHARE = 0.5
-#: Capacity of a cable in concurrent messages, with tolerance for rounding.
+#: How many concurrent messages a cable can carry, with a tolerance for rounding.
 _MAX_CABLE_LOAD = 1 + 1e-9
-#: Number of pairs per host that are considered in one pass.
+#: How many pairs per host one pass considers.
 _PASSES_PER_HOST = 8
-#: Minimal probability of a suspect class, and of a certain one.
+#: Minimal probability at which a class is suspect, and at which it is certain.
 SUSPECT, SURE = 0.01, 0.98
-#: Minimal load, relative to the class's maximum, at which a pair tests a class. Classes
-#: that never reach this load cannot be tested by pairs.
+#: Minimal load of a class, relative to its maximum in any test, at which a pair tests
+#: the class. Classes that never reach this load cannot be tested by pairs.
 _MIN_VISIBLE_LOAD = 0.5
-#: Minimal number of pairs of each distance in a round without suspects.
+#: Minimal number of pairs at each distance in a round without suspects.
 _CONTROLS = 3
 
 
-def compute_uncertainty(parts: Parts, estimate: BadPartEstimate) -> Values:
+def compute_uncertainty(parts: MachineParts, estimate: BadPartEstimate) -> Values:
     """Compute the probability of each class; 0 for classes that need no more tests."""
     tests = parts.tests
     visible, busiest = _find_visible(parts)
@@ -40,15 +41,15 @@ def compute_uncertainty(parts: Parts, estimate: BadPartEstimate) -> Values:
     is_open = (estimate.open & (busiest >= _MIN_VISIBLE_LOAD)) | (chances > SUSPECT)
     sure = _find_sure(estimate)
     chances[~is_open | sure] = 0.0
-    # A class cannot be tested if all its tests cover a bad part.
-    of_bad = _has_any(parts, sure[tests.classes] & visible)
+    # A class cannot be tested if all its tests also cover a bad part.
+    of_bad = _mark_tests_with(parts, sure[tests.classes] & visible)
     seen = visible & ~of_bad[tests.rows]
     chances[np.bincount(tests.classes, seen, len(chances)) == 0] = 0.0
     return chances
 
 
 def choose_next_round(
-    parts: Parts, estimate: BadPartEstimate, controls: bool
+    parts: MachineParts, estimate: BadPartEstimate, controls: bool
 ) -> list[Pair]:
     """Choose the next pairs of ends; [] if more pairs give no information."""
     worth = compute_uncertainty(parts, estimate)
@@ -59,12 +60,12 @@ def choose_next_round(
     unsure: Values = np.bincount(
         tests.rows, estimate.chances[tests.classes], len(parts.pairs)
     ).astype(np.float64)
-    spoiled = _has_any(parts, _find_sure(estimate)[tests.classes] & visible)
+    spoiled = _mark_tests_with(parts, _find_sure(estimate)[tests.classes] & visible)
     taken = _RoundUsage(parts)
     least = 0.5 * float(worth[worth > 0].min())
     chosen: list[Pair] = []
     while True:
-        # Suspects are mostly mutually exclusive, so probabilities are added.
+        # Mostly, only one of several suspects is bad, so their probabilities are added.
         of_entries = worth[tests.classes] * visible
         sums = np.bincount(tests.rows, of_entries, len(parts.pairs))
         scores = _compute_entropy(np.minimum(sums, 1.0))
@@ -87,11 +88,11 @@ def choose_next_round(
 
 
 def _choose_controls(
-    parts: Parts, chosen: Sequence[Pair], unsure: Values, taken: _RoundUsage
+    parts: MachineParts, chosen: Sequence[Pair], unsure: Values, taken: _RoundUsage
 ) -> list[Pair]:
     """Choose pairs that are probably normal, at the distances of suspects.
 
-    Otherwise all pairs at a distance could be slow and seem typical.
+    Without them, all pairs at a distance could be slow, and thus seem typical.
     """
     rows = [parts.row_of[pair] for pair in chosen]
     controls: list[Pair] = []
@@ -108,8 +109,8 @@ def _choose_controls(
     return controls
 
 
-def _find_visible(parts: Parts) -> tuple[NDArray[np.bool_], Values]:
-    """Find the entries with sufficient load for testing, and the maximal loads."""
+def _find_visible(parts: MachineParts) -> tuple[NDArray[np.bool_], Values]:
+    """Find entries whose load suffices for a test, and each class's maximal load."""
     tests = parts.tests
     busiest = np.zeros(len(parts.classes))
     np.maximum.at(busiest, tests.classes, tests.loads)
@@ -122,7 +123,9 @@ def _find_sure(estimate: BadPartEstimate) -> NDArray[np.bool_]:
     return sure
 
 
-def _has_any(parts: Parts, entries: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _mark_tests_with(
+    parts: MachineParts, entries: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
     """Return a mask of the tests with at least one of the entries."""
     counts: NDArray[np.bool_] = (
         np.bincount(parts.tests.rows, entries, len(parts.pairs)) > 0
@@ -131,7 +134,7 @@ def _has_any(parts: Parts, entries: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def _compute_entropy(chances: Values) -> Values:
-    """Compute the entropy of binary outcomes, in nats."""
+    """Compute the entropy of a binary outcome with these probabilities, in nats."""
     p = np.clip(chances, 1e-300, 1 - 1e-12)
     entropy: Values = -(p * np.log(p) + (1 - p) * np.log1p(-p))
     return entropy
@@ -140,7 +143,7 @@ def _compute_entropy(chances: Values) -> Values:
 class _RoundUsage:
     """The ends and links that the pairs of a round use."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: MachineParts) -> None:
         self._parts = parts
         self._busy = np.zeros(len(parts.ends), dtype=bool)
         self._used = np.zeros(len(parts.classes))
@@ -155,7 +158,7 @@ class _RoundUsage:
             self._used[tests.classes] + tests.loads > _MAX_CABLE_LOAD
         )
         busy = self._busy[self._first] | self._busy[self._second]
-        room: NDArray[np.bool_] = ~(busy | _has_any(self._parts, full))
+        room: NDArray[np.bool_] = ~(busy | _mark_tests_with(self._parts, full))
         return room
 
     def try_add(self, test: int) -> bool:

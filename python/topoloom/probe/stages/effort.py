@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Extent of a probe's measurements, and its time limit."""
+"""How much a probe measures, and its time limit."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from topoloom.probe.job.samples import Order
 from topoloom.support.units import parse_bytes
 
-#: Maximum seconds for samples of a pair at one size.
+#: Maximum seconds that the samples of a pair at one size may take.
 _SECONDS = 1.0
-#: Minimal samples of a pair in the scan, and factor on its interval width, because
-#: comparable pairs are averaged.
+#: Minimal number of samples of a pair in the scan. Its intervals may be wider by the
+#: second factor, because comparable pairs are averaged.
 _FEWEST, _WIDER = 3, 2
-#: Relative tolerance for equal samples, as in simulated time.
+#: Relative tolerance within which samples are equal, as they are in simulated time.
 _EXACT = 0.001
 #: Half width of a 95 % interval in standard errors.
 _ERRORS = 1.96
@@ -33,16 +33,16 @@ class Effort:
     #: A pair has enough samples if the 95 % confidence interval of its median has this
     #: relative half width.
     width: float
-    #: Minimal difference between log times across groups and inside groups at which
-    #: groups of two are found.
+    #: Minimal difference between log times across and inside groups at which groups of
+    #: two ranks must be found.
     apart: float
     pairs: int  # number of representative pairs per level
     sizes: Sequence[int]  # message sizes in bytes, ascending from 1
     #: Minimal number of rounds of long messages, in which each rank of a group has a
     #: partner.
     rounds: int
-    long_pairs: int  # number of pairs with long messages in additional rounds
-    meetings: int  # pairs with long messages in rounds for shared links
+    long_pairs: int  # number of pairs that exchange long messages in additional rounds
+    meetings: int  # number of pairs in rounds that search for shared links
 
 
 def _list_powers(base: int) -> list[int]:
@@ -66,7 +66,7 @@ EFFORTS = {
 
 
 def make_sampling_order(effort: Effort, narrower: float = 1) -> Order:
-    """Build the order for samples until intervals are narrower by a factor."""
+    """Build the order to sample until intervals are narrower by a factor."""
     most = round(effort.most * narrower**2)
     width = effort.width / narrower
     return Order("sampling", rest=f"{effort.least} {most} {width:g} {_SECONDS:g}")
@@ -98,7 +98,7 @@ def make_count_order(count: int) -> Order:
 
 @dataclass
 class Clock:
-    """A time limit, in seconds of this host."""
+    """A time limit in seconds, measured by this host's clock."""
 
     seconds: float
     began: float = field(default_factory=time.monotonic)
@@ -113,12 +113,12 @@ class Clock:
         return max(0.0, self.seconds * share - self.spent)
 
     def until(self, spent: float, share: float = 1.0) -> Clock:
-        """Return a clock that ends after a share of the time left until `spent`."""
+        """Return a clock that ends after a share of the time from now until `spent`."""
         return Clock(self.spent + share * (spent - self.spent), self.began)
 
 
 def choose_window(size: int, most: int = 16, bytes_at_once: int = 1 << 22) -> int:
-    """Choose the number of messages per burst: fewer if long, but at least two."""
+    """Choose the number of messages per burst: fewer if long, but two or more."""
     return max(2, min(most, bytes_at_once // max(size, 1)))
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rounds of disjoint pairs in which any two disjoint pairs meet at least once.
+"""Rounds of disjoint pairs such that any two disjoint pairs are once in the same round.
 
-Such rounds are group tests of all pairs of pairs. n hosts have 3 C(n, 4) pairs of
-disjoint pairs, and a round covers C(n/2, 2) of them, so at least (n - 1)(n - 3) rounds
-are needed.
+Such rounds are group tests of all combinations of two pairs. n hosts have 3 C(n, 4)
+combinations of two disjoint pairs. A round covers C(n/2, 2) of them, so at least (n -
+1)(n - 3) rounds are needed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Pair = tuple[int, int]
-#: Maximum count of numbers that are shuffled as a list.
+#: Up to this count, numbers are shuffled as a list.
 _LISTED = 1 << 20
 Round = list[Pair]
 
@@ -24,8 +24,8 @@ Round = list[Pair]
 MAX_CHOSEN = 1024
 #: Maximum number of hosts.
 MAX_HOSTS = 1 << 13
-#: Minimal number of hosts for rounds from a finite field. Maximum number of such rounds
-#: relative to hosts^2, which the greedy choice achieves.
+#: Minimal number of hosts for which rounds come from a finite field. Maximum ratio of
+#: the number of such rounds to hosts^2, which the greedy choice achieves.
 _MANY, _ROUNDS_PER_SQUARE = 16, 1.5
 #: Primitive polynomials over GF(2) of degrees 2 to 13, as bits.
 _POLYNOMIALS = (
@@ -37,11 +37,12 @@ _POLYNOMIALS = (
 def yield_all_meetings(hosts: Sequence[int], rng: random.Random) -> Iterator[Round]:
     """Yield rounds in which any two disjoint pairs of hosts meet, in random order.
 
-    Many hosts, or a power of two, are elements of the field GF(q), q = 2^k.
-    Round (t, d) has the pairs whose images under x -> 1/(x + t) differ by d. For
-    different a, b, c, d, 1/(a+t) + 1/(b+t) = 1/(c+t) + 1/(d+t) is a quadratic equation
-    in t without a linear term, which has one solution in characteristic 2. Where
-    a+b = c+d it has none, and the pairs meet under the identity: q^2 - 1 rounds in all.
+    Many hosts, or a power of two, are elements of the field GF(q), q = 2^k. Round (t,
+    d) has the pairs whose images under x -> 1/(x + t) differ by d. For different a, b,
+    c, d, 1/(a+t) + 1/(b+t) = 1/(c+t) + 1/(d+t) is a quadratic equation in t without a
+    linear term, which has one solution in characteristic 2. If a+b = c+d, there is
+    none, and the pairs meet under the identity instead of 1/(x + t). These are q^2 - 1
+    rounds in all.
     """
     count = len(hosts)
     if count < 4:
@@ -69,7 +70,7 @@ def yield_all_meetings(hosts: Sequence[int], rng: random.Random) -> Iterator[Rou
 
 
 def _shuffle(count: int, rng: random.Random) -> Iterator[int]:
-    """Yield numbers in random order, lazily if there are many."""
+    """Yield numbers in random order; if there are many, generate them lazily."""
     if count <= _LISTED:
         numbers = list(range(count))
         rng.shuffle(numbers)
@@ -84,10 +85,10 @@ def _shuffle(count: int, rng: random.Random) -> Iterator[int]:
 
 
 def choose_meetings(pairs: Sequence[Pair]) -> list[Round]:
-    """Choose rounds in which any two disjoint pairs meet, of at most `MAX_CHOSEN`.
+    """Choose rounds in which any two disjoint pairs of at most `MAX_CHOSEN` meet.
 
-    Greedy: a round begins with the pair that must meet most other pairs. Pairs that
-    have not met most pairs of the round are added.
+    The choice is greedy: a round begins with the pair that must still meet the most
+    other pairs. Then pairs are added that have not met most pairs of the round.
     """
     ends = np.array(pairs).reshape(-1, 2)
     apart = np.ones((len(pairs), len(pairs)), dtype=bool)
@@ -102,7 +103,7 @@ def choose_meetings(pairs: Sequence[Pair]) -> list[Round]:
         free = apart[chosen[0]].copy()
         gain = left[chosen[0]].astype(np.int64)
         while free.any():
-            # On ties, prefer the pair that must meet more other pairs.
+            # On ties, prefer the pair that must still meet more other pairs.
             best = int(np.where(free, gain * (len(pairs) + 1) + to_meet, -1).argmax())
             chosen.append(best)
             free &= apart[best]

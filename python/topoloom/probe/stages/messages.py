@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures messages of all sizes for a few pairs per level, one pair at a time.
+"""Measures messages of all sizes between a few pairs of each level, one pair at a time.
 
 Measures round trips, bursts with one reply, bidirectional messages, and CPU time: S.
 Kumar, PhD thesis, UIUC, 2005, ch. 2; C. Karlsson 2012, ch. 3.
@@ -22,18 +22,18 @@ from topoloom.probe.stages.effort import (
 
 Pairs = Mapping[str, Sequence[tuple[int, int]]]
 
-#: Bytes of short messages whose CPU time is measured, and of long messages.
+#: Sizes in bytes: of short messages, whose CPU time is measured, and of long ones.
 SHORT, LONG = 8, 1 << 20
-#: Bytes of unexpected messages.
+#: Sizes of unexpected messages in bytes.
 UNEXPECTED = (1024, 4096, 16384)
-#: Number of concurrent short messages per direction, in addition to
-#: `choose_window(LONG)`.
+#: Numbers of concurrent short messages in each direction that are measured, in addition
+#: to `choose_window(LONG)`.
 EACH_WAY = (64, 256)
-#: Number of posted receives in addition to the matched receive.
+#: Numbers of receives that are posted in addition to the one that matches.
 POSTED = (1, 8, 32, 64)
-#: Number of work quanta for measuring system noise.
+#: Number of pieces of work that measure system noise.
 _QUANTA = 2000
-#: Factor on the precision of representative pairs relative to all pairs.
+#: By this factor, representative pairs are measured more precisely than all pairs.
 _NARROWER = 2.5
 _SHARE = 0.85
 

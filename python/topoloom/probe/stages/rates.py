@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures long messages: between comparable hosts, and of concurrent pairs."""
+"""Measures long messages: between comparable hosts, and between concurrent pairs."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from topoloom.probe.stages.effort import Clock, Effort, format_pairs
 
 #: Number of consecutive long messages of a burst.
 WINDOW = 4
-#: Limits on the bytes of a long message.
+#: Minimal and maximal size of a long message in bytes.
 _LEAST, _MOST = 1 << 18, 1 << 22
 #: Ratio of a burst's transfer time to the fixed cost of a message.
 _DOMINATES = 10
-#: Number of pairs whose time is compared with their time alone, and minimal ratio for
-#: mutual slowdown.
+#: Number of pairs whose concurrent time is compared with their time alone, and minimal
+#: ratio that means that pairs slow each other down.
 _COMPARED, _SLOWED = 5, 1.1
-#: Sequentially measured pairs per order.
+#: Number of pairs per order that are measured one after another.
 _ALONE = 32
-#: Number of samples of concurrent pairs.
+#: Number of samples of each concurrent pair.
 _REPEATS = 5
 
 Pair = tuple[int, int]
@@ -34,22 +34,21 @@ def choose_long_size(
     times: float = _DOMINATES,
     least: int = _LEAST,
 ) -> int:
-    """Choose a message size at which `window` messages take `times` alpha."""
+    """Choose a size of which `window` messages take `times` as long as alpha."""
     size = least
     while size < _MOST and window * size * beta < times * alpha:
         size *= 2
     return size
 
 
-class ConcurrentPairs(NamedTuple):
+class PairPattern(NamedTuple):
     """Pairs to measure concurrently: the first pair alone, then increasing numbers."""
 
     pattern: str  # name of the pattern
     pairs: list[Pair]  # disjoint pairs of ranks
-    #: Number of pairs that is common to all instances of the pattern.
+    #: A number of pairs that is measured in all instances of the pattern.
     common: int = 1
-    #: Whether to measure all numbers of pairs, instead of only `common` and the
-    #: maximum.
+    #: Whether all numbers of pairs are measured, or only `common` and the maximum.
     whole: bool = True
 
     @property
@@ -65,7 +64,7 @@ class ConcurrentPairs(NamedTuple):
         return sorted(counts)
 
 
-def measure_rates(
+def measure_bursts(
     job: ProbeJob,
     sets: Sequence[Sequence[int]],
     typical: Sequence[Pair],
@@ -110,10 +109,10 @@ def _list_round_orders(
             yield Order("alone", "burst", [size], WINDOW, some)
 
 
-def measure_links(
+def measure_link_bursts(
     job: ProbeJob, links: Sequence[Pair], typical: Sequence[Pair], size: int
 ) -> Sequence[Exchange]:
-    """Exchange bursts over links in rounds in which pairs share no link."""
+    """Exchange bursts over direct links, in rounds in which pairs share no link."""
     job.measure([Order("alone", "burst", [size], WINDOW, format_pairs(typical))])
     return job.measure([Order("pairs", "burst", [size], WINDOW, format_pairs(links))])
 
@@ -129,7 +128,7 @@ def _are_pairs_slowed(job: ProbeJob, sets: Sequence[Sequence[int]], size: int) -
 
 
 def _pair_ring(ranks: Sequence[int], step: int) -> list[Pair]:
-    """Pair each rank with the rank `step` positions further."""
+    """Pair each rank with the rank that is `step` positions further."""
     count = len(ranks)
     if step >= count:
         return []
@@ -138,7 +137,7 @@ def _pair_ring(ranks: Sequence[int], step: int) -> list[Pair]:
 
 def measure_concurrent_pairs(
     job: ProbeJob,
-    patterns: Sequence[ConcurrentPairs],
+    patterns: Sequence[PairPattern],
     size: int,
     clock: Clock,
     advance: Callable[[int, int], None],
@@ -153,7 +152,7 @@ def measure_concurrent_pairs(
     return True
 
 
-def _list_orders(pattern: ConcurrentPairs, size: int) -> Iterator[Order]:
+def _list_orders(pattern: PairPattern, size: int) -> Iterator[Order]:
     for count in pattern.counts:
         rest = f"{_REPEATS} {format_pairs(pattern.pairs[:count])}"
         yield Order("together", "burst", [size], WINDOW, rest)

@@ -12,23 +12,23 @@ from topoloom.probe.job.samples import Exchanges, Order
 from topoloom.probe.stages.effort import Clock, Effort, format_pairs, make_scan_order
 from topoloom.probe.stages.meetings import Round
 
-#: Bytes of a message (C. Karlsson 2012, sec. 4.1).
+#: Size of a message in bytes (as in C. Karlsson 2012, sec. 4.1).
 SIZE = 512
-#: Maximum number of ranks for measuring all pairs; with more ranks, one rank per host,
-#: and all pairs inside hosts. Maximum number of hosts for all pairs: half a million
-#: exchanges.
+#: Maximum number of ranks up to which all pairs are measured; with more, one rank of
+#: each host and all pairs inside hosts are. Maximum number of hosts up to which all
+#: pairs of hosts are measured, half a million exchanges.
 MAX_RANKS, MAX_HOSTS = 512, 1024
-#: Approximate number of pairs per order; the job answers at the end of an order.
+#: Approximate number of pairs per order; the job answers at the end of each order.
 PAIRS_PER_ORDER = 4096
 #: Minimal seconds of a sample, because of the clock's resolution.
 _MIN_SAMPLE_SECONDS = 4e-6
 _MAX_TRIPS = 16
-#: Share of the time limit for the scan.
+#: Share of the time limit that the scan may take.
 SHARE = 0.5
 
 
 def count_rounds(sets: Sequence[Sequence[int]]) -> int:
-    """Count the rounds until all pairs of each set have met."""
+    """Count the rounds that it takes until all pairs of each set have met."""
     return max(len(each) - 1 + len(each) % 2 for each in sets)
 
 
@@ -40,7 +40,7 @@ def scan_pairs(
     clock: Clock,
     advance: Callable[[int, int], None],
 ) -> bool:
-    """Measure the round trips of all pairs; return whether time sufficed.
+    """Measure round trips between all pairs; return whether time sufficed.
 
     `rounds`: rounds of pairs that share no links; None if links are unknown.
     """
@@ -104,12 +104,12 @@ def measure_sets(
 
 
 def compute_round_trips(found: Exchanges) -> int:
-    """Compute the round trips per sample from the times of a first round."""
+    """Compute the number of round trips per sample from the times of a first round."""
     return compute_round_trips_per_sample(
         float(found.medians.min()) if len(found) else _MIN_SAMPLE_SECONDS
     )
 
 
 def compute_round_trips_per_sample(shortest: float) -> int:
-    """Compute the round trips per sample from the shortest one-way time."""
+    """Compute the number of round trips per sample from the shortest one-way time."""
     return min(_MAX_TRIPS, math.ceil(_MIN_SAMPLE_SECONDS / (2 * shortest)))

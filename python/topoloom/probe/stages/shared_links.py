@@ -15,21 +15,21 @@ from topoloom.probe.stages.effort import Clock, format_pairs
 from topoloom.probe.stages.meetings import MAX_HOSTS, Pair, Round, yield_all_meetings
 from topoloom.probe.stages.rates import choose_long_size
 
-#: Number of consecutive long messages in both directions, so that links are busy.
+#: Number of consecutive long messages in each direction, which keep links busy.
 WINDOW = 2
-#: Ratio of transfer time to fixed cost of a message, and minimal bytes. Messages are
-#: just long enough to detect slowdown.
+#: Ratio of a message's transfer time to its fixed cost, and its minimal size in bytes.
+#: Messages are just long enough to show a slowdown.
 _DOMINATES, _LEAST = 2.0, 1 << 15
-#: Interval between rounds relative to the time of a pair alone: initial and maximum.
+#: Interval between rounds, relative to the time of a pair alone: at first, and at most.
 _APART, _MOST_APART = 3.0, 48.0
-#: Maximum share of exchanges that begin late.
+#: Maximum share of exchanges that may begin late.
 _LATE = 0.1
-#: Pairs per order; the job answers at the end of an order.
+#: Number of pairs per order; the job answers at the end of each order.
 _PAIRS_PER_ORDER = 2048
-#: Number of samples of concurrent pairs.
+#: Number of samples of each concurrent pair.
 _REPEATS = 7
 
-#: A round, and the seconds of each pair; NaN for pairs that began late.
+#: A round, and the seconds of each of its pairs; NaN for a pair that began late.
 MeasuredRound = tuple[Round, list[float]]
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Unpacks what `report/pack.py` packed.
+// Unpacks what `report/packed_arrays.py` packed.
 
 /** All arrays of an index, by name; a text becomes an array of its lines. */
 export async function unpack(letters, index) {

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-#: Tolerance for rounding errors of values and logarithms.
+#: Tolerance for rounding errors in values and logarithms.
 _ROUND = 1e-3
 _NICE = (1, 2, 5)
 _FEW_DECADES = 2.0  # decades
@@ -22,7 +22,7 @@ class Tick(NamedTuple):
 
 
 class Point(NamedTuple):
-    """A measured value: its position in the chart, and its text."""
+    """A measured value: its position in the chart, and the text about it."""
 
     x: float
     y: float
@@ -47,7 +47,7 @@ class LogAxis:
     def list_binary_ticks(
         self, text: Callable[[float], str], most: int = 8
     ) -> list[Tick]:
-        """List ticks at powers of two, at most `most`."""
+        """List at most `most` ticks, which are at powers of two."""
         first = math.ceil(math.log2(self.low) - _ROUND)
         last = math.floor(math.log2(self.high) + _ROUND)
         step = 1
@@ -57,7 +57,7 @@ class LogAxis:
         return [Tick(self.position(power), text(power)) for power in powers]
 
     def list_decimal_ticks(self, text: Callable[[float], str]) -> list[Tick]:
-        """List ticks at 1, 2, 5, 10, ..., or at powers of ten for over two decades."""
+        """List ticks at 1, 2, 5, 10, ..., or over two decades only at powers of ten."""
         few = math.log10(self.high / self.low) < _FEW_DECADES
         first, last = (math.floor(math.log10(end)) for end in (self.low, self.high))
         marks = [
@@ -70,7 +70,7 @@ class LogAxis:
 
 
 def make_binary_axis(values: Iterable[float], start: float, end: float) -> LogAxis:
-    """Make an axis between two powers of two that contains the values."""
+    """Make an axis that contains the values and ends at two powers of two."""
     low, high = _find_range(values)
     first = math.floor(math.log2(low) + _ROUND)
     last = max(math.ceil(math.log2(high) - _ROUND), first + 1)
@@ -78,7 +78,7 @@ def make_binary_axis(values: Iterable[float], start: float, end: float) -> LogAx
 
 
 def make_decimal_axis(values: Iterable[float], start: float, end: float) -> LogAxis:
-    """Make an axis between two of 1, 2, 5, 10, ... that contains the values."""
+    """Make an axis that contains the values and ends at two of 1, 2, 5, 10, ..."""
     low, high = _find_range(values)
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     marks = [f * 10.0**p for p in range(first - 1, last + 1) for f in _NICE]
@@ -92,6 +92,6 @@ def _find_range(values: Iterable[float]) -> tuple[float, float]:
     return min(known), max(known)
 
 
-def make_path(points: Iterable[tuple[float, float]]) -> str:
+def format_svg_path(points: Iterable[tuple[float, float]]) -> str:
     """Format an SVG path through points."""
     return "M" + "L".join(f"{x:g} {y:g}" for x, y in points)

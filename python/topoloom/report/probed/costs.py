@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Computes the matrix of message times by rank pair, and medians by level."""
+"""Computes the matrix of message times between ranks, and the medians of levels."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom.probe.inference.groups import RankGroup, name_level
-from topoloom.report.pack import Pack
+from topoloom.report.packed_arrays import PackedArrays
 from topoloom.report.probed.groups import list_ranks
 from topoloom.report.probed.probed_file import ProbedMachine
 from topoloom.report.probed.suspects import merge_suspects
 from topoloom.support.units import counted
 
-#: Limit on cells per row of the matrix; with more ranks, cells are means of several.
+#: Maximum number of cells per row of the matrix; with more ranks, a cell is a mean.
 MAX_CELLS = 512
 
 Array = NDArray[Any]
@@ -24,7 +24,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class LevelMatrix:
-    """Levels and typical message times of rank pairs."""
+    """The levels of rank pairs, and their typical message times."""
 
     #: int array of shape (ranks,): ranks ordered by group, or by node if hosts are
     #: linked directly to each other.
@@ -40,7 +40,7 @@ class LevelMatrix:
 def make_level_matrix(probed: ProbedMachine) -> LevelMatrix:
     """Find the level of each rank pair, and the median time of the level. O(ranks^2).
 
-    Hosts that are linked directly to each other have one level per number of hops.
+    If hosts are linked directly to each other, each number of hops is a level.
     """
     names = [model.name for model in probed.levels]
     for group in reversed([*probed.root.all_groups()]):
@@ -71,7 +71,7 @@ def make_level_matrix(probed: ProbedMachine) -> LevelMatrix:
     return LevelMatrix(order, level, names, medians[level])
 
 
-class LevelPairs(NamedTuple):
+class LevelSummary(NamedTuple):
     """Number and message times in seconds of the measured pairs of a level."""
 
     name: str
@@ -81,23 +81,23 @@ class LevelPairs(NamedTuple):
     most: float
 
 
-def summarize_levels(probed: ProbedMachine, matrix: LevelMatrix) -> list[LevelPairs]:
-    """Summarize the matrix by level, the fastest first; each pair is counted once."""
+def summarize_levels(probed: ProbedMachine, matrix: LevelMatrix) -> list[LevelSummary]:
+    """Summarize the matrix by level, the fastest first, and count each pair once."""
     upper = np.triu(~np.isnan(probed.costs), 1)
     found = []
     for number, name in enumerate(matrix.levels):
         own = probed.costs[upper & (matrix.level == number)]
         if len(own):
             ends = (float(own.min()), float(np.median(own)), float(own.max()))
-            found.append(LevelPairs(name, len(own), *ends))
+            found.append(LevelSummary(name, len(own), *ends))
     return found
 
 
 def compute_host_ratios(probed: ProbedMachine, matrix: LevelMatrix) -> list[float]:
     """Compute the message times of each host relative to typical times.
 
-    The ratio is a median over pairs of the host's nearest level; NaN without
-    measurements.
+    The ratio is that of medians over the host's pairs at its nearest level; NaN if
+    there are no measurements.
     """
     return [
         next(
@@ -112,7 +112,7 @@ def compute_host_ratios(probed: ProbedMachine, matrix: LevelMatrix) -> list[floa
 
 
 class LevelCost(NamedTuple):
-    """Median and typical message times of a level, and the number of pairs."""
+    """Median and typical message time at a level, and the number of measured pairs."""
 
     level: str
     seconds: float
@@ -123,7 +123,7 @@ class LevelCost(NamedTuple):
 def compare_levels(
     probed: ProbedMachine, matrix: LevelMatrix, host: int, other: int | None = None
 ) -> list[LevelCost]:
-    """Compare a host's message times, to one or to all hosts, with typical times.
+    """Compare a host's message times, to one host or to all, with typical times.
 
     The fastest level comes first.
     """
@@ -144,7 +144,7 @@ def compare_levels(
 
 
 def pack_costs(
-    pack: Pack, probed: ProbedMachine, matrix: LevelMatrix
+    pack: PackedArrays, probed: ProbedMachine, matrix: LevelMatrix
 ) -> dict[str, Any]:
     """Pack the matrix for the page; return other data for the page's script."""
     order, ranks = matrix.order, probed.ranks
@@ -164,11 +164,11 @@ def pack_costs(
     mixed = _sum_cells(
         level != np.kron(first, np.ones((cell, cell), int))[:ranks, :ranks], cell
     )
-    pack.add_ids("rank", order)
-    pack.add_ids("host", np.array(probed.host_of, dtype=np.int64)[order])
-    pack.add_amounts("seconds", seconds)
-    pack.add_amounts("usual", usual)
-    pack.add_ids("level", np.where(mixed > 0, len(matrix.levels), first))
+    pack.add_integers("rank", order)
+    pack.add_integers("host", np.array(probed.host_of, dtype=np.int64)[order])
+    pack.add_numbers("seconds", seconds)
+    pack.add_numbers("usual", usual)
+    pack.add_integers("level", np.where(mixed > 0, len(matrix.levels), first))
     return {
         "ranks": ranks,
         "cell": cell,
@@ -187,7 +187,7 @@ def _sum_cells(values: Array, cell: int) -> Array:
 
 
 def _locate_suspects(probed: ProbedMachine, order: Array) -> list[dict[str, Any]]:
-    """Return the rows and columns of suspects in the matrix, with texts."""
+    """Return the rows and columns of the matrix that suspects occupy, with texts."""
     number = {host: n for n, host in enumerate(probed.hosts)}
     host_at = np.array(probed.host_of)[order]
     marks = []

@@ -13,21 +13,26 @@ from topoloom.report.probed.chart import (
     LogAxis,
     Point,
     Tick,
+    format_svg_path,
     make_binary_axis,
     make_decimal_axis,
-    make_path,
 )
-from topoloom.report.probed.probed_file import Channels, Curve, LevelModel, Line
+from topoloom.report.probed.probed_file import (
+    FittedLine,
+    LevelModel,
+    PairLimit,
+    TimeCurve,
+)
 from topoloom.support.units import format_bandwidth, format_bytes, format_seconds
 
 WIDTH = 390.0
 HEIGHT = 230.0  # height of the chart of times
-ERRORS = (262.0, 322.0)  # top and bottom of the chart of errors
+ERRORS = (262.0, 322.0)  # vertical positions of top and bottom of the chart of errors
 _SCALES = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 
 
 class LineEnd(NamedTuple):
-    """The message size at which a fitted line ends, with its confidence interval."""
+    """The message size at which a fitted line ends, and its confidence interval."""
 
     low: float
     at: float
@@ -35,7 +40,7 @@ class LineEnd(NamedTuple):
     text: str
 
 
-class Series(NamedTuple):
+class ChartSeries(NamedTuple):
     """Measured times and fitted lines (upper chart), and errors (lower chart)."""
 
     name: str
@@ -49,7 +54,7 @@ class FitChart(NamedTuple):
     """The chart of message times of a level."""
 
     name: str
-    series: list[Series]
+    series: list[ChartSeries]
     x_ticks: list[Tick]
     y_ticks: list[Tick]
     error_ticks: list[Tick]
@@ -57,20 +62,20 @@ class FitChart(NamedTuple):
 
 
 class TotalsChart(NamedTuple):
-    """The chart of concurrent pairs: total bandwidth, measured and ideal."""
+    """The chart of total bandwidth over concurrent pairs: measured, and ideal."""
 
     name: str
     points: list[Point]
     ideal: str
     limit: float
-    free: tuple[float, float]  # range of pair counts without interference
+    free: tuple[float, float]  # range of pair counts at which pairs do not interfere
     x_ticks: list[Tick]
     y_ticks: list[Tick]
     caption: str
 
 
-class HostStrip(NamedTuple):
-    """A chart with one point per host: its message times relative to typical times."""
+class HostChart(NamedTuple):
+    """The chart with one point per host: its message times relative to typical ones."""
 
     points: list[Point]
     slow: list[Point]
@@ -97,7 +102,7 @@ def make_fit_chart(level: LevelModel) -> FitChart | None:
         return round(middle - half * min(max(error / scale, -1), 1), 2)
 
     series = [
-        Series(
+        ChartSeries(
             name,
             _make_line_paths(curve, x, y),
             _make_points(curve, x, y),
@@ -130,8 +135,8 @@ def make_fit_chart(level: LevelModel) -> FitChart | None:
     )
 
 
-def make_totals_chart(channels: Channels) -> TotalsChart:
-    """Make the chart of total bandwidth over concurrent pairs."""
+def make_totals_chart(channels: PairLimit) -> TotalsChart:
+    """Make the chart of total bandwidth over the number of concurrent pairs."""
     pairs, totals = channels.pairs, channels.totals
     single = totals[0]
     x = make_binary_axis([float(count) for count in pairs], 0, WIDTH)
@@ -150,7 +155,9 @@ def make_totals_chart(channels: Channels) -> TotalsChart:
     return TotalsChart(
         channels.pattern,
         points,
-        make_path((x.position(count), y.position(count * single)) for count in ends),
+        format_svg_path(
+            (x.position(count), y.position(count * single)) for count in ends
+        ),
         y.position(channels.bandwidth),
         (
             x.position(channels.channels),
@@ -162,7 +169,7 @@ def make_totals_chart(channels: Channels) -> TotalsChart:
     )
 
 
-def _write_caption(channels: Channels) -> str:
+def _write_caption(channels: PairLimit) -> str:
     single, count, most = channels.totals[0], channels.channels, channels.at_most
     if most is None:
         free = f"No number of pairs, up to {channels.pairs[-1]}, slows the others down"
@@ -181,10 +188,10 @@ def _write_caption(channels: Channels) -> str:
     )
 
 
-def make_strip(
+def make_host_chart(
     hosts: Sequence[str], ratios: Sequence[float], slow: Sequence[str], height: float
-) -> HostStrip:
-    """Make the chart of hosts by message times relative to typical times."""
+) -> HostChart:
+    """Make the chart of hosts: one point for each host's relative message times."""
     known = [ratio for ratio in ratios if ratio == ratio]
     far = max([1.1, *known, *(1 / ratio for ratio in known)]) ** 1.1
     y = LogAxis(1 / far, far, height, 0)
@@ -197,10 +204,10 @@ def make_strip(
         into = marked if host in slow else points
         into.append(Point(at, y.position(ratio), f"{host}: {ratio:.3f} x usual"))
     shown = (1 / far**0.9, 1.0, far**0.9)
-    return HostStrip(points, marked, [Tick(y.position(r), f"{r:.2f} x") for r in shown])
+    return HostChart(points, marked, [Tick(y.position(r), f"{r:.2f} x") for r in shown])
 
 
-def _make_points(curve: Curve, x: LogAxis, y: LogAxis) -> list[Point]:
+def _make_points(curve: TimeCurve, x: LogAxis, y: LogAxis) -> list[Point]:
     return [
         Point(
             x.position(size),
@@ -213,7 +220,7 @@ def _make_points(curve: Curve, x: LogAxis, y: LogAxis) -> list[Point]:
     ]
 
 
-def _make_line_paths(curve: Curve, x: LogAxis, y: LogAxis) -> str:
+def _make_line_paths(curve: TimeCurve, x: LogAxis, y: LogAxis) -> str:
     """Draw each line separately, because fits may be discontinuous."""
     least, last = max(1.0, float(curve.sizes[0])), float(curve.sizes[-1])
     limits = [line.most for line in curve.lines if line.most is not None]
@@ -223,14 +230,14 @@ def _make_line_paths(curve: Curve, x: LogAxis, y: LogAxis) -> str:
         begin = first if first == least else first + 1
         sizes = np.geomspace(begin, max(end, begin), 24)
         parts.append(
-            make_path(
+            format_svg_path(
                 (x.position(m), y.position(curve.seconds(m))) for m in sizes.tolist()
             )
         )
     return "".join(parts)
 
 
-def _list_line_ends(lines: Sequence[Line], x: LogAxis) -> list[LineEnd]:
+def _list_line_ends(lines: Sequence[FittedLine], x: LogAxis) -> list[LineEnd]:
     return [
         LineEnd(
             x.position(max(1.0, line.most_interval[0])),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads groups of ranks from a probe's file, and makes nested boxes of the page."""
+"""Reads groups of ranks from a probe's file, and makes nested boxes for the page."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from topoloom.probe.inference.groups import ALL, GROUP, HOST, PART, RankGroup
-from topoloom.probe.job.table import flatten_groups
+from topoloom.probe.job.probe_table import flatten_groups
 from topoloom.support.hostlist import compress_hostlist, is_host_name
 from topoloom.support.number_ranges import compress_ranges
 from topoloom.support.units import counted, format_seconds
 
-#: Limit on the boxes in a row.
+#: Maximum number of boxes in a row.
 MAX_BOXES = 64
-_MAX_CHARACTERS = 200  # limit on host names in a title, in characters
+#: Maximum number of characters for the host names in a title.
+_MAX_CHARACTERS = 200
 
 
-class Sample(NamedTuple):
+class TimeStatistics(NamedTuple):
     """Statistics of the message times of rank pairs."""
 
     mean: float
@@ -27,24 +28,24 @@ class Sample(NamedTuple):
     outliers: int
 
 
-class Evidence(NamedTuple):
-    """The t-test of a group: pairs inside compared with pairs that lead into it."""
+class GroupTest(NamedTuple):
+    """The t-test of a group, which compares pairs inside it with pairs into it."""
 
-    inside: Sample
-    into: Sample
+    inside: TimeStatistics
+    into: TimeStatistics
     t: float
     p: float
 
 
 @dataclass(frozen=True)
-class Box:
+class GroupBox:
     """The box of a group on the page."""
 
     kind: str  # kind of the group, such as ``host``
     title: str  # text such as ``2 groups``, or the name of a host
     note: str  # text about measured times, or ""
     suspect: str
-    boxes: tuple[Box, ...] = ()  # boxes of the group's parts
+    boxes: tuple[GroupBox, ...] = ()  # boxes of the group's parts
     more: int = 0  # number of boxes that are not shown
 
 
@@ -61,10 +62,10 @@ def read_groups(nested: Sequence[Any], host_of: Sequence[int]) -> RankGroup:
     return root
 
 
-def read_evidence(tables: Sequence[Mapping[str, Any]]) -> dict[Any, Evidence]:
-    """Read the t-tests of groups; keys are the ranks of a group."""
+def read_evidence(tables: Sequence[Mapping[str, Any]]) -> dict[Any, GroupTest]:
+    """Read the t-tests of groups; the key of each test is its group's ranks."""
     return {
-        tuple(table["ranks"]): Evidence(
+        tuple(table["ranks"]): GroupTest(
             _make_sample(table["inside"]),
             _make_sample(table["into"]),
             table["t"],
@@ -87,15 +88,17 @@ def _make_group(
         kind = GROUP
     if not isinstance(nested[0], int):
         below = tuple(_make_group(part, host_of, by_host) for part in nested)
-    elif kind == GROUP:  # group of hosts with one rank each
+    elif kind == GROUP:  # a group of hosts that have one rank each
         below = tuple(RankGroup(HOST, (rank,)) for rank in nested)
     else:
         below = ()
     return RankGroup(kind, tuple(ranks), below)
 
 
-def _make_sample(table: Mapping[str, Any]) -> Sample:
-    return Sample(table["mean_s"], table["sigma_s"], table["n"], table["outliers"])
+def _make_sample(table: Mapping[str, Any]) -> TimeStatistics:
+    return TimeStatistics(
+        table["mean_s"], table["sigma_s"], table["n"], table["outliers"]
+    )
 
 
 def list_ranks(group: RankGroup) -> list[int]:
@@ -105,20 +108,20 @@ def list_ranks(group: RankGroup) -> list[int]:
     return [rank for part in group.groups for rank in list_ranks(part)]
 
 
-class BoxMaker:
-    """Makes the boxes of groups on the page.
+class GroupBoxMaker:
+    """Makes the boxes that show groups on the page.
 
     Parameters
     ----------
     suspects
-        Names of hosts that are slower than comparable hosts.
+        Names of the hosts that are slower than comparable hosts.
     """
 
     def __init__(
         self,
         hosts: Sequence[str],
         host_of: Sequence[int],
-        evidence: Mapping[tuple[int, ...], Evidence],
+        evidence: Mapping[tuple[int, ...], GroupTest],
         suspects: Collection[str],
     ) -> None:
         self._hosts = hosts
@@ -126,7 +129,7 @@ class BoxMaker:
         self._evidence = evidence
         self._suspects = suspects
 
-    def make_box(self, group: RankGroup) -> Box:
+    def make_box(self, group: RankGroup) -> GroupBox:
         """Make the box of a group, with the boxes of its parts."""
         parts = group.groups[:MAX_BOXES]
         title = self._make_title(group)
@@ -136,7 +139,7 @@ class BoxMaker:
             else ""
         )
         evidence = None if group.kind == PART else self._evidence.get(group.ranks)
-        return Box(
+        return GroupBox(
             group.kind,
             title,
             describe_evidence(evidence),
@@ -175,7 +178,7 @@ class BoxMaker:
         return f"{title}: {members if len(members) <= _MAX_CHARACTERS else '...'}"
 
 
-def describe_evidence(evidence: Evidence | None) -> str:
+def describe_evidence(evidence: GroupTest | None) -> str:
     """Describe the measured message times of a group; "" without measurements."""
     if evidence is None:
         return ""
@@ -187,5 +190,5 @@ def describe_evidence(evidence: Evidence | None) -> str:
 
 
 def format_probability(p: float) -> str:
-    """Format a probability; tiny probabilities as an upper bound."""
+    """Format a probability; if it is tiny, as an upper bound."""
     return "< 1e-12" if p < 1e-12 else f"= {p:.2g}"

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from topoloom.report.pack import Pack
+from topoloom.report.packed_arrays import PackedArrays
 from topoloom.report.page import render_page
 from topoloom.report.probed.costs import make_level_matrix, pack_costs
 from topoloom.report.probed.probed_file import ProbedMachine
-from topoloom.report.probed.text import collect_facts
+from topoloom.report.probed.text import collect_page_texts
 from topoloom.support.files import write_text
 
 #: JavaScript modules of the page, in dependency order.
@@ -40,8 +40,8 @@ def render_probed(probed: ProbedMachine, command: Sequence[str] = ()) -> str:
 
     `command` is the command line, which the page shows.
     """
-    pack = Pack()
+    pack = PackedArrays()
     data = pack_costs(pack, probed, make_level_matrix(probed))
     data["arrays"] = pack.index
-    texts = collect_facts(probed, command)
+    texts = collect_page_texts(probed, command)
     return render_page("probed.html.j2", SCRIPTS, texts, data, pack)

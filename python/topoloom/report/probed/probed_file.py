@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads the file and the samples of a probe for the page."""
+"""Reads the machine file and the samples of a probe, for the page."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from topoloom._core import Error
 from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.probe.inference.groups import RankGroup
+from topoloom.probe.job.probe_table import read_probe_table
 from topoloom.probe.job.samples import ProbeSamples, load_cost_matrix, load_samples
-from topoloom.probe.job.table import read_probe_table
-from topoloom.report.probed.groups import Evidence, read_evidence, read_groups
+from topoloom.report.probed.groups import GroupTest, read_evidence, read_groups
 from topoloom.support.toml_document import read_toml
 from topoloom.support.units import format_bandwidth
 
@@ -24,11 +24,12 @@ Interval = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Line:
+class FittedLine:
     """Fitted line: up to `most` bytes, m bytes take alpha + beta m seconds.
 
-    `most` is None for the last line. Intervals are 95 % confidence intervals; None if
-    the line has only two sizes. The interval of `most` lies between two measured sizes.
+    `most` is None for the last line. Intervals are 95 % confidence intervals; they are
+    None if the line has only two sizes. The interval of `most` lies between two
+    measured sizes.
     """
 
     alpha: float
@@ -40,11 +41,11 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Curve:
-    """Seconds by message size: measured values and fitted lines."""
+class TimeCurve:
+    """Message times in seconds by message size: measured values, and fitted lines."""
 
-    largest: bool  # whether the time is the maximum over all lines
-    lines: list[Line]
+    largest: bool  # whether the fitted time is the maximum over all lines
+    lines: list[FittedLine]
     sizes: NDArray[np.float64]
     measured: NDArray[np.float64]
 
@@ -59,7 +60,7 @@ class Curve:
 
     @property
     def errors(self) -> NDArray[np.float64]:
-        """Relative errors of the fitted times by size; positive if too high."""
+        """Relative errors of fitted times by size; positive if a time is too high."""
         fitted = np.array([self.seconds(size) for size in self.sizes.tolist()])
         found: NDArray[np.float64] = fitted / self.measured - 1
         return found
@@ -72,9 +73,11 @@ class LevelModel:
     name: str
     short: float  # seconds of a short message in the scan
     #: `alone`, `burst`: half a round trip, and time per message in a burst.
-    alone: Curve | None
-    burst: Curve | None
-    values: Mapping[str, Any]  # values in ``models`` by key, and ``unexpected``
+    alone: TimeCurve | None
+    burst: TimeCurve | None
+    values: Mapping[
+        str, Any
+    ]  # the level's values in the file's ``models``, and ``unexpected``
 
     @property
     def bandwidth(self) -> float | None:
@@ -83,8 +86,8 @@ class LevelModel:
 
 
 @dataclass(frozen=True)
-class Channels:
-    """Number of concurrent pairs without interference, and their total bandwidth."""
+class PairLimit:
+    """How many concurrent pairs do not interfere, and their total bandwidth."""
 
     pattern: str
     channels: int
@@ -119,7 +122,7 @@ class ProbedMachine:
 
     path: Path  # path of the machine file
     name: str  # name of the machine
-    nodes: list[int]  # host index of each node of the machine
+    nodes: list[int]  # index of the host of each node of the machine
     #: int array of shape (hosts, hosts): hops between hosts that are linked directly;
     #: None if a tree of groups fits the measurements.
     hops: NDArray[np.int64] | None
@@ -131,11 +134,13 @@ class ProbedMachine:
     hosts: list[str]
     host_of: list[int]
     root: RankGroup  # the group of all ranks
-    evidence: Mapping[tuple[int, ...], Evidence]  # t-tests of groups by their ranks
+    evidence: Mapping[
+        tuple[int, ...], GroupTest
+    ]  # t-tests of groups, by the group's ranks
     levels: list[LevelModel]
-    channels: list[Channels]
+    channels: list[PairLimit]
     shared_links: list[str]  # descriptions
-    #: Share of all pairs of nearby host pairs that were measured concurrently.
+    #: Of all combinations of two nearby host pairs, the share measured concurrently.
     pairs_met: float | None
     suspects: list[Suspect]
     noise: float | None
@@ -185,7 +190,7 @@ def read_probed(path: Path) -> ProbedMachine:
     if len(found.host_of) != samples.ranks:
         raise Error(
             f"{path} is of {len(found.host_of)} ranks, but {samples_path} of "
-            f"{samples.ranks}: not from one measurement"
+            f"{samples.ranks}: not from the same measurement"
         )
     return found
 
@@ -252,8 +257,8 @@ def _read_level(table: Mapping[str, Any]) -> LevelModel:
     return LevelModel(table["level"], float(table["short_s"]), alone, burst, table)
 
 
-def _read_curve(table: Mapping[str, Any]) -> Curve:
-    return Curve(
+def _read_curve(table: Mapping[str, Any]) -> TimeCurve:
+    return TimeCurve(
         bool(table["largest"]),
         [_read_line(line) for line in table["lines"]],
         np.array(table["sizes"], dtype=np.float64),
@@ -261,8 +266,8 @@ def _read_curve(table: Mapping[str, Any]) -> Curve:
     )
 
 
-def _read_line(table: Mapping[str, Any]) -> Line:
-    return Line(
+def _read_line(table: Mapping[str, Any]) -> FittedLine:
+    return FittedLine(
         float(table["alpha_s"]),
         _read_interval(table.get("alpha_interval_s")),
         float(table["beta_s_per_byte"]),
@@ -279,9 +284,9 @@ def _read_interval(ends: Sequence[float] | None) -> Interval | None:
     return float(low), float(high)
 
 
-def _read_channels(table: Mapping[str, Any]) -> Channels:
+def _read_channels(table: Mapping[str, Any]) -> PairLimit:
     totals = table["totals"]
-    return Channels(
+    return PairLimit(
         table["pattern"],
         int(table["channels"]),
         table.get("channels_at_most"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Merges the findings about each slow host or link."""
+"""Merges all findings about the same slow host or link."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from topoloom.report.probed.probed_file import Suspect
 
-_NAMED = 4  # maximum number of hosts in the name of an uplink
+_NAMED = 4  # maximum number of hosts that the name of an uplink lists
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import numpy as np
 from topoloom.probe.inference.groups import GROUP
 from topoloom.report.probed.costs import (
     LevelMatrix,
-    LevelPairs,
+    LevelSummary,
     compare_levels,
     compute_host_ratios,
     make_level_matrix,
@@ -22,16 +22,16 @@ from topoloom.report.probed.costs import (
 from topoloom.report.probed.fits import (
     format_allocated_share,
     make_fit_chart,
-    make_strip,
+    make_host_chart,
     make_totals_chart,
 )
-from topoloom.report.probed.groups import BoxMaker, Evidence, format_probability
+from topoloom.report.probed.groups import GroupBoxMaker, GroupTest, format_probability
 from topoloom.report.probed.probed_file import (
-    Curve,
+    FittedLine,
     LevelModel,
-    Line,
     ProbedMachine,
     Suspect,
+    TimeCurve,
 )
 from topoloom.report.probed.suspects import merge_suspects
 from topoloom.report.text import Fact
@@ -47,7 +47,7 @@ from topoloom.support.version import __version__
 STRIP_HEIGHT = 120.0
 _ROUNDING = 1e-6
 _LARGE_T = 100
-#: Limit on noise above which the headline mentions noise.
+#: Noise above which the headline mentions it.
 _MAX_NOISE = 0.05
 
 
@@ -57,7 +57,7 @@ class LevelRow(NamedTuple):
     name: str
     short: str
     bandwidth: str
-    half: str  # the message size with half of the bandwidth
+    half: str  # the message size at which half of the bandwidth is reached
     both_ways: str
     send_cpu: str
     receive_cpu: str
@@ -96,12 +96,12 @@ class SuspectRow(NamedTuple):
     evidence: str
 
 
-def collect_facts(probed: ProbedMachine, command: Sequence[str]) -> dict[str, Any]:
+def collect_page_texts(probed: ProbedMachine, command: Sequence[str]) -> dict[str, Any]:
     """Collect the texts, tables and charts of the page."""
     matrix = make_level_matrix(probed)
     pairs = summarize_levels(probed, matrix)
     slow = {host for s in probed.suspects if s.kind == "host" for host in s.hosts}
-    boxes = BoxMaker(probed.hosts, probed.host_of, probed.evidence, slow)
+    boxes = GroupBoxMaker(probed.hosts, probed.host_of, probed.evidence, slow)
     ratios = compute_host_ratios(probed, matrix)
     several = len(probed.hosts) > 2
     return {
@@ -133,7 +133,7 @@ def collect_facts(probed: ProbedMachine, command: Sequence[str]) -> dict[str, An
         "neighbors": probed.has_neighbors,
         "totals": [make_totals_chart(channels) for channels in probed.channels],
         "channels": probed.channels,
-        "strip": make_strip(probed.hosts, ratios, [*slow], STRIP_HEIGHT)
+        "strip": make_host_chart(probed.hosts, ratios, [*slow], STRIP_HEIGHT)
         if several
         else None,
         "shared_links": probed.shared_links,
@@ -163,7 +163,7 @@ def write_probed_headline(probed: ProbedMachine) -> str:
     return _write_headline(probed, summarize_levels(probed, make_level_matrix(probed)))
 
 
-def _write_headline(probed: ProbedMachine, pairs: Sequence[LevelPairs]) -> str:
+def _write_headline(probed: ProbedMachine, pairs: Sequence[LevelSummary]) -> str:
     hosts, ranks = len(probed.hosts), probed.ranks
     where = counted(ranks, "rank")
     where += f" on {counted(hosts, 'host')}"
@@ -197,8 +197,10 @@ def _describe_costs(probed: ProbedMachine) -> str:
     return costs
 
 
-def _describe_costs_by_hops(probed: ProbedMachine, pairs: Sequence[LevelPairs]) -> str:
-    """Describe the costs inside hosts, and between the nearest and farthest hosts."""
+def _describe_costs_by_hops(
+    probed: ProbedMachine, pairs: Sequence[LevelSummary]
+) -> str:
+    """Describe the costs inside hosts, between near hosts, and between far hosts."""
     hops = [of for of in pairs if of.name.startswith("at ")]
     ends = dict.fromkeys([*hops[:1], *hops[-1:]])
     costs = ", ".join(f"{_format_rounded(of.median)} {of.name}" for of in ends)
@@ -258,15 +260,15 @@ def _make_level_row(level: LevelModel) -> LevelRow:
     )
 
 
-def _make_hops_row(pairs: LevelPairs) -> LevelRow:
-    """Make the row of pairs at one distance; only short messages were measured."""
+def _make_hops_row(pairs: LevelSummary) -> LevelRow:
+    """Make the row of pairs at a distance measured only with short messages."""
     return LevelRow(
         pairs.name, _format_time(pairs.median), *[""] * (len(LevelRow._fields) - 2)
     )
 
 
-def _find_half_bandwidth_size(curve: Curve) -> str:
-    """Return the size above which all messages reach half of the bandwidth."""
+def _find_half_bandwidth_size(curve: TimeCurve) -> str:
+    """Return the size from which on all messages reach half of the bandwidth."""
     below = np.flatnonzero(
         curve.sizes / curve.measured < curve.sizes[-1] / curve.measured[-1] / 2
     )
@@ -283,7 +285,7 @@ def _make_line_rows(level: LevelModel) -> list[LineRow]:
     return rows
 
 
-def _make_line_row(name: str, first: int, line: Line) -> LineRow:
+def _make_line_row(name: str, first: int, line: FittedLine) -> LineRow:
     sizes, end = f"from {format_bytes(first)}", ""
     if line.most is not None and line.most_interval is not None:
         sizes = f"{format_bytes(first)} to {format_bytes(line.most)}"
@@ -300,7 +302,7 @@ def _make_line_row(name: str, first: int, line: Line) -> LineRow:
     )
 
 
-#: Seconds per byte at 1000 TB/s; smaller values are rounding errors.
+#: Seconds per byte at 1000 TB/s: smaller values can only be rounding errors.
 _MIN_BETA = 1e-15
 
 
@@ -336,7 +338,7 @@ def _describe_errors(level: LevelModel) -> str:
     return "; ".join(errors)
 
 
-def _make_group_row(members: str, evidence: Evidence) -> GroupRow:
+def _make_group_row(members: str, evidence: GroupTest) -> GroupRow:
     def text(sample: Any) -> str:
         odd = f", {counted(sample.outliers, 'outlier')}" if sample.outliers else ""
         mean, sigma = _format_time(sample.mean), _format_time(sample.sigma)
@@ -364,7 +366,7 @@ def _make_suspect_row(
 def _describe_suspect(
     suspect: Suspect, probed: ProbedMachine, matrix: LevelMatrix
 ) -> str:
-    """Describe the measurements; for latencies, also the scan."""
+    """Describe the measurements; if they are of latency, also the scan."""
     count = counted(suspect.measurements, "measurement")
     number = {host: n for n, host in enumerate(probed.hosts)}
     ends = [number[host] for host in suspect.hosts if host in number]

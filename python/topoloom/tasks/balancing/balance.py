@@ -38,7 +38,7 @@ class TransferCost(NamedTuple):
     task_bytes
         The size of a task in bytes.
     judgement
-        The measures of all transfers, each task sent once.
+        The measures of all transfers, if each moved task is sent once.
     """
 
     ranks: Ranks
@@ -108,16 +108,16 @@ def balance_loads(
     method
         The balancer, with options if any: ``alias(remainder=exact)``.
     ranks
-        The slots of the ranks. They are required to choose near partners, and to
-        compute the cost of the plan.
+        The slots of the ranks, which methods that choose near partners require. With
+        them, the cost of the plan is computed.
     task_bytes
         The size of a task in bytes.
 
     Raises
     ------
     Error
-        For invalid loads, an unknown method, or a placement with another number of
-        ranks.
+        For invalid loads, an unknown method, or a placement of more or fewer ranks than
+        loads.
     """
     loads = np.asarray(loads)
     if ranks is None:
@@ -130,7 +130,7 @@ def balance_loads(
 
 
 def block_ranks(allocation: Allocation, count: int) -> Ranks:
-    """Place ranks on the slots of an allocation in order."""
+    """Place the ranks in order on the slots of an allocation."""
     if count > allocation.slot_count:
         raise Error(
             f"there are {counted(count, 'rank')}, but the allocation has only "
@@ -142,7 +142,7 @@ def block_ranks(allocation: Allocation, count: int) -> Ranks:
 def make_transfer_graph(
     count: int, plan: NDArray[np.int64], task_bytes: int
 ) -> CommGraph:
-    """Make the graph of transfers from rows of source, target and number of tasks.
+    """Make the graph of transfers from rows ``(source, target, number of tasks)``.
 
     Raises
     ------

@@ -31,8 +31,8 @@ class Hypergraph(NamedTuple):
     graph: CommGraph
     scale: int
 
-    def cut(self, owners: NDArray[np.uint32]) -> int:
-        """Sum weight times (ranks with pins of the edge - 1) over all hyperedges."""
+    def compute_cut_weight(self, owners: NDArray[np.uint32]) -> int:
+        """Sum, over all hyperedges, weight * (number of ranks with pins - 1)."""
         ranks = int(owners.max()) + 1
         parts = np.unique(self.edges * ranks + owners[self.pins]) // ranks
         further = np.bincount(parts, minlength=len(self.weights)) - 1

@@ -12,12 +12,13 @@ from topoloom._core import Error
 from topoloom.support.files import read_text
 from topoloom.support.plain_text import is_number
 
-#: The core sums loads, including phantom tasks, in 63 bits.
+#: Exclusive upper limit on the sum of loads: with the tasks that the core adds
+#: temporarily, sums must stay below 2^63.
 LIMIT = 2**62
 
 
 def read_loads(path: str | Path) -> NDArray[np.int64]:
-    """Read the loads of ranks 0, 1, ...; blank lines and comments are ignored.
+    """Read the loads of ranks 0, 1, ...; ignore blank lines and comments.
 
     Returns
     -------

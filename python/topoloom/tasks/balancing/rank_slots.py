@@ -18,9 +18,9 @@ from topoloom.tasks.problem import AllocationSpec, load_nodes, select_launched_s
 def find_rank_slots(
     count: int, machine: str | None, placement: Path | None, where: AllocationSpec
 ) -> Ranks | None:
-    """Find the slots of ranks; None without a machine and a placement.
+    """Find the slots of the ranks; None if neither machine nor placement is given.
 
-    With an allocation, ranks use the slots that the launcher would use. If slots
+    With an allocation, ranks are on the slots that the launcher would use. If slots
     outnumber ranks, the ranks are spread over all nodes. With a placement, `machine`
     must be None or the placement's machine.
     """

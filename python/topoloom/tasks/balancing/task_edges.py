@@ -12,14 +12,14 @@ from topoloom.graphs.graph_file import load_graph
 from topoloom.support.files import read_text
 from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.support.units import counted
-from topoloom.tasks.balancing.task_list import MAX_BYTES, TaskList, integer
+from topoloom.tasks.balancing.task_list import MAX_BYTES, TaskList, parse_integer
 
 #: Optional header line of the table.
 HEAD = "task,task,bytes"
 
 
 def with_edges(tasks: TaskList, path: str | Path) -> TaskList:
-    """Return the tasks with the messages that they send per period.
+    """Return a copy of the tasks with the messages that they send in each period.
 
     Parameters
     ----------
@@ -31,7 +31,8 @@ def with_edges(tasks: TaskList, path: str | Path) -> TaskList:
     Raises
     ------
     Error
-        If a line has other columns, an unknown task, or an invalid number of bytes.
+        If a line does not have these columns, or contains an unknown task or an invalid
+        number of bytes.
     """
     if Path(path).suffix not in (".csv", ".txt"):
         graph = load_graph(path)
@@ -53,7 +54,9 @@ def with_edges(tasks: TaskList, path: str | Path) -> TaskList:
         for name in words[:2]:
             if name not in number:
                 raise Error(f"{where}: {describe_unknown_name('task', name, number)}")
-        size = integer(words[2], f"{where}: the number of bytes of a pair", MAX_BYTES)
+        size = parse_integer(
+            words[2], f"{where}: the number of bytes of a pair", MAX_BYTES
+        )
         rows.append((number[words[0]], number[words[1]], size))
     if not rows:
         raise Error(f"{path} has no pairs of tasks; give one per line below {HEAD}")

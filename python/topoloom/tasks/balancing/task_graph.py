@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads tasks from files of partitioners: graphs, hypergraphs and owners.
+"""Reads tasks from the files of graph partitioners: graphs, hypergraphs and owners.
 
 A METIS or ParMETIS graph contains the load and the size of every vertex. Zoltan's
-driver reads similar Chaco graphs, and hypergraphs. A separate file lists the owners of
-the vertices, one rank per line.
+driver reads hypergraphs, and graphs in the similar format of Chaco. A separate file
+lists the owners of the vertices, one rank per line.
 """
 
 from __future__ import annotations
@@ -18,17 +18,22 @@ from topoloom._core import Error, read_metis
 from topoloom.support.files import prefix_errors, read_text
 from topoloom.support.units import counted
 from topoloom.tasks.balancing.task_hypergraph import read_hypergraph
-from topoloom.tasks.balancing.task_list import MAX_BYTES, MAX_RANKS, TaskList, integer
+from topoloom.tasks.balancing.task_list import (
+    MAX_BYTES,
+    MAX_RANKS,
+    TaskList,
+    parse_integer,
+)
 
 #: Suffixes of graph files. Other files are graphs if line 1 has several integers.
 ENDINGS = (".graph", ".metis", ".chaco")
 HYPERGRAPH_ENDINGS = (".hg",)
-#: Suffix of the owners file, as Zoltan's driver names it.
+#: Suffix that Zoltan's driver gives to the file of owners.
 ASSIGN = ".assign"
 
 
 def is_task_graph(path: str | Path) -> bool:
-    """Return whether a file is a graph or hypergraph, by suffix or first line."""
+    """Return whether a file is a graph or hypergraph, according to suffix or line 1."""
     if Path(path).suffix in (*ENDINGS, *HYPERGRAPH_ENDINGS):
         return True
     lines = (line.strip() for line in read_text(path).splitlines())
@@ -45,11 +50,11 @@ def read_task_graph(path: str | Path, owners: str | Path | None = None) -> TaskL
     ----------
     path
         A METIS or Chaco graph: vertex weights are loads, vertex sizes are bytes (both 1
-        by default), and the weight of an edge is sent in both directions. Or a
-        hypergraph ``.hg`` of Zoltan or PaToH.
+        by default), and the weight of an edge is the number of bytes sent in each
+        direction. Or a hypergraph ``.hg`` of Zoltan or PaToH.
     owners
-        A file with the rank of each vertex, one per line. By default the path of the
-        graph with the suffix ``.assign``.
+        A file with the rank of each vertex, one per line. By default, the path of the
+        graph with its suffix replaced by ``.assign``.
 
     Raises
     ------
@@ -94,7 +99,7 @@ def _list_vertex_sizes(text: str, path: str | Path) -> NDArray[np.int64] | None:
         return None
     first = [int(line.split()[0]) for line in lines[1 : count + 1]]
     if first == list(range(1, count + 1)):
-        return None  # Chaco has vertex numbers in place of sizes
+        return None  # Chaco's format has vertex numbers here, not sizes
     if sum(first) >= MAX_BYTES:
         raise Error(f"{path}: the sizes of all vertices add up to 2^62 or more")
     return np.array(first, np.int64)
@@ -106,5 +111,5 @@ def _read_owners(path: str | Path) -> NDArray[np.uint32]:
         text = line.partition("#")[0].partition("%")[0].strip()
         if text:
             where = f"{path}:{number}: the rank of a task"
-            found.append(integer(text, where, MAX_RANKS))
+            found.append(parse_integer(text, where, MAX_RANKS))
     return np.array(found, np.uint32)

@@ -19,11 +19,11 @@ import numpy as np
 from topoloom._core import CommGraph, Error
 from topoloom.support.files import read_text
 from topoloom.tasks.balancing.hypergraph import Hypergraph
-from topoloom.tasks.balancing.task_list import MAX_BYTES, integer
+from topoloom.tasks.balancing.task_list import MAX_BYTES, parse_integer
 
 #: Exclusive upper limit on numbers of vertices, hyperedges and pins.
 MAX_VERTICES = 2**32 - 1
-#: Hyperedges with more pins are approximated by a star instead of all pairs.
+#: Hyperedges with more pins are approximated by a star of pairs instead of all pairs.
 MAX_PAIRED = 32
 #: Weights of pairs are exact if their sum is at most this limit, else rounded.
 MAX_SHARES = 2**50
@@ -32,9 +32,9 @@ MAX_SHARES = 2**50
 def read_hypergraph(path: str | Path, count: int) -> Hypergraph:
     """Read a hypergraph of `count` vertices, with loads.
 
-    A hyperedge of weight w with k pins becomes all pairs of its pins with weight w / (k
-    - 1). If one task is separated from the others, the cut weight is w, as in the
-    hypergraph.
+    A hyperedge of weight w with k pins is replaced by all pairs of its pins, each of
+    weight w / (k - 1). If one task is separated from the others, the cut weight is w,
+    as in the hypergraph.
 
     Raises
     ------
@@ -48,13 +48,15 @@ def read_hypergraph(path: str | Path, count: int) -> Hypergraph:
     hyperedges: list[tuple[int, list[int]]] = []
     seen = 0
     for number in range(head.edges):
-        words = lines.next(f"hyperedge {number + 1} of {head.edges}")
+        words = lines.read_words(f"hyperedge {number + 1} of {head.edges}")
         weight = 1
         if head.edge_weights:
-            weight = lines.number(words, 0, "the weight of a hyperedge", MAX_BYTES)
+            weight = lines.parse_number(
+                words, 0, "the weight of a hyperedge", MAX_BYTES
+            )
             words = words[1:]
         pins = [
-            lines.number(words, i, "a pin", MAX_VERTICES) - head.base
+            lines.parse_number(words, i, "a pin", MAX_VERTICES) - head.base
             for i in range(len(words))
         ]
         if any(not 0 <= pin < count for pin in pins):
@@ -67,8 +69,8 @@ def read_hypergraph(path: str | Path, count: int) -> Hypergraph:
         )
     loads = np.ones(count)
     if head.vertex_weights:
-        loads[:] = lines.weights(count, head.base)
-    lines.finish()
+        loads[:] = lines.read_weights(count, head.base)
+    lines.check_end()
     if sum(weight * len(pins) for weight, pins in hyperedges) >= MAX_BYTES:
         raise Error(f"{path}: the weights of all pins add up to 2^62 or more")
     scale = _choose_scale(hyperedges)
@@ -127,30 +129,32 @@ class _LineReader:
     def fail(self, what: str) -> NoReturn:
         raise Error(f"{self._path}:{self._at}: {what}")
 
-    def next(self, what: str) -> list[str]:
+    def read_words(self, what: str) -> list[str]:
         for number, line in self._lines:
             self._at = number
             if not line.startswith("%"):
                 return line.split()
         raise Error(f"{self._path}: the file ends where {what} is expected")
 
-    def number(self, words: list[str], place: int, what: str, limit: int) -> int:
+    def parse_number(self, words: list[str], place: int, what: str, limit: int) -> int:
         if place >= len(words):
             self.fail(f"{what} is missing")
-        return integer(words[place], f"{self._path}:{self._at}: {what}", limit)
+        return parse_integer(words[place], f"{self._path}:{self._at}: {what}", limit)
 
-    def weights(self, count: int, base: int) -> list[int]:
-        """Read one number per vertex, with any number of values per line."""
+    def read_weights(self, count: int, base: int) -> list[int]:
+        """Read one number per vertex; a line may contain any number of them."""
         found: list[int] = []
         while len(found) < count:
-            words = self.next(f"the weight of vertex {len(found) + base}")
+            words = self.read_words(f"the weight of vertex {len(found) + base}")
             if len(found) + len(words) > count:
                 self.fail(f"more weights than the {count} vertices have")
             for i in range(len(words)):
-                found.append(self.number(words, i, "the weight of a vertex", MAX_BYTES))
+                found.append(
+                    self.parse_number(words, i, "the weight of a vertex", MAX_BYTES)
+                )
         return found
 
-    def finish(self) -> None:
+    def check_end(self) -> None:
         for number, line in self._lines:
             if line.strip() and not line.startswith("%"):
                 self._at = number
@@ -158,9 +162,10 @@ class _LineReader:
 
 
 def _read_header(lines: _LineReader) -> _Header:
-    words = lines.next("the header")
+    words = lines.read_words("the header")
     a, b, c, d = (
-        lines.number(words, i, "a number of the header", MAX_VERTICES) for i in range(4)
+        lines.parse_number(words, i, "a number of the header", MAX_VERTICES)
+        for i in range(4)
     )
     if a > 1:
         code = words[3].zfill(2)

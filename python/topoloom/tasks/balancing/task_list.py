@@ -60,8 +60,8 @@ def read_tasks(path: str | Path) -> TaskList:
     Raises
     ------
     Error
-        If a line has other columns, a repeated task, or an invalid owner, load or
-        number of bytes.
+        If a line does not have these columns, repeats a task, or contains an invalid
+        owner, load or number of bytes.
     """
     names: dict[str, int] = {}
     rows = []
@@ -82,8 +82,10 @@ def read_tasks(path: str | Path) -> TaskList:
         if name in names:
             raise Error(f"{where}: task '{name}' is on line {names[name]} already")
         names[name] = number
-        owner = integer(words[1], f"{where}: the owner of a task", MAX_RANKS)
-        size = integer(words[3], f"{where}: the number of bytes of a task", MAX_BYTES)
+        owner = parse_integer(words[1], f"{where}: the owner of a task", MAX_RANKS)
+        size = parse_integer(
+            words[3], f"{where}: the number of bytes of a task", MAX_BYTES
+        )
         rows.append((owner, _parse_load(words[2], where), size))
     if not rows:
         raise Error(f"{path} has no tasks; give one per line below {HEAD}")
@@ -98,8 +100,8 @@ def read_tasks(path: str | Path) -> TaskList:
     )
 
 
-def integer(text: str, what: str, limit: int) -> int:
-    """Read an integer from 0 to `limit` - 1; error messages contain `what`."""
+def parse_integer(text: str, what: str, limit: int) -> int:
+    """Read an integer from 0 to `limit` - 1; error messages call it `what`."""
     if not is_number(text):
         raise Error(f"{what} is an integer of 0 or more, not '{text[:40]}'")
     if len(text.lstrip("0")) > len(str(limit)) or int(text) >= limit:

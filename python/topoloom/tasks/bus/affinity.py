@@ -28,7 +28,8 @@ from topoloom.tasks.bus.named_affinities import NAMED, RANDOM
 ELEMENTS = 8
 BEST = "best"
 SCORE, BANDWIDTH = RANKINGS = ("score", "bandwidth")
-#: The source (Sudheer 2012) measures the default affinity eight times.
+#: Number of random assignments: the source (Sudheer 2012) measures eight runs without a
+#: chosen affinity.
 TRIALS = 8
 
 
@@ -38,8 +39,8 @@ class BusTiming(NamedTuple):
     Attributes
     ----------
     piece
-        Size of the largest DMA transfer in bytes; smaller messages do not wait for
-        others.
+        Size of the largest DMA transfer in bytes; smaller messages never wait for other
+        messages.
     ring_ends
         Whether three messages on a ring slow down at the ends of the bus. This effect
         was measured, but not explained.
@@ -52,16 +53,20 @@ class BusTiming(NamedTuple):
 AS_DESCRIBED = BusTiming()
 
 
-class Rate(NamedTuple):
-    """Bytes per second; half-way messages may use either direction of the ring."""
+class BandwidthRange(NamedTuple):
+    """Bandwidth in bytes/s over all choices of direction for half-way messages."""
 
     worst: float
     mean: float
     best: float
 
 
-class Score(NamedTuple):
-    """Score of an assignment in half units; fields are compared in order."""
+class AssignmentScore(NamedTuple):
+    """Score of an assignment, lower is better; fields are compared in order.
+
+    Fields count half units, because half-way messages load each direction with half
+    their bytes.
+    """
 
     peak: int
     imbalance: int
@@ -69,13 +74,13 @@ class Score(NamedTuple):
     half_way: int
 
 
-class MessageRate(NamedTuple):
+class MessageBandwidth(NamedTuple):
     """A message and its bandwidth."""
 
     source: int
     target: int
     bytes: int
-    rate: Rate
+    rate: BandwidthRange
 
 
 @dataclass(frozen=True)
@@ -102,13 +107,13 @@ class Assignment:
 
     name: str
     elements: tuple[int, ...]
-    score: Score
+    score: AssignmentScore
     rank: int
     alike: int
     directions: DirectionCounts
-    slowest: Rate
-    average: Rate
-    messages: tuple[MessageRate, ...]
+    slowest: BandwidthRange
+    average: BandwidthRange
+    messages: tuple[MessageBandwidth, ...]
 
     def document(self) -> dict[str, Any]:
         """Return the fields of the ``--json`` output."""
@@ -291,11 +296,11 @@ def rates_by_size(
     allocation: Allocation,
     sizes: Sequence[int],
     timing: BusTiming = AS_DESCRIBED,
-) -> dict[str, list[Rate]]:
+) -> dict[str, list[BandwidthRange]]:
     """Compute the lowest bandwidth of every named assignment for each message size."""
     threads = BusThreads(graph, allocation, timing)
     return {
-        name: [Rate(*threads.rates(elements, size).slowest) for size in sizes]
+        name: [BandwidthRange(*threads.rates(elements, size).slowest) for size in sizes]
         for name, (_, elements) in NAMED.items()
     }
 
@@ -341,11 +346,14 @@ class _Ranking:
         return Assignment(
             name,
             elements,
-            Score(*self.scores[row].tolist()),
+            AssignmentScore(*self.scores[row].tolist()),
             first + 1,
             after - first,
             self.threads.directions(elements),
-            Rate(*rates.slowest),
-            Rate(*rates.average),
-            tuple(MessageRate(s, t, b, Rate(*rate)) for s, t, b, rate in edges),
+            BandwidthRange(*rates.slowest),
+            BandwidthRange(*rates.average),
+            tuple(
+                MessageBandwidth(s, t, b, BandwidthRange(*rate))
+                for s, t, b, rate in edges
+            ),
         )

@@ -16,8 +16,8 @@ from topoloom.tasks.bus.affinity import (
     ELEMENTS,
     Affinities,
     Assignment,
+    BandwidthRange,
     BusTiming,
-    Rate,
     rank_affinities,
     rates_by_size,
 )
@@ -35,20 +35,21 @@ PATTERN_BYTES = 65536
 
 @dataclass(frozen=True)
 class AssignedThreads:
-    """A ranking of assignments, the chosen assignment, and bandwidths by message size.
+    """Ranked assignments, the chosen assignment, and bandwidths by message size.
 
     Attributes
     ----------
     ranking, chosen
         The ranked assignments (8 threads on a bus, 16 on a blade), and the chosen one.
     sizes, by_size
-        Message sizes in bytes; for each named assignment, the lowest bandwidth by size.
+        Message sizes in bytes; for each named assignment, the lowest bandwidth at each
+        size.
     """
 
     ranking: Affinities | Blade
     chosen: Assignment | BladeAssignment
     sizes: Sequence[int] = ()
-    by_size: dict[str, list[Rate]] = field(default_factory=dict)
+    by_size: dict[str, list[BandwidthRange]] = field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:
         """Return the fields of the ``--json`` output."""

@@ -14,9 +14,9 @@ from topoloom.tasks.bus.affinity import (
     AS_DESCRIBED,
     BEST,
     ELEMENTS,
+    BandwidthRange,
     BusThreads,
     BusTiming,
-    Rate,
     list_messages,
     rank_affinities,
 )
@@ -32,7 +32,7 @@ LINK_RATES = (
 BEST_HALVES, WORST_HALVES = "best", "worst"
 
 
-def link_rate(sender: int, messages: int) -> float:
+def compute_message_bandwidth(sender: int, messages: int) -> float:
     """Return the bandwidth per message of concurrent messages between processors.
 
     More messages than in the measured table share the total bandwidth of its last row.
@@ -43,7 +43,7 @@ def link_rate(sender: int, messages: int) -> float:
     return measured[-1] * len(measured) / messages
 
 
-class Halves(NamedTuple):
+class ThreadHalves(NamedTuple):
     """The threads of each processor, and the traffic between them.
 
     Attributes
@@ -53,7 +53,7 @@ class Halves(NamedTuple):
     crossing
         Bytes between the processors.
     alike
-        The number of equally good splits.
+        The number of splits with equally many bytes between the processors.
     sent
         Number of messages that each processor sends to the other.
     """
@@ -81,15 +81,15 @@ class BladeAssignment(NamedTuple):
 
     name: str
     elements: tuple[int, ...]
-    inside: Rate | None
-    slowest: Rate | None
+    inside: BandwidthRange | None
+    slowest: BandwidthRange | None
 
 
 @dataclass(frozen=True)
 class Blade:
-    """Two halves of the threads, and the bandwidths of each affinity within them."""
+    """Two halves of the threads, and bandwidths of the named affinities within them."""
 
-    halves: Halves
+    halves: ThreadHalves
     best_crossing: int
     worst_crossing: int
     across: tuple[float | None, float | None]  # bandwidth in B/s by sender
@@ -105,7 +105,9 @@ class Blade:
     def document(self) -> dict[str, Any]:
         """Return the fields of the ``--json`` output."""
 
-        def make_rate_document(bandwidth: Rate | None) -> dict[str, float] | None:
+        def make_rate_document(
+            bandwidth: BandwidthRange | None,
+        ) -> dict[str, float] | None:
             return None if bandwidth is None else bandwidth._asdict()
 
         return {
@@ -131,7 +133,7 @@ def split_blade(
     *,
     halves: str = BEST_HALVES,
 ) -> Blade:
-    """Split 16 threads into the best or the worst `halves`, and assign each half.
+    """Split 16 threads into the best or worst two `halves`, and assign each half.
 
     The best halves exchange the fewest bytes. The half that sends more is on processor
     0. Within a processor, threads are in ascending order. Messages between processors
@@ -154,7 +156,10 @@ def split_blade(
         int(((first[source] == own) & (first[target] != own)).sum())
         for own in (True, False)
     ]
-    across = [link_rate(n, sent) if sent else None for n, sent in enumerate(sends)]
+    across = [
+        compute_message_bandwidth(n, sent) if sent else None
+        for n, sent in enumerate(sends)
+    ]
     parts = []
     for side in sides:
         number = np.full(THREADS, -1)
@@ -167,7 +172,7 @@ def split_blade(
         )
     best = [rank_affinities(part, allocation, timing).best.elements for part in parts]
     return Blade(
-        Halves(
+        ThreadHalves(
             (tuple(sides[0].tolist()), tuple(sides[1].tolist())),
             crossing,
             alike,
@@ -201,13 +206,13 @@ def _assign_halves(
         elements[side] = np.asarray(at) + number * ELEMENTS
         if part.edge_count:
             threads = BusThreads(part, allocation, timing)
-            rates.append(Rate(*threads.rates(at).slowest))
+            rates.append(BandwidthRange(*threads.rates(at).slowest))
     inside = _find_slowest(rates)
-    crossing = [Rate(rate, rate, rate) for rate in across if rate is not None]
+    crossing = [BandwidthRange(rate, rate, rate) for rate in across if rate is not None]
     return BladeAssignment(
         name, tuple(elements.tolist()), inside, _find_slowest([*rates, *crossing])
     )
 
 
-def _find_slowest(rates: list[Rate]) -> Rate | None:
-    return Rate(*map(min, zip(*rates, strict=True))) if rates else None
+def _find_slowest(rates: list[BandwidthRange]) -> BandwidthRange | None:
+    return BandwidthRange(*map(min, zip(*rates, strict=True))) if rates else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Counts messages on a ring bus by direction, and pairs that share links."""
+"""Counts messages on a ring bus by direction, and message pairs that share links."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from topoloom._core import Machine
 
 
 class DirectionCounts(NamedTuple):
-    """The number of messages by direction, and the number of pairs that share links."""
+    """The number of messages by direction, and of message pairs that share links."""
 
     clockwise: int
     counter_clockwise: int
@@ -22,7 +22,7 @@ class DirectionCounts(NamedTuple):
 def count_directions(
     machine: Machine, messages: Iterable[tuple[int, int]]
 ) -> DirectionCounts:
-    """Count messages by direction, and pairs (not half-way) that share links."""
+    """Count messages by direction, and pairs that share links and are not half-way."""
     stations = machine.node_count
     ways: tuple[list[set[int]], list[set[int]]] = ([], [])
     half_way = 0

@@ -34,7 +34,7 @@ from topoloom.tasks.problem import (
     place_like_launcher,
     select_launched_slots,
 )
-from topoloom.tasks.search import MonitorSearch, Search, unmonitored
+from topoloom.tasks.search import MonitorSearch, Search, run_unmonitored
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class RankedCollective:
         return schedule.graph(), rounds
 
     def decisions(self) -> dict[str, Any]:
-        """Make the decision table for powers of two up to the number of ranks."""
+        """Make the decision table for 2, 4, 8, ... ranks up to the number of ranks."""
         platform = self.platform
         if self.call.demand is not None:
             raise Error("a demand defines all sizes, so there are no decisions by size")
@@ -137,7 +137,7 @@ class RankedCollective:
         )
 
     def export_request(self) -> ExportRequest:
-        """Return the call and its best schedule as an export request."""
+        """Make the request to export the call with its best schedule."""
         model, slots = self.platform.model, self.platform.slots
         return ExportRequest(self.call, self.ranked[0].name, model, slots)
 
@@ -279,7 +279,7 @@ def rank_collective(
     order_ranks: bool = False,
     seed: int = 1,
     threads: int = 0,
-    monitor: MonitorSearch = unmonitored,
+    monitor: MonitorSearch = run_unmonitored,
 ) -> RankedCollective:
     """Rank all schedules, or the named ones, by predicted time.
 

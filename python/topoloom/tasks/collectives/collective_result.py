@@ -86,11 +86,11 @@ class CollectiveResult:
 
     @cached_property
     def decisions(self) -> dict[str, Any]:
-        """The decision table, which is computed once."""
+        """The decision table, computed on first use."""
         return self.found.decisions()
 
     def document(self, files: ResultFiles) -> dict[str, Any]:
-        """Return the ``--json`` fields, including decisions if written to a file."""
+        """Return the ``--json`` fields, with the decisions if a file contains them."""
         document = self.found.document()
         for each in document["schedules"]:
             if one := self.simulated.get(each["name"]):

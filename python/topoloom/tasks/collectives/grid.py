@@ -22,7 +22,7 @@ from topoloom.tasks.collectives.line_speeds import LineSpeeds
 class LineTraffic:
     """Cost of simultaneous messages along all lines of a grid."""
 
-    external_links_by_axis: list[int]  # messages that leave the busiest node
+    external_links_by_axis: list[int]  # maximum over nodes
     external_links: int
     segment_bytes: float  # segment size of a pipelined broadcast
     pipelined_s: float
@@ -33,12 +33,12 @@ class LineTraffic:
 
 @dataclass(frozen=True)
 class GridTraffic:
-    """Traffic along a grid with a placement, and with block order."""
+    """Traffic along the axes of a grid with a placement, and with block order."""
 
     file: PlacementFile
     extents: list[int]
     bytes: int
-    speeds: str  # text about latency, bandwidths and their origin
+    speeds: str  # text that states the latency, the bandwidths and their origin
     reading: str  # "counted" or "printed"
     block: LineTraffic
     placed: LineTraffic
@@ -65,10 +65,13 @@ def measure_grid(
     name: str = "the placement",
     reading: str = "counted",
 ) -> GridTraffic:
-    """Measure a placement of ranks in row-major order; error messages contain `name`.
+    """Measure a placement whose ranks form a grid in row-major order.
+
+    Error messages contain `name`, the name of the placement.
 
     Two models of pipelines exist. With ``counted``, the messages that leave a node
-    along an axis share its channels; ``printed`` is the equation in the source.
+    along an axis share its channels; ``printed`` is the equation as printed in the
+    source, Karlsson 2012.
     """
     check_int64("bytes", bytes, 1)
     slots, given = file.placement.slots, list(extents)
@@ -101,7 +104,7 @@ def check_cells(extents: Sequence[int], ranks: int, name: str) -> None:
 def compute_line_traffic(
     node_map: NodeMap, links: GridLinks, size: float, reading: str = "counted"
 ) -> LineTraffic:
-    """Predict times of collectives on a node map; pipelines use the best segment."""
+    """Predict times of collectives on a grid; pipelines use the best segment size."""
     segment = node_map.best_segment(links, size, reading=reading)
     return LineTraffic(
         [max(axis) for axis in node_map.leaving],

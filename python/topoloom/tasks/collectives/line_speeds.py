@@ -22,7 +22,7 @@ MACHINE, ASSUMED = "the machine's", "assumed"
 
 
 class LineSpeeds(NamedTuple):
-    """Latency in s and bandwidths in B/s; None selects the machine's or a default."""
+    """Latency in s and bandwidths in B/s; None: the machine's value, or a default."""
 
     latency: float | None = None
     bandwidth: float | None = None
@@ -30,7 +30,7 @@ class LineSpeeds(NamedTuple):
     channels: int = 1
 
     def resolve(self, allocation: Allocation, ranks: int) -> tuple[GridLinks, str]:
-        """Replace None by values for an allocation; also describe all values.
+        """Replace each None by a value for the allocation; also describe all values.
 
         Inter-node values are computed for a message from the first node to the second
         node: the lowest bandwidth of NIC and links, and the sum of latencies.

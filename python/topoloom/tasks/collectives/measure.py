@@ -103,7 +103,7 @@ class MeasuredCollective:
         }
 
     def format_samples(self) -> Iterator[str]:
-        """Yield a line of JSON for every sample, by size, schedule and turn."""
+        """Yield a line of JSON for every sample, ordered by size, schedule and call."""
         for one in (one for measured in self.sizes for one in measured):
             for turn, seconds in enumerate(one.samples):
                 yield json.dumps(

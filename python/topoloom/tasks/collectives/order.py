@@ -33,7 +33,7 @@ class ProcessOrder:
     method: str
     channels: int
     root: int
-    reading: str  # model of how messages share channels
+    reading: str  # the model of how messages share channels
     groups: CostGroups  # groups of processes with cheap messages
     order: list[int]
     steps: list[float]  # seconds per scatter step, from group means
@@ -91,7 +91,7 @@ def order_processes(
     reading: str = "growing",
     p_value: float = 0.01,
 ) -> ProcessOrder:
-    """Order processes by the message time between each pair, in seconds.
+    """Order processes for trees, given the message time of each pair in seconds.
 
     Without a `method`, the orders of `METHODS` and the standard order are compared by
     predicted time. Without groups, the standard order is returned. `reading` is the

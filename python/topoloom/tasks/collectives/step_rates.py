@@ -10,11 +10,11 @@ from topoloom._core import Error, Machine, NetworkModel, Step
 
 
 class StepRates:
-    """Computes bytes per second in and out of a node from message and link costs.
+    """Computes a node's bytes per second, in plus out, from message and link costs.
 
     The time of a message is the latency of its route plus the largest of three terms:
-    the gap (for NIC memory if the model sends from it), the packet time if each packet
-    waits for an acknowledgment, and the time on a shared link.
+    the gap, the packet time if each packet waits for an acknowledgment, and the time on
+    a shared link. The gap is that of data in NIC memory if the model sends from there.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class StepRates:
         self._links: dict[int, tuple[float, float]] = {}
 
     def rate(self, step: Step, most: float) -> float:
-        """Compute bytes per second of a step with up to `most` messages per link."""
+        """Compute a node's bytes/s in a step with up to `most` messages per link."""
         routes = {
             self._find_route_speed(self._nodes[start], self._nodes[end])
             for start, end in step.messages

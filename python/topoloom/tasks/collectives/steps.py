@@ -26,7 +26,7 @@ from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.support.plain_text import is_number
 from topoloom.tasks.collectives.step_rates import StepRates
 
-#: Routes for which a node order can avoid contention: the machine's, or any ascent.
+#: Routes on which a node order can avoid contention: the machine's, or any that ascend.
 MEETINGS = ("routes", "any-ascent")
 
 
@@ -43,7 +43,7 @@ class StepContention:
 
     @property
     def has_contention(self) -> bool:
-        """Whether messages share a link on the given or on any ascending routes."""
+        """Whether messages share a link: on the machine's, or any ascending routes."""
         return bool(self.routes.places or (self.ascent and self.ascent.places))
 
     def document(self) -> dict[str, Any]:
@@ -65,7 +65,7 @@ class StepContention:
 
 
 class LowContentionOrder(NamedTuple):
-    """An order of nodes with contention in few rounds."""
+    """A node order with which few rounds have contention."""
 
     on: str  # one of MEETINGS
     rounds: int  # number of rounds with contention
@@ -74,7 +74,7 @@ class LowContentionOrder(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Contention:
+class ScheduleContention:
     """Contention in the steps of a schedule, and an order with less contention."""
 
     machine: Machine
@@ -118,7 +118,7 @@ def find_contention(
     *,
     model: NetworkModel | None = None,
     size: int = 1024,
-) -> Contention:
+) -> ScheduleContention:
     """Find contention in steps between ranks, placed one per node in node order.
 
     Steps are ``shift``, ``prefix``, ``quarter``, an all-gather schedule, or a file with
@@ -153,7 +153,7 @@ def find_contention(
         found = LowContentionOrder(find, rounds, fewest, order)
         if find == "any-ascent" and steps in ("prefix", "pairwise"):
             gaps = with_gaps(machine, nodes)
-    return Contention(machine, len(nodes), judged, found, gaps)
+    return ScheduleContention(machine, len(nodes), judged, found, gaps)
 
 
 def _parse_steps(what: str, ranks: int) -> Iterable[tuple[str, Step]]:
@@ -176,7 +176,7 @@ def _parse_steps(what: str, ranks: int) -> Iterable[tuple[str, Step]]:
 
 
 def _format_step_name(step: Step, ranks: int, number: int) -> str:
-    """Format a step as the common offset of its messages, else as its number."""
+    """Format a step as its messages' offset, or as its number if offsets differ."""
     ways = {(to - start) % ranks for start, to in step.messages}
     if len(ways) == 1 and len(step.messages) == ranks:
         by = ways.pop()

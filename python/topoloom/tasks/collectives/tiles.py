@@ -34,7 +34,7 @@ MAX_CELLS = 1 << 24
 
 @dataclass(frozen=True)
 class TiledTraffic:
-    """Traffic along a grid if each node has one tile of this shape."""
+    """Traffic along the axes of a grid if each node has one tile of this shape."""
 
     tile: list[int]
     traffic: LineTraffic

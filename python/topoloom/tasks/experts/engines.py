@@ -43,7 +43,7 @@ class Engine(NamedTuple):
     suffix: str = ""
 
     def rejects_name(self, path: Path) -> bool:
-        """Return whether the engine cannot read a file with this suffix."""
+        """Return whether the engine rejects files with this suffix."""
         return bool(self.suffix) and path.suffix != self.suffix
 
 

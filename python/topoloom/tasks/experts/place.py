@@ -48,8 +48,8 @@ class SlackCost(NamedTuple):
     visits, load
         As in `ExpertCost`.
     step
-        Step time relative to the smallest slack, if sending to other nodes and
-        computing on the busiest GPU take equally long.
+        Step time relative to that with the smallest slack, for which sending to other
+        nodes and computing are assumed to take equally long.
     """
 
     slack: float
@@ -61,7 +61,8 @@ class SlackCost(NamedTuple):
 #: Default slacks to compare. The first slack balances GPUs as evenly as EPLB.
 SLACKS = (0.01, 0.05, 0.1, 0.2)
 
-#: Required gain for a larger slack: with few tokens, steps have some percent of error.
+#: Required gain for a larger slack: with few tokens, step times have errors of some
+#: percent.
 WORTH = 0.02
 
 
@@ -71,8 +72,8 @@ class PlacedExperts(NamedTuple):
     Attributes
     ----------
     routing, nodes, nearest
-        Loads and tokens; the node of each GPU; whether tokens prefer replicas on their
-        own node.
+        Loads and tokens; the node of each GPU; whether tokens are sent to replicas on
+        their own node if possible.
     slack
         Share by which the busiest GPU's load may exceed the load in the most even
         placement.
@@ -105,25 +106,25 @@ class PlacedExperts(NamedTuple):
 
     @property
     def visits_at_double_load(self) -> float:
-        """Visits if the busiest GPU may have twice the load; runs another search."""
+        """Visits with a slack of 1, which doubles the load; runs another search."""
         routing, layers = self.routing, self.routing.layers
         _, held = _search_placements(
-            routing, self.nodes, self.slots, self.nearest, 1.0, 1
+            routing, self.nodes, self.slots_per_gpu, self.nearest, 1.0, 1
         )
         loose = self.best.copy()
         loose[layers] = held
         return self.cost(loose).visits
 
     @property
-    def slots(self) -> int:
+    def slots_per_gpu(self) -> int:
         """The number of slots per GPU."""
         return int(self.best.shape[1]) // len(self.nodes)
 
     @property
-    def least(self) -> float | None:
+    def visits_lower_bound(self) -> float | None:
         """A lower bound on visits; None with recorded tokens, or without `nearest`.
 
-        Each additional replica makes an expert local for at most one more node.
+        Each additional replica makes an expert local to at most one more node.
         """
         if self.routing.topk_ids is not None:
             return None
@@ -165,7 +166,7 @@ class PlacedExperts(NamedTuple):
             "slacks_tried": [one._asdict() for one in self.tried],
             **{name: cost._asdict() for name, cost in costs.items()},
             "gain": gain(costs["by_load"].visits, costs["best"].visits),
-            "least": self.least,
+            "least": self.visits_lower_bound,
             "physical_to_logical_map": self.best.tolist(),
         }
 
@@ -287,7 +288,7 @@ def _search_placements(
     slack: float,
     seed: int,
 ) -> tuple[ExpertSlots, ExpertSlots]:
-    """Place the layers with experts twice: by loads only, and for few visits."""
+    """Place the layers that have experts twice: by loads only, and for few visits."""
     tokens = routing.topk_ids
     even, best = place_experts(
         routing.search_loads,

@@ -53,12 +53,14 @@ class ExpertRouting(NamedTuple):
     @property
     def search_loads(self) -> NDArray[np.float64]:
         """The loads for a search; excludes tokens in ``select_half(1)``."""
-        return self._counts(0) if self.is_counted else self.loads[self.layers]
+        return self._count_choices(0) if self.is_counted else self.loads[self.layers]
 
     @property
     def evaluation_loads(self) -> NDArray[np.float64]:
         """The loads for evaluation: loads of the tokens in ``select_half(1)``."""
-        return self.loads[self.layers] if self.topk_ids is None else self._counts(1)
+        return (
+            self.loads[self.layers] if self.topk_ids is None else self._count_choices(1)
+        )
 
     def sample_layers(self, count: int) -> ExpertRouting:
         """Select up to `count` evenly spaced layers with experts."""
@@ -77,8 +79,8 @@ class ExpertRouting(NamedTuple):
         again = (ordered[..., 1:] == ordered[..., :-1]) & (ordered[..., 1:] >= 0)
         return int(again.any(axis=2).sum())
 
-    def _counts(self, first: int) -> NDArray[np.float64]:
-        """Count how often every second token chooses each expert."""
+    def _count_choices(self, first: int) -> NDArray[np.float64]:
+        """Count how often each expert is chosen, by every second token."""
         assert self.topk_ids is not None
         return _count_tokens(self.topk_ids[self.layers, first::2], self.loads.shape[1])
 
@@ -89,15 +91,15 @@ def read_routing(path: str | Path) -> ExpertRouting:
     Raises
     ------
     Error
-        For other files or shapes, negative or infinite loads, unknown experts, or if
-        all loads are 0.
+        If a format or the shape of an array is unknown, a load is negative or infinite,
+        an expert is unknown, or all loads are 0.
     """
     path = Path(path)
     with prefix_errors(path):
         if path.suffix in (".npz", ".npy"):
             found = _make_routing(_load_arrays(path))
         elif path.suffix == ".json":
-            found = ExpertRouting(_counts(_parse_json(read_text(path))))
+            found = ExpertRouting(_read_logical_counts(_parse_json(read_text(path))))
         else:
             found = ExpertRouting(_parse_table(read_text(path)))
         return _check_routing(found)
@@ -131,7 +133,7 @@ def _parse_json(text: str) -> Any:
         raise Error(f"not complete JSON ({error})") from None
 
 
-def _counts(document: Any) -> NDArray[np.float64]:
+def _read_logical_counts(document: Any) -> NDArray[np.float64]:
     if not isinstance(document, dict) or "logical_count" not in document:
         raise Error("no 'logical_count', which SGLang's recorder writes")
     try:

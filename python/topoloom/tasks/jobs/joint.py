@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Places several jobs on one machine to minimize interference.
 
-The objective of a job counts the links that the job uses, with the traffic of the other
-jobs on them. The joint objective is the worst job's objective (for congestion, the
-busiest link); hop-bytes are summed. Ties are broken by hop-bytes.
+The objective of a job is evaluated on the links that the job uses, including the
+traffic of other jobs there. The joint objective is the worst job's objective (for
+congestion, the busiest link); hop-bytes are summed. Ties are broken by hop-bytes.
 
 Jobs with their own slots are first placed separately. Then each job in turn is placed
 again, given the traffic of the others, and its new placement is kept if the joint
 objective improves. The search ends when no job can improve it (best responses, as in
-congestion games). Jobs with one pool of slots are placed as a single graph.
+congestion games). Jobs that share a pool of slots are placed as a single graph.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Job(NamedTuple):
     allocation: Allocation
 
 
-class ConcurrentJobs(NamedTuple):
+class JobPlacements(NamedTuple):
     """Placements of concurrent jobs, and the objective of each job."""
 
     jobs: list[Job]
@@ -64,8 +64,8 @@ class JointPlacement(NamedTuple):
     """The joint placement, and the separate placements for comparison."""
 
     alone: list[float]  # objective of each job on an empty machine
-    apart: ConcurrentJobs  # separate placements, with all jobs running
-    together: ConcurrentJobs  # best joint placements, never worse than `apart`
+    apart: JobPlacements  # separate placements, evaluated with all jobs running
+    together: JobPlacements  # best joint placements, never worse than `apart`
     work: int
 
 
@@ -108,7 +108,7 @@ class Budget:
         share: float,
         background: Loads | None = None,
     ) -> Placement:
-        """Place a graph with a share of the budget, at most the remaining budget."""
+        """Place a graph within a share of the budget, or the rest if it is less."""
         seconds = work = None
         if self._seconds is not None:
             seconds = max(0.0, min(share * self._seconds, self._seconds_left()))
@@ -126,7 +126,7 @@ class Budget:
             background=background,
             progress=self._report_progress,
         )
-        # Charge at most `work`: the excess work depends on the number of threads.
+        # Charge at most `work`: how far threads exceed it depends on their number.
         self.work_done += found.work if work is None else min(found.work, work)
         return found.placement
 
@@ -203,7 +203,7 @@ def place_in_pool(
 
 def _place_separately(
     jobs: Sequence[Job], budget: Budget, share: float
-) -> tuple[list[float], ConcurrentJobs]:
+) -> tuple[list[float], JobPlacements]:
     placements = [budget.place(job.graph, job.allocation, share) for job in jobs]
     alone = [
         objective_value(job.graph, job.allocation, placed, objective=budget.objective)
@@ -214,7 +214,7 @@ def _place_separately(
 
 def _evaluate_together(
     jobs: Sequence[Job], placements: list[Placement], objective: str
-) -> ConcurrentJobs:
+) -> JobPlacements:
     found = [
         judge(job.graph, job.allocation, placed, hottest=0)
         for job, placed in zip(jobs, placements, strict=True)
@@ -227,11 +227,11 @@ def _evaluate_together(
         values.append(objective_value(*on, objective=objective, background=beside))
     value = sum(values) if objective == "hop-bytes" else max(values)
     hop_bytes = sum(judgement.hop_bytes for judgement in found)
-    return ConcurrentJobs(list(jobs), placements, loads, values, value, hop_bytes)
+    return JobPlacements(list(jobs), placements, loads, values, value, hop_bytes)
 
 
 def _sum_other_loads(loads: Sequence[Loads], job: int) -> Loads:
-    """Sum the bytes per link of all jobs except one."""
+    """Sum the bytes per link over all jobs except one."""
     total: Loads = np.sum([own for k, own in enumerate(loads) if k != job], axis=0)
     return total
 
@@ -262,7 +262,7 @@ def _make_jobs(
     slots: Sequence[NDArray[np.uint32]],
     pool: Allocation,
 ) -> list[Job]:
-    """Make jobs from graphs and slots; each allocation has the order of the pool."""
+    """Make jobs from graphs and slots; allocations keep the slot order of the pool."""
     machine = pool.machine
     jobs = []
     for (name, graph), own in zip(graphs, slots, strict=True):

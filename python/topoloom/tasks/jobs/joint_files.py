@@ -23,7 +23,7 @@ from topoloom.tasks.jobs.joint import (
 from topoloom.tasks.problem import AllocationSpec, check_fit, choose_allocation
 
 
-class Jobs(NamedTuple):
+class LoadedJobs(NamedTuple):
     """Jobs, their shared pool of slots, and host names.
 
     Attributes
@@ -60,7 +60,7 @@ def load_jobs(
     machine: Machine,
     described: MachineDescription,
     where: AllocationSpec,
-) -> Jobs:
+) -> LoadedJobs:
     """Load jobs from ``GRAPH@ALLOCATION``, or ``GRAPH`` if they share slots."""
     if not texts:
         raise Error("there are no jobs; name two or more")
@@ -93,7 +93,7 @@ def load_jobs(
         check_fit(graph, at, file)
         jobs.append(Job(names[number], graph, at))
     pool = None if all(own) else listed[0].allocation
-    return Jobs(jobs, pool, hosts, described.node, described.switches)
+    return LoadedJobs(jobs, pool, hosts, described.node, described.switches)
 
 
 def _name_jobs(files: list[str]) -> list[str]:
@@ -109,7 +109,7 @@ def _name_jobs(files: list[str]) -> list[str]:
 
 def save_jobs(
     directory: Path,
-    jobs: Jobs,
+    jobs: LoadedJobs,
     found: JointPlacement,
     budget: Budget,
     command: tuple[str, ...] = (),

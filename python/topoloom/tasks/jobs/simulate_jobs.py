@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Simulates jobs that run at the same time in switches."""
+"""Simulates the switches of a machine on which several jobs run at the same time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from topoloom.graphs.phases import Ints
 from topoloom.simulate.result import ReportProgress, ignore_progress
 from topoloom.simulate.switch_toml import SwitchModel
 from topoloom.simulate.switches import simulate_concurrent_jobs
-from topoloom.tasks.jobs.joint import ConcurrentJobs, JointPlacement
+from topoloom.tasks.jobs.joint import JobPlacements, JointPlacement
 
 
 class JobTimes(NamedTuple):
@@ -52,7 +52,7 @@ def simulate_jobs(
     return JobTimes([seconds for (seconds,) in alone], apart, together)
 
 
-def _list_jobs(jobs: ConcurrentJobs) -> list[tuple[CommGraph, Ints]]:
+def _list_jobs(jobs: JobPlacements) -> list[tuple[CommGraph, Ints]]:
     """Pair each job with the nodes of its ranks."""
     return [
         (

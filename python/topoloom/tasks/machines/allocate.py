@@ -40,7 +40,7 @@ from topoloom.tasks.machines.choose_hosts import (
     collect_hop_bytes,
 )
 from topoloom.tasks.problem import AllocationSpec, choose_allocation
-from topoloom.tasks.search import UNLIMITED, MonitorSearch, Search, unmonitored
+from topoloom.tasks.search import UNLIMITED, MonitorSearch, Search, run_unmonitored
 
 Slots = npt.NDArray[np.uint32]
 
@@ -114,7 +114,7 @@ def allocate_nodes(
     mapper: str = "auto",
     search: Search = UNLIMITED,
     jobs: Sequence[Path] = (),
-    monitor: MonitorSearch = unmonitored,
+    monitor: MonitorSearch = run_unmonitored,
 ) -> AllocatedNodes:
     """Choose, generate or read the nodes of a job, and measure them.
 
@@ -188,7 +188,7 @@ def allocate_nodes(
 def _restrict_to_one_type(
     free: Allocation, node: NodeParts
 ) -> tuple[Allocation, Callable[[Slots], Slots]]:
-    """Return the free nodes on a machine that has only nodes of their type.
+    """Return the free nodes as nodes of a machine that has only nodes of their type.
 
     Also return a function that maps slots of this machine to the original machine.
     """

@@ -15,13 +15,13 @@ from topoloom.nodes.host_text import is_vacant
 from topoloom.nodes.hosts import list_hosts_of_nodes
 from topoloom.probe.locate.diagnose_parts import (
     Diagnosis,
-    Test,
+    PartTest,
     diagnose_parts,
     limit_rounds,
 )
 from topoloom.probe.locate.inspector_dumps import read_dump_tests
+from topoloom.probe.locate.machine_parts import MachineParts
 from topoloom.probe.locate.pair_tables import read_table_tests
-from topoloom.probe.locate.parts import Parts
 from topoloom.tasks.problem import AllocationSpec, choose_allocation
 
 
@@ -65,8 +65,8 @@ def locate_bad_parts(
     Parameters
     ----------
     machine
-        The machine with the wiring of the hosts: a short text, or a file such as a
-        probe's.
+        The machine with the wiring of the hosts: a short text, or a file such as the
+        output of `topoloom probe`.
     measured
         Files or directories: output of the NCCL or RCCL Inspector, and tables
         ``a,b,GB/s`` of host pairs. If empty, the first round is planned.
@@ -92,7 +92,7 @@ def locate_bad_parts(
             raise Error(f"{path}: {what}")
         is_dump = detect_trace_format(path) == "nccl-inspector"
         (dumps if is_dump else tables).extend(files)
-    tests: list[Test] = read_table_tests(tables, parts)
+    tests: list[PartTest] = read_table_tests(tables, parts)
     doubts: list[str] = []
     if dumps:
         of_dumps, doubts = read_dump_tests(dumps, parts, partial)
@@ -103,8 +103,8 @@ def locate_bad_parts(
 
 def _find_testable_parts(
     machine_text: str | Path, allocation: str | None = None
-) -> Parts:
-    """Return the parts of a machine that messages between its hosts can test."""
+) -> MachineParts:
+    """Return the machine parts that can be tested by messages between the hosts."""
     machine, described = load_machine_and_description(machine_text)
     where = choose_allocation(machine, described, AllocationSpec(allocation=allocation))
     nodes = where.allocation.nodes.tolist()
@@ -115,4 +115,4 @@ def _find_testable_parts(
         nodes = [node for node in nodes if node in names]
     each = machine.nodes_per_host
     nodes = (list_hosts_of_nodes(machine, nodes) * each).tolist()
-    return Parts(machine, nodes, names, described.switches, by_gpu=True)
+    return MachineParts(machine, nodes, names, described.switches, by_gpu=True)

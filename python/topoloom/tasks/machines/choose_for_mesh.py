@@ -57,7 +57,7 @@ class MeshChoice:
         return "per byte" if self.spreads.mesh.weighted else "largest"
 
     def choices(self) -> dict[str, LeafAssignment]:
-        """Return choices by name, with the best one last."""
+        """Return the compared choices by name, with the best one last."""
         spreads = self.spreads
         return {
             "first": spreads.first,
@@ -119,7 +119,7 @@ def choose_for_mesh(
         too few hosts are free.
     """
     machine, hosts = free.machine, list_fully_allocated_hosts(free)
-    leaf_of_host = leaf_groups(machine)[hosts]
+    leaf_of_host = list_leaf_groups(machine)[hosts]
     leaves, leaf_of_host = np.unique(leaf_of_host, return_inverse=True)
     counts = np.bincount(leaf_of_host, minlength=len(leaves)).tolist()
     ordered = {name: mesh[name] for name in rank_order(mesh)}
@@ -132,8 +132,8 @@ def choose_for_mesh(
     needed = make_host_mesh(ordered, slots_per_host(machine), weights, bool(traffic))
     if not needed.along:
         raise Error(
-            "every group of the mesh fits in one host, so any hosts are equal; choose "
-            "by number of nodes"
+            "every group of the mesh fits in one host, so all hosts are "
+            "equally good; choose by number of nodes"
         )
     with monitor("choosing hosts", search) as progress:
         spreads = choose_leaf_groups(needed, counts, search.seed, lambda: progress(0))
@@ -158,7 +158,7 @@ def find_leaf_levels(machine: Machine, hosts: Ids) -> list[npt.NDArray[np.int64]
     return group_leaves_by_switch(between.reshape(len(hosts), len(hosts)))
 
 
-def leaf_groups(machine: Machine) -> Ids:
+def list_leaf_groups(machine: Machine) -> Ids:
     """Return the leaf group of every host, identified by its leaf switch.
 
     On rails, a leaf group is an NVLink domain of several hosts, or a scalable unit.
@@ -178,6 +178,6 @@ def leaf_groups(machine: Machine) -> Ids:
         )
     leaf_of = np.full(hosts, -1, np.int64)
     up = ends[ends[:, 0] < hosts]
-    # Use the first of several switches: hosts of a leaf group share all of them.
+    # If a host has several leaf switches, use the first: hosts of a group share all.
     leaf_of[up[::-1, 0]] = up[::-1, 1]
     return leaf_of

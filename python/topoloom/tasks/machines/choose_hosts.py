@@ -55,7 +55,7 @@ class NodeChoice:
 
 
 def collect_hop_bytes(chosen_nodes: ChosenNodes) -> dict[str, float]:
-    """Collect the hop-bytes on the first nodes, and on random nodes if measured."""
+    """Collect the hop-bytes on the first nodes, and on random nodes if tried."""
     values: dict[str, float] = {"first": chosen_nodes.first_hop_bytes}
     if chosen_nodes.random_hop_bytes is not None:
         values["random"] = chosen_nodes.random_hop_bytes

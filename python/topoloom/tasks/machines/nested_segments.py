@@ -2,8 +2,8 @@
 """Places segments of a job into leaf groups and into groups of higher levels.
 
 A size is the number of consecutive hosts that share one group of a level. Sizes are
-listed from leaf groups up; a size of 1 is no request. Each size above 1 is a multiple
-of the sizes before it.
+listed from leaf groups up; a size of 1 requests nothing. Each size above 1 is a
+multiple of the sizes before it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from topoloom.nodes.hosts import Ids
-from topoloom.tasks.machines.segment_places import segment_places
+from topoloom.tasks.machines.segment_places import list_segment_places
 
 
 class HostGroups(NamedTuple):
@@ -25,7 +25,8 @@ class HostGroups(NamedTuple):
     leaves
         The hosts of each leaf group.
     above
-        For each level above leaf groups, from the lowest: the group of each leaf group.
+        For each level above leaf groups, from the lowest: the group that contains each
+        leaf group.
     strides
         Distances in hosts between neighbors along the axes of a job.
     seed
@@ -39,7 +40,7 @@ class HostGroups(NamedTuple):
 
 
 class _Level(NamedTuple):
-    """A level with a requested size, and the group of each leaf group."""
+    """A level's requested size, and the group that contains each leaf group."""
 
     group: Ids
     size: int
@@ -57,7 +58,7 @@ def list_nested_placements(
 ) -> Iterator[tuple[int, ...]]:
     """Yield several placements of a job's segments on leaf groups.
 
-    At each level, `segment_places` places the segments. With two levels, all placements
+    At each level, `list_segment_places` places segments. With two levels, all choices
     at each level are combined with the first placement at the other level.
 
     Yields
@@ -116,7 +117,9 @@ def _list_placements(
     capacities = _count_segments_by_group(cluster, requested, inside)
     groups = list(capacities)
     strides = [stride // last.size for stride in cluster.strides]
-    ways = segment_places(list(capacities.values()), segments, strides, cluster.seed)
+    ways = list_segment_places(
+        list(capacities.values()), segments, strides, cluster.seed
+    )
     outer = [tuple(groups[at] for at in way) for way in ways]
     if not lower:
         yield from outer

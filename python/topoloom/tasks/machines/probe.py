@@ -14,16 +14,16 @@ from topoloom.machines.machine_facts import machine_name
 from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.machines.machine_toml_writer import write_machine_toml
 from topoloom.model.model_toml import read_model_toml
-from topoloom.probe.check import CheckedMachine, check_hosts
+from topoloom.probe.check_hosts import CheckedMachine, check_hosts
 from topoloom.probe.described_routes import DescribedRoutes
 from topoloom.probe.description_check import compare_with_description
 from topoloom.probe.findings import Findings
 from topoloom.probe.job.probe_job import start_probe_job
+from topoloom.probe.job.probe_table import read_probe_table
 from topoloom.probe.job.samples import load_samples, save_samples
-from topoloom.probe.job.table import read_probe_table
-from topoloom.probe.locate.parts import Parts
+from topoloom.probe.locate.machine_parts import MachineParts
 from topoloom.probe.measure import StageProgress, measure_machine
-from topoloom.probe.measured_machine import describe_machine, make_tables
+from topoloom.probe.measured_machine import describe_machine, make_file_tables
 from topoloom.probe.reference import read_reference
 from topoloom.probe.stages.effort import EFFORTS, Clock
 from topoloom.support.files import check_writable
@@ -66,15 +66,15 @@ def probe_machine(
     mpicc
         Compiler of the launcher's MPI.
     claimed
-        A machine description to compare with the measurements.
+        A machine description that is compared with the measurements.
     resume
         Whether samples in an existing file are reused.
     command
-        The command line, recorded in the description.
+        The command line, which is recorded in the description.
     watch
         Progress callback of each stage.
     report
-        Called with a text about the estimated duration after the first round.
+        Called after the first round, with a text about the estimated duration.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def probe_machine(
     budget = EFFORTS[effort]
     clock = Clock(budget.seconds if seconds is None else seconds)
     if claimed is not None:
-        # Reject a wrong file before the job starts.
+        # Reject an unsuitable file before the job starts.
         load_machine_and_description(claimed)
     watched = watch or (lambda _stage: _ignore_progress)
     with start_probe_job(launcher, mpicc, earlier) as job:
@@ -109,7 +109,7 @@ def probe_machine(
         if routes is not None:
             found.claims += compare_with_description(found, routes)
         job.copy_earlier()
-        # Save inside the block: a signal during the end of the job would lose data.
+        # Save inside the block: a signal while the job ends would lose data.
         try:
             save_findings(output, found, command)
         except OSError as error:
@@ -144,7 +144,7 @@ def save_findings(output: Path, found: Findings, command: Sequence[str] = ()) ->
         described.allocated,
         described.node,
         described.remarks,
-        tables=make_tables(found, samples_file.name, command),
+        tables=make_file_tables(found, samples_file.name, command),
     )
 
 
@@ -179,17 +179,17 @@ def check_machine(
     reference = read_reference(file)
     budget = EFFORTS[effort]
     clock = Clock(budget.seconds if seconds is None else seconds)
-    # Reject a wrong file before the job starts.
+    # Reject an unsuitable file before the job starts.
     load_machine_and_description(wired or file)
     parts = partial(_find_testable_parts, wired or file)
     with start_probe_job(launcher, mpicc) as job:
         return check_hosts(job, reference, budget, clock, parts, wired is not None)
 
 
-def _find_testable_parts(machine: str | Path, hosts: Sequence[str]) -> Parts:
-    """Return the parts of a machine that messages between some hosts can test."""
+def _find_testable_parts(machine: str | Path, hosts: Sequence[str]) -> MachineParts:
+    """Return the machine parts that can be tested by messages between these hosts."""
     routes = DescribedRoutes(machine, hosts)
-    return Parts(
+    return MachineParts(
         routes.machine, routes.nodes, dict(zip(routes.nodes, hosts, strict=True))
     )
 
@@ -205,7 +205,7 @@ def load_cost_model(machine: str) -> NetworkModel | None:
     return read_model_toml(machine).model
 
 
-def probe_facts(machine: str) -> dict[str, Any]:
+def read_probe_results(machine: str) -> dict[str, Any]:
     """Return the probe's results in a machine file; empty for other machines.
 
     Raises

@@ -19,7 +19,7 @@ from topoloom.nodes.hosts import Ids
 _RANDOM = 2
 
 
-def segment_places(
+def list_segment_places(
     capacity: Sequence[int], segments: int, strides: Sequence[int], seed: int
 ) -> Iterator[tuple[int, ...]]:
     """Yield different ways to place segments in leaf groups.
@@ -59,7 +59,7 @@ def segment_places(
 def list_segment_hosts(
     leaves: Sequence[Sequence[int]], places: Sequence[int], size: int
 ) -> Ids:
-    """List the hosts of segments of `size` hosts, taken from their leaf groups."""
+    """List the hosts of all segments: `size` hosts each, from its leaf group."""
     taken = [0] * len(leaves)
     hosts: list[int] = []
     for leaf in places:
@@ -77,7 +77,8 @@ def _choose_leaves(capacity: Sequence[int], segments: int) -> list[list[int]]:
     found = []
     for count in (len(usable), fewest, 2 * fewest):
         count = min(count, len(usable), segments)
-        # Evenly spaced leaf groups if they suffice: upper switches may be slow, too.
+        # Space leaf groups evenly, if they suffice, so that messages also cross upper
+        # switches.
         apart = [usable[k * len(usable) // count] for k in range(count)]
         enough = sum(capacity[leaf] for leaf in apart) >= segments
         found.append(apart if enough else usable[:count])

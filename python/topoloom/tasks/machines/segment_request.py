@@ -34,9 +34,9 @@ from topoloom.nodes.hosts import (
 )
 from topoloom.support.units import counted
 from topoloom.tasks.axes import format_step
-from topoloom.tasks.machines.choose_for_mesh import find_leaf_levels, leaf_groups
+from topoloom.tasks.machines.choose_for_mesh import find_leaf_levels, list_leaf_groups
 from topoloom.tasks.machines.nested_segments import HostGroups
-from topoloom.tasks.machines.shape_times import NEAR, ShapeTimes, divisors
+from topoloom.tasks.machines.shape_times import NEAR, ShapeTimes, list_divisors
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,8 @@ class SegmentRequest:
     shape
         The shape to request from the scheduler.
     seconds
-        Step time in seconds by hosts per segment, if segments are placed anywhere.
-        Without bandwidths, the values are bytes on the busiest link.
+        Worst step time in seconds over placements of the segments, by hosts per
+        segment. Without bandwidths, the values are bytes on the busiest link.
     taken
         Step time in seconds with `shape`.
     has_bandwidths
@@ -104,7 +104,7 @@ class SegmentRequest:
         return f"{format_step(seconds, self.has_bandwidths)} per step"
 
 
-def find_segments(
+def find_segment_request(
     cluster: Allocation,
     mesh: Mapping[str, int] | Job,
     traffic: Sequence[Traffic] | TrainingStep,
@@ -116,8 +116,8 @@ def find_segments(
     """Find the best segments by comparing all sizes that divide the hosts of a job.
 
     If groups above leaf groups reduce the time further, the smallest shape that the
-    scheduler supports is searched. Sizes are minimized level by level from leaf groups
-    up; levels above have their largest fitting size.
+    scheduler supports is searched for. Sizes are minimized level by level from leaf
+    groups up; levels above have their largest fitting size.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def find_segments(
         hosts, per_host, 1, max(map(len, leaves)), domain, tuple(labels)
     )
     nothing = (1,) * len(above)
-    anywhere = [(size, *nothing) for size in reversed(divisors(hosts))]
+    anywhere = [(size, *nothing) for size in reversed(list_divisors(hosts))]
     found = {sizes: times[sizes] for sizes in anywhere if times.fits(sizes)}
     seconds = {sizes[0]: taken for sizes, taken in found.items()}
     largest, wanted = max(seconds), _choose_smallest_shape(found)
@@ -220,7 +220,7 @@ def _list_strides(axes: Mapping[str, int]) -> list[int]:
 
 def _group_hosts_by_leaf(cluster: Allocation) -> list[list[int]]:
     hosts = np.sort(list_fully_allocated_hosts(cluster))
-    leaf_of = leaf_groups(cluster.machine)[hosts]
+    leaf_of = list_leaf_groups(cluster.machine)[hosts]
     return [hosts[leaf_of == leaf].tolist() for leaf in np.unique(leaf_of)]
 
 

@@ -2,7 +2,7 @@
 """Predicts times of a job by shape, the sizes of its host segments.
 
 A shape has one size for each level, from leaf groups up: the number of consecutive
-hosts that share a group of the level. A size of 1 is no request.
+hosts that share a group of the level. A size of 1 requests nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NEAR = 0.01
 Sizes = tuple[int, ...]
 
 
-def divisors(number: int) -> list[int]:
+def list_divisors(number: int) -> list[int]:
     """List the divisors of a number in ascending order."""
     return [each for each in range(1, number + 1) if number % each == 0]
 
@@ -94,7 +94,7 @@ class ShapeTimes:
 
         The size of the job is requested at the lowest sufficient level.
         """
-        sizes = divisors(self._hosts)[::-1]
+        sizes = list_divisors(self._hosts)[::-1]
         for level in range(1, self._depth):
             single = [
                 self._make_shape(level, size) for size in sizes if size < self._hosts
@@ -130,7 +130,7 @@ class ShapeTimes:
     def _list_next_sizes(self, below: Sizes) -> list[int]:
         """List the possible sizes of the next level: 1, or multiples of `below`."""
         least = max(below, default=1)
-        more = [size for size in divisors(self._hosts) if size % least == 0]
+        more = [size for size in list_divisors(self._hosts) if size % least == 0]
         return [
             1,
             *(size for size in more if size > least and self.fits((*below, size))),

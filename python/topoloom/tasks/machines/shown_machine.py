@@ -16,7 +16,7 @@ from topoloom.machines.machine_writers import find_losses, save_machine
 from topoloom.machines.node_files import replace_nodes_from_files
 from topoloom.nodes.host_text import drop_vacant, list_vacant_nodes
 from topoloom.support.hostlist import compress_hostlist
-from topoloom.tasks.machines.probe import load_cost_model, probe_facts
+from topoloom.tasks.machines.probe import load_cost_model, read_probe_results
 
 
 class ShownMachine(NamedTuple):
@@ -48,7 +48,7 @@ class ShownMachine(NamedTuple):
         nodes = collect_node_facts(
             self.machine, self.described.node, self.described.hosts
         )
-        return self.facts() | nodes | probe_facts(self.source)
+        return self.facts() | nodes | read_probe_results(self.source)
 
     def save(self, path: Path) -> list[str]:
         """Write the description; return notes on data that the format cannot store."""
@@ -74,7 +74,7 @@ def load_shown_machine(
     partial: bool = False,
     speeds: GivenSpeeds | None = None,
 ) -> ShownMachine:
-    """Load a machine, and replace descriptions of its nodes.
+    """Load a machine, and replace the descriptions of its nodes by those in files.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def load_shown_machine(
     partial
         Whether nodes that cannot be located are dropped.
     speeds
-        Link speeds for network files that contain none.
+        Link speeds, for network files without link speeds.
 
     Raises
     ------

@@ -13,7 +13,7 @@ from topoloom._core import (
     Machine,
     SwitchWiring,
 )
-from topoloom.tasks.search import UNLIMITED, MonitorSearch, unmonitored
+from topoloom.tasks.search import UNLIMITED, MonitorSearch, run_unmonitored
 
 #: Studies that `topoloom network` supports.
 STUDIES = ("sweep",)
@@ -40,8 +40,8 @@ class SwitchSettings:
     packet
         Packet size in flits.
     switching
-        Condition for a packet to advance: the next buffer has space for one flit
-        (wormhole), or for the whole packet (cut-through).
+        When a packet may advance: if the next buffer has space for one flit (wormhole),
+        or for the whole packet (cut-through).
     routing
         Routing algorithm, which chooses among routes.
     arbiter
@@ -63,7 +63,7 @@ class SwitchSettings:
 
 
 @dataclass(frozen=True)
-class Sweep:
+class LoadSweep:
     """Measurements at each load.
 
     `stalled` lists the packets of a deadlock at the load after the last measured load.
@@ -111,7 +111,7 @@ def _make_point_document(point: LoadMeasure) -> dict[str, Any]:
         "source_min": min(point.by_source, default=0.0),
         "source_max": max(point.by_source, default=0.0),
         "fairness": point.fairness,
-        "latency_histogram": histogram(point.by_latency),
+        "latency_histogram": make_latency_histogram(point.by_latency),
         "series": [
             {
                 "cycle": sample.cycle,
@@ -124,7 +124,7 @@ def _make_point_document(point: LoadMeasure) -> dict[str, Any]:
     }
 
 
-def histogram(by_latency: Sequence[int], bars: int = 40) -> dict[str, Any]:
+def make_latency_histogram(by_latency: Sequence[int], bars: int = 40) -> dict[str, Any]:
     """Count packets by latency in at most `bars` bins of equal width."""
     width = max(1, -(-len(by_latency) // bars))
     counts = [
@@ -144,8 +144,8 @@ def sweep_loads(
     watch: bool = False,
     seed: int = 1,
     threads: int = 1,
-    monitor: MonitorSearch = unmonitored,
-) -> Sweep:
+    monitor: MonitorSearch = run_unmonitored,
+) -> LoadSweep:
     """Simulate the switches of a machine at each load.
 
     A load is the number of flits per cycle that each node injects, as timed by
@@ -190,7 +190,7 @@ def sweep_loads(
         if interrupted or stalled:
             break
         points.append(point)
-    return Sweep(
+    return LoadSweep(
         machine,
         wiring.switches,
         traffic,

@@ -27,7 +27,7 @@ from topoloom.schedules.choose import (
 from topoloom.simulate.switch_toml import SwitchModel
 from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.tasks.collectives.trees import MulticastTrees
-from topoloom.tasks.search import UNLIMITED, MonitorSearch, unmonitored
+from topoloom.tasks.search import UNLIMITED, MonitorSearch, run_unmonitored
 
 #: MPI operations, and the in-switch operation that implements each.
 IN_SWITCHES = {
@@ -79,7 +79,7 @@ def time_trees(
     sizes: Sequence[int],
     switch: SwitchModel | None = None,
     *,
-    monitor: MonitorSearch = unmonitored,
+    monitor: MonitorSearch = run_unmonitored,
 ) -> TreeTimes:
     """Simulate an operation on all trees concurrently in output-queued switches.
 

@@ -18,7 +18,7 @@ from probe.bad_parts import (
 )
 from topoloom import Error, Machine
 from topoloom.probe.locate.diagnose_parts import Diagnosis, diagnose_parts
-from topoloom.probe.locate.parts import Parts
+from topoloom.probe.locate.machine_parts import MachineParts
 
 SMALL = [
     "tree:8:4:2",
@@ -117,7 +117,7 @@ def test_one_slow_measurement_is_only_a_suspicion() -> None:
 
 def test_fewer_than_three_hosts_are_refused() -> None:
     with pytest.raises(Error, match="fewer than three hosts"):
-        Parts(Machine("tree:4:8"), [0, 1], {})
+        MachineParts(Machine("tree:4:8"), [0, 1], {})
 
 
 def test_the_plan_does_not_depend_on_the_number_of_requests() -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from topoloom.cli import complete
+from topoloom.cli import completions
 from topoloom.cli.options.files import AsJson, output_option
 from topoloom.cli.options.frameworks import ExpertRanks
 from topoloom.cli.options.groups import flatten_option_groups
@@ -61,7 +61,7 @@ def command(
             help="Inference engine: sglang, vllm, vllm-ascend or trtllm. Determines "
             "how tokens choose replicas, and the format of -o; without -o, prints the "
             "file.",
-            autocompletion=complete.engines,
+            autocompletion=completions.engines,
         ),
     ] = None,
     output: Annotated[
@@ -72,11 +72,11 @@ def command(
 ) -> None:
     """Place the experts of a model on GPUs.
 
-    Experts that the same tokens choose are placed on the same node, so that a token
-    visits few nodes; a token counts once per node that it visits. Frequent experts have
-    several slots, on several nodes if the engine, such as SGLang, sends tokens to the
-    nearest replica. The allowed load of the busiest GPU is chosen: each additional
-    percent of load must save one percent of the visits.
+    Experts that are chosen by the same tokens are placed on the same node, so that each
+    token visits few nodes. Several experts on one node are one visit. Frequent experts
+    have several slots, on several nodes if the engine, such as SGLang, sends tokens to
+    the nearest replica. The load limit of the busiest GPU is chosen so that each
+    additional percent of load saves at least one percent of the visits.
 
     Visits and loads are measured with every second token, which the search does not
     use. They are compared with experts in order, and with experts placed by load only.
@@ -133,10 +133,12 @@ def command(
     if as_json:
         print_json(placed.document())
     else:
-        _print(placed, engine, output)
+        _print_result(placed, engine, output)
 
 
-def _print(placed: PlacedExperts, engine: Engine | None, output: Path | None) -> None:
+def _print_result(
+    placed: PlacedExperts, engine: Engine | None, output: Path | None
+) -> None:
     from topoloom.cli.console import print_facts, print_table
     from topoloom.support.gain import format_percent, gain
     from topoloom.support.units import counted
@@ -176,8 +178,8 @@ def _print(placed: PlacedExperts, engine: Engine | None, output: Path | None) ->
                     f"{twice:,} tokens choose an expert again; each choice is load",
                 )
             )
-    if placed.least is not None:
-        facts.append(("at least", f"{placed.least:.3f} leave the node"))
+    if placed.visits_lower_bound is not None:
+        facts.append(("at least", f"{placed.visits_lower_bound:.3f} leave the node"))
     facts += _explain_no_gain(placed, nodes, by_load.visits)
     if engine is not None and engine.is_numbered and layers == len(routing.loads):
         rows_are = "all have experts; of a model with others, give these rows of zeros"
@@ -208,7 +210,7 @@ def _print_slacks(placed: PlacedExperts, visits: str) -> None:
 def _explain_no_gain(
     placed: PlacedExperts, nodes: int, by_load: float
 ) -> list[tuple[str, str]]:
-    """Return the reason as a table row if the placement has no gain."""
+    """Return a table row with the reason if the placement has no gain."""
     best = placed.cost(placed.best).visits
     if best < 0.995 * by_load:
         return []

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from topoloom.graphs.traces.files import TruncatedFileError
+from topoloom.graphs.traces.trace_files import TruncatedFileError
 
 #: The number of a field, and its value: an integer or bytes.
 Field = tuple[int, int | bytes]
@@ -37,7 +37,7 @@ def parse_fields(data: bytes) -> Iterator[Field]:
 
 
 def split_messages(data: bytes) -> Iterator[bytes]:
-    """Yield consecutive messages, each of which is preceded by its size."""
+    """Yield the messages in a stream, in which each is preceded by its size."""
     at = 0
     while at < len(data):
         size, at = read_varint(data, at)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from topoloom._core import Error
 
-#: Operations by their PyTorch names without underscores.
+#: Operations by PyTorch's name for them, without underscores.
 _OPERATIONS = {
     "allreduce": "allreduce",
     "allreducecoalesced": "allreduce",
@@ -38,7 +38,7 @@ _BYTES = {
 
 
 def translate_operation(name: str) -> str | None:
-    """Translate a collective such as ``_allgather_base``; None for other names."""
+    """Translate a collective's name, such as ``_allgather_base``; None if unknown."""
     return _OPERATIONS.get(name.lower().replace("_", ""))
 
 

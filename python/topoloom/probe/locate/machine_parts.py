@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Parts of a machine that can be bad, and the parts that tests cover."""
+"""Parts of a machine that can be bad, and which parts each test covers."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ from topoloom.machines.link_names import (
 )
 from topoloom.nodes.hosts import list_hosts_of_nodes
 
-#: Minimal load, relative to the busiest part, at which a bad part slows a message.
+#: Minimal load, relative to the busiest part's, at which a bad part slows a message.
 _MIN_LOAD = 0.1
-#: Maximum number of pairs for using all pairs as tests; otherwise, number of random and
-#: near partners per host.
+#: Maximum number of pairs up to which all are tests; with more, number of random
+#: partners and of near partners of each host.
 _ALL_PAIRS, _PARTNERS, _NEAR = 96 * 95 // 2, 40, 3
 #: Matches the two ends in a link's name.
 _ENDS = re.compile(r"(.+?)(?: -> | to )(.+)")
 _GPU = re.compile(r"GPU ([0-9]+)")
 _LEAF = re.compile(r"unit [0-9]+ rail ([0-9]+)")
 
-#: Indices of the two ends of a test; see `Parts`.
+#: Indices of the two ends of a test; see `MachineParts`.
 Pair = tuple[int, int]
 Numbers = NDArray[np.int64]
 Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Coverage:
+class PartCoverage:
     """Classes of parts that each test covers, in compressed sparse rows."""
 
-    starts: Numbers  # begin of each row, and end of the last row
+    starts: Numbers  # where each row begins, and where the last row ends
     classes: Numbers  # classes that test t covers, from `starts[t]` to `starts[t + 1]`
-    loads: Values  # loads relative to the test's busiest part, in (0, 1]
+    loads: Values  # loads relative to that of the test's busiest part, in (0, 1]
 
     @property
     def rows(self) -> Numbers:
@@ -50,8 +50,8 @@ class Coverage:
         return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
 
 
-class Parts:
-    """Hosts, cables and switches of a machine, and pairs that test them.
+class MachineParts:
+    """Hosts, cables and switches of a machine, and the pairs that test them.
 
     Parts that no test distinguishes, such as a host and its only cable, form a class.
     Ends of tests are numbered: first all hosts, then in a rail network the GPUs of all
@@ -68,8 +68,8 @@ class Parts:
     switches
         Names of all switches, if known.
     by_gpu
-        Whether pairs of GPUs with equal index are tests. If so, GPUs, the network sides
-        of hosts, and rails are also parts.
+        Whether tests are pairs of GPUs that have the same index in their hosts. If so,
+        GPUs, the network sides of hosts, and rails are also parts.
 
     Raises
     ------
@@ -121,8 +121,8 @@ class Parts:
         self._class_of, self.classes = _group_classes(covered, self._count)
         self.tests = self._make_coverage(self._by_pairs)
 
-    def refine_classes(self, tests: Iterable[Sequence[Pair]]) -> Parts:
-        """Return a copy whose classes are refined by additional tests."""
+    def refine_classes(self, tests: Iterable[Sequence[Pair]]) -> MachineParts:
+        """Return a copy in which additional tests refine the classes."""
         parts = copy(self)
         parts._classify([*self._by_pairs, *map(self._compute_loads, tests)])
         return parts
@@ -132,7 +132,7 @@ class Parts:
         own = len(self.nodes) + len(set(self.rail_of.values())) if self.by_gpu else 0
         return self._network_sides + own
 
-    def compute_coverage(self, tests: Iterable[Sequence[Pair]]) -> Coverage:
+    def compute_coverage(self, tests: Iterable[Sequence[Pair]]) -> PartCoverage:
         """Compute the coverage of tests, each a list of pairs of ends."""
         return self._make_coverage([self._compute_loads(pairs) for pairs in tests])
 
@@ -151,7 +151,7 @@ class Parts:
         return len(self.nodes) + host * self.gpus + place
 
     def list_busy_ends(self, end: int) -> list[int]:
-        """List the ends that are busy while `end` is busy."""
+        """List the ends that are in use while `end` is."""
         host = self.host_of(end)
         if end != host:
             return [host, end]
@@ -159,8 +159,8 @@ class Parts:
             return [host]
         return [host, *(self.get_gpu_end(host, place) for place in range(self.gpus))]
 
-    def kind(self, a: int, b: int) -> tuple[bool, bool]:
-        """Return two flags: a pair measures whole hosts, and uses only NVLink."""
+    def classify_pair(self, a: int, b: int) -> tuple[bool, bool]:
+        """Return whether a pair is of whole hosts, and whether it uses only NVLink."""
         route = self.machine.route(self._first_node(a), self._first_node(b))
         inside = bool(self.rail_of) and not self._find_leaves(route)
         return a == self.host_of(a) and b == self.host_of(b), inside
@@ -170,7 +170,7 @@ class Parts:
         return self.machine.hops(self._first_node(a), self._first_node(b))
 
     def describe_class(self, number: int) -> list[str]:
-        """List the names of the parts of a class, without rails of a single switch."""
+        """List the names of the parts of a class, except rails with a single switch."""
         parts = self.classes[number]
         switches = len(self.nodes) + self._cables
         rails = {self.rail_of.get(part - switches) for part in parts}
@@ -198,7 +198,7 @@ class Parts:
         return int(self._class_of[len(self.nodes) + self._cables + vertex])
 
     def class_of_network_side(self, host: int) -> int:
-        """Return the class of the shared network side of a host's NICs."""
+        """Return the class of the network side that all NICs of a host share."""
         return int(self._class_of[self._network_sides + host])
 
     def class_of_rail(self, rail: int) -> int:
@@ -209,7 +209,8 @@ class Parts:
     def distances(self) -> Numbers:
         """Hops between the ends of each pair; negative if the pair uses only NVLink."""
         found = [
-            self.distance(*pair) - self.machine.vertex_count * self.kind(*pair)[1]
+            self.distance(*pair)
+            - self.machine.vertex_count * self.classify_pair(*pair)[1]
             for pair in self.pairs
         ]
         return np.array(found, dtype=np.int64)
@@ -235,7 +236,7 @@ class Parts:
         return ends & self.rail_of.keys()
 
     def _compute_loads(self, pairs: Sequence[Pair]) -> dict[int, float]:
-        """Compute the load of each part relative to the busiest part of a route."""
+        """Compute loads of the parts of a route, relative to the busiest part's."""
         found: dict[int, float] = {}
         hosts = len(self.nodes)
         switches = hosts + self._cables
@@ -259,7 +260,7 @@ class Parts:
             ends = {self.host_of(a), self.host_of(b)}
             loads |= dict.fromkeys(ends, 1.0)
             if self.by_gpu:
-                own = set()  # no endpoints: GPUs and NVLink switches are parts
+                own = set()  # no endpoints
                 leaves = passed & self.rail_of.keys()
                 if leaves:
                     loads |= {self._network_sides + host: 1.0 for host in ends}
@@ -279,7 +280,7 @@ class Parts:
             yield self.machine.route(*ends)
             yield self.machine.route(*ends[::-1])
 
-    def _make_coverage(self, covered: Sequence[Mapping[int, float]]) -> Coverage:
+    def _make_coverage(self, covered: Sequence[Mapping[int, float]]) -> PartCoverage:
         starts = [0]
         classes: list[int] = []
         loads: list[float] = []
@@ -292,7 +293,7 @@ class Parts:
             classes += row.keys()
             loads += row.values()
             starts.append(len(classes))
-        return Coverage(
+        return PartCoverage(
             np.array(starts), np.array(classes, dtype=np.int64), np.array(loads)
         )
 
@@ -322,23 +323,25 @@ class Parts:
         host, place = divmod(node, self.gpus)
         try:
             return f"{self.hosts[self.nodes.index(host * self.gpus)]} GPU {place}"
-        except ValueError:  # host is not measured
+        except ValueError:  # this host is not measured
             return f"GPU {node}"
 
     def _describe_vertex(self, vertex: int) -> str:
-        """Name a GPU or a switch; switches have their names in link names."""
+        """Name a GPU or a switch; a switch's name is part of the names of its links."""
         if self.by_gpu and vertex < self.machine.node_count:
             return self._describe_gpu(vertex)
         for link in np.flatnonzero((self._ends == vertex).any(axis=1)).tolist():
             if ends := _ENDS.fullmatch(self.machine.link_name(link)):
                 name = ends[1] if self._ends[link][0] == vertex else ends[2]
                 return f"switch {self._names.get(name, name)}"
-        words = list_default_vertex_names(self.machine)  # tree links name one end
+        words = list_default_vertex_names(
+            self.machine
+        )  # names of tree links contain only one end
         word = words[vertex] if vertex < len(words) else str(vertex)
         return f"switch {self._names.get(word, f'of {word}')}"
 
     def _list_candidates(self) -> list[Pair]:
-        """List candidate pairs for tests: all, or near and random ones."""
+        """List the candidate pairs for tests: all pairs, or near and random ones."""
         rng = np.random.default_rng(0)
         hosts = len(self.nodes)
         if not self.by_gpu:
@@ -368,7 +371,7 @@ def _draw_pairs(hosts: int, times: int, rng: np.random.Generator) -> list[Pair]:
 def _group_classes(
     covered: Sequence[Mapping[int, float]], parts: int
 ) -> tuple[Numbers, list[list[int]]]:
-    """Group parts that are covered by the same tests; -1 for parts without tests."""
+    """Make a class of parts that the same tests cover; -1 for parts without tests."""
     marks = np.random.default_rng(1).integers(1, 1 << 62, len(covered)).tolist()
     signs: dict[int, int] = {}
     for mark, row in zip(marks, covered, strict=True):

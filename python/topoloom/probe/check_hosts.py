@@ -15,9 +15,9 @@ from topoloom.probe.inference.suspects import BANDWIDTH, LATENCY
 from topoloom.probe.job.probe_job import ProbeJob
 from topoloom.probe.job.samples import Order
 from topoloom.probe.job_checks import check_ranks, find_crowded_hosts
-from topoloom.probe.locate.diagnose_parts import BadPart, Test, locate_by_rounds
-from topoloom.probe.locate.parts import Parts
-from topoloom.probe.reference import Reference
+from topoloom.probe.locate.diagnose_parts import BadPart, PartTest, locate_by_rounds
+from topoloom.probe.locate.machine_parts import MachineParts
+from topoloom.probe.reference import CheckReference
 from topoloom.probe.scan_inference import group_by_host
 from topoloom.probe.stages.effort import (
     Clock,
@@ -28,20 +28,21 @@ from topoloom.probe.stages.effort import (
 from topoloom.probe.stages.rates import WINDOW
 from topoloom.probe.stages.scan import SIZE as SCAN_SIZE
 
-#: Minimal ratio to the times in the file at which a host is slow.
+#: A host is slow if the ratio of its times to those in the file is at least this.
 SLOW = 1.15
-#: Number of partners of each host in its group, and repetitions if the host seems slow.
+#: Number of partners of each host in its group, and number of repetitions for a host
+#: that seems slow.
 _OTHERS, _AGAIN = 3, 2
-#: Pairs per order; the clock is checked after each order.
+#: Number of pairs per order to the job; the clock is checked after each order.
 _PAIRS_PER_ORDER = 64
 
 Pair = tuple[int, int]
-PartsOf = Callable[[Sequence[str]], Parts]
+PartsOf = Callable[[Sequence[str]], MachineParts]
 
 
 @dataclass(frozen=True)
 class SlowHost:
-    """A slow host, the slow property (latency or bandwidth), and the factor."""
+    """A slow host, its slow property (latency or bandwidth), and the factor."""
 
     host: str
     of: str
@@ -50,7 +51,7 @@ class SlowHost:
 
 @dataclass(frozen=True)
 class KnownSlowPart:
-    """A host or link that is slow in the file, the slow property, and the factor."""
+    """A host or link that the file calls slow, the slow property, and its factor."""
 
     hosts: list[str]
     of: str
@@ -59,13 +60,13 @@ class KnownSlowPart:
 
 @dataclass(frozen=True)
 class CheckedMachine:
-    """The result of checking a machine against its file."""
+    """The result of a check that compares a machine with its file."""
 
     hosts: list[str]  # names of measured hosts
     slow: list[SlowHost]  # hosts slower than in the file
     unknown: list[str]  # names of hosts that are not in the file
-    #: `latency`, `bandwidth`: medians over all hosts of the ratio of measured time to
-    #: time in the file, for short and long messages.
+    #: `latency`, `bandwidth`: median, over all hosts, of the measured time divided by
+    #: the time in the file; for short messages, and for long ones.
     latency: float
     bandwidth: float
     #: Measured hosts and links that are already slow in the file. They are reported as
@@ -77,7 +78,7 @@ class CheckedMachine:
     #: other.
     crowded: list[str] = field(default_factory=list)
     unit: str = "host"  # unit of `hosts`: ``host`` or ``rank``
-    #: Parts of the machine that explain slow messages.
+    #: Machine parts that explain why messages are slow.
     bad_parts: list[BadPart] = field(default_factory=list)
 
     @property
@@ -110,18 +111,18 @@ class CheckedMachine:
 
 def check_hosts(
     job: ProbeJob,
-    reference: Reference,
+    reference: CheckReference,
     effort: Effort,
     clock: Clock,
     parts_of: PartsOf | None = None,
     every_part: bool = False,
 ) -> CheckedMachine:
-    """Measure every host with a few hosts of its group, and compare with the file.
+    """Measure every host with a few hosts of its group; compare times with the file.
 
-    `parts_of` returns the parts of the machine that some hosts can test; if specified,
-    messages between hosts locate the bad part. `every_part`: whether to test all parts
-    even if no host is slow. Raises `topoloom.Error` if fewer than two known hosts have
-    a CPU per rank, or hosts have different MPI libraries.
+    `parts_of` returns the machine parts that messages between given hosts can test; if
+    it is specified, such messages locate the bad part. `every_part`: whether all parts
+    are tested even if no host is slow. Raises `topoloom.Error` if fewer than two known
+    hosts have a CPU per rank, or hosts have different MPI libraries.
     """
     check_ranks(job.samples)
     crowded = find_crowded_hosts(job.samples)
@@ -152,7 +153,7 @@ def check_hosts(
         ratios = _measure_in_time(again, pairs, clock, share)
         measured &= {host for pair in ratios for host in pair}
         usual[kind] = float(np.median(list(ratios.values())))
-        # If all hosts are slower, no single host is reported.
+        # If all hosts are slower than in the file, no single host is reported.
         limit = SLOW * max(1.0, min(ratios.values()))
         ones = list(_find_slow_hosts(ratios, limit, again))
         slow += [SlowHost(units[host], of, factor) for host, factor in ones]
@@ -180,23 +181,23 @@ def check_hosts(
 
 
 def _find_bad_parts(
-    parts: Parts,
+    parts: MachineParts,
     hosts: Sequence[int],
     ratios: Mapping[Pair, float],
     again: Callable[[Sequence[Pair]], dict[Pair, float]],
     clock: Clock,
 ) -> list[BadPart]:
-    """Find the parts common to slow pairs; measure more rounds while time remains."""
+    """Find the parts that slow pairs share; measure more rounds while time remains."""
     usual = max(1.0, float(np.median(list(ratios.values()))))
     number = {host: n for n, host in enumerate(hosts)}
 
-    def make_tests(found: Mapping[Pair, float]) -> list[Test]:
+    def make_tests(found: Mapping[Pair, float]) -> list[PartTest]:
         return [
-            Test([(number[a], number[b])], ratio / usual)
+            PartTest([(number[a], number[b])], ratio / usual)
             for (a, b), ratio in found.items()
         ]
 
-    def measure(pairs: list[Pair]) -> list[Test]:
+    def measure(pairs: list[Pair]) -> list[PartTest]:
         return make_tests(
             _measure_in_time(again, [(hosts[a], hosts[b]) for a, b in pairs], clock, 1)
         )
@@ -213,7 +214,7 @@ def _measure_in_time(
     clock: Clock,
     share: float,
 ) -> dict[Pair, float]:
-    """Measure pairs until a share of the time has passed, at least one order."""
+    """Measure pairs, order by order, until a share of the time has passed."""
     ratios: dict[Pair, float] = {}
     for begin in range(0, len(pairs), _PAIRS_PER_ORDER):
         ratios |= measure(pairs[begin : begin + _PAIRS_PER_ORDER])
@@ -227,9 +228,10 @@ def _find_slow_hosts(
     limit: float,
     again: Callable[[Sequence[Pair]], dict[Pair, float]],
 ) -> Iterator[tuple[int, float]]:
-    """Yield hosts that are slow in two measurements, with ratios, slowest first.
+    """Yield each host that is slow in two measurements, and its ratio; slowest first.
 
-    Pairs with earlier hosts are ignored, since one slow host slows its partners.
+    Pairs that include an earlier host are ignored, since a slow host slows its
+    partners.
     """
     left = dict(ratios)
     while left:
@@ -245,8 +247,8 @@ def _find_slow_hosts(
         left = {pair: r for pair, r in left.items() if pair not in mine}
 
 
-def _list_leaders(job: ProbeJob, reference: Reference) -> dict[str, int]:
-    """Map host names to first ranks, or on a single host rank names to ranks."""
+def _list_leaders(job: ProbeJob, reference: CheckReference) -> dict[str, int]:
+    """Map host names to first ranks; on a single host, map rank names to ranks."""
     if len(reference.hosts) == 1:
         return {f"rank {rank}": rank for rank in range(job.samples.ranks)}
     hosts, _ = group_by_host(job.samples)
@@ -254,7 +256,7 @@ def _list_leaders(job: ProbeJob, reference: Reference) -> dict[str, int]:
 
 
 def _choose_pairs(hosts: Sequence[int], groups: Sequence[Sequence[int]]) -> list[Pair]:
-    """Pair each host with the next hosts of its group, or of all hosts if alone."""
+    """Pair each host with the next hosts of its group, or with any if it is alone."""
     pairs: set[Pair] = set()
     here = set(hosts)
     for host in hosts:
@@ -270,11 +272,11 @@ def _choose_pairs(hosts: Sequence[int], groups: Sequence[Sequence[int]]) -> list
 def _measure_ratios(
     job: ProbeJob,
     leader: dict[int, int],
-    reference: Reference,
+    reference: CheckReference,
     kind: str,
     pairs: Sequence[Pair],
 ) -> dict[Pair, float]:
-    """Measure pairs sequentially; return the ratios to the times in the file."""
+    """Measure pairs sequentially; return the ratios of their times to the file's."""
     long = reference.long_bytes, WINDOW
     size, window = (SCAN_SIZE, 1) if kind == "echo" else long
     listed = format_pairs([(leader[a], leader[b]) for a, b in pairs])
@@ -283,7 +285,7 @@ def _measure_ratios(
     ratios: dict[Pair, list[float]] = {}
     for exchange in found:
         a, b = host_of[exchange.first], host_of[exchange.second]
-        expected = reference.expected(kind, a, b)
+        expected = reference.get_expected_seconds(kind, a, b)
         pair = (min(a, b), max(a, b))
         ratios.setdefault(pair, []).append(exchange.median / expected)
     return {pair: float(np.median(values)) for pair, values in ratios.items()}

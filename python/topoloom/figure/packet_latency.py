@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws packet latency over network load, up to saturation."""
+"""Draws packet latency as a function of network load, up to saturation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from topoloom.figure.style import AFTER, BEFORE
 
 
 def draw_loads(path: str | Path, points: Sequence[LoadMeasure], title: str) -> None:
-    """Draw mean and 99th percentile of latencies; a line marks the accepted load.
+    """Draw the mean and the 99th percentile of latencies; mark the accepted load.
 
     Parameters and errors are as in `open_page`.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws measured times of schedules and of MPI's own collective, with intervals."""
+"""Draws measured times of schedules and of MPI's collective, with their intervals."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class TimeBar(NamedTuple):
     seconds: float
     interval: tuple[float, float]
     predicted: float | None
-    is_own: bool  # whether it is MPI's own collective
+    is_own: bool  # whether this is the MPI library's own collective
 
 
 def draw_measured(
     path: str | Path, title: str, sizes: Sequence[tuple[int, Sequence[TimeBar]]]
 ) -> None:
-    """Draw one panel per size: time of each schedule, with interval and prediction.
+    """Draw one panel per size, with each schedule's time, interval and prediction.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def draw_measured(
     title
         Title above all panels.
     sizes
-        Message size in bytes and bars of each panel, from top to bottom.
+        For each panel, from top to bottom: message size in bytes, and bars.
 
     Raises
     ------

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Packs arrays and texts for a page by filtering, deflating and base64 encoding.
 
-The filters are as in HDF5: delta encoding if it makes the data smaller, then byte
-shuffling. `assets/pack.js` unpacks the arrays.
+The filters are those of HDF5: first delta encoding, if it makes the data smaller, then
+byte shuffling. `assets/pack.js` unpacks the arrays.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _TYPES = {"u1": "Uint8", "u2": "Uint16", "u4": "Uint32", "f4": "Float32"}
 
 
-class Pack:
+class PackedArrays:
     """A set of named arrays, each deflated separately."""
 
     def __init__(self) -> None:
@@ -31,18 +31,18 @@ class Pack:
         """Total length of the encoded arrays in characters."""
         return sum(4 * -(-len(part) // 3) for part in self._parts)
 
-    def add_ids(self, name: str, values: Array) -> None:
-        """Add integers from 0 to 2^32 - 1, with as few bytes as required."""
+    def add_integers(self, name: str, values: Array) -> None:
+        """Add integers from 0 to 2^32 - 1, in as few bytes as the largest requires."""
         largest = int(values.max(initial=0))
         kind = "u1" if largest < 2**8 else "u2" if largest < 2**16 else "u4"
         self._add_array(name, np.ascontiguousarray(values).astype("<" + kind), kind)
 
-    def add_amounts(self, name: str, values: Array) -> None:
-        """Add an array of numbers with five digits; integers up to 2^17 are exact."""
+    def add_numbers(self, name: str, values: Array) -> None:
+        """Add numbers, rounded to five digits; integers up to 2^17 are exact."""
         bits = np.ascontiguousarray(values).astype("<f4").view("<u4")
         self._add_array(name, ((bits + 0x40) & 0xFFFFFF80).view("<f4"), "f4")
 
-    def add_text(self, name: str, lines: list[str]) -> None:
+    def add_strings(self, name: str, lines: list[str]) -> None:
         """Add strings without line breaks; unencodable characters become ``?``."""
         text = "\n".join(line.replace("\n", " ") for line in lines)
         data = np.frombuffer(text.encode(errors="replace"), dtype=np.uint8)
@@ -50,7 +50,7 @@ class Pack:
             name, zlib.compress(data.tobytes(), 9), "text", len(data), False
         )
 
-    def write(self) -> str:
+    def format_html(self) -> str:
         """Format all arrays as HTML elements of the page."""
         return "".join(base64.b64encode(part).decode() for part in self._parts)
 

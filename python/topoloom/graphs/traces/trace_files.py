@@ -22,7 +22,7 @@ class TruncatedFileError(Error):
 
 @contextmanager
 def collect_losses(file: Path, losses: list[str]) -> Iterator[None]:
-    """Catch a `TruncatedFileError` within the context, and add it to the losses."""
+    """Catch a `TruncatedFileError` within the context, and add it to `losses`."""
     try:
         yield
     except TruncatedFileError as error:
@@ -43,7 +43,7 @@ def read_content(path: Path) -> bytes:
 
 
 def parse_json(data: bytes) -> Any:
-    """Parse JSON; raise `TruncatedFileError` with the line of an error."""
+    """Parse JSON; raise `TruncatedFileError`, with the line number, on an error."""
     try:
         return json.loads(data)
     except json.JSONDecodeError as error:
@@ -58,10 +58,10 @@ def parse_json(data: bytes) -> Any:
 def read_rank_files(
     files: Sequence[Path], parse: Callable[[bytes], tuple[dict[str, Any], Any]]
 ) -> tuple[dict[int, tuple[Path, dict[str, Any]]], list[str]]:
-    """Read one file per rank; return the content by rank, and losses.
+    """Read one file per rank; return contents by rank, and descriptions of lost data.
 
-    `parse` returns the content and the rank of a file. If the rank is None, it is taken
-    from the file name.
+    `parse` returns the content and the rank of a file. If it returns None as the rank,
+    the rank is taken from the file name.
     """
     found: dict[int, tuple[Path, dict[str, Any]]] = {}
     losses: list[str] = []
@@ -71,7 +71,7 @@ def read_rank_files(
             rank = find_rank(file) if rank is None else rank
             if type(rank) is not int:
                 raise Error(
-                    "has no rank in its name; end the name with the rank, such as "
+                    "has no rank in its file name; end the name with the rank, such as "
                     "_rank_3"
                 )
             if rank in found:
@@ -83,13 +83,13 @@ def read_rank_files(
 
 
 def find_rank(path: Path) -> int | None:
-    """Return the last number in a file name, ignoring suffixes."""
+    """Return the last number in a file name without its suffixes."""
     numbers = re.findall("[0-9]{1,9}", path.name.partition(".json")[0])
     return int(numbers[-1]) if numbers else None
 
 
 def parse_ranks(value: Any) -> list[int] | None:
-    """Parse a list of ranks or its text, such as ``[0, 2]``; None for other values."""
+    """Parse a list of ranks, or a text such as ``[0, 2]``; None for other values."""
     if isinstance(value, str):
         if not re.fullmatch(r"\s*\[?\s*[0-9]+(?:\s*,\s*[0-9]+)*\s*\]?\s*", value):
             return None

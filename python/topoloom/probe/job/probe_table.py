@@ -13,7 +13,7 @@ from topoloom.support.plain_text import is_number
 from topoloom.support.toml_values import check_type, get_entry
 
 Check = Callable[[Any, str], None]
-#: Largest integer up to which all integers are exact as doubles.
+#: Up to this integer, all integers are exact as doubles.
 _MOST = 2**53
 
 
@@ -96,7 +96,7 @@ def _check_nested(value: Any, where: str) -> None:
 def _check_unexpected(value: Any, where: str) -> None:
     for size, times in check_type(value, dict, where).items():
         if not is_number(size) or len(size) > 15:
-            raise Error(f"{where}: '{size}' must be the bytes of a message")
+            raise Error(f"{where}: '{size}' must be a message size in bytes")
         _check_positive(times, f"{where}.{size}")
 
 
@@ -167,7 +167,7 @@ _SUSPECT = _check_table(
     {"measurements": _check_count, "way": _check_text},
 )
 
-#: Keys that every probe writes and that readers use.
+#: Keys that every probe writes, and that readers of the file use.
 _KEYS: dict[str, Check] = {
     "samples": _check_text,
     "command": _check_each(_check_text),
@@ -214,7 +214,7 @@ _KEYS: dict[str, Check] = {
     "doubts": _check_each(_check_text),
     "claims": _check_each(_check_text),
 }
-#: Keys that exist only if their values were measured.
+#: Keys that the table contains only if their values were measured.
 _OPTIONAL = ("pairs_met", "noise", "hops")
 
 
@@ -259,7 +259,7 @@ def _check_consistency(probed: Mapping[str, Any], file: str | Path) -> None:
 
 
 def flatten_groups(nested: Iterable[Any]) -> Iterator[int]:
-    """Yield the ranks in nested lists."""
+    """Yield the ranks that nested lists contain."""
     for each in nested:
         if isinstance(each, list):
             yield from flatten_groups(each)

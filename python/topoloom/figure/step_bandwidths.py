@@ -13,10 +13,10 @@ from topoloom.figure.style import AFTER, BEFORE
 _LOOKS = ((AFTER, "-"), (BEFORE, "--"))
 
 
-def draw_steps(
+def draw_step_bandwidths(
     path: str | Path, rates: Mapping[str, Sequence[float]], title: str
 ) -> None:
-    """Draw bytes per second over steps, numbered from 1, one line per set of routes.
+    """Draw bytes per second for steps 1, 2, 3, ..., with one line per set of routes.
 
     Parameters and errors are as in `open_page`.
     """

@@ -24,7 +24,7 @@ def _filter_prefix(incomplete: str, words: Iterable[str]) -> list[str]:
 def _complete_module_names(
     module: str, attribute: str, *others: str
 ) -> Callable[[str], list[str]]:
-    """Complete names from a list or function of a module, and further names."""
+    """Complete names from a module's list or function, or from `others`."""
 
     def complete(incomplete: str) -> list[str]:
         names = getattr(import_module(f"topoloom.{module}"), attribute)
@@ -48,7 +48,7 @@ def _complete_core_names(function: str) -> Callable[[str], list[str]]:
 def _complete_chained_names(
     function: str, separators: str
 ) -> Callable[[str], list[str]]:
-    """Complete names of core entries, also after a separator in the value."""
+    """Complete names of core entries at the start of the value or after a separator."""
 
     def complete(incomplete: str) -> list[str]:
         cut = max(incomplete.rfind(sign) for sign in separators) + 1
@@ -87,7 +87,7 @@ traffics = _complete_core_names("traffics")
 
 
 def machines(incomplete: str) -> list[str]:
-    """Complete included machines, topologies, 'detect', and files in this folder."""
+    """Complete included machines, topologies, 'detect', and local files."""
     from pathlib import Path
 
     from topoloom.machines.machine_names import DETECT, zoo_names
@@ -100,7 +100,7 @@ def machines(incomplete: str) -> list[str]:
 
 
 def model_words(incomplete: str) -> list[str]:
-    """Complete subcommands of `topoloom model`, network models, and files here."""
+    """Complete `topoloom model` subcommands, network models, and local files."""
     from pathlib import Path
 
     from topoloom.model.model_names import model_names

@@ -14,12 +14,13 @@ from topoloom.simulate import bind_switch, load_simulator
 from topoloom.simulate.result import ignore_progress
 from topoloom.tasks.balancing.balance import Ranks, make_transfer_graph
 
-#: Maximum number of packets, which the built-in switches simulate in ten seconds.
+#: Maximum number of packets: the built-in simulator of switches takes ten seconds for
+#: it.
 MAX_PACKETS = 20_000_000
 
 
 def plan_rounds(loads: Ints, balance: Balance, task_bytes: int) -> list[CommGraph]:
-    """Split a plan into rounds, so that no rank sends tasks before it received them."""
+    """Split a plan into rounds; no rank sends tasks before it has received them."""
     held = loads.copy()
     source, target, left = balance.plan.T.copy()
     rounds = []

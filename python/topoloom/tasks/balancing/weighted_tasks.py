@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Balances tasks of different loads and sizes with few moved bytes."""
+"""Balances tasks of different loads and sizes; few bytes are moved."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ class TaskRedistribution(NamedTuple):
         The number of ranks.
     balance
         The new owners of the tasks, and the cost of moving tasks.
-    where The slots of the ranks; None without a machine. periods
+    where
+        The slots of the ranks; None without a machine.
+    periods
         Number of communication steps between two rebalances.
     """
 
@@ -73,7 +75,9 @@ class TaskRedistribution(NamedTuple):
         found, hypergraph = self.balance, self.tasks.hypergraph
         if hypergraph is None:
             return found.cut_bytes_before, found.cut_bytes
-        return hypergraph.cut(self.tasks.owners), hypergraph.cut(found.owners)
+        return hypergraph.compute_cut_weight(
+            self.tasks.owners
+        ), hypergraph.compute_cut_weight(found.owners)
 
     @property
     def hop_bytes(self) -> tuple[float, float]:
@@ -83,7 +87,10 @@ class TaskRedistribution(NamedTuple):
 
     @property
     def costs(self) -> tuple[float, float]:
-        """Bytes of all periods, before and after; the latter includes moved bytes."""
+        """Inter-rank bytes or hop-bytes over all periods, before and after balancing.
+
+        The second value includes the cost of moving tasks.
+        """
         found = self.balance
         if self.tasks.hypergraph is None or self.where is not None:
             return found.cost_before, found.cost
@@ -128,7 +135,7 @@ class TaskRedistribution(NamedTuple):
 
 
 def _byte_scale(tasks: TaskList) -> int:
-    """Return the scale factor of the bytes in the graph; 1 without a hypergraph."""
+    """Return the factor on the bytes in the graph; 1 without a hypergraph."""
     return tasks.hypergraph.scale if tasks.hypergraph is not None else 1
 
 
@@ -138,7 +145,7 @@ def rank_count(tasks: TaskList, ranks: int | None) -> int:
     Raises
     ------
     Error
-        If an owner is not a rank, or there are too many.
+        If an owner is not a rank, or there are too many ranks.
     """
     highest = int(tasks.owners.max())
     name = tasks.names[int(tasks.owners.argmax())]
@@ -177,7 +184,7 @@ def balance_tasks(
     periods
         Number of communication steps between two rebalances.
     where
-        The slots of the ranks on a machine; with it, hop-bytes replace inter-rank
+        The slots of the ranks on a machine; if given, hop-bytes replace inter-rank
         bytes.
 
     Raises

@@ -16,8 +16,8 @@ from topoloom._core import Error, Wiring
 from topoloom.figure.links import choose_load_unit
 from topoloom.machines.link_names import format_link, vertex_names
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
-from topoloom.report.matrix import Level, find_positions, make_finest_level
-from topoloom.report.pack import Pack
+from topoloom.report.matrix import MatrixLevel, find_positions, make_finest_level
+from topoloom.report.packed_arrays import PackedArrays
 from topoloom.report.scene import find_wrapping_links, make_scene, quantize
 
 if TYPE_CHECKING:
@@ -32,15 +32,17 @@ if TYPE_CHECKING:
     from topoloom.figure.links import Array
     from topoloom.placements.placement_file import PlacementFile
 
-MAX_RANKS = 100_000  # limit on ranks and nodes of a page
-MAX_LINKS = 240_000  # limit on shown links over all views; the busiest are shown
-MAX_EXPLAINED_LINKS = 20_000  # limit on links with listed rank pairs
+MAX_RANKS = 100_000  # maximum number of ranks, and of nodes, on a page
+#: Maximum number of shown links, summed over views; the busiest are shown.
+MAX_LINKS = 240_000
+MAX_EXPLAINED_LINKS = 20_000  # maximum number of links for which rank pairs are listed
 PAIRS_PER_LINK = 3  # number of rank pairs listed per link, as in `judge`
-MAX_CHARACTERS = 2_750_000  # size limit of base-64 arrays: the page is below 3 MB
+#: Maximum size of all base64 arrays, so that the page stays below 3 MB.
+MAX_CHARACTERS = 2_750_000
 
 
 @dataclass(frozen=True)
-class View:
+class PlacementView:
     """A placement on the page."""
 
     name: str  # the mapper, or the file if mappers are not unique
@@ -61,15 +63,15 @@ class Report:
     graph: CommGraph
     allocation: Allocation
     #: Views, with launcher order first; `best` is the index of the recommended view.
-    views: list[View]
+    views: list[PlacementView]
     best: int
     hosts: tuple[str, ...] | None = None
     bounds: Bounds | None = None  # lower bounds on the measures; None if not computed
-    #: `graph_file`, `command`: the file of the graph, and the command line of the
+    #: `graph_file`, `command`: the graph's file, and the command line that made the
     #: report.
     graph_file: str = ""
     command: tuple[str, ...] = ()
-    affinity: str = ""  # the reported locations of ranks; "" if not verified
+    affinity: str = ""  # text about the reported locations of ranks; "" if not verified
     #: Names of the machine's switches; empty if unnamed.
     switches: tuple[str, ...] = ()
     node: NodeParts = NO_PARTS  # internal structure of the machine's nodes
@@ -98,14 +100,14 @@ def check_size(ranks: int, nodes: int) -> None:
             raise Error(f"a page can show {MAX_RANKS:,} {what}, not {count:,}")
 
 
-def collect_page_data(report: Report) -> tuple[dict[str, Any], Pack]:
+def collect_page_data(report: Report) -> tuple[dict[str, Any], PackedArrays]:
     """Collect the data of the pictures: JSON values and packed arrays.
 
     Raises `topoloom.Error` if there are too many ranks or nodes for a page.
     """
     machine, allocation = report.machine, report.allocation
     check_size(report.graph.rank_count, len(allocation.nodes))
-    pack = Pack()
+    pack = PackedArrays()
     busiest = _list_busiest_links(report)
     loads = len(report.views) * (1 + len(report.parts))
     links = np.sort(busiest[: MAX_LINKS // loads])
@@ -124,7 +126,7 @@ def collect_page_data(report: Report) -> tuple[dict[str, Any], Pack]:
     names = [machine.link_name(int(link)) for link in links]
     of_node = dict(zip(allocation.nodes.tolist(), report.hosts or (), strict=False))
     known = vertex_names(machine, of_node, report.switches)
-    pack.add_text("link.name", [format_link(name, known) for name in names])
+    pack.add_strings("link.name", [format_link(name, known) for name in names])
     number = {name: index for index, name in enumerate(names)}
     facts["views"] = [
         _add_view(pack, f"view{index}", view, allocation, links, number)
@@ -140,7 +142,7 @@ def collect_page_data(report: Report) -> tuple[dict[str, Any], Pack]:
 
 
 def _list_busiest_links(report: Report) -> Array:
-    """List the working links in descending order of their maximum load over views."""
+    """List the working links; those with the largest load in any view come first."""
     machine = report.machine
     rate = choose_load_unit(machine).bandwidth
     busy = np.zeros(machine.link_count)
@@ -158,7 +160,7 @@ def _list_busiest_links(report: Report) -> Array:
 
 
 def _add_machine(
-    pack: Pack, machine: Machine, allocation: Allocation, links: Array
+    pack: PackedArrays, machine: Machine, allocation: Allocation, links: Array
 ) -> dict[str, Any]:
     scene = make_scene(machine)
     ends = np.array([machine.link_ends(int(link)) for link in links], dtype=np.int64)
@@ -172,69 +174,71 @@ def _add_machine(
     number = np.zeros(len(scene.coordinates), dtype=np.int64)
     number[shown] = np.arange(len(shown))
     coordinates, unit = quantize(scene.coordinates[shown])
-    pack.add_ids("vertex.place", coordinates)
-    pack.add_ids("vertex.nodes", scene.nodes[shown])
-    pack.add_ids("node.vertex", number[homes])
-    pack.add_ids("link.from", number[ends[:, 0]])
-    pack.add_ids("link.to", number[ends[:, 1]])
-    pack.add_ids("link.out", out)
+    pack.add_integers("vertex.place", coordinates)
+    pack.add_integers("vertex.nodes", scene.nodes[shown])
+    pack.add_integers("node.vertex", number[homes])
+    pack.add_integers("link.from", number[ends[:, 0]])
+    pack.add_integers("link.to", number[ends[:, 1]])
+    pack.add_integers("link.out", out)
     rates = np.array([machine.bandwidth(int(link)) for link in links])
-    pack.add_amounts("link.rate", rates)
+    pack.add_numbers("link.rate", rates)
     return {"flat": scene.flat, "unit": unit, "steps": scene.steps.tolist()}
 
 
-def _add_nodes(pack: Pack, report: Report) -> None:
+def _add_nodes(pack: PackedArrays, report: Report) -> None:
     machine, nodes = report.machine, np.asarray(report.allocation.nodes)
-    pack.add_ids("node.id", nodes)
-    pack.add_text("node.host", list(report.hosts or ()))
+    pack.add_integers("node.id", nodes)
+    pack.add_strings("node.host", list(report.hosts or ()))
     coordinates: list[str] = []
     if len(machine.shape):
         at = (machine.coordinates(node) for node in nodes.tolist())
         coordinates = [",".join(map(str, one)) for one in at]
-    pack.add_text("node.place", coordinates)
+    pack.add_strings("node.place", coordinates)
 
 
 def _add_view(
-    pack: Pack,
+    pack: PackedArrays,
     key: str,
-    view: View,
+    view: PlacementView,
     allocation: Allocation,
     links: Array,
     number: Mapping[str, int],
 ) -> dict[str, Any]:
     judgement, nodes = view.judgement, np.asarray(allocation.nodes)
-    pack.add_amounts(f"{key}.load", np.asarray(judgement.loads)[links])
+    pack.add_numbers(f"{key}.load", np.asarray(judgement.loads)[links])
     for part, loads in enumerate(view.part_loads):
-        pack.add_amounts(f"{key}.load{part}", np.asarray(loads)[links])
+        pack.add_numbers(f"{key}.load{part}", np.asarray(loads)[links])
     per_node = allocation.machine.slots_per_node
     index = np.zeros(allocation.machine.node_count, dtype=np.int64)
     index[nodes] = np.arange(len(nodes))
     slots = np.asarray(view.placement.slots, dtype=np.int64)
     slots = index[slots // per_node] * per_node + slots % per_node
-    pack.add_ids(f"{key}.slot", slots)
-    pack.add_ids(f"{key}.rank", np.argsort(find_positions(allocation, view.placement)))
+    pack.add_integers(f"{key}.slot", slots)
+    pack.add_integers(
+        f"{key}.rank", np.argsort(find_positions(allocation, view.placement))
+    )
     for name in ("bytes_out", "bytes_in"):
         values = np.asarray(getattr(judgement, f"node_{name}"))[nodes]
-        pack.add_amounts(f"{key}.{name}", values)
+        pack.add_numbers(f"{key}.{name}", values)
     for name in ("messages_out", "messages_in"):
         values = np.asarray(getattr(judgement, f"node_{name}"))[nodes]
-        add = pack.add_ids if values.max(initial=0) < 2**32 else pack.add_amounts
+        add = pack.add_integers if values.max(initial=0) < 2**32 else pack.add_numbers
         add(f"{key}.{name}", values)
-    # Some links may be missing, because other views have busier links.
+    # Some links of this view may be missing, because other views have busier ones.
     hottest = [link for link in judgement.hottest if link[0] in number]
     pairs = np.zeros((len(hottest), PAIRS_PER_LINK, 3))
     for row, (_, _, _, loaders) in enumerate(hottest):
         pairs[row, : len(loaders)] = loaders
     found = np.array([number[name] for name, *_ in hottest], dtype=np.int64)
-    pack.add_ids(f"{key}.hot", found)
-    pack.add_ids(f"{key}.source", pairs[:, :, 0].astype(np.int64))
-    pack.add_ids(f"{key}.target", pairs[:, :, 1].astype(np.int64))
-    pack.add_amounts(f"{key}.bytes", pairs[:, :, 2])
+    pack.add_integers(f"{key}.hot", found)
+    pack.add_integers(f"{key}.source", pairs[:, :, 0].astype(np.int64))
+    pack.add_integers(f"{key}.target", pairs[:, :, 1].astype(np.int64))
+    pack.add_numbers(f"{key}.bytes", pairs[:, :, 2])
     return {"name": view.name, "shared": view.placement.shared}
 
 
-def _find_finest_level(report: Report, limit: int) -> list[Level]:
-    """Find the finest level, common to all views, that fits into `limit` characters."""
+def _find_finest_level(report: Report, limit: int) -> list[MatrixLevel]:
+    """Find the finest level at which the matrices of all views fit into the limit."""
     ranks = report.graph.rank_count
     levels = [
         make_finest_level(
@@ -242,15 +246,16 @@ def _find_finest_level(report: Report, limit: int) -> list[Level]:
         )
         for view in report.views
     ]
-    # One cursor marks the same cell in the matrices of all views.
+    # All views have the same level, because one cursor marks the same cell in each.
     widest = max(level.width for level in levels)
     while any(level.width < widest for level in levels):
         levels = [lv.coarsen() if lv.width < widest else lv for lv in levels]
-    # Coarsen before packing: packing is slower, and most cells take a character.
+    # Packing is slower than coarsening. Therefore coarsen first, until there are fewer
+    # cells than characters.
     while sum(len(level.row) for level in levels) > limit and levels[0].width < ranks:
         levels = [level.coarsen() for level in levels]
     while True:
-        trial = Pack()
+        trial = PackedArrays()
         for level in levels:
             _add_level(trial, "matrix", level, ranks)
         if trial.size <= limit or levels[0].width >= ranks:
@@ -258,8 +263,8 @@ def _find_finest_level(report: Report, limit: int) -> list[Level]:
         levels = [level.coarsen() for level in levels]
 
 
-def _add_level(pack: Pack, key: str, level: Level, ranks: int) -> None:
+def _add_level(pack: PackedArrays, key: str, level: MatrixLevel, ranks: int) -> None:
     rows = -(-ranks // level.width)
-    pack.add_ids(f"{key}.count", np.bincount(level.row, minlength=rows))
-    pack.add_ids(f"{key}.column", level.column)
-    pack.add_amounts(f"{key}.bytes", level.bytes)
+    pack.add_integers(f"{key}.count", np.bincount(level.row, minlength=rows))
+    pack.add_integers(f"{key}.column", level.column)
+    pack.add_numbers(f"{key}.bytes", level.bytes)
