@@ -30,7 +30,11 @@ machine_html
 graph_html
 judgement_html
 
-# Loaded by name by topoloom.cli.completions.
+# Read by lizard.
+_logical_operators
+_ternary_operators
+
+# Loaded by topoloom.cli.completions by their names.
 SWITCHING
 traffic_names
 injection_names

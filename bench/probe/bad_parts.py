@@ -16,16 +16,16 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
+from topoloom.probe.locate.parts import MachineParts, Pair
 
 from topoloom import Machine
 from topoloom.probe.locate.diagnose_parts import (
     Diagnosis,
-    PartTest,
+    Test,
     diagnose_parts,
     limit_rounds,
 )
-from topoloom.probe.locate.machine_parts import MachineParts, Pair
-from topoloom.probe.locate.pair_tables import PairValue, compare_pair_values
+from topoloom.probe.locate.pair_tables import PairValue, compare_rows
 
 #: Additional usual time per hop, relative to a pair without hops.
 _HOP = 0.05
@@ -79,13 +79,16 @@ class Planted:
 
     def rows(self, pairs: Sequence[Pair]) -> list[PairValue]:
         """Return table rows with the times of pairs in seconds."""
-        return [PairValue(pair, self._compute_healthy_time(pair) * self._draw_time_ratio(pair))
+        return [
+            PairValue(
+                pair, self._compute_healthy_time(pair) * self._draw_time_ratio(pair)
+            )
             for pair in pairs
         ]
 
-    def measure(self, pairs: Sequence[Pair]) -> list[PartTest]:
+    def measure(self, pairs: Sequence[Pair]) -> list[Test]:
         """Return tests with times relative to the usual time."""
-        return [PartTest([pair], self._draw_time_ratio(pair)) for pair in pairs]
+        return [Test([pair], self._draw_time_ratio(pair)) for pair in pairs]
 
     def ratio(self, a: int, b: int) -> float:
         """Return the slowdown of a pair relative to a healthy machine."""
@@ -155,7 +158,9 @@ class Trial(NamedTuple):
 Draw = Callable[[MachineParts, Faults, np.random.Generator], int]
 
 
-def plant_host_or_cable_fault(parts: MachineParts, faults: Faults, rng: np.random.Generator) -> int:
+def plant_host_or_cable_fault(
+    parts: MachineParts, faults: Faults, rng: np.random.Generator
+) -> int:
     """Plant a fault in a host or cable; return its class, -1 if no pair is affected."""
     machine = parts.machine
     factor, is_host = _draw_factor(rng), bool(rng.random() < 0.5)
@@ -175,7 +180,9 @@ def nic(parts: MachineParts, faults: Faults, rng: np.random.Generator) -> int:
     return parts.class_of_link(link)
 
 
-def plant_half_nic(parts: MachineParts, faults: Faults, rng: np.random.Generator) -> int:
+def plant_half_nic(
+    parts: MachineParts, faults: Faults, rng: np.random.Generator
+) -> int:
     """Plant a NIC with one of two ports down, so that it takes twice as long."""
     number = nic(parts, faults, rng)
     faults.links[list(faults.links)[-1]] = 2.0
@@ -258,7 +265,7 @@ def _search_by_rounds(
     while found.plan and rounds < limit_rounds(len(parts.nodes)):
         rows += planted.rows(found.plan)
         rounds += 1
-        found = diagnose_parts(parts, compare_pair_values(rows, parts))
+        found = diagnose_parts(parts, compare_rows(rows, parts))
     return found, rows, rounds
 
 

@@ -130,7 +130,7 @@ def make_fit_chart(level: LevelModel) -> FitChart | None:
         [Tick(error_at(e), text) for e, text in zip(ends, texts, strict=True)],
         f"Messages of {format_bytes(curves[0][1].sizes[0])} to "
         f"{format_bytes(curves[0][1].sizes[-1])} take {format_seconds(min(times))} to "
-        f"{format_seconds(max(times))}; the lines are at most {format_allocated_share(worst)} "
+        f"{format_seconds(max(times))}; the lines are at most {format_share(worst)} "
         "off.",
     )
 
@@ -251,7 +251,7 @@ def _list_line_ends(lines: Sequence[FittedLine], x: LogAxis) -> list[LineEnd]:
     ]
 
 
-def format_allocated_share(share: float) -> str:
+def format_share(share: float) -> str:
     """Format a share: ``1.4 %``."""
     return f"{100 * share:.1f} %"
 

@@ -20,7 +20,7 @@ from topoloom.report.probed.costs import (
     summarize_levels,
 )
 from topoloom.report.probed.fits import (
-    format_allocated_share,
+    format_share,
     make_fit_chart,
     make_host_chart,
     make_totals_chart,
@@ -149,13 +149,7 @@ def collect_page_texts(probed: ProbedMachine, command: Sequence[str]) -> dict[st
 
 
 def _format_share_of_all(share: float) -> str:
-    return (
-        "All"
-        if share == 1
-        else f"{format_allocated_share(share)} of all"
-        if share
-        else ""
-    )
+    return "All" if share == 1 else f"{format_share(share)} of all" if share else ""
 
 
 def write_probed_headline(probed: ProbedMachine) -> str:
@@ -331,8 +325,8 @@ def _describe_errors(level: LevelModel) -> str:
         if curve is not None:
             off = np.abs(curve.errors)
             mean, most = (
-                format_allocated_share(float(off.mean())),
-                format_allocated_share(float(off.max())),
+                format_share(float(off.mean())),
+                format_share(float(off.max())),
             )
             errors.append(f"{name} {mean} in the mean, {most} at most")
     return "; ".join(errors)
@@ -403,5 +397,5 @@ def _format_by_number(cpus: str) -> tuple[int, str]:
 
 
 def _describe_noise(probed: ProbedMachine) -> str:
-    longer = format_allocated_share(probed.noise or 0.0)
+    longer = format_share(probed.noise or 0.0)
     return f"work takes {longer} longer than at best, in the median of all ranks"
