@@ -70,8 +70,8 @@ def list_node_names(
     """Return the host name of each node.
 
     `names` has one name per host, in the order of `list_hosts_of_nodes`, or one per
-    node. Raises `topoloom.Error` for a wrong number of names, and if nodes of one host have
-    different names.
+    node. Raises `topoloom.Error` for a wrong number of names, and if nodes of one host
+    have different names.
     """
     return tuple(_assign_host_names(machine, nodes, names)[1])
 
