@@ -16,16 +16,16 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from topoloom.probe.locate.parts import MachineParts, Pair
 
 from topoloom import Machine
 from topoloom.probe.locate.diagnose_parts import (
     Diagnosis,
-    Test,
+    PartTest,
     diagnose_parts,
     limit_rounds,
 )
-from topoloom.probe.locate.pair_tables import PairValue, compare_rows
+from topoloom.probe.locate.machine_parts import MachineParts, Pair
+from topoloom.probe.locate.pair_tables import PairValue, compare_pair_values
 
 #: Additional usual time per hop, relative to a pair without hops.
 _HOP = 0.05
@@ -86,9 +86,9 @@ class Planted:
             for pair in pairs
         ]
 
-    def measure(self, pairs: Sequence[Pair]) -> list[Test]:
+    def measure(self, pairs: Sequence[Pair]) -> list[PartTest]:
         """Return tests with times relative to the usual time."""
-        return [Test([pair], self._draw_time_ratio(pair)) for pair in pairs]
+        return [PartTest([pair], self._draw_time_ratio(pair)) for pair in pairs]
 
     def ratio(self, a: int, b: int) -> float:
         """Return the slowdown of a pair relative to a healthy machine."""
@@ -265,7 +265,7 @@ def _search_by_rounds(
     while found.plan and rounds < limit_rounds(len(parts.nodes)):
         rows += planted.rows(found.plan)
         rounds += 1
-        found = diagnose_parts(parts, compare_rows(rows, parts))
+        found = diagnose_parts(parts, compare_pair_values(rows, parts))
     return found, rows, rounds
 
 
