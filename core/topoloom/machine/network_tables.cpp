@@ -59,7 +59,7 @@ struct PairEntries {
     std::vector<std::pair<std::uint32_t, double>> entries;
 };
 
-/// Sorts the entries from `begin` on by link, and merges entries of the same link.
+/// Sorts all entries from index `begin` to the end by link, and merges entries of the same link.
 void merge_links(std::vector<std::pair<std::uint32_t, double>>& entries, std::size_t begin) {
     const auto by_link = [](const auto& a, const auto& b) { return a.first < b.first; };
     std::stable_sort(entries.begin() + static_cast<std::ptrdiff_t>(begin), entries.end(), by_link);
@@ -102,7 +102,8 @@ PairMatrix distance_matrix(const Machine& machine, std::span<const Slot> slots) 
 
 RouteMatrix route_matrix(const Machine& machine, std::span<const Node> from, std::span<const Node> to) {
     if (from.size() != to.size())
-        fail("there are ", from.size(), " nodes to start from and ", to.size(), " to reach; give as many");
+        fail("there are ", from.size(), " source nodes and ", to.size(),
+             " target nodes; give one target per source");
     require_ids(from, machine.node_count(), "node");
     require_ids(to, machine.node_count(), "node");
     for (std::size_t i = 0; i < from.size(); ++i) machine.require_connected(from[i], to[i]);

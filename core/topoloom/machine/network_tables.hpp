@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Matrices of hops, of distances and of the links of routes, for many nodes or slots at once.
+// Matrices of hops, distances and route links for many nodes or slots at once.
 #pragma once
 
 #include <cstdint>

@@ -43,7 +43,8 @@ class SlotSpace {
     /// A contiguous range of the list.
     struct Part {
         std::uint32_t begin, end;
-        std::uint32_t right;  // index of the second half; no_index: leaf; the first half is the next part
+        std::uint32_t right;  // index of the second half, or no_index for a leaf; the first half is the next
+                              // part
     };
     /// Recursive bisection of the list in depth-first order, down to leaves of at most leaf_size slots. Empty until
     /// build_parts() is called.

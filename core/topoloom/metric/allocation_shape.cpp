@@ -55,7 +55,7 @@ BigVector<double> all_pairs_loads(const Allocation& allocation, int threads) {
 }
 
 AllocationShape allocation_shape(const Allocation& allocation, std::span<const double> loads) {
-    if (loads.size() != allocation.machine().link_count()) fail("the loads are those of another machine");
+    if (loads.size() != allocation.machine().link_count()) fail("the loads belong to another machine");
     const Territory territory(allocation);
     AllocationShape shape{.components = territory.component_count()};
     double hops = 0;

@@ -20,14 +20,15 @@ namespace topoloom {
 /// number of threads.
 [[nodiscard]] BigVector<double> all_pairs_loads(const Allocation& allocation, int threads = 0);
 
-/// Connectivity and external links of an allocation. Links are directed; see Territory.
+/// Connected components of an allocation, and its links by use. Links are directed; see Territory.
 struct AllocationShape {
     std::size_t components = 0;
-    std::size_t links_inside = 0;          // both ends in the allocation
-    std::size_t links_leaving = 0;         // from the allocation to the outside
-    std::size_t links_used = 0;            // used by routes between allocated nodes
-    std::vector<std::uint32_t> foreign{};  // used links that other jobs can use too, ascending
-    double foreign_share = 0;              // share of all hops that use foreign links
+    std::size_t links_inside = 0;          // links with both ends in the allocation
+    std::size_t links_leaving = 0;         // links that lead out of the allocation
+    std::size_t links_used = 0;            // links on routes between allocated nodes
+    std::vector<std::uint32_t> foreign{};  // links counted in links_used that other jobs can also use,
+                                           // ascending
+    double foreign_share = 0;              // share of hops over foreign links
 };
 
 /// Computes the shape. `loads` is the result of all_pairs_loads().

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t max_stations = 64;
 constexpr std::size_t max_half_way = 12;
 constexpr std::size_t max_steps = 4096;       // steps per search for free rings
-constexpr std::int64_t max_pieces = 1 << 20;  // over all direction choices
+constexpr std::int64_t max_pieces = 1 << 20;  // total over all direction choices
 
 /// Time, in bytes that a ring transfers.
 using Clock = std::int64_t;
@@ -56,7 +56,8 @@ class Rings {
         ends_ = Arc{1} << (n - 1) | Arc{1} << ((n - 1) / 2);
     }
 
-    /// Starts a piece that occupies its resources until `now + bytes`. Returns false if the piece must wait.
+    /// Starts a piece, which occupies its resources until `now + bytes`. Returns false if the piece must
+    /// wait.
     bool start_piece(std::size_t i, const Route& route, Clock bytes, Clock now) {
         const auto [from, to, size] = messages_[i];
         if ((sends_ >> from.value & 1) != 0 || (receives_ >> to.value & 1) != 0 ||
@@ -96,7 +97,7 @@ class Rings {
         Arc busy = 0;
         std::uint32_t pieces = 0;
         std::uint32_t long_past_end = 0;
-        std::int64_t size = 0;  // common message size of the pieces, or 0
+        std::int64_t size = 0;  // message size if all pieces have the same, or 0
     };
 
     [[nodiscard]] bool fits_on_rings(const std::vector<Piece>& flying) const {
@@ -213,12 +214,12 @@ void check_arguments(const RingBus& bus, std::span<const BusMessage> messages, c
         const std::size_t last = std::max(message.from.value, message.to.value);
         if (last >= bus.node_count())
             fail("no station ", last, " on a bus of ", bus.node_count(), " stations");
-        if (message.from == message.to) fail("a message from station ", message.from.value, " to itself");
+        if (message.from == message.to) fail("station ", message.from.value, " sends a message to itself");
         if (message.bytes < Bytes{1}) fail("a message has 1 byte or more, not ", message.bytes.value);
     }
 }
 
-/// Includes a rate in `all`. The caller divides the mean by the number of direction choices at the end.
+/// Adds a rate to `all`. The caller divides the mean by the number of direction choices at the end.
 void include_rate(BusRate& all, BytesPerSecond rate, bool first) {
     all.worst = first ? rate : std::min(all.worst, rate);
     all.best = first ? rate : std::max(all.best, rate);

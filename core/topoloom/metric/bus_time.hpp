@@ -17,7 +17,7 @@ struct BusMessage {
 };
 
 struct BusTiming {
-    Bytes piece{16384};  // largest DMA transfer; smaller messages never contend
+    Bytes piece{16384};  // bytes of the largest DMA transfer; smaller messages never contend
     Seconds startup{0};  // per message
     /// Station of the memory controller, which transfers one piece at a time, or Node::none.
     Node memory = Node::none;
@@ -37,7 +37,7 @@ struct BusRate {
 struct BusRates {
     std::vector<BusRate> of_message;
     BusRate slowest;       // message
-    BusRate average;       // over all messages
+    BusRate average;       // average over all messages
     std::size_t ways = 1;  // number of direction choices of half-way messages
 };
 

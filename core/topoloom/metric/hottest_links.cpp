@@ -51,7 +51,7 @@ std::vector<HotLink> find_most_congested(const Machine& machine, const Judgement
 
 using Routes = std::function<void(Node, Node, const RouteVisitor&)>;
 
-/// Returns the routes of the judged traffic. The routes refer to the machine.
+/// Returns the routes that the judgement assumes. The routes refer to the machine.
 Routes routes_of(const Machine& machine, const Judgement& judgement) {
     if (judgement.minimal_share) {
         return with_topology(machine, [&](const auto& network) -> Routes {
@@ -77,7 +77,7 @@ std::vector<HotLink> hottest_links(const CommGraph& graph, const Machine& machin
         return hottest_links(sent, machine, placement, judgement, count, threads);
     }
     std::vector<HotLink> hot = find_most_congested(machine, judgement, count);
-    // Few visited links are hot. One byte per link avoids a lookup for all others.
+    // Few of the visited links are hot. With one byte per link, the others need no lookup.
     std::vector<char> is_hot(machine.link_count(), 0);
     std::vector<std::pair<Link, std::size_t>> index;
     for (std::size_t i = 0; i < hot.size(); ++i) {

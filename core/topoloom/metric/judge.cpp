@@ -26,7 +26,7 @@ struct alignas(128) Tally {
     std::int64_t message_hops = 0;
     std::uint32_t longest = 0;
     BigVector<double> loads;
-    std::vector<Bytes> leaving;  // by host, as the next one
+    std::vector<Bytes> leaving;  // by host, like the next one
     std::vector<Bytes> entering;
     std::vector<Bytes> bytes_out, bytes_in;
     std::vector<std::int64_t> messages_out, messages_in;
@@ -106,7 +106,8 @@ class Traversal {
     }
 
    private:
-    /// The rank's position on the network. If the network is its own geometry, the space already has it.
+    /// The rank's position on the network. If the network is its own geometry, the slot space already
+    /// contains this position.
     [[nodiscard]] typename Network::Point network_point(Rank u) const {
         if constexpr (std::is_same_v<Network, typename Space::Network>) {
             return space_.network_point(points_[u.value]);
@@ -188,7 +189,7 @@ BigVector<double> compute_loads(const Routes& routes, const CommGraph& graph, co
     return sum;
 }
 
-/// Moves traffic from minimal routes to detours so that congestion is minimal.
+/// Moves the share of traffic from minimal routes to detours that minimizes congestion.
 void split_adaptively(const auto& network, const CommGraph& graph, const Machine& machine,
                       const Placement& placement, int workers, Judgement& result) {
     const BigVector<double> detours =

@@ -20,10 +20,10 @@ struct NodeMap {
     /// which no message leaves a node. Later rounds count as inter-node.
     std::vector<std::uint32_t> inner_rounds;
 
-    /// The maximum over nodes of simultaneous inter-node messages of a node along an axis.
+    /// The number of simultaneous inter-node messages along an axis, at the node that sends most.
     [[nodiscard]] std::uint32_t external_links(std::size_t axis) const;
-    /// The sum over all axes (E in the source). For a tile of k_1 x ... x k_d inside a larger grid it is
-    /// equal to tile_surface().
+    /// The sum of external_links(axis) over all axes (E in the source). For a tile of k_1 x ... x k_d inside
+    /// a larger grid it is equal to tile_surface().
     [[nodiscard]] std::uint32_t external_links() const;
 };
 

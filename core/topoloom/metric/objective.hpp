@@ -39,8 +39,9 @@ struct Objective {
 struct MeasuredObjective {
     Objective mix;
     std::vector<const CommGraph*> phases;    // at least one
-    std::span<const double> background{};    // bytes of other jobs per link, in every phase; may be empty
-    std::array<double, 4> unit{1, 1, 1, 1};  // by ObjectiveKind: normalization
+    std::span<const double> background{};    // bytes of other jobs on each link, the same in every phase; may
+                                             // be empty
+    std::array<double, 4> unit{1, 1, 1, 1};  // normalization, by ObjectiveKind
 };
 
 }  // namespace topoloom

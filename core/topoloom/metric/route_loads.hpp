@@ -15,8 +15,8 @@
 
 namespace topoloom {
 
-/// Delays additions to loads until their cache lines have been prefetched: messages between distant ranks touch links
-/// all over the machine.
+/// Delays each addition to a load until the load's cache line has been prefetched: messages between distant
+/// ranks touch links all over the machine.
 class DelayedLoads {
    public:
     explicit DelayedLoads(std::span<double> loads) : loads_(loads) {}
@@ -50,7 +50,7 @@ class LoadQuantizer {
    public:
     explicit LoadQuantizer(Bytes all)
         : magic_(0.5 * static_cast<double>(std::bit_ceil(static_cast<std::uint64_t>(all.value)))) {}
-    /// The addition drops the bits below the quantum.
+    /// The addition rounds away the bits below the quantum.
     [[nodiscard]] double round(double load) const { return (load + magic_) - magic_; }
 
    private:
@@ -96,7 +96,7 @@ class RouteLoads<BasicTorus<Width>> {
     typename BasicTorus<Width>::template LoadDifferences<Add> deposits_;
 };
 
-/// Fat tree: adds to one representative of the links that share a message equally.
+/// Fat tree: adds to one link that represents all links that share a message equally.
 template <>
 class RouteLoads<FatTree> {
    public:

@@ -14,8 +14,8 @@ namespace topoloom {
 template <class Thing>
 class DelayLines {
    public:
-    /// Items are put at most `longest` cycles before they arrive. A putting thread is at most `ahead` cycles
-    /// ahead of the taking thread.
+    /// Items are put at most `longest` cycles before they arrive. The thread that puts items is at most
+    /// `ahead` cycles ahead of the thread that takes them.
     DelayLines(std::size_t lines, std::uint32_t longest, std::uint32_t ahead)
         : lines_(lines),
           places_(std::bit_ceil(std::uint64_t{longest} + std::max(ahead, 1U))),

@@ -26,7 +26,7 @@ class Matching {
    public:
     /// Clears all requests and sets the size of the switch.
     void begin(std::uint32_t inputs, std::uint32_t outputs);
-    /// A request: a value that the caller defines, or 0 for no request.
+    /// A request, as a nonzero value that the caller defines; 0 means no request.
     [[nodiscard]] std::uint8_t& request(std::uint32_t input, std::uint32_t output) {
         return requests_[std::size_t{input} * outputs_ + output];
     }
@@ -37,7 +37,7 @@ class Matching {
     /// Matches by iSLIP. Round-robin pointers advance only on accepted grants of the first iteration.
     void islip(std::uint32_t iterations, std::span<RoundRobin> output_turns,
                std::span<RoundRobin> input_turns);
-    /// Matches by a wavefront that starts at this diagonal.
+    /// Matches by a wavefront that starts at the given diagonal.
     void wavefront(std::uint64_t diagonal);
 
    private:

@@ -42,9 +42,9 @@ class PacketNetwork {
     /// The cycle of the next event: the current cycle while flits or credits are in flight, else the cycle of
     /// the next packet, or `never`.
     [[nodiscard]] virtual std::uint64_t next_event() const = 0;
-    /// Per node, the cycles since the creation of the next packet to send.
+    /// For each node, the cycles since its next packet to send was created.
     [[nodiscard]] virtual std::vector<std::uint64_t> lags() const = 0;
-    /// Returns the statistics since the last call.
+    /// Returns the statistics gathered since the last call.
     [[nodiscard]] virtual Received take_received() = 0;
     /// Total number of flits forwarded by switches.
     [[nodiscard]] virtual std::uint64_t flit_hops() const = 0;
@@ -53,7 +53,7 @@ class PacketNetwork {
     [[nodiscard]] virtual Usage usage() const { return {}; }
     /// Describes the packets of a deadlock in one line; empty if no deadlock is found.
     [[nodiscard]] virtual std::string describe_deadlock() const { return {}; }
-    /// Throws Error unless flits and credits are conserved, per buffer and between nodes.
+    /// Throws Error if flits or credits were lost or duplicated, in any buffer or between nodes.
     virtual void check() const = 0;
 };
 

@@ -16,8 +16,8 @@ struct Shard {
     std::uint32_t first_router = 0;
     std::uint32_t end_router = 0;
     std::vector<Node> nodes;
-    std::vector<ChannelId> entries;  // channels from these nodes
-    std::vector<ChannelId> exits;    // channels to these nodes
+    std::vector<ChannelId> entries;  // channels that begin at these nodes
+    std::vector<ChannelId> exits;    // channels that end at these nodes
 };
 
 struct Shards {

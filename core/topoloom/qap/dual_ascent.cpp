@@ -10,7 +10,7 @@ namespace topoloom::qap {
 
 namespace {
 
-/// Every use of a pair cost saturates at 2 * max_cost; larger ones would overflow after many sweeps.
+/// Wherever a pair cost is used, it saturates at 2 * max_cost. Larger costs would overflow after many sweeps.
 DualAscent::Cost saturate(DualAscent::Cost cost) { return std::min(cost, 2 * DualAscent::max_cost); }
 
 }  // namespace
@@ -43,7 +43,8 @@ void DualAscent::sweep(int threads) {
     assign_singles();
 }
 
-/// Moves guaranteed costs of a rank's pairs to the rank. Leaves half of them for partners later in the order.
+/// Moves costs that are guaranteed for the pairs of a rank to the rank itself. Leaves half of them to the
+/// partners that are processed later.
 void DualAscent::process_rank(std::uint32_t i, bool forward, int workers) {
     const std::size_t count = partners_[i].size();
     if (count == 0) return;
@@ -114,7 +115,7 @@ void DualAscent::raise_reduced_cost(std::uint32_t i, std::uint32_t j, bool forwa
         Cost* const costs = worker.costs.data() + p * n;
         const int halve = (partners[p].rank > i) == forward ? 1 : 0;
         for (std::size_t l = 0; l < n; ++l) costs[l] = std::min(row[l] >> halve, max_cost);
-        costs[j] = max_cost;  // its own slot is taken
+        costs[j] = max_cost;  // the rank's own slot is taken
         worker.rows.push_back(costs);
     }
     single = std::min(worker.assignment.solve(worker.rows, n), max_cost);

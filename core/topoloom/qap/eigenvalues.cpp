@@ -17,8 +17,8 @@ struct Tridiagonal {
     std::vector<double> beside;  // [i]: entry (i, i + 1); the last is 0
 };
 
-/// Reduces the matrix to tridiagonal form by Householder reflections, from the first row on. Only accesses
-/// rows below the current one, which are contiguous.
+/// Reduces the matrix to tridiagonal form by Householder reflections, starting at the first row. Accesses
+/// only the rows below the current row, which are contiguous.
 Tridiagonal tridiagonal(std::size_t order, std::vector<double>& matrix) {
     Tridiagonal result{std::vector<double>(order), std::vector<double>(order, 0)};
     std::vector<double> v(order);

@@ -19,8 +19,8 @@ struct Triangle {
 
 template <class T>
 struct Minima {
-    T free;  // over exchanges with tabu_until <= now
-    T any;   // over exchanges with tabu_until != never
+    T free;  // minimum over exchanges with tabu_until <= now
+    T any;   // minimum over exchanges with tabu_until != never
 };
 
 /// For all i, j: delta(i, j) += (x[i] - x[j]) * (y[i] - y[j]); if xt and yt are not null, also adds (xt[i] -

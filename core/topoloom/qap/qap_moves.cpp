@@ -108,8 +108,8 @@ void QapMoves<T>::start(std::span<const std::uint32_t> p) {
     find_minima(0);
 }
 
-/// Computes the exchanges that share an item with r, s, minus the amounts that the following update of all
-/// exchanges adds.
+/// Computes the deltas of exchanges that share an item with the exchange of r and s, minus the amounts that
+/// the following update of all exchanges adds.
 template <class T>
 void QapMoves<T>::update_symmetric(std::uint32_t r, std::uint32_t s) {
     const std::uint32_t pr = p_[r];
@@ -133,7 +133,8 @@ void QapMoves<T>::update_symmetric(std::uint32_t r, std::uint32_t s) {
     const T of_move = delta(r, s);
     copy_exchanges(r, with_r_);
     copy_exchanges(s, with_s_);
-    // The difference of the two cyclic shifts of u, r, s; one shift moves u to pr, r to ps, s to pu.
+    // The difference between the two cyclic shifts of u, r and s. One of them moves u to pr, r to ps and s to
+    // pu.
     const T fixed = both + tables_.linear(r, ps) - tables_.linear(s, pr);
     const T ars = ar[s];
     const T brs = br[ps];
@@ -200,7 +201,8 @@ void QapMoves<T>::update_asymmetric(std::uint32_t r, std::uint32_t s) {
     std::swap(p_[r], p_[s]);
 }
 
-/// Computes all exchanges with v in the current assignment. here_ is valid except for v.
+/// Computes the deltas of all exchanges with v in the current assignment. Requires a valid here_, except for
+/// v.
 template <class T>
 void QapMoves<T>::compute_exchanges(std::uint32_t v, std::vector<T>& with) {
     const std::size_t stride = tables_.stride;
@@ -223,9 +225,9 @@ void QapMoves<T>::compute_exchanges(std::uint32_t v, std::vector<T>& with) {
     }
 }
 
-/// The correction for the pair i, j in an exchange delta. The cost of an item at the new location assumes the
-/// other item at its old location, which is the same one, at distance 0. The costs at the current locations
-/// count the pair twice.
+/// The correction for the pair i, j in an exchange delta. The cost of an item at its new location assumes
+/// that the other item is still there, at distance 0. The costs at the current locations count the pair
+/// twice.
 template <class T>
 T QapMoves<T>::pair_correction(std::size_t i, std::size_t j) const {
     const T there = tables_.b(p_[i])[p_[j]];

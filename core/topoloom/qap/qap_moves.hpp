@@ -63,28 +63,28 @@ class QapMoves {
 
     explicit QapMoves(const QapTables<T>& tables);
 
-    /// Sets the assignment, computes all deltas, and clears the tabu state of all exchanges except of twins.
-    /// O(order^3), vectorized.
+    /// Sets the assignment, computes all deltas, and clears the tabu state of all exchanges except those of
+    /// twins. O(order^3), vectorized.
     void start(std::span<const std::uint32_t> p);
 
     [[nodiscard]] const Permutation& assignment() const { return p_; }
     [[nodiscard]] T delta(std::size_t i, std::size_t j) const { return i > j ? row(i)[j] : row(j)[i]; }
 
-    /// Performs an exchange, updates all deltas, and finds two minima: over exchanges not tabu at `now`, and
-    /// over all exchanges except of twins.
+    /// Performs an exchange, updates all deltas, and finds two minima: over the exchanges that are not tabu
+    /// at `now`, and over all exchanges except those of twins.
     void exchange(std::uint32_t i, std::uint32_t j, T now);
     /// Recomputes both minima without a move.
     void find_minima(T now);
     [[nodiscard]] T min_free() const { return min_free_; }
     [[nodiscard]] T least() const { return least_; }
 
-    /// Finds the first exchange, cyclically from row `from`: find_free() an exchange with value min_free()
-    /// that is not tabu, find_any() an exchange with value least().
+    /// Both search cyclically from row `from`. find_free() finds the first exchange with value min_free()
+    /// that is not tabu; find_any() finds the first exchange with value least().
     [[nodiscard]] Move find_free(std::uint32_t from, T now) { return find(from, min_free_, now); }
     [[nodiscard]] Move find_any(std::uint32_t from) { return find(from, least_, never / 2); }
 
-    /// Makes every exchange tabu that moves item i or a twin to location x or a twin of x. An exchange is
-    /// tabu until the earlier end of its two items.
+    /// Makes every exchange tabu that moves item i or a twin to location x or a twin of x. An exchange of two
+    /// items is tabu until the earlier of their two ends.
     void forbid(std::uint32_t i, std::uint32_t x, T until);
 
    private:
@@ -111,7 +111,8 @@ class QapMoves {
     Permutation p_;
     std::vector<std::size_t> offset_;  // start of row i, which contains the exchanges with j < i
     std::vector<T> delta_, tabu_until_;
-    std::vector<T> until_by_item_, until_by_location_;  // [item class][location class], and the reverse
+    std::vector<T> until_by_item_, until_by_location_;  // [item class][location class], and [location
+                                                        // class][item class]
     std::vector<std::uint32_t> location_class_;         // location class of each item's location
     std::vector<T> x_, y_, xt_, yt_, x_at_, sum_a_, sum_b_;
     std::vector<T> here_;  // current cost of each item; only if asymmetric

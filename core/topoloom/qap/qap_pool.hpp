@@ -29,11 +29,12 @@ class QapPool {
     [[nodiscard]] std::span<const Member> members() const { return members_; }  // best first
     void clear() { members_.clear(); }
 
-    /// Inserts a member if it is better than all similar members or, without similar members, than the worst
-    /// member; replaces these. O(size * order).
+    /// Offers a new member. If there are similar members, it replaces them only if it is better than all of
+    /// them. Otherwise it is added, but to a full pool only in place of a worse worst member. O(size *
+    /// order).
     bool offer(Member member);
 
-    /// Makes a child of two members, drawn with a preference for good members.
+    /// Draws two members, with a preference for good ones, and makes a child of them.
     [[nodiscard]] Permutation make_child(Rng& rng) const;
 
     /// Renames twins in `q` to agree with `p` in as many items as possible.
@@ -50,8 +51,8 @@ class QapPool {
     std::vector<Member> members_;
 };
 
-/// Uniform crossover (Tate, Smith, Computers & Operations Research 22, 1995): keeps common locations, assigns
-/// the location of either parent if free, and draws the rest.
+/// Uniform crossover (Tate, Smith, Computers & Operations Research 22, 1995): keeps common locations,
+/// otherwise assigns the location of either parent if it is free, and draws the rest.
 [[nodiscard]] Permutation uniform_crossover(const Permutation& p, const Permutation& q, Rng& rng);
 
 [[nodiscard]] Permutation random_assignment(std::size_t order, Rng& rng);

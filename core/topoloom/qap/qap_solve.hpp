@@ -15,7 +15,7 @@ struct QapSolveOptions {
     std::uint64_t seed = 1;
     int threads = 0;                                                       ///< 0: one per core
     std::int64_t target = std::numeric_limits<std::int64_t>::min();        ///< stop at this value
-    std::uint64_t iterations = std::numeric_limits<std::uint64_t>::max();  ///< over all searches
+    std::uint64_t iterations = std::numeric_limits<std::uint64_t>::max();  ///< total over all searches
 };
 
 struct QapResult {

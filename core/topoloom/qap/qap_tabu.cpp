@@ -38,7 +38,7 @@ class RobustTabu final : public QapTabu {
     }
 
     void run(std::uint64_t iterations) override {
-        if (moves_.least() == QapMoves<T>::nothing) {  // all exchanges are of twins
+        if (moves_.least() == QapMoves<T>::nothing) {  // there are only exchanges of twins
             now_ += iterations;
             return;
         }
@@ -75,7 +75,8 @@ class RobustTabu final : public QapTabu {
         best_at_ = now_;
     }
 
-    /// Returns the order, reduced for twins, because twins reduce the number of different exchanges.
+    /// Returns the order that determines tenures. It is lower if there are twins, because these reduce the
+    /// number of different exchanges.
     [[nodiscard]] static double count_kinds(const QapTables<T>& tables) {
         const auto count = [](std::span<const std::uint32_t> classes) {
             std::size_t firsts = 0;

@@ -137,7 +137,7 @@ TEST_CASE("deadlocked packets are found and named") {
     OpenLoop senders(traffic, 8, 4, 1, 1);
     // Before the run by the turns of routes; without that check, during the run by blocked packets.
     CHECK_THROWS_WITH_AS(make_input_queued_network(fabric, paths, senders, {.vcs = 1, .buffer = 2}, 1),
-                         doctest::Contains("could wait for each other in a circle"), Error);
+                         doctest::Contains("could wait for each other in a cycle"), Error);
     const auto network =
         make_input_queued_network(fabric, paths, senders, {.vcs = 1, .buffer = 2, .allow_deadlock = true}, 1);
     const Budget budget;

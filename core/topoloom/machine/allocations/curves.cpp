@@ -82,7 +82,7 @@ class CurveKeys {
         }
     }
 
-    /// Returns the points sorted by key; points with equal keys stay in order.
+    /// Returns the points sorted by key; points with equal keys keep their order.
     [[nodiscard]] std::vector<std::uint32_t> sort_points() const {
         std::vector<std::uint32_t> order(keys_.size() / words_);
         std::iota(order.begin(), order.end(), 0U);
@@ -134,7 +134,7 @@ class CurveKeys {
 
 std::vector<std::uint32_t> curve_order(Curve curve, const Allocation& allocation) {
     const Machine& machine = allocation.machine();
-    // Nodes of one router have the same key: sort them by id.
+    // Nodes of one router have the same key, so sort them by id.
     std::vector<std::uint32_t> nodes(allocation.nodes().size());
     std::iota(nodes.begin(), nodes.end(), 0U);
     std::ranges::sort(nodes, {}, [&](std::uint32_t i) { return allocation.nodes()[i]; });

@@ -81,7 +81,7 @@ std::vector<char> mark_down_cells(const Machine& machine, const Grid& grid) {
     return down;
 }
 
-/// Draws the sizes of the fragments, in cells; each has at least one.
+/// Draws the sizes of the fragments in cells. Each fragment has at least one cell.
 std::vector<std::size_t> draw_sizes(std::size_t cells, std::size_t fragments, Rng& rng) {
     std::vector<double> weight(fragments);
     for (double& w : weight) w = 0.3 + rng.uniform();
@@ -134,8 +134,8 @@ std::vector<std::size_t> cut_fragment(const Grid& grid, const Cell& corner, cons
     return piece.size() == size ? piece : std::vector<std::size_t>{};
 }
 
-/// Returns at most `size` cells around a random cell, nearest first, except cells to avoid. The fallback if
-/// no box is free.
+/// Returns at most `size` cells around a random cell, nearest first, without the cells to avoid. Called if no
+/// box is free.
 std::vector<std::size_t> flood_fragment(const Grid& grid, std::size_t size, const std::vector<char>& avoided,
                                         Rng& rng) {
     std::size_t start = rng.below(static_cast<std::uint32_t>(grid.cells()));
@@ -168,7 +168,7 @@ Allocation fragmented_allocation(const Machine& machine, std::size_t node_count,
         fail("cannot allocate ", node_count, " nodes: the machine has ", open_cells * grid.nodes_per_cell());
     }
     if (fragments == 0 || fragments > cells) {
-        fail("cannot cut ", node_count, " nodes in ", fragments, " fragments; ask for 1 to ", cells,
+        fail("cannot divide ", node_count, " nodes into ", fragments, " fragments; ask for 1 to ", cells,
              grid.nodes_per_cell() > 1 ? " (nodes of a router stay together)" : "");
     }
     Rng rng(seed);

@@ -30,7 +30,7 @@ struct IncomingLinks {
     }
 };
 
-/// Searches backwards from up to `width` roots at once. One bit per vertex and root is set if the vertex
+/// Searches backwards from up to `width` roots at once. Each vertex has one bit per root, set if the vertex
 /// reaches the root.
 class MultiSourceSearch {
    public:

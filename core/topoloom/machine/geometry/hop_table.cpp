@@ -306,7 +306,7 @@ std::vector<SplitKey> HopTable::split_keys(std::span<const Point> points) const 
     const Point left = farthest_from(points.front());
     const Point right = farthest_from(left);
     for (const Point p : points) {
-        // Keeps the nodes of a router together.
+        // The router in the key keeps its nodes together.
         const std::uint64_t router = nodes_share_routers_ ? p.row : 0;
         const std::uint64_t from_left = distance(left, p);
         keys.push_back({farthest_ + distance(left, p) - distance(right, p), from_left << 32 | router});

@@ -34,7 +34,8 @@ class HopTable {
         std::uint32_t leaf;  // the minimum over the points
     };
     using DistanceSum = PointwiseDistanceSum<HopTable>;
-    /// [b * width + a]: hops from row a to row b. Rows of routers without nodes may come last; they are never `b`.
+    /// [b * width + a]: hops from row a to row b. Rows of routers without nodes may come last, and are never
+    /// row b.
     using Hops = BigVector<std::uint16_t>;
     /// The hops from one node to another, if they differ from the table.
     struct Exception {
@@ -64,7 +65,7 @@ class HopTable {
     /// Replaces the hops of some pairs of nodes.
     void add_exceptions(std::vector<Exception> exceptions);
 
-    /// Makes a table of hops(a, b) between rows, on all cores.
+    /// Makes a table in which the hops from row a to row b are hops(a, b). Uses all cores.
     template <class HopsBetween>
     [[nodiscard]] static Hops make_hops(std::size_t rows, const HopsBetween& hops) {
         return make_hops_by_row(rows, [&](std::uint32_t b, std::uint16_t* from) {
@@ -113,7 +114,8 @@ class HopTable {
     [[nodiscard]] std::vector<std::uint64_t> total_distances(std::span<const Point> points) const;
     /// Counts the ordered pairs of different points whose first point reaches the second. O(rows^2 + points).
     [[nodiscard]] std::uint64_t count_reached_pairs(std::span<const Point> points) const;
-    /// Keys that split the points by group; inside a group, by the difference of distances to two far rows.
+    /// Keys that split the points by group and, inside a group, by the difference between the distances to
+    /// two rows that are far apart.
     [[nodiscard]] std::vector<SplitKey> split_keys(std::span<const Point> points) const;
     [[nodiscard]] Region region(std::span<const Point> points) const;
     [[nodiscard]] std::uint32_t distance_from(const Region& region, Point p) const {
@@ -128,7 +130,8 @@ class HopTable {
     }
 
    private:
-    /// Maximum number of blocks of a region with a bound. Bounds of larger regions prune little.
+    /// Maximum number of blocks of a region for which bound() is computed. Bounds of larger regions prune
+    /// little.
     static constexpr std::uint32_t max_blocks = 4;
 
     [[nodiscard]] std::uint32_t table_hops(Point a, Point b) const {

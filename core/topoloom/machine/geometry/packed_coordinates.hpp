@@ -22,7 +22,7 @@ class PackedCoordinates {
     PackedCoordinates(std::span<const std::uint32_t> size, std::span<const std::uint32_t> order);
 
     [[nodiscard]] Key key(std::uint32_t router) const { return keys_.empty() ? router : keys_[router]; }
-    /// The bits of an axis.
+    /// The bit field of an axis in a key.
     struct Field {
         std::uint32_t axis = 0;
         std::uint32_t shift = 0;
@@ -35,12 +35,13 @@ class PackedCoordinates {
         return static_cast<std::uint32_t>(key >> field.shift) & field.mask;
     }
 
-    /// The highest bit of each axis on which two keys differ.
+    /// Mask with the highest bit of every axis whose coordinates differ between two keys.
     [[nodiscard]] Key find_differing_axes(Key a, Key b) const {
         const Key x = a ^ b;
         return (((x & low_) + low_) | x) & high_;
     }
-    /// The number of axes on which two keys differ. Avoids popcnt, which not every x86-64 processor supports.
+    /// The number of axes whose coordinates differ between two keys. Avoids popcnt, which not every x86-64
+    /// processor supports.
     [[nodiscard]] std::uint32_t count_differing_axes(Key a, Key b) const {
         Key pairs = find_differing_axes(a, b);
         pairs -= (pairs >> 1) & 0x5555'5555'5555'5555U;
@@ -48,7 +49,7 @@ class PackedCoordinates {
         const Key bytes = (fours + (fours >> 4)) & 0x0F0F'0F0F'0F0F'0F0FU;
         return static_cast<std::uint32_t>(bytes * 0x0101'0101'0101'0101U >> 56);
     }
-    /// Calls use(field) in routing order.
+    /// Calls use(field) for every axis whose coordinates differ, in routing order.
     template <class Use>
     void for_each_differing_field(Key a, Key b, const Use& use) const {
         for (Key rest = find_differing_axes(a, b); rest != 0;) {

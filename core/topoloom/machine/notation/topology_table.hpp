@@ -11,7 +11,8 @@
 
 namespace topoloom {
 
-/// Adds types to a variant, without duplicates. A variant in `More` adds its alternatives.
+/// Adds the types `More` to a variant, without duplicates. If a type is a variant, adds its alternatives
+/// instead.
 template <class Variant, class... More>
 struct Extended {
     using type = Variant;

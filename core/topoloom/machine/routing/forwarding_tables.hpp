@@ -32,8 +32,8 @@ struct OutgoingLinks {
     std::span<const std::uint32_t> to;
 };
 
-/// Forwarding tables of all vertices, in two bytes per table and node; a table with a single link takes four
-/// bytes in total. A vertex with one link needs no table.
+/// Forwarding tables of all vertices, in two bytes per table and node; a table that uses only one link takes
+/// four bytes in total. A vertex with only one link needs no table.
 class ForwardingTables {
    public:
     ForwardingTables() = default;

@@ -56,8 +56,8 @@ ShortestRoutes::ShortestRoutes(std::span<const std::uint32_t> vertex, const std:
     table_ = HopTable(std::move(nodes), rows, search_hops(rows, ends, between_rows, relays));
 }
 
-/// Numbers the rows of the hop table: rows of nodes first, no rows for leaves. Returns the number of rows of
-/// nodes.
+/// Numbers the rows of the hop table: rows of nodes first, no rows for leaves. Returns how many of the rows
+/// belong to nodes.
 std::uint32_t ShortestRoutes::number_rows(std::span<const std::uint32_t> vertex) {
     constexpr std::uint32_t several = no_index - 1;
     std::vector<std::uint32_t> neighbor(forwards_.size(), no_index);  // the only neighbor of a vertex

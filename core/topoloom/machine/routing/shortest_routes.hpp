@@ -13,8 +13,8 @@
 namespace topoloom {
 
 /// Shortest routes: at each vertex, the first arc that leads nearer to the target, or all such arcs. Routes
-/// pass only vertices that forward. If a node's only neighbor is a switch, the node shares the switch's row
-/// of the hop table.
+/// pass only through vertices that forward messages. If a node's only neighbor is a switch, the node shares
+/// the switch's row of the hop table.
 class ShortestRoutes {
    public:
     /// A directed link.

@@ -28,7 +28,8 @@ struct Scale {
 constexpr std::array bandwidth_scales{Scale{"GB/s", 1e9}, Scale{"MB/s", 1e6}, Scale{"B/s", 1}};
 constexpr std::array latency_scales{Scale{"us", 1e-6}, Scale{"ns", 1e-9}, Scale{"s", 1}};
 
-/// Returns the shortest text, over all units, that reads back as the same number. The last unit always does.
+/// Writes the number in every unit, and returns the shortest text that reads back as the same number. The
+/// text in the last unit always does.
 std::string format_quantity(double number, std::span<const Scale> scales) {
     std::string best;
     for (const auto& [unit, factor] : scales) {
@@ -72,7 +73,7 @@ void check_lengths(const ListedLinks& given) {
     }
 }
 
-/// Throws Error for a link that is listed twice, in any direction.
+/// Throws Error for a link that is listed twice, in the same or in opposite directions.
 void reject_duplicate_links(std::span<const std::uint32_t> ends) {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
     for (std::size_t i = 0; i < ends.size(); i += 2) pairs.emplace_back(std::minmax(ends[i], ends[i + 1]));

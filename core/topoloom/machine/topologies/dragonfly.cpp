@@ -239,7 +239,7 @@ template <class Quantity, class Read>
 void read_by_link_kind(const Section& section, std::string_view name, bool two_dimensional,
                        std::array<Quantity, 3>& values, const Read& read) {
     for (const std::size_t breadth : {3U, 2U, 1U}) {
-        const Quantity standard = values.back();  // equal for all kinds until the last round
+        const Quantity standard = values.back();  // equal for all kinds of links until the last iteration
         for (const auto& [key, value] : section.options) {
             const auto [word, kind] = key.cut('.');
             if (word.text() != name || is_host_option(key)) continue;

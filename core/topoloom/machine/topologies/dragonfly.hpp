@@ -83,7 +83,7 @@ class Dragonfly {
         mixed_route(a, b, spec_.routing == DragonflyRouting::valiant ? 0 : 1, visit);
     }
 
-    /// Returns false if two global links over a third group can be shorter.
+    /// Returns false if a route over a third group, with two global links, can be shorter.
     [[nodiscard]] static bool takes_shortest_routes() { return false; }
 
     /// Whether the split between minimal and Valiant routes depends on the load.
@@ -167,7 +167,7 @@ class Dragonfly {
         for (std::uint32_t w = 0; w < words_; ++w) least = std::min(least, min_local_hops(a[w], b[w]));
         return least;
     }
-    /// The links of a word with the fewest hops inside the two groups; branch-free.
+    /// Returns those links of a word that need the fewest hops inside the two groups; branch-free.
     [[nodiscard]] std::uint32_t nearest_links(Near a, Near b) const {
         const auto [none, one, two, three, four] = links_by_hops(a, b);
         std::uint32_t links = three != 0 ? three : four;
@@ -214,8 +214,8 @@ class Dragonfly {
             visit(Link{first_link_[1] + corner * (spec_.rows - 1) + row}, share);
         }
     }
-    /// Visits the route from `a` over link `number` to another group. Returns the place at the end of that
-    /// link.
+    /// Visits the route from `a` over link `number` to another group. Returns the router at the end of that
+    /// link, as a position in its group.
     template <class Visit>
     [[gnu::always_inline]] const GroupPlace& route_to_group(const Router& a, std::uint32_t to_group,
                                                             std::uint32_t number, double share,

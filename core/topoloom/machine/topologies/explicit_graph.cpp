@@ -33,7 +33,7 @@ ExplicitGraph::ExplicitGraph(ExplicitGraphSpec spec) : spec_(std::move(spec)) {
         fail("the machine graph has ", spec_.switches, " switches, more than its ", spec_.links.size(),
              " links can join; leave out switches without a link");
     }
-    // Each leaf has two links. Check the memory before allocating anything per vertex.
+    // A leaf, which needs no row, has two links. Check the memory before allocating anything per vertex.
     const std::uint64_t rows = spec_.nodes - std::min<std::uint64_t>(spec_.nodes, spec_.links.size() / 2);
     HopTable::require_memory(rows, rows, spec_.nodes);
     sort_links();
@@ -122,7 +122,8 @@ void ExplicitGraph::add_listed_routes() {
         std::vector<Link> links;
         for (std::size_t i = 1; i < stops.size(); ++i) {
             if (stops[i - 1] >= vertex_count() || !has_link(stops[i - 1], stops[i]))
-                fail("a route goes from vertex ", stops[i - 1], " to ", stops[i], ", but no link does");
+                fail("a route goes from vertex ", stops[i - 1], " to ", stops[i],
+                     ", but there is no such link");
             links.push_back(link_between(stops[i - 1], stops[i]));
         }
         given_.emplace_back(Pair{stops.front(), stops.back()}, std::move(links));
@@ -175,7 +176,7 @@ void ExplicitGraph::follow_tables(std::uint32_t target, std::vector<std::uint16_
     std::vector<std::uint32_t> path;
     for (std::uint32_t source = 0; source < spec_.nodes; ++source) {
         const auto fail_at = [&](std::uint32_t at, const char* what) {
-            fail("by the forwarding tables a message from node ", source, " to node ", target, " comes to ",
+            fail("by the forwarding tables, a message from node ", source, " to node ", target, " reaches ",
                  vertex_name(at, spec_.nodes), ", ", what);
         };
         std::uint32_t at = source;

@@ -29,8 +29,8 @@ struct ExplicitLink {
 /// Which of the shortest routes a message takes.
 ///
 /// lowest  one route: at each vertex to the neighbor with the lowest id
-/// ecmp    all routes: at each vertex over all links that lead nearer, in proportion to their bandwidths. Parallel cables,
-///         which are one link with the sum of their bandwidths, each carry their part
+/// ecmp    all routes: at each vertex over all links that lead nearer, in proportion to their bandwidths.
+///         Parallel cables are one link with the sum of their bandwidths
 enum class GraphRouting { lowest, ecmp };
 
 /// Vertices 0 .. nodes-1 are nodes, the rest switches. A route in `routes` lists all vertices from its first
@@ -53,8 +53,8 @@ class ExplicitGraph {
     using Point = HopTable::Point;
 
     /// Throws Error for link ends out of range, self-loops, duplicate links, and nodes that cannot reach each
-    /// other. Also for routes that do not follow links, tables that do not lead to a node, and distances
-    /// beyond 16 bits or memory.
+    /// other. Also throws Error for routes that do not follow links, tables that do not lead to a node, and
+    /// distances that exceed 16 bits or memory.
     explicit ExplicitGraph(ExplicitGraphSpec spec);
 
     [[nodiscard]] std::size_t node_count() const { return spec_.nodes; }

@@ -84,7 +84,8 @@ class FatTree {
 
    private:
     /// The cables between two levels. Above a subtree, cable c leads from root c mod W(j) to root c mod W(j +
-    /// 1) of the level above. Messages whose route node x selects use cable x mod cables, up and down.
+    /// 1) of the level above. If node x selects the route of a message, the message uses cable x mod cables,
+    /// both up and down.
     struct Level {
         Divisor nodes;   // nodes in a subtree below
         Divisor cables;  // above it
@@ -112,7 +113,7 @@ class FatTree {
     Tree tree_;
     std::vector<Level> levels_;
     std::vector<std::uint32_t> roots_;         // [j]: W(j)
-    std::vector<std::uint32_t> first_vertex_;  // [j]: first vertex of level j; [0]: of the nodes
+    std::vector<std::uint32_t> first_vertex_;  // [j]: first vertex of level j; nodes are level 0
     std::size_t link_count_ = 0;
     std::size_t vertex_count_ = 0;
 };

@@ -189,7 +189,7 @@ class Hosted {
     HostLinks hosts_;
 };
 
-/// The network between the routers of a topology with or without host links.
+/// The network between routers: the topology itself, or without its host links if it has any.
 template <class T>
 [[nodiscard]] const auto& between_routers(const T& topology) {
     if constexpr (requires { topology.between_routers(); }) {

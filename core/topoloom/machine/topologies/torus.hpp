@@ -23,8 +23,8 @@
 
 namespace topoloom {
 
-/// The direction of messages half-way around a ring: + (plus), half of each message both ways (split), or + except from
-/// the middle to position 0 (simgrid, as SimGrid routes).
+/// The direction of messages half-way around a ring: + (plus), half of each message in each direction
+/// (split), or + except from the middle to position 0 (simgrid, as SimGrid routes).
 enum class TorusTies { plus, split, simgrid };
 
 /// Parameters of a torus or mesh. Vectors have one entry per axis.
@@ -84,7 +84,8 @@ class BasicTorus {
     template <class Visit>
     void route(Node a, Node b, const Visit& visit) const;
 
-    /// Converts the differences that LoadDifferences added to loads. In total O(axes) per message.
+    /// After LoadDifferences added differences to `loads`, converts them to loads. In total O(axes) per
+    /// message.
     void settle(std::span<double> loads) const;
 
     [[nodiscard]] std::uint32_t vertex(Node node) const { return nodes_per_router_.quotient(node.value); }
@@ -107,8 +108,8 @@ class BasicTorus {
     };
     [[nodiscard]] Region region(std::span<const Point> points) const;
 
-    /// Keys that split the points at planes across the axis of their largest extent. A ring is opened at its
-    /// widest gap.
+    /// Keys that split the points at planes perpendicular to the axis along which the points extend farthest.
+    /// A ring is opened at its widest gap.
     [[nodiscard]] std::vector<SplitKey> split_keys(std::span<const Point> points) const;
 
     /// Torus distances are sums over axes, so a sum over many points needs only one table per axis.
@@ -161,7 +162,7 @@ class BasicTorus {
         Divisor stride;                           // increment of the router number per step along this axis
         std::array<std::uint32_t, Width> step{};  // increment of the link id per step along each axis
         std::size_t around = 0;                   // increment of the link id per round of a ring
-        std::uint32_t gap = 0;                    // number of links that a ring has more than a line
+        std::uint32_t gap = 0;                    // number of links of a ring, minus those of a line
     };
     /// The route along one axis. A split route has a second half of equal length in the - direction.
     struct AxisRoute {
@@ -188,14 +189,14 @@ class BasicTorus {
     [[nodiscard]] static std::int32_t position(const AxisLinks& lines, std::uint32_t router) {
         return static_cast<std::int32_t>(lines.size.remainder(lines.stride.quotient(router)));
     }
-    /// The number of wrap-around links, before the router's link, that lines lack.
+    /// The number of wrap-around links that are missing on lines before the router's link.
     [[nodiscard]] static std::size_t count_missing_links(const AxisLinks& lines, std::uint32_t router) {
         if (lines.gap == 0) return 0;
         return std::size_t{lines.size.quotient(lines.stride.quotient(router))} * lines.gap;
     }
-    /// The route from position x to a different position y.
+    /// The route along one axis from position x to a different position y.
     [[nodiscard]] AxisRoute route_along(const AxisLinks& lines, std::int32_t x, std::int32_t y) const {
-        // May be negative on a line.
+        // On a line, `up` may be negative.
         const std::int32_t up = y - x + (y < x ? lines.ring : 0);
         const std::int32_t down = lines.ring - up;
         const bool half_way = up == down;

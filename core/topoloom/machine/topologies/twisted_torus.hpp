@@ -30,12 +30,13 @@ struct TwistedTorusSpec {
 
 /// Routers are the integer vectors modulo a lattice: size_a steps along axis a equal its twist (Camara,
 /// Moreto, Vallejo, Beivide, Miguel-Alonso, Martinez, Navaridas, TPDS 2010). The network is
-/// vertex-transitive, so one table by coordinate difference contains all distances and a shortest vector of
-/// steps per difference. Messages take these steps axis by axis. Of several shortest vectors, the table has
-/// the one with the most + steps along the first axis, then along the next.
+/// vertex-transitive, so one table, indexed by coordinate difference, contains all distances and a shortest
+/// vector of steps per difference. Messages take these steps axis by axis. Of several shortest vectors, the
+/// table has the one with the most + steps along the first axis, then along the next.
 class TwistedTorus {
    public:
-    /// A number such that the difference of two numbers identifies the difference of coordinates.
+    /// Coordinates as a number, such that the difference of two numbers identifies the difference of
+    /// coordinates.
     using Point = std::uint32_t;
 
     static constexpr std::size_t max_axes = 8;

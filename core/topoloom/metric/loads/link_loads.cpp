@@ -168,8 +168,8 @@ void LinkLoads::add_message(Rank end, const RankMessage& message, double sign) {
     soft_ += more;
 }
 
-/// Few links are among the busiest before or after a change. So evaluates a line only if one of its links is
-/// among the busiest, or can become so by the total amount added to the line.
+/// Few links are among the busiest before or after a change. So a line is evaluated only if one of its links
+/// is among the busiest, or can get there by the total amount added to the line.
 bool LinkLoads::change_if_better(Rank u, Rank v) {
     const CongestionKey before = key();
     if (before.links_at_maximum == 0) return false;

@@ -83,13 +83,14 @@ class LinkLoads final : public LoadTracker {
 
     struct Line : LinkLine {
         double most = 0;             // largest amount on a link of the line
-        double added = 0;            // amount added by the current trial
-        std::uint32_t tried = 0;     // number of the last trial that added an amount
-        std::uint32_t critical = 0;  // number of the last trial in which a link can be among the busiest
+        double added = 0;            // total amount that the current trial adds
+        std::uint32_t tried = 0;     // number of the last trial that added an amount to the line
+        std::uint32_t critical = 0;  // number of the last trial in which a link of the line could be among
+                                     // the busiest
         bool stale = false;          // whether `most` must be recomputed
         bool used = false;           // whether a link of the line was ever loaded
     };
-    /// The range of amounts at which links of a rate have the maximum congestion.
+    /// The range of amounts at which links with a common rate have the maximum congestion.
     struct Limit {
         double low;
         double high;
@@ -100,7 +101,7 @@ class LinkLoads final : public LoadTracker {
         spare_ = slot;
         runs_->set_spare(slot);
     }
-    /// Exchanges u with v, or with the spare slot.
+    /// Exchanges the slots of u and v. If v is Rank::none, exchanges the slot of u and the spare slot.
     void swap(Rank u, Rank v) {
         std::swap(slots_[u.value], v == Rank::none ? spare_ : slots_[v.value]);
         runs_->swap(u, v);
@@ -136,8 +137,8 @@ class LinkLoads final : public LoadTracker {
     void change(Rank u, Rank v);
     bool change_if_better(Rank u, Rank v);
     bool change_if_soft(Rank u, Rank v, std::int64_t most);
-    /// Evaluates the change in the journal on critical lines. Returns the change in the number of links at
-    /// the maximum, or nullopt if the maximum would rise. Does not change loads.
+    /// Evaluates the journaled change, but only on critical lines. Returns the change in the number of links
+    /// at the maximum, or nullopt if the maximum would rise. Does not change loads.
     [[nodiscard]] std::optional<std::int64_t> change_at_maximum();
     void mark_changed();
     void mark_stale(std::uint32_t line) {
@@ -147,9 +148,9 @@ class LinkLoads final : public LoadTracker {
     void mark_used(std::uint32_t line) {
         if (!std::exchange(lines_[line].used, true)) used_.push_back(line);
     }
-    /// Adds sign * message to loads and soft value.
+    /// Adds the message, multiplied by `sign`, to the loads and the soft value.
     void add_message(Rank end, const RankMessage& message, double sign);
-    /// Recomputes `most` of changed lines.
+    /// Recomputes `most` for all changed lines.
     void refresh_lines();
     void find_busiest();
     /// Returns the highest congestion of lines in [first, end).
@@ -162,7 +163,8 @@ class LinkLoads final : public LoadTracker {
         const auto first = amount_.begin() + line.first;
         return *std::max_element(first, first + line.length);
     }
-    /// Whether the route of the message has a link whose amount is at least `least` of the link's rate.
+    /// Whether the route of the message contains a link whose amount is at least the entry of `least` for the
+    /// link's rate.
     [[nodiscard]] bool crosses(Rank end, const RankMessage& message, std::span<const double> least);
     [[nodiscard]] static Limit limit_at(const LinkRate& rate, double congestion);
 
@@ -177,10 +179,10 @@ class LinkLoads final : public LoadTracker {
     std::vector<Line> lines_;
     std::vector<double> block_;           // highest congestion in each block of lines
     std::vector<std::uint32_t> stale_;    // lines
-    std::vector<std::uint32_t> used_;     // lines; on a large machine a job uses few of all lines
+    std::vector<std::uint32_t> used_;     // lines; a job on a large machine uses few of all lines
     std::vector<char> is_changed_;        // by block
     std::vector<std::uint32_t> changed_;  // blocks whose congestion must be recomputed
-    std::vector<double> low_, high_;      // the Limit of each rate
+    std::vector<double> low_, high_;      // by rate: the two ends of the Limit
     std::vector<double> soft_factor_;     // by rate
     CongestionKey key_;
     bool key_known_ = false;

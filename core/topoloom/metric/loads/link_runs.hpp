@@ -19,11 +19,11 @@
 
 namespace topoloom {
 
-/// The common properties of links with equal bandwidth and split: load = amount / ways, congestion = load /
-/// bandwidth.
+/// Properties that links share if they have equal bandwidth and divide messages in the same way: load =
+/// amount / ways, congestion = load / bandwidth.
 struct LinkRate {
     double bandwidth;
-    double ways;  // parallel links that share messages equally; an amount is their sum
+    double ways;  // number of parallel links that share messages equally; an amount is their sum
     [[nodiscard]] double load(double amount) const { return amount / ways; }
     [[nodiscard]] double congestion(double amount) const { return load(amount) / bandwidth; }
 };
@@ -99,11 +99,10 @@ class LinkRuns {
     }
 
    private:
-    /// A fat tree that spreads messages evenly sums whole messages, as in RouteLoads.
+    /// On a fat tree that spreads messages evenly, amounts are sums of whole messages, as in RouteLoads.
     static constexpr bool may_spread = std::is_same_v<T, FatTree>;
 
-    /// Number of level-j links over which a fat tree spreads a message, which are the links above one
-    /// subtree.
+    /// Number of level-j links over which a fat tree spreads a message: the links above one subtree.
     [[nodiscard]] double count_parallel_links(std::size_t j, const LinkRun& links) const {
         if constexpr (may_spread) {
             if (network_.spec().routing != FatTreeRouting::random) return 1;
@@ -128,8 +127,9 @@ class LinkRuns {
 template <std::size_t Width>
 class LinkRuns<BasicTorus<Width>> {
    public:
-    /// For each axis in routing order, the position and the contribution of the other coordinates to the line
-    /// number. A coordinate is the source's until the route has corrected it, then the destination's.
+    /// For each axis in routing order, the position on the axis, and the sum that the other coordinates
+    /// contribute to the line number. A coordinate is the source's until the route has corrected it, then the
+    /// destination's.
     struct Point {
         std::array<std::int32_t, Width> at;
         std::array<std::uint32_t, Width> line_from;

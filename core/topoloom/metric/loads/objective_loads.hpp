@@ -31,7 +31,8 @@ class ObjectiveLoads final : public LoadTracker {
     [[nodiscard]] std::vector<Slot> slots() const override { return any().slots(); }
     [[nodiscard]] std::size_t rank_count() const override { return any().rank_count(); }
     [[nodiscard]] std::int64_t hop_bytes() const;
-    /// Values by ObjectiveKind. Link values are computed only if they have a weight.
+    /// Objective values, indexed by ObjectiveKind. Values that depend on links are computed only if they have
+    /// a weight.
     [[nodiscard]] std::array<double, 4> measures();
     [[nodiscard]] TimeParts time_parts();
     [[nodiscard]] const CongestionKey& key() override;
@@ -74,9 +75,10 @@ class ObjectiveLoads final : public LoadTracker {
     }
 
     const MeasuredObjective& objective_;
-    std::deque<LinkLoads> links_;                 // by phase; empty if only time has a weight
+    std::deque<LinkLoads> links_;                 // loads by phase; empty if only time has a weight
     std::vector<std::vector<CommGraph>> rounds_;  // split_rounds() of each phase
-    std::deque<LinkLoads> busy_;      // links and nodes, per entry of rounds; empty if time has no weight
+    std::deque<LinkLoads> busy_;      // loads of links and nodes for each entry of rounds_; empty if time has
+                                      // no weight
     std::vector<PhaseTime> times_;    // likewise
     std::vector<double> scale_;       // soft scale of each phase
     std::vector<double> links_gain_;  // factor of each phase in soft()

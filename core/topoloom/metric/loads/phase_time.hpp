@@ -59,15 +59,15 @@ class PhaseTime {
         std::int64_t bytes;
         std::int64_t number;
         bool leaves = false;
-        double latency = 0;   // seconds, as the next one
-        double transfer = 0;  // of all messages, on the slowest resource of the route
+        double latency = 0;   // in seconds, like the next one
+        double transfer = 0;  // time of all messages on the slowest resource of the route
     };
     struct Sender {
         std::size_t first = 0;  // range of its messages
         std::size_t end = 0;
         std::int64_t leaving = 0;          // pairs
-        std::int64_t startups = 0;         // ticks, as the next one
-        std::int64_t startups_inside = 0;  // of intra-node messages
+        std::int64_t startups = 0;         // in ticks, like the next one
+        std::int64_t startups_inside = 0;  // startups of intra-node messages
         RunningMax longest;                // longest latency
         RunningMax largest;
     };
@@ -96,10 +96,10 @@ class PhaseTime {
     std::vector<std::size_t> first_;  // by rank
     std::vector<End> ends_;
     std::vector<Message> messages_;  // by sender
-    std::vector<Node> node_;         // by rank, as the next one
+    std::vector<Node> node_;         // by rank, like the next one
     std::vector<Sender> senders_;
-    MaxTree longest_;           // seconds, by sender, as the next two
-    MaxTree starting_;          // arrival of the last message without its transfer
+    MaxTree longest_;           // in seconds, by sender, like the next two
+    MaxTree starting_;          // arrival of the last message, without its transfer time
     MaxTree ending_;            // arrival of the last message
     std::int64_t inside_ = 0;   // messages between ranks on one node
     std::int64_t leaving_ = 0;  // messages between nodes

@@ -43,7 +43,7 @@ class NetworkRuns final : public PlacedRuns {
         });
         return sum;
     }
-    /// Not inlined, because the route code of some machines is long.
+    /// Not inlined, because routes of some machines need much code.
     [[gnu::noinline]] void append_runs(Rank end, const RankMessage& message, double sign,
                                        RunJournal& journal) const override {
         const RankPosition& here = positions_[end.value];
@@ -76,7 +76,7 @@ class NetworkRuns final : public PlacedRuns {
     // The NetworkView of an uncommon topology is a temporary object, so store a copy.
     using Network = std::conditional_t<is_common_topology<T>, const T&, const T>;
 
-    /// Location of a rank.
+    /// Slot and network position of a rank.
     struct RankPosition {
         Node node;
         typename Runs::Point at;

@@ -25,7 +25,7 @@ class Calendar {
         days_[day].push_back(event);
         is_used_[day / word] |= std::uint64_t{1} << (day % word);
     }
-    /// The first cycle with events at or after `cycle`, or `never`.
+    /// The first cycle, not before `cycle`, that has events; `never` if there is none.
     [[nodiscard]] std::uint64_t next(std::uint64_t cycle) const {
         const std::size_t day = cycle & (days_.size() - 1);
         std::uint64_t used = is_used_[day / word] >> (day % word);
@@ -54,7 +54,7 @@ class Calendar {
     static constexpr std::size_t word = 64;
 
     std::vector<std::vector<Event>> days_;  // [cycle modulo days]
-    std::vector<std::uint64_t> is_used_;    // a bit per day
+    std::vector<std::uint64_t> is_used_;    // a bit per entry of days_
 };
 
 }  // namespace topoloom

@@ -23,7 +23,7 @@ std::uint32_t CrosspointNetwork::combiner_for(const TreeVertex& vertex, const St
                                      : vertex.combiners[stored.combiner].above;
 }
 
-/// Whether the packet's operation fits in the combiner's table.
+/// Whether the combiner's table has space for the packet's operation.
 bool CrosspointNetwork::can_combine(const StoredPacket& stored) const {
     const TreeVertex& vertex = trees_.vertices()[stored.vertex];
     const Combiner& taker = vertex.combiners[combiner_for(vertex, stored)];

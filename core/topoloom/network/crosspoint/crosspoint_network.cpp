@@ -50,7 +50,7 @@ std::size_t max_packets(const Fabric& fabric, const GroupTrees& trees, const Swi
     return windows * room + fabric.channel_count() * (delay + std::size_t{2}) + fabric.node_count();
 }
 
-/// Whether multicasts may share the buffers of other packets.
+/// Whether multicasts may share buffers with other packets.
 bool can_share_buffers(const Paths& paths, const GroupTrees& trees, std::span<const SwitchGroup> groups) {
     const auto is_multicast = [](const SwitchGroup& group) {
         return group.collective == SwitchCollective::multicast;

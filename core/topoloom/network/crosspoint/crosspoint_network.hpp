@@ -41,7 +41,7 @@ class CrosspointNetwork final : public PacketNetwork {
 
    private:
     enum class EventKind : std::uint8_t {
-        enter,      // the head of a packet reaches its input, or a result its unit's buffers
+        enter,      // the head of a packet reaches its input, or a result reaches its unit's buffers
         receive,    // the tail of a packet reaches a node
         credit,     // a credit returns to a window
         wake_sink,  // an output can send again
@@ -52,13 +52,13 @@ class CrosspointNetwork final : public PacketNetwork {
     };
     struct Event {
         EventKind what;
-        std::uint32_t whose;      // packet, window, output or unit, node, vertex
+        std::uint32_t whose;      // index of a packet, window, output or unit, node or vertex
         std::uint32_t place = 0;  // receiving node, or combiner of the vertex
     };
     /// Position of a packet in its group's tree. The default is no position.
     struct TreePlace {
         std::uint32_t vertex = no_index;
-        std::uint32_t branch = no_index;  // branch that the packet arrives by
+        std::uint32_t branch = no_index;  // branch on which the packet arrives
     };
     /// A packet in flight to a switch or in a buffer of the switch.
     struct StoredPacket {
@@ -72,13 +72,13 @@ class CrosspointNetwork final : public PacketNetwork {
         std::uint32_t behind = no_index;    // next packet in the queue of the input
         std::uint64_t tail = 0;             // cycle in which the tail arrives
         std::uint64_t gone = 0;             // cycle in which the tail has left
-        std::uint64_t operation = 0;        // reduction that a unit combines the packet for
+        std::uint64_t operation = 0;        // reduction for which a unit combines the packet
     };
     /// A packet or one of its copies in a queue.
     struct Copy {
         std::uint32_t packet;
         std::uint32_t branch;  // branch on which a group's packet leaves
-        std::uint32_t next;    // next in the queue or in the free list
+        std::uint32_t next;    // next copy in the queue or in the free list
         std::uint64_t ready;   // cycle
     };
     struct Queue {
@@ -87,13 +87,13 @@ class CrosspointNetwork final : public PacketNetwork {
     /// The queue of a lane at an input.
     struct InputLine {
         std::uint32_t first = no_index, last = no_index;
-        std::uint64_t taken_until = 0;  // end of sending at the input, in parts of a cycle
+        std::uint64_t taken_until = 0;  // time until which the input is sending, in parts of a cycle
         std::uint64_t begun = never;    // cycle in which copies of the first packet began to leave
     };
     /// An output or combining unit. A sink arbitrates among queues, one per source and lane of the switch.
     struct Sink {
         std::size_t first_queue = 0;
-        std::size_t first_word = 0;  // first word in filled_
+        std::size_t first_word = 0;  // index of the sink's first word in filled_
         std::uint32_t requesters = 0;
         std::uint32_t router = 0;
         RoundRobin turn{};
@@ -113,7 +113,7 @@ class CrosspointNetwork final : public PacketNetwork {
         Rng ways;
         std::uint64_t next;           // cycle of the next packet
         std::uint64_t woken = never;  // scheduled cycle of the next attempt to send
-        std::uint64_t free = 0;       // cycle in which the busy channel is free
+        std::uint64_t free = 0;       // cycle in which the busy channel becomes free
         std::uint32_t packet = no_index;
         ChannelId channel{};
         std::uint32_t window = no_index;  // separate window of the group
@@ -121,7 +121,7 @@ class CrosspointNetwork final : public PacketNetwork {
         TreePlace place{};
         PathCache path{};
         bool is_awake = false;
-        std::uint64_t flits = 0;  // sent since the last take_received()
+        std::uint64_t flits = 0;  // number of flits sent since the last take_received()
     };
 
     void set_times(std::span<const ChannelTimes> times);
@@ -222,7 +222,8 @@ class CrosspointNetwork final : public PacketNetwork {
         for (std::uint32_t vc = 0; vc < vcs_; ++vc) sum += credits_[channel.value * vcs_ + vc];
         return sum;
     }
-    /// Flits queued for a channel, plus the longest packet's flits per outstanding credit behind it.
+    /// Flits queued for a channel, plus the flits of a longest packet for each outstanding credit of the
+    /// channel.
     [[nodiscard]] std::uint32_t queued_flits(ChannelId channel) const {
         const Channel& one = fabric_.channel(channel);
         const std::uint32_t here = one.is_entry() ? 0 : sinks_[one.output].waiting;
@@ -231,7 +232,8 @@ class CrosspointNetwork final : public PacketNetwork {
     [[nodiscard]] bool is_busy(std::uint64_t taken_until) const {
         return taken_until > now_ * ChannelTimes::cycle + ChannelTimes::cycle - 1;
     }
-    /// Reserves a resource with a period per flit. Returns the cycles from the first flit to the last.
+    /// Reserves a resource for `flits` flits, `period` each. Returns the cycles from the first flit to the
+    /// last.
     std::uint64_t reserve_time(std::uint64_t& taken_until, std::uint32_t flits, std::uint32_t period) const {
         taken_until = std::max(taken_until, now_ * ChannelTimes::cycle) + std::uint64_t{flits} * period;
         return transfer_cycles(flits, period);
@@ -254,7 +256,7 @@ class CrosspointNetwork final : public PacketNetwork {
     std::uint64_t now_ = 0;
     GroupTrees trees_;
     std::vector<std::uint32_t> delay_, period_;         // [channel]
-    std::vector<std::uint64_t> taken_until_, carried_;  // [channel]; taken_until_ only of entries
+    std::vector<std::uint64_t> taken_until_, carried_;  // [channel]; taken_until_ is only set for entries
     std::vector<std::uint32_t> credits_;                // [window]; the first windows are [channel][vc]
     std::vector<ChannelId> channel_of_;                 // [window]
     std::vector<Node> node_of_;                         // [entry channel]
@@ -263,7 +265,7 @@ class CrosspointNetwork final : public PacketNetwork {
     std::vector<std::uint32_t> router_of_unit_;
     std::vector<Queue> queues_;
     std::vector<InputLine> lines_;       // [router][input][lane]
-    std::vector<std::uint64_t> filled_;  // a bit per queue that has packets, grouped by sink
+    std::vector<std::uint64_t> filled_;  // a bit per queue, set if it has packets; grouped by sink
     std::vector<Copy> copies_;
     std::uint32_t unused_copy_ = no_index;
     PacketPool packets_;
@@ -280,7 +282,7 @@ class CrosspointNetwork final : public PacketNetwork {
     std::vector<Event> current_events_;
     std::vector<std::uint32_t> awake_sinks_, awake_nodes_;
     std::uint64_t flit_hops_ = 0;
-    std::uint64_t made_ = 0, ended_ = 0;  // numbers of packets, including copies
+    std::uint64_t made_ = 0, ended_ = 0;  // numbers of packets made and ended, including copies
     std::uint64_t flits_stored_ = 0;
     std::uint64_t flits_room_ = 0;  // capacity of all buffers in flits
     Received received_;

@@ -10,14 +10,14 @@ void CrosspointNetwork::enqueue_at_input(std::uint32_t packet) {
     line.last = packet;
 }
 
-/// Whether the packet is first in its queue and its input is idle, or began to send copies of the packet in
-/// this cycle.
+/// Whether the packet is first in its queue and can be sent: its input is idle, or began to send copies of
+/// this packet in this cycle.
 bool CrosspointNetwork::is_at_front(std::uint32_t packet) {
     const InputLine& line = line_of(stored_[packet]);
     return line.first == packet && (!is_busy(line.taken_until) || line.begun == now_);
 }
 
-/// Whether all outputs of the packet are free.
+/// Whether all outputs that the packet needs are free.
 bool CrosspointNetwork::can_send_all(std::uint32_t packet) {
     const StoredPacket& stored = stored_[packet];
     const auto is_free = [&](ChannelId channel, std::uint32_t branch) {

@@ -40,7 +40,7 @@ void CrosspointNetwork::begin_packet(std::uint32_t node) {
     const TreeEntry& entry = trees_.entry(group, Node{node});
     const TreeVertex& vertex = trees_.vertices()[entry.vertex];
     if (trees_.collective(group) == SwitchCollective::reduce && vertex.up == entry.branch)
-        fail("node ", node, " sends to group ", group, ", whose results it is to receive");
+        fail("node ", node, " sends to group ", group, ", but is its root, which only receives");
     sender.packet = make_packet(order, {});
     sender.channel = entry.channel;
     sender.window = entry.window;

@@ -19,8 +19,8 @@ void CrosspointNetwork::enter_switch(std::uint32_t packet) {
 }
 
 /// Chooses the channel on a shortest route with the fewest flits queued for it and behind it. Breaks ties
-/// randomly. (Ties by input index would avoid all conflicts of a complement pattern, but send a whole
-/// transpose over the same channels behind a switch.)
+/// randomly. (Breaking ties by input index would avoid all conflicts of a complement pattern, but send a
+/// whole transpose over the same channels behind a switch.)
 ChannelId CrosspointNetwork::choose_channel(std::uint32_t router, Node to) {
     ChannelId best;
     std::uint32_t least = std::numeric_limits<std::uint32_t>::max(), ties = 0;
@@ -81,7 +81,7 @@ void CrosspointNetwork::enqueue(std::uint32_t packet, std::uint32_t sink, std::u
     wake_sink(sink);
 }
 
-/// Sends the front packet of a queue that the arbiter selects among queues whose front can be sent.
+/// The arbiter selects a queue among those whose front packet can be sent. Sends this packet.
 void CrosspointNetwork::serve_sink(std::uint32_t sink) {
     Sink& at = sinks_[sink];
     if (is_busy(at.taken_until)) return;
@@ -135,7 +135,7 @@ bool CrosspointNetwork::has_room(const Copy& copy, ChannelId channel) const {
 }
 
 /// Returns the window of the packet's group, or of the allowed virtual channel with the most credits. Returns
-/// no_index without credits.
+/// no_index if there are no credits.
 std::uint32_t CrosspointNetwork::choose_window(const Copy& copy, ChannelId channel) const {
     const StoredPacket& stored = stored_[copy.packet];
     if (stored.vertex == no_index) {
@@ -190,7 +190,7 @@ void CrosspointNetwork::finish_copy(std::uint32_t packet, std::uint64_t gone) {
     end_packet(packet);
 }
 
-/// Returns the credits of a packet that has left.
+/// Gives the credits of a packet that has left back to its sender.
 void CrosspointNetwork::return_credits(const StoredPacket& stored, std::uint32_t flits, std::uint64_t gone) {
     flits_stored_ -= flits;
     if (stored.window != no_index)

@@ -20,7 +20,7 @@ inline constexpr std::array<Alternative, 3> switch_collectives{{
     {"allreduce", "switches combine the data of all members and copy the result to all"},
 }};
 
-/// A group and its tree. The tree serves every member as sender.
+/// A group and its tree. Every member can send along the tree.
 struct SwitchGroup {
     SwitchCollective collective = SwitchCollective::multicast;
     SpanningTree tree;          // the root receives the result of a reduction

@@ -23,8 +23,8 @@ void InputQueuedNetwork::choose_outputs(Worker& worker, std::uint32_t router) {
 }
 
 /// Chooses the output on a shortest route that has a free virtual channel and the most credits, minus the
-/// flits of packets that chose it in this cycle. Breaks ties randomly. If no output qualifies, requests the
-/// escape channel of the machine's own route.
+/// flits of the packets that already chose this output in this cycle. Breaks ties randomly. If no output
+/// qualifies, requests the escape channel of the machine's own route.
 void InputQueuedNetwork::choose_output(Worker& worker, std::uint32_t router, Queue& queue,
                                        std::uint32_t packet) {
     const MinimalNextHops& steps = *paths_.steps();

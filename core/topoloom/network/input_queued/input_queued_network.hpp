@@ -48,11 +48,11 @@ class InputQueuedNetwork final : public PacketNetwork {
     /// The queue of a virtual channel at an input.
     struct Queue {
         std::uint64_t ready = 0;  // first cycle in which the front packet can make requests
-        VcMask open = 0;          // allowed virtual channels of the output
+        VcMask open = 0;          // virtual channels that the packet may use at the output
         std::uint16_t begin = 0;
         std::uint16_t count = 0;
-        std::uint16_t output = 0;  // router output of the front packet
-        std::uint8_t vc = 0;       // of the output
+        std::uint16_t output = 0;  // output of the router that the front packet requests
+        std::uint8_t vc = 0;       // allocated virtual channel of the output
     };
 
     /// Virtual channel masks of an input.
@@ -67,7 +67,7 @@ class InputQueuedNetwork final : public PacketNetwork {
         std::uint64_t next;  // cycle of the next packet
         std::uint32_t packet = no_index;
         std::uint32_t left = 0;          // remaining flits of the current packet
-        std::uint32_t arrival_line = 0;  // of the entry channel
+        std::uint32_t arrival_line = 0;  // arrival line of the entry channel
         std::uint32_t credit_line = 0;
         std::uint32_t entry_router = 0;
         VcMask open = 0;
@@ -83,8 +83,8 @@ class InputQueuedNetwork final : public PacketNetwork {
         std::uint64_t now = 0;
         std::uint64_t flit_hops = 0;
         std::uint64_t idle_from = 0;  // first cycle without flits or credits in flight from this shard
-        std::uint64_t sent = 0;       // flits by nodes
-        std::uint64_t taken = 0;      // flits by nodes, in total
+        std::uint64_t sent = 0;       // flits sent by nodes
+        std::uint64_t taken = 0;      // flits received by nodes
         Received received{};
         Paths::Workspace path{};
         std::vector<Grant> grants{}, accepted{};  // of the current router
@@ -150,7 +150,8 @@ class InputQueuedNetwork final : public PacketNetwork {
         constexpr std::uint64_t oldest = (1U << 31) - 1;
         return static_cast<std::uint32_t>(oldest - std::min(now - packets_[packet].order.made, oldest));
     }
-    /// The virtual channels, at the next router, of the output that the packet uses there.
+    /// The virtual channels that the packet may occupy at the next router, given the output that it uses
+    /// there.
     [[nodiscard]] VcMask queues_after_next_hop(std::uint32_t packet) const {
         const Hop* const next = packets_.next_hop(packet);
         return next == nullptr ? vc_range(0, vcs_) : queues_of_[fabric_.channel(next->channel).output];
@@ -196,7 +197,7 @@ class InputQueuedNetwork final : public PacketNetwork {
     const SwitchOptions options_;
     const std::uint32_t vcs_;
     const ClassedVcs classed_;
-    const VcMask chosen_;                                 // virtual channels of adaptive packets
+    const VcMask chosen_;                                 // virtual channels that adaptive packets may use
     const bool matches_;                                  // whether the allocator needs a request matrix
     const std::uint32_t longest_delay_, shortest_delay_;  // cycles of a channel
     const bool paced_;          // whether some channels move less than one flit per cycle
@@ -218,7 +219,8 @@ class InputQueuedNetwork final : public PacketNetwork {
     std::vector<VcMask> free_;                               // [output]: unallocated virtual channels
     DelayLines<Flit> moving_;
     DelayLines<std::uint8_t> returning_;  // 1 + virtual channel of the credit
-    DelayLines<std::uint8_t> arrivals_;   // [router, then exit]: 1 if something arrives; last: null receiver
+    DelayLines<std::uint8_t> arrivals_;   // [router, then exit]: 1 if something arrives; the last entry is
+                                          // the null receiver
     std::vector<std::uint32_t> next_router_;      // [output]: receiver of flits, as index of arrivals_
     std::vector<std::uint32_t> credited_router_;  // [input]: receiver of its credits, as index of arrivals_
     std::vector<Input> inputs_;
@@ -231,7 +233,8 @@ class InputQueuedNetwork final : public PacketNetwork {
     std::vector<RoundRobin> input_turn_;   // [input]: over outputs
     std::vector<RoundRobin> queue_turn_;   // [input]: over the virtual channels of the input
     std::vector<Rng> choices_;             // [router]: for adaptive routing and the random arbiter
-    std::vector<VcMask> queues_of_;        // [output]: if queues are by output: its virtual channels
+    std::vector<VcMask> queues_of_;        // [output]: virtual channels of this output, if queues are by
+                                           // output
     const Queued queued_ = [this](ChannelId channel) { return outstanding_credits(channel); };
 };
 

@@ -14,7 +14,7 @@ namespace topoloom {
 
 namespace {
 
-/// Interval of checks for idle cycles that can be skipped; longer with several threads.
+/// Interval, in cycles, between checks whether idle cycles can be skipped; longer with several threads.
 constexpr std::uint64_t cycles_between_idle_checks = 64;
 constexpr std::uint64_t cycles_between_starts = 4096;
 
@@ -233,7 +233,8 @@ void InputQueuedNetwork::step_cycle(Worker& worker) {
 
 template <bool in_turns>
 void InputQueuedNetwork::allocate(Worker& worker, std::uint32_t router) {
-    // A freed virtual channel can be reallocated in the same cycle only if the next packet's route is already known.
+    // A virtual channel that was freed can be reallocated in the same cycle only if the next packet's route
+    // is already known.
     if (options_.routing > 0) allocate_vcs<in_turns>(worker, router);
     if (matches_) {
         match_switch(worker, router);
@@ -376,7 +377,7 @@ void InputQueuedNetwork::allocate_switch(Worker& worker, std::uint32_t router) {
     for (const std::uint32_t output : worker.asked) worker.grants[output] = {};
 }
 
-/// Each input requests an output for the queue selected by its round-robin pointer.
+/// Each input requests an output for the queue that the input's round-robin pointer selects.
 void InputQueuedNetwork::match_switch(Worker& worker, std::uint32_t router) {
     const std::uint32_t first = fabric_.first_input(router), first_output = fabric_.first_output(router);
     const std::uint32_t count = fabric_.first_input(router + 1) - first;

@@ -48,7 +48,7 @@ class Reader {
     struct RankPart {
         bool is_given = false;
         std::vector<RankOperation> operations{};
-        std::vector<Dependence> order{};  // operation numbers within the rank
+        std::vector<Dependence> order{};  // with operation numbers within the rank
     };
     struct Wait {
         std::string_view after, before;
@@ -68,8 +68,8 @@ class Reader {
         }
         return false;
     }
-    /// Skips a comment: `//` to the end of the line, or `/*` to `*/`. Returns false and restores the word if
-    /// it begins no comment.
+    /// Skips a comment: `//` to the end of the line, or `/*` to `*/`. If the word begins no comment, restores
+    /// it and returns false.
     bool skip_comment() {
         std::string_view word = scanner_.read_word("a comment");
         if (word.starts_with("//")) {

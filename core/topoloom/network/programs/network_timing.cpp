@@ -13,7 +13,7 @@ namespace topoloom {
 
 namespace {
 
-/// Speed of a channel, in bytes per second and seconds.
+/// Bandwidth of a channel in bytes per second, and its latency in seconds.
 struct Speed {
     double bandwidth = 0;
     double latency = 0;
@@ -60,8 +60,8 @@ std::uint32_t max_inputs(const Fabric& fabric) {
     return static_cast<std::uint32_t>(most);
 }
 
-/// Returns the buffer size in flits for full speed: the flits of a credit round trip, plus a packet. Rounded
-/// up to whole packets for crosspoints, whose credits are packets.
+/// Returns the buffer size, in flits, that sustains full speed: the flits sent during a credit round trip,
+/// plus a packet. For crosspoints, rounds up to whole packets, because their credits count packets.
 std::uint32_t compute_buffer_size(const std::vector<ChannelTimes>& channels, std::uint32_t steps,
                                   std::uint32_t packet, bool whole) {
     std::uint32_t most = 0;

@@ -55,7 +55,7 @@ class NicQueues {
 
     /// The cycle in which the next packet of a node can be sent, or `never` without open messages.
     [[nodiscard]] std::uint64_t next(Node node) const;
-    /// Takes the next packet of a node; `cycle` must not be before next().
+    /// Removes the next packet of a node from its queue, and returns it. `cycle` must not be before next().
     [[nodiscard]] Packet take(Node node, std::uint64_t cycle, std::uint32_t payload);
 
    private:

@@ -18,11 +18,11 @@
 
 namespace topoloom {
 
-/// Executes an operation graph. Work occupies its processor for its duration, a send for the sender overhead.
-/// A processor executes operations in the order in which they become ready, then by number. A send ends when
-/// its last packet has left. A receive ends when it has begun and its processor has handled the arrived
-/// message. Intra-node messages bypass the network; inter-node messages use the NIC, which has the first
-/// ready messages of each rank. Memory: a few words per operation.
+/// Executes an operation graph. Work occupies its processor for the duration of the work, a send for the
+/// sender overhead. A processor executes operations in the order in which they become ready, then by number.
+/// A send ends when its last packet has left. A receive ends when it has begun and its processor has handled
+/// the arrived message. Intra-node messages bypass the network; inter-node messages use the NIC, to which
+/// each rank passes its first ready messages. Memory: a few words per operation.
 class OperationRun final : public FiniteWorkload {
    public:
     /// The run refers to the graph. `nanosecond` is the number of cycles per nanosecond of work. Fractions of
@@ -65,7 +65,7 @@ class OperationRun final : public FiniteWorkload {
     struct OperationState {
         std::uint32_t waits;            // unfinished dependences
         bool has_begun = false;         // for a receive
-        std::uint64_t packets = 0;      // missing packets of a receive
+        std::uint64_t packets = 0;      // packets that a receive still waits for
         std::uint64_t handled = never;  // cycle in which the message was handled
     };
     struct Processor {

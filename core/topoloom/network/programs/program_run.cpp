@@ -78,7 +78,7 @@ void ProgramRun::begin_steps(NodeState& node) {
     }
 }
 
-/// Begins `state.step`. Returns whether the step is complete at once.
+/// Begins step `state.step` of a rank. Returns whether the step is already complete.
 bool ProgramRun::begin_step(NodeState& node, std::uint32_t rank) {
     RankState& state = ranks_[rank];
     node.receives.clear();

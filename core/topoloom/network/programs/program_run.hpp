@@ -25,8 +25,8 @@ struct MessageCycles {
 };
 
 /// Executes a program. A rank opens its first unsent messages on the NIC of its node. Intra-node messages
-/// bypass the network. Times are computed as soon as their inputs are known, so packets are a node's only
-/// events. Memory: a few words per rank, and the rank's messages of one step.
+/// bypass the network. Times are computed as soon as all values that they depend on are known, so packets are
+/// a node's only events. Memory: a few words per rank, and the rank's messages of one step.
 class ProgramRun final : public FiniteWorkload {
    public:
     /// The run refers to the program. Throws the same errors as NicQueues and require_packet_format().
@@ -51,7 +51,7 @@ class ProgramRun final : public FiniteWorkload {
     [[nodiscard]] std::string describe_first_waiting() const override;
 
    private:
-    /// Packets that arrived before the rank started the step.
+    /// Packets that arrived before the rank started their step.
     struct EarlyPackets {
         std::uint64_t step;
         std::uint64_t packets;
@@ -61,8 +61,8 @@ class ProgramRun final : public FiniteWorkload {
         std::uint64_t step = never;  // `never` before the first step
         std::uint64_t since = 0;     // cycle in which the latest event of the step ended
         std::uint64_t busy = 0;      // cycle until which the rank handles messages
-        std::uint64_t expected = 0;  // missing packets of the step
-        std::uint32_t opened = 0;    // number of opened messages of the step
+        std::uint64_t expected = 0;  // packets of the step that have not arrived
+        std::uint32_t opened = 0;    // number of messages of the step that the rank has opened
         bool is_leaving = false;     // the last packet of a message is leaving
         std::vector<ProgramMessage> sends{};
         std::vector<EarlyPackets> early{};

@@ -22,7 +22,7 @@ bool is_split(const std::vector<Paths::RouteChannel>& route) {
 const Fabric& require_routes(const Fabric& fabric) {
     const Machine& machine = fabric.machine();
     if (machine.node_count() < 2)
-        fail("'", machine.text(), "' has one node; there must be two for a packet to send");
+        fail("'", machine.text(), "' has only one node; a simulation needs at least two");
     const std::vector<Node> usable = machine.usable_nodes();
     machine.require_usable(usable, "the machine");
     if (usable.size() < machine.node_count()) fail("'", machine.text(), "' has nodes that are down");
@@ -66,7 +66,7 @@ void Paths::require_classes(std::uint32_t vcs) const {
     if (vcs >= class_count_) return;
     std::string names;
     for (const ChannelId one : circle()) names += (names.empty() ? "" : ", ") + fabric_->name(one);
-    fail("packets could wait for each other in a circle: ", names, "; '", fabric_->machine().text(),
+    fail("packets could wait for each other in a cycle: ", names, "; '", fabric_->machine().text(),
          "' needs ", class_count_, " virtual channels, not ", vcs);
 }
 
@@ -107,8 +107,8 @@ class Paths::Successions {
    public:
     explicit Successions(const Fabric& fabric) : fabric_(fabric), first_(fabric.router_count(), no_index) {}
 
-    /// Sorted by the second channel if the route is not split. In a split route a channel can follow several
-    /// channels.
+    /// If the route is not split, pairs are sorted by the second channel. In a split route a channel can
+    /// follow several channels.
     const std::vector<Succession>& of(const std::vector<RouteChannel>& route) {
         found_.clear();
         if (!is_split(route)) {
@@ -187,7 +187,8 @@ void Paths::count_classes(const Poll& poll) {
     std::vector<std::uint32_t> rises, lengths;
     for_each_route(
         poll, [&](const std::vector<RouteChannel>& route, const std::vector<Succession>& successions) {
-            /// Updates rises and length of the path behind a turn. Returns whether they changed.
+            /// Updates the rises and the length of the path up to the channel after a turn. Returns whether
+            /// they changed.
             const auto lengthen = [&](std::size_t before, std::size_t after) {
                 const ChannelId one = route[before].channel, next = route[after].channel;
                 const std::uint32_t rise =
@@ -223,8 +224,8 @@ std::span<const Hop> Paths::find(Node from, Node to, Rng& rng, Workspace& worksp
     workspace.is_fixed = !detours_ && !is_split(workspace.route);
     if (detours_ && detours_->has(from, to)) {
         add_detour(from, to, rng, workspace);
-        /// Cost of a path: queue of its first channel between routers times their number. path[0] is the
-        /// channel from the node.
+        /// Cost of a path: queue length of its first channel between routers, times the number of channels
+        /// between routers. path[0] is the channel from the node.
         const auto cost = [&](const std::vector<Hop>& path) {
             return std::uint64_t{queued(path[1].channel)} * (path.size() - 2);
         };

@@ -20,15 +20,15 @@
 
 namespace topoloom {
 
-/// A channel of a path, and the allowed virtual channel classes: lowest() to `highest`.
+/// A channel of a path, and the classes of virtual channels that the packet may use: lowest() to `highest`.
 struct Hop {
     ChannelId channel;
-    std::uint8_t classes = 1;  // number of classes of the channel's virtual channels
+    std::uint8_t classes = 1;  // number of classes into which the channel's virtual channels are divided
     std::uint8_t highest = 0;
     std::uint8_t rise = 0;  // 1 if the turn closes a dependency cycle
     bool follows = false;   // whether the previous channel is in the same part
 
-    /// The lowest class after class `before` of the previous channel.
+    /// The lowest allowed class after a packet used class `before` on the previous channel.
     [[nodiscard]] std::uint32_t lowest(std::uint32_t before) const { return follows ? before + rise : 0; }
 };
 
@@ -39,9 +39,10 @@ using Queued = std::function<std::uint32_t(ChannelId)>;
 /// Without cycles of waiting channels there is no deadlock (Dally and Seitz, Deadlock-Free Message Routing in
 /// Multiprocessor Interconnection Networks, IEEE Transactions on Computers C-36, 1987). A depth-first search
 /// over the turns of all routes finds the turns that close a cycle. At such a turn a packet must move to a
-/// higher class of virtual channels. At other turns it can, if enough classes remain for later turns. A part
-/// is a strongly connected component of channels. Routes never return to a part, so a packet can use any
-/// class when it enters one. On each ring of a torus this is the dateline method; trees need only one class.
+/// higher class of virtual channels. At other turns it can move to a higher class if enough classes remain
+/// for later turns. A part is a strongly connected component of channels. Routes never return to a part, so a
+/// packet can use any class when it enters one. On each ring of a torus this is equivalent to the dateline
+/// method; trees need only one class.
 ///
 /// Packets with minimal-adaptive routing need no classes if the turns of all shortest routes form no cycle,
 /// as on fat trees. Otherwise a packet can escape at any switch to the machine's own route from there, in
@@ -56,7 +57,7 @@ class Paths {
     explicit Paths(const Fabric& fabric, Routing routing = Routing::own,
                    const std::function<void()>& poll = {});
 
-    /// The resolved routing: never `own` if the machine's own routing is a named one.
+    /// The routing in use. Not `own` if the machine's own routing corresponds to a named one.
     [[nodiscard]] Routing routing() const { return routing_; }
     /// Number of required virtual channel classes.
     [[nodiscard]] std::uint32_t class_count() const { return class_count_; }
@@ -95,7 +96,7 @@ class Paths {
 
    private:
     using Poll = std::function<void()>;
-    /// Positions of two channels of a route such that the second can follow the first.
+    /// Positions, in a list of route channels, of two channels such that the second can follow the first.
     struct Succession {
         std::uint32_t before;
         std::uint32_t after;
@@ -116,7 +117,8 @@ class Paths {
     [[nodiscard]] bool are_in_same_part(ChannelId one, ChannelId other) const {
         return circles_.part[one.value] == circles_.part[other.value];
     }
-    /// Appends channels of the route to the path, drawn according to their shares.
+    /// Draws a path through the channels of the route according to their shares. Appends its channels to
+    /// `path`.
     void draw_path(Rng& rng, const std::vector<RouteChannel>& route, std::vector<Hop>& path) const;
     void add_route(Node from, Node to, Rng& rng, Workspace& workspace, std::vector<Hop>& path) const;
     void add_detour(Node from, Node to, Rng& rng, Workspace& workspace) const;

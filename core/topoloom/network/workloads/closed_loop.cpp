@@ -7,7 +7,7 @@ namespace topoloom {
 
 namespace {
 
-/// Message number: the sender, which receives the reply, or the mark of a reply.
+/// Message number: of a request, the sender, to which the reply goes; of a reply, a mark.
 constexpr std::uint64_t is_reply = std::uint64_t{1} << 32;
 
 }  // namespace

@@ -18,8 +18,8 @@ constexpr std::uint64_t first_batch = 500;  // cycles
 constexpr std::size_t batches = 20;
 /// Student's t of 19 degrees of freedom, two-sided 95 %.
 constexpr double student = 2.093;
-/// Saturation thresholds: growth of the lag per cycle, on average over nodes or of one node. Steady queues
-/// change less.
+/// Saturation thresholds: growth of the lag per cycle, averaged over nodes or at any single node. The lag of
+/// steady queues changes less.
 constexpr double all_behind = 0.02;
 constexpr double one_behind = 0.1;
 
@@ -99,7 +99,7 @@ class LoadRun {
             throw DeadlockError("packets wait for each other in cycle " + std::to_string(network_.cycle()) +
                                 ": " + circle);
     }
-    /// Sets the reference of is_saturated() to the current lags.
+    /// Stores the current lags, from which is_saturated() measures growth.
     void reset_lags() {
         lags_ = lags();
         since_ = network_.cycle();

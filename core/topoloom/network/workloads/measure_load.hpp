@@ -18,7 +18,7 @@ struct LoadSample {
     std::uint64_t cycle = 0;  // last cycle of the batch
     double accepted = 0;      // flits per sending node and cycle
     double channel_use = 0;   // flits per output of a switch and cycle
-    double buffer_fill = 0;   // share of all buffers in the last cycle, or 0 if unknown
+    double buffer_fill = 0;   // used share of all buffers in the last cycle, or 0 if unknown
 };
 
 /// Result of a load measurement. Latency is in cycles, from creation of a packet to arrival of its tail.
@@ -26,7 +26,7 @@ struct LoadMeasure {
     double offered = 0;       // flits per sending node and cycle
     double accepted = 0;      // received flits; a multicast counts once, divided over its copies
     double latency_mean = 0;  // cycles
-    double half_width = 0;    // of the 95 % confidence interval of the mean
+    double half_width = 0;    // half-width of the 95 % confidence interval of the mean
     double latency_p50 = 0;
     double latency_p99 = 0;
     bool saturated =
@@ -45,7 +45,7 @@ struct LoadMeasure {
     [[nodiscard]] double fairness() const;
 };
 
-/// A deadlock; the message lists its packets.
+/// Reports a deadlock; the message lists its packets.
 class DeadlockError : public Error {
    public:
     using Error::Error;

@@ -33,8 +33,8 @@ struct MulticastSets {
     double fanout = 0;  // mean size of the sets
 };
 
-/// Builds trees for the sets: on fat trees up over the least loaded parents, elsewhere along the machine's
-/// routes.
+/// Builds trees for the sets. On fat trees they lead up over the least loaded parents; elsewhere they follow
+/// the machine's routes.
 [[nodiscard]] std::vector<SwitchGroup> multicast_groups(const Machine& machine, const MulticastSets& sets);
 
 /// A multicast workload. Each sender creates packets of the same length at the same rate. Switches copy
@@ -55,7 +55,7 @@ class MulticastLoad final : public LoadSource {
     [[nodiscard]] PacketRequest take(Node node, std::uint64_t cycle) override;
 
    private:
-    /// A multicast that the NIC is copying.
+    /// A multicast of which the NIC is sending copies.
     struct OpenMulticast {
         std::size_t set = 0;
         std::size_t left = 0;  // members

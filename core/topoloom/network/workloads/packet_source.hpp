@@ -21,7 +21,7 @@ class PacketSource {
     PacketSource(const Injection& injection, double load, std::uint32_t packet, std::uint64_t seed,
                  std::uint32_t node);
 
-    /// The creation cycle of the first packet that has not been taken.
+    /// The creation cycle of the first packet that the network has not taken.
     [[nodiscard]] std::uint64_t next() const { return next_; }
     void take() {
         if (kind_ == Injection::Kind::poisson) {

@@ -38,7 +38,7 @@ class TrafficPattern {
 
    private:
     std::uint32_t nodes_;
-    std::vector<Node> fixed_;  // [from]; empty if drawn per packet
+    std::vector<Node> fixed_;  // [source node]; empty if the destination is drawn for each packet
     Node hot_;
     std::uint32_t hot_percent_ = 0;
 };

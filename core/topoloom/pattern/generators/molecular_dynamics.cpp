@@ -30,8 +30,8 @@ std::uint32_t count_patches(const Cells& cells) {
     return static_cast<std::uint32_t>(patches);
 }
 
-/// Returns the patches that share a compute with `patch`, without lower numbers: the patch itself and its
-/// neighbors.
+/// Returns the patches that share a compute with `patch`: the patch itself and its neighbors. Omits patches
+/// with lower numbers.
 std::vector<std::uint32_t> list_partners(std::uint32_t patch, const Cells& cells) {
     const Cells at{patch / cells[2] / cells[1], patch / cells[2] % cells[1], patch % cells[2]};
     std::vector<std::uint32_t> partners;

@@ -40,7 +40,7 @@ class CellGrid {
    public:
     CellGrid(const std::vector<Point>& points, double radius) : points_(points), radius_(radius) {
         const double most = std::sqrt(static_cast<double>(points.size()));
-        // Slightly wider than the radius, so that despite rounding no neighbor is two cells away.
+        // Cells are slightly wider than the radius, so that despite rounding no neighbor is two cells away.
         side_ = static_cast<std::size_t>(std::max(1.0, std::floor(std::min(most, (1 - 1e-9) / radius))));
         start_.assign(side_ * side_ + 1, 0);
         for (const Point& point : points) ++start_[cell(point) + 1];

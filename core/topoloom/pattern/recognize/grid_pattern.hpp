@@ -16,8 +16,8 @@ namespace topoloom {
 
 /// Which ranks communicate along an axis.
 enum class AxisKind : std::uint8_t {
-    path,    ///< neighbors, with two ends; two ranks are always a path
-    ring,    ///< neighbors, cyclically; at least four ranks
+    path,    ///< neighbors on a line with two ends; two ranks are always a path
+    ring,    ///< neighbors on a ring; at least four ranks
     clique,  ///< all-to-all; at least three ranks
     apart,   ///< no communication: disjoint copies of the other axes
 };
@@ -56,7 +56,7 @@ struct GridPattern {
 [[nodiscard]] bool measure(const CommGraph& symmetric, GridPattern& pattern, int threads);
 
 /// Returns the number of ordered pairs of partners along `extent` cells of an axis. `whole` is false if these
-/// are only a part of the axis.
+/// cells are only a part of the axis.
 [[nodiscard]] inline double partner_pairs(AxisKind kind, std::uint32_t extent, bool whole) {
     const double n = extent;
     switch (kind) {

@@ -2,9 +2,9 @@
 // Recognition of strong products: the numbers of neighbors and of common neighbors of two ranks determine the
 // number of axes on which the ranks differ.
 //
-// Let N(x) be the closed neighborhood of x. On a ring of four or more ranks, |N(x)| = 3, and partners share
-// 2. On a path of three or more ranks, an end has |N(x)| = 2, and shares both with its partner, which has 3.
-// In a product these numbers are multiplied.
+// Let N(x) be the closed neighborhood of x. On a ring of four or more ranks, |N(x)| = 3, and two partners
+// share 2 ranks. On a path of three or more ranks, an end has |N(x)| = 2, and shares both with its partner,
+// which has 3. In a product these numbers are multiplied.
 #include <bit>
 
 #include "topoloom/base/id.hpp"
@@ -17,7 +17,7 @@ namespace {
 
 /// A graph in which ranks with the same closed neighborhood (twins) are one vertex. Short axes create twins.
 struct Quotient {
-    std::uint32_t twins = 1;  // ranks per vertex, equal for all vertices
+    std::uint32_t twins = 1;  // number of ranks per vertex, equal for all vertices
     std::vector<std::uint64_t> first{0};
     std::vector<Rank> peers;
     std::vector<std::vector<Rank>> members;  // of each vertex
@@ -134,8 +134,8 @@ class BoxBuilder {
     }
 
     /// Returns the next rank along an axis. Of all ranks one step farther, this rank has the most common
-    /// neighbors with `at`. At the border of the grid all have the same number; there this rank has the
-    /// fewest neighbors.
+    /// neighbors with `at`. At the border of the grid all candidates share the same number; there this rank
+    /// has the fewest neighbors.
     [[nodiscard]] std::uint32_t next_on_line(std::uint32_t before, std::uint32_t at) const {
         std::uint32_t next = no_index;
         std::uint32_t most = 0;
@@ -171,7 +171,7 @@ class BoxBuilder {
         std::uint32_t found = no_index;
         for (const Rank w : graph_.of(cells_[from])) {
             if (taken_[w.value] != 0) continue;
-            // On a ring, the cells at its far end are unplaced too, so check adjacency.
+            // On a ring, the cells at the far end of the grid are unplaced too, so check adjacency.
             const bool fits = std::all_of(stride_.begin(), stride_.end(), [&](std::uint32_t stride) {
                 return graph_.are_adjacent(w.value, cells_[from + stride]);
             });
@@ -204,7 +204,7 @@ class BoxBuilder {
             bool fits = true;
             for (std::size_t i = 0; i < at.size() && fits; ++i) {
                 if (at[i] == 0) continue;
-                // With its partner on axis i, w shares a whole neighborhood of that axis, not only an edge.
+                // On axis i, w and its partner there share a whole neighborhood, not only the edge.
                 fits = graph_.are_adjacent(w.value, lines_[i][1]) &&
                        2 * graph_.closed_common_count(w.value, lines_[i][1]) == 3 * shared;
             }

@@ -35,7 +35,7 @@ std::vector<std::vector<std::uint32_t>> group_neighbors_by_axis(const Adjacency&
     return axes;
 }
 
-/// Returns the rank after `at` on the path from `before`, or no_index at an end or a fork.
+/// Returns the rank that follows `before` and `at` on a path, or no_index if the path ends or forks.
 std::uint32_t next_on_line(const Adjacency& graph, std::uint32_t before, std::uint32_t at) {
     std::uint32_t next = no_index;
     for (const Rank w : graph.of(at)) {

@@ -66,7 +66,7 @@ class ParallelSearch {
         std::ranges::stable_sort(subtrees_, {}, [](const PartialPlacement& p) { return p.costs.bound(); });
     }
 
-    /// Searches from subtree `next` on. Returns the first subtree that must be searched again.
+    /// Searches subtree `next` and all later subtrees. Returns the first one that must be searched again.
     std::size_t search_from(std::size_t next) {
         outcomes_.assign(subtrees_.size(), std::nullopt);
         last_ = subtrees_.size() - 1;
@@ -139,12 +139,11 @@ class ParallelSearch {
 ExactResult branch_and_bound(const QuadraticAssignment& problem, std::span<const Position> start,
                              Meter& meter, int threads) {
     if (start.size() != problem.ranks)
-        fail("the placement to start from has ", start.size(), " ranks, but the problem has ", problem.ranks);
+        fail("the initial placement has ", start.size(), " ranks, but the problem has ", problem.ranks);
     std::vector<char> taken(problem.slots, 0);
     for (const Position slot : start) {
         if (slot.value >= problem.slots || std::exchange(taken[slot.value], 1))
-            fail("the placement to start from uses slot ", slot.value, " twice, or there are only ",
-                 problem.slots);
+            fail("the initial placement uses slot ", slot.value, " twice, or there are only ", problem.slots);
     }
     const Incumbent best{problem.value(start), {start.begin(), start.end()}};
     const SearchContext context(problem, best.value);

@@ -18,15 +18,15 @@ struct ExactResult {
     std::uint64_t nodes = 0;       // partial placements visited
 };
 
-/// Solves the problem by depth-first branch and bound, starting from a given placement. Bounds are dual
-/// ascent; a partial placement inherits the costs of the placement that it extends. Branches over the rank or
-/// slot with the least remaining work. Of slots that are equivalent by an automorphism of the distances,
-/// tries only one. The result does not depend on the number of threads. Work is the number of rank-slot pairs
-/// per sweep. Throws Error unless `start` is a valid placement.
+/// Solves the problem by depth-first branch and bound, starting from a given placement. Bounds are computed
+/// by dual ascent; a partial placement inherits the costs of the placement that it extends. Branches over the
+/// rank or slot with the least remaining work. Of slots that are equivalent by an automorphism of the
+/// distances, tries only one. The result does not depend on the number of threads. Work is the number of
+/// rank-slot pairs per sweep. Throws Error unless `start` is a valid placement.
 [[nodiscard]] ExactResult branch_and_bound(const QuadraticAssignment& problem,
                                            std::span<const Position> start, Meter& meter, int threads = 0);
 
-/// Returns the estimated memory in bytes: costs of all rank pairs on all slot pairs, per level of the search.
+/// Estimates the memory in bytes: at each level of the search, the costs of all rank pairs on all slot pairs.
 [[nodiscard]] double branch_and_bound_bytes(std::size_t ranks, std::size_t slots);
 
 }  // namespace topoloom::qap

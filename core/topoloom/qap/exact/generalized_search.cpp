@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 
-/// A cost in half units. Bounds contain half of the messages between two unplaced ranks at either end.
+/// A cost in half units, because bounds count half of a message between two unplaced ranks at each of its
+/// ends.
 struct HalfUnitCost {
     std::int64_t whole = 0;
     std::int64_t half = 0;
@@ -65,7 +66,7 @@ class GeneralizedSearch {
     [[nodiscard]] std::int64_t bytes(Rank u, Rank v) const {
         return problem_.bytes[std::size_t{u.value} * problem_.ranks + v.value];
     }
-    /// Returns the smaller distance of the two directions.
+    /// Returns the smaller of the distances in both directions.
     [[nodiscard]] std::int64_t min_distance(Position a, Position b) const {
         return std::min(problem_.distances[pair_index(a, b)], problem_.distances[pair_index(b, a)]);
     }
@@ -187,7 +188,7 @@ class GeneralizedSearch {
         }
     }
 
-    /// Returns the possible slots of u, those with the lowest bound first.
+    /// Returns the possible slots of u, sorted by ascending bound.
     [[nodiscard]] std::vector<Child> list_children(Rank u, const std::vector<Position>& representative) {
         std::vector<Child> found;
         for (const Position s : ids<Position>(problem_.slots)) {
@@ -228,7 +229,8 @@ class GeneralizedSearch {
     std::vector<std::vector<Peer>> peers_;        // by rank, heaviest first
     std::vector<std::vector<Position>> nearest_;  // by slot; the slot itself first
     std::vector<Rank> order_;
-    std::vector<std::int64_t> cost_;  // of every unplaced rank and slot: linear plus to placed ranks
+    std::vector<std::int64_t> cost_;  // of every unplaced rank on every slot: linear cost plus costs to
+                                      // placed ranks
     std::vector<std::int64_t> left_;  // remaining capacity of each slot
     std::vector<std::uint32_t> ranks_on_;
     std::vector<Position> used_;  // slots in the order of their first rank

@@ -11,7 +11,7 @@ namespace topoloom::qap {
 
 namespace {
 
-/// Returns the common divisor of all values.
+/// Returns the greatest common divisor of all values.
 std::int64_t common_factor(const QuadraticAssignment& p) {
     std::int64_t distances = 0;
     bool symmetric = true;
@@ -97,8 +97,8 @@ std::vector<Branch> PlacementSearch::expand(PartialPlacement& partial) {
         return {};
     }
     ++nodes_;
-    // The gap must be closable by this many sweeps with the gain of the last sweep. More sweeps at small
-    // depth pay off, because all extensions inherit their gain.
+    // Sweeps continue only if this many sweeps, each with the gain of the last one, would close the gap. At
+    // small depth more sweeps pay off, because all extensions inherit their gain.
     const std::uint32_t depth = problem_.slots - costs.slots();
     const std::int64_t further_sweeps = std::max(5, depth < 5 ? 32 >> depth : 0);
     constexpr int max_sweeps = 100;
@@ -147,7 +147,7 @@ std::vector<Branch> PlacementSearch::list_branches(PartialPlacement& partial) co
             if (bound[i * slots + j] > most && !partial.symmetric) costs.rule_out(i, j);
         }
     }
-    // Estimates the remaining work of the branches over a rank or slot; smaller is better.
+    // Estimates how much work the branches over a rank or slot leave; smaller is better.
     const auto open = [&](std::uint32_t start, std::uint32_t step, std::uint32_t count) {
         std::int64_t sum = 0;
         for (std::uint32_t k = 0; k < count; ++k)

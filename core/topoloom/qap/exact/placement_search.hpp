@@ -38,7 +38,7 @@ class SearchContext {
    public:
     SearchContext(const QuadraticAssignment& assignment, std::int64_t value_at_start);
 
-    /// The largest scaled bound that a better placement can have.
+    /// The largest scaled bound at which a better placement is still possible.
     [[nodiscard]] std::int64_t limit(std::int64_t best) const {
         const std::int64_t better = best - granularity_;
         return better < 0 ? -1 : scale.down(better);
@@ -61,13 +61,13 @@ class PlacementSearch {
         : context_(context), problem_(context.problem), best_(std::move(best)), meter_(meter) {}
 
     [[nodiscard]] const Incumbent& best() const { return best_; }
-    /// Lower bound on the better placements that were not visited.
+    /// Lower bound on the values of better placements that were not visited.
     [[nodiscard]] std::int64_t open() const { return open_; }
     [[nodiscard]] std::uint64_t nodes() const { return nodes_; }
 
     void descend(PartialPlacement& partial);
-    /// Bounds a partial placement. Returns its branches, or an empty list if it cannot improve on the
-    /// incumbent.
+    /// Computes the bound of a partial placement. Returns its branches, or an empty list if it cannot improve
+    /// on the incumbent.
     std::vector<Branch> expand(PartialPlacement& partial);
     static PartialPlacement follow(const PartialPlacement& partial, const Branch& branch);
 
