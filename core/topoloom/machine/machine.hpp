@@ -27,7 +27,7 @@
 namespace topoloom {
 
 /// Any topology, intact or with failures.
-using AnyTopology = Extended<IntactTopology, DegradedTopology>::type;
+using AnyTopology = ExtendedVariant<IntactTopology, DegradedTopology>::type;
 
 /// The geometry of a topology. Searches are compiled once per geometry instead of once per topology.
 using AnyGeometry = std::variant<const Torus*, const WideTorus*, const Tree*, const HopTable*>;

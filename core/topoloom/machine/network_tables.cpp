@@ -28,7 +28,7 @@ void require_ids(std::span<const I> given, std::size_t count, std::string_view k
     }
 }
 
-void require_matrix(const Machine& machine, std::span<const Node> nodes) {
+void require_matrix_nodes(const Machine& machine, std::span<const Node> nodes) {
     for (const Node node : nodes) {
         if (!machine.connected(node, node))
             fail("node ", node.value, " is down; give nodes that are up, such as nodes_up");
@@ -78,7 +78,7 @@ void merge_links(std::vector<std::pair<std::uint32_t, double>>& entries, std::si
 
 PairMatrix hop_matrix(const Machine& machine, std::span<const Node> nodes) {
     require_ids(nodes, machine.node_count(), "node");
-    require_matrix(machine, nodes);
+    require_matrix_nodes(machine, nodes);
     return with_topology(machine, [&]<class T>(const T& network) {
         std::vector<typename T::Point> points;
         points.reserve(nodes.size());
@@ -93,7 +93,7 @@ PairMatrix distance_matrix(const Machine& machine, std::span<const Slot> slots) 
     require_ids(slots, machine.slot_count(), "slot");
     std::vector<Node> nodes;
     for (const Slot slot : slots) nodes.push_back(machine.node(slot));
-    require_matrix(machine, nodes);
+    require_matrix_nodes(machine, nodes);
     const auto space = make_slot_space(machine, slots);
     return fill_matrix(slots.size(), "slots", [&](std::size_t i, std::span<std::uint32_t> row) {
         space->measure_distances(static_cast<std::uint32_t>(i), 0, row);

@@ -24,15 +24,15 @@ using Clock = std::int64_t;
 /// A set of links. Bit i is the link between station i and the next station clockwise.
 using Arc = std::uint64_t;
 
-struct Route {
+struct BusRoute {
     Arc arc = 0;
     bool clockwise = true;
 };
 
 /// Returns the arc from a to b in one direction.
-Route route_between(const RingBus& bus, Node a, Node b, bool clockwise) {
+BusRoute route_between(const RingBus& bus, Node a, Node b, bool clockwise) {
     const auto n = static_cast<std::uint32_t>(bus.node_count());
-    Route route{0, clockwise};
+    BusRoute route{0, clockwise};
     const Node first = clockwise ? a : b;
     const Node last = clockwise ? b : a;
     for (std::uint32_t at = first.value; at != last.value; at = at + 1 == n ? 0 : at + 1)
@@ -58,7 +58,7 @@ class Rings {
 
     /// Starts a piece, which occupies its resources until `now + bytes`. Returns false if the piece must
     /// wait.
-    bool start_piece(std::size_t i, const Route& route, Clock bytes, Clock now) {
+    bool start_piece(std::size_t i, const BusRoute& route, Clock bytes, Clock now) {
         const auto [from, to, size] = messages_[i];
         if ((sends_ >> from.value & 1) != 0 || (receives_ >> to.value & 1) != 0 ||
             (memory_busy_ && uses_memory(i)))
@@ -166,7 +166,7 @@ class Rings {
 
 /// Returns the arrival time of each message.
 std::vector<Clock> simulate_arrivals(const RingBus& bus, std::span<const BusMessage> messages,
-                                     std::span<const Route> routes, const BusTiming& timing) {
+                                     std::span<const BusRoute> routes, const BusTiming& timing) {
     struct Waiting {
         Clock since;
         std::size_t message;
@@ -220,7 +220,7 @@ void check_arguments(const RingBus& bus, std::span<const BusMessage> messages, c
 }
 
 /// Adds a rate to `all`. The caller divides the mean by the number of direction choices at the end.
-void include_rate(BusRate& all, BytesPerSecond rate, bool first) {
+void add_rate(BusRate& all, BytesPerSecond rate, bool first) {
     all.worst = first ? rate : std::min(all.worst, rate);
     all.best = first ? rate : std::max(all.best, rate);
     all.mean += rate;
@@ -231,7 +231,7 @@ void include_rate(BusRate& all, BytesPerSecond rate, bool first) {
 BusRates bus_rates(const RingBus& bus, std::span<const BusMessage> messages, const BusTiming& timing) {
     check_arguments(bus, messages, timing);
     const auto n = static_cast<std::uint32_t>(bus.node_count());
-    std::vector<Route> routes;
+    std::vector<BusRoute> routes;
     std::vector<std::size_t> half_way;
     for (std::size_t i = 0; i < messages.size(); ++i) {
         const auto [from, to, bytes] = messages[i];
@@ -266,13 +266,13 @@ BusRates bus_rates(const RingBus& bus, std::span<const BusMessage> messages, con
         for (std::size_t i = 0; i < messages.size(); ++i) {
             const double seconds = timing.startup.value + static_cast<double>(end[i]) / ring;
             const double rate = static_cast<double>(messages[i].bytes.value) / seconds;
-            include_rate(rates.of_message[i], BytesPerSecond{rate}, way == 0);
+            add_rate(rates.of_message[i], BytesPerSecond{rate}, way == 0);
             slowest = std::min(slowest, rate);
             sum += rate;
         }
         if (messages.empty()) break;
-        include_rate(rates.slowest, BytesPerSecond{slowest}, way == 0);
-        include_rate(rates.average, BytesPerSecond{sum / static_cast<double>(messages.size())}, way == 0);
+        add_rate(rates.slowest, BytesPerSecond{slowest}, way == 0);
+        add_rate(rates.average, BytesPerSecond{sum / static_cast<double>(messages.size())}, way == 0);
     }
     const double share = 1 / static_cast<double>(rates.ways);
     for (BusRate& rate : rates.of_message) rate.mean = rate.mean * share;

@@ -91,11 +91,11 @@ class SlotSpaceAdapter {
 };
 
 template <class Network, class Space>
-class Traversal {
+class GraphTraversal {
    public:
     /// `points` contains one point per rank.
-    Traversal(const Network& network, const Space& space, const CommGraph& graph, const Placement& placement,
-              std::vector<typename Space::Point> points)
+    GraphTraversal(const Network& network, const Space& space, const CommGraph& graph,
+                   const Placement& placement, std::vector<typename Space::Point> points)
         : network_(network), space_(space), graph_(graph), points_(std::move(points)) {
         for (const Slot slot : placement.slots()) nodes_.push_back(space.node(slot));
     }
@@ -233,7 +233,7 @@ Judgement judge(const CommGraph& graph, const Machine& machine, const Placement&
     for (int w = 0; w < workers; ++w) tallies.emplace_back(machine.node_count(), machine.link_count());
     with_common_routes(machine, [&]<class Network>(const Network& network) {
         const auto traverse = [&](const auto& space, auto points) {
-            const Traversal traversal(network, space, graph, placement, std::move(points));
+            const GraphTraversal traversal(network, space, graph, placement, std::move(points));
             parallel_for(chunks.size(), workers, [&](std::size_t c, int worker) {
                 traversal.count_messages(chunks[c], tallies[static_cast<std::size_t>(worker)]);
             });

@@ -29,18 +29,18 @@ class DelayedLoads {
 
     void add(std::size_t index, double amount) {
         __builtin_prefetch(&loads_[index], 1);
-        Addition& oldest = waiting_[next_++ % waiting_.size()];
+        PendingAddition& oldest = waiting_[next_++ % waiting_.size()];
         loads_[oldest.index] += oldest.amount;
         oldest = {index, amount};
     }
 
    private:
-    struct Addition {
+    struct PendingAddition {
         std::size_t index = 0;
         double amount = 0;
     };
     std::span<double> loads_;
-    std::array<Addition, 64> waiting_{};
+    std::array<PendingAddition, 64> waiting_{};
     std::size_t next_ = 0;
 };
 

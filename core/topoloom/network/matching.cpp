@@ -13,7 +13,8 @@ void Matching::begin(std::uint32_t inputs, std::uint32_t outputs) {
     input_of_.assign(outputs, no_index);
 }
 
-bool Matching::iterate(std::span<RoundRobin> output_turns, std::span<RoundRobin> input_turns, bool moves) {
+bool Matching::run_islip_iteration(std::span<RoundRobin> output_turns, std::span<RoundRobin> input_turns,
+                                   bool moves) {
     accepted_.assign(inputs_, {});
     for (std::uint32_t output = 0; output < outputs_; ++output) {
         if (input_of_[output] != no_index) continue;
@@ -41,7 +42,7 @@ bool Matching::iterate(std::span<RoundRobin> output_turns, std::span<RoundRobin>
 void Matching::islip(std::uint32_t iterations, std::span<RoundRobin> output_turns,
                      std::span<RoundRobin> input_turns) {
     for (std::uint32_t i = 0; i < iterations; ++i)
-        if (!iterate(output_turns, input_turns, i == 0)) return;
+        if (!run_islip_iteration(output_turns, input_turns, i == 0)) return;
 }
 
 void Matching::wavefront(std::uint64_t diagonal) {

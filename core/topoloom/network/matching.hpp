@@ -42,7 +42,8 @@ class Matching {
 
    private:
     /// Runs one iteration. Returns whether it matched any pair.
-    bool iterate(std::span<RoundRobin> output_turns, std::span<RoundRobin> input_turns, bool moves);
+    bool run_islip_iteration(std::span<RoundRobin> output_turns, std::span<RoundRobin> input_turns,
+                             bool moves);
     void match(std::uint32_t input, std::uint32_t output) {
         output_of_[input] = output;
         input_of_[output] = input;

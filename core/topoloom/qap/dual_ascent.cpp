@@ -140,7 +140,8 @@ void DualAscent::assign_singles() {
     }
 }
 
-void DualAscent::reduced_costs_with(std::uint32_t i, std::uint32_t j, std::vector<Cost>& costs) const {
+void DualAscent::compute_reduced_costs_with(std::uint32_t i, std::uint32_t j,
+                                            std::vector<Cost>& costs) const {
     const std::size_t slots = slots_ - 1;
     costs.resize((ranks_ - 1) * slots);
     const auto without = [](auto index, auto gone) { return index > gone ? index - 1 : index; };
@@ -166,7 +167,7 @@ void DualAscent::reduced_costs_with(std::uint32_t i, std::uint32_t j, std::vecto
 
 std::int64_t DualAscent::bound_with_fixed(std::uint32_t i, std::uint32_t j) {
     if (ranks_ == 1) return bound_ + reduced_cost(i, j);
-    reduced_costs_with(i, j, scratch_);
+    compute_reduced_costs_with(i, j, scratch_);
     workers_.resize(std::max<std::size_t>(workers_.size(), 1));
     return bound_ + reduced_cost(i, j) + workers_.front().assignment.solve(scratch_, slots_ - 1);
 }
@@ -176,7 +177,7 @@ DualAscent DualAscent::fix_rank(std::uint32_t i, std::uint32_t j) const {
     for (const auto& partners : partners_) ordered_pairs += partners.size();
     DualAscent left(ranks_ - 1, slots_ - 1, ordered_pairs / 2 - partners_[i].size());
     left.bound_ = bound_ + reduced_cost(i, j);
-    reduced_costs_with(i, j, left.singles_);
+    compute_reduced_costs_with(i, j, left.singles_);
     const auto copy = [&](const Cost* from, Cost* to) {
         for (std::uint32_t l = 0; l < slots_; ++l, from += slots_) {
             if (l == j) continue;

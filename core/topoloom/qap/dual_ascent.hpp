@@ -84,7 +84,7 @@ class DualAscent {
     [[nodiscard]] Cost split_reduced_cost(std::uint32_t i, std::uint32_t j, std::size_t partner) const;
     /// Given that rank i is on slot j, computes the reduced costs of the other ranks on the other slots,
     /// row-major.
-    void reduced_costs_with(std::uint32_t i, std::uint32_t j, std::vector<Cost>& costs) const;
+    void compute_reduced_costs_with(std::uint32_t i, std::uint32_t j, std::vector<Cost>& costs) const;
 
     std::uint32_t ranks_, slots_;
     std::int64_t bound_ = 0;

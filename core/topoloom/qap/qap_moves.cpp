@@ -287,7 +287,7 @@ void QapMoves<T>::find_minima(T now) {
     const Minima<T> least = update_and_find_minima<T>(
         triangle(), x_.data(), y_.data(), two ? xt_.data() : nullptr, two ? yt_.data() : nullptr, now);
     min_free_ = least.free;
-    least_ = least.any;
+    min_any_ = least.any;
 }
 
 template <class T>

@@ -76,12 +76,12 @@ class QapMoves {
     /// Recomputes both minima without a move.
     void find_minima(T now);
     [[nodiscard]] T min_free() const { return min_free_; }
-    [[nodiscard]] T least() const { return least_; }
+    [[nodiscard]] T min_any() const { return min_any_; }
 
     /// Both search cyclically from row `from`. find_free() finds the first exchange with value min_free()
-    /// that is not tabu; find_any() finds the first exchange with value least().
+    /// that is not tabu; find_any() finds the first exchange with value min_any().
     [[nodiscard]] Move find_free(std::uint32_t from, T now) { return find(from, min_free_, now); }
-    [[nodiscard]] Move find_any(std::uint32_t from) { return find(from, least_, never / 2); }
+    [[nodiscard]] Move find_any(std::uint32_t from) { return find(from, min_any_, never / 2); }
 
     /// Makes every exchange tabu that moves item i or a twin to location x or a twin of x. An exchange of two
     /// items is tabu until the earlier of their two ends.
@@ -93,7 +93,7 @@ class QapMoves {
     [[nodiscard]] T* tabu_until(std::size_t i) { return tabu_until_.data() + offset_[i]; }
     [[nodiscard]] const T* tabu_until(std::size_t i) const { return tabu_until_.data() + offset_[i]; }
 
-    [[nodiscard]] Triangle<T> triangle() {
+    [[nodiscard]] ExchangeTriangle<T> triangle() {
         return {order_, offset_.data(), delta_.data(), tabu_until_.data()};
     }
     void update_symmetric(std::uint32_t r, std::uint32_t s);
@@ -119,7 +119,7 @@ class QapMoves {
     std::vector<T> near_r_, near_s_, with_r_,
         with_s_;  // of all items: distances to r and s, exchanges with r and s
     T min_free_ = nothing;
-    T least_ = nothing;
+    T min_any_ = nothing;
 };
 
 extern template class QapTables<std::int32_t>;

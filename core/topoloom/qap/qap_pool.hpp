@@ -42,7 +42,7 @@ class QapPool {
 
    private:
     [[nodiscard]] std::size_t distance(const Permutation& p, const Permutation& q) const;
-    [[nodiscard]] std::size_t draw(Rng& rng) const;
+    [[nodiscard]] std::size_t draw_member(Rng& rng) const;
 
     std::span<const std::uint32_t> item_class_;
     std::span<const std::uint32_t> location_class_;

@@ -113,7 +113,7 @@ class MemeticSearch {
             best_ = {tabu.best(), value};
             if (!home_.empty()) home_ = tabu.best();
         }
-        if (tabu.since_best() < search.stall_limit) return;
+        if (tabu.iterations_since_best() < search.stall_limit) return;
         const bool taken = pool_.offer({tabu.best(), tabu.best_value()});
         if (pool_.is_full()) failures_ = taken ? 0 : failures_ + 1;
         search.next = pool_.is_full() ? pool_.make_child(rng_) : draw_start();

@@ -15,9 +15,9 @@ namespace {
 using Cell = std::vector<std::int64_t>;
 
 /// The routers of a machine as cells of its grid.
-class Grid {
+class RouterGrid {
    public:
-    explicit Grid(const Machine& machine) : wraps_(machine.wraps()) {
+    explicit RouterGrid(const Machine& machine) : wraps_(machine.wraps()) {
         for (const std::uint32_t extent : machine.grid()) {
             size_.push_back(extent);
             cells_ *= extent;
@@ -73,7 +73,7 @@ class Grid {
 };
 
 /// Marks the cells that have a node that is down.
-std::vector<char> mark_down_cells(const Machine& machine, const Grid& grid) {
+std::vector<char> mark_down_cells(const Machine& machine, const RouterGrid& grid) {
     std::vector<std::size_t> usable(grid.cells(), 0);
     for (const Node node : machine.usable_nodes()) ++usable[node.value / grid.nodes_per_cell()];
     std::vector<char> down;
@@ -99,7 +99,7 @@ std::vector<std::size_t> draw_sizes(std::size_t cells, std::size_t fragments, Rn
 
 /// Draws the extents of a line, plane or box of at least `size` cells. If the machine is too short, a line
 /// becomes a plane, and a plane a box.
-Cell draw_shape(const Grid& grid, std::size_t size, Rng& rng) {
+Cell draw_shape(const RouterGrid& grid, std::size_t size, Rng& rng) {
     Cell shape(grid.axes(), 1);
     const auto wanted = static_cast<double>(size);
     const std::uint32_t dimensions =
@@ -117,8 +117,8 @@ Cell draw_shape(const Grid& grid, std::size_t size, Rng& rng) {
 }
 
 /// Returns the first `size` cells of the box at `corner`, or an empty list if one of them is blocked.
-std::vector<std::size_t> cut_fragment(const Grid& grid, const Cell& corner, const Cell& shape,
-                                      std::size_t size, const std::vector<char>& blocked) {
+std::vector<std::size_t> take_box_cells(const RouterGrid& grid, const Cell& corner, const Cell& shape,
+                                        std::size_t size, const std::vector<char>& blocked) {
     std::vector<std::size_t> piece;
     Cell offset(grid.axes(), 0);
     while (piece.size() < size) {
@@ -136,8 +136,8 @@ std::vector<std::size_t> cut_fragment(const Grid& grid, const Cell& corner, cons
 
 /// Returns at most `size` cells around a random cell, nearest first, without the cells to avoid. Called if no
 /// box is free.
-std::vector<std::size_t> flood_fragment(const Grid& grid, std::size_t size, const std::vector<char>& avoided,
-                                        Rng& rng) {
+std::vector<std::size_t> grow_fragment(const RouterGrid& grid, std::size_t size,
+                                       const std::vector<char>& avoided, Rng& rng) {
     std::size_t start = rng.below(static_cast<std::uint32_t>(grid.cells()));
     std::size_t visited = 1;
     for (; avoided[start] && visited < grid.cells(); ++visited) start = (start + 1) % grid.cells();
@@ -159,7 +159,7 @@ std::vector<std::size_t> flood_fragment(const Grid& grid, std::size_t size, cons
 
 Allocation fragmented_allocation(const Machine& machine, std::size_t node_count, std::size_t fragments,
                                  std::uint64_t seed) {
-    const Grid grid(machine);
+    const RouterGrid grid(machine);
     const std::size_t cells = (node_count + grid.nodes_per_cell() - 1) / grid.nodes_per_cell();
     if (node_count == 0) fail("an allocation needs at least one node");
     const std::vector<char> down = mark_down_cells(machine, grid);
@@ -190,14 +190,14 @@ Allocation fragmented_allocation(const Machine& machine, std::size_t node_count,
         std::vector<std::size_t> piece;
         for (int attempt = 0; attempt < box_tries && piece.empty(); ++attempt) {
             const Cell corner = grid.cell(rng.below(static_cast<std::uint32_t>(grid.cells())));
-            piece = cut_fragment(grid, corner, draw_shape(grid, size, rng), size, blocked);
+            piece = take_box_cells(grid, corner, draw_shape(grid, size, rng), size, blocked);
         }
         for (int attempt = 0; attempt < flood_tries && piece.size() < size; ++attempt) {
-            piece = flood_fragment(grid, size, blocked, rng);
+            piece = grow_fragment(grid, size, blocked, rng);
         }
         if (piece.size() == size) take(piece);
     }
-    while (missing > 0) take(flood_fragment(grid, missing, used, rng));  // without gaps
+    while (missing > 0) take(grow_fragment(grid, missing, used, rng));  // without gaps
 
     std::vector<Node> nodes;
     for (std::size_t cell = 0; cell < grid.cells(); ++cell) {

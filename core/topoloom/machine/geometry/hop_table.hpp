@@ -38,15 +38,15 @@ class HopTable {
     /// row b.
     using Hops = BigVector<std::uint16_t>;
     /// The hops from one node to another, if they differ from the table.
-    struct Exception {
+    struct HopOverride {
         std::uint32_t from;
         std::uint32_t to;
         std::uint32_t hops;
     };
 
-    /// Classes of rows with a small table of their distances: hops between rows of different groups depend
-    /// only on the classes. A group is a run of rows.
-    struct Classes {
+    /// Classes of rows, with a small table of the distances between classes: hops between rows of different
+    /// groups depend only on the classes. A group is a run of rows.
+    struct RowClasses {
         std::vector<std::uint32_t> of_row;
         std::uint32_t count = 0;
         std::vector<std::uint16_t> hops;  // [b * count + a]; symmetric
@@ -61,9 +61,9 @@ class HopTable {
     /// avoids cutting groups.
     HopTable(std::vector<Point> nodes, std::size_t width, Hops hops, std::vector<std::uint32_t> group = {});
     /// Makes a table from classes of rows. All rows must reach each other.
-    HopTable(std::vector<Point> nodes, Classes classes, std::vector<std::uint32_t> group);
+    HopTable(std::vector<Point> nodes, RowClasses classes, std::vector<std::uint32_t> group);
     /// Replaces the hops of some pairs of nodes.
-    void add_exceptions(std::vector<Exception> exceptions);
+    void override_hops(std::vector<HopOverride> overrides);
 
     /// Makes a table in which the hops from row a to row b are hops(a, b). Uses all cores.
     template <class HopsBetween>
@@ -102,7 +102,7 @@ class HopTable {
     [[nodiscard]] std::uint32_t max_distance() const { return farthest_; }
     /// The distance class of a point. Points of one class have equal distances to every other point.
     [[nodiscard]] std::uint64_t distance_class(Point p) const {
-        return exceptions_.empty() ? std::uint64_t{p.row} << 1 | p.leaf : p.node;
+        return overrides_.empty() ? std::uint64_t{p.row} << 1 | p.leaf : p.node;
     }
     /// Whether some nodes are 0 hops apart.
     [[nodiscard]] bool nodes_share_routers() const { return nodes_share_routers_; }
@@ -161,11 +161,11 @@ class HopTable {
     std::size_t width_ = 0;
     std::size_t rows_ = 0;
     Hops hops_;
-    Classes classes_;
-    bool is_plain_ = true;               // has neither exceptions nor classes
-    std::vector<Exception> exceptions_;  // sorted by (from, to)
-    std::vector<std::uint32_t> group_;   // by row
-    std::vector<std::uint32_t> block_;   // block of each row, ascending; see divide_into_blocks()
+    RowClasses classes_;
+    bool is_plain_ = true;                // has neither overrides nor classes
+    std::vector<HopOverride> overrides_;  // sorted by (from, to)
+    std::vector<std::uint32_t> group_;    // by row
+    std::vector<std::uint32_t> block_;    // block of each row, ascending; see divide_into_blocks()
     std::size_t blocks_ = 0;
     Hops nearest_;  // [b * blocks + block]: hops to row b from the nearest row of a block
     std::pair<Node, Node> unreachable_pair_;

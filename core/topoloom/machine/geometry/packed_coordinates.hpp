@@ -36,14 +36,14 @@ class PackedCoordinates {
     }
 
     /// Mask with the highest bit of every axis whose coordinates differ between two keys.
-    [[nodiscard]] Key find_differing_axes(Key a, Key b) const {
+    [[nodiscard]] Key mask_differing_axes(Key a, Key b) const {
         const Key x = a ^ b;
         return (((x & low_) + low_) | x) & high_;
     }
     /// The number of axes whose coordinates differ between two keys. Avoids popcnt, which not every x86-64
     /// processor supports.
     [[nodiscard]] std::uint32_t count_differing_axes(Key a, Key b) const {
-        Key pairs = find_differing_axes(a, b);
+        Key pairs = mask_differing_axes(a, b);
         pairs -= (pairs >> 1) & 0x5555'5555'5555'5555U;
         const Key fours = (pairs & 0x3333'3333'3333'3333U) + ((pairs >> 2) & 0x3333'3333'3333'3333U);
         const Key bytes = (fours + (fours >> 4)) & 0x0F0F'0F0F'0F0F'0F0FU;
@@ -52,7 +52,7 @@ class PackedCoordinates {
     /// Calls use(field) for every axis whose coordinates differ, in routing order.
     template <class Use>
     void for_each_differing_field(Key a, Key b, const Use& use) const {
-        for (Key rest = find_differing_axes(a, b); rest != 0;) {
+        for (Key rest = mask_differing_axes(a, b); rest != 0;) {
             const auto bit = 63 ^ static_cast<std::uint32_t>(__builtin_clzll(rest));  // a single instruction
             use(field_of_bit_[bit]);
             rest ^= Key{1} << bit;

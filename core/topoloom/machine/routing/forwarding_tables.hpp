@@ -43,7 +43,7 @@ class ForwardingTables {
 
     [[nodiscard]] bool empty() const { return rows_.empty(); }
     /// The id of the link on which messages to `node` leave the vertex, or no_index.
-    [[nodiscard]] std::uint32_t next(std::uint32_t vertex, std::uint32_t node) const {
+    [[nodiscard]] std::uint32_t next_link(std::uint32_t vertex, std::uint32_t node) const {
         const Row& row = rows_[vertex];
         const std::uint16_t offset = offsets_[row.first + std::size_t{row.stride} * node];
         return offset == none ? no_index : row.first_link + offset;

@@ -36,8 +36,8 @@ class ShortestRoutes {
     /// Distances between the nodes; pairs without a route are unreached.
     [[nodiscard]] const HopTable& table() const { return table_; }
     /// Replaces the hops of some pairs of nodes.
-    void add_exceptions(std::vector<HopTable::Exception> exceptions) {
-        table_.add_exceptions(std::move(exceptions));
+    void override_hops(std::vector<HopTable::HopOverride> overrides) {
+        table_.override_hops(std::move(overrides));
     }
 
     /// Visits the links of the route between two vertices with nodes. `from` must reach `to`. Each link of a

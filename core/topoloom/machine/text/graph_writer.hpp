@@ -14,7 +14,7 @@ namespace topoloom {
 
 /// Links as arrays. Bandwidths (bytes per second) and latencies (seconds) have one value per link, or one for
 /// all.
-struct ListedLinks {
+struct LinkArrays {
     std::span<const std::uint32_t> ends;  ///< from, to, from, to, ...
     std::span<const double> bandwidth;
     std::span<const double> latency;
@@ -24,7 +24,7 @@ struct ListedLinks {
 /// Makes a machine from the links. Vertices 0 .. nodes-1 are nodes (by default all vertices), the others
 /// switches. Routes are as in ExplicitGraphSpec. Throws the same errors as ExplicitGraph, and Error for lists
 /// of different lengths and for negative latencies.
-[[nodiscard]] Machine make_graph_machine(const ListedLinks& links, std::optional<std::uint32_t> nodes = {},
+[[nodiscard]] Machine make_graph_machine(const LinkArrays& links, std::optional<std::uint32_t> nodes = {},
                                          std::vector<std::vector<std::uint32_t>> routes = {});
 
 /// Returns the text that reads back as exactly this graph. Links are in ascending order.

@@ -77,7 +77,7 @@ class DragonflyPlus {
             for (std::uint32_t n = 0; n < links_between_groups_; ++n) visit(link_of(n), share);
         };
         each([&](std::uint32_t n) { return link_up(from, spine_of_port(here, there, n)); });
-        each([&](std::uint32_t n) { return Link{first_global(here, there) + n}; });
+        each([&](std::uint32_t n) { return Link{first_global_link(here, there) + n}; });
         each([&](std::uint32_t n) { return link_down(to, spine_of_port(there, here, n)); });
     }
 
@@ -102,7 +102,7 @@ class DragonflyPlus {
     [[nodiscard]] Link link_down(std::uint32_t leaf, std::uint32_t spine) const {
         return Link{link_up(leaf, spine).value + 1};
     }
-    [[nodiscard]] std::uint32_t first_global(std::uint32_t from, std::uint32_t to) const {
+    [[nodiscard]] std::uint32_t first_global_link(std::uint32_t from, std::uint32_t to) const {
         return local_links_ + (from * (spec_.groups - 1) + port(from, to)) * links_between_groups_;
     }
     /// The first port of group `from` to group `to`.

@@ -40,7 +40,7 @@ ExplicitGraph::ExplicitGraph(ExplicitGraphSpec spec) : spec_(std::move(spec)) {
     add_listed_routes();
     require_connected();
     find_shortest_routes();
-    add_tables();
+    add_forwarding_tables();
 }
 
 void ExplicitGraph::sort_links() {
@@ -99,11 +99,11 @@ void ExplicitGraph::find_shortest_routes() {
         fail("the machine is disconnected: node ", from.value, " has no route to node ", to.value,
              "; add links between them");
     }
-    std::vector<HopTable::Exception> exceptions;
+    std::vector<HopTable::HopOverride> overrides;
     for (const auto& [pair, links] : given_) {
-        exceptions.push_back({pair.first, pair.second, static_cast<std::uint32_t>(links.size())});
+        overrides.push_back({pair.first, pair.second, static_cast<std::uint32_t>(links.size())});
     }
-    shortest_.add_exceptions(std::move(exceptions));
+    shortest_.override_hops(std::move(overrides));
 }
 
 void ExplicitGraph::add_listed_routes() {
@@ -135,7 +135,7 @@ void ExplicitGraph::add_listed_routes() {
         fail("the route from node ", twice->first.first, " to node ", twice->first.second, " is given twice");
 }
 
-void ExplicitGraph::add_tables() {
+void ExplicitGraph::add_forwarding_tables() {
     if (spec_.tables.empty()) return;
     if (!given_.empty()) fail("a machine graph has routes or forwarding tables, not both");
     std::vector<std::uint32_t> to;
@@ -149,7 +149,7 @@ void ExplicitGraph::add_tables() {
         parallel_for(chunks.size(), 0, [&](std::size_t c, int) {
             std::vector<std::uint16_t> hops;
             for (std::size_t b = chunks[c].begin; b < chunks[c].end; ++b) {
-                follow_tables(static_cast<std::uint32_t>(b), hops);
+                measure_hops_along_tables(static_cast<std::uint32_t>(b), hops);
                 take(c, b, hops);
             }
         });
@@ -170,7 +170,7 @@ void ExplicitGraph::add_tables() {
     by_tables_ = HopTable(HopTable::points_of_routers(nodes, 1), nodes, std::move(table));
 }
 
-void ExplicitGraph::follow_tables(std::uint32_t target, std::vector<std::uint16_t>& hops) const {
+void ExplicitGraph::measure_hops_along_tables(std::uint32_t target, std::vector<std::uint16_t>& hops) const {
     constexpr std::uint16_t passed = HopTable::unreached;
     hops.assign(vertex_count(), 0);
     std::vector<std::uint32_t> path;
@@ -183,7 +183,7 @@ void ExplicitGraph::follow_tables(std::uint32_t target, std::vector<std::uint16_
         while (at != target && hops[at] == 0) {
             hops[at] = passed;
             path.push_back(at);
-            const std::uint32_t link = tables_.next(at, target);
+            const std::uint32_t link = tables_.next_link(at, target);
             if (link == no_index) fail_at(at, "which has no link for it");
             at = spec_.links[link].to;
             if (at != target && !forwards(at)) fail_at(at, "which does not forward");
@@ -267,7 +267,7 @@ void read_link(const TextPiece& item, BytesPerSecond standard, Seconds latency,
 
 /// Reads runs such as 20a(53)3-: 20 nodes over link 0, one over link 53, three without a link. a-z and A-Z
 /// are links 0 to 51.
-ForwardingTable read_table(const TextPiece& value) {
+ForwardingTable read_forwarding_table(const TextPiece& value) {
     const auto [vertex, entries] = value.cut(':');
     if (!entries) value.reject("expected a vertex and its forwarding table, such as 8:2ab-");
     ForwardingTable table{vertex.number(), {}};
@@ -313,7 +313,7 @@ ExplicitGraph read_graph(const Section& section) {
         } else if (key.text() == "route") {
             spec.routes.push_back(value.numbers('>'));
         } else if (key.text() == "table") {
-            spec.tables.push_back(read_table(value));
+            spec.tables.push_back(read_forwarding_table(value));
         } else {
             spec.nodes_forward = value.one_of(no_or_yes) == 1;
         }

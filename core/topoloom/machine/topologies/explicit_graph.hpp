@@ -70,7 +70,7 @@ class ExplicitGraph {
     void route(Node a, Node b, const Visit& visit) const {
         if (!tables_.empty()) {
             for (std::uint32_t at = a.value; at != b.value;) {
-                const Link link{tables_.next(at, b.value)};
+                const Link link{tables_.next_link(at, b.value)};
                 visit(link, 1.0);
                 at = spec_.links[link.value].to;
             }
@@ -109,10 +109,10 @@ class ExplicitGraph {
     void require_connected() const;
     void add_listed_routes();
     void find_shortest_routes();
-    void add_tables();
+    void add_forwarding_tables();
     /// Computes the hops to `target` along the forwarding tables, from each vertex on a route to it. Throws
     /// Error if a route does not end at `target`.
-    void follow_tables(std::uint32_t target, std::vector<std::uint16_t>& hops) const;
+    void measure_hops_along_tables(std::uint32_t target, std::vector<std::uint16_t>& hops) const;
     [[nodiscard]] bool has_link(std::uint32_t from, std::uint32_t to) const;
     [[nodiscard]] Link link_between(std::uint32_t from, std::uint32_t to) const;
     [[nodiscard]] const std::vector<Link>* find_listed_route(std::uint32_t a, std::uint32_t b) const;

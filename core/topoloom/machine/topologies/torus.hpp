@@ -66,10 +66,10 @@ class BasicTorus {
         // scalar code for loops in larger functions.
         std::uint64_t sums = 0;
         for (std::size_t i = 0; i < Width; i += lanes) {
-            const auto x = load_lanes(a, i);
-            const auto y = load_lanes(b, i);
+            const auto x = read_lanes(a, i);
+            const auto y = read_lanes(b, i);
             const auto apart = x > y ? x - y : y - x;
-            const auto around = load_lanes(ring_, i) - apart;
+            const auto around = read_lanes(ring_, i) - apart;
             const auto halves = std::bit_cast<std::array<std::uint64_t, 2>>(apart < around ? apart : around);
             sums += halves[0] + halves[1];
         }
@@ -142,7 +142,7 @@ class BasicTorus {
     static constexpr std::size_t lanes = 8;
     using Lanes [[gnu::vector_size(lanes * sizeof(Coordinate))]] = Coordinate;
 
-    [[nodiscard]] static Lanes load_lanes(const Point& p, std::size_t first) {
+    [[nodiscard]] static Lanes read_lanes(const Point& p, std::size_t first) {
         Lanes values;
         std::memcpy(&values, p.at.data() + first, sizeof values);
         return values;

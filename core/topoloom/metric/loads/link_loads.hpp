@@ -91,7 +91,7 @@ class LinkLoads final : public LoadTracker {
         bool used = false;           // whether a link of the line was ever loaded
     };
     /// The range of amounts at which links with a common rate have the maximum congestion.
-    struct Limit {
+    struct CongestionLimit {
         double low;
         double high;
     };
@@ -139,7 +139,7 @@ class LinkLoads final : public LoadTracker {
     bool change_if_soft(Rank u, Rank v, std::int64_t most);
     /// Evaluates the journaled change, but only on critical lines. Returns the change in the number of links
     /// at the maximum, or nullopt if the maximum would rise. Does not change loads.
-    [[nodiscard]] std::optional<std::int64_t> change_at_maximum();
+    [[nodiscard]] std::optional<std::int64_t> count_change_at_maximum();
     void mark_changed();
     void mark_stale(std::uint32_t line) {
         if (!std::exchange(lines_[line].stale, true)) stale_.push_back(line);
@@ -165,12 +165,12 @@ class LinkLoads final : public LoadTracker {
     }
     /// Whether the route of the message contains a link whose amount is at least the entry of `least` for the
     /// link's rate.
-    [[nodiscard]] bool crosses(Rank end, const RankMessage& message, std::span<const double> least);
-    [[nodiscard]] static Limit limit_at(const LinkRate& rate, double congestion);
+    [[nodiscard]] bool crosses_busy_link(Rank end, const RankMessage& message, std::span<const double> least);
+    [[nodiscard]] static CongestionLimit limit_at(const LinkClass& rate, double congestion);
 
     RankMessages messages_;
     std::unique_ptr<PlacedRuns> runs_;
-    std::vector<LinkRate> rates_;
+    std::vector<LinkClass> rates_;
     std::size_t link_count_;
     NodeLines node_lines_;
     std::vector<Slot> slots_;  // by rank
@@ -182,7 +182,7 @@ class LinkLoads final : public LoadTracker {
     std::vector<std::uint32_t> used_;     // lines; a job on a large machine uses few of all lines
     std::vector<char> is_changed_;        // by block
     std::vector<std::uint32_t> changed_;  // blocks whose congestion must be recomputed
-    std::vector<double> low_, high_;      // by rate: the two ends of the Limit
+    std::vector<double> low_, high_;      // by rate: the two ends of the CongestionLimit
     std::vector<double> soft_factor_;     // by rate
     CongestionKey key_;
     bool key_known_ = false;

@@ -50,7 +50,7 @@ class PlacedRuns {
     void set_node_lines(const NodeLines& lines) { node_lines_ = lines; }
 
     [[nodiscard]] virtual LoadQuantizer quantizer() const = 0;
-    [[nodiscard]] virtual const std::vector<LinkRate>& rates() const = 0;
+    [[nodiscard]] virtual const std::vector<LinkClass>& rates() const = 0;
     [[nodiscard]] virtual std::vector<LinkLine> lines() const = 0;
     [[nodiscard]] virtual LinkPlace place(Link link) const = 0;
 

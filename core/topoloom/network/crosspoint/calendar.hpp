@@ -26,7 +26,7 @@ class Calendar {
         is_used_[day / word] |= std::uint64_t{1} << (day % word);
     }
     /// The first cycle, not before `cycle`, that has events; `never` if there is none.
-    [[nodiscard]] std::uint64_t next(std::uint64_t cycle) const {
+    [[nodiscard]] std::uint64_t next_event_cycle(std::uint64_t cycle) const {
         const std::size_t day = cycle & (days_.size() - 1);
         std::uint64_t used = is_used_[day / word] >> (day % word);
         if (used != 0) return cycle + static_cast<std::uint64_t>(std::countr_zero(used));
@@ -38,7 +38,7 @@ class Calendar {
         return never;
     }
     /// Moves the events of a cycle to `events`.
-    void take(std::uint64_t cycle, std::vector<Event>& events) {
+    void take_events(std::uint64_t cycle, std::vector<Event>& events) {
         const std::size_t day = cycle & (days_.size() - 1);
         events.clear();
         events.swap(days_[day]);

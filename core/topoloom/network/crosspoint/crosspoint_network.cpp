@@ -147,7 +147,7 @@ void CrosspointNetwork::number_ports() {
     for (TreeVertex& vertex : trees_.vertices())
         if (trees_.collective(vertex.group) != SwitchCollective::multicast) set_combiners(vertex);
     for (std::uint32_t router = 0; router < fabric_.router_count(); ++router) {
-        Ports& ports = ports_[router];
+        RouterPorts& ports = ports_[router];
         ports.first_unit = static_cast<std::uint32_t>(router_of_unit_.size());
         if (ports.units > 0) router_of_unit_.insert(router_of_unit_.end(), ports.units, router);
     }
@@ -197,7 +197,7 @@ void CrosspointNetwork::number_queues() {
         const auto outputs = static_cast<std::uint32_t>(fabric_.output_count());
         one.router = is_unit(sink) ? router_of_unit_[sink - outputs]
                                    : fabric_.channel(fabric_.channel_at_output(sink)).from;
-        const Ports& ports = ports_[one.router];
+        const RouterPorts& ports = ports_[one.router];
         const auto inputs = static_cast<std::uint32_t>(fabric_.inputs_of(one.router).size());
         one.requesters = (inputs + ports.units) * ports.lanes;
         one.first_queue = queues;
@@ -210,22 +210,22 @@ void CrosspointNetwork::number_queues() {
         fail("the crosspoints of ", fabric_.router_count(), " switches take ", needed >> 20,
              " MiB, more than the available memory; choose switches with fewer ports, or fewer groups");
     queues_.resize(queues);
-    if (has_input_queues()) number_lines();
+    if (has_input_queues()) number_input_queues();
     filled_.resize(words);
 }
 
-void CrosspointNetwork::number_lines() {
+void CrosspointNetwork::number_input_queues() {
     std::uint32_t lines = 0;
     for (std::uint32_t router = 0; router < fabric_.router_count(); ++router) {
-        ports_[router].first_line = lines;
+        ports_[router].first_input_queue = lines;
         lines += static_cast<std::uint32_t>(fabric_.inputs_of(router).size()) * ports_[router].lanes;
     }
-    lines_.resize(lines);
+    input_queues_.resize(lines);
 }
 
 std::uint64_t CrosspointNetwork::next_event() const {
     if (!awake_nodes_.empty()) return now_;
-    const std::uint64_t next = calendar_.next(now_);
+    const std::uint64_t next = calendar_.next_event_cycle(now_);
     return later_.empty() ? next : std::min(next, std::max(later_.top().first, now_));
 }
 
@@ -241,7 +241,7 @@ void CrosspointNetwork::run(std::uint64_t cycles) {
 }
 
 void CrosspointNetwork::step_cycle() {
-    calendar_.take(now_, current_events_);
+    calendar_.take_events(now_, current_events_);
     for (const Event& event : current_events_) process_event(event);
     for (; !later_.empty() && later_.top().first <= now_; later_.pop()) {
         senders_[later_.top().second].woken = never;

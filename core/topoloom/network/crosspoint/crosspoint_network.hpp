@@ -56,7 +56,7 @@ class CrosspointNetwork final : public PacketNetwork {
         std::uint32_t place = 0;  // receiving node, or combiner of the vertex
     };
     /// Position of a packet in its group's tree. The default is no position.
-    struct TreePlace {
+    struct TreePosition {
         std::uint32_t vertex = no_index;
         std::uint32_t branch = no_index;  // branch on which the packet arrives
     };
@@ -75,7 +75,7 @@ class CrosspointNetwork final : public PacketNetwork {
         std::uint64_t operation = 0;        // reduction for which a unit combines the packet
     };
     /// A packet or one of its copies in a queue.
-    struct Copy {
+    struct PacketCopy {
         std::uint32_t packet;
         std::uint32_t branch;  // branch on which a group's packet leaves
         std::uint32_t next;    // next copy in the queue or in the free list
@@ -85,7 +85,7 @@ class CrosspointNetwork final : public PacketNetwork {
         std::uint32_t first = no_index, last = no_index;
     };
     /// The queue of a lane at an input.
-    struct InputLine {
+    struct InputQueue {
         std::uint32_t first = no_index, last = no_index;
         std::uint64_t taken_until = 0;  // time until which the input is sending, in parts of a cycle
         std::uint64_t begun = never;    // cycle in which copies of the first packet began to leave
@@ -102,12 +102,12 @@ class CrosspointNetwork final : public PacketNetwork {
         bool is_awake = false;          // whether to serve the queues in this cycle
         std::uint64_t woken = 0;        // cycle in which a busy sink serves its queues again
     };
-    /// Ports of a router.
-    struct Ports {
+    /// Numbers of the ports and queues of a router.
+    struct RouterPorts {
         std::uint32_t lanes = 0;  // virtual channels, then groups with separate windows
         std::uint32_t units = 0;
         std::uint32_t first_unit = 0;
-        std::uint32_t first_line = 0;
+        std::uint32_t first_input_queue = 0;
     };
     struct Sender {
         Rng ways;
@@ -118,7 +118,7 @@ class CrosspointNetwork final : public PacketNetwork {
         ChannelId channel{};
         std::uint32_t window = no_index;  // separate window of the group
         VcMask open = 0;                  // allowed virtual channels if there is no window
-        TreePlace place{};
+        TreePosition place{};
         PathCache path{};
         bool is_awake = false;
         std::uint64_t flits = 0;  // number of flits sent since the last take_received()
@@ -129,11 +129,11 @@ class CrosspointNetwork final : public PacketNetwork {
     void number_ports();
     void set_combiners(TreeVertex& vertex);
     void number_queues();
-    void number_lines();
+    void number_input_queues();
 
     void step_cycle();
     void process_event(const Event& event);
-    void put(std::uint64_t cycle, EventKind what, std::uint32_t whose, std::uint32_t place = 0) {
+    void schedule_event(std::uint64_t cycle, EventKind what, std::uint32_t whose, std::uint32_t place = 0) {
         calendar_.put(cycle, {what, whose, place});
     }
     void wake_sink(std::uint32_t sink) {
@@ -144,7 +144,7 @@ class CrosspointNetwork final : public PacketNetwork {
     void wake_sink_when_free(std::uint32_t sink) {
         Sink& at = sinks_[sink];
         const std::uint64_t free = std::max(at.taken_until / ChannelTimes::cycle, now_ + 1);
-        if (std::exchange(at.woken, free) != free) put(free, EventKind::wake_sink, sink);
+        if (std::exchange(at.woken, free) != free) schedule_event(free, EventKind::wake_sink, sink);
     }
     void wake_sender(std::uint32_t node) {
         if (!std::exchange(senders_[node].is_awake, true)) awake_nodes_.push_back(node);
@@ -155,21 +155,21 @@ class CrosspointNetwork final : public PacketNetwork {
     void enter_tree(std::uint32_t packet);
     void enqueue(std::uint32_t packet, std::uint32_t sink, std::uint32_t branch);
     void serve_sink(std::uint32_t sink);
-    [[nodiscard]] bool can_send(std::uint32_t sink, const Copy& copy);
-    [[nodiscard]] bool has_room(const Copy& copy, ChannelId channel) const;
+    [[nodiscard]] bool can_send(std::uint32_t sink, const PacketCopy& copy);
+    [[nodiscard]] bool has_room(const PacketCopy& copy, ChannelId channel) const;
     [[nodiscard]] std::uint32_t arbiter_priority(std::uint32_t packet);
-    [[nodiscard]] std::uint32_t choose_window(const Copy& copy, ChannelId channel) const;
+    [[nodiscard]] std::uint32_t choose_window(const PacketCopy& copy, ChannelId channel) const;
     [[nodiscard]] std::uint32_t vc_with_most_credits(ChannelId channel, VcMask open) const;
-    [[nodiscard]] Copy take_copy(std::uint32_t sink, std::uint32_t place);
-    void send(std::uint32_t sink, const Copy& copy);
+    [[nodiscard]] PacketCopy take_copy(std::uint32_t sink, std::uint32_t place);
+    void send(std::uint32_t sink, const PacketCopy& copy);
 
     [[nodiscard]] bool has_input_queues() const { return options_.fanout != Fanout::crosspoints; }
     [[nodiscard]] std::uint32_t queue_index(const StoredPacket& stored, std::uint32_t router) const {
         return source_index(stored.source, router) * ports_[router].lanes + stored.lane;
     }
-    [[nodiscard]] InputLine& line_of(const StoredPacket& stored) {
+    [[nodiscard]] InputQueue& input_queue_of(const StoredPacket& stored) {
         const std::uint32_t router = router_of(stored.source);
-        return lines_[ports_[router].first_line + queue_index(stored, router)];
+        return input_queues_[ports_[router].first_input_queue + queue_index(stored, router)];
     }
     void enqueue_at_input(std::uint32_t packet);
     [[nodiscard]] bool is_at_front(std::uint32_t packet);
@@ -179,7 +179,7 @@ class CrosspointNetwork final : public PacketNetwork {
     void wake_front_outputs(std::uint32_t number);
     void finish_copy(std::uint32_t packet, std::uint64_t gone);
     void return_credits(const StoredPacket& stored, std::uint32_t flits, std::uint64_t gone);
-    void transmit(std::uint32_t packet, Node to, TreePlace place, ChannelId id, std::uint32_t window,
+    void transmit(std::uint32_t packet, Node to, TreePosition place, ChannelId id, std::uint32_t window,
                   std::uint64_t gone);
 
     [[nodiscard]] static std::uint32_t combiner_for(const TreeVertex& vertex, const StoredPacket& stored);
@@ -260,13 +260,13 @@ class CrosspointNetwork final : public PacketNetwork {
     std::vector<std::uint32_t> credits_;                // [window]; the first windows are [channel][vc]
     std::vector<ChannelId> channel_of_;                 // [window]
     std::vector<Node> node_of_;                         // [entry channel]
-    std::vector<Ports> ports_;                          // [router]
+    std::vector<RouterPorts> ports_;                    // [router]
     std::vector<Sink> sinks_;
     std::vector<std::uint32_t> router_of_unit_;
     std::vector<Queue> queues_;
-    std::vector<InputLine> lines_;       // [router][input][lane]
-    std::vector<std::uint64_t> filled_;  // a bit per queue, set if it has packets; grouped by sink
-    std::vector<Copy> copies_;
+    std::vector<InputQueue> input_queues_;  // [router][input][lane]
+    std::vector<std::uint64_t> filled_;     // a bit per queue, set if it has packets; grouped by sink
+    std::vector<PacketCopy> copies_;
     std::uint32_t unused_copy_ = no_index;
     PacketPool packets_;
     std::vector<StoredPacket> stored_;  // [packet]

@@ -51,7 +51,7 @@ void CrosspointNetwork::begin_packet(std::uint32_t node) {
 /// Wakes the node when the workload creates its next packet, but not before the next cycle.
 void CrosspointNetwork::wake_sender_for_next(std::uint32_t node) {
     Sender& sender = senders_[node];
-    if (sender.next <= now_ + 1) return put(now_ + 1, EventKind::send, node);
+    if (sender.next <= now_ + 1) return schedule_event(now_ + 1, EventKind::send, node);
     if (sender.next < sender.woken) later_.emplace(sender.woken = sender.next, node);
 }
 
@@ -64,7 +64,7 @@ void CrosspointNetwork::send_from(std::uint32_t node) {
     std::uint64_t& taken_until = taken_until_[sender.channel.value];
     if (is_busy(taken_until)) {
         const std::uint64_t free = taken_until / ChannelTimes::cycle;
-        if (std::exchange(sender.free, free) != free) put(free, EventKind::send, node);
+        if (std::exchange(sender.free, free) != free) schedule_event(free, EventKind::send, node);
         return;
     }
     const std::uint32_t own = sender.window;

@@ -14,15 +14,15 @@ namespace topoloom {
 namespace {
 
 /// Bandwidth of a channel in bytes per second, and its latency in seconds.
-struct Speed {
+struct ChannelSpeed {
     double bandwidth = 0;
     double latency = 0;
 };
 
-std::vector<Speed> channel_speeds(const Fabric& fabric, const SwitchSpeeds& given) {
+std::vector<ChannelSpeed> channel_speeds(const Fabric& fabric, const SwitchSpeeds& given) {
     const Machine& machine = fabric.machine();
     const NetworkView view(machine.topology());
-    std::vector<Speed> speeds(fabric.channel_count());
+    std::vector<ChannelSpeed> speeds(fabric.channel_count());
     std::vector<double> of_router(fabric.router_count());
     for (const Link link : ids<Link>(view.link_count())) {
         speeds[link.value] = {view.bandwidth(link).value, view.latency(link).value};
@@ -80,8 +80,8 @@ std::uint32_t compute_buffer_size(const std::vector<ChannelTimes>& channels, std
 NetworkTiming compute_network_timing(const Fabric& fabric, const PacketFormat& format, SwitchOptions options,
                                      const SwitchSpeeds& speeds, std::uint32_t units) {
     require_packet_format(format);
-    const std::vector<Speed> all = channel_speeds(fabric, speeds);
-    const double fastest = std::ranges::max(all, {}, &Speed::bandwidth).bandwidth;
+    const std::vector<ChannelSpeed> all = channel_speeds(fabric, speeds);
+    const double fastest = std::ranges::max(all, {}, &ChannelSpeed::bandwidth).bandwidth;
     const double cycle = format.flit / fastest;
     const bool is_inside = speeds.crosspoints && speeds.switch_latency;
     if (is_inside)
@@ -102,7 +102,7 @@ NetworkTiming compute_network_timing(const Fabric& fabric, const PacketFormat& f
         times.combine.period = static_cast<std::uint32_t>(period);
     }
     for (const ChannelId id : ids<ChannelId>(fabric.channel_count())) {
-        const Speed& speed = all[id.value];
+        const ChannelSpeed& speed = all[id.value];
         const bool from_switch = !fabric.channel(id).is_entry();
         const double latency =
             speed.latency + (from_switch && !is_inside ? speeds.switch_latency.value_or(0) : 0);

@@ -14,7 +14,7 @@ namespace {
 
 /// Label of a packet: index of the receiver on its node, step, and whether the packet is the last of its
 /// message.
-struct Label {
+struct PacketLabel {
     static constexpr unsigned place_bits = 20;
     static constexpr std::uint64_t most_places = std::uint64_t{1} << place_bits;
 
@@ -25,7 +25,7 @@ struct Label {
     [[nodiscard]] std::uint64_t packed() const {
         return (step << place_bits | place) << 1 | (is_last ? 1 : 0);
     }
-    static Label of(std::uint64_t packed) {
+    static PacketLabel of(std::uint64_t packed) {
         return {packed >> (place_bits + 1), static_cast<std::uint32_t>(packed >> 1 & (most_places - 1)),
                 (packed & 1) != 0};
     }
@@ -52,7 +52,8 @@ ProgramRun::ProgramRun(const Program& program, std::span<const Node> node_of_ran
     for (const Node at : ids<Node>(nodes)) {
         NodeState& node = nodes_[at.value];
         const std::span<const std::uint32_t> ranks = nics_.ranks_of(at);
-        if (ranks.size() > Label::most_places) fail("more than ", Label::most_places, " ranks are on a node");
+        if (ranks.size() > PacketLabel::most_places)
+            fail("more than ", PacketLabel::most_places, " ranks are on a node");
         for (const std::uint32_t rank : ranks) {
             if (program.step_count() == 0) continue;
             ranks_[rank].step = 0;
@@ -157,7 +158,7 @@ PacketRequest ProgramRun::take(Node from, std::uint64_t cycle) {
     const NicQueues::Packet packet = nics_.take(from, cycle, format_.payload);
     RankState& state = ranks_[packet.rank];
     const std::uint32_t flits = format_.flits(packet.left);
-    const Label label{state.step, nics_.place(packet.message), packet.is_last};
+    const PacketLabel label{state.step, nics_.place(packet.message), packet.is_last};
     const PacketRequest order{nics_.node_of(packet.message), flits, label.packed(), cycle};
     if (packet.is_last) {
         state.is_leaving = true;
@@ -183,7 +184,7 @@ void ProgramRun::on_sent(Node from, const PacketRequest& /*order*/, std::uint64_
 
 void ProgramRun::on_received(Node at, const PacketRequest& order, std::uint64_t cycle) {
     NodeState& node = nodes_[at.value];
-    const Label label = Label::of(order.message);
+    const PacketLabel label = PacketLabel::of(order.message);
     record_arrival(node, nics_.ranks_of(at)[label.place], label.step, 1, label.is_last, cycle);
     begin_steps(node);
     node.next = nics_.next(at);

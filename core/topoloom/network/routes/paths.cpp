@@ -152,7 +152,7 @@ void Paths::for_each_route(const Poll& poll, const Visit& visit) const {
     });
     if (!detours_) return;
     detours_->for_each_turn([&](ChannelId global, Node to) {
-        list_route(detours_->node_behind(global), to, route);
+        list_route(detours_->node_at_end_of(global), to, route);
         route.front() = {global, 1};
         show();
     });
@@ -218,7 +218,7 @@ void Paths::count_classes(const Poll& poll) {
 std::span<const Hop> Paths::find(Node from, Node to, Rng& rng, Workspace& workspace,
                                  const Queued& queued) const {
     workspace.is_fixed = false;
-    if (steps_) return choose_entry(from, to, workspace, queued);
+    if (steps_) return choose_entry_channel(from, to, workspace, queued);
     workspace.path.clear();
     add_route(from, to, rng, workspace, workspace.path);
     workspace.is_fixed = !detours_ && !is_split(workspace.route);
@@ -252,12 +252,12 @@ void Paths::add_detour(Node from, Node to, Rng& rng, Workspace& workspace) const
     add_route(from, via, rng, workspace, path);
     while (!detours_->enters_group_of(path.back().channel, via)) path.pop_back();
     const std::size_t begin = path.size();
-    add_route(detours_->node_behind(path.back().channel), to, rng, workspace, path);
+    add_route(detours_->node_at_end_of(path.back().channel), to, rng, workspace, path);
     path.erase(path.begin() + static_cast<std::ptrdiff_t>(begin));  // the channel into that router
 }
 
-std::span<const Hop> Paths::choose_entry(Node from, Node to, Workspace& workspace,
-                                         const Queued& queued) const {
+std::span<const Hop> Paths::choose_entry_channel(Node from, Node to, Workspace& workspace,
+                                                 const Queued& queued) const {
     ChannelId best;
     std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
     for (const ChannelId entry : steps_->node_channels().entries[from.value]) {

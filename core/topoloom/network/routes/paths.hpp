@@ -122,8 +122,8 @@ class Paths {
     void draw_path(Rng& rng, const std::vector<RouteChannel>& route, std::vector<Hop>& path) const;
     void add_route(Node from, Node to, Rng& rng, Workspace& workspace, std::vector<Hop>& path) const;
     void add_detour(Node from, Node to, Rng& rng, Workspace& workspace) const;
-    [[nodiscard]] std::span<const Hop> choose_entry(Node from, Node to, Workspace& workspace,
-                                                    const Queued& queued) const;
+    [[nodiscard]] std::span<const Hop> choose_entry_channel(Node from, Node to, Workspace& workspace,
+                                                            const Queued& queued) const;
     void set_classes(std::vector<Hop>& path) const;
 
     const Fabric* fabric_;
@@ -131,7 +131,7 @@ class Paths {
     Routing routing_;
     std::optional<Detours> detours_;
     std::optional<MinimalNextHops> steps_;
-    BrokenCycles circles_;
+    CycleCuts circles_;
     std::vector<std::uint32_t> classes_;  // [part]
     std::uint32_t class_count_ = 1;
     std::uint32_t escape_classes_ = 0;

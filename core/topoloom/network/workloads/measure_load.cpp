@@ -61,7 +61,7 @@ double percentile(const Received& received, double share) {
     return 0;
 }
 
-void add(Received& sum, const Received& more) {
+void add_received(Received& sum, const Received& more) {
     sum.packets += more.packets;
     sum.flits += more.flits;
     sum.latency += more.latency;
@@ -77,9 +77,9 @@ void merge_pairs(std::vector<double>& means) {
     means.resize(means.size() / 2);
 }
 
-class LoadRun {
+class LoadMeasurement {
    public:
-    LoadRun(PacketNetwork& network, const LoadSource& senders, Meter& meter)
+    LoadMeasurement(PacketNetwork& network, const LoadSource& senders, Meter& meter)
         : network_(network), senders_(senders), meter_(meter), lags_(lags()) {}
 
     /// Runs a batch of cycles. Returns false if the meter stopped the run.
@@ -136,7 +136,7 @@ class LoadRun {
     std::uint64_t since_ = 0;          // cycle
 };
 
-double latency(const Received& received) {
+double mean_latency(const Received& received) {
     return received.packets == 0
                ? 0
                : static_cast<double>(received.latency) / static_cast<double>(received.packets);
@@ -177,11 +177,11 @@ double LoadMeasure::fairness() const {
     return squared == 0 ? 1 : sum * sum / (static_cast<double>(by_source.size()) * squared);
 }
 
-LoadMeasure measure_load(PacketNetwork& network, const LoadSource& senders, const LoadLimits& effort,
+LoadMeasure measure_load(PacketNetwork& network, const LoadSource& senders, const MeasurementLimits& effort,
                          Meter& meter) {
     LoadMeasure measure;
     measure.offered = senders.load();
-    LoadRun run(network, senders, meter);
+    LoadMeasurement run(network, senders, meter);
     Received received;
     std::vector<double> means;
     for (;;) {
@@ -190,7 +190,7 @@ LoadMeasure measure_load(PacketNetwork& network, const LoadSource& senders, cons
             measure.complete = false;
             return measure;
         }
-        means.push_back(latency(received));
+        means.push_back(mean_latency(received));
         if (means.size() % batches != 0) continue;
         measure.warm_up = network.cycle();
         measure.saturated = run.is_saturated();
@@ -208,9 +208,9 @@ LoadMeasure measure_load(PacketNetwork& network, const LoadSource& senders, cons
             break;
         }
         measure.series.push_back(make_sample(network, received, network.flit_hops() - hops, cycles, senders));
-        add(all, received);
+        add_received(all, received);
         measure.measured += cycles;
-        means.push_back(latency(received));
+        means.push_back(mean_latency(received));
         if (means.size() < batches) continue;
         measure.half_width =
             student * std::sqrt(sum_squared_deviations(means) / static_cast<double>(batches - 1) /
@@ -227,7 +227,7 @@ LoadMeasure measure_load(PacketNetwork& network, const LoadSource& senders, cons
     set_histogram_and_rates(measure, all, senders);
     measure.packets = all.packets;
     measure.accepted = static_cast<double>(all.flits) / (node_cycles * senders.mean_copies());
-    measure.latency_mean = latency(all);
+    measure.latency_mean = mean_latency(all);
     measure.latency_p50 = percentile(all, 0.5);
     measure.latency_p99 = percentile(all, 0.99);
     return measure;

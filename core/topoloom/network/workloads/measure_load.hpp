@@ -52,7 +52,7 @@ class DeadlockError : public Error {
 };
 
 /// Precision and limit of a measurement.
-struct LoadLimits {
+struct MeasurementLimits {
     double precision = 0.01;  // half-width of the confidence interval, relative to the mean
     std::uint64_t max_cycles = 400000;
 };
@@ -62,6 +62,6 @@ struct LoadLimits {
 /// simulation output, Simulation 69, 1997). Then measures batches of cycles, and doubles their length until
 /// the means agree. Polls the meter between batches. Throws DeadlockError on deadlock.
 [[nodiscard]] LoadMeasure measure_load(PacketNetwork& network, const LoadSource& senders,
-                                       const LoadLimits& effort, Meter& meter);
+                                       const MeasurementLimits& effort, Meter& meter);
 
 }  // namespace topoloom

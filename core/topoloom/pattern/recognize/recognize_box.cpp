@@ -16,14 +16,14 @@ namespace topoloom {
 namespace {
 
 /// A graph in which ranks with the same closed neighborhood (twins) are one vertex. Short axes create twins.
-struct Quotient {
+struct QuotientGraph {
     std::uint32_t twins = 1;  // number of ranks per vertex, equal for all vertices
     std::vector<std::uint64_t> first{0};
     std::vector<Rank> peers;
     std::vector<std::vector<Rank>> members;  // of each vertex
 };
 
-std::optional<Quotient> join_twins(const Adjacency& graph, std::uint32_t twins) {
+std::optional<QuotientGraph> join_twins(const Adjacency& graph, std::uint32_t twins) {
     std::vector<std::uint64_t> mark(graph.size());  // hash of the closed neighborhood
     for (std::uint32_t u = 0; u < graph.size(); ++u) {
         const auto draw = [](std::uint32_t v) {
@@ -34,7 +34,7 @@ std::optional<Quotient> join_twins(const Adjacency& graph, std::uint32_t twins) 
         mark[u] += own;
         for (const Rank v : graph.of(u)) mark[v.value] += own;
     }
-    Quotient joined;
+    QuotientGraph joined;
     joined.twins = twins;
     std::vector<std::uint32_t> vertex(graph.size(), no_index);
     for (std::uint32_t u = 0; u < graph.size(); ++u) {
@@ -240,7 +240,7 @@ std::uint32_t count_twins(const Adjacency& graph, std::uint32_t u) {
 std::optional<GridPattern> propose_box(const Adjacency& graph, std::uint32_t corner) {
     const std::uint32_t twins = count_twins(graph, corner);
     if (twins == 0 || graph.size() % twins != 0) return std::nullopt;
-    std::optional<Quotient> joined;
+    std::optional<QuotientGraph> joined;
     if (twins > 1) {
         joined = join_twins(graph, twins);
         if (!joined) return std::nullopt;

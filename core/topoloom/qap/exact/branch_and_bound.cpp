@@ -17,7 +17,7 @@ namespace topoloom::qap {
 
 namespace {
 
-double cost_memory(std::size_t ranks, std::size_t slots) {
+double estimate_cost_memory(std::size_t ranks, std::size_t slots) {
     return 2 * std::pow(static_cast<double>(ranks) * static_cast<double>(slots), 2);
 }
 
@@ -51,17 +51,17 @@ class ParallelSearch {
         constexpr std::size_t enough = 64;
         constexpr double max_bytes = 1e9;
         subtrees_.push_back(context_.root());
-        const double bytes = cost_memory(subtrees_.front().ranks.size(), context_.problem.slots);
+        const double bytes = estimate_cost_memory(subtrees_.front().ranks.size(), context_.problem.slots);
         while (!subtrees_.empty() && subtrees_.size() < enough && subtrees_.front().ranks.size() > 1 &&
                static_cast<double>(subtrees_.size() * context_.problem.slots) * bytes < max_bytes) {
             std::vector<PartialPlacement> deeper;
             PlacementSearch search(context_, best_, meter_);
             for (PartialPlacement& partial : subtrees_) {
                 for (const Branch& branch : search.expand(partial))
-                    deeper.push_back(PlacementSearch::follow(partial, branch));
+                    deeper.push_back(PlacementSearch::apply_branch(partial, branch));
             }
             subtrees_ = std::move(deeper);
-            add_outcome({search.best(), search.open(), search.nodes(), 0, 0});
+            add_outcome({search.best(), search.open_bound(), search.visited_count(), 0, 0});
         }
         std::ranges::stable_sort(subtrees_, {}, [](const PartialPlacement& p) { return p.costs.bound(); });
     }
@@ -109,9 +109,9 @@ class ParallelSearch {
         Meter meter(budget);
         PartialPlacement subtree = subtrees_[i];
         PlacementSearch search(context_, best_, meter);
-        search.descend(subtree);
+        search.search_below(subtree);
         const std::lock_guard hold(lock_);
-        outcomes_[i] = {search.best(), search.open(), search.nodes(), meter.work_done(), left};
+        outcomes_[i] = {search.best(), search.open_bound(), search.visited_count(), meter.work_done(), left};
         if (search.best().value < best_.value) last_ = std::min<std::size_t>(last_, i);
     }
 
@@ -151,7 +151,7 @@ ExactResult branch_and_bound(const QuadraticAssignment& problem, std::span<const
 }
 
 double branch_and_bound_bytes(std::size_t ranks, std::size_t slots) {
-    return cost_memory(ranks, slots) * (1 + static_cast<double>(ranks) / 4);
+    return estimate_cost_memory(ranks, slots) * (1 + static_cast<double>(ranks) / 4);
 }
 
 }  // namespace topoloom::qap

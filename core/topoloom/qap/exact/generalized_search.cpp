@@ -55,7 +55,7 @@ class GeneralizedSearch {
         Rank rank;
         std::int64_t bytes;  // both ways
     };
-    struct Child {
+    struct SlotChoice {
         HalfUnitCost cost;
         Position slot;
     };
@@ -178,7 +178,7 @@ class GeneralizedSearch {
         const auto skip = [&] { best_.lower_bound = std::min(best_.lower_bound, bound); };
         if (!meter_.spend((order_.size() - placed) * problem_.slots)) return skip();
         const Rank u = order_[placed];
-        for (const Child& child : list_children(u, representative)) {
+        for (const SlotChoice& child : list_slot_choices(u, representative)) {
             if (meter_.is_exhausted()) return skip();
             const bool opens = ranks_on_[child.slot.value] == 0;
             const std::int64_t paid = cost(u, child.slot);
@@ -189,13 +189,14 @@ class GeneralizedSearch {
     }
 
     /// Returns the possible slots of u, sorted by ascending bound.
-    [[nodiscard]] std::vector<Child> list_children(Rank u, const std::vector<Position>& representative) {
-        std::vector<Child> found;
+    [[nodiscard]] std::vector<SlotChoice> list_slot_choices(Rank u,
+                                                            const std::vector<Position>& representative) {
+        std::vector<SlotChoice> found;
         for (const Position s : ids<Position>(problem_.slots)) {
             if (!fits(u, s) || (ranks_on_[s.value] == 0 && representative[s.value] != s)) continue;
             found.push_back({least_cost(u, s, 0), s});
         }
-        std::ranges::stable_sort(found, {}, &Child::cost);
+        std::ranges::stable_sort(found, {}, &SlotChoice::cost);
         return found;
     }
 
