@@ -123,7 +123,7 @@ class GraphTraversal {
         const std::span<const Rank> peers = graph_.peers(u);
         const std::span<const Bytes> bytes = graph_.bytes(u);
         const std::span<const std::int64_t> messages = graph_.messages(u);
-        loads.from(from, start);
+        loads.set_source(from, start);
         // Local sums stay in registers: the compiler cannot prove that `loads` and `tally` do not alias.
         std::int64_t hop_bytes = 0;
         std::int64_t message_hops = 0;
@@ -175,7 +175,7 @@ BigVector<double> compute_loads(const Routes& routes, const CommGraph& graph, co
     parallel_for(chunks.size(), workers, [&](std::size_t c, int worker) {
         RouteLoads loads(routes, parts[static_cast<std::size_t>(worker)], LoadQuantizer(graph.total_bytes()));
         for (std::size_t u = chunks[c].begin; u < chunks[c].end; ++u) {
-            loads.from(machine.node(placement[Rank{u}]), nullptr);
+            loads.set_source(machine.node(placement[Rank{u}]), nullptr);
             for (const Edge edge : graph.sends(Rank{u})) {
                 loads.add_route_to(machine.node(placement[edge.peer]), nullptr,
                                    static_cast<double>(edge.bytes.value));

@@ -63,7 +63,7 @@ class RouteLoads {
    public:
     RouteLoads(const Routes& routes, std::span<double> loads, LoadQuantizer quantizer)
         : routes_(routes), loads_(loads), quantizer_(quantizer) {}
-    void from(Node node, const auto& /*point*/) { from_ = node; }
+    void set_source(Node node, const auto& /*point*/) { from_ = node; }
     void add_route_to(Node node, const auto& /*point*/, double bytes) {
         routes_.route(from_, node, [&](Link link, double share) {
             loads_.add(link.value, quantizer_.round(bytes * share));
@@ -84,8 +84,8 @@ class RouteLoads<BasicTorus<Width>> {
     using Point = typename BasicTorus<Width>::Point;
     RouteLoads(const BasicTorus<Width>& torus, std::span<double> loads, LoadQuantizer /*sums are exact*/)
         : loads_(loads), deposits_(torus, Add{&loads_}) {}
-    void from(Node, const Point& a) { deposits_.from(a); }
-    void add_route_to(Node, const Point& b, double bytes) { deposits_.to(b, bytes); }
+    void set_source(Node, const Point& a) { deposits_.set_source(a); }
+    void add_route_to(Node, const Point& b, double bytes) { deposits_.add_message_to(b, bytes); }
 
    private:
     struct Add {
@@ -102,7 +102,7 @@ class RouteLoads<FatTree> {
    public:
     RouteLoads(const FatTree& tree, std::span<double> loads, LoadQuantizer /*sums are exact*/)
         : tree_(tree), loads_(loads) {}
-    void from(Node node, const FatTree::Point&) { from_ = node; }
+    void set_source(Node node, const FatTree::Point&) { from_ = node; }
     void add_route_to(Node node, const FatTree::Point&, double bytes) {
         tree_.collect(from_, node, [&](Link link, double) { loads_.add(link.value, bytes); });
     }
@@ -120,8 +120,8 @@ class RouteLoads<Hosted<Base>> {
     using Point = typename Hosted<Base>::Point;
     RouteLoads(const Hosted<Base>& network, std::span<double> loads, LoadQuantizer quantizer)
         : network_(network), between_(network.between_routers(), loads, quantizer), loads_(loads) {}
-    void from(Node node, const Point& a) {
-        between_.from(node, a.router);
+    void set_source(Node node, const Point& a) {
+        between_.set_source(node, a.router);
         from_ = node;
     }
     void add_route_to(Node node, const Point& b, double bytes) {

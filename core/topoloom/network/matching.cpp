@@ -5,7 +5,7 @@
 
 namespace topoloom {
 
-void Matching::begin(std::uint32_t inputs, std::uint32_t outputs) {
+void Matching::reset(std::uint32_t inputs, std::uint32_t outputs) {
     inputs_ = inputs;
     outputs_ = outputs;
     requests_.assign(std::size_t{inputs} * outputs, 0);
@@ -39,13 +39,13 @@ bool Matching::run_islip_iteration(std::span<RoundRobin> output_turns, std::span
     return any;
 }
 
-void Matching::islip(std::uint32_t iterations, std::span<RoundRobin> output_turns,
-                     std::span<RoundRobin> input_turns) {
+void Matching::match_islip(std::uint32_t iterations, std::span<RoundRobin> output_turns,
+                           std::span<RoundRobin> input_turns) {
     for (std::uint32_t i = 0; i < iterations; ++i)
         if (!run_islip_iteration(output_turns, input_turns, i == 0)) return;
 }
 
-void Matching::wavefront(std::uint64_t diagonal) {
+void Matching::match_wavefront(std::uint64_t diagonal) {
     const std::uint32_t size = std::max(inputs_, outputs_);
     for (std::uint32_t step = 0; step < size; ++step) {
         const auto on = static_cast<std::uint32_t>((diagonal + step) % size);

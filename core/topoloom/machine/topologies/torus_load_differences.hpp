@@ -19,12 +19,12 @@ class BasicTorus<Width>::LoadDifferences {
     LoadDifferences(const LoadDifferences&) = delete;
     LoadDifferences& operator=(const LoadDifferences&) = delete;
 
-    void from(const Point& a) {
+    void set_source(const Point& a) {
         flush(0);
         from_ = to_ = a;
         bytes_.fill(0);
     }
-    void to(const Point& b, double bytes) {
+    void add_message_to(const Point& b, double bytes) {
         const auto& order = torus_.spec_.order;
         std::size_t same = 0;
         while (same < order.size() && b.at[order[same]] == to_.at[order[same]]) bytes_[same++] += bytes;

@@ -383,7 +383,7 @@ void InputQueuedNetwork::match_switch(Worker& worker, std::uint32_t router) {
     const std::uint32_t count = fabric_.first_input(router + 1) - first;
     const std::uint32_t output_count = fabric_.first_output(router + 1) - first_output;
     Matching& matching = worker.matching;
-    matching.begin(count, output_count);
+    matching.reset(count, output_count);
     bool any = false;
     for (std::uint32_t i = 0; i < count; ++i) {
         const Input& input = inputs_[first + i];
@@ -402,10 +402,10 @@ void InputQueuedNetwork::match_switch(Worker& worker, std::uint32_t router) {
     }
     if (!any) return;
     if (options_.allocator == Allocator::wavefront) {
-        matching.wavefront(worker.now);
+        matching.match_wavefront(worker.now);
     } else {
-        matching.islip(options_.iterations, std::span(output_turn_).subspan(first_output, output_count),
-                       std::span(input_turn_).subspan(first, count));
+        matching.match_islip(options_.iterations, std::span(output_turn_).subspan(first_output, output_count),
+                             std::span(input_turn_).subspan(first, count));
     }
     for (std::uint32_t i = 0; i < count; ++i) {
         const std::uint32_t output = matching.output_of(i);
