@@ -28,9 +28,9 @@ struct Failures {
     std::vector<LinkEnds> links;  // all links from the first vertex to the second are down
 };
 
-/// A topology with failures. Routes without failures do not change. Any other route is replaced by a shortest
-/// route over links that are up. It takes the link with the lowest id at every vertex; with ECMP routing,
-/// traffic is split over all shortest routes. If one path of a split route fails, the whole route is
+/// A topology with failures. Routes that contain no failures do not change. Any other route is replaced by a
+/// shortest route over links that are up. It takes the link with the lowest id at every vertex; with ECMP
+/// routing, traffic is split over all shortest routes. If one path of a split route fails, the whole route is
 /// replaced. Distances are stored in a HopTable.
 class DegradedTopology {
    public:
@@ -44,11 +44,11 @@ class DegradedTopology {
     [[nodiscard]] std::size_t vertex_count() const;
     [[nodiscard]] Point point(Node node) const { return geometry().point(node); }
     [[nodiscard]] std::uint32_t hops(Point a, Point b) const { return geometry().distance(a, b); }
-    /// The most hops between two nodes that have a route.
+    /// The largest number of hops between two nodes that have a route.
     [[nodiscard]] std::uint32_t diameter() const { return geometry().max_distance(); }
     [[nodiscard]] const HopTable& geometry() const { return takes_detours_ ? hops_ : shortest_.table(); }
 
-    /// Requires that the first node reaches the second.
+    /// Requires that `a` reaches `b`.
     template <class Visit>
     void route(Node a, Node b, const Visit& visit) const {
         visit_route(a, b, RouteVisitor(visit));
@@ -77,7 +77,7 @@ class DegradedTopology {
 
    private:
     void visit_route(Node a, Node b, const RouteVisitor& visit) const;
-    /// Whether all links of the route without failures are up.
+    /// Whether all links of the route in the intact topology are up.
     template <class T>
     [[nodiscard]] bool is_up(const T& whole, Node a, Node b) const;
     void mark_down(const Failures& failures);

@@ -71,7 +71,7 @@ struct NodeSpec {
         if (port_distances.empty()) return alike;
         return std::gcd(alike, levels.size() / static_cast<std::uint32_t>(port_distances.size()));
     }
-    /// Whether the distance between two slots is the distance between their nodes.
+    /// Whether the distance between two slots always equals the distance between their nodes.
     [[nodiscard]] bool is_flat() const {
         return hop_weight == 1 && levels.distances().back() == 0 && max_port_distance() == 0;
     }

@@ -17,7 +17,7 @@ namespace topoloom {
 
 namespace {
 
-/// Chunk sizes: large enough to amortize scheduling, small enough for work on all cores.
+/// Chunk sizes: large enough to amortize scheduling, small enough to give all cores work.
 constexpr std::size_t rows_per_chunk = 16;
 constexpr std::size_t pairs_per_chunk = 1024;
 

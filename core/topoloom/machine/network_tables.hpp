@@ -28,8 +28,9 @@ struct RouteMatrix {
     BigVector<double> share;
 };
 
-/// Computes the share of a message from from[i] to to[i] on each link, on all cores. Adaptive routing assumes
-/// an idle network. Throws Error for nodes that do not exist, and pairs without a route.
+/// For each i and each link, computes the share of a message from from[i] to to[i] that crosses the link.
+/// Uses all cores. Adaptive routing assumes an idle network. Throws Error for nodes that do not exist, and
+/// pairs without a route.
 [[nodiscard]] RouteMatrix route_matrix(const Machine& machine, std::span<const Node> from,
                                        std::span<const Node> to);
 

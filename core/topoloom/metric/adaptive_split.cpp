@@ -46,7 +46,7 @@ double best_minimal_share(std::span<const double> minimal, std::span<const doubl
     while (true) {
         const double share = (falling.start - rising.start) / (rising.slope - falling.slope);
         const CongestionLine top = find_busiest_line(share, true, minimal, detours, runs);
-        // Stop if the line is above the crossing only by rounding.
+        // Stops if the line is above the crossing only because of rounding.
         if (top.at(share) <= rising.at(share) * (1 + 1e-12)) return share;
         (top.slope > 0 ? rising : falling) = top;
     }

@@ -26,8 +26,7 @@ struct AllocationShape {
     std::size_t links_inside = 0;          // links with both ends in the allocation
     std::size_t links_leaving = 0;         // links that lead out of the allocation
     std::size_t links_used = 0;            // links on routes between allocated nodes
-    std::vector<std::uint32_t> foreign{};  // links counted in links_used that other jobs can also use,
-                                           // ascending
+    std::vector<std::uint32_t> foreign{};  // used links that are open to other jobs, ascending
     double foreign_share = 0;              // share of hops over foreign links
 };
 

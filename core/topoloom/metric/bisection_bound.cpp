@@ -14,7 +14,7 @@ namespace topoloom {
 
 namespace {
 
-constexpr std::uint64_t max_visits = 20'000'000;  // visits of links on routes; takes 1 to 2 s
+constexpr std::uint64_t max_visits = 20'000'000;  // limit of link visits along routes; takes 1 to 2 s
 constexpr double unlimited = std::numeric_limits<double>::infinity();
 
 /// All-pairs traffic. Dimension-ordered routes load the links of an axis of k positions evenly. On a ring the
@@ -135,7 +135,7 @@ double bound_bandwidth(const RailCluster& network, const NodeHalves& halves) {
     return 2 * rate * static_cast<double>(halves.smaller);
 }
 
-/// A router with nodes: one of the nodes and their number.
+/// The nodes of a router: one of them, and their number.
 struct NodeGroup {
     Node node;
     double nodes;
@@ -248,7 +248,7 @@ double bound_bandwidth(const DegradedTopology& network, const NodeHalves& halves
     try {
         network.require_usable(nodes, "the allocation");
     } catch (const Error&) {
-        return 0;  // failures disconnect the nodes
+        return 0;  // nothing is guaranteed if failures disconnect the nodes
     }
     return bound_by_routes(erase_network_type(network), nodes, halves);
 }

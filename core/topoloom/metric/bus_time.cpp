@@ -15,8 +15,9 @@ namespace {
 
 constexpr std::size_t max_stations = 64;
 constexpr std::size_t max_half_way = 12;
-constexpr std::size_t max_steps = 4096;       // steps per search for free rings
-constexpr std::int64_t max_pieces = 1 << 20;  // total over all direction choices
+constexpr std::size_t max_steps = 4096;  // limit of steps per search for free rings
+// Limit of simulated pieces, in total over all direction choices.
+constexpr std::int64_t max_pieces = 1 << 20;
 
 /// Time, in bytes that a ring transfers.
 using Clock = std::int64_t;
@@ -134,7 +135,7 @@ class Rings {
                 if (!slow && assign_to_rings(flying, next + 1, rings, steps)) return true;
                 ring = before;
             }
-            // Empty rings are equivalent, so try only one.
+            // Empty rings are equivalent, so try only one of them.
             if (before.pieces == 0) return false;
         }
         return false;
@@ -158,8 +159,8 @@ class Rings {
     Node memory_;
     bool ring_ends_;
     Arc ends_ = 0;
-    std::array<std::vector<Piece>, 2> in_flight_;  // clockwise, counter-clockwise
-    std::uint64_t sends_ = 0;                      // stations that are sending
+    std::array<std::vector<Piece>, 2> in_flight_;  // pieces in flight clockwise and counter-clockwise
+    std::uint64_t sends_ = 0;                      // whether each station is sending
     std::uint64_t receives_ = 0;
     bool memory_busy_ = false;
 };

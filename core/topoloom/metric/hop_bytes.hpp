@@ -33,7 +33,7 @@ template <class Space>
     return points;
 }
 
-/// Ranks per chunk of parallel loops.
+/// Number of ranks per chunk in parallel loops.
 inline constexpr std::size_t ranks_per_chunk = 4096;
 
 }  // namespace topoloom

@@ -95,8 +95,8 @@ std::vector<HotLink> hottest_links(const CommGraph& graph, const Machine& machin
     const Routes route = routes_of(machine, judgement);
     parallel_for(chunks.size(), threads, [&](std::size_t c, int worker) {
         Found& mine = found[static_cast<std::size_t>(worker)];
-        std::vector<double> shares(hot.size(),
-                                   0);  // shares of one message; split routes visit some links repeatedly
+        // Shares of one message on hot links; split routes visit some links repeatedly.
+        std::vector<double> shares(hot.size(), 0);
         std::vector<std::size_t> visited;
         const auto visit = [&](Link link, double share) {
             if (!is_hot[link.value]) return;

@@ -26,7 +26,7 @@ struct alignas(128) Tally {
     std::int64_t message_hops = 0;
     std::uint32_t longest = 0;
     BigVector<double> loads;
-    std::vector<Bytes> leaving;  // by host, like the next one
+    std::vector<Bytes> leaving;  // [host], like the next one
     std::vector<Bytes> entering;
     std::vector<Bytes> bytes_out, bytes_in;
     std::vector<std::int64_t> messages_out, messages_in;

@@ -9,7 +9,7 @@ namespace topoloom {
 
 namespace {
 
-/// The lines of grid cells along one axis.
+/// Locates the lines of grid cells along one axis.
 struct AxisLines {
     std::uint32_t extent;
     std::uint32_t stride;

@@ -38,9 +38,9 @@ struct Objective {
 /// An objective with the phases that it is evaluated on.
 struct MeasuredObjective {
     Objective mix;
-    std::vector<const CommGraph*> phases;    // at least one
-    std::span<const double> background{};    // bytes of other jobs on each link, the same in every phase; may
-                                             // be empty
+    std::vector<const CommGraph*> phases;  // at least one phase
+    /// Bytes of other jobs on each link, the same in every phase; may be empty.
+    std::span<const double> background{};
     std::array<double, 4> unit{1, 1, 1, 1};  // normalization, by ObjectiveKind
 };
 

@@ -21,7 +21,7 @@ class DelayedLoads {
    public:
     explicit DelayedLoads(std::span<double> loads) : loads_(loads) {}
     ~DelayedLoads() {
-        if (loads_.empty()) return;  // a machine without links
+        if (loads_.empty()) return;  // the machine may have no links
         for (const auto& [index, amount] : waiting_) loads_[index] += amount;
     }
     DelayedLoads(const DelayedLoads&) = delete;

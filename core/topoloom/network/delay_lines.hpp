@@ -33,7 +33,7 @@ class DelayLines {
    private:
     std::size_t lines_;
     std::size_t places_;
-    std::vector<Item> items_;  // [cycle modulo places][line]
+    std::vector<Item> items_;  // [cycle modulo places_][line]: item that arrives
 };
 
 }  // namespace topoloom

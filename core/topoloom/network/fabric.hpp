@@ -20,8 +20,8 @@ using ChannelId = Id<struct ChannelKind>;
 struct Channel {
     std::uint32_t from = no_index;    // router
     std::uint32_t to = no_index;      // router
-    std::uint32_t output = no_index;  // port of `from`
-    std::uint32_t input = no_index;   // port of `to`
+    std::uint32_t output = no_index;  // output port of `from`
+    std::uint32_t input = no_index;   // input port of `to`
 
     [[nodiscard]] bool is_entry() const { return from == no_index; }
     [[nodiscard]] bool is_exit() const { return to == no_index; }

@@ -17,14 +17,15 @@ struct Received {
 
     std::uint64_t packets = 0;
     std::uint64_t flits = 0;
-    std::uint64_t latency = 0;  // sum over packets, in cycles: from creation to arrival of the tail
-    std::vector<std::uint64_t> by_latency{};  // [cycles]; the last bin includes all longer ones
-    std::vector<std::uint64_t> sent{};        // [node]: sent flits; empty if not counted
+    std::uint64_t latency = 0;  // sum of latencies in cycles, from creation to arrival of the tail
+    /// [latency in cycles]: number of packets; the last bin includes longer latencies.
+    std::vector<std::uint64_t> by_latency{};
+    std::vector<std::uint64_t> sent{};  // [node]: number of flits sent; empty if not counted
 };
 
 /// Buffer occupancy at one time.
 struct Usage {
-    std::uint64_t stored = 0;  // flits in buffers of switches
+    std::uint64_t stored = 0;  // number of flits in buffers of switches
     std::uint64_t room = 0;    // capacity of these buffers in flits
     std::uint64_t outputs = 0;
 };

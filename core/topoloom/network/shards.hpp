@@ -11,7 +11,7 @@
 
 namespace topoloom {
 
-/// Consecutive routers, and the nodes attached to them.
+/// A part of a fabric: consecutive routers, and the nodes attached to them.
 struct Shard {
     std::uint32_t first_router = 0;
     std::uint32_t end_router = 0;

@@ -30,11 +30,11 @@ enum class Fanout { crosspoints, split, whole };
 
 /// Buffers and delays of all routers. A channel moves one flit per cycle.
 struct SwitchOptions {
-    std::uint32_t vcs = 2;       // virtual channels of each channel
-    std::uint32_t buffer = 8;    // flits per virtual channel and input
-    std::uint32_t routing = 1;   // cycles of route computation; 0: lookahead routing
-    std::uint32_t crossing = 1;  // cycles from allocation to the channel
-    std::uint32_t channel = 1;   // cycles on a channel
+    std::uint32_t vcs = 2;       // number of virtual channels of each channel
+    std::uint32_t buffer = 8;    // buffer size per virtual channel of an input, in flits
+    std::uint32_t routing = 1;   // number of cycles for route computation; 0: lookahead routing
+    std::uint32_t crossing = 1;  // number of cycles from allocation to the channel
+    std::uint32_t channel = 1;   // number of cycles that a flit spends on a channel
     Switching switching = Switching::wormhole;
     Arbiter arbiter = Arbiter::round_robin;
     Allocator allocator = Allocator::islip;
@@ -51,7 +51,7 @@ struct ChannelTimes {
     /// The length of one cycle in units of `period`.
     static constexpr std::uint32_t cycle = 1U << 10;
 
-    std::uint32_t delay = 1;       // cycles on the channel
+    std::uint32_t delay = 1;       // number of cycles that a flit spends on the channel
     std::uint32_t period = cycle;  // time per flit, at least one cycle
 };
 

@@ -15,7 +15,7 @@ constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
 /// A packet that a node wants to send.
 struct PacketRequest {
     Node to;
-    std::uint32_t flits = 0;    // 0 if no packet, see Workload::take()
+    std::uint32_t flits = 0;    // number of flits; 0 if there is no packet, see Workload::take()
     std::uint64_t message = 0;  // message number, defined by the workload
     std::uint64_t made = 0;     // cycle
 };

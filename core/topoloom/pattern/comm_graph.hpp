@@ -29,7 +29,7 @@ struct CommRows {
     BigVector<Bytes> bytes;
     BigVector<std::int64_t> messages;  ///< empty: 1 each
     std::vector<double> load;          ///< empty: 1 each
-    BigVector<Bytes> self_bytes;       ///< empty: 0 each; the same for self_messages
+    BigVector<Bytes> self_bytes;       ///< if empty, 0 each; the same for self_messages
     BigVector<std::int64_t> self_messages;
 };
 

@@ -16,7 +16,7 @@ void require_phases_add_up(std::span<const CommGraph* const> phases, const CommG
             fail("a phase has ", phase->rank_count(), " ranks, but the pattern has ", ranks);
     }
     struct Amount {
-        std::uint64_t bytes = 0;  // unsigned, so that sums can wrap around
+        std::uint64_t bytes = 0;  // unsigned, because sums may wrap around
         std::uint64_t messages = 0;
         bool operator==(const Amount&) const = default;
     };

@@ -66,7 +66,7 @@ class DualAscent {
     struct Partner {
         std::uint32_t rank;
         std::uint32_t number;  // index of this rank among the partner's partners
-        std::size_t block;     // cost block of the pair
+        std::size_t block;     // begin of the pair's costs in blocks_
         bool first;            // rows of the block are slots of this rank, columns are slots of the partner
     };
     struct Worker {

@@ -35,7 +35,7 @@ Tridiagonal reduce_to_tridiagonal(std::size_t order, std::vector<double>& matrix
         }
         const double length = std::copysign(std::sqrt(norm), v[k + 1]);
         result.beside[k] = -length * scale;
-        norm += length * v[k + 1];  // now half of |v|^2
+        norm += length * v[k + 1];  // h is now half of |v|^2
         v[k + 1] += length;
         double vw = 0;
         for (std::size_t i = k + 1; i < order; ++i) {
@@ -58,7 +58,7 @@ Tridiagonal reduce_to_tridiagonal(std::size_t order, std::vector<double>& matrix
     return result;
 }
 
-/// Performs QL iterations. Afterwards the diagonal contains the eigenvalues.
+/// Performs QL iterations until the diagonal contains the eigenvalues.
 void run_ql_iterations(Tridiagonal& t, double negligible) {
     const std::size_t order = t.diagonal.size();
     std::vector<double>& d = t.diagonal;

@@ -33,7 +33,7 @@ Cost LinearAssignment<Cost>::solve(std::span<const Cost* const> rows, std::size_
     order_.resize(columns);
     free_.resize(rows.size());
     std::iota(free_.begin(), free_.end(), 0U);
-    // Two passes assign most rows; a third rarely pays off.
+    // Two passes assign most rows; a third pass rarely pays off.
     if (columns > 1) {
         reduce_rows();
         reduce_rows();

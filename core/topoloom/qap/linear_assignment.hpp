@@ -40,7 +40,8 @@ class LinearAssignment {
     std::vector<std::uint32_t> free_, still_free_;  // rows without a column
     std::vector<Cost> distance_;                    // distances of columns from the start row of the path
     std::vector<std::uint32_t> before_;             // predecessor row of each column
-    std::vector<std::uint32_t> order_;  // columns: processed, then at the smallest distance, then others
+    /// Columns: processed ones, then those at the smallest distance, then others.
+    std::vector<std::uint32_t> order_;
     std::vector<const Cost*> row_starts_;
 };
 

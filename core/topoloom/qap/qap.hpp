@@ -56,10 +56,9 @@ struct NormalizedQap {
     bool symmetric;                    // the sum runs over i < j only
     std::int64_t factor = 1;           // common factor of the value
     std::vector<std::int64_t> a, b;    // zero diagonals
-    std::vector<std::int64_t> linear;  // rows are items, columns are locations; includes the diagonals; may
-                                       // be empty
-    std::int64_t magnitude;            // bound on differences of values, and on the intermediate results of
-                                       // these
+    std::vector<std::int64_t> linear;  // [item][location], including the diagonals; may be empty
+    /// Upper bound on differences of values and on their intermediate results.
+    std::int64_t magnitude;
 };
 
 /// Returns the twin class of each index. Twins are indices whose exchange does not change the value for any

@@ -123,7 +123,7 @@ void QapMoves<T>::update_symmetric(std::uint32_t r, std::uint32_t s) {
     for (std::size_t k = 0; k < order_; ++k) {
         x_[k] = ar[k] - as[k];
         y_[k] = near_r_[k] - near_s_[k];
-        both += ar[k] * near_s_[k] - as[k] * near_r_[k];  // the terms of r and s cancel
+        both += ar[k] * near_s_[k] - as[k] * near_r_[k];  // the terms k = r and k = s cancel
     }
     x_[r] = x_[s] = y_[r] = y_[s] = 0;
     for (std::size_t k = 0; k < order_; ++k) x_at_[p_[k]] = x_[k];

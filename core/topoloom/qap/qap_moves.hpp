@@ -53,7 +53,7 @@ class QapTables {
 template <class T>
 class QapMoves {
    public:
-    static constexpr T never = std::numeric_limits<T>::max();  // tabu_until of exchanges of twins
+    static constexpr T never = std::numeric_limits<T>::max();  // value of tabu_until for exchanges of twins
     static constexpr T nothing = std::numeric_limits<T>::max();
 
     struct Move {
@@ -111,13 +111,12 @@ class QapMoves {
     Permutation p_;
     std::vector<std::size_t> offset_;  // start of row i, which contains the exchanges with j < i
     std::vector<T> delta_, tabu_until_;
-    std::vector<T> until_by_item_, until_by_location_;  // [item class][location class], and [location
-                                                        // class][item class]
+    std::vector<T> until_by_item_, until_by_location_;  // by item and location class, and transposed
     std::vector<std::uint32_t> location_class_;         // location class of each item's location
     std::vector<T> x_, y_, xt_, yt_, x_at_, sum_a_, sum_b_;
     std::vector<T> here_;  // current cost of each item; only if asymmetric
     std::vector<T> near_r_, near_s_, with_r_,
-        with_s_;  // of all items: distances to r and s, exchanges with r and s
+        with_s_;  // [item]: distances to r and s, exchanges with r and s
     T min_free_ = nothing;
     T min_any_ = nothing;
 };

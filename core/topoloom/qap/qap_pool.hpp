@@ -57,7 +57,7 @@ class QapPool {
 
 [[nodiscard]] Permutation random_assignment(std::size_t order, Rng& rng);
 
-/// Moves `items` random items in a cycle.
+/// Exchanges the locations of `items` random items in a cycle.
 [[nodiscard]] Permutation perturb(Permutation p, std::size_t items, Rng& rng);
 
 }  // namespace topoloom::qap

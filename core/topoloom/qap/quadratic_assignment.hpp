@@ -19,7 +19,7 @@ struct QuadraticAssignment {
     std::uint32_t slots = 0;
     std::vector<std::int64_t> bytes;
     std::vector<std::int64_t> distances;
-    std::vector<std::int64_t> linear;  // ranks by slots; may be empty
+    std::vector<std::int64_t> linear;  // linear costs, ranks by slots; may be empty
 
     QuadraticAssignment(std::uint32_t rank_count, std::uint32_t slot_count,
                         std::vector<std::int64_t> bytes_sent, std::vector<std::int64_t> distances_between,

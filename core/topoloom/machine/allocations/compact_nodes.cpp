@@ -17,7 +17,7 @@ namespace {
 
 using Members = std::vector<std::uint32_t>;  // indices of nodes in the allocation
 
-/// Maximum numbers of distance computations; each takes about a nanosecond.
+/// Maximum numbers of distances to compute; each takes about a nanosecond.
 constexpr std::uint64_t center_work = 1U << 24;
 constexpr std::uint64_t search_work = 1U << 28;
 
@@ -160,8 +160,8 @@ class CompactSearch {
         return members;
     }
 
-    /// Repeatedly exchanges a member for another node such that the sum decreases most, until no exchange
-    /// decreases it.
+    /// Repeatedly makes the exchange of a member for another node that decreases the sum most, until no
+    /// exchange decreases it.
     [[nodiscard]] Members exchange_members(Members members) {
         constexpr std::size_t considered = 64;
         std::vector<std::uint64_t> sums = sum_distances(members);
@@ -215,7 +215,7 @@ class CompactSearch {
     const G& geometry_;
     std::vector<Point> points_;
     std::size_t count_;
-    std::vector<char> reached_;  // 1 if the node is in an earlier result
+    std::vector<char> reached_;  // 1 if an earlier result contains the node
     std::uint64_t work_ = 0;
     int starts_ = 0;
     Members best_;

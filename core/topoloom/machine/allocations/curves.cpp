@@ -72,7 +72,7 @@ class CurveKeys {
                 append_peano_digits(at, append);
                 return;
             case Curve::snake: {
-                std::uint64_t slower = 0;  // sum of the previous coordinates: odd in every other row
+                std::uint64_t slower = 0;  // sum of the previous coordinates, which is odd in every other row
                 for (std::size_t i = 0; i < at.size(); ++i) {
                     append(slower % 2 == 1 ? extents_[i] - 1 - at[i] : at[i], 32);
                     slower += at[i];
@@ -140,7 +140,7 @@ std::vector<std::uint32_t> curve_order(Curve curve, const Allocation& allocation
     std::ranges::sort(nodes, {}, [&](std::uint32_t i) { return allocation.nodes()[i]; });
     CurveKeys keys(curve, machine.grid());
     for (const std::uint32_t i : nodes) keys.add(machine.coordinates(allocation.nodes()[i]));
-    std::vector<std::uint32_t> number(nodes.size());  // position of each node on the curve
+    std::vector<std::uint32_t> number(nodes.size());  // the position of each node on the curve
     std::uint32_t next = 0;
     for (const std::uint32_t i : keys.sort_points()) number[nodes[i]] = next++;
     std::vector<std::uint32_t> order(allocation.slot_count());

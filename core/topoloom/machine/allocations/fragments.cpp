@@ -106,7 +106,7 @@ Cell draw_shape(const RouterGrid& grid, std::size_t size, Rng& rng) {
         1 + rng.below(static_cast<std::uint32_t>(std::min<std::size_t>(3, grid.axes())));
     double filled = 1;
     for (std::size_t k = 0; k < grid.axes() && filled < wanted; ++k) {
-        const std::size_t d = grid.axes() - 1 - k;  // longest along the last axis
+        const std::size_t d = grid.axes() - 1 - k;  // the last axis gets the longest extent
         const std::size_t left = k < dimensions ? dimensions - k : 1;
         const auto extent =
             static_cast<std::int64_t>(std::ceil(std::pow(wanted / filled, 1.0 / static_cast<double>(left))));
@@ -173,7 +173,7 @@ Allocation fragmented_allocation(const Machine& machine, std::size_t node_count,
     }
     Rng rng(seed);
     std::vector<char> used = down;
-    std::vector<char> blocked = down;  // used or adjacent to a used cell
+    std::vector<char> blocked = down;  // whether a cell is used or adjacent to a used cell
     std::size_t missing = cells;
     const auto take = [&](const std::vector<std::size_t>& piece) {
         for (const std::size_t cell : piece) {
@@ -183,7 +183,7 @@ Allocation fragmented_allocation(const Machine& machine, std::size_t node_count,
         missing -= piece.size();
     };
     std::vector<std::size_t> sizes = draw_sizes(cells, fragments, rng);
-    std::sort(sizes.rbegin(), sizes.rend());  // large fragments first, while many cells are free
+    std::sort(sizes.rbegin(), sizes.rend());  // place large fragments first, while many cells are free
     for (const std::size_t size : sizes) {
         constexpr int box_tries = 200;
         constexpr int flood_tries = 20;

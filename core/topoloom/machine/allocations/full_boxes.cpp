@@ -27,7 +27,8 @@ class BoxSearch {
 
    private:
     static constexpr std::size_t max_found = 4096;
-    static constexpr std::size_t max_visited = std::size_t{1} << 28;  // in cells; takes less than 1 s
+    // Limit in cells; a search takes less than 1 s.
+    static constexpr std::size_t max_visited = std::size_t{1} << 28;
 
     void extend_box(std::size_t axes, const std::vector<char>& fits, std::size_t stride, std::size_t cells) {
         if (found_.size() == max_found || visited_ > max_visited) return;

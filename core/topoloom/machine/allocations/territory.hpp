@@ -39,7 +39,7 @@ class Territory {
         return owned_[vertex] && is_dead_end_[vertex];
     }
 
-    std::vector<char> held_;  // by vertex, like the next two
+    std::vector<char> held_;  // [vertex], like the next two
     std::vector<char> owned_;
     std::vector<char> is_dead_end_;
     std::vector<std::uint32_t> component_of_node_;

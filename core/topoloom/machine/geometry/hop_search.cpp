@@ -106,7 +106,7 @@ class MultiSourceSearch {
     const IncomingLinks& incoming_;
     const std::vector<bool>& relays_;
     std::vector<Roots> seen_;
-    std::vector<Roots> here_;  // roots reached in the last step
+    std::vector<Roots> here_;  // roots that the vertex reached in the last step
     std::vector<Roots> next_;
 };
 

@@ -117,7 +117,7 @@ void HopTable::find_extremes() {
         leaf[row] = static_cast<std::uint16_t>(nodes_[first[row]].leaf);
     }
     std::vector<std::uint32_t> farthest(rows_, 0);
-    std::vector<std::uint32_t> lost(rows_, no_index);  // node that does not reach row b
+    std::vector<std::uint32_t> lost(rows_, no_index);  // a node that does not reach row b
     parallel_for(rows_, 0, [&](std::size_t b, int) {
         if (count[b] == 0) return;
         const std::span<const std::uint16_t> to_b = hops_to(static_cast<std::uint32_t>(b));
@@ -263,7 +263,7 @@ auto HopTable::sum_hops_from_rows(std::span<const Point> points) const -> std::v
     return from;
 }
 
-/// Sums as if all rows were in other groups, then corrects the rows of the same group.
+/// Adds up distances as if all rows were in other groups, then corrects the distances inside a group.
 auto HopTable::sum_hops_by_classes(std::span<const std::uint64_t> count,
                                    std::span<const std::uint64_t> leaves) const -> std::vector<HopSum> {
     std::vector<std::uint64_t> of_class(classes_.count, 0);

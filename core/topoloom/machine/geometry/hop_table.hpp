@@ -31,7 +31,7 @@ class HopTable {
     struct Region {
         std::uint32_t low;
         std::uint32_t high;
-        std::uint32_t leaf;  // the minimum over the points
+        std::uint32_t leaf;  // least distance from the points to their rows
     };
     using DistanceSum = PointwiseDistanceSum<HopTable>;
     /// [b * width + a]: hops from row a to row b. Rows of routers without nodes may come last, and are never
@@ -50,15 +50,15 @@ class HopTable {
         std::vector<std::uint32_t> of_row;
         std::uint32_t count = 0;
         std::vector<std::uint16_t> hops;  // [b * count + a]; symmetric
-        std::uint16_t within = 0;         // hops between rows of one group
+        std::uint16_t within = 0;         // hops between two rows of one group
     };
 
     /// The hops between rows without a route.
     static constexpr std::uint16_t unreached = std::numeric_limits<std::uint16_t>::max();
 
     HopTable() = default;
-    /// `nodes` contains a point per node; `group` a group per row, or nothing. Bisection by split_keys()
-    /// avoids cutting groups.
+    /// `nodes` contains one point per node. `group` contains one group per row, or is empty. Bisection by
+    /// split_keys() avoids cutting groups.
     HopTable(std::vector<Point> nodes, std::size_t width, Hops hops, std::vector<std::uint32_t> group = {});
     /// Makes a table from classes of rows. All rows must reach each other.
     HopTable(std::vector<Point> nodes, RowClasses classes, std::vector<std::uint32_t> group);
@@ -72,7 +72,8 @@ class HopTable {
             for (std::uint32_t a = 0; a < rows; ++a) from[a] = static_cast<std::uint16_t>(hops(a, b));
         });
     }
-    /// Makes a table by fill(b, hops), which writes the hops from every row to row b.
+    /// Makes a table by calling fill(b, hops) for every row b. fill() must write the hops from every row to
+    /// row b.
     [[nodiscard]] static Hops make_hops_by_row(
         std::size_t rows, const std::function<void(std::uint32_t, std::uint16_t*)>& fill);
 
@@ -112,7 +113,8 @@ class HopTable {
 
     /// For each point, the sum of distances to the points that it reaches. O(rows^2 + points).
     [[nodiscard]] std::vector<std::uint64_t> total_distances(std::span<const Point> points) const;
-    /// Counts the ordered pairs of different points whose first point reaches the second. O(rows^2 + points).
+    /// Counts the ordered pairs of different points in which the first point reaches the second. O(rows^2 +
+    /// points).
     [[nodiscard]] std::uint64_t count_reached_pairs(std::span<const Point> points) const;
     /// Keys that split the points by group and, inside a group, by the difference between the distances to
     /// two rows that are far apart.
@@ -162,8 +164,8 @@ class HopTable {
     std::size_t rows_ = 0;
     Hops hops_;
     RowClasses classes_;
-    bool is_plain_ = true;                // has neither overrides nor classes
-    std::vector<HopOverride> overrides_;  // sorted by (from, to)
+    bool is_plain_ = true;                // whether there are neither overrides nor classes
+    std::vector<HopOverride> overrides_;  // hops that differ from the table, sorted by (from, to)
     std::vector<std::uint32_t> group_;    // by row
     std::vector<std::uint32_t> block_;    // block of each row, ascending; see divide_into_blocks()
     std::size_t blocks_ = 0;

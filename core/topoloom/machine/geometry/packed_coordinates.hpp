@@ -64,9 +64,9 @@ class PackedCoordinates {
    private:
     std::vector<Field> fields_;  // by axis
     std::vector<Field> routed_;
-    std::array<Field, 64> field_of_bit_{};  // [highest bit]: field
-    Key high_ = 0;                          // the highest bit of every field
-    Key low_ = 0;                           // all other bits
+    std::array<Field, 64> field_of_bit_{};  // [highest bit of a field]: the field
+    Key high_ = 0;                          // mask of the highest bits of all fields
+    Key low_ = 0;                           // mask of all other bits
     std::vector<Key> keys_;
 };
 

@@ -79,10 +79,10 @@ enum class Drawing : std::uint8_t {
 struct SectionForm {
     std::string_view name;
     std::string_view summary;
-    std::string_view example;    ///< a machine
-    std::string_view body;       ///< the key of the body in TOML; empty if TOML has several keys
-    std::string_view separator;  ///< separator of numbers in the body; empty if the body is not a list of
-                                 ///< numbers
+    std::string_view example;  ///< a machine
+    std::string_view body;     ///< the key of the body in TOML; empty if TOML has several keys
+    /// Separator of numbers in the body; empty if the body is not a list of numbers.
+    std::string_view separator;
     std::span<const TopologyOption> options{};
     Drawing drawing = Drawing::links;
     bool lists_links = false;  ///< whether items without '=' may follow the body

@@ -22,7 +22,7 @@ class ShortestRoutes {
         Link link;
         std::uint32_t from;
         std::uint32_t to;
-        double weight = 1;  // share of a message, relative to the other arcs
+        double weight = 1;  // share of a message relative to those of other arcs
     };
     /// shared: at each vertex, traffic is split over all arcs that lead nearer, in proportion to their weights.
     enum class Choice { first, shared };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes a machine from a list of links, and its machine text.
+// Makes a machine from a list of links, and writes its machine text.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace topoloom {
 /// Links as arrays. Bandwidths (bytes per second) and latencies (seconds) have one value per link, or one for
 /// all.
 struct LinkArrays {
-    std::span<const std::uint32_t> ends;  ///< from, to, from, to, ...
+    std::span<const std::uint32_t> ends;  ///< from and to of each link in turn
     std::span<const double> bandwidth;
     std::span<const double> latency;
     bool directed = false;  ///< if false, each link has both directions

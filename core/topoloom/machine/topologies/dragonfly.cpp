@@ -52,7 +52,7 @@ DragonflySize complete_spec(DragonflySpec& spec) {
     const std::uint64_t routers = in_group * spec.groups;
     size.links = {routers * (spec.columns - 1), routers * (spec.rows - 1),
                   std::uint64_t{spec.groups} * (spec.groups - 1) * between};
-    require_link_ids(size.links[0] + size.links[1]);  // each term is below 2^62
+    require_link_ids(size.links[0] + size.links[1]);  // no overflow: each term is below 2^62
     require_link_ids(size.links[0] + size.links[1] + size.links[2]);
     HopTable::require_memory(routers, routers);
     return size;
@@ -239,7 +239,8 @@ template <class Quantity, class Read>
 void read_by_link_kind(const Section& section, std::string_view name, bool two_dimensional,
                        std::array<Quantity, 3>& values, const Read& read) {
     for (const std::size_t breadth : {3U, 2U, 1U}) {
-        const Quantity standard = values.back();  // equal for all kinds of links until the last iteration
+        // All kinds of links have equal values until the last iteration.
+        const Quantity standard = values.back();
         for (const auto& [key, value] : section.options) {
             const auto [word, kind] = key.cut('.');
             if (word.text() != name || is_host_option(key)) continue;

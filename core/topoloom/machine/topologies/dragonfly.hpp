@@ -38,10 +38,11 @@ enum class DragonflyRouting { minimal, valiant, ugal };
 /// Parameters of a dragonfly. Array entries are for links inside rows, inside columns, and between groups.
 struct DragonflySpec {
     std::uint32_t groups = 1;
-    std::uint32_t rows = 1;  // 1: all routers of a group are linked
+    std::uint32_t rows = 1;  // if 1, all routers of a group are linked
     std::uint32_t columns = 1;
-    std::uint32_t nodes_per_router = 1;         // nodes of one router are 0 hops apart
-    std::optional<std::uint32_t> global_links;  // per router; default: minimum that links all groups
+    std::uint32_t nodes_per_router = 1;  // nodes of one router are 0 hops apart
+    /// Global ports per router; default: the minimum that links all groups.
+    std::optional<std::uint32_t> global_links;
     DragonflyArrangement arrangement = DragonflyArrangement::consecutive;
     DragonflyRouting routing = DragonflyRouting::minimal;
     std::array<BytesPerSecond, 3> bandwidth{BytesPerSecond{1}, BytesPerSecond{1}, BytesPerSecond{1}};
@@ -77,7 +78,7 @@ class Dragonfly {
     [[nodiscard]] std::uint32_t diameter() const { return geometry_.max_distance(); }
     [[nodiscard]] const HopTable& geometry() const { return geometry_; }
 
-    /// Visits a link once for each path over it.
+    /// Visits a link once for every path that contains it.
     template <class Visit>
     [[gnu::always_inline]] void route(Node a, Node b, const Visit& visit) const {
         mixed_route(a, b, spec_.routing == DragonflyRouting::valiant ? 0 : 1, visit);
@@ -194,7 +195,8 @@ class Dragonfly {
     template <class Use>
     [[gnu::always_inline]] static void for_each_link(std::uint32_t links, double share, const Use& use) {
         double part = share;
-        if ((links & (links - 1)) != 0) part /= std::popcount(links);  // divide only if needed
+        // Avoids a division if there is one link.
+        if ((links & (links - 1)) != 0) part /= std::popcount(links);
         for (; links != 0; links &= links - 1) use(static_cast<std::uint32_t>(__builtin_ctz(links)), part);
     }
 
@@ -280,15 +282,16 @@ class Dragonfly {
     std::uint32_t port_stride_ = 0;
     std::uint32_t mirrored_ = 0;  // all ones if ports lead to groups in descending order, else 0
     std::uint32_t beyond_ = 0;    // added to port numbers for groups above the own group
-    std::array<std::uint32_t, 3> first_link_{};  // first link of each kind
+    std::array<std::uint32_t, 3> first_link_{};  // first link id of each kind
     std::size_t link_count_ = 0;
     Divisor nodes_per_router_;
     std::vector<Router> routers_;
-    std::vector<GroupPlace> place_of_port_;  // identical in every group
-    std::uint32_t words_ = 0;                // words of a NearLinks set
-    std::size_t near_stride_ = 0;            // words for all routers of a group
-    std::vector<NearLinks> near_;            // [port * near_stride_ + router * words_ + w]
-    std::vector<NearLinks> every_link_;      // set of all links, as if all were at one router
+    /// [global port of a group]: position of its router; the same in every group.
+    std::vector<GroupPlace> place_of_port_;
+    std::uint32_t words_ = 0;            // words per NearLinks set
+    std::size_t near_stride_ = 0;        // words per port, for all routers of a group
+    std::vector<NearLinks> near_;        // [port * near_stride_ + router * words_ + w]
+    std::vector<NearLinks> every_link_;  // the set of all links, in the form of links at one router
     HopTable geometry_;
 };
 

@@ -23,8 +23,9 @@ struct DragonflyPlusSpec {
     std::uint32_t groups = 1;
     std::uint32_t leaves = 1;  // of a group
     std::uint32_t spines = 1;
-    std::uint32_t nodes_per_router = 1;         // per leaf; nodes of one leaf are 0 hops apart
-    std::optional<std::uint32_t> global_links;  // per spine; default: minimum that links all groups
+    std::uint32_t nodes_per_router = 1;  // nodes per leaf, 0 hops apart
+    /// Global ports per spine; default: the minimum that links all groups.
+    std::optional<std::uint32_t> global_links;
     std::array<BytesPerSecond, 2> bandwidth{BytesPerSecond{1}, BytesPerSecond{1}};
     std::array<Seconds, 2> latency{};
 };
@@ -58,7 +59,7 @@ class DragonflyPlus {
     [[nodiscard]] std::uint32_t diameter() const { return geometry_.max_distance(); }
     [[nodiscard]] const HopTable& geometry() const { return geometry_; }
 
-    /// Visits a link once per global link whose path contains it.
+    /// Visits a link once for each global link whose path contains it.
     template <class Visit>
     void route(Node a, Node b, const Visit& visit) const {
         const std::uint32_t from = vertex(a);

@@ -265,8 +265,8 @@ void read_link(const TextPiece& item, BytesPerSecond standard, Seconds latency,
     if (!one_way) links.push_back({link.to, link.from, link.bandwidth, link.latency});
 }
 
-/// Reads runs such as 20a(53)3-: 20 nodes over link 0, one over link 53, three without a link. a-z and A-Z
-/// are links 0 to 51.
+/// Reads runs such as 20a(53)3-: link 0 for 20 nodes, link 53 for one node, and no link for three nodes. a-z
+/// and A-Z are links 0 to 51.
 ForwardingTable read_forwarding_table(const TextPiece& value) {
     const auto [vertex, entries] = value.cut(':');
     if (!entries) value.reject("expected a vertex and its forwarding table, such as 8:2ab-");

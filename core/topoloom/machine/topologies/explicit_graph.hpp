@@ -99,7 +99,7 @@ class ExplicitGraph {
     [[nodiscard]] Seconds latency(Link link) const { return spec_.links[link.value].latency; }
     [[nodiscard]] std::string link_name(Link link) const;
     [[nodiscard]] std::string describe() const;
-    /// The spec without its forwarding tables, which are stored in another form.
+    /// The spec, but without forwarding tables, which are stored in another form.
     [[nodiscard]] const ExplicitGraphSpec& spec() const { return spec_; }
 
    private:
@@ -120,10 +120,11 @@ class ExplicitGraph {
     ExplicitGraphSpec spec_;            // links sorted by (from, to): a link's id is its position
     std::vector<std::uint32_t> first_;  // [v]: first outgoing link of v
     ShortestRoutes shortest_;
-    std::vector<std::pair<Pair, std::vector<Link>>> given_;  // sorted by pair of nodes
+    std::vector<std::pair<Pair, std::vector<Link>>> given_;  // listed routes, sorted by pair of nodes
     ForwardingTables tables_;
-    bool takes_detours_ = false;  // some routes of the tables are longer than shortest paths
-    HopTable by_tables_;          // if routes take detours: used instead of the table of shortest routes
+    /// Whether some routes of the forwarding tables are longer than shortest paths.
+    bool takes_detours_ = false;
+    HopTable by_tables_;  // used if routes take detours, instead of the table of shortest routes
 };
 
 extern const TopologyNotation<ExplicitGraph> graph_notation;

@@ -26,11 +26,12 @@ enum class FatTreeRouting { by_target, by_source, random, simgrid };
 
 /// Parameters of a fat tree; lists are bottom-up, one entry per level.
 struct FatTreeSpec {
-    std::vector<std::uint32_t> arity;     // children of a switch of each level
-    std::vector<std::uint32_t> up;        // parents per child; empty: 1, then as many as children
-    std::vector<std::uint32_t> parallel;  // cables to each parent; empty: 1
+    std::vector<std::uint32_t> arity;  // number of children of a switch of each level
+    /// Number of parents per child; empty: 1 at the lowest level, then as many as children.
+    std::vector<std::uint32_t> up;
+    std::vector<std::uint32_t> parallel;  // number of cables to each parent; empty: 1
     FatTreeRouting routing = FatTreeRouting::by_target;
-    std::vector<BytesPerSecond> bandwidth;  // per cable and direction; empty: 1 B/s
+    std::vector<BytesPerSecond> bandwidth;  // bandwidth per cable and direction; empty: 1 B/s
     std::vector<Seconds> latency;           // empty: 0
 };
 

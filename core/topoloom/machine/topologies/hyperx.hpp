@@ -97,7 +97,7 @@ class BasicHyperX {
    private:
     using Field = PackedCoordinates::Field;
 
-    /// Each router has a link to every coordinate except its own. Branch-free, as the branch would be
+    /// Each router has a link to every coordinate except its own. Branch-free, because a branch would be
     /// unpredictable.
     [[nodiscard]] std::size_t link(const Field& field, std::uint32_t router, std::uint32_t from,
                                    std::uint32_t to) const {

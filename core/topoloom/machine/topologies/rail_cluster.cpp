@@ -116,7 +116,7 @@ void RailCluster::fill_table() {
     }
     const auto between = [&](const Point& a, const Point& b) { return distance(a, b) - 2; };
     if (has_leaf_classes(rows.size(), leaves_)) {
-        HopTable::Classes classes{.of_row = {}, .count = leaves_, .hops = {}, .within = 0};
+        HopTable::RowClasses classes{.of_row = {}, .count = leaves_, .hops = {}, .within = 0};
         for (const Point& row : rows) classes.of_row.push_back(row.unit * spec_.rails + row.rail);
         classes.within = static_cast<std::uint16_t>(2 * weight_[0] - 2);
         for (std::uint32_t b = 0; b < leaves_; ++b) {

@@ -33,7 +33,7 @@ struct TorusSpec {
     std::vector<bool> wrap;                                // empty: all axes are rings
     std::uint32_t nodes_per_router = 1;                    // nodes of one router are 0 hops apart
     std::vector<std::uint32_t> order;                      // axes in routing order; empty: 0, 1, 2 ...
-    std::vector<std::array<BytesPerSecond, 2>> bandwidth;  // of the + and - links; empty: 1 B/s
+    std::vector<std::array<BytesPerSecond, 2>> bandwidth;  // bandwidths of the + and - links; empty: 1 B/s
     std::vector<std::array<Seconds, 2>> latency;           // empty: 0
     TorusTies ties = TorusTies::plus;
 };
@@ -50,7 +50,7 @@ class BasicTorus {
         std::array<Coordinate, Width> at{};
     };
 
-    static constexpr std::uint32_t max_extent = 16384;  // differences must fit a Coordinate
+    static constexpr std::uint32_t max_extent = 16384;  // so that differences fit a Coordinate
 
     /// Throws Error for bad extents, orders that are not permutations, or vectors of the wrong length.
     explicit BasicTorus(TorusSpec spec);
@@ -131,7 +131,7 @@ class BasicTorus {
     class LoadDifferences;
 
    private:
-    /// The positions start .. start + length, wrapping at the end of a ring.
+    /// The positions start .. start + length, which can wrap around at the end of a ring.
     struct Interval {
         std::uint32_t start;
         std::uint32_t length;
@@ -155,10 +155,10 @@ class BasicTorus {
     };
     /// The links along one axis, line by line.
     struct AxisLinks {
-        std::array<std::size_t, 2> first{};       // id of the first link of each sign
-        std::uint32_t length = 0;                 // links of a line or ring, in one direction
-        std::int32_t ring = 0;                    // routers on a ring; 0: a line with two ends
-        Divisor size;                             // routers on a line or ring
+        std::array<std::size_t, 2> first{};       // id of the first link of each sign, + and -
+        std::uint32_t length = 0;                 // number of links of a line or ring, in one direction
+        std::int32_t ring = 0;                    // number of routers on a ring; 0 for a line with two ends
+        Divisor size;                             // number of routers on a line or ring
         Divisor stride;                           // increment of the router number per step along this axis
         std::array<std::uint32_t, Width> step{};  // increment of the link id per step along each axis
         std::size_t around = 0;                   // increment of the link id per round of a ring

@@ -24,7 +24,7 @@ struct TwistedTorusSpec {
     /// [a][b]: the shift of coordinate b when wrapping around axis a; [a][a] is 0. Empty: no twist.
     std::vector<std::vector<std::uint32_t>> twist;
     std::uint32_t nodes_per_router = 1;                    // nodes of one router are 0 hops apart
-    std::vector<std::array<BytesPerSecond, 2>> bandwidth;  // of the + and - links; empty: 1 B/s
+    std::vector<std::array<BytesPerSecond, 2>> bandwidth;  // bandwidths of the + and - links; empty: 1 B/s
     std::vector<std::array<Seconds, 2>> latency;           // empty: 0
 };
 

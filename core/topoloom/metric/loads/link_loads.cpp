@@ -303,7 +303,7 @@ double LinkLoads::max_congestion(std::size_t first, std::size_t end) const {
     return found;
 }
 
-/// Divisions round, so several adjacent amounts have the same congestion.
+/// Division rounds, so several adjacent amounts have the same congestion.
 LinkLoads::CongestionLimit LinkLoads::limit_at(const LinkClass& rate, double congestion) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     double low = congestion * rate.bandwidth * rate.ways;

@@ -82,13 +82,13 @@ class LinkLoads final : public LoadTracker {
     static constexpr std::size_t block_size = 64;  // lines
 
     struct Line : LinkLine {
-        double most = 0;             // largest amount on a link of the line
-        double added = 0;            // total amount that the current trial adds
-        std::uint32_t tried = 0;     // number of the last trial that added an amount to the line
-        std::uint32_t critical = 0;  // number of the last trial in which a link of the line could be among
-                                     // the busiest
-        bool stale = false;          // whether `most` must be recomputed
-        bool used = false;           // whether a link of the line was ever loaded
+        double most = 0;          // largest amount on a link of the line
+        double added = 0;         // total amount that the current trial adds
+        std::uint32_t tried = 0;  // number of the last trial that added an amount to the line
+        /// Number of the last trial in which a link of the line could be among the busiest.
+        std::uint32_t critical = 0;
+        bool stale = false;  // whether `most` must be recomputed
+        bool used = false;   // whether a link of the line was ever loaded
     };
     /// The range of amounts at which links with a common rate have the maximum congestion.
     struct CongestionLimit {
@@ -191,12 +191,12 @@ class LinkLoads final : public LoadTracker {
     std::uint32_t tries_ = 0;
     std::int64_t hop_bytes_ = 0;
     std::int64_t soft_ = 0;
-    RunJournal journal_;  // of the last change
+    RunJournal journal_;  // runs of the last change
     struct Overwritten {
         double* amount;
         double before;
     };
-    std::vector<Overwritten> overwritten_;  // by the current trial
+    std::vector<Overwritten> overwritten_;  // amounts that the current trial has overwritten
     std::size_t overwritten_size_ = 0;
     struct {
         Rank u, v;

@@ -226,14 +226,14 @@ class LinkRuns<BasicTorus<Width>> {
    private:
     struct Axis {
         std::uint32_t number;
-        std::int32_t ring;         // routers on a ring; for a line, so large that no route wraps
-        std::uint32_t first_line;  // first of the + lines; the - lines follow
-        std::uint32_t lines;       // lines per sign
+        std::int32_t ring;         // number of routers on a ring; for a line, so large that no route wraps
+        std::uint32_t first_line;  // number of the first + line; the - lines follow the + lines
+        std::uint32_t lines;       // number of lines in each direction
     };
 
     const BasicTorus<Width>& torus_;
     LoadQuantizer quantizer_;
-    std::vector<std::uint32_t> first_link_;  // first link of every axis and sign
+    std::vector<std::uint32_t> first_link_;  // first link of every axis and direction
     std::vector<LinkClass> rates_;           // likewise
     std::vector<Axis> axes_;                 // in routing order
     std::uint32_t line_count_ = 0;

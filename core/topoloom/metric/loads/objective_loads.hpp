@@ -77,11 +77,11 @@ class ObjectiveLoads final : public LoadTracker {
     const MeasuredObjective& objective_;
     std::deque<LinkLoads> links_;                 // loads by phase; empty if only time has a weight
     std::vector<std::vector<CommGraph>> rounds_;  // split_rounds() of each phase
-    std::deque<LinkLoads> busy_;      // loads of links and nodes for each entry of rounds_; empty if time has
-                                      // no weight
+    /// Loads of links and nodes for each entry of rounds_; empty if time has no weight.
+    std::deque<LinkLoads> busy_;
     std::vector<PhaseTime> times_;    // likewise
-    std::vector<double> scale_;       // soft scale of each phase
-    std::vector<double> links_gain_;  // factor of each phase in soft()
+    std::vector<double> scale_;       // [phase]: scale of the soft terms
+    std::vector<double> links_gain_;  // [phase]: factor of the phase in soft()
     std::vector<double> busy_gain_;   // of rounds
     double hop_bytes_gain_ = 0;
     CongestionKey key_;

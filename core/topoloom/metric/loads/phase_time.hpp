@@ -63,7 +63,7 @@ class PhaseTime {
         double transfer = 0;  // time of all messages on the slowest resource of the route
     };
     struct Sender {
-        std::size_t first = 0;  // range of its messages
+        std::size_t first = 0;  // the sender's messages: first, and behind the last
         std::size_t end = 0;
         std::int64_t leaving = 0;          // pairs
         std::int64_t startups = 0;         // in ticks, like the next one

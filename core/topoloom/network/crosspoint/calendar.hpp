@@ -53,8 +53,8 @@ class Calendar {
    private:
     static constexpr std::size_t word = 64;
 
-    std::vector<std::vector<Event>> days_;  // [cycle modulo days]
-    std::vector<std::uint64_t> is_used_;    // a bit per entry of days_
+    std::vector<std::vector<Event>> days_;  // [cycle modulo number of days]: its events
+    std::vector<std::uint64_t> is_used_;    // a bit per day, set if it has events
 };
 
 }  // namespace topoloom

@@ -52,8 +52,8 @@ class CrosspointNetwork final : public PacketNetwork {
     };
     struct Event {
         EventKind what;
-        std::uint32_t whose;      // index of a packet, window, output or unit, node or vertex
-        std::uint32_t place = 0;  // receiving node, or combiner of the vertex
+        std::uint32_t whose;      // index of the packet, window, sink, node or vertex
+        std::uint32_t place = 0;  // index of the receiving node, or of the combiner at the vertex
     };
     /// Position of a packet in its group's tree. The default is no position.
     struct TreePosition {
@@ -62,16 +62,17 @@ class CrosspointNetwork final : public PacketNetwork {
     };
     /// A packet in flight to a switch or in a buffer of the switch.
     struct StoredPacket {
-        std::uint32_t source = no_index;    // input or unit
-        std::uint32_t window = no_index;    // occupied window; none if the packet comes from a unit
-        std::uint32_t lane = 0;             // lane of the packet's queues
-        std::uint32_t vertex = no_index;    // vertex of the group's tree; none if sent to one node
-        std::uint32_t branch = no_index;    // branch of arrival at the vertex; none if from a unit
-        std::uint32_t combiner = no_index;  // combiner whose result the packet is
-        std::uint32_t copies = 0;           // copies that have not begun to leave
+        std::uint32_t source = no_index;  // input or unit that stores the packet
+        std::uint32_t window = no_index;  // window that the packet occupies; none if it comes from a unit
+        std::uint32_t lane = 0;           // lane whose queues the packet uses
+        std::uint32_t vertex = no_index;  // vertex of the group's tree; none if the packet is for one node
+        /// Branch on which the packet arrived; none if it comes from a unit.
+        std::uint32_t branch = no_index;
+        std::uint32_t combiner = no_index;  // combiner that produced the packet as its result
+        std::uint32_t copies = 0;           // number of copies that have not begun to leave
         std::uint32_t behind = no_index;    // next packet in the queue of the input
         std::uint64_t tail = 0;             // cycle in which the tail arrives
-        std::uint64_t gone = 0;             // cycle in which the tail has left
+        std::uint64_t gone = 0;             // cycle in which the tail leaves
         std::uint64_t operation = 0;        // reduction for which a unit combines the packet
     };
     /// A packet or one of its copies in a queue.
@@ -79,7 +80,7 @@ class CrosspointNetwork final : public PacketNetwork {
         std::uint32_t packet;
         std::uint32_t branch;  // branch on which a group's packet leaves
         std::uint32_t next;    // next copy in the queue or in the free list
-        std::uint64_t ready;   // cycle
+        std::uint64_t ready;   // cycle from which the copy can leave
     };
     struct Queue {
         std::uint32_t first = no_index, last = no_index;
@@ -97,26 +98,26 @@ class CrosspointNetwork final : public PacketNetwork {
         std::uint32_t requesters = 0;
         std::uint32_t router = 0;
         RoundRobin turn{};
-        std::uint64_t taken_until = 0;  // parts of a cycle
-        std::uint32_t waiting = 0;      // flits
+        std::uint64_t taken_until = 0;  // time until which the sink is sending, in parts of a cycle
+        std::uint32_t waiting = 0;      // number of flits in the sink's queues
         bool is_awake = false;          // whether to serve the queues in this cycle
         std::uint64_t woken = 0;        // cycle in which a busy sink serves its queues again
     };
     /// Numbers of the ports and queues of a router.
     struct RouterPorts {
-        std::uint32_t lanes = 0;  // virtual channels, then groups with separate windows
+        std::uint32_t lanes = 0;  // number of lanes: virtual channels, then groups with separate windows
         std::uint32_t units = 0;
         std::uint32_t first_unit = 0;
         std::uint32_t first_input_queue = 0;
     };
     struct Sender {
         Rng ways;
-        std::uint64_t next;           // cycle of the next packet
+        std::uint64_t next;           // cycle in which the next packet is created
         std::uint64_t woken = never;  // scheduled cycle of the next attempt to send
         std::uint64_t free = 0;       // cycle in which the busy channel becomes free
         std::uint32_t packet = no_index;
         ChannelId channel{};
-        std::uint32_t window = no_index;  // separate window of the group
+        std::uint32_t window = no_index;  // window of the group, if separate
         VcMask open = 0;                  // allowed virtual channels if there is no window
         TreePosition place{};
         PathCache path{};
@@ -238,7 +239,7 @@ class CrosspointNetwork final : public PacketNetwork {
         taken_until = std::max(taken_until, now_ * ChannelTimes::cycle) + std::uint64_t{flits} * period;
         return transfer_cycles(flits, period);
     }
-    /// Cycles from the first flit to the last flit.
+    /// Number of cycles from the first flit to the last.
     [[nodiscard]] static std::uint64_t transfer_cycles(std::uint32_t flits, std::uint32_t period) {
         return std::uint64_t{flits - 1} * period / ChannelTimes::cycle;
     }
@@ -250,17 +251,18 @@ class CrosspointNetwork final : public PacketNetwork {
     const CombineOptions combine_;
     const std::uint32_t vcs_;
     const std::uint32_t longest_packet_;
-    const std::uint32_t room_;    // packets per buffer
-    const std::uint32_t inside_;  // cycles from an input or unit to an output
+    const std::uint32_t room_;    // number of packets that fit in a buffer
+    const std::uint32_t inside_;  // number of cycles from an input or unit to an output
     const ClassedVcs classed_;
     std::uint64_t now_ = 0;
     GroupTrees trees_;
     std::vector<std::uint32_t> delay_, period_;         // [channel]
     std::vector<std::uint64_t> taken_until_, carried_;  // [channel]; taken_until_ is only set for entries
-    std::vector<std::uint32_t> credits_;                // [window]; the first windows are [channel][vc]
-    std::vector<ChannelId> channel_of_;                 // [window]
-    std::vector<Node> node_of_;                         // [entry channel]
-    std::vector<RouterPorts> ports_;                    // [router]
+    /// [window]; window channel * vcs_ + vc belongs to a virtual channel.
+    std::vector<std::uint32_t> credits_;
+    std::vector<ChannelId> channel_of_;  // [window]
+    std::vector<Node> node_of_;          // [entry channel]
+    std::vector<RouterPorts> ports_;     // [router]
     std::vector<Sink> sinks_;
     std::vector<std::uint32_t> router_of_unit_;
     std::vector<Queue> queues_;

@@ -157,7 +157,8 @@ class GroupTrees::Builder {
     NetworkView view_;
     ReverseLinks reverse_links_;
     GroupTrees& trees_;
-    std::unordered_map<std::uint32_t, Node> node_at_;             // [vertex of the machine]
+    // [vertex of the machine]: its node.
+    std::unordered_map<std::uint32_t, Node> node_at_;
     std::unordered_map<std::uint32_t, std::uint32_t> vertex_of_;  // [router]
     std::uint32_t number_ = 0, first_ = 0;
 };

@@ -32,13 +32,13 @@ struct Combiner {
         std::uint32_t there = 0;  // received parts
         std::uint64_t message = 0;
     };
-    std::uint32_t unit = 0;          // index among the units of the router
-    std::uint32_t needed = 0;        // parts
-    std::uint32_t above = no_index;  // combiner that receives the result; none if the result leaves the
-                                     // switch
+    std::uint32_t unit = 0;    // index of the unit among those of the router
+    std::uint32_t needed = 0;  // parts
+    /// Combiner that receives the result; none if the result leaves the switch.
+    std::uint32_t above = no_index;
     std::uint64_t combined = 0;      // number of results that the combiner above has combined
     std::uint64_t first = 0;         // first operation whose result has not left
-    std::vector<Operation> table{};  // [operation modulo table size]
+    std::vector<Operation> table{};  // [operation modulo table size]: its state
 };
 
 /// A vertex of a group's tree, which is a switch.
@@ -46,16 +46,16 @@ struct TreeVertex {
     std::uint32_t group = 0;
     std::uint32_t router = 0;
     std::uint32_t lane = no_index;  // lane of the router's queues, if the group has separate windows
-    std::uint32_t up = no_index;    // branch on which results leave; none at the top, where results turn
-                                    // around
+    /// Branch on which results leave; none at the top, where results turn around.
+    std::uint32_t up = no_index;
     std::vector<TreeBranch> branches{};
     std::vector<Combiner> combiners{};
 };
 
-/// The point at which a member injects into its tree.
+/// The point at which a member injects packets into its tree.
 struct TreeEntry {
     ChannelId channel;
-    std::uint32_t vertex = no_index;  // none if the node is not a member
+    std::uint32_t vertex = no_index;  // vertex of the tree; none if the node is not a member
     std::uint32_t branch = 0;         // branch from the vertex to the member
     std::uint32_t window = no_index;
 };

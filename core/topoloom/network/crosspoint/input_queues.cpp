@@ -43,7 +43,7 @@ void CrosspointNetwork::send_all(std::uint32_t packet) {
         if (b != stored.branch) send_to(branches[b].out);
 }
 
-/// Records that an output has begun to send the packet.
+/// Records that an output has begun to send a copy of the packet.
 void CrosspointNetwork::record_departure(std::uint32_t packet, std::uint32_t sink) {
     const StoredPacket& stored = stored_[packet];
     InputQueue& line = input_queue_of(stored);
@@ -56,7 +56,7 @@ void CrosspointNetwork::record_departure(std::uint32_t packet, std::uint32_t sin
     line.begun = never;
 }
 
-/// Wakes the outputs that the first packet of a line needs.
+/// Wakes the outputs that the first packet of an input queue needs.
 void CrosspointNetwork::wake_front_outputs(std::uint32_t number) {
     const std::uint32_t packet = input_queues_[number].first;
     if (packet == no_index) return;

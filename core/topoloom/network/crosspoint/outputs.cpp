@@ -103,7 +103,7 @@ void CrosspointNetwork::serve_sink(std::uint32_t sink) {
     is_unit(sink) ? start_combining(sink, copy.packet) : send(sink, copy);
 }
 
-/// Removes the first copy of a queue.
+/// Removes the first copy from a queue and returns it.
 CrosspointNetwork::PacketCopy CrosspointNetwork::take_copy(std::uint32_t sink, std::uint32_t place) {
     Sink& at = sinks_[sink];
     Queue& queue = queues_[at.first_queue + place];

@@ -24,7 +24,7 @@ inline constexpr std::array<Alternative, 3> switch_collectives{{
 struct SwitchGroup {
     SwitchCollective collective = SwitchCollective::multicast;
     SpanningTree tree;          // the root receives the result of a reduction
-    std::vector<Node> members;  // including the root
+    std::vector<Node> members;  // members, including the root
 };
 
 /// Options of combining units. A unit processes whole packets, one after the other.
@@ -33,7 +33,7 @@ struct CombineOptions {
 
     /// Combining units per switch: one, or a root unit above units with equal numbers of inputs.
     std::uint32_t units = 1;
-    std::uint32_t period = ChannelTimes::cycle;  // time per flit, in parts of a cycle
+    std::uint32_t period = ChannelTimes::cycle;  // time that a unit needs per flit, in parts of a cycle
 };
 
 }  // namespace topoloom

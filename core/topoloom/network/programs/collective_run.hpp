@@ -59,7 +59,7 @@ class CollectiveRun final : public FiniteWorkload {
     std::uint64_t bytes_ = 0;
     std::uint64_t packets_ = 0;  // of a message
     std::vector<NodeState> nodes_;
-    std::uint64_t steps_ = 0;  // number of packets to receive
+    std::uint64_t steps_ = 0;  // number of packets still to receive
 };
 
 }  // namespace topoloom

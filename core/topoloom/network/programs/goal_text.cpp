@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t most_ranks = std::int64_t{1} << 24;
 constexpr std::int64_t most_processors = 1024;
 constexpr std::int64_t most_bytes = 1'000'000'000'000'000;
-/// 100 years in nanoseconds: the limit of work.
+/// Limit of the work of an operation: 100 years, in nanoseconds.
 constexpr std::int64_t most_nanoseconds = 3'000'000'000'000'000'000;
 
 class GoalReader {
@@ -238,7 +238,7 @@ class GoalReader {
     }
 
     TextScanner scanner_;
-    std::string_view rest_;  // the rest of a partly read word
+    std::string_view rest_;  // the unread rest of the current word
     std::uint32_t line_ = 1;
     std::vector<RankPart> parts_;
 };

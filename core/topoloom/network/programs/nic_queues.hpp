@@ -20,7 +20,7 @@ class NicQueues {
     static constexpr std::size_t max_open_messages = 16;
 
     struct Message {
-        std::uint32_t number;  // defined by the caller
+        std::uint32_t number;  // message number, defined by the caller
         std::uint64_t ready;   // first cycle in which its packets can be sent
         std::uint64_t left;    // bytes
     };
@@ -28,7 +28,7 @@ class NicQueues {
         std::uint32_t rank;
         std::uint32_t message;  // its number
         std::uint64_t left;     // unsent bytes of the message, including this packet
-        bool is_last;           // last packet of the message, which is then closed
+        bool is_last;           // whether this is the last packet of the message, which is then closed
     };
 
     /// Throws Error unless every rank has a valid node.
@@ -64,7 +64,7 @@ class NicQueues {
         std::vector<Message> open{};
     };
     struct NodeState {
-        std::uint32_t first = 0, end = 0;  // range in by_node_
+        std::uint32_t first = 0, end = 0;  // begin of the node's range in by_node_
         std::uint32_t turn = 0;
     };
     /// The next open message of a rank, in round-robin order, that can send in this cycle, or no_index.

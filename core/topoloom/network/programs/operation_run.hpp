@@ -75,7 +75,7 @@ class OperationRun final : public FiniteWorkload {
     struct RankState {
         std::vector<Processor> processors{};
         std::uint64_t since = 0;
-        std::vector<OperationId> sends{};  // ready sends; the first `opened` are open
+        std::vector<OperationId> sends{};  // ready sends, of which the first `opened` have open messages
         std::size_t opened = 0;
     };
     struct NodeState {
@@ -107,7 +107,7 @@ class OperationRun final : public FiniteWorkload {
     std::vector<OperationState> states_;
     std::vector<RankState> ranks_;
     std::vector<NodeState> nodes_;
-    NicQueues nics_;  // a message's number is its send operation
+    NicQueues nics_;  // message numbers are the ids of send operations
 };
 
 }  // namespace topoloom

@@ -58,12 +58,12 @@ class ProgramRun final : public FiniteWorkload {
         std::uint64_t since;  // cycle
     };
     struct RankState {
-        std::uint64_t step = never;  // `never` before the first step
+        std::uint64_t step = never;  // number of the current step; `never` before the first step
         std::uint64_t since = 0;     // cycle in which the latest event of the step ended
         std::uint64_t busy = 0;      // cycle until which the rank handles messages
         std::uint64_t expected = 0;  // packets of the step that have not arrived
         std::uint32_t opened = 0;    // number of messages of the step that the rank has opened
-        bool is_leaving = false;     // the last packet of a message is leaving
+        bool is_leaving = false;     // whether the last packet of a message is leaving
         std::vector<ProgramMessage> sends{};
         std::vector<EarlyPackets> early{};
     };
@@ -93,7 +93,7 @@ class ProgramRun final : public FiniteWorkload {
     MessageCycles costs_;
     std::vector<RankState> ranks_;
     std::vector<NodeState> nodes_;
-    NicQueues nics_;  // a message's number is the receiving rank
+    NicQueues nics_;  // message numbers are the receiving ranks
 };
 
 }  // namespace topoloom

@@ -9,7 +9,7 @@ namespace topoloom {
 
 namespace {
 
-/// Cycles between two checks.
+/// Number of cycles between two checks for a deadlock.
 constexpr std::uint64_t cycles_between_checks = 1024;
 /// A deadlock is reported if no flit crosses a switch for this number of cycles plus the longest channel
 /// delay.

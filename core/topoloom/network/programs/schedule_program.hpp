@@ -34,7 +34,7 @@ class ScheduleProgram final : public Program {
 
     const AnySchedule& schedule_;
     std::size_t ranks_;
-    std::vector<std::uint64_t> first_step_;  // [round]; last entry: number of steps
+    std::vector<std::uint64_t> first_step_;  // [round]: its first step; last entry: number of steps
 };
 
 }  // namespace topoloom

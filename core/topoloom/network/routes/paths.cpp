@@ -253,7 +253,7 @@ void Paths::add_detour(Node from, Node to, Rng& rng, Workspace& workspace) const
     while (!detours_->enters_group_of(path.back().channel, via)) path.pop_back();
     const std::size_t begin = path.size();
     add_route(detours_->node_at_end_of(path.back().channel), to, rng, workspace, path);
-    path.erase(path.begin() + static_cast<std::ptrdiff_t>(begin));  // the channel into that router
+    path.erase(path.begin() + static_cast<std::ptrdiff_t>(begin));  // the channel that leads into that router
 }
 
 std::span<const Hop> Paths::choose_entry_channel(Node from, Node to, Workspace& workspace,
@@ -308,7 +308,7 @@ void Paths::set_classes(std::vector<Hop>& path) const {
         path[i].follows = are_in_same_part(before, here);
         path[i].rise = path[i].follows && circles_.cut.has(before, here) ? 1 : 0;
     }
-    std::uint32_t rises = 0;  // from here to the end of the part
+    std::uint32_t rises = 0;  // from the channel after the turn to the end of the part
     for (std::size_t i = path.size(); i-- > 0;) {
         Hop& hop = path[i];
         const std::uint32_t classes = classes_[circles_.part[hop.channel.value]];

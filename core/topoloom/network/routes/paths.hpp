@@ -25,7 +25,7 @@ struct Hop {
     ChannelId channel;
     std::uint8_t classes = 1;  // number of classes into which the channel's virtual channels are divided
     std::uint8_t highest = 0;
-    std::uint8_t rise = 0;  // 1 if the turn closes a dependency cycle
+    std::uint8_t rise = 0;  // 1 if the turn from the previous channel closes a dependency cycle, else 0
     bool follows = false;   // whether the previous channel is in the same part
 
     /// The lowest allowed class after a packet used class `before` on the previous channel.

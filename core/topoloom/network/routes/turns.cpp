@@ -41,7 +41,7 @@ class CycleSearch {
    private:
     struct Visit {
         ChannelId channel;
-        std::span<const ChannelId> left;  // turns not yet visited
+        std::span<const ChannelId> left;  // turns that have not been visited yet
     };
 
     void enter_channel(ChannelId channel) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t first_batch = 500;  // cycles
 constexpr std::size_t batches = 20;
-/// Student's t of 19 degrees of freedom, two-sided 95 %.
+/// Student's t for 19 degrees of freedom and a two-sided 95 % interval.
 constexpr double student = 2.093;
 /// Saturation thresholds: growth of the lag per cycle, averaged over nodes or at any single node. The lag of
 /// steady queues changes less.
@@ -71,7 +71,7 @@ void add_received(Received& sum, const Received& more) {
     for (std::size_t i = 0; i < more.sent.size(); ++i) sum.sent[i] += more.sent[i];
 }
 
-/// Replaces each pair of batch means by its mean.
+/// Replaces every two consecutive batch means by their mean.
 void merge_pairs(std::vector<double>& means) {
     for (std::size_t i = 0; i < means.size() / 2; ++i) means[i] = (means[2 * i] + means[2 * i + 1]) / 2;
     means.resize(means.size() / 2);

@@ -38,7 +38,7 @@ struct GridPattern {
     /// Mean bytes per message, by class. Star: one class per axis. Box: bit i of the class is set if the
     /// ranks differ on axis i.
     std::vector<double> weight;
-    bool uniform = false;  ///< all messages of a class have the same bytes
+    bool uniform = false;  ///< whether all messages of a class have the same bytes
 
     [[nodiscard]] std::size_t class_count() const {
         return shape == StencilShape::star ? axes.size() : std::size_t{1} << axes.size();
@@ -47,7 +47,7 @@ struct GridPattern {
     [[nodiscard]] std::string text() const;
 };
 
-/// Returns the difference in cell numbers between neighbors along each axis.
+/// For each axis, returns the difference between the cell numbers of neighbors.
 [[nodiscard]] Extents strides_of(std::span<const PatternAxis> axes);
 [[nodiscard]] Extents extents_of(std::span<const PatternAxis> axes);
 

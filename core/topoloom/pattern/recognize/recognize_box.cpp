@@ -24,7 +24,7 @@ struct QuotientGraph {
 };
 
 std::optional<QuotientGraph> join_twins(const Adjacency& graph, std::uint32_t twins) {
-    std::vector<std::uint64_t> mark(graph.size());  // hash of the closed neighborhood
+    std::vector<std::uint64_t> mark(graph.size());  // hash of a closed neighborhood
     for (std::uint32_t u = 0; u < graph.size(); ++u) {
         const auto draw = [](std::uint32_t v) {
             const auto block = philox({v, 0, 0, 0}, {1, 2});
@@ -185,7 +185,7 @@ class BoxBuilder {
     /// Returns the neighbor of the corner that differs by one step exactly on the axes with at[i] = 1.
     [[nodiscard]] std::uint32_t rank_beside_corner(const std::vector<std::uint32_t>& at) const {
         const std::uint32_t closed = graph_.degree(corner_) + 1;
-        std::uint64_t shared = closed;  // neighbors shared with the corner
+        std::uint64_t shared = closed;  // number of neighbors shared with the corner
         std::uint64_t theirs = closed;
         for (std::size_t i = 0; i < at.size(); ++i) {
             if (at[i] == 0) continue;

@@ -68,7 +68,7 @@ std::optional<Line> trace_line(const Adjacency& graph, std::uint32_t corner,
         line.ranks.push_back(next);
         if (line.ranks.size() > graph.size()) return std::nullopt;
     }
-    // A path leaves the corner on one side only, a ring on both.
+    // A path leaves the corner on one side only, a ring on both sides.
     if ((line.kind == AxisKind::ring) != (beside.size() == 2)) return std::nullopt;
     return line;
 }

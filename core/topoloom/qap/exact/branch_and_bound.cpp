@@ -83,7 +83,8 @@ class ParallelSearch {
         }
         if (meter_.poll()) return i;
         for (; i < subtrees_.size(); ++i) {
-            if (outcomes_[i] && meter_.remaining().work > 0) {  // stopped by the time limit or the caller
+            // The search was stopped by the time limit or the caller.
+            if (outcomes_[i] && meter_.remaining().work > 0) {
                 add_outcome(*outcomes_[i]);
             } else {
                 open_ = std::min(open_, context_.scale.up(subtrees_[i].costs.bound()));

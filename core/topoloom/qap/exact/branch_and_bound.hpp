@@ -14,8 +14,8 @@ namespace topoloom::qap {
 struct ExactResult {
     std::vector<Position> position_of_rank;
     std::int64_t value = 0;
-    std::int64_t lower_bound = 0;  // equal to the value unless the search was interrupted
-    std::uint64_t nodes = 0;       // partial placements visited
+    std::int64_t lower_bound = 0;  // lower bound; equal to the value unless the search was interrupted
+    std::uint64_t nodes = 0;       // number of partial placements visited
 };
 
 /// Solves the problem by depth-first branch and bound, starting from a given placement. Bounds are computed

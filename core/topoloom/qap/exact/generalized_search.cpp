@@ -227,11 +227,10 @@ class GeneralizedSearch {
 
     const GeneralizedAssignment& problem_;
     Meter& meter_;
-    std::vector<std::vector<Peer>> peers_;        // by rank, heaviest first
-    std::vector<std::vector<Position>> nearest_;  // by slot; the slot itself first
+    std::vector<std::vector<Peer>> peers_;        // [rank]: its peers, heaviest first
+    std::vector<std::vector<Position>> nearest_;  // [slot]: all slots by distance, the slot itself first
     std::vector<Rank> order_;
-    std::vector<std::int64_t> cost_;  // of every unplaced rank on every slot: linear cost plus costs to
-                                      // placed ranks
+    std::vector<std::int64_t> cost_;  // [rank][slot]: linear cost plus costs to placed ranks
     std::vector<std::int64_t> left_;  // remaining capacity of each slot
     std::vector<std::uint32_t> ranks_on_;
     std::vector<Position> used_;  // slots in the order of their first rank
