@@ -132,7 +132,7 @@ TEST_CASE("operations in rounds end in the same cycles as the rounds of a schedu
         settings.options = {.vcs = wired.paths.class_count() + rng.below(3), .buffer = 1 + rng.below(8)};
         if (settings.switches == Switches::crosspoint) {
             settings.options.switching = Switching::cut_through;
-            settings.options.buffer += settings.format.flits(settings.format.payload);
+            settings.options.buffer += settings.format.flit_count(settings.format.payload);
         }
         CAPTURE(wired.machine.text());
         CAPTURE(it.name);

@@ -141,7 +141,7 @@ TEST_CASE("schedules end on any machine with all their bytes, for any division o
                 program.list_sends(rank, step, messages);
                 for (const ProgramMessage& message : messages)
                     if (nodes[message.peer.value] != nodes[rank.value])
-                        packets += format.packets(message.bytes);
+                        packets += format.packet_count(message.bytes);
             }
         const RunResult ran = run(wired, program, nodes, format, costs, options);
         CHECK(ran.packets == packets);

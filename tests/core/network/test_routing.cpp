@@ -86,7 +86,7 @@ TEST_CASE("each step of an adaptive packet is on a shortest route, and trees nee
         const Machine machine = make_machine(text);
         const Fabric fabric(machine);
         const Paths paths(fabric, Routing::minimal_adaptive);
-        const MinimalNextHops& steps = *paths.steps();
+        const MinimalNextHops& steps = *paths.next_hops();
         const NetworkView view(machine.topology());
         for (const Node from : ids<Node>(machine.node_count()))
             for (const Node to : ids<Node>(machine.node_count())) {
@@ -100,7 +100,7 @@ TEST_CASE("each step of an adaptive packet is on a shortest route, and trees nee
         for (std::uint32_t router = 0; router < fabric.router_count(); ++router)
             for (const Node to : ids<Node>(machine.node_count())) {
                 std::uint32_t found = 0;
-                steps.each(router, to, [&](ChannelId next) {
+                steps.for_each_output(router, to, [&](ChannelId next) {
                     ++found;
                     const Channel& channel = fabric.channel(next);
                     CHECK(channel.from == router);

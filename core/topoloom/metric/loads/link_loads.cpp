@@ -126,9 +126,10 @@ void LinkLoads::change(Rank u, Rank v) {
 bool LinkLoads::change_if_soft(Rank u, Rank v, std::int64_t most) {
     begin_change(u, v);
     overwritten_size_ = 0;
-    messages_.each(u, v, [&](Rank end, const RankMessage& message) { add_message(end, message, -1); });
+    messages_.for_each_message(u, v,
+                               [&](Rank end, const RankMessage& message) { add_message(end, message, -1); });
     swap(u, v);
-    messages_.each(u, v, [&](Rank end, const RankMessage& message) {
+    messages_.for_each_message(u, v, [&](Rank end, const RankMessage& message) {
         if (soft_ <= most) add_message(end, message, 1);
     });
     if (soft_ > most) {

@@ -34,7 +34,7 @@ class NetworkRuns final : public PlacedRuns {
     }
     [[nodiscard]] std::int64_t hop_bytes(Rank u, Rank v) const override {
         std::int64_t sum = 0;
-        messages_.each(u, v, [&](Rank end, const RankMessage& message) {
+        messages_.for_each_message(u, v, [&](Rank end, const RankMessage& message) {
             // Distances on machines with one-way links depend on the direction.
             const auto& here = positions_[end.value].where;
             const auto& there = positions_[message.peer.value].where;
@@ -66,7 +66,7 @@ class NetworkRuns final : public PlacedRuns {
         add({node_lines_.in + to.node.value, 0, 1, bytes});
     }
     void append_runs(Rank u, Rank v, double sign, RunJournal& journal) const override {
-        messages_.each(
+        messages_.for_each_message(
             u, v, [&](Rank end, const RankMessage& message) { append_runs(end, message, sign, journal); });
     }
 

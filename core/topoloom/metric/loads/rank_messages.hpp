@@ -55,7 +55,7 @@ class RankMessages {
     }
     /// Calls use(end, message) once for every message of u and v, where `end` is u or v. v may be Rank::none.
     template <class Use>
-    void each(Rank u, Rank v, const Use& use) const {
+    void for_each_message(Rank u, Rank v, const Use& use) const {
         for (const RankMessage& message : of(u)) use(u, message);
         if (v == Rank::none) return;
         for (const RankMessage& message : of(v)) {

@@ -20,7 +20,7 @@ class Calendar {
     explicit Calendar(std::uint64_t farthest)
         : days_(std::bit_ceil(std::max<std::uint64_t>(farthest + 1, word))), is_used_(days_.size() / word) {}
 
-    void put(std::uint64_t cycle, const Event& event) {
+    void add_event(std::uint64_t cycle, const Event& event) {
         const std::size_t day = cycle & (days_.size() - 1);
         days_[day].push_back(event);
         is_used_[day / word] |= std::uint64_t{1} << (day % word);

@@ -79,8 +79,8 @@ CrosspointNetwork::CrosspointNetwork(const Fabric& fabric, const Paths& paths, W
       inside_(options.routing + options.crossing),
       classed_{options.vcs},
       trees_(fabric, groups),
-      packets_(paths.longest(), max_packets(fabric, trees_, options, room_, longest_delay(options, times)),
-               1),
+      packets_(paths.max_path_length(),
+               max_packets(fabric, trees_, options, room_, longest_delay(options, times)), 1),
       choices_(seed, 2 * fabric.node_count()),
       calendar_(longest_delay(options, times) + inside_ + 2 +
                 std::uint64_t{longest_packet_} * longest_period(times, combine) / ChannelTimes::cycle) {
@@ -92,7 +92,7 @@ CrosspointNetwork::CrosspointNetwork(const Fabric& fabric, const Paths& paths, W
     const auto combines = [](const SwitchGroup& group) {
         return group.collective != SwitchCollective::multicast;
     };
-    if (has_input_queues() && (std::ranges::any_of(groups, combines) || paths.steps() != nullptr))
+    if (has_input_queues() && (std::ranges::any_of(groups, combines) || paths.next_hops() != nullptr))
         fail(
             "switches with input queues support neither reductions nor adaptive routing; choose switches "
             "with "

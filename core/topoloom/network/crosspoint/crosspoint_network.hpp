@@ -135,7 +135,7 @@ class CrosspointNetwork final : public PacketNetwork {
     void step_cycle();
     void process_event(const Event& event);
     void schedule_event(std::uint64_t cycle, EventKind what, std::uint32_t whose, std::uint32_t place = 0) {
-        calendar_.put(cycle, {what, whose, place});
+        calendar_.add_event(cycle, {what, whose, place});
     }
     void wake_sink(std::uint32_t sink) {
         Sink& at = sinks_[sink];

@@ -32,7 +32,8 @@ void CrosspointNetwork::begin_packet(std::uint32_t node) {
         sender.channel = path.front().channel;
         sender.window = no_index;
         sender.place = {};
-        sender.open = paths_.steps() != nullptr ? vc_range(0, vcs_) : classed_.allowed_vcs(path.front(), 0);
+        sender.open =
+            paths_.next_hops() != nullptr ? vc_range(0, vcs_) : classed_.allowed_vcs(path.front(), 0);
         return;
     }
     const std::uint32_t group = order.to.value - static_cast<std::uint32_t>(fabric_.node_count());

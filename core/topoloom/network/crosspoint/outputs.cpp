@@ -12,7 +12,7 @@ void CrosspointNetwork::enter_switch(std::uint32_t packet) {
     flits_stored_ += packets_[packet].order.flits;
     if (has_input_queues()) enqueue_at_input(packet);
     if (stored.vertex != no_index) return enter_tree(packet);
-    const ChannelId next = paths_.steps() != nullptr
+    const ChannelId next = paths_.next_hops() != nullptr
                                ? choose_channel(router_of(stored.source), packets_[packet].order.to)
                                : packets_.advance(packet).channel;
     enqueue(packet, output_of(next), no_index);
@@ -24,7 +24,7 @@ void CrosspointNetwork::enter_switch(std::uint32_t packet) {
 ChannelId CrosspointNetwork::choose_channel(std::uint32_t router, Node to) {
     ChannelId best;
     std::uint32_t least = std::numeric_limits<std::uint32_t>::max(), ties = 0;
-    paths_.steps()->each(router, to, [&](ChannelId next) {
+    paths_.next_hops()->for_each_output(router, to, [&](ChannelId next) {
         const std::uint32_t load = queued_flits(next);
         if (load > least) return;
         ties = load < least ? 1 : ties + 1;
@@ -139,7 +139,7 @@ bool CrosspointNetwork::has_room(const PacketCopy& copy, ChannelId channel) cons
 std::uint32_t CrosspointNetwork::choose_window(const PacketCopy& copy, ChannelId channel) const {
     const StoredPacket& stored = stored_[copy.packet];
     if (stored.vertex == no_index) {
-        const bool chooses = paths_.steps() != nullptr;
+        const bool chooses = paths_.next_hops() != nullptr;
         return vc_with_most_credits(
             channel,
             chooses ? vc_range(0, vcs_) : classed_.allowed_vcs(packets_.hop(copy.packet), stored.lane));

@@ -33,7 +33,7 @@ std::uint32_t max_outputs(const Fabric& fabric) {
 /// Implements queues by output as virtual channels, `options.vcs` per output.
 SwitchOptions map_queues_to_vcs(const Fabric& fabric, const Paths& paths, const SwitchOptions& options) {
     if (options.queues == InputQueues::shared) return options;
-    if (paths.steps() != nullptr)
+    if (paths.next_hops() != nullptr)
         fail(
             "adaptive routing does not support queues by output; choose shared queues, or the machine's own "
             "routing");
@@ -58,7 +58,7 @@ InputQueuedNetwork::InputQueuedNetwork(const Fabric& fabric, const Paths& paths,
       options_(options),
       vcs_(options.vcs),
       classed_{paths.escape_classes() > 0 ? paths.escape_classes() : options.vcs, !options.allow_deadlock},
-      chosen_(paths.steps() != nullptr ? vc_range(std::min(paths.escape_classes(), vcs_), vcs_) : 0),
+      chosen_(paths.next_hops() != nullptr ? vc_range(std::min(paths.escape_classes(), vcs_), vcs_) : 0),
       matches_(options.allocator != Allocator::islip || options.iterations > 1),
       longest_delay_(times.empty() ? options.channel
                                    : std::ranges::max(times, {}, &ChannelTimes::delay).delay),
@@ -70,7 +70,7 @@ InputQueuedNetwork::InputQueuedNetwork(const Fabric& fabric, const Paths& paths,
       shards_(make_shards(fabric, static_cast<std::size_t>(thread_count(threads)))),
       ahead_(shortest_delay_ + (shards_.has_foreign_entries ? 0 : options.crossing)),
       // The maximum number of packets. Each packet has a flit in a buffer or node, or waits to be reclaimed.
-      packets_(paths.longest(),
+      packets_(paths.max_path_length(),
                fabric.channel_count() *
                        (std::size_t{options.vcs} * options.buffer + 4 * (options.crossing + longest_delay_)) +
                    fabric.node_count(),
@@ -97,7 +97,7 @@ InputQueuedNetwork::InputQueuedNetwork(const Fabric& fabric, const Paths& paths,
     input_turn_.resize(fabric.input_count());
     queue_turn_.resize(fabric.input_count());
     if (options.queues == InputQueues::by_output) queue_by_output();
-    if (paths.steps() != nullptr || options.arbiter == Arbiter::random)
+    if (paths.next_hops() != nullptr || options.arbiter == Arbiter::random)
         for (std::uint32_t router = 0; router < fabric.router_count(); ++router)
             choices_.emplace_back(seed, 2 * fabric.node_count() + router);
     for (const Shard& shard : shards_.parts) make_worker(shard);

@@ -28,7 +28,9 @@ class CollectiveRun final : public FiniteWorkload {
     CollectiveRun(std::span<const SwitchGroup> groups, std::size_t nodes, Bytes bytes,
                   const PacketFormat& format, const MessageCycles& costs);
 
-    [[nodiscard]] std::uint32_t longest_packet() const override { return format_.flits(format_.payload); }
+    [[nodiscard]] std::uint32_t longest_packet() const override {
+        return format_.flit_count(format_.payload);
+    }
     [[nodiscard]] std::uint64_t next(Node node) const override { return nodes_[node.value].next; }
     [[nodiscard]] PacketRequest take(Node node, std::uint64_t cycle) override;
     void on_sent(Node node, const PacketRequest& order, std::uint64_t cycle) override;

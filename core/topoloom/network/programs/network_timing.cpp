@@ -112,7 +112,7 @@ NetworkTiming compute_network_timing(const Fabric& fabric, const PacketFormat& f
                                   .period = static_cast<std::uint32_t>(
                                       std::lround(ChannelTimes::cycle * fastest / speed.bandwidth))});
     }
-    const std::uint32_t packet = format.flits(format.payload);
+    const std::uint32_t packet = format.flit_count(format.payload);
     times.options.buffer = speeds.buffer
                                ? static_cast<std::uint32_t>(std::max(1.0, *speeds.buffer / format.flit))
                                : compute_buffer_size(times.channels, steps, packet, speeds.crosspoints);

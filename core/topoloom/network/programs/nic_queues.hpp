@@ -44,19 +44,22 @@ class NicQueues {
                                            nodes_[node.value].end - nodes_[node.value].first);
     }
     /// Index of the rank among the ranks of its node.
-    [[nodiscard]] std::uint32_t place(std::uint32_t rank) const { return place_[rank]; }
+    [[nodiscard]] std::uint32_t index_on_node(std::uint32_t rank) const { return place_[rank]; }
 
     /// Whether the rank can open another message.
     [[nodiscard]] bool can_open_message(std::uint32_t rank) const {
         return ranks_[rank].open.size() < max_open_messages;
     }
-    [[nodiscard]] std::span<const Message> open(std::uint32_t rank) const { return ranks_[rank].open; }
-    void add(std::uint32_t rank, const Message& message) { ranks_[rank].open.push_back(message); }
+    [[nodiscard]] std::span<const Message> open_messages(std::uint32_t rank) const {
+        return ranks_[rank].open;
+    }
+    void open_message(std::uint32_t rank, const Message& message) { ranks_[rank].open.push_back(message); }
 
     /// The cycle in which the next packet of a node can be sent, or `never` without open messages.
-    [[nodiscard]] std::uint64_t next(Node node) const;
-    /// Removes the next packet of a node from its queue, and returns it. `cycle` must not be before next().
-    [[nodiscard]] Packet take(Node node, std::uint64_t cycle, std::uint32_t payload);
+    [[nodiscard]] std::uint64_t next_packet_cycle(Node node) const;
+    /// Removes the next packet of a node from its queue, and returns it. `cycle` must not be before
+    /// next_packet_cycle().
+    [[nodiscard]] Packet take_packet(Node node, std::uint64_t cycle, std::uint32_t payload);
 
    private:
     struct RankState {

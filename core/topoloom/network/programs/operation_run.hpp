@@ -31,7 +31,9 @@ class OperationRun final : public FiniteWorkload {
     OperationRun(const OperationGraph& graph, std::span<const Node> node_of_rank, std::size_t nodes,
                  const PacketFormat& format, const MessageCycles& costs, double nanosecond);
 
-    [[nodiscard]] std::uint32_t longest_packet() const override { return format_.flits(format_.payload); }
+    [[nodiscard]] std::uint32_t longest_packet() const override {
+        return format_.flit_count(format_.payload);
+    }
     [[nodiscard]] std::uint64_t next(Node node) const override;
     [[nodiscard]] PacketRequest take(Node node, std::uint64_t cycle) override;
     void on_sent(Node node, const PacketRequest& order, std::uint64_t cycle) override;

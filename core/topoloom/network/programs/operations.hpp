@@ -57,7 +57,7 @@ class OperationGraph {
         return std::span(dependents_).subspan(first_[id.value], first_[id.value + 1] - first_[id.value]);
     }
     /// Number of operations that operation `id` waits for.
-    [[nodiscard]] std::uint32_t waits(OperationId id) const { return waits_[id.value]; }
+    [[nodiscard]] std::uint32_t dependence_count(OperationId id) const { return waits_[id.value]; }
     /// Describes the operation for error messages.
     [[nodiscard]] std::string name(OperationId id) const;
 

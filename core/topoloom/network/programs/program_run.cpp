@@ -60,7 +60,7 @@ ProgramRun::ProgramRun(const Program& program, std::span<const Node> node_of_ran
             if (begin_step(node, rank)) node.advancing.push_back(rank);
         }
         begin_steps(node);
-        node.next = nics_.next(at);
+        node.next = nics_.next_packet_cycle(at);
     }
 }
 
@@ -86,7 +86,7 @@ bool ProgramRun::begin_step(NodeState& node, std::uint32_t rank) {
     program_.list_receives(Rank{rank}, state.step, node.receives);
     for (const ProgramMessage& message : node.receives)
         state.expected +=
-            nics_.are_on_same_node(rank, message.peer.value) ? 1 : format_.packets(message.bytes);
+            nics_.are_on_same_node(rank, message.peer.value) ? 1 : format_.packet_count(message.bytes);
     state.busy = std::max(state.busy, state.since);
     const auto early = std::ranges::find(state.early, state.step, &EarlyPackets::step);
     if (early != state.early.end()) {
@@ -112,7 +112,8 @@ void ProgramRun::open_messages(NodeState& node, std::uint32_t rank) {
             continue;
         }
         state.busy += costs_.send;
-        nics_.add(rank, {message.peer.value, state.busy, static_cast<std::uint64_t>(message.bytes.value)});
+        nics_.open_message(rank,
+                           {message.peer.value, state.busy, static_cast<std::uint64_t>(message.bytes.value)});
     }
 }
 
@@ -155,17 +156,17 @@ void ProgramRun::record_arrival(NodeState& node, std::uint32_t rank, std::uint64
 
 PacketRequest ProgramRun::take(Node from, std::uint64_t cycle) {
     NodeState& node = nodes_[from.value];
-    const NicQueues::Packet packet = nics_.take(from, cycle, format_.payload);
+    const NicQueues::Packet packet = nics_.take_packet(from, cycle, format_.payload);
     RankState& state = ranks_[packet.rank];
-    const std::uint32_t flits = format_.flits(packet.left);
-    const PacketLabel label{state.step, nics_.place(packet.message), packet.is_last};
+    const std::uint32_t flits = format_.flit_count(packet.left);
+    const PacketLabel label{state.step, nics_.index_on_node(packet.message), packet.is_last};
     const PacketRequest order{nics_.node_of(packet.message), flits, label.packed(), cycle};
     if (packet.is_last) {
         state.is_leaving = true;
         node.leaving = packet.rank;
         open_messages(node, packet.rank);
     }
-    node.next = nics_.next(from);
+    node.next = nics_.next_packet_cycle(from);
     return order;
 }
 
@@ -179,7 +180,7 @@ void ProgramRun::on_sent(Node from, const PacketRequest& /*order*/, std::uint64_
     if (!is_step_complete(rank)) return;
     node.advancing.push_back(rank);
     begin_steps(node);
-    node.next = nics_.next(from);
+    node.next = nics_.next_packet_cycle(from);
 }
 
 void ProgramRun::on_received(Node at, const PacketRequest& order, std::uint64_t cycle) {
@@ -187,7 +188,7 @@ void ProgramRun::on_received(Node at, const PacketRequest& order, std::uint64_t 
     const PacketLabel label = PacketLabel::of(order.message);
     record_arrival(node, nics_.ranks_of(at)[label.place], label.step, 1, label.is_last, cycle);
     begin_steps(node);
-    node.next = nics_.next(at);
+    node.next = nics_.next_packet_cycle(at);
 }
 
 bool ProgramRun::is_done() const { return steps_done() == steps(); }
@@ -206,8 +207,8 @@ std::string ProgramRun::describe_first_waiting() const {
         const RankState& state = ranks_[rank];
         if (state.step >= program_.step_count()) continue;
         std::string what = "rank " + std::to_string(rank) + " waits in step " + std::to_string(state.step);
-        if (!nics_.open(rank).empty())
-            return what + " to send to rank " + std::to_string(nics_.open(rank).front().number);
+        if (!nics_.open_messages(rank).empty())
+            return what + " to send to rank " + std::to_string(nics_.open_messages(rank).front().number);
         std::vector<ProgramMessage> receives;
         program_.list_receives(Rank{rank}, state.step, receives);
         what += " for";

@@ -33,7 +33,9 @@ class ProgramRun final : public FiniteWorkload {
     ProgramRun(const Program& program, std::span<const Node> node_of_rank, std::size_t nodes,
                const PacketFormat& format, const MessageCycles& costs);
 
-    [[nodiscard]] std::uint32_t longest_packet() const override { return format_.flits(format_.payload); }
+    [[nodiscard]] std::uint32_t longest_packet() const override {
+        return format_.flit_count(format_.payload);
+    }
     [[nodiscard]] std::uint64_t next(Node node) const override { return nodes_[node.value].next; }
     [[nodiscard]] PacketRequest take(Node node, std::uint64_t cycle) override;
     void on_sent(Node node, const PacketRequest& order, std::uint64_t cycle) override;
@@ -84,7 +86,7 @@ class ProgramRun final : public FiniteWorkload {
                         bool is_last, std::uint64_t cycle);
     [[nodiscard]] bool is_step_complete(std::uint32_t rank) const {
         const RankState& state = ranks_[rank];
-        return state.expected == 0 && !state.is_leaving && nics_.open(rank).empty() &&
+        return state.expected == 0 && !state.is_leaving && nics_.open_messages(rank).empty() &&
                state.opened == state.sends.size();
     }
 

@@ -25,7 +25,7 @@ class MinimalNextHops {
     }
     /// Calls visit(channel) for the outputs of a router that lead nearer to a node, or end at the node.
     template <class Visit>
-    void each(std::uint32_t router, Node to, const Visit& visit) const {
+    void for_each_output(std::uint32_t router, Node to, const Visit& visit) const {
         const std::uint16_t* const away =
             distances_.data() + std::size_t{set_of_[to.value]} * fabric_->router_count();
         if (away[router] == 1) {
@@ -41,12 +41,12 @@ class MinimalNextHops {
     }
     /// All turns of shortest routes.
     [[nodiscard]] Turns turns() const;
-    [[nodiscard]] std::uint32_t longest() const { return longest_; }
+    [[nodiscard]] std::uint32_t max_distance() const { return longest_; }
 
     static constexpr std::uint16_t no_distance = 0xFFFF;
 
    private:
-    void measure(std::size_t set, const std::vector<std::uint32_t>& last_routers);
+    void measure_distances(std::size_t set, const std::vector<std::uint32_t>& last_routers);
 
     const Fabric* fabric_;
     NodeChannels node_channels_;

@@ -51,7 +51,7 @@ Paths::Paths(const Fabric& fabric, Routing routing, const Poll& poll)
 /// Sets up adaptive routing. Returns false if adaptive packets need escape paths.
 bool Paths::set_up_adaptive_routing() {
     steps_.emplace(*fabric_);
-    longest_ = std::max<std::size_t>(longest_, steps_->longest() + 1);
+    longest_ = std::max<std::size_t>(longest_, steps_->max_distance() + 1);
     circles_ = break_cycles(steps_->turns(), [](ChannelId, ChannelId) { return false; });
     if (circles_.circle.empty()) return true;
     for (const Node node : steps_->node_channels().node_at)
@@ -65,7 +65,7 @@ bool Paths::set_up_adaptive_routing() {
 void Paths::require_classes(std::uint32_t vcs) const {
     if (vcs >= class_count_) return;
     std::string names;
-    for (const ChannelId one : circle()) names += (names.empty() ? "" : ", ") + fabric_->name(one);
+    for (const ChannelId one : dependency_cycle()) names += (names.empty() ? "" : ", ") + fabric_->name(one);
     fail("packets could wait for each other in a cycle: ", names, "; '", fabric_->machine().text(),
          "' needs ", class_count_, " virtual channels, not ", vcs);
 }
@@ -215,8 +215,8 @@ void Paths::count_classes(const Poll& poll) {
     class_count_ = std::ranges::max(classes_);
 }
 
-std::span<const Hop> Paths::find(Node from, Node to, Rng& rng, Workspace& workspace,
-                                 const Queued& queued) const {
+std::span<const Hop> Paths::find_path(Node from, Node to, Rng& rng, Workspace& workspace,
+                                      const Queued& queued) const {
     workspace.is_fixed = false;
     if (steps_) return choose_entry_channel(from, to, workspace, queued);
     workspace.path.clear();

@@ -66,11 +66,11 @@ class Paths {
     /// All turns that packets can take.
     [[nodiscard]] Turns turns() const { return steps_ ? steps_->turns() : find_turns({}); }
     /// Maximum number of channels on a path.
-    [[nodiscard]] std::size_t longest() const { return longest_; }
+    [[nodiscard]] std::size_t max_path_length() const { return longest_; }
     /// A dependency cycle that exists with a single class, in order, or empty.
-    [[nodiscard]] const std::vector<ChannelId>& circle() const { return circles_.circle; }
-    /// Next hops of adaptive routing; null if find() returns complete paths.
-    [[nodiscard]] const MinimalNextHops* steps() const { return steps_ ? &*steps_ : nullptr; }
+    [[nodiscard]] const std::vector<ChannelId>& dependency_cycle() const { return circles_.circle; }
+    /// Next hops of adaptive routing; null if find_path() returns complete paths.
+    [[nodiscard]] const MinimalNextHops* next_hops() const { return steps_ ? &*steps_ : nullptr; }
     /// Number of classes reserved for escape paths, or 0.
     [[nodiscard]] std::uint32_t escape_classes() const { return escape_classes_; }
 
@@ -86,10 +86,10 @@ class Paths {
         bool is_fixed = false;  // whether the path is the only path between these nodes
     };
     /// Returns a path between different nodes. If the route is split, draws a path according to the shares.
-    /// With steps(), returns only the channel from the node. The result is valid until the next call with
+    /// With next_hops(), returns only the channel from the node. The result is valid until the next call with
     /// this workspace.
-    std::span<const Hop> find(Node from, Node to, Rng& rng, Workspace& workspace,
-                              const Queued& queued = {}) const;
+    std::span<const Hop> find_path(Node from, Node to, Rng& rng, Workspace& workspace,
+                                   const Queued& queued = {}) const;
     /// Returns an escape path: the machine's own route to a node from a router that is not the last router.
     std::span<const Hop> find_escape_path(std::uint32_t router, Node to, Rng& rng,
                                           Workspace& workspace) const;
@@ -141,11 +141,11 @@ class Paths {
 /// Caches the path of a node's last packet, since programs often send to the same node again.
 class PathCache {
    public:
-    /// Returns Paths::find(), or the cached path if the target is the same and the path is fixed.
+    /// Returns Paths::find_path(), or the cached path if the target is the same and the path is fixed.
     std::span<const Hop> find(const Paths& paths, Node from, Node to, Rng& rng, Paths::Workspace& workspace,
                               const Queued& queued) {
         if (to_ == to) return path_;
-        const std::span<const Hop> path = paths.find(from, to, rng, workspace, queued);
+        const std::span<const Hop> path = paths.find_path(from, to, rng, workspace, queued);
         if (workspace.is_fixed) {
             to_ = to;
             path_.assign(path.begin(), path.end());

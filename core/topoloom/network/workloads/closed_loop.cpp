@@ -51,7 +51,7 @@ PacketRequest ClosedLoop::take(Node node, std::uint64_t /*cycle*/) {
     const std::uint64_t made = std::max(sender.source.next(), sender.since);
     sender.source.take();
     ++sender.open;
-    return {traffic_.next(node, sender.source.rng()), packet_, node.value, made};
+    return {traffic_.draw_destination(node, sender.source.rng()), packet_, node.value, made};
 }
 
 void ClosedLoop::on_received(Node node, const PacketRequest& order, std::uint64_t cycle) {

@@ -29,7 +29,7 @@ class TrafficPattern {
 
     /// Whether the node sends. Nodes that would send to themselves do not.
     [[nodiscard]] bool sends(Node node) const { return fixed_.empty() || fixed_[node.value] != node; }
-    [[nodiscard]] Node next(Node from, Rng& rng) const {
+    [[nodiscard]] Node draw_destination(Node from, Rng& rng) const {
         if (!fixed_.empty()) return fixed_[from.value];
         if (hot_percent_ > 0 && from != hot_ && rng.below(100) < hot_percent_) return hot_;
         const std::uint32_t drawn = rng.below(nodes_ - 1);

@@ -70,7 +70,7 @@ class BoxBuilder {
         const std::uint32_t closed = graph_.degree(corner_) + 1;
         std::vector<std::uint32_t> ring_partners;
         for (const Rank v : graph_.of(corner_)) {
-            const std::uint32_t shared = graph_.closed_common_count(corner_, v.value);
+            const std::uint32_t shared = graph_.count_closed_common_neighbors(corner_, v.value);
             const std::uint32_t theirs = graph_.degree(v.value) + 1;
             if (shared == closed && 2 * theirs == 3 * closed) lines_.push_back({corner_, v.value});
             if (3 * shared == 2 * closed && theirs == closed) ring_partners.push_back(v.value);
@@ -141,7 +141,7 @@ class BoxBuilder {
         std::uint32_t most = 0;
         for (const Rank w : graph_.of(at)) {
             if (w.value == before || graph_.are_adjacent(before, w.value)) continue;
-            const std::uint32_t shared = graph_.common_count(at, w.value);
+            const std::uint32_t shared = graph_.count_common_neighbors(at, w.value);
             const bool tie = next != no_index && shared == most;
             if (next == no_index || shared > most || (tie && graph_.degree(w.value) < graph_.degree(next))) {
                 next = w.value;
@@ -198,7 +198,7 @@ class BoxBuilder {
         std::uint32_t found = no_index;
         for (const Rank w : graph_.of(corner_)) {
             if (taken_[w.value] != 0 || graph_.degree(w.value) + 1 != theirs ||
-                graph_.closed_common_count(corner_, w.value) != shared) {
+                graph_.count_closed_common_neighbors(corner_, w.value) != shared) {
                 continue;
             }
             bool fits = true;
@@ -206,7 +206,7 @@ class BoxBuilder {
                 if (at[i] == 0) continue;
                 // On axis i, w and its partner there share a whole neighborhood, not only the edge.
                 fits = graph_.are_adjacent(w.value, lines_[i][1]) &&
-                       2 * graph_.closed_common_count(w.value, lines_[i][1]) == 3 * shared;
+                       2 * graph_.count_closed_common_neighbors(w.value, lines_[i][1]) == 3 * shared;
             }
             if (!fits) continue;
             if (found != no_index) return no_index;
@@ -228,7 +228,7 @@ std::uint32_t count_twins(const Adjacency& graph, std::uint32_t u) {
     std::uint32_t twins = 1;
     for (const Rank v : graph.of(u)) {
         if (graph.degree(v.value) == graph.degree(u) &&
-            graph.closed_common_count(u, v.value) == graph.degree(u) + 1) {
+            graph.count_closed_common_neighbors(u, v.value) == graph.degree(u) + 1) {
             ++twins;
         }
     }
