@@ -15,9 +15,9 @@ namespace topoloom {
 /// Returns the mean network distance over ordered pairs of different nodes of the allocation; 0 for one node.
 [[nodiscard]] double average_distance(const Allocation& allocation);
 
-/// Returns the link loads if every node of the allocation sends one message to every other node. Loads are
-/// fractional for split routes. O(nodes^2 * route length), on all cores. The result does not depend on the
-/// number of threads.
+/// Returns the link loads that result if every node of the allocation sends one message to every other node.
+/// Loads are fractional for split routes. O(nodes^2 * route length), on all cores. The result does not depend
+/// on the number of threads.
 [[nodiscard]] BigVector<double> all_pairs_loads(const Allocation& allocation, int threads = 0);
 
 /// Connected components of an allocation, and its links by use. Links are directed; see Territory.

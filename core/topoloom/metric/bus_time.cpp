@@ -47,8 +47,8 @@ struct Piece {
     Clock end;
 };
 
-/// The pieces in flight. A piece consists of many bus transfers, and each can use another ring. So a new
-/// piece fits if all pieces of its direction can be reassigned to the rings.
+/// The pieces in flight. A piece consists of many bus transfers, each of which can use a different ring. So a
+/// new piece fits if all pieces of its direction can be reassigned to the rings.
 class Rings {
    public:
     Rings(const RingBus& bus, std::span<const BusMessage> messages, const BusTiming& timing)
@@ -74,8 +74,8 @@ class Rings {
         return true;
     }
 
-    /// Removes the pieces that arrive next and calls visit(message) for each. Returns the time of their
-    /// arrival.
+    /// Removes the pieces that arrive next, and calls visit(message) for each of them. Returns the time of
+    /// their arrival.
     template <class Visit>
     Clock finish_next(const Visit& visit) {
         Clock next = std::numeric_limits<Clock>::max();
@@ -115,7 +115,8 @@ class Rings {
         return assign_to_rings(flying, 0, rings, steps);
     }
 
-    /// Assigns the pieces from `next` on to rings, after the earlier pieces. Returns whether all fit.
+    /// Assigns piece `next` and all later pieces to rings; earlier pieces are already assigned. Returns
+    /// whether all fit.
     [[nodiscard]] bool assign_to_rings(const std::vector<Piece>& flying, std::size_t next,
                                        std::vector<Ring>& rings, std::size_t& steps) const {
         if (next == flying.size()) return true;

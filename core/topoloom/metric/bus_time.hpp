@@ -21,10 +21,10 @@ struct BusTiming {
     Seconds startup{0};  // per message
     /// Station of the memory controller, which transfers one piece at a time, or Node::none.
     Node memory = Node::none;
-    /// Whether rings have the following limit. Observed, not explained: three messages of equal size do not
-    /// share a ring if at least two of them span two or more links and pass an end of the bus. The two ends
-    /// are between the last station and the first, and on the opposite side of the bus. The source gives no
-    /// numbers; in this model such a ring carries two of these messages at a time.
+    /// Whether rings have the following limit, which was observed but not explained: three messages of equal
+    /// size do not share a ring if at least two of them span two or more links and pass an end of the bus.
+    /// The two ends are between the last station and the first, and on the opposite side of the bus. The
+    /// source gives no numbers; in this model such a ring carries two of these messages at a time.
     bool ring_ends = false;
 };
 

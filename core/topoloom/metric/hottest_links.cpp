@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::size_t contributors_kept = 3;
 
-/// Inserts a contribution and drops the lightest. Of equal contributions, drops the one with higher ranks, so
-/// that the order of insertion does not matter.
+/// Inserts a contribution and drops the smallest one. If several are smallest, drops the one with the highest
+/// ranks, so that the order of insertion does not matter.
 void insert_if_heavy(std::vector<Contribution>& kept, const Contribution& more) {
     const auto before = [](const Contribution& a, const Contribution& b) {
         return std::tuple(-a.bytes, a.source, a.target) < std::tuple(-b.bytes, b.source, b.target);

@@ -74,7 +74,7 @@ int affordable_workers(const CommGraph& graph, const Machine& machine, int threa
                       thread_count(threads));
 }
 
-/// Distances between ranks on a machine with a rare topology, by virtual calls.
+/// Computes distances between ranks on a machine with a rare topology by virtual calls.
 class SlotSpaceAdapter {
    public:
     using Network = void;

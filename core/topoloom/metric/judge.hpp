@@ -35,8 +35,8 @@ struct Judgement {
 };
 
 /// Applies the proxies of the graph (see apply_proxies()), then computes all metrics of a placement. Loads
-/// are exact if the total is below 2^53 bytes, except shares such as 1/3. Throws Error if hop-bytes exceed 64
-/// bits. O(edges * axes) on a torus, O(edges * levels) on a fat tree, O(edges * hops) elsewhere.
+/// are exact if the total is below 2^53 bytes, except for shares such as 1/3. Throws Error if hop-bytes
+/// exceed 64 bits. O(edges * axes) on a torus, O(edges * levels) on a fat tree, O(edges * hops) elsewhere.
 [[nodiscard]] Judgement judge(const CommGraph& graph, const Machine& machine, const Placement& placement,
                               int threads = 0);
 

@@ -28,7 +28,7 @@ struct NodeMap {
 };
 
 /// Computes the map. `node_of_cell` is the node, 0 .. n-1, of each grid cell; cells are row-major, so the
-/// last axis varies fastest. Throws Error unless there is one node per cell, below the number of cells.
+/// last axis varies fastest. Throws Error unless each cell has a node, numbered below the number of cells.
 /// O(cells * axes * log extent). Source: C. Karlsson, Optimizing Multi-dimensional MPI Communications on
 /// Multi-core Architectures, 2012, def. 2.
 [[nodiscard]] NodeMap node_map(const Extents& extents, std::span<const std::uint32_t> node_of_cell);

@@ -16,7 +16,8 @@ namespace topoloom {
 /// congestion  bytes / bandwidth of the busiest link, in seconds (Sudheer 2012, ch. 7)
 /// soft        congestion with a smooth maximum: the 8-norm over all links
 /// time        predicted time including startup and latency; see PhaseTime
-/// Each kind is summed over the phases of a pattern, because messages of different phases never share links.
+/// Values of each kind are summed over the phases of a pattern, because messages of different phases never
+/// share links.
 enum class ObjectiveKind : std::size_t { hop_bytes, congestion, soft, time };
 
 /// One kind of objective, or a weighted mix.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Accumulation of link loads over the routes of messages, at memory speed.
+// Adds messages to the loads of the links on their routes, at memory speed.
 #pragma once
 
 #include <array>

@@ -10,7 +10,7 @@
 
 namespace topoloom {
 
-/// A set of lines; on each, at most one item arrives per cycle. The default value means no item.
+/// A set of lines. On each line, at most one item arrives per cycle. The default value means no item.
 template <class Item>
 class DelayLines {
    public:

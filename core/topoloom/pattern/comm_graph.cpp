@@ -265,7 +265,8 @@ std::optional<CommGraph> CommGraph::symmetric_same_structure() const {
     CommRows rows;
     rows.bytes.reserve(edge_count());
     rows.messages.reserve(edge_count());
-    // If the structure is symmetric, the sources of the edges to v, in ascending order, are the row of v.
+    // If the structure is symmetric, the row of v consists of the sources of the edges to v, in ascending
+    // order.
     BigVector<std::uint64_t> back(first_.begin(), first_.end() - 1);
     for (const Rank u : ids<Rank>(rank_count())) {
         for (std::uint64_t i = first_[u.value]; i < first_[u.value + 1]; ++i) {

@@ -34,8 +34,8 @@ struct CommRows {
 };
 
 /// A directed, weighted communication graph in compressed sparse rows: the edges of rank u are [first[u],
-/// first[u+1]), ascending by peer, one per peer. Self-messages are stored separately, because their cost does
-/// not depend on the placement. Immutable; 20 bytes per edge.
+/// first[u+1]), in ascending order of peers, with one edge per peer. Self-messages are stored separately,
+/// because their cost does not depend on the placement. Immutable; 20 bytes per edge.
 class CommGraph {
    public:
     CommGraph() : first_(1, 0) {}

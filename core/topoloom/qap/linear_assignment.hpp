@@ -10,9 +10,9 @@
 namespace topoloom::qap {
 
 /// Solves dense problems by shortest augmenting paths after augmenting row reduction (Jonker, Volgenant,
-/// Computing 38, 1987), reusing its memory. O(rows^2 * columns). Prices prove the value: row_price[i] +
-/// column_price[j] <= cost(i, j), column prices are <= 0, prices of unassigned columns are 0, and the sum of
-/// all prices is the value. Cost is std::int32_t or std::int64_t.
+/// Computing 38, 1987). Reuses its memory for the next problem. O(rows^2 * columns). Prices prove the value:
+/// row_price[i] + column_price[j] <= cost(i, j), column prices are <= 0, prices of unassigned columns are 0,
+/// and the sum of all prices is the value. Cost is std::int32_t or std::int64_t.
 template <class Cost>
 class LinearAssignment {
    public:

@@ -72,8 +72,8 @@ std::optional<std::int64_t> projection_bound(std::size_t order, std::span<const 
     long double sum = 0;
     for (std::size_t i = 0; i < less; ++i)
         sum += static_cast<long double>(of_a.values[i]) * of_b.values[less - 1 - i];
-    // The linear part is an assignment whose costs are products, so the largest is assigned to the smallest.
-    // Exact except for the division.
+    // The linear part is an assignment whose costs are products, so the minimum pairs the largest factors
+    // with the smallest. Exact except for the division.
     std::ranges::sort(a_sums);
     std::ranges::sort(b_sums, std::greater());
     const auto a_total = static_cast<long double>(std::reduce(a_sums.begin(), a_sums.end()));

@@ -173,8 +173,8 @@ void QapMoves<T>::store_exchanges(std::uint32_t r, const std::vector<T>& with) {
     for (std::size_t u = r + 1; u < order_; ++u) delta_[offset_[u] + r] = with[u];
 }
 
-/// The asymmetric case: uses the costs of r and s at all locations, and of all items at the new locations of
-/// r and s.
+/// The asymmetric case: uses the costs of r and s at all locations, and the costs of all items at the new
+/// locations of r and s.
 template <class T>
 void QapMoves<T>::update_asymmetric(std::uint32_t r, std::uint32_t s) {
     const T of_move = delta(r, s);
@@ -201,8 +201,8 @@ void QapMoves<T>::update_asymmetric(std::uint32_t r, std::uint32_t s) {
     std::swap(p_[r], p_[s]);
 }
 
-/// Computes the deltas of all exchanges with v in the current assignment. Requires a valid here_, except for
-/// v.
+/// Computes the deltas of all exchanges with v in the current assignment. All entries of here_ except that of
+/// v must be valid.
 template <class T>
 void QapMoves<T>::compute_exchanges(std::uint32_t v, std::vector<T>& with) {
     const std::size_t stride = tables_.stride;

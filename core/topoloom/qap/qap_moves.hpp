@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Deltas of all exchanges of an assignment, updated after each move: the inner loop of robust tabu search.
+// Value changes (deltas) of all exchanges in an assignment, updated after each move: the inner loop of robust
+// tabu search.
 #pragma once
 
 #include <cstdint>
@@ -83,8 +84,8 @@ class QapMoves {
     [[nodiscard]] Move find_free(std::uint32_t from, T now) { return find(from, min_free_, now); }
     [[nodiscard]] Move find_any(std::uint32_t from) { return find(from, min_any_, never / 2); }
 
-    /// Makes every exchange tabu that moves item i or a twin to location x or a twin of x. An exchange of two
-    /// items is tabu until the earlier of their two ends.
+    /// Makes all exchanges tabu that move item i, or a twin of i, to location x or a twin of x. An exchange
+    /// of two items is tabu until the earlier of their two ends.
     void forbid(std::uint32_t i, std::uint32_t x, T until);
 
    private:

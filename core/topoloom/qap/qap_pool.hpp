@@ -17,7 +17,8 @@ class QapPool {
         std::int64_t value;
     };
 
-    /// Refers to the twin classes of items and locations. Members differ in at least `min_distance` items.
+    /// Refers to the twin classes of items and locations. Any two members differ in the locations of at least
+    /// `min_distance` items.
     QapPool(std::span<const std::uint32_t> item_class, std::span<const std::uint32_t> location_class,
             std::size_t size, std::size_t min_distance)
         : item_class_(item_class),
@@ -30,8 +31,8 @@ class QapPool {
     void clear() { members_.clear(); }
 
     /// Offers a new member. If there are similar members, it replaces them only if it is better than all of
-    /// them. Otherwise it is added, but to a full pool only in place of a worse worst member. O(size *
-    /// order).
+    /// them. Otherwise it is added; in a full pool, it must be better than the worst member, which it
+    /// replaces. O(size * order).
     bool offer(Member member);
 
     /// Draws two members, with a preference for good ones, and makes a child of them.

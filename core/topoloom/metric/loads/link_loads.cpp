@@ -102,8 +102,7 @@ const BottleneckTimes& LinkLoads::bottleneck() {
 
 void LinkLoads::set_soft_scale(double congestion) {
     soft_factor_.clear();
-    for (const LinkClass& rate : rates_)
-        soft_factor_.push_back(1 / (rate.ways * rate.bandwidth * congestion));
+    for (const LinkRate& rate : rates_) soft_factor_.push_back(1 / (rate.ways * rate.bandwidth * congestion));
     soft_ = 0;
     for (const std::uint32_t number : used_) {
         const Line& line = lines_[number];
@@ -305,7 +304,7 @@ double LinkLoads::max_congestion(std::size_t first, std::size_t end) const {
 }
 
 /// Division rounds, so several adjacent amounts have the same congestion.
-LinkLoads::CongestionLimit LinkLoads::limit_at(const LinkClass& rate, double congestion) {
+LinkLoads::CongestionLimit LinkLoads::limit_at(const LinkRate& rate, double congestion) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     double low = congestion * rate.bandwidth * rate.ways;
     while (rate.congestion(low) >= congestion) low = std::nextafter(low, 0);
@@ -319,7 +318,7 @@ LinkLoads::CongestionLimit LinkLoads::limit_at(const LinkClass& rate, double con
 std::vector<Rank> LinkLoads::ranks_on_busy_links(double share) {
     if (key().links_at_maximum == 0) return {};
     std::vector<double> least;  // by rate
-    for (const LinkClass& rate : rates_) least.push_back(limit_at(rate, share * key().congestion).low);
+    for (const LinkRate& rate : rates_) least.push_back(limit_at(rate, share * key().congestion).low);
     std::vector<char> is_end(slots_.size(), 0);
     for (const Rank u : ids<Rank>(slots_.size())) {
         for (const RankMessage& message : messages_.of(u)) {

@@ -21,15 +21,15 @@
 namespace topoloom {
 
 /// Which resources count as links: only network links, or also node ports and node memory if the machine
-/// limits them. Memory load is the reads and writes of intra-node and inter-node messages.
+/// limits them. The memory load consists of the reads and writes of intra-node and inter-node messages.
 enum class LoadScope { links, links_and_nodes };
 
 /// Link loads of a placement. Every sum is exact (see LoadQuantizer): undo() restores loads bit for bit, and
-/// loads are equal to the loads of judge(). Adaptive routing is modeled as minimal. All maxima include the
-/// background bytes, and so does the range of the quantizer.
+/// loads are equal to the loads of judge(). Adaptive routing is modeled as minimal routing. All maxima
+/// include the background bytes, and so does the range of the quantizer.
 ///
-/// A change takes O(links of the changed routes). The busiest link is computed on demand from the changed
-/// blocks of links. Memory: 32 bytes per edge and 56 bytes per link (about 20 on tori).
+/// A change takes time O(links of the changed routes). The busiest link is computed on demand from the
+/// changed blocks of links. Memory: 32 bytes per edge and 56 bytes per link (about 20 on tori).
 class LinkLoads final : public LoadTracker {
    public:
     /// Refers to machine and graph. Throws Error for a background that is negative or has the wrong length.
@@ -48,10 +48,10 @@ class LinkLoads final : public LoadTracker {
     [[nodiscard]] std::size_t rank_count() const override { return slots_.size(); }
     [[nodiscard]] std::int64_t hop_bytes() const { return hop_bytes_; }
     [[nodiscard]] const CongestionKey& key() override;
-    /// The congestion of the key, separately for links (including ports) and memory.
+    /// The maximum congestion as in the key, but separately for links (including ports) and memory.
     [[nodiscard]] const BottleneckTimes& bottleneck();
     /// The sum over links of soft_term(congestion / scale). The scale is the given congestion, by default the
-    /// current maximum. Setting the scale takes O(links ever loaded).
+    /// current maximum. Setting the scale takes time O(links that were ever loaded).
     [[nodiscard]] std::int64_t soft() const override { return soft_; }
     void set_soft_scale(double congestion);
     void set_soft_scale() override { set_soft_scale(key().congestion); }
@@ -166,11 +166,11 @@ class LinkLoads final : public LoadTracker {
     /// Whether the route of the message contains a link whose amount is at least the entry of `least` for the
     /// link's rate.
     [[nodiscard]] bool crosses_busy_link(Rank end, const RankMessage& message, std::span<const double> least);
-    [[nodiscard]] static CongestionLimit limit_at(const LinkClass& rate, double congestion);
+    [[nodiscard]] static CongestionLimit limit_at(const LinkRate& rate, double congestion);
 
     RankMessages messages_;
     std::unique_ptr<PlacedRuns> runs_;
-    std::vector<LinkClass> rates_;
+    std::vector<LinkRate> rates_;
     std::size_t link_count_;
     NodeLines node_lines_;
     std::vector<Slot> slots_;  // by rank

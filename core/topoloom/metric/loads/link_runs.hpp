@@ -21,14 +21,14 @@ namespace topoloom {
 
 /// Properties that links share if they have equal bandwidth and divide messages in the same way: load =
 /// amount / ways, congestion = load / bandwidth.
-struct LinkClass {
+struct LinkRate {
     double bandwidth;
     double ways;  // number of parallel links that share messages equally; an amount is their sum
     [[nodiscard]] double load(double amount) const { return amount / ways; }
     [[nodiscard]] double congestion(double amount) const { return load(amount) / bandwidth; }
 };
 
-/// Consecutive links of one rate. Runs can wrap around from the last link to the first.
+/// Consecutive links with one rate. Runs can wrap around from the last link of the line to the first.
 struct LinkLine {
     std::uint32_t first;  // array position of the first link
     std::uint32_t length;
@@ -70,14 +70,14 @@ class LinkRuns {
         std::map<std::pair<double, double>, std::uint32_t> known;
         const std::vector<LinkRun> links = network.bandwidth_runs();
         for (std::size_t i = 0; i < links.size(); ++i) {
-            const LinkClass rate{links[i].bandwidth.value, count_parallel_links(i, links[i])};
+            const LinkRate rate{links[i].bandwidth.value, count_parallel_links(i, links[i])};
             const auto [entry, is_new] =
                 known.try_emplace({rate.bandwidth, rate.ways}, static_cast<std::uint32_t>(rates_.size()));
             if (is_new) rates_.push_back(rate);
             std::fill_n(rate_.begin() + links[i].first.value, links[i].count, entry->second);
         }
         double ways = 1;
-        for (const LinkClass& rate : rates_) ways = std::max(ways, rate.ways);
+        for (const LinkRate& rate : rates_) ways = std::max(ways, rate.ways);
         quantizer_ = make_quantizer(all, background * ways);
     }
 
@@ -89,7 +89,7 @@ class LinkRuns {
         return lines;
     }
     [[nodiscard]] LinkPlace place(Link link) const { return {link.value, 0}; }
-    [[nodiscard]] const std::vector<LinkClass>& rates() const { return rates_; }
+    [[nodiscard]] const std::vector<LinkRate>& rates() const { return rates_; }
 
     template <class Use>
     void route(Point a, Point b, double bytes, const Use& use) const {
@@ -120,7 +120,7 @@ class LinkRuns {
     const T& network_;
     LoadQuantizer quantizer_;
     std::vector<std::uint32_t> rate_;  // by link
-    std::vector<LinkClass> rates_;
+    std::vector<LinkRate> rates_;
 };
 
 /// On a torus, the links of one direction along an axis form a line, so a message is one run per axis.
@@ -128,8 +128,8 @@ template <std::size_t Width>
 class LinkRuns<BasicTorus<Width>> {
    public:
     /// For each axis in routing order, the position on the axis, and the sum that the other coordinates
-    /// contribute to the line number. A coordinate is the source's until the route has corrected it, then the
-    /// destination's.
+    /// contribute to the line number. Until the route has corrected a coordinate, it is the source's;
+    /// afterwards, it is the destination's.
     struct Point {
         std::array<std::int32_t, Width> at;
         std::array<std::uint32_t, Width> line_from;
@@ -156,7 +156,7 @@ class LinkRuns<BasicTorus<Width>> {
     }
 
     [[nodiscard]] LoadQuantizer quantizer() const { return quantizer_; }
-    [[nodiscard]] const std::vector<LinkClass>& rates() const { return rates_; }
+    [[nodiscard]] const std::vector<LinkRate>& rates() const { return rates_; }
     [[nodiscard]] std::vector<LinkLine> lines() const {
         std::vector<LinkLine> lines;
         std::uint32_t first = 0;
@@ -234,7 +234,7 @@ class LinkRuns<BasicTorus<Width>> {
     const BasicTorus<Width>& torus_;
     LoadQuantizer quantizer_;
     std::vector<std::uint32_t> first_link_;  // first link of every axis and direction
-    std::vector<LinkClass> rates_;           // likewise
+    std::vector<LinkRate> rates_;            // likewise
     std::vector<Axis> axes_;                 // in routing order
     std::uint32_t line_count_ = 0;
     bool split_ties_;
@@ -272,7 +272,7 @@ class LinkRuns<Hosted<Base>> {
         if (link.value < between) return between_.place(link);
         return {line_of(link), 0};
     }
-    [[nodiscard]] const std::vector<LinkClass>& rates() const { return rates_; }
+    [[nodiscard]] const std::vector<LinkRate>& rates() const { return rates_; }
 
     template <class Use>
     void route(const Point& a, const Point& b, double bytes, const Use& use) const {
@@ -290,7 +290,7 @@ class LinkRuns<Hosted<Base>> {
     const Hosted<Base>& network_;
     LinkRuns<Base> between_;
     std::vector<LinkLine> lines_;
-    std::vector<LinkClass> rates_;
+    std::vector<LinkRate> rates_;
     std::uint32_t first_host_;
 };
 

@@ -19,7 +19,7 @@ namespace topoloom {
 
 /// Tracks any objective. LinkLoads is faster, but supports only the busiest links of one phase. In the key,
 /// `congestion` is the objective value, and `links_at_maximum` is summed over phases. Values are recomputed
-/// from exact loads, so undo() restores them bit for bit. Memory and time per change are those of one
+/// from exact loads, so undo() restores them bit for bit. Uses as much memory and time per change as one
 /// LinkLoads per phase.
 class ObjectiveLoads final : public LoadTracker {
    public:
@@ -38,7 +38,8 @@ class ObjectiveLoads final : public LoadTracker {
     [[nodiscard]] const CongestionKey& key() override;
     /// A smooth surrogate of the objective.
     [[nodiscard]] std::int64_t soft() const override;
-    /// Scales the soft terms so that the busiest links or nodes of a phase have the weight of the phase.
+    /// Scales the soft terms such that the terms of a phase's busiest links or nodes have the weight of the
+    /// phase.
     void set_soft_scale() override;
 
     void exchange(Rank u, Rank v) override;
@@ -92,9 +93,9 @@ class ObjectiveLoads final : public LoadTracker {
     } last_{};
 };
 
-/// Makes the load tracker for an objective. For `time` with one phase, tracks only link and node loads,
-/// because startup and latency slow a search more than they improve it. objective_key() computes the exact
-/// objective.
+/// Makes the load tracker for an objective. For `time` with one phase, tracks only link and node loads:
+/// evaluating startup and latency, too, would slow the search down more than it would improve the result.
+/// objective_key() computes the exact objective.
 [[nodiscard]] std::unique_ptr<LoadTracker> make_load_tracker(const Machine& machine,
                                                              const MeasuredObjective& objective,
                                                              std::span<const Slot> slot_of_rank);

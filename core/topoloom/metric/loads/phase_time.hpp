@@ -33,10 +33,11 @@ namespace topoloom {
 ///                        + max(network / inter-node messages per sender, memory / messages per sender)
 ///
 /// A sender starts its messages one after the other while earlier messages are in flight. The time of this
-/// two-stage pipeline is the first message in stage one and all in stage two, or all in stage one and the
-/// last in stage two. Based on LogGP (Alexandrov, Ionescu, Schauser, Scheiman, SPAA 1995), with o per
-/// message, L per round, and G for shared resources. "intra-node startups" are those of senders that also send
-/// inter-node messages, because their NICs wait during these startups.
+/// two-stage pipeline is the maximum of two sums: the first message in stage one plus all messages in stage
+/// two, and all messages in stage one plus the last in stage two. Based on LogGP (Alexandrov, Ionescu,
+/// Schauser, Scheiman, SPAA 1995), with o per message, L per round, and G for shared resources. "intra-node
+/// startups" are those of senders that also send inter-node messages, because their NICs wait during these
+/// startups.
 class PhaseTime {
    public:
     /// Refers to the machine.

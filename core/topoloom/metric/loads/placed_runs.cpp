@@ -24,7 +24,7 @@ class NetworkRuns final : public PlacedRuns {
     }
 
     [[nodiscard]] LoadQuantizer quantizer() const override { return runs_.quantizer(); }
-    [[nodiscard]] const std::vector<LinkClass>& rates() const override { return runs_.rates(); }
+    [[nodiscard]] const std::vector<LinkRate>& rates() const override { return runs_.rates(); }
     [[nodiscard]] std::vector<LinkLine> lines() const override { return runs_.lines(); }
     [[nodiscard]] LinkPlace place(Link link) const override { return runs_.place(link); }
 

@@ -34,8 +34,8 @@ class RunJournal {
     std::size_t size_ = 0;
 };
 
-/// Line numbers of the port and memory resources of node 0, or no_index for unlimited resources. Ports follow
-/// the links; memory is last.
+/// Numbers of the lines for the ports and memory of node 0, or no_index for unlimited resources. Lines of
+/// ports follow those of links; memory is last.
 struct NodeLines {
     std::uint32_t out = no_index, in = no_index, read = no_index, write = no_index;
 };
@@ -50,7 +50,7 @@ class PlacedRuns {
     void set_node_lines(const NodeLines& lines) { node_lines_ = lines; }
 
     [[nodiscard]] virtual LoadQuantizer quantizer() const = 0;
-    [[nodiscard]] virtual const std::vector<LinkClass>& rates() const = 0;
+    [[nodiscard]] virtual const std::vector<LinkRate>& rates() const = 0;
     [[nodiscard]] virtual std::vector<LinkLine> lines() const = 0;
     [[nodiscard]] virtual LinkPlace place(Link link) const = 0;
 

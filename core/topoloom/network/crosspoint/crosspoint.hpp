@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Output-queued switches with a buffer for each crosspoint, simulated by packet events.
+// Output-queued switches with a buffer for each crosspoint. The simulation is driven by packet events.
 #pragma once
 
 #include <cstdint>

@@ -156,8 +156,8 @@ void CrosspointNetwork::number_ports() {
         if (!fabric_.channel(channel).is_exit()) flits_room_ += std::uint64_t{room_} * longest_packet_;
 }
 
-/// Distributes the inputs evenly over the units below the root unit. Omits the root unit if one unit has all
-/// inputs, and all units if only one branch delivers packets.
+/// Distributes the inputs evenly over the units below the root unit. Omits the root unit if a single unit has
+/// all inputs. Omits all units if only one branch delivers packets.
 void CrosspointNetwork::set_combiners(TreeVertex& vertex) {
     const auto inputs = static_cast<std::uint32_t>(fabric_.inputs_of(vertex.router).size());
     const std::uint32_t first = fabric_.first_input(vertex.router), leaves = std::max(combine_.units - 1, 1U);

@@ -22,7 +22,7 @@
 namespace topoloom {
 
 /// The simulation state. Each cycle first processes arrivals; then awake outputs, units and nodes send. Sinks
-/// are the outputs, then the units; sources are the inputs, then the units.
+/// are numbered with outputs first, then units; sources with inputs first, then units.
 class CrosspointNetwork final : public PacketNetwork {
    public:
     CrosspointNetwork(const Fabric& fabric, const Paths& paths, Workload& workload,
@@ -233,8 +233,8 @@ class CrosspointNetwork final : public PacketNetwork {
     [[nodiscard]] bool is_busy(std::uint64_t taken_until) const {
         return taken_until > now_ * ChannelTimes::cycle + ChannelTimes::cycle - 1;
     }
-    /// Reserves a resource for `flits` flits, `period` each. Returns the cycles from the first flit to the
-    /// last.
+    /// Reserves a resource for `flits` flits, each for the time `period`. Returns the number of cycles from
+    /// the first flit to the last.
     std::uint64_t reserve_time(std::uint64_t& taken_until, std::uint32_t flits, std::uint32_t period) const {
         taken_until = std::max(taken_until, now_ * ChannelTimes::cycle) + std::uint64_t{flits} * period;
         return transfer_cycles(flits, period);

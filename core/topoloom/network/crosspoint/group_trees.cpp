@@ -10,8 +10,8 @@
 
 namespace topoloom {
 
-/// Maps each link to its reverse link. The n-th of parallel links maps to the n-th link in the opposite
-/// direction.
+/// Maps each link to its reverse link. The n-th of several parallel links maps to the n-th link in the
+/// opposite direction.
 class GroupTrees::ReverseLinks {
    public:
     explicit ReverseLinks(const NetworkView& view) : view_(view) {
@@ -124,7 +124,7 @@ class GroupTrees::Builder {
         if (trees_.vertices_.size() > first_ && !vertex_of_.contains(router)) return;
         add_member(member, fabric_.exit(member), fabric_.entry(member));
     }
-    /// The center of the tree: the last vertex after repeated removal of leaves.
+    /// The center of the tree: the vertex that remains when leaves are removed repeatedly.
     [[nodiscard]] std::uint32_t find_center() const {
         const std::size_t count = trees_.vertices_.size() - first_;
         std::vector<std::uint32_t> others(count), ends;

@@ -18,9 +18,9 @@ void CrosspointNetwork::enter_switch(std::uint32_t packet) {
     enqueue(packet, output_of(next), no_index);
 }
 
-/// Chooses the channel on a shortest route with the fewest flits queued for it and behind it. Breaks ties
-/// randomly. (Breaking ties by input index would avoid all conflicts of a complement pattern, but send a
-/// whole transpose over the same channels behind a switch.)
+/// Of the channels on shortest routes, chooses the one with the fewest flits queued for it and behind it.
+/// Breaks ties randomly. (If ties were broken by input index, a complement pattern would have no conflicts,
+/// but all messages of a transpose pattern would leave a switch over the same channels.)
 ChannelId CrosspointNetwork::choose_channel(std::uint32_t router, Node to) {
     ChannelId best;
     std::uint32_t least = std::numeric_limits<std::uint32_t>::max(), ties = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Groups of nodes whose multicasts and reductions switches perform along a tree.
+// Groups of nodes, with trees along which switches perform their multicasts and reductions.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ struct SwitchGroup {
 struct CombineOptions {
     static constexpr std::uint32_t longest = 1U << 20;  // period
 
-    /// Combining units per switch: one, or a root unit above units with equal numbers of inputs.
+    /// Number of combining units per switch: one, or several with equal numbers of inputs below a root unit.
     std::uint32_t units = 1;
     std::uint32_t period = ChannelTimes::cycle;  // time that a unit needs per flit, in parts of a cycle
 };

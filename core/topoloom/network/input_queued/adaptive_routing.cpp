@@ -22,9 +22,9 @@ void InputQueuedNetwork::choose_outputs(Worker& worker, std::uint32_t router) {
         }
 }
 
-/// Chooses the output on a shortest route that has a free virtual channel and the most credits, minus the
-/// flits of the packets that already chose this output in this cycle. Breaks ties randomly. If no output
-/// qualifies, requests the escape channel of the machine's own route.
+/// Of the outputs on shortest routes with a free virtual channel, chooses the one with the most credits,
+/// minus the flits of the packets that already chose this output in this cycle. Breaks ties randomly. If no
+/// output qualifies, requests the escape channel of the machine's own route.
 void InputQueuedNetwork::choose_output(Worker& worker, std::uint32_t router, Queue& queue,
                                        std::uint32_t packet) {
     const MinimalNextHops& steps = *paths_.next_hops();

@@ -99,7 +99,7 @@ class GoalReader {
         scanner_.end_line();
         ++line_;
     }
-    /// Reads a word, which ends before a blank, after a colon or before a brace.
+    /// Reads a word. A word ends before a blank or brace, or after a colon.
     std::string_view read_word(std::string_view expected) {
         std::string_view word = rest_.empty() ? scanner_.read_word(expected) : std::exchange(rest_, {});
         std::size_t end = word.find(':');

@@ -12,8 +12,8 @@
 
 namespace topoloom {
 
-/// Queues of open messages per rank. The ranks of a node share its NIC, which serves ranks round-robin, and
-/// the open messages of a rank round-robin.
+/// For each rank, a queue of open messages. The ranks of a node share its NIC, which serves the ranks, and
+/// the open messages of each rank, round-robin.
 class NicQueues {
    public:
     /// Maximum number of open messages per rank.

@@ -180,7 +180,7 @@ void OperationRun::open_messages(std::uint32_t rank, std::uint64_t cycle) {
     state.opened = 0;
 }
 
-/// Records the arrival of a packet, or of a whole intra-node message, at its receive.
+/// Records, for its receive operation, that a packet or a whole intra-node message has arrived.
 void OperationRun::record_arrival(OperationId receive, std::uint64_t cycle) {
     const RankOperation& operation = graph_[receive];
     OperationState& state = states_[receive.value];

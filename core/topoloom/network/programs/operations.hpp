@@ -45,7 +45,7 @@ class OperationGraph {
     };
 
     /// Operations are sorted by rank. Computes `match`. Throws Error for sends or receives without a match,
-    /// matches of different sizes, and dependency cycles, with their operations.
+    /// matches of different sizes, and dependency cycles. The message lists the operations of the cycle.
     OperationGraph(std::size_t ranks, std::vector<RankOperation> operations,
                    std::span<const Dependence> order);
 

@@ -102,7 +102,7 @@ void Paths::require_no_detours(Node from, Node to, const std::vector<RouteChanne
              "routing");
 }
 
-/// Finds pairs of consecutive channels of a route, by router.
+/// Finds the pairs of consecutive channels of a route, router by router.
 class Paths::Successions {
    public:
     explicit Successions(const Fabric& fabric) : fabric_(fabric), first_(fabric.router_count(), no_index) {}

@@ -51,9 +51,9 @@ using Queued = std::function<std::uint32_t(ChannelId)>;
 class Paths {
    public:
     /// Refers to the fabric. Analyzes the routes of for_each_representative_pair(). Throws Error for machines
-    /// that split routes over detours other than Valiant detours, for routings that do not fit the machine,
-    /// and for nodes without a route. Calls `poll` regularly, since large machines take long; an exception
-    /// from `poll` stops the analysis.
+    /// that split routes over detours other than Valiant detours, for a routing that the machine does not
+    /// support, and for nodes without a route. Calls `poll` regularly, since large machines take long; an
+    /// exception from `poll` stops the analysis.
     explicit Paths(const Fabric& fabric, Routing routing = Routing::own,
                    const std::function<void()>& poll = {});
 
@@ -67,7 +67,7 @@ class Paths {
     [[nodiscard]] Turns turns() const { return steps_ ? steps_->turns() : find_turns({}); }
     /// Maximum number of channels on a path.
     [[nodiscard]] std::size_t max_path_length() const { return longest_; }
-    /// A dependency cycle that exists with a single class, in order, or empty.
+    /// The channels, in order, of a dependency cycle that exists with a single class; empty if there is none.
     [[nodiscard]] const std::vector<ChannelId>& dependency_cycle() const { return circles_.circle; }
     /// Next hops of adaptive routing; null if find_path() returns complete paths.
     [[nodiscard]] const MinimalNextHops* next_hops() const { return steps_ ? &*steps_ : nullptr; }
@@ -103,7 +103,7 @@ class Paths {
     };
     class Successions;
     using Visit = std::function<void(const std::vector<RouteChannel>&, const std::vector<Succession>&)>;
-    /// Lists the channels of a route. Each channel comes after a predecessor.
+    /// Lists the channels of a route such that each channel comes after one of its predecessors.
     void list_route(Node from, Node to, std::vector<RouteChannel>& route) const;
     /// Visits routes that contain all turns and all sequences of class rises.
     void for_each_route(const Poll& poll, const Visit& visit) const;

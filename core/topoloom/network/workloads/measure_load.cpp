@@ -121,7 +121,8 @@ class LoadMeasurement {
     }
 
    private:
-    /// Lag of each node in cycles: age of the oldest unsent packet, at the network or held back.
+    /// Lag of each node in cycles: the age of its oldest unsent packet, whether the packet waits for the
+    /// network or is held back.
     [[nodiscard]] std::vector<std::uint64_t> lags() const {
         std::vector<std::uint64_t> lags = network_.lags();
         for (std::uint32_t node = 0; node < lags.size(); ++node)

@@ -24,7 +24,7 @@ struct LoadSample {
 /// Result of a load measurement. Latency is in cycles, from creation of a packet to arrival of its tail.
 struct LoadMeasure {
     double offered = 0;       // offered load in flits per sending node and cycle
-    double accepted = 0;      // likewise for received flits; the copies of a multicast together count once
+    double accepted = 0;      // received load in the same unit; the copies of a multicast count as one packet
     double latency_mean = 0;  // cycles
     double half_width = 0;    // half-width of the 95 % confidence interval of the mean
     double latency_p50 = 0;

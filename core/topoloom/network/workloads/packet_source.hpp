@@ -36,8 +36,8 @@ class PacketSource {
     [[nodiscard]] Rng& rng() { return rng_; }
 
    private:
-    /// Draws a geometric number of cycles, at least 1, until an event with the same probability in each
-    /// cycle. `log_none` is the logarithm of the probability of no event.
+    /// Draws the number of cycles, at least 1, until an event that has the same probability in each cycle.
+    /// `log_none` is the logarithm of the probability of no event.
     [[nodiscard]] std::uint64_t draw_gap(double log_none) {
         if (std::isinf(log_none)) return 1;
         return 1 + static_cast<std::uint64_t>(std::log1p(-rng_.uniform()) / log_none);

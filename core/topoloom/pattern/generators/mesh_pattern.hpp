@@ -30,8 +30,8 @@ struct MeshTraffic {
     Bytes bytes;  // bytes that a member sends in total
 };
 
-/// Returns the number of ranks of a mesh. Throws Error for no axes, an axis without ranks, and 2^31 or more
-/// ranks.
+/// Returns the number of ranks of a mesh. Throws Error if there are no axes, if an axis has no ranks, and for
+/// 2^31 or more ranks.
 [[nodiscard]] std::size_t mesh_size(std::span<const std::uint32_t> extents);
 
 /// Makes the phases of the traffic: several for halving, none for groups of one rank, otherwise one. Ranks

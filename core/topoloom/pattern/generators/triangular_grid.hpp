@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks on a triangular grid, as for symmetric matrices stored as one half, and their communicating groups.
+// Ranks on a triangular grid, as for symmetric matrices of which one half is stored, and their communicating
+// groups.
 #pragma once
 
 #include <cstdint>

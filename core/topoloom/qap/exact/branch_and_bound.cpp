@@ -21,7 +21,7 @@ double estimate_cost_memory(std::size_t ranks, std::size_t slots) {
     return 2 * std::pow(static_cast<double>(ranks) * static_cast<double>(slots), 2);
 }
 
-/// Searches subtrees in parallel with the result and the work of a serial search, in which each subtree
+/// Searches subtrees in parallel, but with the same result and work as a serial search, in which each subtree
 /// starts from the best placement of all previous subtrees. Threads search later subtrees speculatively from
 /// the current best placement. If an earlier subtree finds a better placement, the later searches are
 /// repeated.

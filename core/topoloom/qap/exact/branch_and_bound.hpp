@@ -20,9 +20,9 @@ struct ExactResult {
 
 /// Solves the problem by depth-first branch and bound, starting from a given placement. Bounds are computed
 /// by dual ascent; a partial placement inherits the costs of the placement that it extends. Branches over the
-/// rank or slot with the least remaining work. Of slots that are equivalent by an automorphism of the
-/// distances, tries only one. The result does not depend on the number of threads. Work is the number of
-/// rank-slot pairs per sweep. Throws Error unless `start` is a valid placement.
+/// rank or slot that leaves the least work. Of slots that are equivalent by an automorphism of the distances,
+/// tries only one. The result does not depend on the number of threads. Work is the number of rank-slot pairs
+/// per sweep. Throws Error unless `start` is a valid placement.
 [[nodiscard]] ExactResult branch_and_bound(const QuadraticAssignment& problem,
                                            std::span<const Position> start, Meter& meter, int threads = 0);
 

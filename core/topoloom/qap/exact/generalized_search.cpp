@@ -96,8 +96,8 @@ class GeneralizedSearch {
         }
     }
 
-    /// Orders the ranks: next is the rank with the most bytes to ranks before it, so that bounds become tight
-    /// early.
+    /// Orders the ranks. The next rank is always the one with the most bytes to the ranks before it, so that
+    /// bounds become tight early.
     void order_ranks() {
         std::vector<std::int64_t> to_placed(problem_.ranks, 0);
         std::vector<std::int64_t> to_all(problem_.ranks, 0);
