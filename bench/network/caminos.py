@@ -64,7 +64,7 @@ def run(program: Path, case: Case, load: float) -> Point:
         vcs=case.router.vcs,
         buffer=case.router.buffer,
         policies=", ".join([*policies, "Random"]),
-        links=", ".join(["LinkClass { delay: 1 }"] * 5),
+        links=", ".join(["LinkRate { delay: 1 }"] * 5),
     )
     config = program.parent / f"caminos-{os.getpid()}.cfg"
     config.write_text(text)

@@ -13,16 +13,17 @@ namespace topoloom {
 namespace {
 
 void require_existing(std::uint32_t id, std::size_t count, const char* kind) {
-    if (id >= count) fail("there is no ", kind, " ", id, " to be down: the machine has ", count);
+    if (id >= count) fail(kind, " ", id, " does not exist: the machine has ", count);
 }
 
-/// Throws Error if the hop table does not fit in memory, before links are listed. Nodes attached to switches
-/// share the switch's row.
+/// Throws Error if the hop table would not fit in memory. Called before links are listed. Nodes attached to
+/// switches share the switch's row.
 template <class T>
 void require_memory(const T& whole) {
     const std::size_t nodes = whole.node_count();
     const std::size_t vertices = whole.vertex_count();
-    const std::size_t rows = vertices > nodes ? vertices - nodes : vertices;  // with host links: routers
+    // If there are host links, the rows are the routers.
+    const std::size_t rows = vertices > nodes ? vertices - nodes : vertices;
     HopTable::require_memory(rows, rows, nodes);
 }
 
@@ -82,7 +83,7 @@ void DegradedTopology::mark_down(const Failures& failures) {
     mark_unlinked_nodes_down();
     for (std::size_t i = 0; i < sought.size(); ++i) {
         if (found[i] || (i > 0 && sought[i] == sought[i - 1])) continue;
-        fail("there is no link from vertex ", sought[i].from, " to vertex ", sought[i].to, " to be down");
+        fail("there is no link from vertex ", sought[i].from, " to vertex ", sought[i].to);
     }
 }
 
@@ -113,7 +114,8 @@ void DegradedTopology::find_routes() {
             shortest_ = ShortestRoutes(vertex_, forwarding, std::move(arcs), choose_among_routes(t));
             takes_detours_ = !takes_shortest_routes(t);
             if (!takes_detours_) return;
-            // Table rows are routers: a node is one host link away from its router, or is the router.
+            // Each table row is a router. A node is either one host link away from its router, or is the
+            // router itself.
             const auto& routers = between_routers(t);
             const std::uint32_t leaf = host_hops(t);
             const std::size_t rows = routers.vertex_count();
@@ -145,7 +147,7 @@ void DegradedTopology::require_usable(std::span<const Node> nodes, std::string_v
     }
     if (connected_) return;
     if (const auto [a, b] = find_unreachable_pair(nodes); a != b) {
-        fail("failures cut ", whose, " apart: node ", a.value, " has no route to node ", b.value);
+        fail("failures disconnect ", whose, ": node ", a.value, " has no route to node ", b.value);
     }
 }
 

@@ -28,10 +28,10 @@ struct Failures {
     std::vector<LinkEnds> links;  // all links from the first vertex to the second are down
 };
 
-/// A topology with failures. Routes without failures do not change. Other routes are replaced by a shortest
-/// route over links that are up: the lowest link id at every vertex, or all shortest routes in a graph with
-/// ECMP routing. If one path of a split route fails, the whole route is replaced. Distances are stored in a
-/// HopTable.
+/// A topology with failures. Routes that contain no failures do not change. Any other route is replaced by a
+/// shortest route over links that are up. It takes the link with the lowest id at every vertex; with ECMP
+/// routing, traffic is split over all shortest routes. If one path of a split route fails, the whole route is
+/// replaced. Distances are stored in a HopTable.
 class DegradedTopology {
    public:
     using Point = HopTable::Point;
@@ -44,11 +44,11 @@ class DegradedTopology {
     [[nodiscard]] std::size_t vertex_count() const;
     [[nodiscard]] Point point(Node node) const { return geometry().point(node); }
     [[nodiscard]] std::uint32_t hops(Point a, Point b) const { return geometry().distance(a, b); }
-    /// The most hops between two nodes that have a route.
+    /// The largest number of hops between two nodes that have a route.
     [[nodiscard]] std::uint32_t diameter() const { return geometry().max_distance(); }
     [[nodiscard]] const HopTable& geometry() const { return takes_detours_ ? hops_ : shortest_.table(); }
 
-    /// Requires that the first node reaches the second.
+    /// Requires that `a` reaches `b`.
     template <class Visit>
     void route(Node a, Node b, const Visit& visit) const {
         visit_route(a, b, RouteVisitor(visit));
@@ -57,8 +57,8 @@ class DegradedTopology {
     [[nodiscard]] bool is_up(Node node) const { return node_up_[node.value]; }
     [[nodiscard]] bool is_up(Link link) const { return link_up_[link.value]; }
     [[nodiscard]] std::vector<Node> usable_nodes() const;
-    /// Throws Error if one of the nodes is down or cannot reach another. `whose` is the owner of the nodes in
-    /// the message.
+    /// Throws Error if one of the nodes is down or cannot reach another. `whose` names the owner of the nodes
+    /// in the error message.
     void require_usable(std::span<const Node> nodes, std::string_view whose) const;
     /// Whether both nodes are up and the first reaches the second.
     [[nodiscard]] bool connected(Node from, Node to) const {
@@ -77,7 +77,7 @@ class DegradedTopology {
 
    private:
     void visit_route(Node a, Node b, const RouteVisitor& visit) const;
-    /// Whether all links of the route without failures are up.
+    /// Whether all links of the route in the intact topology are up.
     template <class T>
     [[nodiscard]] bool is_up(const T& whole, Node a, Node b) const;
     void mark_down(const Failures& failures);
@@ -94,8 +94,8 @@ class DegradedTopology {
     std::vector<std::uint32_t> vertex_;  // of a node
     ShortestRoutes shortest_;
     bool connected_ = true;       // all nodes that are up reach each other
-    bool takes_detours_ = false;  // some routes without failures are longer than the shortest path
-    HopTable hops_;               // if routes take detours: used instead of the table of shortest routes
+    bool takes_detours_ = false;  // some routes of the intact topology are longer than the shortest path
+    HopTable hops_;               // used if routes take detours, instead of the table of shortest routes
 };
 
 }  // namespace topoloom

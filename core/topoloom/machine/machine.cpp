@@ -37,7 +37,7 @@ Value with_grid(const Machine& machine, const Use& use, const Value& otherwise) 
     });
 }
 
-/// The largest bandwidth that words such as `double` can result in if no bandwidth is given.
+/// The largest bandwidth that words such as `double` can produce if no absolute bandwidth is given.
 constexpr BytesPerSecond max_relative{8};
 
 std::string format_bandwidth(BytesPerSecond bandwidth) {
@@ -56,8 +56,8 @@ std::uint32_t min_neighbor_distance(std::size_t nodes, const Distance& distance)
 }
 
 /// Returns the minimum distance between two nodes, excluding host links. Except in graphs, the nearest nodes
-/// have consecutive numbers. With failures distances are hops, and no distance is shorter than without
-/// failures.
+/// have consecutive numbers. With failures, distances are hops, and no distance is shorter than in the intact
+/// topology.
 template <class T>
 std::uint32_t min_node_distance(const T& network) {
     const std::size_t nodes = network.node_count();

@@ -27,7 +27,7 @@
 namespace topoloom {
 
 /// Any topology, intact or with failures.
-using AnyTopology = Extended<IntactTopology, DegradedTopology>::type;
+using AnyTopology = ExtendedVariant<IntactTopology, DegradedTopology>::type;
 
 /// The geometry of a topology. Searches are compiled once per geometry instead of once per topology.
 using AnyGeometry = std::variant<const Torus*, const WideTorus*, const Tree*, const HopTable*>;
@@ -40,7 +40,7 @@ struct NodeSpec {
     /// as the farthest slot of the same node.
     std::uint32_t hop_weight = 0;
     /// Distances from slots to the node's network port. The i-th of n distances applies to the i-th of n
-    /// equal runs of slots. Empty: 0.
+    /// equal runs of slots. If empty, all distances are 0.
     std::vector<std::uint32_t> port_distances{};
     /// The distance of the links between a node and its router; set by Machine.
     std::uint32_t host_distance = 0;
@@ -71,7 +71,7 @@ struct NodeSpec {
         if (port_distances.empty()) return alike;
         return std::gcd(alike, levels.size() / static_cast<std::uint32_t>(port_distances.size()));
     }
-    /// Whether the distance between two slots is the distance between their nodes.
+    /// Whether the distance between two slots always equals the distance between their nodes.
     [[nodiscard]] bool is_flat() const {
         return hop_weight == 1 && levels.distances().back() == 0 && max_port_distance() == 0;
     }
@@ -79,9 +79,9 @@ struct NodeSpec {
 
 /// Bandwidths and message costs of a node.
 struct NodeSpeeds {
-    /// Bandwidth of the network port in each direction; infinity: only links limit.
+    /// Bandwidth of the network port in each direction. Infinity means that only links limit the rate.
     BytesPerSecond port{std::numeric_limits<double>::infinity()};
-    /// Memory bandwidth, for reads and for writes of all messages.
+    /// Memory bandwidth: a limit for the reads of all messages, and the same limit for their writes.
     BytesPerSecond memory{std::numeric_limits<double>::infinity()};
     Seconds startup{0};         // sender overhead of an inter-node message (LogGP's o)
     Seconds latency{0};         // latency of an inter-node message, without startup and links (L)
@@ -208,8 +208,9 @@ class Machine {
         return Slot{node.value * slots_per_node() + local};
     }
 
-    /// The distance between two slots, the factor of bytes in hop-bytes. Inside a node it is the distance of
-    /// the levels. Between nodes it is the weighted hops plus the distances of both slots to their ports.
+    /// The distance between two slots, by which bytes are multiplied in hop-bytes. Inside a node it is the
+    /// distance of the levels. Between nodes it is the weighted hops plus the distances of both slots to
+    /// their ports.
     [[nodiscard]] std::uint32_t distance(Slot a, Slot b) const;
     [[nodiscard]] std::uint32_t max_distance() const;
     [[nodiscard]] std::uint32_t hops(Node a, Node b) const;
@@ -245,8 +246,8 @@ class Machine {
     std::vector<std::string> remarks_;
 };
 
-/// Throws Error unless `machine` has this text. `what` names the object, made for the machine with this text,
-/// in the message.
+/// Throws Error unless `machine` has this machine text. In the message, `what` names the object that was made
+/// for the machine with this text.
 void require_made_for(const Machine& machine, const std::shared_ptr<const std::string>& text,
                       std::string_view what);
 
@@ -264,8 +265,8 @@ decltype(auto) with_geometry(const Machine& machine, Use&& use) {
     return std::visit([&](const auto* geometry) -> decltype(auto) { return use(*geometry); }, any);
 }
 
-/// Whether searches are compiled for the flat space too. Few machines with a hop table are flat, so tables
-/// use only the leveled space.
+/// Whether searches are also compiled for the flat space, which has no distances inside nodes. Few machines
+/// with a hop table are flat, so hop tables use only the leveled space.
 template <class T>
 inline constexpr bool may_be_flat = !std::is_same_v<T, HopTable>;
 
@@ -278,7 +279,7 @@ decltype(auto) with_space(const T& geometry, const NodeSpec& node_spec, Use&& us
     return use(LeveledSpace<T>(geometry, node_spec));
 }
 
-/// Calls use(space) with the space of the machine's geometry, with a single dispatch.
+/// Calls use(space) with the machine's space, after a single dispatch on its geometry.
 template <class Use>
 decltype(auto) with_space(const Machine& machine, Use&& use) {
     return with_geometry(machine, [&](const auto& geometry) -> decltype(auto) {

@@ -17,7 +17,7 @@ namespace topoloom {
 
 namespace {
 
-/// Chunk sizes: large enough to amortize scheduling, small enough for work on all cores.
+/// Chunk sizes: large enough to amortize scheduling, small enough to give all cores work.
 constexpr std::size_t rows_per_chunk = 16;
 constexpr std::size_t pairs_per_chunk = 1024;
 
@@ -28,7 +28,7 @@ void require_ids(std::span<const I> given, std::size_t count, std::string_view k
     }
 }
 
-void require_matrix(const Machine& machine, std::span<const Node> nodes) {
+void require_matrix_nodes(const Machine& machine, std::span<const Node> nodes) {
     for (const Node node : nodes) {
         if (!machine.connected(node, node))
             fail("node ", node.value, " is down; give nodes that are up, such as nodes_up");
@@ -59,7 +59,7 @@ struct PairEntries {
     std::vector<std::pair<std::uint32_t, double>> entries;
 };
 
-/// Sorts the entries from `begin` on by link, and merges entries of the same link.
+/// Sorts all entries from index `begin` to the end by link, and merges entries of the same link.
 void merge_links(std::vector<std::pair<std::uint32_t, double>>& entries, std::size_t begin) {
     const auto by_link = [](const auto& a, const auto& b) { return a.first < b.first; };
     std::stable_sort(entries.begin() + static_cast<std::ptrdiff_t>(begin), entries.end(), by_link);
@@ -78,7 +78,7 @@ void merge_links(std::vector<std::pair<std::uint32_t, double>>& entries, std::si
 
 PairMatrix hop_matrix(const Machine& machine, std::span<const Node> nodes) {
     require_ids(nodes, machine.node_count(), "node");
-    require_matrix(machine, nodes);
+    require_matrix_nodes(machine, nodes);
     return with_topology(machine, [&]<class T>(const T& network) {
         std::vector<typename T::Point> points;
         points.reserve(nodes.size());
@@ -93,7 +93,7 @@ PairMatrix distance_matrix(const Machine& machine, std::span<const Slot> slots) 
     require_ids(slots, machine.slot_count(), "slot");
     std::vector<Node> nodes;
     for (const Slot slot : slots) nodes.push_back(machine.node(slot));
-    require_matrix(machine, nodes);
+    require_matrix_nodes(machine, nodes);
     const auto space = make_slot_space(machine, slots);
     return fill_matrix(slots.size(), "slots", [&](std::size_t i, std::span<std::uint32_t> row) {
         space->measure_distances(static_cast<std::uint32_t>(i), 0, row);
@@ -102,7 +102,8 @@ PairMatrix distance_matrix(const Machine& machine, std::span<const Slot> slots) 
 
 RouteMatrix route_matrix(const Machine& machine, std::span<const Node> from, std::span<const Node> to) {
     if (from.size() != to.size())
-        fail("there are ", from.size(), " nodes to start from and ", to.size(), " to reach; give as many");
+        fail("there are ", from.size(), " source nodes and ", to.size(),
+             " target nodes; give one target per source");
     require_ids(from, machine.node_count(), "node");
     require_ids(to, machine.node_count(), "node");
     for (std::size_t i = 0; i < from.size(); ++i) machine.require_connected(from[i], to[i]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Matrices of hops, of distances and of the links of routes, for many nodes or slots at once.
+// Matrices of hops, distances and route links for many nodes or slots at once.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,9 @@ struct RouteMatrix {
     BigVector<double> share;
 };
 
-/// Computes the share of a message from from[i] to to[i] on each link, on all cores. Adaptive routing assumes
-/// an idle network. Throws Error for nodes that do not exist, and pairs without a route.
+/// For each i and each link, computes the share of a message from from[i] to to[i] that crosses the link.
+/// Uses all cores. Adaptive routing assumes an idle network. Throws Error for nodes that do not exist, and
+/// pairs without a route.
 [[nodiscard]] RouteMatrix route_matrix(const Machine& machine, std::span<const Node> from,
                                        std::span<const Node> to);
 

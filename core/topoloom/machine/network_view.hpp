@@ -50,7 +50,7 @@ class NetworkView {
     const AnyTopology* topology_;
 };
 
-/// A NetworkView with a geometry, for topologies without their own compiled link searches.
+/// A NetworkView with a geometry, for topologies for which no link searches are compiled.
 template <Geometry G>
 class RareTopology : public NetworkView {
    public:
@@ -62,7 +62,7 @@ class RareTopology : public NetworkView {
     const G* geometry_;
 };
 
-/// The topologies for which searches on links are compiled. Other topologies are rare or small.
+/// The topologies for which link searches are compiled. Other topologies are rare or small.
 #define TOPOLOOM_COMMON_TOPOLOGIES(USE) \
     USE(Torus) USE(Hosted<Torus>) USE(Tree) USE(FatTree) USE(Hosted<Dragonfly>)
 

@@ -77,7 +77,7 @@ class LeveledDistanceSum {
     typename Space::Network::DistanceSum network_;
     std::uint64_t weight_ = 0;
     std::uint64_t ports_ = 0;            // weighted distances of the points to their ports
-    std::uint64_t ports_elsewhere_ = 0;  // lower bound of ports_ without the points on one node
+    std::uint64_t ports_elsewhere_ = 0;  // lower bound of ports_ if the points on any one node are excluded
 };
 
 template <class Space>

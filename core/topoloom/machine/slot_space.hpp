@@ -43,7 +43,8 @@ class SlotSpace {
     /// A contiguous range of the list.
     struct Part {
         std::uint32_t begin, end;
-        std::uint32_t right;  // index of the second half; no_index: leaf; the first half is the next part
+        /// Index of the second half, or no_index for a leaf; the first half is the next part.
+        std::uint32_t right;
     };
     /// Recursive bisection of the list in depth-first order, down to leaves of at most leaf_size slots. Empty until
     /// build_parts() is called.
@@ -63,8 +64,8 @@ class SlotSpace {
         Slot slot;
         std::uint64_t weight;
     };
-    /// Makes the sum of distances to slots of the list and to `extra`, which may be outside the list. The sum
-    /// refers to this space.
+    /// Makes the object that sums distances to slots of the list and to `extra`, which may be outside the
+    /// list. The sum refers to this space.
     [[nodiscard]] virtual std::unique_ptr<DistanceSum> sum_distances(
         std::span<const std::uint32_t> slots, std::span<const std::uint64_t> weights,
         std::optional<WeightedSlot> extra = {}) const = 0;

@@ -14,8 +14,8 @@ struct CongestionLine {
     [[nodiscard]] double at(double share) const { return start + slope * share; }
 };
 
-/// Returns the line of the busiest link at this share. Breaks ties by the largest slope, or by the smallest
-/// if `falling`.
+/// Returns the line of the busiest link at this share. If several links are busiest, chooses the largest
+/// slope, or the smallest if `falling`.
 CongestionLine find_busiest_line(double share, bool falling, std::span<const double> minimal,
                                  std::span<const double> detours, std::span<const LinkRun> runs) {
     CongestionLine top{0, 0};
@@ -35,8 +35,8 @@ CongestionLine find_busiest_line(double share, bool falling, std::span<const dou
 }  // namespace
 
 /// The maximum over links is convex in f, with its minimum where a falling and a rising line cross. Starts
-/// with the busiest lines at both ends. A line above the crossing replaces the falling or the rising line.
-/// Each step finds another link, so there are few steps. The result is exact.
+/// with the busiest lines at both ends. In each step, the line of a link that is above the crossing replaces
+/// the falling or the rising line. No link is found twice, so there are few steps. The result is exact.
 double best_minimal_share(std::span<const double> minimal, std::span<const double> detours,
                           std::span<const LinkRun> runs) {
     CongestionLine rising = find_busiest_line(1, true, minimal, detours, runs);
@@ -46,7 +46,7 @@ double best_minimal_share(std::span<const double> minimal, std::span<const doubl
     while (true) {
         const double share = (falling.start - rising.start) / (rising.slope - falling.slope);
         const CongestionLine top = find_busiest_line(share, true, minimal, detours, runs);
-        // Stop if the line is above the crossing only by rounding.
+        // Stops if the line is above the crossing only because of rounding.
         if (top.at(share) <= rising.at(share) * (1 + 1e-12)) return share;
         (top.slope > 0 ? rising : falling) = top;
     }

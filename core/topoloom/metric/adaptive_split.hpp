@@ -8,9 +8,10 @@
 
 namespace topoloom {
 
-/// Returns the share f of traffic on minimal routes that minimizes congestion: the max over links of (f *
-/// minimal + (1 - f) * detours) / bandwidth. Of equal shares, returns the largest. Loads are bytes by link
-/// id. This is a model: real routers (UGAL) decide per packet from local queue lengths.
+/// Returns the share f of traffic on minimal routes that minimizes congestion, which is the maximum over
+/// links of (f * minimal + (1 - f) * detours) / bandwidth. If several shares are optimal, returns the
+/// largest. Loads are bytes by link id. This is a model: real routers (UGAL) decide per packet from local
+/// queue lengths.
 [[nodiscard]] double best_minimal_share(std::span<const double> minimal, std::span<const double> detours,
                                         std::span<const LinkRun> runs);
 

@@ -40,7 +40,7 @@ BigVector<double> all_pairs_loads(const Allocation& allocation, int threads) {
             loads[c] = BigVector<double>(links);
             RouteLoads<T> mine(network, loads[c], quantizer);
             for (std::size_t i = chunks[c].begin; i < chunks[c].end; ++i) {
-                mine.from(nodes[i], points[i]);
+                mine.set_source(nodes[i], points[i]);
                 for (std::size_t j = 0; j < nodes.size(); ++j) {
                     if (i != j) mine.add_route_to(nodes[j], points[j], 1.0);
                 }
@@ -55,7 +55,7 @@ BigVector<double> all_pairs_loads(const Allocation& allocation, int threads) {
 }
 
 AllocationShape allocation_shape(const Allocation& allocation, std::span<const double> loads) {
-    if (loads.size() != allocation.machine().link_count()) fail("the loads are those of another machine");
+    if (loads.size() != allocation.machine().link_count()) fail("the loads belong to another machine");
     const Territory territory(allocation);
     AllocationShape shape{.components = territory.component_count()};
     double hops = 0;

@@ -14,7 +14,7 @@ namespace topoloom {
 
 namespace {
 
-constexpr std::uint64_t max_visits = 20'000'000;  // link visits of routes; takes 1 to 2 s
+constexpr std::uint64_t max_visits = 20'000'000;  // limit of link visits along routes; takes 1 to 2 s
 constexpr double unlimited = std::numeric_limits<double>::infinity();
 
 /// All-pairs traffic. Dimension-ordered routes load the links of an axis of k positions evenly. On a ring the
@@ -68,7 +68,8 @@ double bound_bandwidth(const Dragonfly& network, const NodeHalves& halves) {
         through_port = in_group * in_group / network.links_between_groups();
         rate = spec.bandwidth[2].value / through_port;
     }
-    // Traffic of a router over the ports of another router of its group, and to the nodes of that router.
+    // Traffic between a router and another router of its group: over the ports of the other router, and to
+    // its nodes.
     const double ports = spec.groups > 1 ? *spec.global_links : 0;
     const double between = 2 * ports * through_port / (rows * columns) + on_router * on_router;
     if (columns > 1) rate = std::min(rate, spec.bandwidth[0].value / (rows * between));
@@ -93,8 +94,8 @@ double bound_bandwidth(const DragonflyPlus& network, const NodeHalves& halves) {
     return 2 * rate * static_cast<double>(halves.larger) * static_cast<double>(halves.smaller);
 }
 
-/// Traffic between partners, which uses all routes up equally. The cables above a subtree carry at most the
-/// traffic of its nodes.
+/// Traffic between partners, divided equally over all routes up the tree. The cables above a subtree carry at
+/// most the traffic of its nodes.
 template <class Spec>
 double bound_upward_bandwidth(const Spec& spec, const std::vector<double>& cables, const NodeHalves& halves) {
     double rate = unlimited;
@@ -121,8 +122,8 @@ double bound_bandwidth(const FatTree& tree, const NodeHalves& halves) {
     return bound_upward_bandwidth(tree.spec(), cables, halves);
 }
 
-/// Traffic between partners: by NVLink to all GPUs of the own domain equally, along the rails, then by NVLink
-/// to the target.
+/// Traffic between partners: by NVLink to all GPUs of the sender's domain equally, along the rails, then by
+/// NVLink to the target.
 double bound_bandwidth(const RailCluster& network, const NodeHalves& halves) {
     const RailClusterSpec& spec = network.spec();
     const auto [nvlink, rail, spine] = spec.bandwidth;
@@ -134,7 +135,7 @@ double bound_bandwidth(const RailCluster& network, const NodeHalves& halves) {
     return 2 * rate * static_cast<double>(halves.smaller);
 }
 
-/// A router with nodes: one of the nodes and their number.
+/// The nodes of a router: one of them, and their number.
 struct NodeGroup {
     Node node;
     double nodes;
@@ -174,8 +175,8 @@ std::vector<NodeGroup> group_by_vertex(const RoutedNetwork& network, std::span<c
     return sites;
 }
 
-/// Returns the worst load of each link if every node sends one message: for each node, the message with the
-/// largest share on the link. `visit(site, other, add)` calls add(link, share) for a route.
+/// Returns the worst load of each link if every node sends one message. The worst message of a node is the
+/// message with the largest share on the link. `visit(site, other, add)` calls add(link, share) for a route.
 template <class Visit>
 std::vector<double> sum_worst_shares(std::size_t links, const std::vector<NodeGroup>& sites,
                                      const Visit& visit) {
@@ -206,8 +207,8 @@ std::vector<double> sum_worst_shares(std::size_t links, const std::vector<NodeGr
     return sum;
 }
 
-/// Returns the better of the bounds by all-pairs traffic and by traffic between partners, from the routes
-/// between these nodes.
+/// Computes one bound from all-pairs traffic and one from traffic between partners, on the routes between
+/// these nodes. Returns the higher bound.
 double bound_by_routes(const RoutedNetwork& network, std::span<const Node> nodes, const NodeHalves& halves) {
     const std::vector<NodeGroup> sites = group_by_vertex(network, nodes);
     if (sites.size() * sites.size() * network.diameter > max_visits) return 0;
@@ -247,7 +248,7 @@ double bound_bandwidth(const DegradedTopology& network, const NodeHalves& halves
     try {
         network.require_usable(nodes, "the allocation");
     } catch (const Error&) {
-        return 0;  // failures disconnect the nodes
+        return 0;  // nothing is guaranteed if failures disconnect the nodes
     }
     return bound_by_routes(erase_network_type(network), nodes, halves);
 }

@@ -17,7 +17,7 @@ namespace topoloom {
 
 inline constexpr std::size_t bus_elements = 8;
 
-/// A named affinity: thread t runs on element element_of_thread[t].
+/// A named thread affinity: thread t runs on SPE element_of_thread[t].
 using BusAffinity = std::array<std::uint8_t, bus_elements>;
 
 /// Stations of SPE 0 ... 7 on the bus of 12 stations. The clockwise order is PPE, SPE 1, 3, 5, 7, I/O 1, BIF,

@@ -15,8 +15,9 @@ namespace {
 
 constexpr std::size_t max_stations = 64;
 constexpr std::size_t max_half_way = 12;
-constexpr std::size_t max_steps = 4096;       // steps per search for free rings
-constexpr std::int64_t max_pieces = 1 << 20;  // over all direction choices
+constexpr std::size_t max_steps = 4096;  // limit of steps per search for free rings
+// Limit of simulated pieces, in total over all direction choices.
+constexpr std::int64_t max_pieces = 1 << 20;
 
 /// Time, in bytes that a ring transfers.
 using Clock = std::int64_t;
@@ -24,15 +25,15 @@ using Clock = std::int64_t;
 /// A set of links. Bit i is the link between station i and the next station clockwise.
 using Arc = std::uint64_t;
 
-struct Route {
+struct BusRoute {
     Arc arc = 0;
     bool clockwise = true;
 };
 
 /// Returns the arc from a to b in one direction.
-Route route_between(const RingBus& bus, Node a, Node b, bool clockwise) {
+BusRoute route_between(const RingBus& bus, Node a, Node b, bool clockwise) {
     const auto n = static_cast<std::uint32_t>(bus.node_count());
-    Route route{0, clockwise};
+    BusRoute route{0, clockwise};
     const Node first = clockwise ? a : b;
     const Node last = clockwise ? b : a;
     for (std::uint32_t at = first.value; at != last.value; at = at + 1 == n ? 0 : at + 1)
@@ -46,8 +47,8 @@ struct Piece {
     Clock end;
 };
 
-/// The pieces in flight. A piece consists of many bus transfers, and each can use another ring. So a new
-/// piece fits if all pieces of its direction can be reassigned to the rings.
+/// The pieces in flight. A piece consists of many bus transfers, each of which can use a different ring. So a
+/// new piece fits if all pieces of its direction can be reassigned to the rings.
 class Rings {
    public:
     Rings(const RingBus& bus, std::span<const BusMessage> messages, const BusTiming& timing)
@@ -56,8 +57,9 @@ class Rings {
         ends_ = Arc{1} << (n - 1) | Arc{1} << ((n - 1) / 2);
     }
 
-    /// Starts a piece that occupies its resources until `now + bytes`. Returns false if the piece must wait.
-    bool start_piece(std::size_t i, const Route& route, Clock bytes, Clock now) {
+    /// Starts a piece, which occupies its resources until `now + bytes`. Returns false if the piece must
+    /// wait.
+    bool start_piece(std::size_t i, const BusRoute& route, Clock bytes, Clock now) {
         const auto [from, to, size] = messages_[i];
         if ((sends_ >> from.value & 1) != 0 || (receives_ >> to.value & 1) != 0 ||
             (memory_busy_ && uses_memory(i)))
@@ -72,8 +74,8 @@ class Rings {
         return true;
     }
 
-    /// Removes the pieces that arrive next and calls visit(message) for each. Returns the time of their
-    /// arrival.
+    /// Removes the pieces that arrive next, and calls visit(message) for each of them. Returns the time of
+    /// their arrival.
     template <class Visit>
     Clock finish_next(const Visit& visit) {
         Clock next = std::numeric_limits<Clock>::max();
@@ -96,7 +98,7 @@ class Rings {
         Arc busy = 0;
         std::uint32_t pieces = 0;
         std::uint32_t long_past_end = 0;
-        std::int64_t size = 0;  // common message size of the pieces, or 0
+        std::int64_t size = 0;  // message size if all pieces have the same, or 0
     };
 
     [[nodiscard]] bool fits_on_rings(const std::vector<Piece>& flying) const {
@@ -113,7 +115,8 @@ class Rings {
         return assign_to_rings(flying, 0, rings, steps);
     }
 
-    /// Assigns the pieces from `next` on to rings, after the earlier pieces. Returns whether all fit.
+    /// Assigns piece `next` and all later pieces to rings; earlier pieces are already assigned. Returns
+    /// whether all fit.
     [[nodiscard]] bool assign_to_rings(const std::vector<Piece>& flying, std::size_t next,
                                        std::vector<Ring>& rings, std::size_t& steps) const {
         if (next == flying.size()) return true;
@@ -133,7 +136,7 @@ class Rings {
                 if (!slow && assign_to_rings(flying, next + 1, rings, steps)) return true;
                 ring = before;
             }
-            // Empty rings are equivalent, so try only one.
+            // Empty rings are equivalent, so try only one of them.
             if (before.pieces == 0) return false;
         }
         return false;
@@ -157,15 +160,15 @@ class Rings {
     Node memory_;
     bool ring_ends_;
     Arc ends_ = 0;
-    std::array<std::vector<Piece>, 2> in_flight_;  // clockwise, counter-clockwise
-    std::uint64_t sends_ = 0;                      // stations that are sending
+    std::array<std::vector<Piece>, 2> in_flight_;  // pieces in flight clockwise and counter-clockwise
+    std::uint64_t sends_ = 0;                      // whether each station is sending
     std::uint64_t receives_ = 0;
     bool memory_busy_ = false;
 };
 
 /// Returns the arrival time of each message.
 std::vector<Clock> simulate_arrivals(const RingBus& bus, std::span<const BusMessage> messages,
-                                     std::span<const Route> routes, const BusTiming& timing) {
+                                     std::span<const BusRoute> routes, const BusTiming& timing) {
     struct Waiting {
         Clock since;
         std::size_t message;
@@ -213,13 +216,13 @@ void check_arguments(const RingBus& bus, std::span<const BusMessage> messages, c
         const std::size_t last = std::max(message.from.value, message.to.value);
         if (last >= bus.node_count())
             fail("no station ", last, " on a bus of ", bus.node_count(), " stations");
-        if (message.from == message.to) fail("a message from station ", message.from.value, " to itself");
+        if (message.from == message.to) fail("station ", message.from.value, " sends a message to itself");
         if (message.bytes < Bytes{1}) fail("a message has 1 byte or more, not ", message.bytes.value);
     }
 }
 
-/// Includes a rate in `all`. The caller divides the mean by the number of direction choices at the end.
-void include_rate(BusRate& all, BytesPerSecond rate, bool first) {
+/// Adds a rate to `all`. The caller divides the mean by the number of direction choices at the end.
+void add_rate(BusRate& all, BytesPerSecond rate, bool first) {
     all.worst = first ? rate : std::min(all.worst, rate);
     all.best = first ? rate : std::max(all.best, rate);
     all.mean += rate;
@@ -230,7 +233,7 @@ void include_rate(BusRate& all, BytesPerSecond rate, bool first) {
 BusRates bus_rates(const RingBus& bus, std::span<const BusMessage> messages, const BusTiming& timing) {
     check_arguments(bus, messages, timing);
     const auto n = static_cast<std::uint32_t>(bus.node_count());
-    std::vector<Route> routes;
+    std::vector<BusRoute> routes;
     std::vector<std::size_t> half_way;
     for (std::size_t i = 0; i < messages.size(); ++i) {
         const auto [from, to, bytes] = messages[i];
@@ -265,13 +268,13 @@ BusRates bus_rates(const RingBus& bus, std::span<const BusMessage> messages, con
         for (std::size_t i = 0; i < messages.size(); ++i) {
             const double seconds = timing.startup.value + static_cast<double>(end[i]) / ring;
             const double rate = static_cast<double>(messages[i].bytes.value) / seconds;
-            include_rate(rates.of_message[i], BytesPerSecond{rate}, way == 0);
+            add_rate(rates.of_message[i], BytesPerSecond{rate}, way == 0);
             slowest = std::min(slowest, rate);
             sum += rate;
         }
         if (messages.empty()) break;
-        include_rate(rates.slowest, BytesPerSecond{slowest}, way == 0);
-        include_rate(rates.average, BytesPerSecond{sum / static_cast<double>(messages.size())}, way == 0);
+        add_rate(rates.slowest, BytesPerSecond{slowest}, way == 0);
+        add_rate(rates.average, BytesPerSecond{sum / static_cast<double>(messages.size())}, way == 0);
     }
     const double share = 1 / static_cast<double>(rates.ways);
     for (BusRate& rate : rates.of_message) rate.mean = rate.mean * share;

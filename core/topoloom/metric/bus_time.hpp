@@ -17,14 +17,14 @@ struct BusMessage {
 };
 
 struct BusTiming {
-    Bytes piece{16384};  // largest DMA transfer; smaller messages never contend
+    Bytes piece{16384};  // bytes of the largest DMA transfer; smaller messages never contend
     Seconds startup{0};  // per message
     /// Station of the memory controller, which transfers one piece at a time, or Node::none.
     Node memory = Node::none;
-    /// Whether rings have the following limit. Observed, not explained: three messages of equal size do not
-    /// share a ring if at least two of them span two or more links and pass an end of the bus. The two ends
-    /// are between the last station and the first, and on the opposite side of the bus. The source gives no
-    /// numbers; in this model such a ring carries two of these messages at a time.
+    /// Whether rings have the following limit, which was observed but not explained: three messages of equal
+    /// size do not share a ring if at least two of them span two or more links and pass an end of the bus.
+    /// The two ends are between the last station and the first, and on the opposite side of the bus. The
+    /// source gives no numbers; in this model such a ring carries two of these messages at a time.
     bool ring_ends = false;
 };
 
@@ -37,7 +37,7 @@ struct BusRate {
 struct BusRates {
     std::vector<BusRate> of_message;
     BusRate slowest;       // message
-    BusRate average;       // over all messages
+    BusRate average;       // average over all messages
     std::size_t ways = 1;  // number of direction choices of half-way messages
 };
 

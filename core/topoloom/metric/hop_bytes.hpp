@@ -23,7 +23,7 @@ void require_placed(const CommGraph& graph, const Machine& machine, std::span<co
 [[nodiscard]] std::int64_t hop_bytes(const CommGraph& graph, const Machine& machine,
                                      std::span<const Slot> slot_of_rank, int threads = 0);
 
-/// Returns the points of all ranks, so that loops over edges need no access to slots and nodes.
+/// Returns the point of each rank, so that loops over edges do not need to access slots and nodes.
 template <class Space>
 [[nodiscard]] std::vector<typename Space::Point> points_of(const Space& space,
                                                            std::span<const Slot> slot_of_rank) {
@@ -33,7 +33,7 @@ template <class Space>
     return points;
 }
 
-/// Ranks per chunk of parallel loops.
+/// Number of ranks per chunk in parallel loops.
 inline constexpr std::size_t ranks_per_chunk = 4096;
 
 }  // namespace topoloom

@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::size_t contributors_kept = 3;
 
-/// Inserts a contribution and drops the lightest. Of equal contributions, drops the one with higher ranks, so
-/// that the order of insertion does not matter.
+/// Inserts a contribution and drops the smallest one. If several are smallest, drops the one with the highest
+/// ranks, so that the order of insertion does not matter.
 void insert_if_heavy(std::vector<Contribution>& kept, const Contribution& more) {
     const auto before = [](const Contribution& a, const Contribution& b) {
         return std::tuple(-a.bytes, a.source, a.target) < std::tuple(-b.bytes, b.source, b.target);
@@ -51,7 +51,7 @@ std::vector<HotLink> find_most_congested(const Machine& machine, const Judgement
 
 using Routes = std::function<void(Node, Node, const RouteVisitor&)>;
 
-/// Returns the routes of the judged traffic. The routes refer to the machine.
+/// Returns the routes that the judgement assumes. The routes refer to the machine.
 Routes routes_of(const Machine& machine, const Judgement& judgement) {
     if (judgement.minimal_share) {
         return with_topology(machine, [&](const auto& network) -> Routes {
@@ -77,7 +77,7 @@ std::vector<HotLink> hottest_links(const CommGraph& graph, const Machine& machin
         return hottest_links(sent, machine, placement, judgement, count, threads);
     }
     std::vector<HotLink> hot = find_most_congested(machine, judgement, count);
-    // Few visited links are hot. One byte per link avoids a lookup for all others.
+    // Few of the visited links are hot. With one byte per link, the others need no lookup.
     std::vector<char> is_hot(machine.link_count(), 0);
     std::vector<std::pair<Link, std::size_t>> index;
     for (std::size_t i = 0; i < hot.size(); ++i) {
@@ -95,8 +95,8 @@ std::vector<HotLink> hottest_links(const CommGraph& graph, const Machine& machin
     const Routes route = routes_of(machine, judgement);
     parallel_for(chunks.size(), threads, [&](std::size_t c, int worker) {
         Found& mine = found[static_cast<std::size_t>(worker)];
-        std::vector<double> shares(hot.size(),
-                                   0);  // shares of one message; split routes visit some links repeatedly
+        // Shares of one message on hot links; split routes visit some links repeatedly.
+        std::vector<double> shares(hot.size(), 0);
         std::vector<std::size_t> visited;
         const auto visit = [&](Link link, double share) {
             if (!is_hot[link.value]) return;

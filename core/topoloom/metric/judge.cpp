@@ -26,7 +26,7 @@ struct alignas(128) Tally {
     std::int64_t message_hops = 0;
     std::uint32_t longest = 0;
     BigVector<double> loads;
-    std::vector<Bytes> leaving;  // by host, as the next one
+    std::vector<Bytes> leaving;  // [host], like the next one
     std::vector<Bytes> entering;
     std::vector<Bytes> bytes_out, bytes_in;
     std::vector<std::int64_t> messages_out, messages_in;
@@ -74,7 +74,7 @@ int affordable_workers(const CommGraph& graph, const Machine& machine, int threa
                       thread_count(threads));
 }
 
-/// Distances between ranks on a machine with a rare topology, by virtual calls.
+/// Computes distances between ranks on a machine with a rare topology by virtual calls.
 class SlotSpaceAdapter {
    public:
     using Network = void;
@@ -91,11 +91,11 @@ class SlotSpaceAdapter {
 };
 
 template <class Network, class Space>
-class Traversal {
+class GraphTraversal {
    public:
     /// `points` contains one point per rank.
-    Traversal(const Network& network, const Space& space, const CommGraph& graph, const Placement& placement,
-              std::vector<typename Space::Point> points)
+    GraphTraversal(const Network& network, const Space& space, const CommGraph& graph,
+                   const Placement& placement, std::vector<typename Space::Point> points)
         : network_(network), space_(space), graph_(graph), points_(std::move(points)) {
         for (const Slot slot : placement.slots()) nodes_.push_back(space.node(slot));
     }
@@ -106,7 +106,8 @@ class Traversal {
     }
 
    private:
-    /// The rank's position on the network. If the network is its own geometry, the space already has it.
+    /// The rank's position on the network. If the network is its own geometry, the slot space already
+    /// contains this position.
     [[nodiscard]] typename Network::Point network_point(Rank u) const {
         if constexpr (std::is_same_v<Network, typename Space::Network>) {
             return space_.network_point(points_[u.value]);
@@ -122,7 +123,7 @@ class Traversal {
         const std::span<const Rank> peers = graph_.peers(u);
         const std::span<const Bytes> bytes = graph_.bytes(u);
         const std::span<const std::int64_t> messages = graph_.messages(u);
-        loads.from(from, start);
+        loads.set_source(from, start);
         // Local sums stay in registers: the compiler cannot prove that `loads` and `tally` do not alias.
         std::int64_t hop_bytes = 0;
         std::int64_t message_hops = 0;
@@ -174,7 +175,7 @@ BigVector<double> compute_loads(const Routes& routes, const CommGraph& graph, co
     parallel_for(chunks.size(), workers, [&](std::size_t c, int worker) {
         RouteLoads loads(routes, parts[static_cast<std::size_t>(worker)], LoadQuantizer(graph.total_bytes()));
         for (std::size_t u = chunks[c].begin; u < chunks[c].end; ++u) {
-            loads.from(machine.node(placement[Rank{u}]), nullptr);
+            loads.set_source(machine.node(placement[Rank{u}]), nullptr);
             for (const Edge edge : graph.sends(Rank{u})) {
                 loads.add_route_to(machine.node(placement[edge.peer]), nullptr,
                                    static_cast<double>(edge.bytes.value));
@@ -188,7 +189,7 @@ BigVector<double> compute_loads(const Routes& routes, const CommGraph& graph, co
     return sum;
 }
 
-/// Moves traffic from minimal routes to detours so that congestion is minimal.
+/// Moves the share of traffic from minimal routes to detours that minimizes congestion.
 void split_adaptively(const auto& network, const CommGraph& graph, const Machine& machine,
                       const Placement& placement, int workers, Judgement& result) {
     const BigVector<double> detours =
@@ -232,7 +233,7 @@ Judgement judge(const CommGraph& graph, const Machine& machine, const Placement&
     for (int w = 0; w < workers; ++w) tallies.emplace_back(machine.node_count(), machine.link_count());
     with_common_routes(machine, [&]<class Network>(const Network& network) {
         const auto traverse = [&](const auto& space, auto points) {
-            const Traversal traversal(network, space, graph, placement, std::move(points));
+            const GraphTraversal traversal(network, space, graph, placement, std::move(points));
             parallel_for(chunks.size(), workers, [&](std::size_t c, int worker) {
                 traversal.count_messages(chunks[c], tallies[static_cast<std::size_t>(worker)]);
             });

@@ -16,15 +16,17 @@ namespace topoloom {
 struct Judgement {
     std::int64_t hop_bytes = 0;      // sum of bytes * distance, each message once
     double hops_per_byte = 0;        // hop_bytes / all bytes between ranks
-    double dilation_average = 0;     // hops per message; 0 for intra-node messages
-    std::uint32_t dilation_max = 0;  // hops of the longest message
-    Bytes inter_node_bytes;          // bytes between nodes; on rail clusters, between hosts
-    Bytes inter_node_max;            // inter-node bytes of the busiest node, max of in and out
-    double traffic_average = 0;      // mean bytes over links with traffic
-    double congestion_max = 0;       // max over links of bytes / bandwidth
-    double load_max = 0;             // largest sum of loads on one slot
-    BigVector<double> loads;         // bytes per link, by link id
-    std::vector<Bytes> bytes_out;    // inter-node, by node
+    double dilation_average = 0;     // average hops per message; intra-node messages count with 0 hops
+    std::uint32_t dilation_max = 0;  // largest number of hops of a message
+    Bytes inter_node_bytes;          // bytes between nodes, or between hosts on rail clusters
+    /// Inter-node bytes of the busiest node: the maximum of bytes in and bytes out.
+    Bytes inter_node_max;
+    double traffic_average = 0;  // mean bytes over links with traffic
+    double congestion_max = 0;   // max over links of bytes / bandwidth
+    double load_max = 0;         // largest sum of compute loads of the ranks on one slot
+    BigVector<double> loads;     // bytes per link, by link id
+    /// [node]: inter-node bytes and messages, sent (out) and received (in).
+    std::vector<Bytes> bytes_out;
     std::vector<Bytes> bytes_in;
     std::vector<std::int64_t> messages_out;
     std::vector<std::int64_t> messages_in;
@@ -32,9 +34,9 @@ struct Judgement {
     std::optional<double> minimal_share;
 };
 
-/// Computes all metrics of a placement, after apply_proxies(). Loads are exact if the total is below 2^53
-/// bytes, except shares such as 1/3. Throws Error if hop-bytes exceed 64 bits. O(edges * axes) on a torus,
-/// O(edges * levels) on a fat tree, O(edges * hops) elsewhere.
+/// Applies the proxies of the graph (see apply_proxies()), then computes all metrics of a placement. Loads
+/// are exact if the total is below 2^53 bytes, except for shares such as 1/3. Throws Error if hop-bytes
+/// exceed 64 bits. O(edges * axes) on a torus, O(edges * levels) on a fat tree, O(edges * hops) elsewhere.
 [[nodiscard]] Judgement judge(const CommGraph& graph, const Machine& machine, const Placement& placement,
                               int threads = 0);
 
@@ -50,7 +52,7 @@ struct HotLink {
     std::string name;
     double bytes = 0;
     double congestion = 0;                   // bytes / bandwidth
-    std::vector<Contribution> contributors;  // at most 3, in order of decreasing bytes
+    std::vector<Contribution> contributors;  // at most 3 messages, in order of decreasing bytes
 };
 
 /// Returns the `count` links with the highest congestion and their largest contributors. O(edges * hops).

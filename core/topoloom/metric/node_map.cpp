@@ -9,7 +9,7 @@ namespace topoloom {
 
 namespace {
 
-/// The lines of grid cells along one axis.
+/// Locates the lines of grid cells along one axis.
 struct AxisLines {
     std::uint32_t extent;
     std::uint32_t stride;
@@ -19,8 +19,8 @@ struct AxisLines {
     }
 };
 
-/// Counts rounds inside nodes. In round s of a binomial tree, counted from the last round of a broadcast,
-/// every 2^(s+1)-th cell of a line sends to the cell at distance 2^s.
+/// Counts the rounds that stay inside nodes. In round s of a binomial tree, counted from the last round of a
+/// broadcast, every 2^(s+1)-th cell of a line sends to the cell at distance 2^s.
 std::uint32_t count_inner_rounds(const AxisLines& lines, std::span<const std::uint32_t> node_of_cell) {
     std::uint32_t rounds = 0;
     for (std::uint64_t step = 1; step < lines.extent; step *= 2, ++rounds) {
@@ -49,8 +49,8 @@ std::uint32_t NodeMap::external_links() const {
 NodeMap node_map(const Extents& extents, std::span<const std::uint32_t> node_of_cell) {
     const std::uint64_t cells = cell_count(extents);
     if (extents.empty() || cells != node_of_cell.size()) {
-        fail("a grid of ", extents.empty() ? "no axes" : format_extents(extents), " has not the ",
-             node_of_cell.size(), " cells that are placed");
+        fail("the grid ", extents.empty() ? "without axes" : format_extents(extents), " has ", cells,
+             " cells, but nodes are given for ", node_of_cell.size());
     }
     if (cells == 0) fail("a grid of ", format_extents(extents), " has no cells");
     const std::uint32_t last = *std::ranges::max_element(node_of_cell);

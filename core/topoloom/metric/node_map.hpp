@@ -20,15 +20,15 @@ struct NodeMap {
     /// which no message leaves a node. Later rounds count as inter-node.
     std::vector<std::uint32_t> inner_rounds;
 
-    /// The maximum over nodes of simultaneous inter-node messages of a node along an axis.
+    /// The number of simultaneous inter-node messages along an axis, at the node that sends most.
     [[nodiscard]] std::uint32_t external_links(std::size_t axis) const;
-    /// The sum over all axes (E in the source). For a tile of k_1 x ... x k_d inside a larger grid it is
-    /// equal to tile_surface().
+    /// The sum of external_links(axis) over all axes (E in the source). For a tile of k_1 x ... x k_d inside
+    /// a larger grid it is equal to tile_surface().
     [[nodiscard]] std::uint32_t external_links() const;
 };
 
 /// Computes the map. `node_of_cell` is the node, 0 .. n-1, of each grid cell; cells are row-major, so the
-/// last axis varies fastest. Throws Error unless there is one node per cell, below the number of cells.
+/// last axis varies fastest. Throws Error unless each cell has a node, numbered below the number of cells.
 /// O(cells * axes * log extent). Source: C. Karlsson, Optimizing Multi-dimensional MPI Communications on
 /// Multi-core Architectures, 2012, def. 2.
 [[nodiscard]] NodeMap node_map(const Extents& extents, std::span<const std::uint32_t> node_of_cell);

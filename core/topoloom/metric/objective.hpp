@@ -16,7 +16,8 @@ namespace topoloom {
 /// congestion  bytes / bandwidth of the busiest link, in seconds (Sudheer 2012, ch. 7)
 /// soft        congestion with a smooth maximum: the 8-norm over all links
 /// time        predicted time including startup and latency; see PhaseTime
-/// Each kind is summed over the phases of a pattern, because messages of different phases never share links.
+/// Values of each kind are summed over the phases of a pattern, because messages of different phases never
+/// share links.
 enum class ObjectiveKind : std::size_t { hop_bytes, congestion, soft, time };
 
 /// One kind of objective, or a weighted mix.
@@ -38,9 +39,10 @@ struct Objective {
 /// An objective with the phases that it is evaluated on.
 struct MeasuredObjective {
     Objective mix;
-    std::vector<const CommGraph*> phases;    // at least one
-    std::span<const double> background{};    // bytes of other jobs per link, in every phase; may be empty
-    std::array<double, 4> unit{1, 1, 1, 1};  // by ObjectiveKind: normalization
+    std::vector<const CommGraph*> phases;  // at least one phase
+    /// Bytes of other jobs on each link, the same in every phase; may be empty.
+    std::span<const double> background{};
+    std::array<double, 4> unit{1, 1, 1, 1};  // normalization, by ObjectiveKind
 };
 
 }  // namespace topoloom

@@ -19,7 +19,7 @@ struct ProxiedMessage {
     Bytes bytes;
     std::int64_t messages;
 
-    [[nodiscard]] bool can_join(const ProxiedMessage& other) const {
+    [[nodiscard]] bool can_combine_with(const ProxiedMessage& other) const {
         return proxied == other.proxied && sent == other.sent && slot == other.slot;
     }
     friend auto operator<=>(const ProxiedMessage&, const ProxiedMessage&) = default;
@@ -57,7 +57,7 @@ CommGraph apply_proxies(const CommGraph& graph, std::span<const Slot> slot_of_ra
     std::ranges::sort(messages_of_proxied);
     for (auto first = messages_of_proxied.begin(); first != messages_of_proxied.end();) {
         ProxiedMessage joined = *first;
-        while (++first != messages_of_proxied.end() && first->can_join(joined)) {
+        while (++first != messages_of_proxied.end() && first->can_combine_with(joined)) {
             joined.bytes = std::max(joined.bytes, first->bytes);
             joined.messages = std::max(joined.messages, first->messages);
         }

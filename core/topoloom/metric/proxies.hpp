@@ -9,11 +9,11 @@
 
 namespace topoloom {
 
-/// Combines all messages of a proxied rank to the ranks of one slot into one message of the largest size to
-/// the first of these ranks. Does the same for all messages from these ranks to the proxied rank. Messages
-/// between two proxied ranks use the sender's proxies. The result has no proxied ranks and the same loads.
-/// Source: J. C. Phillips et al., NAMD: Biomolecular Simulation on Thousands of Processors, SC 2002. O(edges
-/// log edges).
+/// Combines all messages from a proxied rank to the ranks of one slot into one message. It has the largest
+/// size, and is sent to the first of these ranks. All messages from these ranks to the proxied rank are
+/// combined in the same way. Messages between two proxied ranks use the sender's proxies. The result has no
+/// proxied ranks and the same loads. Source: J. C. Phillips et al., NAMD: Biomolecular Simulation on
+/// Thousands of Processors, SC 2002. O(edges log edges).
 [[nodiscard]] CommGraph apply_proxies(const CommGraph& graph, std::span<const Slot> slot_of_rank);
 
 }  // namespace topoloom

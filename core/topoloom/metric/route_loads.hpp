@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Accumulation of link loads over the routes of messages, at memory speed.
+// Adds messages to the loads of the links on their routes, at memory speed.
 #pragma once
 
 #include <array>
@@ -15,13 +15,13 @@
 
 namespace topoloom {
 
-/// Delays additions to loads until their cache lines have been prefetched: messages between distant ranks touch links
-/// all over the machine.
+/// Delays each addition to a load until the load's cache line has been prefetched: messages between distant
+/// ranks touch links all over the machine.
 class DelayedLoads {
    public:
     explicit DelayedLoads(std::span<double> loads) : loads_(loads) {}
     ~DelayedLoads() {
-        if (loads_.empty()) return;  // a machine without links
+        if (loads_.empty()) return;  // the machine may have no links
         for (const auto& [index, amount] : waiting_) loads_[index] += amount;
     }
     DelayedLoads(const DelayedLoads&) = delete;
@@ -29,18 +29,18 @@ class DelayedLoads {
 
     void add(std::size_t index, double amount) {
         __builtin_prefetch(&loads_[index], 1);
-        Addition& oldest = waiting_[next_++ % waiting_.size()];
+        PendingAddition& oldest = waiting_[next_++ % waiting_.size()];
         loads_[oldest.index] += oldest.amount;
         oldest = {index, amount};
     }
 
    private:
-    struct Addition {
+    struct PendingAddition {
         std::size_t index = 0;
         double amount = 0;
     };
     std::span<double> loads_;
-    std::array<Addition, 64> waiting_{};
+    std::array<PendingAddition, 64> waiting_{};
     std::size_t next_ = 0;
 };
 
@@ -50,7 +50,7 @@ class LoadQuantizer {
    public:
     explicit LoadQuantizer(Bytes all)
         : magic_(0.5 * static_cast<double>(std::bit_ceil(static_cast<std::uint64_t>(all.value)))) {}
-    /// The addition drops the bits below the quantum.
+    /// The addition rounds away the bits below the quantum.
     [[nodiscard]] double round(double load) const { return (load + magic_) - magic_; }
 
    private:
@@ -63,7 +63,7 @@ class RouteLoads {
    public:
     RouteLoads(const Routes& routes, std::span<double> loads, LoadQuantizer quantizer)
         : routes_(routes), loads_(loads), quantizer_(quantizer) {}
-    void from(Node node, const auto& /*point*/) { from_ = node; }
+    void set_source(Node node, const auto& /*point*/) { from_ = node; }
     void add_route_to(Node node, const auto& /*point*/, double bytes) {
         routes_.route(from_, node, [&](Link link, double share) {
             loads_.add(link.value, quantizer_.round(bytes * share));
@@ -84,8 +84,8 @@ class RouteLoads<BasicTorus<Width>> {
     using Point = typename BasicTorus<Width>::Point;
     RouteLoads(const BasicTorus<Width>& torus, std::span<double> loads, LoadQuantizer /*sums are exact*/)
         : loads_(loads), deposits_(torus, Add{&loads_}) {}
-    void from(Node, const Point& a) { deposits_.from(a); }
-    void add_route_to(Node, const Point& b, double bytes) { deposits_.to(b, bytes); }
+    void set_source(Node, const Point& a) { deposits_.set_source(a); }
+    void add_route_to(Node, const Point& b, double bytes) { deposits_.add_message_to(b, bytes); }
 
    private:
     struct Add {
@@ -96,13 +96,13 @@ class RouteLoads<BasicTorus<Width>> {
     typename BasicTorus<Width>::template LoadDifferences<Add> deposits_;
 };
 
-/// Fat tree: adds to one representative of the links that share a message equally.
+/// Fat tree: adds to one link that represents all links that share a message equally.
 template <>
 class RouteLoads<FatTree> {
    public:
     RouteLoads(const FatTree& tree, std::span<double> loads, LoadQuantizer /*sums are exact*/)
         : tree_(tree), loads_(loads) {}
-    void from(Node node, const FatTree::Point&) { from_ = node; }
+    void set_source(Node node, const FatTree::Point&) { from_ = node; }
     void add_route_to(Node node, const FatTree::Point&, double bytes) {
         tree_.collect(from_, node, [&](Link link, double) { loads_.add(link.value, bytes); });
     }
@@ -120,8 +120,8 @@ class RouteLoads<Hosted<Base>> {
     using Point = typename Hosted<Base>::Point;
     RouteLoads(const Hosted<Base>& network, std::span<double> loads, LoadQuantizer quantizer)
         : network_(network), between_(network.between_routers(), loads, quantizer), loads_(loads) {}
-    void from(Node node, const Point& a) {
-        between_.from(node, a.router);
+    void set_source(Node node, const Point& a) {
+        between_.set_source(node, a.router);
         from_ = node;
     }
     void add_route_to(Node node, const Point& b, double bytes) {

@@ -18,7 +18,7 @@ inline constexpr std::array<Alternative, 3> arbiters{{
     {"random", "a random packet"},
 }};
 
-/// Round-robin pointer: the successor of the last served requester.
+/// Round-robin pointer: points to the requester after the last one that was served.
 class RoundRobin {
    public:
     /// Distance of a requester from the pointer; the smallest distance wins.
@@ -33,12 +33,12 @@ class RoundRobin {
     std::uint32_t turn_ = 0;
 };
 
-/// The best request for a resource so far.
+/// The best request for a resource among those considered so far.
 struct Grant {
     std::uint32_t distance = no_index;
     std::uint32_t requester = no_index;
 
-    /// Returns true for the first request.
+    /// Considers a request. Returns true for the first one.
     bool consider(std::uint32_t candidate, std::uint32_t candidate_distance) {
         const bool first = requester == no_index;
         if (candidate_distance < distance) *this = {candidate_distance, candidate};

@@ -13,7 +13,7 @@
 
 namespace topoloom {
 
-/// A name and a help text. Options with their defaults follow the name in parentheses.
+/// A name and a help text. The name is followed by options with their defaults, in parentheses.
 struct Alternative {
     std::string_view name;
     std::string_view help;
@@ -27,7 +27,7 @@ struct Alternative {
     throw Error(unknown_name_message(what, std::string(name), known));
 }
 
-/// Converts a name to an enumerator. `alternatives` has the order of the enumerators. Throws Error for
+/// Converts a name to an enumerator. `alternatives` must be in the order of the enumerators. Throws Error for
 /// unknown names.
 template <class Value>
 [[nodiscard]] Value parse_alternative(std::string_view what, std::string_view name,

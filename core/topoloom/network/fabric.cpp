@@ -10,7 +10,7 @@ namespace topoloom {
 
 namespace {
 
-/// Sorts channel ids by router, and stores the first index of each router.
+/// Sorts channel ids by router, and stores the index of each router's first channel.
 template <class RouterOf>
 void sort_by_router(std::size_t routers, std::size_t channels, const RouterOf& router_of,
                     std::vector<ChannelId>& sorted, std::vector<std::uint32_t>& first) {

@@ -20,8 +20,8 @@ using ChannelId = Id<struct ChannelKind>;
 struct Channel {
     std::uint32_t from = no_index;    // router
     std::uint32_t to = no_index;      // router
-    std::uint32_t output = no_index;  // port of `from`
-    std::uint32_t input = no_index;   // port of `to`
+    std::uint32_t output = no_index;  // output port of `from`
+    std::uint32_t input = no_index;   // input port of `to`
 
     [[nodiscard]] bool is_entry() const { return from == no_index; }
     [[nodiscard]] bool is_exit() const { return to == no_index; }
@@ -43,10 +43,10 @@ class Fabric {
     [[nodiscard]] const Channel& channel(ChannelId id) const { return channels_[id.value]; }
     /// Channels at the inputs or outputs of a router, which are consecutive ports.
     [[nodiscard]] std::span<const ChannelId> inputs_of(std::uint32_t router) const {
-        return part(into_, first_input_, router);
+        return channels_of_router(into_, first_input_, router);
     }
     [[nodiscard]] std::span<const ChannelId> outputs_of(std::uint32_t router) const {
-        return part(out_of_, first_output_, router);
+        return channels_of_router(out_of_, first_output_, router);
     }
     [[nodiscard]] std::uint32_t first_input(std::uint32_t router) const { return first_input_[router]; }
     [[nodiscard]] std::uint32_t first_output(std::uint32_t router) const { return first_output_[router]; }
@@ -63,9 +63,8 @@ class Fabric {
     }
 
    private:
-    [[nodiscard]] static std::span<const ChannelId> part(const std::vector<ChannelId>& all,
-                                                         const std::vector<std::uint32_t>& first,
-                                                         std::uint32_t router) {
+    [[nodiscard]] static std::span<const ChannelId> channels_of_router(
+        const std::vector<ChannelId>& all, const std::vector<std::uint32_t>& first, std::uint32_t router) {
         return std::span(all).subspan(first[router], first[router + 1] - first[router]);
     }
     void number_ports();

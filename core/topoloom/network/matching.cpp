@@ -5,7 +5,7 @@
 
 namespace topoloom {
 
-void Matching::begin(std::uint32_t inputs, std::uint32_t outputs) {
+void Matching::reset(std::uint32_t inputs, std::uint32_t outputs) {
     inputs_ = inputs;
     outputs_ = outputs;
     requests_.assign(std::size_t{inputs} * outputs, 0);
@@ -13,7 +13,8 @@ void Matching::begin(std::uint32_t inputs, std::uint32_t outputs) {
     input_of_.assign(outputs, no_index);
 }
 
-bool Matching::iterate(std::span<RoundRobin> output_turns, std::span<RoundRobin> input_turns, bool moves) {
+bool Matching::run_islip_iteration(std::span<RoundRobin> output_turns, std::span<RoundRobin> input_turns,
+                                   bool moves) {
     accepted_.assign(inputs_, {});
     for (std::uint32_t output = 0; output < outputs_; ++output) {
         if (input_of_[output] != no_index) continue;
@@ -38,13 +39,13 @@ bool Matching::iterate(std::span<RoundRobin> output_turns, std::span<RoundRobin>
     return any;
 }
 
-void Matching::islip(std::uint32_t iterations, std::span<RoundRobin> output_turns,
-                     std::span<RoundRobin> input_turns) {
+void Matching::match_islip(std::uint32_t iterations, std::span<RoundRobin> output_turns,
+                           std::span<RoundRobin> input_turns) {
     for (std::uint32_t i = 0; i < iterations; ++i)
-        if (!iterate(output_turns, input_turns, i == 0)) return;
+        if (!run_islip_iteration(output_turns, input_turns, i == 0)) return;
 }
 
-void Matching::wavefront(std::uint64_t diagonal) {
+void Matching::match_wavefront(std::uint64_t diagonal) {
     const std::uint32_t size = std::max(inputs_, outputs_);
     for (std::uint32_t step = 0; step < size; ++step) {
         const auto on = static_cast<std::uint32_t>((diagonal + step) % size);

@@ -25,8 +25,8 @@ inline constexpr std::array<Alternative, 2> allocators{{
 class Matching {
    public:
     /// Clears all requests and sets the size of the switch.
-    void begin(std::uint32_t inputs, std::uint32_t outputs);
-    /// A request: a value that the caller defines, or 0 for no request.
+    void reset(std::uint32_t inputs, std::uint32_t outputs);
+    /// A request, as a nonzero value that the caller defines; 0 means no request.
     [[nodiscard]] std::uint8_t& request(std::uint32_t input, std::uint32_t output) {
         return requests_[std::size_t{input} * outputs_ + output];
     }
@@ -35,14 +35,15 @@ class Matching {
     [[nodiscard]] std::uint32_t output_of(std::uint32_t input) const { return output_of_[input]; }
 
     /// Matches by iSLIP. Round-robin pointers advance only on accepted grants of the first iteration.
-    void islip(std::uint32_t iterations, std::span<RoundRobin> output_turns,
-               std::span<RoundRobin> input_turns);
-    /// Matches by a wavefront that starts at this diagonal.
-    void wavefront(std::uint64_t diagonal);
+    void match_islip(std::uint32_t iterations, std::span<RoundRobin> output_turns,
+                     std::span<RoundRobin> input_turns);
+    /// Matches by a wavefront that starts at the given diagonal.
+    void match_wavefront(std::uint64_t diagonal);
 
    private:
     /// Runs one iteration. Returns whether it matched any pair.
-    bool iterate(std::span<RoundRobin> output_turns, std::span<RoundRobin> input_turns, bool moves);
+    bool run_islip_iteration(std::span<RoundRobin> output_turns, std::span<RoundRobin> input_turns,
+                             bool moves);
     void match(std::uint32_t input, std::uint32_t output) {
         output_of_[input] = output;
         input_of_[output] = input;

@@ -17,14 +17,15 @@ struct Received {
 
     std::uint64_t packets = 0;
     std::uint64_t flits = 0;
-    std::uint64_t latency = 0;  // sum over packets, in cycles: from creation to arrival of the tail
-    std::vector<std::uint64_t> by_latency{};  // [cycles]; the last bin includes all longer ones
-    std::vector<std::uint64_t> sent{};        // [node]: sent flits; empty if not counted
+    std::uint64_t latency = 0;  // sum of latencies in cycles, from creation to arrival of the tail
+    /// [latency in cycles]: number of packets; the last bin includes longer latencies.
+    std::vector<std::uint64_t> by_latency{};
+    std::vector<std::uint64_t> sent{};  // [node]: number of flits sent; empty if not counted
 };
 
 /// Buffer occupancy at one time.
 struct Usage {
-    std::uint64_t stored = 0;  // flits in buffers of switches
+    std::uint64_t stored = 0;  // number of flits in buffers of switches
     std::uint64_t room = 0;    // capacity of these buffers in flits
     std::uint64_t outputs = 0;
 };
@@ -42,9 +43,9 @@ class PacketNetwork {
     /// The cycle of the next event: the current cycle while flits or credits are in flight, else the cycle of
     /// the next packet, or `never`.
     [[nodiscard]] virtual std::uint64_t next_event() const = 0;
-    /// Per node, the cycles since the creation of the next packet to send.
+    /// For each node, the cycles since its next packet to send was created.
     [[nodiscard]] virtual std::vector<std::uint64_t> lags() const = 0;
-    /// Returns the statistics since the last call.
+    /// Returns the statistics gathered since the last call.
     [[nodiscard]] virtual Received take_received() = 0;
     /// Total number of flits forwarded by switches.
     [[nodiscard]] virtual std::uint64_t flit_hops() const = 0;
@@ -53,7 +54,7 @@ class PacketNetwork {
     [[nodiscard]] virtual Usage usage() const { return {}; }
     /// Describes the packets of a deadlock in one line; empty if no deadlock is found.
     [[nodiscard]] virtual std::string describe_deadlock() const { return {}; }
-    /// Throws Error unless flits and credits are conserved, per buffer and between nodes.
+    /// Throws Error if flits or credits were lost or duplicated, in any buffer or between nodes.
     virtual void check() const = 0;
 };
 

@@ -11,13 +11,13 @@
 
 namespace topoloom {
 
-/// Consecutive routers, and the nodes attached to them.
+/// A part of a fabric: consecutive routers, and the nodes attached to them.
 struct Shard {
     std::uint32_t first_router = 0;
     std::uint32_t end_router = 0;
     std::vector<Node> nodes;
-    std::vector<ChannelId> entries;  // channels from these nodes
-    std::vector<ChannelId> exits;    // channels to these nodes
+    std::vector<ChannelId> entries;  // channels that begin at these nodes
+    std::vector<ChannelId> exits;    // channels that end at these nodes
 };
 
 struct Shards {
@@ -28,8 +28,8 @@ struct Shards {
 /// Makes `count` shards, at most one per router, with similar port counts.
 [[nodiscard]] Shards make_shards(const Fabric& fabric, std::size_t count);
 
-/// Runs each shard from cycle `begin` to `end` in its own thread: work(shard, from, to) for at most `ahead` cycles
-/// between barriers. Rethrows the first exception after all threads have stopped.
+/// Runs each shard in its own thread from cycle `begin` to `end`. Between barriers, calls work(shard, from,
+/// to) for at most `ahead` cycles. Rethrows the first exception after all threads have stopped.
 void run_shards(std::size_t shards, std::uint64_t begin, std::uint64_t end, std::uint32_t ahead,
                 const std::function<void(std::size_t, std::uint64_t, std::uint64_t)>& work);
 

@@ -12,16 +12,16 @@
 
 namespace topoloom {
 
-/// When a packet can allocate a virtual channel: if the buffer has space for the whole packet (cut-through)
-/// or for one flit (wormhole).
+/// When a packet can allocate a virtual channel: once the buffer has space for the whole packet
+/// (cut-through), or for one flit (wormhole).
 enum class Switching { cut_through, wormhole };
 inline constexpr std::array<Alternative, 2> switchings{{
     {"cut-through", "when there is space for the whole packet"},
     {"wormhole", "when there is space for one flit"},
 }};
 
-/// Whether virtual channels of an input are shared or dedicated to one output each (virtual output queues, no
-/// head-of-line blocking).
+/// Whether the virtual channels of an input are shared by all outputs, or each is dedicated to one output
+/// (virtual output queues, without head-of-line blocking).
 enum class InputQueues { shared, by_output };
 
 /// Where multicast packets wait: at crosspoints, or in a FIFO queue at their input. From that queue, a packet
@@ -30,11 +30,11 @@ enum class Fanout { crosspoints, split, whole };
 
 /// Buffers and delays of all routers. A channel moves one flit per cycle.
 struct SwitchOptions {
-    std::uint32_t vcs = 2;       // virtual channels of each channel
-    std::uint32_t buffer = 8;    // flits per virtual channel and input
-    std::uint32_t routing = 1;   // cycles of route computation; 0: lookahead routing
-    std::uint32_t crossing = 1;  // cycles from allocation to the channel
-    std::uint32_t channel = 1;   // cycles on a channel
+    std::uint32_t vcs = 2;       // number of virtual channels of each channel
+    std::uint32_t buffer = 8;    // buffer size per virtual channel of an input, in flits
+    std::uint32_t routing = 1;   // number of cycles for route computation; 0: lookahead routing
+    std::uint32_t crossing = 1;  // number of cycles from allocation to the channel
+    std::uint32_t channel = 1;   // number of cycles that a flit spends on a channel
     Switching switching = Switching::wormhole;
     Arbiter arbiter = Arbiter::round_robin;
     Allocator allocator = Allocator::islip;
@@ -48,10 +48,10 @@ constexpr std::uint32_t max_vcs = 32;
 
 /// Delay and rate of one channel, if channels differ.
 struct ChannelTimes {
-    /// One cycle in units of `period`.
+    /// The length of one cycle in units of `period`.
     static constexpr std::uint32_t cycle = 1U << 10;
 
-    std::uint32_t delay = 1;       // cycles on the channel
+    std::uint32_t delay = 1;       // number of cycles that a flit spends on the channel
     std::uint32_t period = cycle;  // time per flit, at least one cycle
 };
 

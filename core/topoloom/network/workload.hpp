@@ -12,10 +12,10 @@ namespace topoloom {
 /// The cycle of an event that never happens.
 constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
 
-/// A packet that a node requests to send.
+/// A packet that a node wants to send.
 struct PacketRequest {
     Node to;
-    std::uint32_t flits = 0;    // 0 if no packet, see Workload::take()
+    std::uint32_t flits = 0;    // number of flits; 0 if there is no packet, see Workload::take()
     std::uint64_t message = 0;  // message number, defined by the workload
     std::uint64_t made = 0;     // cycle
 };
@@ -38,7 +38,7 @@ class Workload {
     /// event was processed instead, and next() has advanced.
     [[nodiscard]] virtual PacketRequest take(Node node, std::uint64_t cycle) = 0;
     /// Notifies that the tail of a packet leaves a node at the start of a cycle, which may be in the future.
-    /// The node has taken no other packet since.
+    /// Since it took this packet, the node has taken no other.
     virtual void on_sent(Node /*node*/, const PacketRequest& /*order*/, std::uint64_t /*cycle*/) {}
     /// Notifies that the tail of a packet has arrived at a node.
     virtual void on_received(Node /*node*/, const PacketRequest& /*order*/, std::uint64_t /*cycle*/) {}

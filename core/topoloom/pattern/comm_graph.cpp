@@ -40,8 +40,8 @@ void check_self_messages(std::size_t rank_count, std::span<const Bytes> bytes,
                          std::span<const std::int64_t> messages) {
     if ((!bytes.empty() && bytes.size() != rank_count) ||
         (!messages.empty() && messages.size() != rank_count)) {
-        fail("messages to oneself need one entry per rank, that is ", rank_count, "; there are ",
-             bytes.size(), " bytes and ", messages.size(), " messages");
+        fail("self-messages need one entry per rank, that is ", rank_count, "; there are ", bytes.size(),
+             " bytes and ", messages.size(), " messages");
     }
 }
 
@@ -50,8 +50,8 @@ bool are_nonnegative(std::span<const Bytes> bytes, std::span<const std::int64_t>
            std::all_of(messages.begin(), messages.end(), [](std::int64_t m) { return m >= 0; });
 }
 
-/// Whether a graph can adopt these rows unchanged: all rows ascend, without duplicates, self-messages and
-/// invalid entries.
+/// Whether a graph can adopt these rows unchanged: all rows ascend and contain no duplicates, self-messages
+/// or invalid entries.
 bool is_canonical(std::span<const std::uint64_t> first, std::span<const Rank> peers,
                   std::span<const Bytes> bytes, std::span<const std::int64_t> messages) {
     const std::size_t rank_count = first.size() - 1;
@@ -73,7 +73,7 @@ void CommGraph::check_rank_count(std::size_t rank_count) {
 CommGraph::CommGraph(std::size_t rank_count) {
     check_rank_count(rank_count);
     first_.assign(rank_count + 1, 0);
-    // Several threads fill these arrays by row. compute_totals() drops them if all entries are zero.
+    // Several threads fill these arrays, row by row. compute_totals() drops them if all entries are zero.
     self_bytes_.assign(rank_count, Bytes{});
     self_messages_.assign(rank_count, 0);
 }
@@ -176,7 +176,7 @@ CommGraph CommGraph::from_edges(std::size_t rank_count, std::span<const Rank> so
     if (std::is_sorted(sources.begin(), sources.end())) {
         return from_csr(rows.first, peers, bytes, messages, std::move(load));
     }
-    // A counting sort by source.
+    // A counting sort of the edges by source.
     rows.peers.resize(count);
     rows.bytes.resize(count);
     rows.messages.resize(messages.size());
@@ -265,7 +265,8 @@ std::optional<CommGraph> CommGraph::symmetric_same_structure() const {
     CommRows rows;
     rows.bytes.reserve(edge_count());
     rows.messages.reserve(edge_count());
-    // If the structure is symmetric, the sources of the edges to v, in ascending order, are the row of v.
+    // If the structure is symmetric, the row of v consists of the sources of the edges to v, in ascending
+    // order.
     BigVector<std::uint64_t> back(first_.begin(), first_.end() - 1);
     for (const Rank u : ids<Rank>(rank_count())) {
         for (std::uint64_t i = first_[u.value]; i < first_[u.value + 1]; ++i) {
@@ -309,7 +310,7 @@ CommGraph CommGraph::symmetric() const {
     return from_rows(
         rank_count(),
         [&](Rank u, const auto& add) {
-            // Merge both lists, so that long rows need no sorting.
+            // Merge both ascending lists, so that long rows need no sorting.
             std::uint64_t k = start[u.value];
             const auto add_received = [&](std::uint32_t end) {
                 for (; k < start[u.value + 1] && received[k].peer.value < end; ++k) add(received[k]);

@@ -29,13 +29,13 @@ struct CommRows {
     BigVector<Bytes> bytes;
     BigVector<std::int64_t> messages;  ///< empty: 1 each
     std::vector<double> load;          ///< empty: 1 each
-    BigVector<Bytes> self_bytes;       ///< empty: 0 each; likewise self_messages
+    BigVector<Bytes> self_bytes;       ///< if empty, 0 each; the same for self_messages
     BigVector<std::int64_t> self_messages;
 };
 
 /// A directed, weighted communication graph in compressed sparse rows: the edges of rank u are [first[u],
-/// first[u+1]), ascending by peer, one per peer. Self-messages are stored separately, because their cost does
-/// not depend on the placement. Immutable; 20 bytes per edge.
+/// first[u+1]), in ascending order of peers, with one edge per peer. Self-messages are stored separately,
+/// because their cost does not depend on the placement. Immutable; 20 bytes per edge.
 class CommGraph {
    public:
     CommGraph() : first_(1, 0) {}
@@ -60,7 +60,7 @@ class CommGraph {
     static CommGraph from_csr(CommRows rows);
 
     /// Calls emit(u, add) twice per rank u. emit must call add(Edge) for each edge of u, in any order. Rows
-    /// are made in parallel and stored immediately, so the only memory is that of the graph.
+    /// are made in parallel and stored immediately, so no memory is needed besides the graph.
     template <class Emit>
     static CommGraph from_rows(std::size_t rank_count, const Emit& emit, std::vector<double> load = {},
                                int threads = 0);
@@ -87,7 +87,7 @@ class CommGraph {
     }
 
     /// Ranks that communicate through proxies, ascending; by default none. A slot receives the data of a
-    /// proxied rank once for all its ranks, and returns one combined message. See apply_proxies().
+    /// proxied rank once for all ranks on the slot, and returns one combined message. See apply_proxies().
     [[nodiscard]] std::span<const Rank> proxied() const { return proxied_; }
     /// Sets the proxied ranks, in any order. Throws Error for duplicates and ranks out of range.
     [[nodiscard]] CommGraph with_proxies(std::vector<Rank> proxied) &&;
@@ -97,7 +97,7 @@ class CommGraph {
     [[nodiscard]] std::int64_t total_messages() const { return total_messages_; }
 
     /// Returns the undirected graph, in which each edge has the bytes and messages of both directions. For
-    /// distance-based objectives. Keeps self-messages and loads, drops proxies. O(edges).
+    /// objectives based on distances. Keeps self-messages and loads, drops proxies. O(edges).
     [[nodiscard]] CommGraph symmetric() const;
     /// Returns the edge count of symmetric() without building the graph. O(edges * log degree).
     [[nodiscard]] std::size_t symmetric_edge_count() const;
@@ -107,7 +107,7 @@ class CommGraph {
     [[nodiscard]] std::span<const Rank> all_peers() const { return peer_; }
     [[nodiscard]] std::span<const Bytes> all_bytes() const { return bytes_; }
     [[nodiscard]] std::span<const std::int64_t> all_messages() const { return messages_; }
-    /// One entry per rank, or none if all are 1 (loads) or 0 (self-messages).
+    /// One entry per rank, or no entries if all are 1 (loads) or 0 (self-messages).
     [[nodiscard]] std::span<const double> all_loads() const { return load_; }
     [[nodiscard]] std::span<const Bytes> all_self_bytes() const { return self_bytes_; }
     [[nodiscard]] std::span<const std::int64_t> all_self_messages() const { return self_messages_; }
@@ -118,7 +118,7 @@ class CommGraph {
         return {all.data() + first_[u.value], degree(u)};
     }
     explicit CommGraph(std::size_t rank_count);
-    /// Throws Error if there are more ranks than 31-bit ids.
+    /// Throws Error if there are too many ranks for 31-bit ids.
     static void check_rank_count(std::size_t rank_count);
     /// Makes a graph from rows that are sorted and without duplicates.
     static CommGraph adopt_rows(CommRows rows);

@@ -16,7 +16,7 @@ void require_phases_add_up(std::span<const CommGraph* const> phases, const CommG
             fail("a phase has ", phase->rank_count(), " ranks, but the pattern has ", ranks);
     }
     struct Amount {
-        std::uint64_t bytes = 0;  // unsigned, so that sums can wrap around
+        std::uint64_t bytes = 0;  // unsigned, because sums may wrap around
         std::uint64_t messages = 0;
         bool operator==(const Amount&) const = default;
     };
@@ -33,9 +33,9 @@ void require_phases_add_up(std::span<const CommGraph* const> phases, const CommG
         const auto compare = [&](Rank v, const Amount& whole) {
             const Amount parts = std::exchange(sum[v.value], {});
             if (parts == whole) return;
-            fail("the phases do not add up to the pattern: in them rank ", u.value, " sends rank ", v.value,
-                 " ", parts.bytes, " bytes in ", parts.messages, " messages, in the pattern ", whole.bytes,
-                 " bytes in ", whole.messages);
+            fail("the phases do not add up to the pattern: in the phases, rank ", u.value, " sends rank ",
+                 v.value, " ", parts.bytes, " bytes in ", parts.messages, " messages, in the pattern ",
+                 whole.bytes, " bytes in ", whole.messages);
         };
         for (const Edge edge : graph.sends(u)) {
             compare(edge.peer, {static_cast<std::uint64_t>(edge.bytes.value),

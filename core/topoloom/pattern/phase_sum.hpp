@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Check that phases add up to a communication graph.
+// Checks that phases add up to a communication graph.
 #pragma once
 
 #include <span>

@@ -9,7 +9,7 @@ namespace topoloom {
 
 namespace {
 
-/// Returns the distinct numbers of messages, ascending, at most 16.
+/// Returns the distinct numbers of messages per pair, ascending, at most 16.
 std::vector<std::int64_t> distinct_message_counts(const CommGraph& phase) {
     constexpr std::size_t most = 16;
     std::set<std::int64_t> found;
@@ -29,8 +29,8 @@ std::vector<std::int64_t> distinct_message_counts(const CommGraph& phase) {
     return numbers;
 }
 
-/// Computes bytes * part / whole without overflow. Differences of shares for part = 0 .. whole add up to all
-/// bytes.
+/// Computes bytes * part / whole without overflow. The differences between the results for consecutive values
+/// part = 0 .. whole add up to all bytes.
 std::int64_t proportional_share(std::int64_t bytes, std::int64_t part, std::int64_t whole) {
     return bytes / whole * part +
            static_cast<std::int64_t>(static_cast<long double>(bytes % whole) *

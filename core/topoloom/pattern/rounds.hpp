@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Splitting of phases into rounds if rank pairs exchange different numbers of messages.
+// Splits phases into rounds if rank pairs exchange different numbers of messages.
 #pragma once
 
 #include <vector>

@@ -10,7 +10,7 @@ namespace topoloom::qap {
 
 namespace {
 
-/// Every use of a pair cost saturates at 2 * max_cost; larger ones would overflow after many sweeps.
+/// Wherever a pair cost is used, it saturates at 2 * max_cost. Larger costs would overflow after many sweeps.
 DualAscent::Cost saturate(DualAscent::Cost cost) { return std::min(cost, 2 * DualAscent::max_cost); }
 
 }  // namespace
@@ -43,7 +43,8 @@ void DualAscent::sweep(int threads) {
     assign_singles();
 }
 
-/// Moves guaranteed costs of a rank's pairs to the rank. Leaves half of them for partners later in the order.
+/// Moves costs that are guaranteed for the pairs of a rank to the rank itself. Leaves half of them to the
+/// partners that are processed later.
 void DualAscent::process_rank(std::uint32_t i, bool forward, int workers) {
     const std::size_t count = partners_[i].size();
     if (count == 0) return;
@@ -114,7 +115,7 @@ void DualAscent::raise_reduced_cost(std::uint32_t i, std::uint32_t j, bool forwa
         Cost* const costs = worker.costs.data() + p * n;
         const int halve = (partners[p].rank > i) == forward ? 1 : 0;
         for (std::size_t l = 0; l < n; ++l) costs[l] = std::min(row[l] >> halve, max_cost);
-        costs[j] = max_cost;  // its own slot is taken
+        costs[j] = max_cost;  // the rank's own slot is taken
         worker.rows.push_back(costs);
     }
     single = std::min(worker.assignment.solve(worker.rows, n), max_cost);
@@ -139,7 +140,8 @@ void DualAscent::assign_singles() {
     }
 }
 
-void DualAscent::reduced_costs_with(std::uint32_t i, std::uint32_t j, std::vector<Cost>& costs) const {
+void DualAscent::compute_reduced_costs_with(std::uint32_t i, std::uint32_t j,
+                                            std::vector<Cost>& costs) const {
     const std::size_t slots = slots_ - 1;
     costs.resize((ranks_ - 1) * slots);
     const auto without = [](auto index, auto gone) { return index > gone ? index - 1 : index; };
@@ -165,7 +167,7 @@ void DualAscent::reduced_costs_with(std::uint32_t i, std::uint32_t j, std::vecto
 
 std::int64_t DualAscent::bound_with_fixed(std::uint32_t i, std::uint32_t j) {
     if (ranks_ == 1) return bound_ + reduced_cost(i, j);
-    reduced_costs_with(i, j, scratch_);
+    compute_reduced_costs_with(i, j, scratch_);
     workers_.resize(std::max<std::size_t>(workers_.size(), 1));
     return bound_ + reduced_cost(i, j) + workers_.front().assignment.solve(scratch_, slots_ - 1);
 }
@@ -175,7 +177,7 @@ DualAscent DualAscent::fix_rank(std::uint32_t i, std::uint32_t j) const {
     for (const auto& partners : partners_) ordered_pairs += partners.size();
     DualAscent left(ranks_ - 1, slots_ - 1, ordered_pairs / 2 - partners_[i].size());
     left.bound_ = bound_ + reduced_cost(i, j);
-    reduced_costs_with(i, j, left.singles_);
+    compute_reduced_costs_with(i, j, left.singles_);
     const auto copy = [&](const Cost* from, Cost* to) {
         for (std::uint32_t l = 0; l < slots_; ++l, from += slots_) {
             if (l == j) continue;

@@ -13,9 +13,9 @@
 namespace topoloom::qap {
 
 /// Splits the cost of a placement into a bound, costs of ranks on slots, and costs of rank pairs on slot
-/// pairs, all >= 0. A sweep moves costs between these so that the bound rises and no placement becomes more
-/// expensive (Hahn, Grant, Operations Research 46, 1998). Only added pairs are stored, so sparse patterns are
-/// cheap: 4 bytes per rank pair and ordered slot pair.
+/// pairs, all >= 0. A sweep moves costs between these three such that the bound rises and no placement
+/// becomes more expensive (Hahn, Grant, Operations Research 46, 1998). Only added pairs are stored, so sparse
+/// patterns are cheap: 4 bytes per rank pair and ordered slot pair.
 class DualAscent {
    public:
     using Cost = std::int32_t;
@@ -44,9 +44,8 @@ class DualAscent {
         single = static_cast<Cost>(std::min<std::int64_t>(single + cost, max_cost));
     }
 
-    /// Raises the bound. The first sweep yields at least the Gilmore-Lawler bound. Ranks are processed in
-    /// ascending order, in every other sweep in descending order. The result does not depend on the number of
-    /// threads.
+    /// Raises the bound. The first sweep yields at least the Gilmore-Lawler bound. Sweeps process the ranks
+    /// alternately in ascending and in descending order. The result does not depend on the number of threads.
     void sweep(int threads = 1);
 
     [[nodiscard]] std::int64_t bound() const { return bound_; }
@@ -67,7 +66,7 @@ class DualAscent {
     struct Partner {
         std::uint32_t rank;
         std::uint32_t number;  // index of this rank among the partner's partners
-        std::size_t block;     // cost block of the pair
+        std::size_t block;     // begin of the pair's costs in blocks_
         bool first;            // rows of the block are slots of this rank, columns are slots of the partner
     };
     struct Worker {
@@ -81,10 +80,11 @@ class DualAscent {
     void store_costs(std::uint32_t i, std::size_t p);
     void raise_reduced_cost(std::uint32_t i, std::uint32_t j, bool forward, Worker& worker);
     void assign_singles();
-    /// Share of a rank's reduced cost that is moved to the pairs with one partner.
+    /// The share of a rank's reduced cost that is moved to its pairs with one partner.
     [[nodiscard]] Cost split_reduced_cost(std::uint32_t i, std::uint32_t j, std::size_t partner) const;
-    /// Computes the reduced costs of the other ranks on the other slots if rank i is on slot j, row-major.
-    void reduced_costs_with(std::uint32_t i, std::uint32_t j, std::vector<Cost>& costs) const;
+    /// Given that rank i is on slot j, computes the reduced costs of the other ranks on the other slots,
+    /// row-major.
+    void compute_reduced_costs_with(std::uint32_t i, std::uint32_t j, std::vector<Cost>& costs) const;
 
     std::uint32_t ranks_, slots_;
     std::int64_t bound_ = 0;
@@ -105,7 +105,7 @@ struct CostScale {
     /// Chooses the scale for costs whose sum is at most `total`, and ranks with at most `partners` partners.
     CostScale(std::int64_t total, std::size_t partners);
     [[nodiscard]] std::int64_t down(std::int64_t cost) const { return cost * factor / divisor; }
-    /// Returns the least cost that scales to `scaled`.
+    /// Returns the least cost that down() scales to at least `scaled`.
     [[nodiscard]] std::int64_t up(std::int64_t scaled) const {
         return (scaled + factor - 1) / factor * divisor;
     }

@@ -17,9 +17,9 @@ struct Tridiagonal {
     std::vector<double> beside;  // [i]: entry (i, i + 1); the last is 0
 };
 
-/// Reduces the matrix to tridiagonal form by Householder reflections, from the first row on. Only accesses
-/// rows below the current one, which are contiguous.
-Tridiagonal tridiagonal(std::size_t order, std::vector<double>& matrix) {
+/// Reduces the matrix to tridiagonal form by Householder reflections, starting at the first row. Accesses
+/// only the rows below the current row, which are contiguous.
+Tridiagonal reduce_to_tridiagonal(std::size_t order, std::vector<double>& matrix) {
     Tridiagonal result{std::vector<double>(order), std::vector<double>(order, 0)};
     std::vector<double> v(order);
     std::vector<double> w(order);
@@ -35,7 +35,7 @@ Tridiagonal tridiagonal(std::size_t order, std::vector<double>& matrix) {
         }
         const double length = std::copysign(std::sqrt(norm), v[k + 1]);
         result.beside[k] = -length * scale;
-        norm += length * v[k + 1];  // now half of |v|^2
+        norm += length * v[k + 1];  // h is now half of |v|^2
         v[k + 1] += length;
         double vw = 0;
         for (std::size_t i = k + 1; i < order; ++i) {
@@ -58,8 +58,8 @@ Tridiagonal tridiagonal(std::size_t order, std::vector<double>& matrix) {
     return result;
 }
 
-/// Performs QL iterations. Afterwards the diagonal contains the eigenvalues.
-void iterate(Tridiagonal& t, double negligible) {
+/// Performs QL iterations until the diagonal contains the eigenvalues.
+void run_ql_iterations(Tridiagonal& t, double negligible) {
     const std::size_t order = t.diagonal.size();
     std::vector<double>& d = t.diagonal;
     std::vector<double>& e = t.beside;
@@ -112,9 +112,9 @@ Eigenvalues eigenvalues(std::size_t order, std::vector<double> matrix) {
     if (order == 0) return {{}, 0};
     double squares = 0;
     for (const double entry : matrix) squares += entry * entry;
-    Tridiagonal reduced = tridiagonal(order, matrix);
+    Tridiagonal reduced = reduce_to_tridiagonal(order, matrix);
     const double norm = std::sqrt(squares);
-    iterate(reduced, std::numeric_limits<double>::epsilon() * norm);
+    run_ql_iterations(reduced, std::numeric_limits<double>::epsilon() * norm);
     std::ranges::sort(reduced.diagonal);
     const auto n = static_cast<double>(order);
     return {std::move(reduced.diagonal), 16 * n * n * std::numeric_limits<double>::epsilon() * norm};

@@ -9,10 +9,10 @@ namespace topoloom::qap {
 
 struct Eigenvalues {
     std::vector<double> values;  // ascending
-    /// Bound on the rounding error of each eigenvalue, by Weyl's theorem from the backward errors of
-    /// Householder's reduction and of the QL iteration (Higham, Accuracy and Stability of Numerical
-    /// Algorithms, 2nd ed., theorem 19.10 and section 19.6). Each is 16 * order^2 roundings of the Frobenius
-    /// norm.
+    /// Bound on the rounding error of each eigenvalue. By Weyl's theorem it is the sum of the backward errors
+    /// of Householder's reduction and of the QL iteration (Higham, Accuracy and Stability of Numerical
+    /// Algorithms, 2nd ed., theorem 19.10 and section 19.6). Each backward error is at most 16 * order^2
+    /// roundings of the Frobenius norm.
     double error;
 };
 

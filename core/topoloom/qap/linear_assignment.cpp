@@ -33,7 +33,7 @@ Cost LinearAssignment<Cost>::solve(std::span<const Cost* const> rows, std::size_
     order_.resize(columns);
     free_.resize(rows.size());
     std::iota(free_.begin(), free_.end(), 0U);
-    // Two passes assign most rows; a third rarely pays off.
+    // Two passes assign most rows; a third pass rarely pays off.
     if (columns > 1) {
         reduce_rows();
         reduce_rows();
@@ -48,13 +48,13 @@ Cost LinearAssignment<Cost>::solve(std::span<const Cost* const> rows, std::size_
     return value;
 }
 
-/// Each free row takes its cheapest column from the previous owner, and lowers the price until the column
-/// costs as much as the second cheapest. Only prices of assigned columns fall, and these stay assigned,
-/// because prices of unassigned columns must be 0.
+/// Each free row takes its cheapest column from the previous owner. It lowers the column's price until the
+/// column costs as much as the row's second cheapest column. Only prices of assigned columns fall, and these
+/// stay assigned, because prices of unassigned columns must be 0.
 template <class Cost>
 void LinearAssignment<Cost>::reduce_rows() {
     still_free_.clear();
-    std::size_t bids = free_.size();  // limit, since rows could outbid each other many times
+    std::size_t bids = free_.size();  // limited, since rows could outbid each other many times
     for (std::size_t next = 0; next < free_.size();) {
         const std::uint32_t row = free_[next++];
         const Cost* const cost = rows_[row];
@@ -70,7 +70,7 @@ void LinearAssignment<Cost>::reduce_rows() {
         if (least < other) {
             column_price_[first] -= other - least;
         } else if (row_of_column_[first] != no_index) {
-            // Choose the first free one of the equally cheap columns, or else the last.
+            // Of the equally cheap columns, choose the first free column, or the last column if none is free.
             for (std::uint32_t j = first + 1; j < columns_ && row_of_column_[first] != no_index; ++j)
                 first = cost[j] - column_price_[j] == least ? j : first;
         }

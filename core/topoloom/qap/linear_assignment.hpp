@@ -12,9 +12,9 @@
 namespace topoloom::qap {
 
 /// Solves dense problems by shortest augmenting paths after augmenting row reduction (Jonker, Volgenant,
-/// Computing 38, 1987), reusing its memory. O(rows^2 * columns). Prices prove the value: row_price[i] +
-/// column_price[j] <= cost(i, j), column prices are <= 0, prices of unassigned columns are 0, and the sum of
-/// all prices is the value. For std::int32_t and std::int64_t.
+/// Computing 38, 1987). Reuses its memory for the next problem. O(rows^2 * columns). Prices prove the value:
+/// row_price[i] + column_price[j] <= cost(i, j), column prices are <= 0, prices of unassigned columns are 0,
+/// and the sum of all prices is the value. Cost is std::int32_t or std::int64_t.
 template <class Cost>
 class LinearAssignment {
    public:
@@ -54,9 +54,10 @@ class LinearAssignment {
     std::vector<std::uint32_t> column_of_row_, row_of_column_;
     std::vector<Cost> row_price_, column_price_;
     std::vector<std::uint32_t> free_, still_free_;  // rows without a column
-    std::vector<Cost> distance_;                    // of columns from the start row of the path
+    std::vector<Cost> distance_;                    // distances of columns from the start row of the path
     std::vector<std::uint32_t> before_;             // predecessor row of each column
-    std::vector<std::uint32_t> order_;  // columns: processed, then at the smallest distance, then others
+    /// Columns: processed ones, then those at the smallest distance, then others.
+    std::vector<std::uint32_t> order_;
     std::vector<const Cost*> row_starts_;
 };
 

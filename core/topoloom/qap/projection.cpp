@@ -25,7 +25,7 @@ std::vector<std::int64_t> row_sums(std::size_t order, std::span<const std::int64
 }
 
 /// Returns the eigenvalues of the matrix projected onto the complement of (1, ..., 1). Reflects this vector
-/// to the last axis and removes that axis.
+/// onto the last axis, and removes that axis.
 Eigenvalues projected_eigenvalues(std::size_t order, std::span<const std::int64_t> m,
                                   std::span<const std::int64_t> sums) {
     // The reflection is I - v v' / h with v = (1, ..., 1, 1 + sqrt(n)) and h = n + sqrt(n).
@@ -48,7 +48,7 @@ Eigenvalues projected_eigenvalues(std::size_t order, std::span<const std::int64_
     Eigenvalues result = eigenvalues(less, std::move(reflected));
     double squares = 0;
     for (const std::int64_t entry : m) squares += static_cast<double>(entry) * static_cast<double>(entry);
-    // The entries above are sums of at most `order` terms.
+    // The entries of the projected matrix are sums of at most `order` terms.
     result.error += 16 * n * n * std::numeric_limits<double>::epsilon() * std::sqrt(squares);
     return result;
 }
@@ -72,8 +72,8 @@ std::optional<std::int64_t> projection_bound(std::size_t order, std::span<const 
     long double sum = 0;
     for (std::size_t i = 0; i < less; ++i)
         sum += static_cast<long double>(of_a.values[i]) * of_b.values[less - 1 - i];
-    // The linear part is an assignment whose costs are products, so the largest is assigned to the smallest.
-    // Exact except for the division.
+    // The linear part is an assignment whose costs are products, so the minimum pairs the largest factors
+    // with the smallest. Exact except for the division.
     std::ranges::sort(a_sums);
     std::ranges::sort(b_sums, std::greater());
     const auto a_total = static_cast<long double>(std::reduce(a_sums.begin(), a_sums.end()));

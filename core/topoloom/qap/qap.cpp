@@ -139,7 +139,8 @@ NormalizedQap::NormalizedQap(const Qap& qap)
 std::vector<std::uint32_t> twin_classes(std::size_t order, std::span<const std::int64_t> m,
                                         std::span<const std::int64_t> linear) {
     const auto at = [&](std::size_t i, std::size_t j) { return m[i * order + j]; };
-    // Checksums of rows and columns exclude nearly all pairs in O(1). The weights can be any odd numbers.
+    // Checksums of rows and columns exclude nearly all pairs of indices in O(1). Any odd numbers can be
+    // weights of a checksum.
     const auto weight = [](std::size_t k) {
         return (2 * static_cast<std::uint64_t>(k) + 1) * 0x9E3779B97F4A7C15U;
     };

@@ -18,7 +18,7 @@ using Permutation = std::vector<std::uint32_t>;
 class Qap {
    public:
     /// Matrices are row-major; `linear` may be empty. Throws Error unless all matrices are order x order with
-    /// order >= 1, and if a value can exceed 2^61.
+    /// order >= 1, or if a value can exceed 2^61.
     Qap(std::size_t order, std::vector<std::int64_t> a, std::vector<std::int64_t> b,
         std::vector<std::int64_t> linear = {});
 
@@ -46,9 +46,9 @@ class Qap {
 /// Throws Error unless p contains each of 0 .. order-1 exactly once.
 void require_permutation(std::span<const std::uint32_t> p, std::size_t order);
 
-/// A Qap normalized for search. If one matrix is symmetric, the sum of the other matrix and its transpose
-/// replaces the latter, so that only pairs i < j count. Common factors are removed: value = factor *
-/// normalized value.
+/// A Qap normalized for search. If one matrix is symmetric, the other matrix is replaced by the sum of itself
+/// and its transpose, so that only pairs i < j count. Common factors are removed: value = factor * normalized
+/// value.
 struct NormalizedQap {
     explicit NormalizedQap(const Qap& qap);
 
@@ -56,8 +56,9 @@ struct NormalizedQap {
     bool symmetric;                    // the sum runs over i < j only
     std::int64_t factor = 1;           // common factor of the value
     std::vector<std::int64_t> a, b;    // zero diagonals
-    std::vector<std::int64_t> linear;  // item by location, includes the diagonals; may be empty
-    std::int64_t magnitude;            // bound on differences of values and their intermediate results
+    std::vector<std::int64_t> linear;  // [item][location], including the diagonals; may be empty
+    /// Upper bound on differences of values and on their intermediate results.
+    std::int64_t magnitude;
 };
 
 /// Returns the twin class of each index. Twins are indices whose exchange does not change the value for any

@@ -31,8 +31,8 @@ struct VectorOf<double> {
 
 // Padding can overflow, which is defined only for unsigned numbers.
 template <class T, bool two>
-[[gnu::always_inline]] inline Minima<T> update_body(const Triangle<T>& triangle, const T* x, const T* y,
-                                                    const T* xt, const T* yt, T now) {
+[[gnu::always_inline]] inline Minima<T> update_body(const ExchangeTriangle<T>& triangle, const T* x,
+                                                    const T* y, const T* xt, const T* yt, T now) {
     using Signed = typename VectorOf<T>::type;
     using Wrapping = typename VectorOf<T>::wrapping;
     constexpr std::size_t lanes = 32 / sizeof(T);
@@ -83,15 +83,15 @@ template <class T, bool two>
 }
 
 template <class T>
-[[gnu::always_inline]] inline Minima<T> update_either(const Triangle<T>& triangle, const T* x, const T* y,
-                                                      const T* xt, const T* yt, T now) {
+[[gnu::always_inline]] inline Minima<T> update_either(const ExchangeTriangle<T>& triangle, const T* x,
+                                                      const T* y, const T* xt, const T* yt, T now) {
     return xt ? update_body<T, true>(triangle, x, y, xt, yt, now)
               : update_body<T, false>(triangle, x, y, xt, yt, now);
 }
 
 template <class T>
-[[gnu::always_inline]] inline std::size_t find_body(const Triangle<T>& triangle, std::size_t& from, T value,
-                                                    T now) {
+[[gnu::always_inline]] inline std::size_t find_body(const ExchangeTriangle<T>& triangle, std::size_t& from,
+                                                    T value, T now) {
     using Signed = typename VectorOf<T>::type;
     constexpr std::size_t lanes = 32 / sizeof(T);
     const Signed values = Signed{} + value;
@@ -156,14 +156,14 @@ template <class T>
 #if defined(__x86_64__)
 
 template <class T>
-[[gnu::target("avx2,fma")]] Minima<T> update_avx2(const Triangle<T>& triangle, const T* x, const T* y,
+[[gnu::target("avx2,fma")]] Minima<T> update_avx2(const ExchangeTriangle<T>& triangle, const T* x, const T* y,
                                                   const T* xt, const T* yt, T now) {
     return update_either(triangle, x, y, xt, yt, now);
 }
 
 template <class T>
-[[gnu::target("avx2,fma")]] std::size_t find_avx2(const Triangle<T>& triangle, std::size_t& from, T value,
-                                                  T now) {
+[[gnu::target("avx2,fma")]] std::size_t find_avx2(const ExchangeTriangle<T>& triangle, std::size_t& from,
+                                                  T value, T now) {
     return find_body(triangle, from, value, now);
 }
 
@@ -183,7 +183,7 @@ bool has_avx2() {
 }  // namespace
 
 template <class T>
-Minima<T> update_and_find_minima(const Triangle<T>& triangle, const T* x, const T* y, const T* xt,
+Minima<T> update_and_find_minima(const ExchangeTriangle<T>& triangle, const T* x, const T* y, const T* xt,
                                  const T* yt, T now) {
 #if defined(__x86_64__)
     if (has_avx2()) return update_avx2(triangle, x, y, xt, yt, now);
@@ -192,7 +192,7 @@ Minima<T> update_and_find_minima(const Triangle<T>& triangle, const T* x, const 
 }
 
 template <class T>
-std::size_t find_exchange(const Triangle<T>& triangle, std::size_t& from, T value, T now) {
+std::size_t find_exchange(const ExchangeTriangle<T>& triangle, std::size_t& from, T value, T now) {
 #if defined(__x86_64__)
     if (has_avx2()) return find_avx2(triangle, from, value, now);
 #endif
@@ -207,17 +207,19 @@ void weighted_row_sum(const T* matrix, std::size_t rows, std::size_t stride, con
     sum_body(matrix, rows, stride, factor, sum);
 }
 
-template Minima<std::int32_t> update_and_find_minima(const Triangle<std::int32_t>&, const std::int32_t*,
+template Minima<std::int32_t> update_and_find_minima(const ExchangeTriangle<std::int32_t>&,
                                                      const std::int32_t*, const std::int32_t*,
-                                                     const std::int32_t*, std::int32_t);
-template Minima<std::int64_t> update_and_find_minima(const Triangle<std::int64_t>&, const std::int64_t*,
+                                                     const std::int32_t*, const std::int32_t*, std::int32_t);
+template Minima<std::int64_t> update_and_find_minima(const ExchangeTriangle<std::int64_t>&,
                                                      const std::int64_t*, const std::int64_t*,
-                                                     const std::int64_t*, std::int64_t);
-template Minima<double> update_and_find_minima(const Triangle<double>&, const double*, const double*,
+                                                     const std::int64_t*, const std::int64_t*, std::int64_t);
+template Minima<double> update_and_find_minima(const ExchangeTriangle<double>&, const double*, const double*,
                                                const double*, const double*, double);
-template std::size_t find_exchange(const Triangle<std::int32_t>&, std::size_t&, std::int32_t, std::int32_t);
-template std::size_t find_exchange(const Triangle<std::int64_t>&, std::size_t&, std::int64_t, std::int64_t);
-template std::size_t find_exchange(const Triangle<double>&, std::size_t&, double, double);
+template std::size_t find_exchange(const ExchangeTriangle<std::int32_t>&, std::size_t&, std::int32_t,
+                                   std::int32_t);
+template std::size_t find_exchange(const ExchangeTriangle<std::int64_t>&, std::size_t&, std::int64_t,
+                                   std::int64_t);
+template std::size_t find_exchange(const ExchangeTriangle<double>&, std::size_t&, double, double);
 template void weighted_row_sum(const std::int32_t*, std::size_t, std::size_t, const std::int32_t*,
                                std::int32_t*);
 template void weighted_row_sum(const std::int64_t*, std::size_t, std::size_t, const std::int64_t*,

@@ -108,8 +108,8 @@ void QapMoves<T>::start(std::span<const std::uint32_t> p) {
     find_minima(0);
 }
 
-/// Computes the exchanges that share an item with r, s, minus the amounts that the following update of all
-/// exchanges adds.
+/// Computes the deltas of exchanges that share an item with the exchange of r and s, minus the amounts that
+/// the following update of all exchanges adds.
 template <class T>
 void QapMoves<T>::update_symmetric(std::uint32_t r, std::uint32_t s) {
     const std::uint32_t pr = p_[r];
@@ -123,7 +123,7 @@ void QapMoves<T>::update_symmetric(std::uint32_t r, std::uint32_t s) {
     for (std::size_t k = 0; k < order_; ++k) {
         x_[k] = ar[k] - as[k];
         y_[k] = near_r_[k] - near_s_[k];
-        both += ar[k] * near_s_[k] - as[k] * near_r_[k];  // the terms of r and s cancel
+        both += ar[k] * near_s_[k] - as[k] * near_r_[k];  // the terms k = r and k = s cancel
     }
     x_[r] = x_[s] = y_[r] = y_[s] = 0;
     for (std::size_t k = 0; k < order_; ++k) x_at_[p_[k]] = x_[k];
@@ -133,7 +133,8 @@ void QapMoves<T>::update_symmetric(std::uint32_t r, std::uint32_t s) {
     const T of_move = delta(r, s);
     copy_exchanges(r, with_r_);
     copy_exchanges(s, with_s_);
-    // The difference of the two cyclic shifts of u, r, s; one shift moves u to pr, r to ps, s to pu.
+    // The difference between the two cyclic shifts of u, r and s. One of them moves u to pr, r to ps and s to
+    // pu.
     const T fixed = both + tables_.linear(r, ps) - tables_.linear(s, pr);
     const T ars = ar[s];
     const T brs = br[ps];
@@ -172,8 +173,8 @@ void QapMoves<T>::store_exchanges(std::uint32_t r, const std::vector<T>& with) {
     for (std::size_t u = r + 1; u < order_; ++u) delta_[offset_[u] + r] = with[u];
 }
 
-/// The asymmetric case: uses the costs of r and s at all locations, and of all items at the new locations of
-/// r and s.
+/// The asymmetric case: uses the costs of r and s at all locations, and the costs of all items at the new
+/// locations of r and s.
 template <class T>
 void QapMoves<T>::update_asymmetric(std::uint32_t r, std::uint32_t s) {
     const T of_move = delta(r, s);
@@ -200,7 +201,8 @@ void QapMoves<T>::update_asymmetric(std::uint32_t r, std::uint32_t s) {
     std::swap(p_[r], p_[s]);
 }
 
-/// Computes all exchanges with v in the current assignment. here_ is valid except for v.
+/// Computes the deltas of all exchanges with v in the current assignment. All entries of here_ except that of
+/// v must be valid.
 template <class T>
 void QapMoves<T>::compute_exchanges(std::uint32_t v, std::vector<T>& with) {
     const std::size_t stride = tables_.stride;
@@ -223,9 +225,9 @@ void QapMoves<T>::compute_exchanges(std::uint32_t v, std::vector<T>& with) {
     }
 }
 
-/// The correction for the pair i, j in an exchange delta. The cost of an item at the new location assumes the
-/// other item at its old location, which is the same one, at distance 0. The costs at the current locations
-/// count the pair twice.
+/// The correction for the pair i, j in an exchange delta. The cost of an item at its new location assumes
+/// that the other item is still there, at distance 0. The costs at the current locations count the pair
+/// twice.
 template <class T>
 T QapMoves<T>::pair_correction(std::size_t i, std::size_t j) const {
     const T there = tables_.b(p_[i])[p_[j]];
@@ -285,7 +287,7 @@ void QapMoves<T>::find_minima(T now) {
     const Minima<T> least = update_and_find_minima<T>(
         triangle(), x_.data(), y_.data(), two ? xt_.data() : nullptr, two ? yt_.data() : nullptr, now);
     min_free_ = least.free;
-    least_ = least.any;
+    min_any_ = least.any;
 }
 
 template <class T>

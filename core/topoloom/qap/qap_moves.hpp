@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Deltas of all exchanges of an assignment, updated after each move: the inner loop of robust tabu search.
+// Value changes (deltas) of all exchanges in an assignment, updated after each move: the inner loop of robust
+// tabu search.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +54,7 @@ class QapTables {
 template <class T>
 class QapMoves {
    public:
-    static constexpr T never = std::numeric_limits<T>::max();  // tabu_until of exchanges of twins
+    static constexpr T never = std::numeric_limits<T>::max();  // value of tabu_until for exchanges of twins
     static constexpr T nothing = std::numeric_limits<T>::max();
 
     struct Move {
@@ -63,28 +64,28 @@ class QapMoves {
 
     explicit QapMoves(const QapTables<T>& tables);
 
-    /// Sets the assignment, computes all deltas, and clears the tabu state of all exchanges except of twins.
-    /// O(order^3), vectorized.
+    /// Sets the assignment, computes all deltas, and clears the tabu state of all exchanges except those of
+    /// twins. O(order^3), vectorized.
     void start(std::span<const std::uint32_t> p);
 
     [[nodiscard]] const Permutation& assignment() const { return p_; }
     [[nodiscard]] T delta(std::size_t i, std::size_t j) const { return i > j ? row(i)[j] : row(j)[i]; }
 
-    /// Performs an exchange, updates all deltas, and finds two minima: over exchanges not tabu at `now`, and
-    /// over all exchanges except of twins.
+    /// Performs an exchange, updates all deltas, and finds two minima: over the exchanges that are not tabu
+    /// at `now`, and over all exchanges except those of twins.
     void exchange(std::uint32_t i, std::uint32_t j, T now);
     /// Recomputes both minima without a move.
     void find_minima(T now);
     [[nodiscard]] T min_free() const { return min_free_; }
-    [[nodiscard]] T least() const { return least_; }
+    [[nodiscard]] T min_any() const { return min_any_; }
 
-    /// Finds the first exchange, cyclically from row `from`: find_free() an exchange with value min_free()
-    /// that is not tabu, find_any() an exchange with value least().
+    /// Both search cyclically from row `from`. find_free() finds the first exchange with value min_free()
+    /// that is not tabu; find_any() finds the first exchange with value min_any().
     [[nodiscard]] Move find_free(std::uint32_t from, T now) { return find(from, min_free_, now); }
-    [[nodiscard]] Move find_any(std::uint32_t from) { return find(from, least_, never / 2); }
+    [[nodiscard]] Move find_any(std::uint32_t from) { return find(from, min_any_, never / 2); }
 
-    /// Makes every exchange tabu that moves item i or a twin to location x or a twin of x. An exchange is
-    /// tabu until the earlier end of its two items.
+    /// Makes all exchanges tabu that move item i, or a twin of i, to location x or a twin of x. An exchange
+    /// of two items is tabu until the earlier of their two ends.
     void forbid(std::uint32_t i, std::uint32_t x, T until);
 
    private:
@@ -93,7 +94,7 @@ class QapMoves {
     [[nodiscard]] T* tabu_until(std::size_t i) { return tabu_until_.data() + offset_[i]; }
     [[nodiscard]] const T* tabu_until(std::size_t i) const { return tabu_until_.data() + offset_[i]; }
 
-    [[nodiscard]] Triangle<T> triangle() {
+    [[nodiscard]] ExchangeTriangle<T> triangle() {
         return {order_, offset_.data(), delta_.data(), tabu_until_.data()};
     }
     void update_symmetric(std::uint32_t r, std::uint32_t s);
@@ -111,14 +112,14 @@ class QapMoves {
     Permutation p_;
     std::vector<std::size_t> offset_;  // start of row i, which contains the exchanges with j < i
     std::vector<T> delta_, tabu_until_;
-    std::vector<T> until_by_item_, until_by_location_;  // [item class][location class], and the reverse
+    std::vector<T> until_by_item_, until_by_location_;  // by item and location class, and transposed
     std::vector<std::uint32_t> location_class_;         // location class of each item's location
     std::vector<T> x_, y_, xt_, yt_, x_at_, sum_a_, sum_b_;
     std::vector<T> here_;  // current cost of each item; only if asymmetric
     std::vector<T> near_r_, near_s_, with_r_,
-        with_s_;  // of all items: distances to r and s, exchanges with r and s
+        with_s_;  // [item]: distances to r and s, exchanges with r and s
     T min_free_ = nothing;
-    T least_ = nothing;
+    T min_any_ = nothing;
 };
 
 extern template class QapTables<std::int32_t>;

@@ -26,15 +26,15 @@ bool QapPool::offer(Member member) {
     return true;
 }
 
-std::size_t QapPool::draw(Rng& rng) const {
+std::size_t QapPool::draw_member(Rng& rng) const {
     const auto size = static_cast<std::uint32_t>(members_.size());
     return std::min(rng.below(size), rng.below(size));
 }
 
 Permutation QapPool::make_child(Rng& rng) const {
-    const std::size_t one = draw(rng);
-    std::size_t two = draw(rng);
-    while (two == one) two = draw(rng);
+    const std::size_t one = draw_member(rng);
+    std::size_t two = draw_member(rng);
+    while (two == one) two = draw_member(rng);
     const Permutation& p = members_[one].assignment;
     return uniform_crossover(p, align_twins(p, members_[two].assignment), rng);
 }

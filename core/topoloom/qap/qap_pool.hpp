@@ -17,7 +17,8 @@ class QapPool {
         std::int64_t value;
     };
 
-    /// Refers to the twin classes of items and locations. Members differ in at least `min_distance` items.
+    /// Refers to the twin classes of items and locations. Any two members differ in the locations of at least
+    /// `min_distance` items.
     QapPool(std::span<const std::uint32_t> item_class, std::span<const std::uint32_t> location_class,
             std::size_t size, std::size_t min_distance)
         : item_class_(item_class),
@@ -29,11 +30,12 @@ class QapPool {
     [[nodiscard]] std::span<const Member> members() const { return members_; }  // best first
     void clear() { members_.clear(); }
 
-    /// Inserts a member if it is better than all similar members or, without similar members, than the worst
-    /// member; replaces these. O(size * order).
+    /// Offers a new member. If there are similar members, it replaces them only if it is better than all of
+    /// them. Otherwise it is added; in a full pool, it must be better than the worst member, which it
+    /// replaces. O(size * order).
     bool offer(Member member);
 
-    /// Makes a child of two members, drawn with a preference for good members.
+    /// Draws two members, with a preference for good ones, and makes a child of them.
     [[nodiscard]] Permutation make_child(Rng& rng) const;
 
     /// Renames twins in `q` to agree with `p` in as many items as possible.
@@ -41,7 +43,7 @@ class QapPool {
 
    private:
     [[nodiscard]] std::size_t distance(const Permutation& p, const Permutation& q) const;
-    [[nodiscard]] std::size_t draw(Rng& rng) const;
+    [[nodiscard]] std::size_t draw_member(Rng& rng) const;
 
     std::span<const std::uint32_t> item_class_;
     std::span<const std::uint32_t> location_class_;
@@ -50,13 +52,13 @@ class QapPool {
     std::vector<Member> members_;
 };
 
-/// Uniform crossover (Tate, Smith, Computers & Operations Research 22, 1995): keeps common locations, assigns
-/// the location of either parent if free, and draws the rest.
+/// Uniform crossover (Tate, Smith, Computers & Operations Research 22, 1995): keeps common locations,
+/// otherwise assigns the location of either parent if it is free, and draws the rest.
 [[nodiscard]] Permutation uniform_crossover(const Permutation& p, const Permutation& q, Rng& rng);
 
 [[nodiscard]] Permutation random_assignment(std::size_t order, Rng& rng);
 
-/// Moves `items` random items in a cycle.
+/// Exchanges the locations of `items` random items in a cycle.
 [[nodiscard]] Permutation perturb(Permutation p, std::size_t items, Rng& rng);
 
 }  // namespace topoloom::qap

@@ -14,7 +14,7 @@ namespace topoloom::qap {
 
 namespace {
 constexpr std::size_t pool_size = 15;
-/// Consecutive offers per member that a full pool rejects before it is replaced.
+/// A full pool is replaced after it has rejected this number of consecutive offers, times its size.
 constexpr std::size_t failures_per_member = 3;
 /// Maximum iterations without improvement, per search, as multiples of the order. If few entries dominate a
 /// matrix, children of good parents converge quickly; nearly random matrices need long searches. Tuned on
@@ -24,12 +24,12 @@ constexpr std::array<std::uint64_t, qap_searches> stall_limit_if_dominated{2, 2,
 constexpr double dominated = 2;  // minimum flow dominance for stall_limit_if_dominated
 /// Number of abandoned pools whose best members initialize the next pool.
 constexpr std::size_t champions_per_pool = 5;
-/// Iterations per search; the first rounds are short to respect small budgets.
+/// Limits of work per search and round. The first rounds are short to respect small budgets.
 constexpr std::uint64_t min_work_per_round = std::uint64_t{1} << 12;
 constexpr std::uint64_t max_work_per_round = std::uint64_t{1} << 21;
 
-/// Returns the standard deviation of the entries over their mean (Vollmann, Buffa, Management Science 12,
-/// 1966).
+/// Returns the ratio of the standard deviation of the entries to their mean (Vollmann, Buffa, Management
+/// Science 12, 1966).
 double flow_dominance(std::span<const std::int64_t> matrix) {
     double sum = 0;
     double squares = 0;
@@ -90,7 +90,7 @@ class MemeticSearch {
     struct Search {
         std::unique_ptr<QapTabu> tabu;
         std::uint64_t stall_limit;  // iterations without improvement until the search ends
-        Permutation next;           // start of the next search; empty to continue
+        Permutation next;           // start of the next search; empty to continue the current one
         std::uint64_t stream = 0;
 
         void run_iterations(std::uint64_t seed, std::uint64_t iterations) {
@@ -100,7 +100,7 @@ class MemeticSearch {
         }
     };
 
-    /// Returns the start of a search without parents.
+    /// Returns the start of a search that does not start from a child of the pool.
     [[nodiscard]] Permutation draw_start() {
         return home_.empty() ? random_assignment(qap_.order(), rng_)
                              : perturb(home_, 2 + qap_.order() / 4, rng_);
@@ -113,13 +113,13 @@ class MemeticSearch {
             best_ = {tabu.best(), value};
             if (!home_.empty()) home_ = tabu.best();
         }
-        if (tabu.since_best() < search.stall_limit) return;
+        if (tabu.iterations_since_best() < search.stall_limit) return;
         const bool taken = pool_.offer({tabu.best(), tabu.best_value()});
         if (pool_.is_full()) failures_ = taken ? 0 : failures_ + 1;
         search.next = pool_.is_full() ? pool_.make_child(rng_) : draw_start();
     }
 
-    /// Discards a stagnant pool and all searches that started from it, because they would restore it.
+    /// Discards a stagnant pool, and also all searches that started from it, because they would restore it.
     void restart_pool() {
         champions_.push_back(pool_.members().front());
         pool_.clear();
@@ -137,7 +137,7 @@ class MemeticSearch {
     QapPool pool_;
     std::array<Search, qap_searches> searches_;
     QapResult best_;
-    Permutation home_;  // best assignment near the start; empty without start
+    Permutation home_;  // best assignment found near the given start; empty if no start is given
     std::uint64_t streams_ = 1;
     std::vector<QapPool::Member> champions_;  // best members of abandoned pools
     std::size_t failures_ = 0;

@@ -13,9 +13,11 @@ namespace topoloom::qap {
 
 struct QapSolveOptions {
     std::uint64_t seed = 1;
-    int threads = 0;                                                       ///< 0: one per core
-    std::int64_t target = std::numeric_limits<std::int64_t>::min();        ///< stop at this value
-    std::uint64_t iterations = std::numeric_limits<std::uint64_t>::max();  ///< over all searches
+    /// Number of threads; 0: one per core.
+    int threads = 0;
+    /// Value at which the search stops.
+    std::int64_t target = std::numeric_limits<std::int64_t>::min();
+    std::uint64_t iterations = std::numeric_limits<std::uint64_t>::max();  ///< total limit for all searches
 };
 
 struct QapResult {

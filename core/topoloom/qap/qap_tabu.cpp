@@ -27,7 +27,7 @@ template <class T>
 class RobustTabu final : public QapTabu {
    public:
     RobustTabu(const NormalizedQap& form, const QapTables<T>& tables)
-        : form_(form), moves_(tables), max_tenure_(8 * count_kinds(tables)) {}
+        : form_(form), moves_(tables), max_tenure_(8 * compute_effective_order(tables)) {}
 
     void start(Permutation p, Rng rng) override {
         moves_.start(p);
@@ -38,7 +38,7 @@ class RobustTabu final : public QapTabu {
     }
 
     void run(std::uint64_t iterations) override {
-        if (moves_.least() == QapMoves<T>::nothing) {  // all exchanges are of twins
+        if (moves_.min_any() == QapMoves<T>::nothing) {  // there are only exchanges of twins
             now_ += iterations;
             return;
         }
@@ -47,16 +47,16 @@ class RobustTabu final : public QapTabu {
 
     bool descend(std::uint64_t exchanges) override {
         for (std::uint64_t i = 0; i < exchanges; ++i) {
-            if (moves_.least() >= 0) return true;
+            if (moves_.min_any() >= 0) return true;
             perform(moves_.find_any(rng_.below(static_cast<std::uint32_t>(form_.order))));
         }
-        return moves_.least() >= 0;
+        return moves_.min_any() >= 0;
     }
 
    private:
     void step() {
         const std::uint32_t from = rng_.below(static_cast<std::uint32_t>(form_.order));
-        const auto least = static_cast<std::int64_t>(moves_.least());
+        const auto least = static_cast<std::int64_t>(moves_.min_any());
         const bool improves_best = value_ + least < best_value_;
         const bool any = improves_best || moves_.min_free() == QapMoves<T>::nothing;
         perform(any ? moves_.find_any(from) : moves_.find_free(from, static_cast<T>(now_)));
@@ -75,8 +75,9 @@ class RobustTabu final : public QapTabu {
         best_at_ = now_;
     }
 
-    /// Returns the order, reduced for twins, because twins reduce the number of different exchanges.
-    [[nodiscard]] static double count_kinds(const QapTables<T>& tables) {
+    /// Returns the order that determines tenures. It is lower if there are twins, because these reduce the
+    /// number of different exchanges.
+    [[nodiscard]] static double compute_effective_order(const QapTables<T>& tables) {
         const auto count = [](std::span<const std::uint32_t> classes) {
             std::size_t firsts = 0;
             for (std::uint32_t i = 0; i < classes.size(); ++i) firsts += classes[i] == i ? 1 : 0;

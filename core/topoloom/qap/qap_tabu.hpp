@@ -31,7 +31,7 @@ class QapTabu {
     [[nodiscard]] std::int64_t best_value() const { return best_value_; }
     /// Iterations since start(), and since best() was found.
     [[nodiscard]] std::uint64_t iterations() const { return now_; }
-    [[nodiscard]] std::uint64_t since_best() const { return now_ - best_at_; }
+    [[nodiscard]] std::uint64_t iterations_since_best() const { return now_ - best_at_; }
 
    protected:
     Permutation best_;

@@ -19,13 +19,13 @@ struct QuadraticAssignment {
     std::uint32_t slots = 0;
     std::vector<std::int64_t> bytes;
     std::vector<std::int64_t> distances;
-    std::vector<std::int64_t> linear;  // ranks by slots; may be empty
+    std::vector<std::int64_t> linear;  // linear costs, ranks by slots; may be empty
 
     QuadraticAssignment(std::uint32_t rank_count, std::uint32_t slot_count,
                         std::vector<std::int64_t> bytes_sent, std::vector<std::int64_t> distances_between,
                         std::vector<std::int64_t> costs_alone = {});
 
-    /// Returns the cost of ranks i and k on slots j and l.
+    /// Returns the cost of rank i on slot j and rank k on slot l.
     [[nodiscard]] std::int64_t pair_cost(std::size_t i, std::size_t k, std::size_t j, std::size_t l) const {
         return bytes[i * ranks + k] * distances[j * slots + l] +
                bytes[k * ranks + i] * distances[l * slots + j];

@@ -93,7 +93,7 @@ TEST_CASE("a machine may be disconnected if the allocation is connected") {
     const Machine machine = make_machine("mesh:6+down:2-3");
     CHECK(Allocation(machine, {Node{3}, Node{4}, Node{5}}).nodes().size() == 3);
     CHECK_THROWS_WITH_AS(Allocation(machine, {Node{1}, Node{4}}),
-                         "failures cut the allocation apart: node 1 has no route to node 4", Error);
+                         "failures disconnect the allocation: node 1 has no route to node 4", Error);
     CHECK_THROWS_AS(Allocation::whole(make_machine("tree:2:3:2+down:v14")), Error);
     // Mean over the connected pairs: 6 on each side, at a mean distance of 4/3.
     CHECK(machine.average_distance() == doctest::Approx(4.0 / 3));
@@ -109,9 +109,9 @@ TEST_CASE("a degraded torus keeps its coordinates") {
 
 TEST_CASE("failures of unknown nodes, vertices and links are refused") {
     const std::vector<std::pair<std::string, std::string>> bad{
-        {"torus:4+down:9", "there is no node 9 to be down: the machine has 4"},
-        {"torus:4+down:v4", "there is no vertex 4 to be down: the machine has 4"},
-        {"torus:4+down:0-2", "there is no link from vertex 0 to vertex 2 to be down"},
+        {"torus:4+down:9", "node 9 does not exist: the machine has 4"},
+        {"torus:4+down:v4", "vertex 4 does not exist: the machine has 4"},
+        {"torus:4+down:0-2", "there is no link from vertex 0 to vertex 2"},
         {"torus:2+down:0,1", "all nodes of the machine are down"},
     };
     for (const auto& [text, reason] : bad) {

@@ -119,14 +119,14 @@ TEST_CASE("tables that do not lead to the nodes are refused with the reason") {
         {leaf + "table=3:abc,table=3:abc", "vertex 3 has two forwarding tables"},
         {leaf + "table=3:abc,route=0>3>1", "a machine graph has routes or forwarding tables, not both"},
         {leaf + "table=0:3a",
-         "by the forwarding tables a message from node 1 to node 0 comes to switch 3, which has no link for "
+         "by the forwarding tables, a message from node 1 to node 0 reaches switch 3, which has no link for "
          "it"},
         {leaf + "table=3:bbc",
-         "by the forwarding tables a message from node 1 to node 0 comes to node 1, twice"},
+         "by the forwarding tables, a message from node 1 to node 0 reaches node 1, twice"},
         {leaf + "table=3:cbc,forward=no",
-         "by the forwarding tables a message from node 1 to node 0 comes to node 2, which does not forward"},
+         "by the forwarding tables, a message from node 1 to node 0 reaches node 2, which does not forward"},
         {two + "table=2:ba,table=3:2a",
-         "by the forwarding tables a message from node 0 to node 1 comes to switch 2, twice"},
+         "by the forwarding tables, a message from node 0 to node 1 reaches switch 2, twice"},
     };
     for (const auto& [text, reason] : bad) {
         CAPTURE(text);

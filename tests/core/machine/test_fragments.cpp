@@ -99,10 +99,10 @@ TEST_CASE("impossible fragmentations are refused") {
     CHECK_THROWS_WITH_AS((void)fragmented_allocation(machine, 0, 0, 1),
                          "an allocation needs at least one node", Error);
     CHECK_THROWS_WITH_AS((void)fragmented_allocation(machine, 4, 5, 1),
-                         "cannot cut 4 nodes in 5 fragments; ask for 1 to 4", Error);
+                         "cannot divide 4 nodes into 5 fragments; ask for 1 to 4", Error);
     CHECK_THROWS_WITH_AS((void)fragmented_allocation(machine, 4, 0, 1),
-                         "cannot cut 4 nodes in 0 fragments; ask for 1 to 4", Error);
+                         "cannot divide 4 nodes into 0 fragments; ask for 1 to 4", Error);
     CHECK_THROWS_WITH_AS(
         (void)fragmented_allocation(make_machine("torus:4x4,nodes=2"), 4, 3, 1),
-        "cannot cut 4 nodes in 3 fragments; ask for 1 to 2 (nodes of a router stay together)", Error);
+        "cannot divide 4 nodes into 3 fragments; ask for 1 to 2 (nodes of a router stay together)", Error);
 }

@@ -169,7 +169,7 @@ TEST_CASE("an invalid HyperX is refused") {
         {"hyperx:4x0", "machine 'hyperx:4x0': an axis of a HyperX has at least 1 router"},
         {"hyperx:2048x2048x2048", "machine 'hyperx:2048x2048x2048': the HyperX has more than 2^31 nodes"},
         {"hyperx:65537",
-         "machine 'hyperx:65537': the machine has 4295032832 links; at most 2^32 - 1 can be told apart"},
+         "machine 'hyperx:65537': the machine has 4295032832 links; at most 2^32 - 1 are supported"},
         {"hyperx:4,nodes=0", "machine 'hyperx:4,nodes=0': a HyperX needs at least 1 node per router"},
         {"hyperx:4x4,order=0:0",
          "machine 'hyperx:4x4,order=0:0': the routing order must name each axis of the HyperX once"},
@@ -186,7 +186,7 @@ TEST_CASE("an invalid HyperX is refused") {
         {"hypercube:40",
          "cannot read machine 'hypercube:40': a hypercube has 1 to 31 dimensions; at column 11"},
         {"hypercube:29",
-         "machine 'hypercube:29': the machine has 15569256448 links; at most 2^32 - 1 can be told apart"},
+         "machine 'hypercube:29': the machine has 15569256448 links; at most 2^32 - 1 are supported"},
     };
     for (const auto& [text, reason] : bad) CHECK(error_message_of(text) == reason);
 }

@@ -285,13 +285,13 @@ TEST_CASE("adding messages to loads equals walking their routes") {
                 typename T::template LoadDifferences<decltype(add)> deposits(topology, add);
                 for (int sender = 0; sender < 50; ++sender) {
                     const Node a{rng.below(nodes)};
-                    deposits.from(topology.point(a));
+                    deposits.set_source(topology.point(a));
                     for (int message = 0; message < 10; ++message) {
                         const Node b{rng.below(nodes)};
                         const double bytes = rng.below(1U << 30);
                         topology.route(a, b,
                                        [&](Link link, double share) { routed[link.value] += bytes * share; });
-                        deposits.to(topology.point(b), bytes);
+                        deposits.add_message_to(topology.point(b), bytes);
                     }
                 }
             }

@@ -85,7 +85,8 @@ TEST_CASE("invalid levels are refused") {
     CHECK_THROWS_WITH_AS(Levels({}, {}), "levels need at least one arity, as in 4:8:2", Error);
     CHECK_THROWS_WITH_AS(Levels({4, 0}, {1, 2}), "level 2 has arity 0; a group has at least one member",
                          Error);
-    CHECK_THROWS_WITH_AS(Levels({4, 8}, {10, 1}), "distances of levels must not shrink on the way up", Error);
+    CHECK_THROWS_WITH_AS(Levels({4, 8}, {10, 1}), "distances must not decrease from one level to the next",
+                         Error);
     CHECK_THROWS_WITH_AS(Levels({4, 8}, {1}),
                          "there are 2 levels and 1 distances; give one distance per level", Error);
     CHECK_THROWS_WITH_AS(Levels({65536, 65536}, {1, 2}), "the levels have more than 2^31 members", Error);

@@ -185,7 +185,7 @@ TEST_CASE(
 
 TEST_CASE("grids that do not fit the nodes, and impossible links, are refused") {
     CHECK_THROWS_WITH_AS((void)node_map({4, 4}, Nodes(15, 0)),
-                         "a grid of 4x4 has not the 15 cells that are placed", Error);
+                         "the grid 4x4 has 16 cells, but nodes are given for 15", Error);
     const NodeMap map = node_map({4}, Nodes{0, 0, 1, 1});
     CHECK_THROWS_AS((void)pipelined_time(map, {}, 100, 101), Error);
     CHECK_THROWS_AS((void)binomial_time(map, GridCollective::gather, {.channels = 0}, 1), Error);

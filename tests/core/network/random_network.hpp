@@ -72,7 +72,7 @@ inline std::unique_ptr<PacketNetwork> random_switches(const WiredMachine& wired,
         return make_input_queued_network(wired.fabric, wired.paths, workload, options, seed);
     options.allocator = Allocator::islip;
     options.iterations = 1;
-    if (wired.paths.steps() == nullptr) options.fanout = static_cast<Fanout>(rng.below(3));
+    if (wired.paths.next_hops() == nullptr) options.fanout = static_cast<Fanout>(rng.below(3));
     return make_crosspoint_network(wired.fabric, wired.paths, workload, options, seed);
 }
 
@@ -95,7 +95,7 @@ inline void run_random_network(const std::vector<std::unique_ptr<WiredMachine>>&
         options.iterations = 1 + rng.below(3);
         options.allocator = static_cast<Allocator>(rng.below(2));
     }
-    if (wired.paths.steps() == nullptr && rng.below(4) == 0) {
+    if (wired.paths.next_hops() == nullptr && rng.below(4) == 0) {
         options.queues = InputQueues::by_output;
         options.vcs = wired.paths.class_count();
     }

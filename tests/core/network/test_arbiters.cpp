@@ -64,14 +64,14 @@ TEST_CASE("every matched pair was requested, and every request has a matched inp
         const std::uint32_t inputs = 1 + rng.below(8), outputs = 1 + rng.below(8);
         std::vector<RoundRobin> output_turns(outputs), input_turns(inputs);
         const bool is_wavefront = rng.below(2) == 0;
-        matching.begin(inputs, outputs);
+        matching.reset(inputs, outputs);
         for (std::uint32_t i = 0; i < inputs; ++i)
             for (std::uint32_t o = 0; o < outputs; ++o)
                 matching.request(i, o) = static_cast<std::uint8_t>(rng.below(3) == 0);
         if (is_wavefront) {
-            matching.wavefront(rng.below(100));
+            matching.match_wavefront(rng.below(100));
         } else {
-            matching.islip(16, output_turns, input_turns);
+            matching.match_islip(16, output_turns, input_turns);
         }
         std::size_t pairs = 0;
         std::vector<bool> taken(outputs, false);
@@ -96,13 +96,13 @@ TEST_CASE("more iterations of iSLIP keep all pairs of the first one") {
     Rng rng(4);
     for (int drawn = 0; drawn < 200; ++drawn) {
         Matching one, three;
-        for (Matching* const matching : {&one, &three}) matching->begin(6, 6);
+        for (Matching* const matching : {&one, &three}) matching->reset(6, 6);
         for (std::uint32_t i = 0; i < 6; ++i)
             for (std::uint32_t o = 0; o < 6; ++o)
                 one.request(i, o) = three.request(i, o) = static_cast<std::uint8_t>(rng.below(2));
         std::vector<RoundRobin> outputs(6), inputs(6), outputs3(6), inputs3(6);
-        one.islip(1, outputs, inputs);
-        three.islip(3, outputs3, inputs3);
+        one.match_islip(1, outputs, inputs);
+        three.match_islip(3, outputs3, inputs3);
         for (std::uint32_t i = 0; i < 6; ++i)
             if (one.output_of(i) != no_index) CHECK(three.output_of(i) == one.output_of(i));
     }

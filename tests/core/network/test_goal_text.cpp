@@ -21,8 +21,8 @@ TEST_CASE("operations, dependencies and matching operations are parsed") {
     CHECK(graph[send].match == receive);
     CHECK(graph[receive].match == send);
     CHECK(graph[receive].rank == Rank{1});
-    CHECK(graph.waits(send) == 1);
-    CHECK(graph.waits(work) == 0);
+    CHECK(graph.dependence_count(send) == 1);
+    CHECK(graph.dependence_count(work) == 0);
     REQUIRE(graph.dependents(receive).size() == 1);
     CHECK(graph.dependents(receive)[0].operation == after);
 }
@@ -87,7 +87,7 @@ TEST_CASE("labels, blanks and comments are parsed as the GOAL tools do") {
     REQUIRE(graph.operations().size() == 5);
     CHECK(graph.name(OperationId{1}) == "calc 5 of rank 0 (line 6)");
     CHECK(graph.operations()[3].size == 7);
-    CHECK(graph.waits(OperationId{2}) == 1);
+    CHECK(graph.dependence_count(OperationId{2}) == 1);
     const auto refusal = [](const std::string& text) -> std::string {
         try {
             (void)read_goal_text(text);

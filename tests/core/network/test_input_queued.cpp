@@ -172,7 +172,7 @@ TEST_CASE("impossible simulations are refused with a one-line error") {
         CHECK_THROWS_WITH_AS(LoadedRouters("torus:8", "uniform", 4, options, load),
                              doctest::Contains(why.c_str()), Error);
     };
-    refused({.vcs = 1}, 0.1, "packets could wait for each other in a circle: (0) +x, (1) +x");
+    refused({.vcs = 1}, 0.1, "packets could wait for each other in a cycle: (0) +x, (1) +x");
     refused({}, 0, "above 0 and at most 1");
     refused({}, 1.5, "above 0 and at most 1");
     refused({}, std::nan(""), "above 0 and at most 1");

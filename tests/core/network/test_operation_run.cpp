@@ -133,7 +133,7 @@ TEST_CASE("as rounds and as operations, a schedule ends in the same cycles, in b
         settings.options = {.vcs = wired.paths.class_count() + rng.below(3), .buffer = 1 + rng.below(8)};
         if (settings.switches == SwitchKind::crosspoint) {
             settings.options.switching = Switching::cut_through;
-            settings.options.buffer += settings.format.flits(settings.format.payload);
+            settings.options.buffer += settings.format.flit_count(settings.format.payload);
         }
         CAPTURE(wired.machine.text());
         CAPTURE(it.name);

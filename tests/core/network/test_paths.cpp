@@ -94,7 +94,7 @@ void check_paths(const Fabric& fabric, const Paths& paths, int draws, bool is_sh
         for (const Node to : ids<Node>(fabric.node_count())) {
             if (from == to) continue;
             for (int draw = 0; draw < draws; ++draw) {
-                const auto path = paths.find(from, to, rng, room, queued);
+                const auto path = paths.find_path(from, to, rng, room, queued);
                 const std::size_t own =
                     (fabric.is_own_router(from) ? 1 : 0) + (fabric.is_own_router(to) ? 1 : 0);
                 if (is_shortest) CHECK(path.size() == view.hops(from, to) + own);
@@ -105,7 +105,7 @@ void check_paths(const Fabric& fabric, const Paths& paths, int draws, bool is_sh
             }
         }
     }
-    CHECK(longest <= paths.longest());
+    CHECK(longest <= paths.max_path_length());
     CHECK(is_acyclic(next));
 }
 
@@ -148,9 +148,10 @@ TEST_CASE("rings need a second class of virtual channels, unlike meshes and tree
         const Machine machine = make_machine(text);
         const Fabric fabric(machine);
         const Paths paths(fabric);
-        CHECK(paths.circle().empty() == (paths.class_count() == 1));
-        for (std::size_t i = 0; i < paths.circle().size(); ++i) {
-            const ChannelId one = paths.circle()[i], other = paths.circle()[(i + 1) % paths.circle().size()];
+        CHECK(paths.dependency_cycle().empty() == (paths.class_count() == 1));
+        for (std::size_t i = 0; i < paths.dependency_cycle().size(); ++i) {
+            const ChannelId one = paths.dependency_cycle()[i],
+                            other = paths.dependency_cycle()[(i + 1) % paths.dependency_cycle().size()];
             CHECK(fabric.channel(one).to == fabric.channel(other).from);
         }
         return paths.class_count();

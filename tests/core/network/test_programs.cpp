@@ -140,7 +140,7 @@ TEST_CASE("schedules send all packets on any machine, and end in the same cycle 
                 program.list_sends(rank, step, messages);
                 for (const ProgramMessage& message : messages)
                     if (nodes[message.peer.value] != nodes[rank.value])
-                        packets += format.packets(message.bytes);
+                        packets += format.packet_count(message.bytes);
             }
         const RunResult ran = run(wired, program, nodes, format, costs, options);
         CHECK(ran.packets == packets);

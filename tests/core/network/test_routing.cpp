@@ -89,7 +89,7 @@ TEST_CASE(
         const Machine machine = make_machine(text);
         const Fabric fabric(machine);
         const Paths paths(fabric, Routing::minimal_adaptive);
-        const MinimalNextHops& steps = *paths.steps();
+        const MinimalNextHops& steps = *paths.next_hops();
         const NetworkView view(machine.topology());
         for (const Node from : ids<Node>(machine.node_count()))
             for (const Node to : ids<Node>(machine.node_count())) {
@@ -103,7 +103,7 @@ TEST_CASE(
         for (std::uint32_t router = 0; router < fabric.router_count(); ++router)
             for (const Node to : ids<Node>(machine.node_count())) {
                 std::uint32_t found = 0;
-                steps.each(router, to, [&](ChannelId next) {
+                steps.for_each_output(router, to, [&](ChannelId next) {
                     ++found;
                     const Channel& channel = fabric.channel(next);
                     CHECK(channel.from == router);
@@ -141,7 +141,7 @@ TEST_CASE("deadlocked packets are found and named") {
     // The possible deadlock is found before the run, from the routes. Without that check it is found during
     // the run, from blocked packets.
     CHECK_THROWS_WITH_AS(make_input_queued_network(fabric, paths, senders, {.vcs = 1, .buffer = 2}, 1),
-                         doctest::Contains("could wait for each other in a circle"), Error);
+                         doctest::Contains("could wait for each other in a cycle"), Error);
     const auto network =
         make_input_queued_network(fabric, paths, senders, {.vcs = 1, .buffer = 2, .allow_deadlock = true}, 1);
     const Budget budget;

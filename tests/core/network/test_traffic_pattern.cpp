@@ -13,7 +13,7 @@ using namespace topoloom;
 TEST_CASE("traffic patterns have the destinations of their definitions") {
     Rng rng(1);
     const auto to = [&](const std::string& text, std::uint32_t from) {
-        return TrafficPattern(text, 16, 1).next(Node{from}, rng).value;
+        return TrafficPattern(text, 16, 1).draw_destination(Node{from}, rng).value;
     };
     CHECK(to("transpose", 0b0111) == 0b1101);
     CHECK(to("reversal", 0b0111) == 0b1110);
@@ -31,7 +31,7 @@ TEST_CASE("a random permutation reaches every node, and no node sends to itself"
         Rng rng(1);
         for (const Node from : ids<Node>(nodes)) {
             CHECK(traffic.sends(from));
-            reached.insert(traffic.next(from, rng));
+            reached.insert(traffic.draw_destination(from, rng));
         }
         CHECK(reached.size() == nodes);
     }
@@ -43,8 +43,8 @@ TEST_CASE("uniform traffic reaches all other nodes equally often, and a hot spot
     std::vector<int> uniform(8), hot(8);
     const TrafficPattern even("uniform", 8, 1), spot("hot-spot(node=5,percent=30)", 8, 1);
     for (int i = 0; i < packets; ++i) {
-        ++uniform[even.next(Node{2}, rng).value];
-        ++hot[spot.next(Node{2}, rng).value];
+        ++uniform[even.draw_destination(Node{2}, rng).value];
+        ++hot[spot.draw_destination(Node{2}, rng).value];
     }
     CHECK(uniform[2] == 0);
     for (const int node : {0, 1, 3, 4, 5, 6, 7})

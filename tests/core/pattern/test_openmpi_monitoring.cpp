@@ -63,7 +63,7 @@ TEST_CASE("only the selected kinds of messages are counted") {
     CHECK(total(&MonitoringKinds::one_sided) == 96);
     CHECK(total(&MonitoringKinds::collective) == 4440);
     CHECK_THROWS_WITH_AS((void)read_monitoring(rank_0, none),
-                         "no line has messages of the kinds asked for; is this monitoring output?", Error);
+                         "no line has messages of the requested kinds; is this monitoring output?", Error);
 }
 
 TEST_CASE("phases of a rank are summed, and ranks that sent nothing count if the number of ranks is given") {
@@ -75,7 +75,7 @@ TEST_CASE("phases of a rank are summed, and ranks that sent nothing count if the
 }
 
 TEST_CASE("invalid monitoring lines are refused with the line and the reason") {
-    constexpr const char* nothing = "no line has messages of the kinds asked for; is this monitoring output?";
+    constexpr const char* nothing = "no line has messages of the requested kinds; is this monitoring output?";
     check_refused(
         [](const auto& text) { return read_monitoring(text, {}, 4); },
         {

@@ -67,7 +67,7 @@ def test_bursts_increase_latency_and_a_window_limits_packets(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--vcs", "1"], "packets could wait for each other in a circle: (0,0) +x, "),
+        (["--vcs", "1"], "packets could wait for each other in a cycle: (0,0) +x, "),
         (["--vcs", "99"], "virtual channels must be 1 to 32, not 99"),
         (["--loads", "0"], "a load must be above 0"),
         (["--loads", "1.1"], "a load must be above 0"),

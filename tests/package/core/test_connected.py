@@ -78,7 +78,7 @@ def test_only_connected_nodes_have_hops_and_routes(text: str) -> None:
         with pytest.raises(Error, match=r"is down$|^failures leave no route"):
             spanning_trees(machine, "routes", [(a, [b])])
         if a != b:
-            with pytest.raises(Error, match=r"down$|^failures cut the order apart"):
+            with pytest.raises(Error, match=r"down$|^failures disconnect the order"):
                 find_free_order(machine, [a, b], [Step([(0, 1)])], on_routes=True)
 
 

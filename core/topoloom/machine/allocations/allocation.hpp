@@ -32,7 +32,7 @@ class Allocation {
     [[nodiscard]] std::span<const Node> nodes() const { return nodes_; }
     [[nodiscard]] std::span<const Slot> slots() const { return slots_; }
     [[nodiscard]] std::size_t slot_count() const { return slots_.size(); }
-    /// The index in nodes() of each slot's node.
+    /// For each slot, the index of its node in nodes().
     [[nodiscard]] std::span<const std::uint32_t> node_of_slot() const { return node_of_slot_; }
 
    private:
@@ -40,7 +40,7 @@ class Allocation {
     explicit Allocation(const Machine& machine) : machine_(&machine) {}
 
     const Machine* machine_;
-    /// Identifies the allocation and its copies: only the address is compared.
+    /// Shared by all copies of the allocation. Only the address is compared, to tell allocations apart.
     std::shared_ptr<const char> identity_ = std::make_shared<const char>();
     std::vector<Node> nodes_;
     std::vector<Slot> slots_;
@@ -57,8 +57,9 @@ class Placement {
     /// Throws Error if there are no ranks, a slot is not allocated, or a slot that is not shared is used twice.
     Placement(const Allocation& allocation, std::vector<Slot> slot_of_rank, SlotUse use = SlotUse::one_rank);
 
-    /// Makes a placement read from a file, for the machine with this text. The allocation is not known yet:
-    /// require_on() checks the slots. Throws the same errors as the constructor.
+    /// Makes a placement from slots that were read from a file, for the machine with this machine text. The
+    /// allocation is not known yet; require_on() checks the slots later. Throws the same errors as the
+    /// constructor.
     static Placement restored(std::shared_ptr<const std::string> machine_text, std::vector<Slot> slot_of_rank,
                               SlotUse use);
 
@@ -73,7 +74,7 @@ class Placement {
     /// The machine text of the placement's machine.
     [[nodiscard]] const std::string& machine_text() const { return *machine_; }
 
-    /// Compares slots, use and machine, not the allocation.
+    /// Compares the slots, their use and the machine text, but not the allocation.
     friend bool operator==(const Placement& a, const Placement& b) {
         return a.slots_ == b.slots_ && a.use_ == b.use_ && *a.machine_ == *b.machine_;
     }

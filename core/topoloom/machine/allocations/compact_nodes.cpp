@@ -17,11 +17,12 @@ namespace {
 
 using Members = std::vector<std::uint32_t>;  // indices of nodes in the allocation
 
-/// Maximum numbers of distance computations; each takes about a nanosecond.
+/// Maximum numbers of distances to compute; each takes about a nanosecond.
 constexpr std::uint64_t center_work = 1U << 24;
 constexpr std::uint64_t search_work = 1U << 28;
 
-/// Returns the indices of the `count` smallest keys, ascending; of equal keys, the lower index.
+/// Returns, in ascending order, the indices of the `count` smallest keys; of equal keys, prefers the lower
+/// index.
 Members find_smallest(const std::vector<std::uint64_t>& keys, std::size_t count) {
     Members all(keys.size());
     std::iota(all.begin(), all.end(), 0U);
@@ -61,7 +62,7 @@ class CompactSearch {
    private:
     static constexpr std::size_t small_count = 256;
     static constexpr int max_starts = 8;
-    /// Whether DistanceSum adds up single distances, and so saves no work.
+    /// Whether DistanceSum adds the distances one by one, and therefore saves no work.
     static constexpr bool sums_pointwise = std::is_same_v<typename G::DistanceSum, PointwiseDistanceSum<G>>;
 
     [[nodiscard]] std::uint64_t distance(std::uint32_t i, std::uint32_t j) const {
@@ -115,7 +116,8 @@ class CompactSearch {
         return sum;
     }
 
-    /// Replaces the members by the `count` nodes nearest to all members, while the sum decreases.
+    /// Repeatedly replaces the members by the `count` nodes with the smallest sum of distances to all
+    /// members, until the total no longer decreases.
     [[nodiscard]] Members contract_members(Members members) {
         std::vector<std::uint64_t> sums = sum_distances(members);
         for (std::uint64_t now = sum_pair_distances(members, sums); work_ <= search_work;) {
@@ -158,7 +160,8 @@ class CompactSearch {
         return members;
     }
 
-    /// Repeats the exchange of a member and another node that reduces the sum most, until none does.
+    /// Repeatedly makes the exchange of a member for another node that decreases the sum most, until no
+    /// exchange decreases it.
     [[nodiscard]] Members exchange_members(Members members) {
         constexpr std::size_t considered = 64;
         std::vector<std::uint64_t> sums = sum_distances(members);
@@ -212,7 +215,7 @@ class CompactSearch {
     const G& geometry_;
     std::vector<Point> points_;
     std::size_t count_;
-    std::vector<char> reached_;  // 1 if the node is in an earlier result
+    std::vector<char> reached_;  // 1 if an earlier result contains the node
     std::uint64_t work_ = 0;
     int starts_ = 0;
     Members best_;

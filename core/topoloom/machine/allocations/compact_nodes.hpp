@@ -13,12 +13,12 @@ namespace topoloom {
 /// Chooses `count` nodes of an allocation with a small sum of distances between them, in the order of the allocation. Not
 /// proven optimal: the problem is NP-hard on graphs.
 ///
-/// Starts from balls around the nodes with the closest neighbors (Krumke et al., Compact location problems,
-/// TCS 181 (1997): at most twice the optimum for the best center). Repeatedly replaces the chosen nodes by
-/// the nodes nearest to all of them. This never increases the sum if distances are of negative type, as on
-/// tori, meshes and trees. Small choices also start from a greedy choice. Finally exchanges single nodes.
-/// Computes at most about 2^24 distances to choose centers and 2^28 for the rest. Depends on the seed only.
-/// Throws Error unless 1 <= count <= nodes of the allocation.
+/// Starts from balls around the nodes whose nearest `count` nodes are closest (Krumke et al., Compact
+/// location problems, TCS 181 (1997): at most twice the optimum for the best center). Repeatedly replaces the
+/// chosen nodes by the nodes nearest to all of them. This never increases the sum if distances are of
+/// negative type, as on tori, meshes and trees. Small sets of nodes also start from a greedy selection.
+/// Finally exchanges single nodes. Computes at most about 2^24 distances to choose centers and 2^28 for the
+/// rest. Depends on the seed only. Throws Error unless 1 <= count <= nodes of the allocation.
 [[nodiscard]] std::vector<Node> compact_nodes(const Allocation& allocation, std::size_t count,
                                               std::uint64_t seed = 1);
 

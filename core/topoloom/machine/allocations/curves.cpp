@@ -72,7 +72,7 @@ class CurveKeys {
                 append_peano_digits(at, append);
                 return;
             case Curve::snake: {
-                std::uint64_t slower = 0;  // sum of the previous coordinates: odd in every other row
+                std::uint64_t slower = 0;  // sum of the previous coordinates, which is odd in every other row
                 for (std::size_t i = 0; i < at.size(); ++i) {
                     append(slower % 2 == 1 ? extents_[i] - 1 - at[i] : at[i], 32);
                     slower += at[i];
@@ -82,7 +82,7 @@ class CurveKeys {
         }
     }
 
-    /// Returns the points sorted by key; points with equal keys stay in order.
+    /// Returns the points sorted by key; points with equal keys keep their order.
     [[nodiscard]] std::vector<std::uint32_t> sort_points() const {
         std::vector<std::uint32_t> order(keys_.size() / words_);
         std::iota(order.begin(), order.end(), 0U);
@@ -134,13 +134,13 @@ class CurveKeys {
 
 std::vector<std::uint32_t> curve_order(Curve curve, const Allocation& allocation) {
     const Machine& machine = allocation.machine();
-    // Nodes of one router have the same key: sort them by id.
+    // Nodes of one router have the same key, so sort them by id.
     std::vector<std::uint32_t> nodes(allocation.nodes().size());
     std::iota(nodes.begin(), nodes.end(), 0U);
     std::ranges::sort(nodes, {}, [&](std::uint32_t i) { return allocation.nodes()[i]; });
     CurveKeys keys(curve, machine.grid());
     for (const std::uint32_t i : nodes) keys.add(machine.coordinates(allocation.nodes()[i]));
-    std::vector<std::uint32_t> number(nodes.size());  // position of each node on the curve
+    std::vector<std::uint32_t> number(nodes.size());  // the position of each node on the curve
     std::uint32_t next = 0;
     for (const std::uint32_t i : keys.sort_points()) number[nodes[i]] = next++;
     std::vector<std::uint32_t> order(allocation.slot_count());

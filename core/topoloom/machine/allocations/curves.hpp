@@ -14,9 +14,9 @@ namespace topoloom {
 ///
 /// hilbert  steps between neighbors in full cubes of a power of two (Skilling, Programming the Hilbert curve, AIP Conf.
 ///          Proc. 707, 2004)
-/// morton   interleaves the bits of the coordinates, and jumps (IBM, 1966)
+/// morton   interleaves the bits of the coordinates; not all steps are between neighbors (IBM, 1966)
 /// peano    steps between neighbors in full cubes of a power of three (Math. Ann. 36, 1890)
-/// snake    every other row backwards (boustrophedon): steps between neighbors in any full grid
+/// snake    traverses every other row backwards (boustrophedon): steps between neighbors in any full grid
 enum class Curve { hilbert, morton, peano, snake };
 
 /// Sorts the positions 0 .. slot_count-1 of the allocation along the curve through the coordinates of their nodes. Slots of

@@ -15,9 +15,9 @@ namespace {
 using Cell = std::vector<std::int64_t>;
 
 /// The routers of a machine as cells of its grid.
-class Grid {
+class RouterGrid {
    public:
-    explicit Grid(const Machine& machine) : wraps_(machine.wraps()) {
+    explicit RouterGrid(const Machine& machine) : wraps_(machine.wraps()) {
         for (const std::uint32_t extent : machine.grid()) {
             size_.push_back(extent);
             cells_ *= extent;
@@ -73,7 +73,7 @@ class Grid {
 };
 
 /// Marks the cells that have a node that is down.
-std::vector<char> mark_down_cells(const Machine& machine, const Grid& grid) {
+std::vector<char> mark_down_cells(const Machine& machine, const RouterGrid& grid) {
     std::vector<std::size_t> usable(grid.cells(), 0);
     for (const Node node : machine.usable_nodes()) ++usable[node.value / grid.nodes_per_cell()];
     std::vector<char> down;
@@ -81,7 +81,7 @@ std::vector<char> mark_down_cells(const Machine& machine, const Grid& grid) {
     return down;
 }
 
-/// Draws the sizes of the fragments, in cells; each has at least one.
+/// Draws the sizes of the fragments in cells. Each fragment has at least one cell.
 std::vector<std::size_t> draw_sizes(std::size_t cells, std::size_t fragments, Rng& rng) {
     std::vector<double> weight(fragments);
     for (double& w : weight) w = 0.3 + rng.uniform();
@@ -99,14 +99,14 @@ std::vector<std::size_t> draw_sizes(std::size_t cells, std::size_t fragments, Rn
 
 /// Draws the extents of a line, plane or box of at least `size` cells. If the machine is too short, a line
 /// becomes a plane, and a plane a box.
-Cell draw_shape(const Grid& grid, std::size_t size, Rng& rng) {
+Cell draw_shape(const RouterGrid& grid, std::size_t size, Rng& rng) {
     Cell shape(grid.axes(), 1);
     const auto wanted = static_cast<double>(size);
     const std::uint32_t dimensions =
         1 + rng.below(static_cast<std::uint32_t>(std::min<std::size_t>(3, grid.axes())));
     double filled = 1;
     for (std::size_t k = 0; k < grid.axes() && filled < wanted; ++k) {
-        const std::size_t d = grid.axes() - 1 - k;  // longest along the last axis
+        const std::size_t d = grid.axes() - 1 - k;  // the last axis gets the longest extent
         const std::size_t left = k < dimensions ? dimensions - k : 1;
         const auto extent =
             static_cast<std::int64_t>(std::ceil(std::pow(wanted / filled, 1.0 / static_cast<double>(left))));
@@ -117,8 +117,8 @@ Cell draw_shape(const Grid& grid, std::size_t size, Rng& rng) {
 }
 
 /// Returns the first `size` cells of the box at `corner`, or an empty list if one of them is blocked.
-std::vector<std::size_t> cut_fragment(const Grid& grid, const Cell& corner, const Cell& shape,
-                                      std::size_t size, const std::vector<char>& blocked) {
+std::vector<std::size_t> take_box_cells(const RouterGrid& grid, const Cell& corner, const Cell& shape,
+                                        std::size_t size, const std::vector<char>& blocked) {
     std::vector<std::size_t> piece;
     Cell offset(grid.axes(), 0);
     while (piece.size() < size) {
@@ -134,10 +134,10 @@ std::vector<std::size_t> cut_fragment(const Grid& grid, const Cell& corner, cons
     return piece.size() == size ? piece : std::vector<std::size_t>{};
 }
 
-/// Returns at most `size` cells around a random cell, nearest first, except cells to avoid. The fallback if
-/// no box is free.
-std::vector<std::size_t> flood_fragment(const Grid& grid, std::size_t size, const std::vector<char>& avoided,
-                                        Rng& rng) {
+/// Returns at most `size` cells around a random cell, nearest first, without the cells to avoid. Called if no
+/// box is free.
+std::vector<std::size_t> grow_fragment(const RouterGrid& grid, std::size_t size,
+                                       const std::vector<char>& avoided, Rng& rng) {
     std::size_t start = rng.below(static_cast<std::uint32_t>(grid.cells()));
     std::size_t visited = 1;
     for (; avoided[start] && visited < grid.cells(); ++visited) start = (start + 1) % grid.cells();
@@ -159,7 +159,7 @@ std::vector<std::size_t> flood_fragment(const Grid& grid, std::size_t size, cons
 
 Allocation fragmented_allocation(const Machine& machine, std::size_t node_count, std::size_t fragments,
                                  std::uint64_t seed) {
-    const Grid grid(machine);
+    const RouterGrid grid(machine);
     const std::size_t cells = (node_count + grid.nodes_per_cell() - 1) / grid.nodes_per_cell();
     if (node_count == 0) fail("an allocation needs at least one node");
     const std::vector<char> down = mark_down_cells(machine, grid);
@@ -168,12 +168,12 @@ Allocation fragmented_allocation(const Machine& machine, std::size_t node_count,
         fail("cannot allocate ", node_count, " nodes: the machine has ", open_cells * grid.nodes_per_cell());
     }
     if (fragments == 0 || fragments > cells) {
-        fail("cannot cut ", node_count, " nodes in ", fragments, " fragments; ask for 1 to ", cells,
+        fail("cannot divide ", node_count, " nodes into ", fragments, " fragments; ask for 1 to ", cells,
              grid.nodes_per_cell() > 1 ? " (nodes of a router stay together)" : "");
     }
     Rng rng(seed);
     std::vector<char> used = down;
-    std::vector<char> blocked = down;  // used or adjacent to a used cell
+    std::vector<char> blocked = down;  // whether a cell is used or adjacent to a used cell
     std::size_t missing = cells;
     const auto take = [&](const std::vector<std::size_t>& piece) {
         for (const std::size_t cell : piece) {
@@ -183,21 +183,21 @@ Allocation fragmented_allocation(const Machine& machine, std::size_t node_count,
         missing -= piece.size();
     };
     std::vector<std::size_t> sizes = draw_sizes(cells, fragments, rng);
-    std::sort(sizes.rbegin(), sizes.rend());  // large fragments first, while many cells are free
+    std::sort(sizes.rbegin(), sizes.rend());  // place large fragments first, while many cells are free
     for (const std::size_t size : sizes) {
         constexpr int box_tries = 200;
         constexpr int flood_tries = 20;
         std::vector<std::size_t> piece;
         for (int attempt = 0; attempt < box_tries && piece.empty(); ++attempt) {
             const Cell corner = grid.cell(rng.below(static_cast<std::uint32_t>(grid.cells())));
-            piece = cut_fragment(grid, corner, draw_shape(grid, size, rng), size, blocked);
+            piece = take_box_cells(grid, corner, draw_shape(grid, size, rng), size, blocked);
         }
         for (int attempt = 0; attempt < flood_tries && piece.size() < size; ++attempt) {
-            piece = flood_fragment(grid, size, blocked, rng);
+            piece = grow_fragment(grid, size, blocked, rng);
         }
         if (piece.size() == size) take(piece);
     }
-    while (missing > 0) take(flood_fragment(grid, missing, used, rng));  // without gaps
+    while (missing > 0) take(grow_fragment(grid, missing, used, rng));  // without gaps
 
     std::vector<Node> nodes;
     for (std::size_t cell = 0; cell < grid.cells(); ++cell) {

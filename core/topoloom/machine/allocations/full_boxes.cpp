@@ -14,7 +14,7 @@ struct Box {
 };
 
 /// Grid cells are routers, numbered row-major. Chooses the size along one axis after the other, the last axis
-/// first. For each choice, finds the cells where a box of these sizes fits.
+/// first. For each choice, finds the cells that can be the corner of a box with the sizes chosen so far.
 class BoxSearch {
    public:
     BoxSearch(std::vector<std::uint32_t> grid, std::vector<bool> wraps)
@@ -27,7 +27,8 @@ class BoxSearch {
 
    private:
     static constexpr std::size_t max_found = 4096;
-    static constexpr std::size_t max_visited = std::size_t{1} << 28;  // cells; takes less than 1 s
+    // Limit in cells; a search takes less than 1 s.
+    static constexpr std::size_t max_visited = std::size_t{1} << 28;
 
     void extend_box(std::size_t axes, const std::vector<char>& fits, std::size_t stride, std::size_t cells) {
         if (found_.size() == max_found || visited_ > max_visited) return;

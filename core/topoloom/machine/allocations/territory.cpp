@@ -110,7 +110,7 @@ Territory::Territory(const Allocation& allocation) {
     for (std::uint32_t v = 0; v < owned_.size(); ++v) {
         if (of_others[v]) owned_[v] = 0;
     }
-    ends_routes_ = mark_dead_ends(network);
+    is_dead_end_ = mark_dead_ends(network);
     held_ = add_enclosed_vertices(network, std::move(held_), usable);
     owned_ = add_enclosed_vertices(network, std::move(owned_), usable);
     VertexSets components(held_.size());

@@ -15,8 +15,8 @@ namespace topoloom {
 /// vertices that these enclose. A vertex is enclosed if all its paths to nodes of other jobs pass vertices
 /// with an allocated node or these switches. A switch is a vertex without a node. Two nodes are in one
 /// component if links between such vertices connect them: neighbors on a torus, nodes of one switch of a
-/// tree. Links and nodes that are down are ignored. A vertex that also has nodes of other jobs is held, but
-/// not owned.
+/// tree. Links and nodes that are down are ignored. A vertex of the territory that also has nodes of other
+/// jobs is held (see holds()), but not owned.
 class Territory {
    public:
     /// O(links).
@@ -25,22 +25,23 @@ class Territory {
     [[nodiscard]] bool holds(std::uint32_t vertex) const { return held_[vertex] != 0; }
     /// Whether both ends of a link belong to the allocation.
     [[nodiscard]] bool holds(LinkEnds ends) const { return holds(ends.from) && holds(ends.to); }
-    /// Whether both ends are owned or enclosed by owned vertices, or one end is owned and no route passes through it.
+    /// Whether both ends are owned, or one end is an owned dead end: no route passes through this vertex.
     [[nodiscard]] bool owns(LinkEnds ends) const {
-        return (owned_[ends.from] && owned_[ends.to]) || is_own_end(ends.from) || is_own_end(ends.to);
+        return (owned_[ends.from] && owned_[ends.to]) || is_owned_dead_end(ends.from) ||
+               is_owned_dead_end(ends.to);
     }
     [[nodiscard]] std::size_t component_count() const { return component_count_; }
     /// The component of each allocated node, numbered in order of appearance.
     [[nodiscard]] std::span<const std::uint32_t> component_of_node() const { return component_of_node_; }
 
    private:
-    [[nodiscard]] bool is_own_end(std::uint32_t vertex) const {
-        return owned_[vertex] && ends_routes_[vertex];
+    [[nodiscard]] bool is_owned_dead_end(std::uint32_t vertex) const {
+        return owned_[vertex] && is_dead_end_[vertex];
     }
 
-    std::vector<char> held_;  // by vertex, as the next two
+    std::vector<char> held_;  // [vertex], like the next two
     std::vector<char> owned_;
-    std::vector<char> ends_routes_;
+    std::vector<char> is_dead_end_;
     std::vector<std::uint32_t> component_of_node_;
     std::size_t component_count_ = 0;
 };

@@ -30,7 +30,7 @@ struct IncomingLinks {
     }
 };
 
-/// Searches backwards from up to `width` roots at once. One bit per vertex and root is set if the vertex
+/// Searches backwards from up to `width` roots at once. Each vertex has one bit per root, set if the vertex
 /// reaches the root.
 class MultiSourceSearch {
    public:
@@ -106,7 +106,7 @@ class MultiSourceSearch {
     const IncomingLinks& incoming_;
     const std::vector<bool>& relays_;
     std::vector<Roots> seen_;
-    std::vector<Roots> here_;  // roots reached in the last step
+    std::vector<Roots> here_;  // roots that the vertex reached in the last step
     std::vector<Roots> next_;
 };
 

@@ -10,17 +10,17 @@
 
 namespace topoloom {
 
-/// A link from row to row of a table.
+/// A link from one row of a table to another.
 struct RowLink {
     std::uint32_t from;
     std::uint32_t to;
 };
 
 /// Computes the hops from all `vertices` vertices to the first `ends` vertices over directed links. Element
-/// [b * vertices + a] is the distance from a to b. Paths begin and end anywhere, but pass only through
-/// vertices that relay. Pairs without a path have HopTable::unreached. O(ends * links / 256) words in graphs
-/// of small diameter (Then et al., The More the Merrier: Efficient Multi-Source Graph Traversal, VLDB 2014).
-/// Throws Error for distances above 65,534 and for tables that do not fit in memory.
+/// [b * vertices + a] is the distance from a to b. Paths begin and end at any vertex, but pass only through
+/// vertices that forward messages. Pairs without a path have HopTable::unreached. Processes O(ends * links /
+/// 256) words in graphs of small diameter (Then et al., The More the Merrier: Efficient Multi-Source Graph
+/// Traversal, VLDB 2014). Throws Error for distances above 65,534 and for tables that do not fit in memory.
 [[nodiscard]] HopTable::Hops search_hops(std::size_t vertices, std::size_t ends,
                                          std::span<const RowLink> links, const std::vector<bool>& relays);
 

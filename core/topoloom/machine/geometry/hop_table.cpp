@@ -15,7 +15,7 @@ namespace topoloom {
 
 namespace {
 
-auto ends_of(const HopTable::Exception& e) { return std::pair(e.from, e.to); }
+auto ends_of(const HopTable::HopOverride& e) { return std::pair(e.from, e.to); }
 
 }  // namespace
 
@@ -29,7 +29,7 @@ HopTable::HopTable(std::vector<Point> nodes, std::size_t width, Hops hops, std::
     divide_into_blocks();
 }
 
-HopTable::HopTable(std::vector<Point> nodes, Classes classes, std::vector<std::uint32_t> group)
+HopTable::HopTable(std::vector<Point> nodes, RowClasses classes, std::vector<std::uint32_t> group)
     : nodes_(std::move(nodes)),
       rows_(group.size()),
       classes_(std::move(classes)),
@@ -43,12 +43,12 @@ HopTable::HopTable(std::vector<Point> nodes, Classes classes, std::vector<std::u
     }
 }
 
-void HopTable::add_exceptions(std::vector<Exception> exceptions) {
-    exceptions_ = std::move(exceptions);
-    is_plain_ = is_plain_ && exceptions_.empty();
-    std::ranges::sort(exceptions_, {}, ends_of);
-    for (const Exception& e : exceptions_) farthest_ = std::max(farthest_, e.hops);
-    symmetric_ = symmetric_ && exceptions_.empty();
+void HopTable::override_hops(std::vector<HopOverride> overrides) {
+    overrides_ = std::move(overrides);
+    is_plain_ = is_plain_ && overrides_.empty();
+    std::ranges::sort(overrides_, {}, ends_of);
+    for (const HopOverride& e : overrides_) farthest_ = std::max(farthest_, e.hops);
+    symmetric_ = symmetric_ && overrides_.empty();
 }
 
 auto HopTable::make_hops_by_row(std::size_t rows,
@@ -83,8 +83,8 @@ void HopTable::require_memory(std::uint64_t width, std::uint64_t rows, std::uint
 }
 
 std::uint32_t HopTable::look_up_hops(Point a, Point b) const {
-    const auto at = std::ranges::lower_bound(exceptions_, std::pair(a.node, b.node), {}, ends_of);
-    if (at != exceptions_.end() && ends_of(*at) == std::pair(a.node, b.node)) return at->hops;
+    const auto at = std::ranges::lower_bound(overrides_, std::pair(a.node, b.node), {}, ends_of);
+    if (at != overrides_.end() && ends_of(*at) == std::pair(a.node, b.node)) return at->hops;
     return classes_.count > 0 ? class_distance(a.row, b.row) + a.leaf + b.leaf : table_hops(a, b);
 }
 
@@ -117,7 +117,7 @@ void HopTable::find_extremes() {
         leaf[row] = static_cast<std::uint16_t>(nodes_[first[row]].leaf);
     }
     std::vector<std::uint32_t> farthest(rows_, 0);
-    std::vector<std::uint32_t> lost(rows_, no_index);  // node that does not reach row b
+    std::vector<std::uint32_t> lost(rows_, no_index);  // a node that does not reach row b
     parallel_for(rows_, 0, [&](std::size_t b, int) {
         if (count[b] == 0) return;
         const std::span<const std::uint16_t> to_b = hops_to(static_cast<std::uint32_t>(b));
@@ -218,7 +218,7 @@ bool HopTable::check_symmetry() const {
 
 std::vector<std::uint64_t> HopTable::total_distances(std::span<const Point> points) const {
     std::vector<std::uint64_t> totals(points.size(), 0);
-    if (!exceptions_.empty()) {
+    if (!overrides_.empty()) {
         parallel_for(points.size(), 0, [&](std::size_t i, int) {
             for (const Point other : points) totals[i] += distance(points[i], other);
         });
@@ -263,7 +263,7 @@ auto HopTable::sum_hops_from_rows(std::span<const Point> points) const -> std::v
     return from;
 }
 
-/// Sums as if all rows were in other groups, then corrects the rows of the same group.
+/// Adds up distances as if all rows were in other groups, then corrects the distances inside a group.
 auto HopTable::sum_hops_by_classes(std::span<const std::uint64_t> count,
                                    std::span<const std::uint64_t> leaves) const -> std::vector<HopSum> {
     std::vector<std::uint64_t> of_class(classes_.count, 0);
@@ -306,7 +306,7 @@ std::vector<SplitKey> HopTable::split_keys(std::span<const Point> points) const 
     const Point left = farthest_from(points.front());
     const Point right = farthest_from(left);
     for (const Point p : points) {
-        // Keeps the nodes of a router together.
+        // The router in the key keeps its nodes together.
         const std::uint64_t router = nodes_share_routers_ ? p.row : 0;
         const std::uint64_t from_left = distance(left, p);
         keys.push_back({farthest_ + distance(left, p) - distance(right, p), from_left << 32 | router});

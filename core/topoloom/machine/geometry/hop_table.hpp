@@ -31,47 +31,49 @@ class HopTable {
     struct Region {
         std::uint32_t low;
         std::uint32_t high;
-        std::uint32_t leaf;  // the minimum over the points
+        std::uint32_t leaf;  // least distance from the points to their rows
     };
     using DistanceSum = PointwiseDistanceSum<HopTable>;
-    /// [b * width + a]: hops from row a to row b. Rows of routers without nodes may come last; they are never `b`.
+    /// [b * width + a]: hops from row a to row b. Rows of routers without nodes may come last, and are never
+    /// row b.
     using Hops = BigVector<std::uint16_t>;
     /// The hops from one node to another, if they differ from the table.
-    struct Exception {
+    struct HopOverride {
         std::uint32_t from;
         std::uint32_t to;
         std::uint32_t hops;
     };
 
-    /// Classes of rows with a small table of their distances: hops between rows of different groups depend
-    /// only on the classes. A group is a run of rows.
-    struct Classes {
+    /// Classes of rows, with a small table of the distances between classes: hops between rows of different
+    /// groups depend only on the classes. A group is a run of rows.
+    struct RowClasses {
         std::vector<std::uint32_t> of_row;
         std::uint32_t count = 0;
         std::vector<std::uint16_t> hops;  // [b * count + a]; symmetric
-        std::uint16_t within = 0;         // hops between rows of one group
+        std::uint16_t within = 0;         // hops between two rows of one group
     };
 
     /// The hops between rows without a route.
     static constexpr std::uint16_t unreached = std::numeric_limits<std::uint16_t>::max();
 
     HopTable() = default;
-    /// `nodes` contains a point per node; `group` a group per row, or nothing. Bisection by split_keys()
-    /// avoids cutting groups.
+    /// `nodes` contains one point per node. `group` contains one group per row, or is empty. Bisection by
+    /// split_keys() avoids cutting groups.
     HopTable(std::vector<Point> nodes, std::size_t width, Hops hops, std::vector<std::uint32_t> group = {});
     /// Makes a table from classes of rows. All rows must reach each other.
-    HopTable(std::vector<Point> nodes, Classes classes, std::vector<std::uint32_t> group);
+    HopTable(std::vector<Point> nodes, RowClasses classes, std::vector<std::uint32_t> group);
     /// Replaces the hops of some pairs of nodes.
-    void add_exceptions(std::vector<Exception> exceptions);
+    void override_hops(std::vector<HopOverride> overrides);
 
-    /// Makes a table of hops(a, b) between rows, on all cores.
+    /// Makes a table in which the hops from row a to row b are hops(a, b). Uses all cores.
     template <class HopsBetween>
     [[nodiscard]] static Hops make_hops(std::size_t rows, const HopsBetween& hops) {
         return make_hops_by_row(rows, [&](std::uint32_t b, std::uint16_t* from) {
             for (std::uint32_t a = 0; a < rows; ++a) from[a] = static_cast<std::uint16_t>(hops(a, b));
         });
     }
-    /// Makes a table by fill(b, hops), which writes the hops from every row to row b.
+    /// Makes a table by calling fill(b, hops) for every row b. fill() must write the hops from every row to
+    /// row b.
     [[nodiscard]] static Hops make_hops_by_row(
         std::size_t rows, const std::function<void(std::uint32_t, std::uint16_t*)>& fill);
 
@@ -101,7 +103,7 @@ class HopTable {
     [[nodiscard]] std::uint32_t max_distance() const { return farthest_; }
     /// The distance class of a point. Points of one class have equal distances to every other point.
     [[nodiscard]] std::uint64_t distance_class(Point p) const {
-        return exceptions_.empty() ? std::uint64_t{p.row} << 1 | p.leaf : p.node;
+        return overrides_.empty() ? std::uint64_t{p.row} << 1 | p.leaf : p.node;
     }
     /// Whether some nodes are 0 hops apart.
     [[nodiscard]] bool nodes_share_routers() const { return nodes_share_routers_; }
@@ -111,9 +113,11 @@ class HopTable {
 
     /// For each point, the sum of distances to the points that it reaches. O(rows^2 + points).
     [[nodiscard]] std::vector<std::uint64_t> total_distances(std::span<const Point> points) const;
-    /// Counts the ordered pairs of different points whose first point reaches the second. O(rows^2 + points).
+    /// Counts the ordered pairs of different points in which the first point reaches the second. O(rows^2 +
+    /// points).
     [[nodiscard]] std::uint64_t count_reached_pairs(std::span<const Point> points) const;
-    /// Keys that split the points by group; inside a group, by the difference of distances to two far rows.
+    /// Keys that split the points by group and, inside a group, by the difference between the distances to
+    /// two rows that are far apart.
     [[nodiscard]] std::vector<SplitKey> split_keys(std::span<const Point> points) const;
     [[nodiscard]] Region region(std::span<const Point> points) const;
     [[nodiscard]] std::uint32_t distance_from(const Region& region, Point p) const {
@@ -128,7 +132,8 @@ class HopTable {
     }
 
    private:
-    /// Maximum number of blocks of a region with a bound. Bounds of larger regions prune little.
+    /// Maximum number of blocks of a region for which bound() is computed. Bounds of larger regions prune
+    /// little.
     static constexpr std::uint32_t max_blocks = 4;
 
     [[nodiscard]] std::uint32_t table_hops(Point a, Point b) const {
@@ -158,11 +163,11 @@ class HopTable {
     std::size_t width_ = 0;
     std::size_t rows_ = 0;
     Hops hops_;
-    Classes classes_;
-    bool is_plain_ = true;               // has neither exceptions nor classes
-    std::vector<Exception> exceptions_;  // sorted by (from, to)
-    std::vector<std::uint32_t> group_;   // by row
-    std::vector<std::uint32_t> block_;   // block of each row, ascending; see divide_into_blocks()
+    RowClasses classes_;
+    bool is_plain_ = true;                // whether there are neither overrides nor classes
+    std::vector<HopOverride> overrides_;  // hops that differ from the table, sorted by (from, to)
+    std::vector<std::uint32_t> group_;    // by row
+    std::vector<std::uint32_t> block_;    // block of each row, ascending; see divide_into_blocks()
     std::size_t blocks_ = 0;
     Hops nearest_;  // [b * blocks + block]: hops to row b from the nearest row of a block
     std::pair<Node, Node> unreachable_pair_;

@@ -16,7 +16,7 @@ Levels::Levels(std::vector<std::uint32_t> arity, std::vector<std::uint32_t> dist
              " distances; give one distance per level");
     }
     if (!std::is_sorted(distance_.begin(), distance_.end()))
-        fail("distances of levels must not shrink on the way up");
+        fail("distances must not decrease from one level to the next");
     std::uint64_t members = 1;
     std::uint32_t bits = 0;
     for (std::size_t j = 0; j < arity_.size(); ++j) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A hierarchy of equal groups with a distance per level, such as `4:8:2` with distances `1:10:100`.
+// A hierarchy of equal groups with a distance per level, such as sizes `4:8:2` with distances `1:10:100`.
 #pragma once
 
 #include <array>

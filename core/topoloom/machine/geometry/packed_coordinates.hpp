@@ -22,7 +22,7 @@ class PackedCoordinates {
     PackedCoordinates(std::span<const std::uint32_t> size, std::span<const std::uint32_t> order);
 
     [[nodiscard]] Key key(std::uint32_t router) const { return keys_.empty() ? router : keys_[router]; }
-    /// The bits of an axis.
+    /// The bit field of an axis in a key.
     struct Field {
         std::uint32_t axis = 0;
         std::uint32_t shift = 0;
@@ -35,23 +35,24 @@ class PackedCoordinates {
         return static_cast<std::uint32_t>(key >> field.shift) & field.mask;
     }
 
-    /// The highest bit of each axis on which two keys differ.
-    [[nodiscard]] Key find_differing_axes(Key a, Key b) const {
+    /// Mask with the highest bit of every axis whose coordinates differ between two keys.
+    [[nodiscard]] Key mask_differing_axes(Key a, Key b) const {
         const Key x = a ^ b;
         return (((x & low_) + low_) | x) & high_;
     }
-    /// The number of axes on which two keys differ. Avoids popcnt, which not every x86-64 processor supports.
+    /// The number of axes whose coordinates differ between two keys. Avoids popcnt, which not every x86-64
+    /// processor supports.
     [[nodiscard]] std::uint32_t count_differing_axes(Key a, Key b) const {
-        Key pairs = find_differing_axes(a, b);
+        Key pairs = mask_differing_axes(a, b);
         pairs -= (pairs >> 1) & 0x5555'5555'5555'5555U;
         const Key fours = (pairs & 0x3333'3333'3333'3333U) + ((pairs >> 2) & 0x3333'3333'3333'3333U);
         const Key bytes = (fours + (fours >> 4)) & 0x0F0F'0F0F'0F0F'0F0FU;
         return static_cast<std::uint32_t>(bytes * 0x0101'0101'0101'0101U >> 56);
     }
-    /// Calls use(field) in routing order.
+    /// Calls use(field) for every axis whose coordinates differ, in routing order.
     template <class Use>
     void for_each_differing_field(Key a, Key b, const Use& use) const {
-        for (Key rest = find_differing_axes(a, b); rest != 0;) {
+        for (Key rest = mask_differing_axes(a, b); rest != 0;) {
             const auto bit = 63 ^ static_cast<std::uint32_t>(__builtin_clzll(rest));  // a single instruction
             use(field_of_bit_[bit]);
             rest ^= Key{1} << bit;
@@ -63,9 +64,9 @@ class PackedCoordinates {
    private:
     std::vector<Field> fields_;  // by axis
     std::vector<Field> routed_;
-    std::array<Field, 64> field_of_bit_{};  // [highest bit]: field
-    Key high_ = 0;                          // the highest bit of every field
-    Key low_ = 0;                           // all other bits
+    std::array<Field, 64> field_of_bit_{};  // [highest bit of a field]: the field
+    Key high_ = 0;                          // mask of the highest bits of all fields
+    Key low_ = 0;                           // mask of all other bits
     std::vector<Key> keys_;
 };
 

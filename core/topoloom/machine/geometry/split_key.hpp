@@ -7,8 +7,8 @@
 
 namespace topoloom {
 
-/// Close points have close keys. Cut the sorted points near the middle, preferably between different values
-/// of `major`: between two planes of a torus, or two groups of a tree.
+/// Close points have close keys. Cut the sorted points near the middle, preferably where `major` changes:
+/// between two planes of a torus, or between two groups of a tree.
 struct SplitKey {
     std::uint32_t major = 0;
     std::uint64_t minor = 0;

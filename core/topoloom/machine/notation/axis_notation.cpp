@@ -12,7 +12,7 @@ namespace topoloom {
 
 namespace {
 
-/// The axis in `bandwidth.y`, and the direction if `+` or `-` follows: 0 for +, 1 for -.
+/// The axis in a key such as `bandwidth.y`, and the direction if `+` or `-` follows: 0 for +, 1 for -.
 struct AxisDirection {
     std::uint32_t axis;
     std::optional<std::size_t> direction;

@@ -36,7 +36,7 @@ class TextPiece {
         fail("cannot read machine '", abbreviate(whole_), "': ", parts..., " at column ",
              part_.data() - whole_.data() + 1);
     }
-    /// Returns make(), and prefixes its errors with the machine text.
+    /// Returns the result of make(). Prefixes the messages of its errors with the machine text.
     template <class Make>
     [[nodiscard]] auto add_context(const Make& make) const {
         try {
@@ -59,7 +59,7 @@ class TextPiece {
         }
         return parts;
     }
-    /// Returns the text before and after the first separator. The second is absent without a separator.
+    /// Returns the text before and after the first separator. If there is no separator, the second is absent.
     [[nodiscard]] std::pair<TextPiece, std::optional<TextPiece>> cut(char separator) const {
         const std::size_t at = part_.find(separator);
         if (at == std::string_view::npos) return {*this, std::nullopt};
@@ -121,7 +121,7 @@ struct TextParts {
 /// Throws Error if +down: follows +node:.
 [[nodiscard]] TextParts split_machine_text(const TextPiece& text);
 
-/// Returns read(text of the value), and adds the column to its errors.
+/// Returns the result of read() for the text of the value. Adds the column to the errors of read().
 template <class Read>
 [[nodiscard]] auto read_quantity(const TextPiece& value, const Read& read) {
     try {

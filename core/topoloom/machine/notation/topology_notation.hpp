@@ -63,8 +63,8 @@ inline constexpr TopologyOption hosts_option{"hosts", OptionForm::word,
 enum class Drawing : std::uint8_t {
     links,              ///< by their links
     grid,               ///< by coordinates
-    rings,              ///< by coordinates; a single axis that closes is a circle
-    joined_axes,        ///< by coordinates; any two vertices of a line are joined
+    rings,              ///< by coordinates; a machine with one axis that wraps around is a circle
+    joined_axes,        ///< by coordinates; any two vertices on a line are joined
     cube,               ///< the corners of a hypercube
     circle,             ///< in their order on a circle
     groups,             ///< one circle per group
@@ -79,9 +79,10 @@ enum class Drawing : std::uint8_t {
 struct SectionForm {
     std::string_view name;
     std::string_view summary;
-    std::string_view example;    ///< a machine
-    std::string_view body;       ///< the key of the body in TOML; empty if TOML has several keys
-    std::string_view separator;  ///< of the numbers in the body; empty if not a list of numbers
+    std::string_view example;  ///< a machine
+    std::string_view body;     ///< the key of the body in TOML; empty if TOML has several keys
+    /// Separator of numbers in the body; empty if the body is not a list of numbers.
+    std::string_view separator;
     std::span<const TopologyOption> options{};
     Drawing drawing = Drawing::links;
     bool lists_links = false;  ///< whether items without '=' may follow the body

@@ -11,19 +11,20 @@
 
 namespace topoloom {
 
-/// Adds types to a variant, without duplicates. A variant in `More` adds its alternatives.
+/// Adds the types `More` to a variant, without duplicates. If a type is a variant, adds its alternatives
+/// instead.
 template <class Variant, class... More>
-struct Extended {
+struct ExtendedVariant {
     using type = Variant;
 };
 template <class... Old, class... Inner, class... More>
-struct Extended<std::variant<Old...>, std::variant<Inner...>, More...>
-    : Extended<std::variant<Old...>, Inner..., More...> {};
+struct ExtendedVariant<std::variant<Old...>, std::variant<Inner...>, More...>
+    : ExtendedVariant<std::variant<Old...>, Inner..., More...> {};
 template <class... Old, class New, class... More>
-struct Extended<std::variant<Old...>, New, More...>
-    : Extended<std::conditional_t<(std::is_same_v<Old, New> || ...), std::variant<Old...>,
-                                  std::variant<Old..., New>>,
-               More...> {};
+struct ExtendedVariant<std::variant<Old...>, New, More...>
+    : ExtendedVariant<std::conditional_t<(std::is_same_v<Old, New> || ...), std::variant<Old...>,
+                                         std::variant<Old..., New>>,
+                      More...> {};
 
 /// Reads a section into one of the alternatives of `Topology`.
 template <class Topology, const auto& notation>
@@ -41,7 +42,8 @@ template <const auto&... notations>
 struct TopologyTable {
     /// A variant of all topology types that the notations describe.
     using Topology =
-        typename Extended<std::variant<>, decltype(notations.read(std::declval<const Section&>()))...>::type;
+        typename ExtendedVariant<std::variant<>,
+                                 decltype(notations.read(std::declval<const Section&>()))...>::type;
 
     struct Entry {
         const SectionForm* form;

@@ -10,7 +10,7 @@ namespace topoloom {
 
 namespace {
 
-/// Numbers of outgoing links of a vertex.
+/// How many outgoing links a vertex has, in total and to nodes.
 struct PortCounts {
     std::uint32_t count;
     std::uint32_t to_nodes;

@@ -32,8 +32,8 @@ struct OutgoingLinks {
     std::span<const std::uint32_t> to;
 };
 
-/// Forwarding tables of all vertices, in two bytes per table and node; a table with a single link takes four
-/// bytes in total. A vertex with one link needs no table.
+/// Forwarding tables of all vertices, in two bytes per table and node; a table that uses only one link takes
+/// four bytes in total. A vertex with only one link needs no table.
 class ForwardingTables {
    public:
     ForwardingTables() = default;
@@ -43,7 +43,7 @@ class ForwardingTables {
 
     [[nodiscard]] bool empty() const { return rows_.empty(); }
     /// The id of the link on which messages to `node` leave the vertex, or no_index.
-    [[nodiscard]] std::uint32_t next(std::uint32_t vertex, std::uint32_t node) const {
+    [[nodiscard]] std::uint32_t next_link(std::uint32_t vertex, std::uint32_t node) const {
         const Row& row = rows_[vertex];
         const std::uint16_t offset = offsets_[row.first + std::size_t{row.stride} * node];
         return offset == none ? no_index : row.first_link + offset;

@@ -43,9 +43,9 @@ class RouteVisitor {
     void (*visit_)(const void*, Link, double);
 };
 
-/// The bandwidth of links without a given bandwidth: loads are then bytes instead of times.
+/// The bandwidth of links if none is given: loads are then bytes instead of times.
 inline constexpr BytesPerSecond unit_bandwidth{1};
-/// The minimum of absolute bandwidths, slower than any real network. Smaller bandwidths are relative.
+/// The smallest absolute bandwidth, below that of any real network. Smaller values are relative bandwidths.
 inline constexpr BytesPerSecond min_known{1e5};
 
 /// Throws Error unless the bandwidth is positive and finite.
@@ -58,7 +58,7 @@ inline void require_bandwidth(BytesPerSecond bandwidth) {
 /// Throws Error if there are too many links for 32-bit ids.
 inline void require_link_ids(std::uint64_t link_count) {
     if (link_count > std::numeric_limits<std::uint32_t>::max()) {
-        fail("the machine has ", link_count, " links; at most 2^32 - 1 can be told apart");
+        fail("the machine has ", link_count, " links; at most 2^32 - 1 are supported");
     }
 }
 

@@ -15,7 +15,7 @@ namespace {
 /// Buffers of a traversal, reused for the next route.
 struct Traversal {
     std::vector<double> share;        // by row
-    std::vector<std::uint32_t> here;  // vertices at the current distance
+    std::vector<std::uint32_t> here;  // vertices at the current distance from the end
     std::vector<std::uint32_t> next;  // vertices one hop nearer
     std::vector<std::size_t> nearer;  // arcs
 };
@@ -56,11 +56,11 @@ ShortestRoutes::ShortestRoutes(std::span<const std::uint32_t> vertex, const std:
     table_ = HopTable(std::move(nodes), rows, search_hops(rows, ends, between_rows, relays));
 }
 
-/// Numbers the rows of the hop table: rows of nodes first, no rows for leaves. Returns the number of rows of
-/// nodes.
+/// Numbers the rows of the hop table: rows of nodes first, no rows for leaves. Returns how many of the rows
+/// belong to nodes.
 std::uint32_t ShortestRoutes::number_rows(std::span<const std::uint32_t> vertex) {
     constexpr std::uint32_t several = no_index - 1;
-    std::vector<std::uint32_t> neighbor(forwards_.size(), no_index);  // the only neighbor of a vertex
+    std::vector<std::uint32_t> neighbor(forwards_.size(), no_index);  // [vertex]: its only neighbor
     const auto add_neighbor = [&](std::uint32_t v, std::uint32_t other) {
         neighbor[v] = neighbor[v] == no_index || neighbor[v] == other ? other : several;
     };
@@ -122,7 +122,7 @@ void ShortestRoutes::find_nearer_arcs(std::uint32_t at, std::uint32_t end, std::
     }
 }
 
-/// Visits vertices in order of decreasing distance to the end.
+/// Visits vertices in the order of decreasing distance to the end of the route.
 void ShortestRoutes::visit_shared_route(std::uint32_t start, std::uint32_t end,
                                         const RouteVisitor& visit) const {
     Traversal traversal = std::exchange(reused, {});

@@ -13,8 +13,8 @@
 namespace topoloom {
 
 /// Shortest routes: at each vertex, the first arc that leads nearer to the target, or all such arcs. Routes
-/// pass only vertices that forward. If a node's only neighbor is a switch, the node shares the switch's row
-/// of the hop table.
+/// pass only through vertices that forward messages. If a node's only neighbor is a switch, the node shares
+/// the switch's row of the hop table.
 class ShortestRoutes {
    public:
     /// A directed link.
@@ -22,7 +22,7 @@ class ShortestRoutes {
         Link link;
         std::uint32_t from;
         std::uint32_t to;
-        double weight = 1;  // share of a message, relative to the other arcs
+        double weight = 1;  // share of a message relative to those of other arcs
     };
     /// shared: at each vertex, traffic is split over all arcs that lead nearer, in proportion to their weights.
     enum class Choice { first, shared };
@@ -36,8 +36,8 @@ class ShortestRoutes {
     /// Distances between the nodes; pairs without a route are unreached.
     [[nodiscard]] const HopTable& table() const { return table_; }
     /// Replaces the hops of some pairs of nodes.
-    void add_exceptions(std::vector<HopTable::Exception> exceptions) {
-        table_.add_exceptions(std::move(exceptions));
+    void override_hops(std::vector<HopTable::HopOverride> overrides) {
+        table_.override_hops(std::move(overrides));
     }
 
     /// Visits the links of the route between two vertices with nodes. `from` must reach `to`. Each link of a

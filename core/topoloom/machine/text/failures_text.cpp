@@ -7,7 +7,7 @@ namespace topoloom {
 
 namespace {
 
-void read_item(const TextPiece& item, Failures& failures) {
+void read_failure(const TextPiece& item, Failures& failures) {
     const std::string_view text = item.text();
     if (const bool one_way = text.find('>') != std::string_view::npos;
         one_way || text.find('-') != std::string_view::npos) {
@@ -28,8 +28,8 @@ Failures read_failures(const Section& section) {
     Failures failures;
     if (!section.options.empty())
         section.options.front().first.reject("expected what is down: 17 (a node), v40, 0-1 or 0>1");
-    read_item(section.body, failures);
-    for (const TextPiece& item : section.items) read_item(item, failures);
+    read_failure(section.body, failures);
+    for (const TextPiece& item : section.items) read_failure(item, failures);
     return failures;
 }
 

@@ -21,15 +21,16 @@ std::string format_shortest(double number) {
     return {digits.data(), end};
 }
 
-struct Scale {
+struct UnitScale {
     std::string_view unit;
     double factor;
 };
-constexpr std::array bandwidth_scales{Scale{"GB/s", 1e9}, Scale{"MB/s", 1e6}, Scale{"B/s", 1}};
-constexpr std::array latency_scales{Scale{"us", 1e-6}, Scale{"ns", 1e-9}, Scale{"s", 1}};
+constexpr std::array bandwidth_scales{UnitScale{"GB/s", 1e9}, UnitScale{"MB/s", 1e6}, UnitScale{"B/s", 1}};
+constexpr std::array latency_scales{UnitScale{"us", 1e-6}, UnitScale{"ns", 1e-9}, UnitScale{"s", 1}};
 
-/// Returns the shortest text, over all units, that reads back as the same number. The last unit always does.
-std::string format_quantity(double number, std::span<const Scale> scales) {
+/// Writes the number in every unit, and returns the shortest text that reads back as the same number. The
+/// text in the last unit always does.
+std::string format_quantity(double number, std::span<const UnitScale> scales) {
     std::string best;
     for (const auto& [unit, factor] : scales) {
         const std::string digits = format_shortest(number / factor);
@@ -51,16 +52,16 @@ double find_most_frequent(const std::vector<ExplicitLink>& links, double otherwi
     return most == counts.end() ? otherwise : most->first;
 }
 
-std::string join_ends(std::uint32_t a, char sign, std::uint32_t b) {
+std::string format_link_ends(std::uint32_t a, char sign, std::uint32_t b) {
     return std::to_string(a) + sign + std::to_string(b);
 }
 
 template <class T>
-T of_link(std::span<const double> values, std::size_t link) {
+T value_of_link(std::span<const double> values, std::size_t link) {
     return T{values.size() == 1 ? values[0] : values[link]};
 }
 
-void check_lengths(const ListedLinks& given) {
+void check_lengths(const LinkArrays& given) {
     const std::size_t count = given.ends.size() / 2;
     for (const auto& [name, values] :
          {std::pair("bandwidth", given.bandwidth), std::pair("latency", given.latency)}) {
@@ -72,7 +73,7 @@ void check_lengths(const ListedLinks& given) {
     }
 }
 
-/// Throws Error for a link that is listed twice, in any direction.
+/// Throws Error for a link that is listed twice, in the same or in opposite directions.
 void reject_duplicate_links(std::span<const std::uint32_t> ends) {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
     for (std::size_t i = 0; i < ends.size(); i += 2) pairs.emplace_back(std::minmax(ends[i], ends[i + 1]));
@@ -86,7 +87,7 @@ void reject_duplicate_links(std::span<const std::uint32_t> ends) {
 
 }  // namespace
 
-Machine make_graph_machine(const ListedLinks& given, std::optional<std::uint32_t> nodes,
+Machine make_graph_machine(const LinkArrays& given, std::optional<std::uint32_t> nodes,
                            std::vector<std::vector<std::uint32_t>> routes) {
     check_lengths(given);
     if (!given.directed) reject_duplicate_links(given.ends);
@@ -100,8 +101,8 @@ Machine make_graph_machine(const ListedLinks& given, std::optional<std::uint32_t
     if (vertices > spec.nodes) spec.switches = static_cast<std::uint32_t>(vertices) - spec.nodes;
     for (std::size_t i = 0; i < given.ends.size() / 2; ++i) {
         const ExplicitLink link{given.ends[2 * i], given.ends[2 * i + 1],
-                                of_link<BytesPerSecond>(given.bandwidth, i),
-                                of_link<Seconds>(given.latency, i)};
+                                value_of_link<BytesPerSecond>(given.bandwidth, i),
+                                value_of_link<Seconds>(given.latency, i)};
         spec.links.push_back(link);
         if (!given.directed) spec.links.push_back({link.to, link.from, link.bandwidth, link.latency});
     }
@@ -127,7 +128,7 @@ std::string graph_text_of(const ExplicitGraphSpec& spec) {
         const bool both_ways = back != links.end() && ends(*back) == std::pair(link.to, link.from) &&
                                back->bandwidth == link.bandwidth && back->latency == link.latency;
         if (both_ways && link.to < link.from) continue;
-        text += separator + join_ends(link.from, both_ways ? '-' : '>', link.to);
+        text += separator + format_link_ends(link.from, both_ways ? '-' : '>', link.to);
         const bool slow = link.latency.value != latency;
         if (slow || link.bandwidth.value != bandwidth)
             text += "@" + format_quantity(link.bandwidth.value, bandwidth_scales);

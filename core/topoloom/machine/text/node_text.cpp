@@ -40,7 +40,7 @@ NodeSpec read_node_spec(const Section& section) {
             distance = value.numbers(':');
             if (distance.size() != arity.size() + 1) continue;
             node.hop_weight = distance.back();
-            if (node.hop_weight == 0) value.reject("a hop weighs at least 1;");
+            if (node.hop_weight == 0) value.reject("the weight of a hop must be at least 1;");
             distance.pop_back();
         } else if (name == "port") {
             node.port_distances = value.numbers(':');

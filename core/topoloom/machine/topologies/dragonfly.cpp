@@ -14,14 +14,14 @@ namespace topoloom {
 
 namespace {
 
-struct Size {
+struct DragonflySize {
     std::uint32_t port_stride;
     std::uint32_t links_between_groups;
     std::array<std::uint64_t, 3> links;  // by kind
 };
 
 /// Checks all sizes before memory is allocated, and sets the number of global links if none is given.
-Size check_sizes(DragonflySpec& spec) {
+DragonflySize complete_spec(DragonflySpec& spec) {
     constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
     if (spec.groups == 0) fail("a dragonfly has at least 1 group");
     if (spec.rows == 0 || spec.columns == 0) fail("a group of a dragonfly has at least 1 router");
@@ -32,7 +32,7 @@ Size check_sizes(DragonflySpec& spec) {
         fail("the dragonfly has more than 2^31 nodes");
     }
     for (const BytesPerSecond bandwidth : spec.bandwidth) require_bandwidth(bandwidth);
-    Size size{};
+    DragonflySize size{};
     const bool direct = spec.arrangement == DragonflyArrangement::direct;
     size.port_stride = spec.groups == 1 ? 0 : direct ? spec.groups : spec.groups - 1;
     if (!spec.global_links)
@@ -52,7 +52,7 @@ Size check_sizes(DragonflySpec& spec) {
     const std::uint64_t routers = in_group * spec.groups;
     size.links = {routers * (spec.columns - 1), routers * (spec.rows - 1),
                   std::uint64_t{spec.groups} * (spec.groups - 1) * between};
-    require_link_ids(size.links[0] + size.links[1]);  // each term is below 2^62
+    require_link_ids(size.links[0] + size.links[1]);  // no overflow: each term is below 2^62
     require_link_ids(size.links[0] + size.links[1] + size.links[2]);
     HopTable::require_memory(routers, routers);
     return size;
@@ -61,7 +61,7 @@ Size check_sizes(DragonflySpec& spec) {
 }  // namespace
 
 Dragonfly::Dragonfly(DragonflySpec spec) : spec_(spec) {
-    const Size size = check_sizes(spec_);
+    const DragonflySize size = complete_spec(spec_);
     nodes_per_router_ = Divisor(spec_.nodes_per_router);
     links_between_groups_ = size.links_between_groups;
     port_stride_ = size.port_stride;
@@ -96,14 +96,14 @@ void Dragonfly::locate_ports() {
     near_.resize(port_stride_ * near_stride_);
     for (std::uint32_t number = 0; number < links_between_groups_; ++number) {
         const std::uint32_t word = number / links_per_word;
-        const Near one_hop = (Near{1} << links_per_word) << (number % links_per_word);
-        const Near here = one_hop | (Near{1} << (number % links_per_word));
+        const NearLinks one_hop = (NearLinks{1} << links_per_word) << (number % links_per_word);
+        const NearLinks here = one_hop | (NearLinks{1} << (number % links_per_word));
         every_link_[word] |= here;
         for (std::uint32_t first = 0; first < port_stride_; ++first) {
             const GroupPlace& exit = place_of_port_[first + number * port_stride_];
             for (std::uint32_t router = 0; router < routers_per_group(); ++router) {
                 const std::uint32_t away = local_hops(exit, routers_[router].place);
-                Near& seen = near_[first * near_stride_ + std::size_t{router} * words_ + word];
+                NearLinks& seen = near_[first * near_stride_ + std::size_t{router} * words_ + word];
                 if (away <= 1) seen |= away == 0 ? here : one_hop;
             }
         }
@@ -129,8 +129,8 @@ void Dragonfly::measure_hops_to(std::uint32_t router, std::uint16_t* hops) const
                 hops[i] = static_cast<std::uint16_t>(local_hops(routers_[i].place, to.place));
             continue;
         }
-        const Near* const from = near_.data() + port(group, to.group) * near_stride_;
-        const Near* const here = links_near(to.place, port(to.group, group));
+        const NearLinks* const from = near_.data() + port(group, to.group) * near_stride_;
+        const NearLinks* const here = near_links(to.place, port(to.group, group));
         if (words_ == 1) {
             for (std::uint32_t i = 0; i < routers_per_group(); ++i)
                 hops[i] = static_cast<std::uint16_t>(1 + min_local_hops(from[i], *here));
@@ -239,7 +239,8 @@ template <class Quantity, class Read>
 void read_by_link_kind(const Section& section, std::string_view name, bool two_dimensional,
                        std::array<Quantity, 3>& values, const Read& read) {
     for (const std::size_t breadth : {3U, 2U, 1U}) {
-        const Quantity standard = values.back();  // equal for all kinds until the last round
+        // All kinds of links have equal values until the last iteration.
+        const Quantity standard = values.back();
         for (const auto& [key, value] : section.options) {
             const auto [word, kind] = key.cut('.');
             if (word.text() != name || is_host_option(key)) continue;

@@ -38,10 +38,11 @@ enum class DragonflyRouting { minimal, valiant, ugal };
 /// Parameters of a dragonfly. Array entries are for links inside rows, inside columns, and between groups.
 struct DragonflySpec {
     std::uint32_t groups = 1;
-    std::uint32_t rows = 1;  // 1: all routers of a group are linked
+    std::uint32_t rows = 1;  // if 1, all routers of a group are linked
     std::uint32_t columns = 1;
-    std::uint32_t nodes_per_router = 1;         // nodes of one router are 0 hops apart
-    std::optional<std::uint32_t> global_links;  // per router; default: minimum that links all groups
+    std::uint32_t nodes_per_router = 1;  // nodes of one router are 0 hops apart
+    /// Global ports per router; default: the minimum that links all groups.
+    std::optional<std::uint32_t> global_links;
     DragonflyArrangement arrangement = DragonflyArrangement::consecutive;
     DragonflyRouting routing = DragonflyRouting::minimal;
     std::array<BytesPerSecond, 3> bandwidth{BytesPerSecond{1}, BytesPerSecond{1}, BytesPerSecond{1}};
@@ -77,13 +78,13 @@ class Dragonfly {
     [[nodiscard]] std::uint32_t diameter() const { return geometry_.max_distance(); }
     [[nodiscard]] const HopTable& geometry() const { return geometry_; }
 
-    /// Visits a link once for each path over it.
+    /// Visits a link once for every path that contains it.
     template <class Visit>
     [[gnu::always_inline]] void route(Node a, Node b, const Visit& visit) const {
         mixed_route(a, b, spec_.routing == DragonflyRouting::valiant ? 0 : 1, visit);
     }
 
-    /// Returns false if two global links over a third group can be shorter.
+    /// Returns false if a route over a third group, with two global links, can be shorter.
     [[nodiscard]] static bool takes_shortest_routes() { return false; }
 
     /// Whether the split between minimal and Valiant routes depends on the load.
@@ -129,7 +130,7 @@ class Dragonfly {
     /// A bit set of the links between two groups, relative to a router. Bits in the lower half are links at
     /// the router; bits in the upper half are links at most one hop away. More than 32 links need several
     /// words.
-    using Near = std::uint64_t;
+    using NearLinks = std::uint64_t;
     static constexpr std::uint32_t links_per_word = 32;
 
     [[nodiscard]] std::uint32_t routers_per_group() const { return spec_.rows * spec_.columns; }
@@ -143,32 +144,32 @@ class Dragonfly {
         return (to ^ mirrored_) + (from & mirrored_) + (beyond_ & beyond);
     }
     /// The links at ports port, port + port_stride_, ... of the router's group, relative to the router.
-    [[nodiscard]] const Near* links_near(const GroupPlace& place, std::uint32_t port) const {
+    [[nodiscard]] const NearLinks* near_links(const GroupPlace& place, std::uint32_t port) const {
         return near_.data() + std::size_t{port} * near_stride_ + std::size_t{place.number} * words_;
     }
 
     /// [n]: the set of links with at most n hops inside the two groups. Each set includes the previous set.
-    [[nodiscard]] static std::array<std::uint32_t, 5> links_by_hops(Near a, Near b) {
-        const auto lower = [](Near near) { return static_cast<std::uint32_t>(near); };
-        const auto upper = [](Near near) { return static_cast<std::uint32_t>(near >> links_per_word); };
-        const Near crossed = a & std::rotl(b, links_per_word);
+    [[nodiscard]] static std::array<std::uint32_t, 5> links_by_hops(NearLinks a, NearLinks b) {
+        const auto lower = [](NearLinks near) { return static_cast<std::uint32_t>(near); };
+        const auto upper = [](NearLinks near) { return static_cast<std::uint32_t>(near >> links_per_word); };
+        const NearLinks crossed = a & std::rotl(b, links_per_word);
         return {lower(a & b), lower(crossed) | upper(crossed), upper(a & b) | lower(a | b), upper(a | b),
                 ~0U};
     }
     /// The fewest hops inside the two groups, which is the number of empty sets; branch-free.
-    [[nodiscard]] static std::uint32_t min_local_hops(Near a, Near b) {
+    [[nodiscard]] static std::uint32_t min_local_hops(NearLinks a, NearLinks b) {
         const auto links = links_by_hops(a, b);
         std::uint32_t least = 0;
         for (std::uint32_t local = 0; local < 4; ++local) least += links[local] == 0 ? 1U : 0U;
         return least;
     }
-    [[nodiscard]] std::uint32_t min_local_hops(const Near* a, const Near* b) const {
+    [[nodiscard]] std::uint32_t min_local_hops(const NearLinks* a, const NearLinks* b) const {
         std::uint32_t least = 4;
         for (std::uint32_t w = 0; w < words_; ++w) least = std::min(least, min_local_hops(a[w], b[w]));
         return least;
     }
-    /// The links of a word with the fewest hops inside the two groups; branch-free.
-    [[nodiscard]] std::uint32_t nearest_links(Near a, Near b) const {
+    /// Returns those links of a word that need the fewest hops inside the two groups; branch-free.
+    [[nodiscard]] std::uint32_t nearest_links(NearLinks a, NearLinks b) const {
         const auto [none, one, two, three, four] = links_by_hops(a, b);
         std::uint32_t links = three != 0 ? three : four;
         links = two != 0 ? two : links;
@@ -177,7 +178,7 @@ class Dragonfly {
     }
     /// Calls use(link number, share of the link) for the links with the fewest hops inside the two groups.
     template <class Use>
-    void for_each_best_link(const Near* a, const Near* b, double share, const Use& use) const {
+    void for_each_best_link(const NearLinks* a, const NearLinks* b, double share, const Use& use) const {
         if (links_between_groups_ == 1) return use(0U, share);
         if (words_ == 1) return for_each_link(nearest_links(*a, *b), share, use);
         const std::uint32_t local = min_local_hops(a, b);
@@ -194,7 +195,8 @@ class Dragonfly {
     template <class Use>
     [[gnu::always_inline]] static void for_each_link(std::uint32_t links, double share, const Use& use) {
         double part = share;
-        if ((links & (links - 1)) != 0) part /= std::popcount(links);  // divide only if needed
+        // Avoids a division if there is one link.
+        if ((links & (links - 1)) != 0) part /= std::popcount(links);
         for (; links != 0; links &= links - 1) use(static_cast<std::uint32_t>(__builtin_ctz(links)), part);
     }
 
@@ -214,8 +216,8 @@ class Dragonfly {
             visit(Link{first_link_[1] + corner * (spec_.rows - 1) + row}, share);
         }
     }
-    /// Visits the route from `a` over link `number` to another group. Returns the place at the end of that
-    /// link.
+    /// Visits the route from `a` over link `number` to another group. Returns the router at the end of that
+    /// link, as a position in its group.
     template <class Visit>
     [[gnu::always_inline]] const GroupPlace& route_to_group(const Router& a, std::uint32_t to_group,
                                                             std::uint32_t number, double share,
@@ -236,7 +238,7 @@ class Dragonfly {
                                               const Visit& visit) const {
         if (a.group == b.group) return local_route(a.group, a.place, b.place, share, visit);
         for_each_best_link(
-            links_near(a.place, port(a.group, b.group)), links_near(b.place, port(b.group, a.group)), share,
+            near_links(a.place, port(a.group, b.group)), near_links(b.place, port(b.group, a.group)), share,
             [&](std::uint32_t number, double part) {
                 local_route(b.group, route_to_group(a, b.group, number, part, visit), b.place, part, visit);
             });
@@ -247,7 +249,7 @@ class Dragonfly {
         const double part_of_group = share / (spec_.groups - 2);
         for (std::uint32_t via = 0; via < spec_.groups; ++via) {
             if (via == a.group || via == b.group) continue;
-            for_each_best_link(links_near(a.place, port(a.group, via)), every_link_.data(), part_of_group,
+            for_each_best_link(near_links(a.place, port(a.group, via)), every_link_.data(), part_of_group,
                                [&](std::uint32_t number, double part) {
                                    const GroupPlace& entry = route_to_group(a, via, number, part, visit);
                                    minimal_route({via, entry}, b, part, visit);
@@ -280,15 +282,16 @@ class Dragonfly {
     std::uint32_t port_stride_ = 0;
     std::uint32_t mirrored_ = 0;  // all ones if ports lead to groups in descending order, else 0
     std::uint32_t beyond_ = 0;    // added to port numbers for groups above the own group
-    std::array<std::uint32_t, 3> first_link_{};  // first link of each kind
+    std::array<std::uint32_t, 3> first_link_{};  // first link id of each kind
     std::size_t link_count_ = 0;
     Divisor nodes_per_router_;
     std::vector<Router> routers_;
-    std::vector<GroupPlace> place_of_port_;  // identical in every group
-    std::uint32_t words_ = 0;                // words of a Near set
-    std::size_t near_stride_ = 0;            // words for all routers of a group
-    std::vector<Near> near_;                 // [port * near_stride_ + router * words_ + w]
-    std::vector<Near> every_link_;           // set of all links, as if all were at one router
+    /// [global port of a group]: position of its router; the same in every group.
+    std::vector<GroupPlace> place_of_port_;
+    std::uint32_t words_ = 0;            // words per NearLinks set
+    std::size_t near_stride_ = 0;        // words per port, for all routers of a group
+    std::vector<NearLinks> near_;        // [port * near_stride_ + router * words_ + w]
+    std::vector<NearLinks> every_link_;  // the set of all links, in the form of links at one router
     HopTable geometry_;
 };
 

@@ -23,8 +23,9 @@ struct DragonflyPlusSpec {
     std::uint32_t groups = 1;
     std::uint32_t leaves = 1;  // of a group
     std::uint32_t spines = 1;
-    std::uint32_t nodes_per_router = 1;         // per leaf; nodes of one leaf are 0 hops apart
-    std::optional<std::uint32_t> global_links;  // per spine; default: minimum that links all groups
+    std::uint32_t nodes_per_router = 1;  // nodes per leaf, 0 hops apart
+    /// Global ports per spine; default: the minimum that links all groups.
+    std::optional<std::uint32_t> global_links;
     std::array<BytesPerSecond, 2> bandwidth{BytesPerSecond{1}, BytesPerSecond{1}};
     std::array<Seconds, 2> latency{};
 };
@@ -58,7 +59,7 @@ class DragonflyPlus {
     [[nodiscard]] std::uint32_t diameter() const { return geometry_.max_distance(); }
     [[nodiscard]] const HopTable& geometry() const { return geometry_; }
 
-    /// Visits a link once per global link whose path contains it.
+    /// Visits a link once for each global link whose path contains it.
     template <class Visit>
     void route(Node a, Node b, const Visit& visit) const {
         const std::uint32_t from = vertex(a);
@@ -77,7 +78,7 @@ class DragonflyPlus {
             for (std::uint32_t n = 0; n < links_between_groups_; ++n) visit(link_of(n), share);
         };
         each([&](std::uint32_t n) { return link_up(from, spine_of_port(here, there, n)); });
-        each([&](std::uint32_t n) { return Link{first_global(here, there) + n}; });
+        each([&](std::uint32_t n) { return Link{first_global_link(here, there) + n}; });
         each([&](std::uint32_t n) { return link_down(to, spine_of_port(there, here, n)); });
     }
 
@@ -102,7 +103,7 @@ class DragonflyPlus {
     [[nodiscard]] Link link_down(std::uint32_t leaf, std::uint32_t spine) const {
         return Link{link_up(leaf, spine).value + 1};
     }
-    [[nodiscard]] std::uint32_t first_global(std::uint32_t from, std::uint32_t to) const {
+    [[nodiscard]] std::uint32_t first_global_link(std::uint32_t from, std::uint32_t to) const {
         return local_links_ + (from * (spec_.groups - 1) + port(from, to)) * links_between_groups_;
     }
     /// The first port of group `from` to group `to`.

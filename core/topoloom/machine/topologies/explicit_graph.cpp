@@ -33,14 +33,14 @@ ExplicitGraph::ExplicitGraph(ExplicitGraphSpec spec) : spec_(std::move(spec)) {
         fail("the machine graph has ", spec_.switches, " switches, more than its ", spec_.links.size(),
              " links can join; leave out switches without a link");
     }
-    // Each leaf has two links. Check the memory before allocating anything per vertex.
+    // A leaf, which needs no row, has two links. Check the memory before allocating anything per vertex.
     const std::uint64_t rows = spec_.nodes - std::min<std::uint64_t>(spec_.nodes, spec_.links.size() / 2);
     HopTable::require_memory(rows, rows, spec_.nodes);
     sort_links();
     add_listed_routes();
     require_connected();
     find_shortest_routes();
-    add_tables();
+    add_forwarding_tables();
 }
 
 void ExplicitGraph::sort_links() {
@@ -99,11 +99,11 @@ void ExplicitGraph::find_shortest_routes() {
         fail("the machine is disconnected: node ", from.value, " has no route to node ", to.value,
              "; add links between them");
     }
-    std::vector<HopTable::Exception> exceptions;
+    std::vector<HopTable::HopOverride> overrides;
     for (const auto& [pair, links] : given_) {
-        exceptions.push_back({pair.first, pair.second, static_cast<std::uint32_t>(links.size())});
+        overrides.push_back({pair.first, pair.second, static_cast<std::uint32_t>(links.size())});
     }
-    shortest_.add_exceptions(std::move(exceptions));
+    shortest_.override_hops(std::move(overrides));
 }
 
 void ExplicitGraph::add_listed_routes() {
@@ -122,7 +122,8 @@ void ExplicitGraph::add_listed_routes() {
         std::vector<Link> links;
         for (std::size_t i = 1; i < stops.size(); ++i) {
             if (stops[i - 1] >= vertex_count() || !has_link(stops[i - 1], stops[i]))
-                fail("a route goes from vertex ", stops[i - 1], " to ", stops[i], ", but no link does");
+                fail("a route goes from vertex ", stops[i - 1], " to ", stops[i],
+                     ", but there is no such link");
             links.push_back(link_between(stops[i - 1], stops[i]));
         }
         given_.emplace_back(Pair{stops.front(), stops.back()}, std::move(links));
@@ -134,7 +135,7 @@ void ExplicitGraph::add_listed_routes() {
         fail("the route from node ", twice->first.first, " to node ", twice->first.second, " is given twice");
 }
 
-void ExplicitGraph::add_tables() {
+void ExplicitGraph::add_forwarding_tables() {
     if (spec_.tables.empty()) return;
     if (!given_.empty()) fail("a machine graph has routes or forwarding tables, not both");
     std::vector<std::uint32_t> to;
@@ -148,7 +149,7 @@ void ExplicitGraph::add_tables() {
         parallel_for(chunks.size(), 0, [&](std::size_t c, int) {
             std::vector<std::uint16_t> hops;
             for (std::size_t b = chunks[c].begin; b < chunks[c].end; ++b) {
-                follow_tables(static_cast<std::uint32_t>(b), hops);
+                measure_hops_along_tables(static_cast<std::uint32_t>(b), hops);
                 take(c, b, hops);
             }
         });
@@ -169,20 +170,20 @@ void ExplicitGraph::add_tables() {
     by_tables_ = HopTable(HopTable::points_of_routers(nodes, 1), nodes, std::move(table));
 }
 
-void ExplicitGraph::follow_tables(std::uint32_t target, std::vector<std::uint16_t>& hops) const {
+void ExplicitGraph::measure_hops_along_tables(std::uint32_t target, std::vector<std::uint16_t>& hops) const {
     constexpr std::uint16_t passed = HopTable::unreached;
     hops.assign(vertex_count(), 0);
     std::vector<std::uint32_t> path;
     for (std::uint32_t source = 0; source < spec_.nodes; ++source) {
         const auto fail_at = [&](std::uint32_t at, const char* what) {
-            fail("by the forwarding tables a message from node ", source, " to node ", target, " comes to ",
+            fail("by the forwarding tables, a message from node ", source, " to node ", target, " reaches ",
                  vertex_name(at, spec_.nodes), ", ", what);
         };
         std::uint32_t at = source;
         while (at != target && hops[at] == 0) {
             hops[at] = passed;
             path.push_back(at);
-            const std::uint32_t link = tables_.next(at, target);
+            const std::uint32_t link = tables_.next_link(at, target);
             if (link == no_index) fail_at(at, "which has no link for it");
             at = spec_.links[link].to;
             if (at != target && !forwards(at)) fail_at(at, "which does not forward");
@@ -264,9 +265,9 @@ void read_link(const TextPiece& item, BytesPerSecond standard, Seconds latency,
     if (!one_way) links.push_back({link.to, link.from, link.bandwidth, link.latency});
 }
 
-/// Reads runs such as 20a(53)3-: 20 nodes over link 0, one over link 53, three without a link. a-z and A-Z
-/// are links 0 to 51.
-ForwardingTable read_table(const TextPiece& value) {
+/// Reads runs such as 20a(53)3-: link 0 for 20 nodes, link 53 for one node, and no link for three nodes. a-z
+/// and A-Z are links 0 to 51.
+ForwardingTable read_forwarding_table(const TextPiece& value) {
     const auto [vertex, entries] = value.cut(':');
     if (!entries) value.reject("expected a vertex and its forwarding table, such as 8:2ab-");
     ForwardingTable table{vertex.number(), {}};
@@ -312,7 +313,7 @@ ExplicitGraph read_graph(const Section& section) {
         } else if (key.text() == "route") {
             spec.routes.push_back(value.numbers('>'));
         } else if (key.text() == "table") {
-            spec.tables.push_back(read_table(value));
+            spec.tables.push_back(read_forwarding_table(value));
         } else {
             spec.nodes_forward = value.one_of(no_or_yes) == 1;
         }

@@ -29,8 +29,8 @@ struct ExplicitLink {
 /// Which of the shortest routes a message takes.
 ///
 /// lowest  one route: at each vertex to the neighbor with the lowest id
-/// ecmp    all routes: at each vertex over all links that lead nearer, in proportion to their bandwidths. Parallel cables,
-///         which are one link with the sum of their bandwidths, each carry their part
+/// ecmp    all routes: at each vertex over all links that lead nearer, in proportion to their bandwidths.
+///         Parallel cables are one link with the sum of their bandwidths
 enum class GraphRouting { lowest, ecmp };
 
 /// Vertices 0 .. nodes-1 are nodes, the rest switches. A route in `routes` lists all vertices from its first
@@ -53,8 +53,8 @@ class ExplicitGraph {
     using Point = HopTable::Point;
 
     /// Throws Error for link ends out of range, self-loops, duplicate links, and nodes that cannot reach each
-    /// other. Also for routes that do not follow links, tables that do not lead to a node, and distances
-    /// beyond 16 bits or memory.
+    /// other. Also throws Error for routes that do not follow links, tables that do not lead to a node, and
+    /// distances that exceed 16 bits or memory.
     explicit ExplicitGraph(ExplicitGraphSpec spec);
 
     [[nodiscard]] std::size_t node_count() const { return spec_.nodes; }
@@ -70,7 +70,7 @@ class ExplicitGraph {
     void route(Node a, Node b, const Visit& visit) const {
         if (!tables_.empty()) {
             for (std::uint32_t at = a.value; at != b.value;) {
-                const Link link{tables_.next(at, b.value)};
+                const Link link{tables_.next_link(at, b.value)};
                 visit(link, 1.0);
                 at = spec_.links[link.value].to;
             }
@@ -99,7 +99,7 @@ class ExplicitGraph {
     [[nodiscard]] Seconds latency(Link link) const { return spec_.links[link.value].latency; }
     [[nodiscard]] std::string link_name(Link link) const;
     [[nodiscard]] std::string describe() const;
-    /// The spec without its forwarding tables, which are stored in another form.
+    /// The spec, but without forwarding tables, which are stored in another form.
     [[nodiscard]] const ExplicitGraphSpec& spec() const { return spec_; }
 
    private:
@@ -109,10 +109,10 @@ class ExplicitGraph {
     void require_connected() const;
     void add_listed_routes();
     void find_shortest_routes();
-    void add_tables();
+    void add_forwarding_tables();
     /// Computes the hops to `target` along the forwarding tables, from each vertex on a route to it. Throws
     /// Error if a route does not end at `target`.
-    void follow_tables(std::uint32_t target, std::vector<std::uint16_t>& hops) const;
+    void measure_hops_along_tables(std::uint32_t target, std::vector<std::uint16_t>& hops) const;
     [[nodiscard]] bool has_link(std::uint32_t from, std::uint32_t to) const;
     [[nodiscard]] Link link_between(std::uint32_t from, std::uint32_t to) const;
     [[nodiscard]] const std::vector<Link>* find_listed_route(std::uint32_t a, std::uint32_t b) const;
@@ -120,10 +120,11 @@ class ExplicitGraph {
     ExplicitGraphSpec spec_;            // links sorted by (from, to): a link's id is its position
     std::vector<std::uint32_t> first_;  // [v]: first outgoing link of v
     ShortestRoutes shortest_;
-    std::vector<std::pair<Pair, std::vector<Link>>> given_;  // sorted by pair of nodes
+    std::vector<std::pair<Pair, std::vector<Link>>> given_;  // listed routes, sorted by pair of nodes
     ForwardingTables tables_;
-    bool takes_detours_ = false;  // some routes of the tables are longer than shortest paths
-    HopTable by_tables_;          // if routes take detours: used instead of the table of shortest routes
+    /// Whether some routes of the forwarding tables are longer than shortest paths.
+    bool takes_detours_ = false;
+    HopTable by_tables_;  // used if routes take detours, instead of the table of shortest routes
 };
 
 extern const TopologyNotation<ExplicitGraph> graph_notation;

@@ -26,11 +26,12 @@ enum class FatTreeRouting { by_target, by_source, random, simgrid };
 
 /// Parameters of a fat tree; lists are bottom-up, one entry per level.
 struct FatTreeSpec {
-    std::vector<std::uint32_t> arity;     // children of a switch of each level
-    std::vector<std::uint32_t> up;        // parents per child; empty: 1, then as many as children
-    std::vector<std::uint32_t> parallel;  // cables to each parent; empty: 1
+    std::vector<std::uint32_t> arity;  // number of children of a switch of each level
+    /// Number of parents per child; empty: 1 at the lowest level, then as many as children.
+    std::vector<std::uint32_t> up;
+    std::vector<std::uint32_t> parallel;  // number of cables to each parent; empty: 1
     FatTreeRouting routing = FatTreeRouting::by_target;
-    std::vector<BytesPerSecond> bandwidth;  // per cable and direction; empty: 1 B/s
+    std::vector<BytesPerSecond> bandwidth;  // bandwidth per cable and direction; empty: 1 B/s
     std::vector<Seconds> latency;           // empty: 0
 };
 
@@ -84,7 +85,8 @@ class FatTree {
 
    private:
     /// The cables between two levels. Above a subtree, cable c leads from root c mod W(j) to root c mod W(j +
-    /// 1) of the level above. Messages whose route node x selects use cable x mod cables, up and down.
+    /// 1) of the level above. If node x selects the route of a message, the message uses cable x mod cables,
+    /// both up and down.
     struct Level {
         Divisor nodes;   // nodes in a subtree below
         Divisor cables;  // above it
@@ -112,7 +114,7 @@ class FatTree {
     Tree tree_;
     std::vector<Level> levels_;
     std::vector<std::uint32_t> roots_;         // [j]: W(j)
-    std::vector<std::uint32_t> first_vertex_;  // [j]: first vertex of level j; [0]: of the nodes
+    std::vector<std::uint32_t> first_vertex_;  // [j]: first vertex of level j; nodes are level 0
     std::size_t link_count_ = 0;
     std::size_t vertex_count_ = 0;
 };

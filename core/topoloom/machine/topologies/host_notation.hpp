@@ -12,10 +12,10 @@
 
 namespace topoloom {
 
-/// Location of routers if the text does not describe NICs.
+/// Where routers are assumed to be if the machine text does not describe NICs.
 enum class RouterPlace {
-    in_nodes,    ///< each node has a router: no host links, unless several nodes share a router
-    in_switches  ///< host links
+    in_nodes,    ///< in nodes: no host links, unless several nodes share a router
+    in_switches  ///< outside nodes: each node has host links
 };
 
 /// Reads the options cards, hosts, bandwidth.host, latency.host and latency. `fastest` is the bandwidth of

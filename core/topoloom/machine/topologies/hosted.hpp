@@ -22,7 +22,7 @@ namespace topoloom {
 /// one link per direction with their total bandwidth. Without NICs, nodes are their routers ("hosts=free").
 struct HostLinks {
     std::uint32_t cards = 1;                    // NICs per node
-    BytesPerSecond bandwidth = unit_bandwidth;  // per NIC and direction
+    BytesPerSecond bandwidth = unit_bandwidth;  // bandwidth per NIC and direction
     Seconds latency{0};
     bool is_assumed = false;  // whether the machine text does not describe NICs
 };
@@ -89,7 +89,7 @@ class Hosted {
     void route(Node a, Node b, const Visit& visit) const {
         route_over(base_, a, b, visit);
     }
-    /// Visits the links from a to b; `routes` visits the links between routers.
+    /// Visits the links from a to b. Calls `between` for the links between routers.
     template <class Routes, class Visit>
     void route_over(const Routes& between, Node a, Node b, const Visit& visit) const {
         if (!has_links()) return between.route(a, b, visit);
@@ -189,7 +189,7 @@ class Hosted {
     HostLinks hosts_;
 };
 
-/// The network between the routers of a topology with or without host links.
+/// The network between routers: the topology itself, or without its host links if it has any.
 template <class T>
 [[nodiscard]] const auto& between_routers(const T& topology) {
     if constexpr (requires { topology.between_routers(); }) {

@@ -55,7 +55,7 @@ HyperXSpec complete_spec(HyperXSpec spec) {
 }
 
 template <class Space>
-Space make_space(const HyperXSpec& spec, const PackedCoordinates& routers) {
+Space make_geometry(const HyperXSpec& spec, const PackedCoordinates& routers) {
     if constexpr (std::is_same_v<Space, HopTable>) {
         const std::uint32_t count = count_routers(spec.size);
         auto hops = HopTable::make_hops(count, [&](std::uint32_t a, std::uint32_t b) {
@@ -82,7 +82,7 @@ BasicHyperX<Space>::BasicHyperX(HyperXSpec spec)
       routers_(spec_.size, spec_.order),
       nodes_per_router_(spec_.nodes_per_router),
       router_count_(count_routers(spec_.size)),
-      space_(make_space<Space>(spec_, routers_)) {
+      space_(make_geometry<Space>(spec_, routers_)) {
     first_.push_back(0);
     for (const std::uint32_t extent : spec_.size)
         first_.push_back(first_.back() + std::size_t{router_count_} * (extent - 1));

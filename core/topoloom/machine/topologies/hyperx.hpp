@@ -62,7 +62,8 @@ class BasicHyperX {
         const std::uint32_t end = vertex(b);
         const Point from = routers_.key(at);
         const Point to = routers_.key(end);
-        if constexpr (std::is_same_v<Space, WideTorus>) {  // half of the axes differ, at random
+        if constexpr (std::is_same_v<Space, WideTorus>) {
+            // Half of the axes differ, at random: a branch per axis would be unpredictable.
             routers_.for_each_differing_field(from, to, [&](const Field& field) {
                 visit(Link{first_[field.axis] + at}, 1.0);
                 at ^= field.step;
@@ -96,7 +97,7 @@ class BasicHyperX {
    private:
     using Field = PackedCoordinates::Field;
 
-    /// Each router has a link to every coordinate except its own. Branch-free, as the branch would be
+    /// Each router has a link to every coordinate except its own. Branch-free, because a branch would be
     /// unpredictable.
     [[nodiscard]] std::size_t link(const Field& field, std::uint32_t router, std::uint32_t from,
                                    std::uint32_t to) const {

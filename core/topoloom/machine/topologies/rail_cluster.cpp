@@ -16,7 +16,7 @@ namespace topoloom {
 
 namespace {
 
-/// Whether table rows (one per rail and domain) are classed by leaf switch.
+/// Whether table rows (one per rail and domain) are divided into classes by leaf switch.
 bool has_leaf_classes(std::uint64_t rows, std::uint64_t leaves) { return rows > 4096 && leaves <= rows / 16; }
 
 RailClusterSpec complete_spec(RailClusterSpec spec) {
@@ -36,7 +36,8 @@ RailClusterSpec complete_spec(RailClusterSpec spec) {
     const bool needs_spines = spec.units > 1 || to_other_rails;
     const std::uint64_t leaf_gpus = std::uint64_t{spec.domains} * (spec.gpus / spec.rails);
     const std::uint64_t spines = spec.spines ? *spec.spines : needs_spines ? leaf_gpus : 0;
-    if (needs_spines && spines == 0) fail("the leaves of the rail cluster need at least 1 spine to meet");
+    if (needs_spines && spines == 0)
+        fail("the leaves of the rail cluster need at least 1 spine to connect them");
     require_link_ids(4 * domains * spec.gpus + 2 * leaves * spines);
     if (domains * spec.gpus + domains + leaves + spines > most)
         fail("the rail cluster has more than 2^31 vertices");
@@ -97,8 +98,8 @@ std::uint32_t RailCluster::distance(const Point& a, const Point& b) const {
     return 2 * (weight_[1] + (by_nvlink ? weight_[0] : 0) + (by_spine ? weight_[2] : 0));
 }
 
-/// Each rail of a domain has one table row; its GPUs are leaves of the row, one link away. In large clusters
-/// rows are classed by leaf switch.
+/// Each rail of a domain has one table row; its GPUs are leaves of the row, one link away. In large clusters,
+/// rows are divided into classes by leaf switch.
 void RailCluster::fill_table() {
     std::vector<Point> rows;
     std::vector<std::uint32_t> groups;
@@ -115,7 +116,7 @@ void RailCluster::fill_table() {
     }
     const auto between = [&](const Point& a, const Point& b) { return distance(a, b) - 2; };
     if (has_leaf_classes(rows.size(), leaves_)) {
-        HopTable::Classes classes{.of_row = {}, .count = leaves_, .hops = {}, .within = 0};
+        HopTable::RowClasses classes{.of_row = {}, .count = leaves_, .hops = {}, .within = 0};
         for (const Point& row : rows) classes.of_row.push_back(row.unit * spec_.rails + row.rail);
         classes.within = static_cast<std::uint16_t>(2 * weight_[0] - 2);
         for (std::uint32_t b = 0; b < leaves_; ++b) {

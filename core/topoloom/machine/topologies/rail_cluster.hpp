@@ -27,7 +27,7 @@ enum class RailCrossing : std::uint8_t {
 /// Parameters of a rail cluster. Array entries are for NVLinks, GPU-leaf links and leaf-spine links.
 struct RailClusterSpec {
     std::uint32_t gpus = 0;     // in a domain
-    std::uint32_t domains = 1;  // per scalable unit
+    std::uint32_t domains = 1;  // domains per scalable unit
     std::uint32_t units = 1;
     std::uint32_t rails = 0;  // GPU g of a domain is on rail g mod rails; 0: one rail per GPU
     std::uint32_t host = 0;   // GPUs per host; a host is part of a domain; 0: each domain is a host
@@ -144,8 +144,10 @@ class RailCluster {
     Divisor per_unit_;
     Divisor per_rails_;
     double spine_share_ = 1;
-    std::array<std::size_t, kinds + 1> first_{};          // [kind]: first link; last entry: number of links
-    std::array<std::array<std::uint32_t, 2>, 2> hops_{};  // [other rail][other unit]: hops to other domains
+    /// [kind]: first link id; last entry: number of links.
+    std::array<std::size_t, kinds + 1> first_{};
+    /// [on another rail][in another unit]: hops to a GPU of another domain.
+    std::array<std::array<std::uint32_t, 2>, 2> hops_{};
     std::array<std::uint32_t, 3> weight_{1, 1, 1};  // weights of NVLinks, GPU-leaf links, leaf-spine links
     HopTable table_;
 };

@@ -17,8 +17,8 @@ namespace topoloom {
 
 struct RingBusSpec {
     std::uint32_t stations = 0;
-    std::uint32_t rings = 1;      // rings per direction
-    std::uint32_t transfers = 0;  // simultaneous transfers per ring; 0: as many as do not overlap
+    std::uint32_t rings = 1;      // number of rings per direction
+    std::uint32_t transfers = 0;  // limit of simultaneous transfers per ring; 0: as many as do not overlap
     /// Whether messages half-way around use both directions, as an arbiter may choose, or only clockwise.
     bool split_ties = true;
     BytesPerSecond bandwidth{1};  // per ring

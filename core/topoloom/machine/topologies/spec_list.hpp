@@ -13,8 +13,8 @@
 
 namespace topoloom {
 
-/// Fills an empty list with `count` default values. Throws Error for another length, such as "a torus of 2 axes needs 2
-/// entries of wrap, not 1".
+/// Fills an empty list with `count` default values. For any other length, throws Error with a message such as
+/// "a torus of 2 axes needs 2 entries of wrap, not 1".
 template <class T>
 void complete_list(std::vector<T>& values, std::size_t count, const T& standard, std::string_view what,
                    std::string_view topology, std::string_view parts) {

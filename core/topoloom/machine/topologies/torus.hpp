@@ -23,8 +23,8 @@
 
 namespace topoloom {
 
-/// The direction of messages half-way around a ring: + (plus), half of each message both ways (split), or + except from
-/// the middle to position 0 (simgrid, as SimGrid routes).
+/// The direction of messages half-way around a ring: + (plus), half of each message in each direction
+/// (split), or + except from the middle to position 0 (simgrid, as SimGrid routes).
 enum class TorusTies { plus, split, simgrid };
 
 /// Parameters of a torus or mesh. Vectors have one entry per axis.
@@ -33,7 +33,7 @@ struct TorusSpec {
     std::vector<bool> wrap;                                // empty: all axes are rings
     std::uint32_t nodes_per_router = 1;                    // nodes of one router are 0 hops apart
     std::vector<std::uint32_t> order;                      // axes in routing order; empty: 0, 1, 2 ...
-    std::vector<std::array<BytesPerSecond, 2>> bandwidth;  // of the + and - links; empty: 1 B/s
+    std::vector<std::array<BytesPerSecond, 2>> bandwidth;  // bandwidths of the + and - links; empty: 1 B/s
     std::vector<std::array<Seconds, 2>> latency;           // empty: 0
     TorusTies ties = TorusTies::plus;
 };
@@ -50,7 +50,7 @@ class BasicTorus {
         std::array<Coordinate, Width> at{};
     };
 
-    static constexpr std::uint32_t max_extent = 16384;  // differences must fit a Coordinate
+    static constexpr std::uint32_t max_extent = 16384;  // so that differences fit a Coordinate
 
     /// Throws Error for bad extents, orders that are not permutations, or vectors of the wrong length.
     explicit BasicTorus(TorusSpec spec);
@@ -66,10 +66,10 @@ class BasicTorus {
         // scalar code for loops in larger functions.
         std::uint64_t sums = 0;
         for (std::size_t i = 0; i < Width; i += lanes) {
-            const auto x = load_lanes(a, i);
-            const auto y = load_lanes(b, i);
+            const auto x = read_lanes(a, i);
+            const auto y = read_lanes(b, i);
             const auto apart = x > y ? x - y : y - x;
-            const auto around = load_lanes(ring_, i) - apart;
+            const auto around = read_lanes(ring_, i) - apart;
             const auto halves = std::bit_cast<std::array<std::uint64_t, 2>>(apart < around ? apart : around);
             sums += halves[0] + halves[1];
         }
@@ -84,7 +84,8 @@ class BasicTorus {
     template <class Visit>
     void route(Node a, Node b, const Visit& visit) const;
 
-    /// Converts the differences that LoadDifferences added to loads. In total O(axes) per message.
+    /// After LoadDifferences added differences to `loads`, converts them to loads. In total O(axes) per
+    /// message.
     void settle(std::span<double> loads) const;
 
     [[nodiscard]] std::uint32_t vertex(Node node) const { return nodes_per_router_.quotient(node.value); }
@@ -107,8 +108,8 @@ class BasicTorus {
     };
     [[nodiscard]] Region region(std::span<const Point> points) const;
 
-    /// Keys that split the points at planes across the axis of their largest extent. A ring is opened at its
-    /// widest gap.
+    /// Keys that split the points at planes perpendicular to the axis along which the points extend farthest.
+    /// A ring is opened at its widest gap.
     [[nodiscard]] std::vector<SplitKey> split_keys(std::span<const Point> points) const;
 
     /// Torus distances are sums over axes, so a sum over many points needs only one table per axis.
@@ -130,7 +131,7 @@ class BasicTorus {
     class LoadDifferences;
 
    private:
-    /// The positions start .. start + length, wrapping at the end of a ring.
+    /// The positions start .. start + length, which can wrap around at the end of a ring.
     struct Interval {
         std::uint32_t start;
         std::uint32_t length;
@@ -141,7 +142,7 @@ class BasicTorus {
     static constexpr std::size_t lanes = 8;
     using Lanes [[gnu::vector_size(lanes * sizeof(Coordinate))]] = Coordinate;
 
-    [[nodiscard]] static Lanes load_lanes(const Point& p, std::size_t first) {
+    [[nodiscard]] static Lanes read_lanes(const Point& p, std::size_t first) {
         Lanes values;
         std::memcpy(&values, p.at.data() + first, sizeof values);
         return values;
@@ -154,14 +155,14 @@ class BasicTorus {
     };
     /// The links along one axis, line by line.
     struct AxisLinks {
-        std::array<std::size_t, 2> first{};       // id of the first link of each sign
-        std::uint32_t length = 0;                 // links of a line or ring, in one direction
-        std::int32_t ring = 0;                    // routers on a ring; 0: a line with two ends
-        Divisor size;                             // routers on a line or ring
+        std::array<std::size_t, 2> first{};       // id of the first link of each sign, + and -
+        std::uint32_t length = 0;                 // number of links of a line or ring, in one direction
+        std::int32_t ring = 0;                    // number of routers on a ring; 0 for a line with two ends
+        Divisor size;                             // number of routers on a line or ring
         Divisor stride;                           // increment of the router number per step along this axis
         std::array<std::uint32_t, Width> step{};  // increment of the link id per step along each axis
         std::size_t around = 0;                   // increment of the link id per round of a ring
-        std::uint32_t gap = 0;                    // number of links that a ring has more than a line
+        std::uint32_t gap = 0;                    // number of links of a ring, minus those of a line
     };
     /// The route along one axis. A split route has a second half of equal length in the - direction.
     struct AxisRoute {
@@ -188,14 +189,14 @@ class BasicTorus {
     [[nodiscard]] static std::int32_t position(const AxisLinks& lines, std::uint32_t router) {
         return static_cast<std::int32_t>(lines.size.remainder(lines.stride.quotient(router)));
     }
-    /// The number of wrap-around links, before the router's link, that lines lack.
+    /// The number of wrap-around links that are missing on lines before the router's link.
     [[nodiscard]] static std::size_t count_missing_links(const AxisLinks& lines, std::uint32_t router) {
         if (lines.gap == 0) return 0;
         return std::size_t{lines.size.quotient(lines.stride.quotient(router))} * lines.gap;
     }
-    /// The route from position x to a different position y.
+    /// The route along one axis from position x to a different position y.
     [[nodiscard]] AxisRoute route_along(const AxisLinks& lines, std::int32_t x, std::int32_t y) const {
-        // May be negative on a line.
+        // On a line, `up` may be negative.
         const std::int32_t up = y - x + (y < x ? lines.ring : 0);
         const std::int32_t down = lines.ring - up;
         const bool half_way = up == down;

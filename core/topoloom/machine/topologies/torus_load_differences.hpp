@@ -7,7 +7,7 @@
 namespace topoloom {
 
 /// Adds the bytes of messages to the links of their routes. For a run of links along an axis, calls
-/// add(index, difference) only for the first link and the link behind the last. Messages of one node share
+/// add(index, difference) only for the first link and for the link after the last. Messages of one node share
 /// the first runs of their routes. Exact for sums below 2^53. The destructor completes the differences;
 /// BasicTorus::settle() then computes the loads.
 template <std::size_t Width>
@@ -19,12 +19,12 @@ class BasicTorus<Width>::LoadDifferences {
     LoadDifferences(const LoadDifferences&) = delete;
     LoadDifferences& operator=(const LoadDifferences&) = delete;
 
-    void from(const Point& a) {
+    void set_source(const Point& a) {
         flush(0);
         from_ = to_ = a;
         bytes_.fill(0);
     }
-    void to(const Point& b, double bytes) {
+    void add_message_to(const Point& b, double bytes) {
         const auto& order = torus_.spec_.order;
         std::size_t same = 0;
         while (same < order.size() && b.at[order[same]] == to_.at[order[same]]) bytes_[same++] += bytes;
@@ -61,7 +61,8 @@ class BasicTorus<Width>::LoadDifferences {
             at.at[axis] = to_.at[axis];
         }
     }
-    /// Adds to `length` links from position `start` on, in the line whose first link is `first`.
+    /// Adds `amount` to `length` consecutive links of the line whose first link is `first`, starting at
+    /// position `start`.
     void add_run(const AxisLinks& lines, std::size_t step, std::size_t first, std::uint32_t start,
                  std::uint32_t length, double amount) {
         const std::uint32_t end = start + length;

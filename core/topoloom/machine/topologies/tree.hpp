@@ -20,8 +20,9 @@ namespace topoloom {
 /// Parameters of a tree; lists are bottom-up, one entry per level.
 struct TreeSpec {
     std::vector<std::uint32_t> arity;
-    std::vector<std::uint32_t> distance;    // absolute; empty: the links on the route, 2, 4, 6 ...
-    std::vector<BytesPerSecond> bandwidth;  // of the links above each level; empty: 1 B/s
+    /// Absolute distances; empty: the number of links on the route, 2, 4, 6 ...
+    std::vector<std::uint32_t> distance;
+    std::vector<BytesPerSecond> bandwidth;  // bandwidth of the links above each level; empty: 1 B/s
     std::vector<Seconds> latency;           // empty: 0
 };
 

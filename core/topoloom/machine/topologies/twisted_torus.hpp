@@ -24,18 +24,19 @@ struct TwistedTorusSpec {
     /// [a][b]: the shift of coordinate b when wrapping around axis a; [a][a] is 0. Empty: no twist.
     std::vector<std::vector<std::uint32_t>> twist;
     std::uint32_t nodes_per_router = 1;                    // nodes of one router are 0 hops apart
-    std::vector<std::array<BytesPerSecond, 2>> bandwidth;  // of the + and - links; empty: 1 B/s
+    std::vector<std::array<BytesPerSecond, 2>> bandwidth;  // bandwidths of the + and - links; empty: 1 B/s
     std::vector<std::array<Seconds, 2>> latency;           // empty: 0
 };
 
 /// Routers are the integer vectors modulo a lattice: size_a steps along axis a equal its twist (Camara,
 /// Moreto, Vallejo, Beivide, Miguel-Alonso, Martinez, Navaridas, TPDS 2010). The network is
-/// vertex-transitive, so one table by coordinate difference contains all distances and a shortest vector of
-/// steps per difference. Messages take these steps axis by axis. Of several shortest vectors, the table has
-/// the one with the most + steps along the first axis, then along the next.
+/// vertex-transitive, so one table, indexed by coordinate difference, contains all distances and a shortest
+/// vector of steps per difference. Messages take these steps axis by axis. Of several shortest vectors, the
+/// table has the one with the most + steps along the first axis, then along the next.
 class TwistedTorus {
    public:
-    /// A number such that the difference of two numbers identifies the difference of coordinates.
+    /// Coordinates as a number, such that the difference of two numbers identifies the difference of
+    /// coordinates.
     using Point = std::uint32_t;
 
     static constexpr std::size_t max_axes = 8;

@@ -4,7 +4,8 @@
 
 namespace topoloom {
 
-/// Times in seconds: `network` of the busiest link or NIC, `memory` of the busiest node memory.
+/// Times in seconds: `network` is the time of the busiest link or NIC, `memory` the time of the busiest node
+/// memory.
 struct BottleneckTimes {
     double network = 0;
     double memory = 0;

@@ -12,7 +12,7 @@ namespace topoloom {
 /// which guide a search on plateaus.
 struct CongestionKey {
     double congestion = 0;             // max over links of bytes / bandwidth, or another objective
-    std::size_t links_at_maximum = 0;  // 0 without inter-node messages
+    std::size_t links_at_maximum = 0;  // 0 if there are no inter-node messages
     std::int64_t hop_bytes = 0;
 
     friend auto operator<=>(const CongestionKey&, const CongestionKey&) = default;

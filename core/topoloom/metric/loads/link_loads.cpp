@@ -125,9 +125,10 @@ void LinkLoads::change(Rank u, Rank v) {
 bool LinkLoads::change_if_soft(Rank u, Rank v, std::int64_t most) {
     begin_change(u, v);
     overwritten_size_ = 0;
-    messages_.each(u, v, [&](Rank end, const RankMessage& message) { add_message(end, message, -1); });
+    messages_.for_each_message(u, v,
+                               [&](Rank end, const RankMessage& message) { add_message(end, message, -1); });
     swap(u, v);
-    messages_.each(u, v, [&](Rank end, const RankMessage& message) {
+    messages_.for_each_message(u, v, [&](Rank end, const RankMessage& message) {
         if (soft_ <= most) add_message(end, message, 1);
     });
     if (soft_ > most) {
@@ -168,8 +169,8 @@ void LinkLoads::add_message(Rank end, const RankMessage& message, double sign) {
     soft_ += more;
 }
 
-/// Few links are among the busiest before or after a change. So evaluates a line only if one of its links is
-/// among the busiest, or can become so by the total amount added to the line.
+/// Few links are among the busiest before or after a change. So a line is evaluated only if one of its links
+/// is among the busiest, or can get there by the total amount added to the line.
 bool LinkLoads::change_if_better(Rank u, Rank v) {
     const CongestionKey before = key();
     if (before.links_at_maximum == 0) return false;
@@ -198,7 +199,7 @@ bool LinkLoads::change_if_better(Rank u, Rank v) {
             line.critical = tries_;
             any_critical = true;
         }
-        const std::optional<std::int64_t> more = any_critical ? change_at_maximum() : 0;
+        const std::optional<std::int64_t> more = any_critical ? count_change_at_maximum() : 0;
         better = more && (*more < 0 || (*more == 0 && hop_bytes_more < 0));
         if (better) key_.links_at_maximum += static_cast<std::size_t>(*more);
     }
@@ -214,7 +215,7 @@ bool LinkLoads::change_if_better(Rank u, Rank v) {
     return true;
 }
 
-std::optional<std::int64_t> LinkLoads::change_at_maximum() {
+std::optional<std::int64_t> LinkLoads::count_change_at_maximum() {
     std::int64_t more = 0;
     bool over = false;
     std::size_t done = 0;
@@ -273,7 +274,7 @@ void LinkLoads::find_busiest() {
     key_known_ = true;
     if (key_.congestion == 0) return;
     for (std::size_t r = 0; r < low_.size(); ++r) {
-        const Limit limit = limit_at(rates_[r], key_.congestion);
+        const CongestionLimit limit = limit_at(rates_[r], key_.congestion);
         low_[r] = limit.low;
         high_[r] = limit.high;
     }
@@ -302,8 +303,8 @@ double LinkLoads::max_congestion(std::size_t first, std::size_t end) const {
     return found;
 }
 
-/// Divisions round, so several adjacent amounts have the same congestion.
-LinkLoads::Limit LinkLoads::limit_at(const LinkRate& rate, double congestion) {
+/// Division rounds, so several adjacent amounts have the same congestion.
+LinkLoads::CongestionLimit LinkLoads::limit_at(const LinkRate& rate, double congestion) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     double low = congestion * rate.bandwidth * rate.ways;
     while (rate.congestion(low) >= congestion) low = std::nextafter(low, 0);
@@ -322,7 +323,7 @@ std::vector<Rank> LinkLoads::ranks_on_busy_links(double share) {
     for (const Rank u : ids<Rank>(slots_.size())) {
         for (const RankMessage& message : messages_.of(u)) {
             if (!message.sent || (is_end[u.value] != 0 && is_end[message.peer.value] != 0)) continue;
-            if (crosses(u, message, least)) is_end[u.value] = is_end[message.peer.value] = 1;
+            if (crosses_busy_link(u, message, least)) is_end[u.value] = is_end[message.peer.value] = 1;
         }
     }
     std::vector<Rank> ends;
@@ -334,11 +335,11 @@ std::vector<Rank> LinkLoads::ranks_on_busy_links(double share) {
 
 bool LinkLoads::is_on_busiest_link(Rank u) {
     if (key().links_at_maximum == 0) return false;
-    return std::ranges::any_of(messages_.of(u),
-                               [&](const RankMessage& message) { return crosses(u, message, low_); });
+    return std::ranges::any_of(
+        messages_.of(u), [&](const RankMessage& message) { return crosses_busy_link(u, message, low_); });
 }
 
-bool LinkLoads::crosses(Rank end, const RankMessage& message, std::span<const double> least) {
+bool LinkLoads::crosses_busy_link(Rank end, const RankMessage& message, std::span<const double> least) {
     const std::size_t size = journal_.size();
     runs_->append_runs(end, message, 1, journal_);
     bool found = false;

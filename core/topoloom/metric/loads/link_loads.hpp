@@ -21,15 +21,15 @@
 namespace topoloom {
 
 /// Which resources count as links: only network links, or also node ports and node memory if the machine
-/// limits them. Memory load is the reads and writes of intra-node and inter-node messages.
+/// limits them. The memory load consists of the reads and writes of intra-node and inter-node messages.
 enum class LoadScope { links, links_and_nodes };
 
 /// Link loads of a placement. Every sum is exact (see LoadQuantizer): undo() restores loads bit for bit, and
-/// loads are equal to the loads of judge(). Adaptive routing is modeled as minimal. All maxima include the
-/// background bytes, and so does the range of the quantizer.
+/// loads are equal to the loads of judge(). Adaptive routing is modeled as minimal routing. All maxima
+/// include the background bytes, and so does the range of the quantizer.
 ///
-/// A change takes O(links of the changed routes). The busiest link is computed on demand from the changed
-/// blocks of links. Memory: 32 bytes per edge and 56 bytes per link (about 20 on tori).
+/// A change takes time O(links of the changed routes). The busiest link is computed on demand from the
+/// changed blocks of links. Memory: 32 bytes per edge and 56 bytes per link (about 20 on tori).
 class LinkLoads final : public LoadTracker {
    public:
     /// Refers to machine and graph. Throws Error for a background that is negative or has the wrong length.
@@ -48,10 +48,10 @@ class LinkLoads final : public LoadTracker {
     [[nodiscard]] std::size_t rank_count() const override { return slots_.size(); }
     [[nodiscard]] std::int64_t hop_bytes() const { return hop_bytes_; }
     [[nodiscard]] const CongestionKey& key() override;
-    /// The congestion of the key, separately for links (including ports) and memory.
+    /// The maximum congestion as in the key, but separately for links (including ports) and memory.
     [[nodiscard]] const BottleneckTimes& bottleneck();
     /// The sum over links of soft_term(congestion / scale). The scale is the given congestion, by default the
-    /// current maximum. Setting the scale takes O(links ever loaded).
+    /// current maximum. Setting the scale takes time O(links that were ever loaded).
     [[nodiscard]] std::int64_t soft() const override { return soft_; }
     void set_soft_scale(double congestion);
     void set_soft_scale() override { set_soft_scale(key().congestion); }
@@ -82,15 +82,16 @@ class LinkLoads final : public LoadTracker {
     static constexpr std::size_t block_size = 64;  // lines
 
     struct Line : LinkLine {
-        double most = 0;             // largest amount on a link of the line
-        double added = 0;            // amount added by the current trial
-        std::uint32_t tried = 0;     // number of the last trial that added an amount
-        std::uint32_t critical = 0;  // number of the last trial in which a link can be among the busiest
-        bool stale = false;          // whether `most` must be recomputed
-        bool used = false;           // whether a link of the line was ever loaded
+        double most = 0;          // largest amount on a link of the line
+        double added = 0;         // total amount that the current trial adds
+        std::uint32_t tried = 0;  // number of the last trial that added an amount to the line
+        /// Number of the last trial in which a link of the line could be among the busiest.
+        std::uint32_t critical = 0;
+        bool stale = false;  // whether `most` must be recomputed
+        bool used = false;   // whether a link of the line was ever loaded
     };
-    /// The range of amounts at which links of a rate have the maximum congestion.
-    struct Limit {
+    /// The range of amounts at which links with a common rate have the maximum congestion.
+    struct CongestionLimit {
         double low;
         double high;
     };
@@ -100,7 +101,7 @@ class LinkLoads final : public LoadTracker {
         spare_ = slot;
         runs_->set_spare(slot);
     }
-    /// Exchanges u with v, or with the spare slot.
+    /// Exchanges the slots of u and v. If v is Rank::none, exchanges the slot of u and the spare slot.
     void swap(Rank u, Rank v) {
         std::swap(slots_[u.value], v == Rank::none ? spare_ : slots_[v.value]);
         runs_->swap(u, v);
@@ -136,9 +137,9 @@ class LinkLoads final : public LoadTracker {
     void change(Rank u, Rank v);
     bool change_if_better(Rank u, Rank v);
     bool change_if_soft(Rank u, Rank v, std::int64_t most);
-    /// Evaluates the change in the journal on critical lines. Returns the change in the number of links at
-    /// the maximum, or nullopt if the maximum would rise. Does not change loads.
-    [[nodiscard]] std::optional<std::int64_t> change_at_maximum();
+    /// Evaluates the journaled change, but only on critical lines. Returns the change in the number of links
+    /// at the maximum, or nullopt if the maximum would rise. Does not change loads.
+    [[nodiscard]] std::optional<std::int64_t> count_change_at_maximum();
     void mark_changed();
     void mark_stale(std::uint32_t line) {
         if (!std::exchange(lines_[line].stale, true)) stale_.push_back(line);
@@ -147,9 +148,9 @@ class LinkLoads final : public LoadTracker {
     void mark_used(std::uint32_t line) {
         if (!std::exchange(lines_[line].used, true)) used_.push_back(line);
     }
-    /// Adds sign * message to loads and soft value.
+    /// Adds the message, multiplied by `sign`, to the loads and the soft value.
     void add_message(Rank end, const RankMessage& message, double sign);
-    /// Recomputes `most` of changed lines.
+    /// Recomputes `most` for all changed lines.
     void refresh_lines();
     void find_busiest();
     /// Returns the highest congestion of lines in [first, end).
@@ -162,9 +163,10 @@ class LinkLoads final : public LoadTracker {
         const auto first = amount_.begin() + line.first;
         return *std::max_element(first, first + line.length);
     }
-    /// Whether the route of the message has a link whose amount is at least `least` of the link's rate.
-    [[nodiscard]] bool crosses(Rank end, const RankMessage& message, std::span<const double> least);
-    [[nodiscard]] static Limit limit_at(const LinkRate& rate, double congestion);
+    /// Whether the route of the message contains a link whose amount is at least the entry of `least` for the
+    /// link's rate.
+    [[nodiscard]] bool crosses_busy_link(Rank end, const RankMessage& message, std::span<const double> least);
+    [[nodiscard]] static CongestionLimit limit_at(const LinkRate& rate, double congestion);
 
     RankMessages messages_;
     std::unique_ptr<PlacedRuns> runs_;
@@ -177,10 +179,10 @@ class LinkLoads final : public LoadTracker {
     std::vector<Line> lines_;
     std::vector<double> block_;           // highest congestion in each block of lines
     std::vector<std::uint32_t> stale_;    // lines
-    std::vector<std::uint32_t> used_;     // lines; on a large machine a job uses few of all lines
+    std::vector<std::uint32_t> used_;     // lines; a job on a large machine uses few of all lines
     std::vector<char> is_changed_;        // by block
     std::vector<std::uint32_t> changed_;  // blocks whose congestion must be recomputed
-    std::vector<double> low_, high_;      // the Limit of each rate
+    std::vector<double> low_, high_;      // by rate: the two ends of the CongestionLimit
     std::vector<double> soft_factor_;     // by rate
     CongestionKey key_;
     bool key_known_ = false;
@@ -189,12 +191,12 @@ class LinkLoads final : public LoadTracker {
     std::uint32_t tries_ = 0;
     std::int64_t hop_bytes_ = 0;
     std::int64_t soft_ = 0;
-    RunJournal journal_;  // of the last change
+    RunJournal journal_;  // runs of the last change
     struct Overwritten {
         double* amount;
         double before;
     };
-    std::vector<Overwritten> overwritten_;  // by the current trial
+    std::vector<Overwritten> overwritten_;  // amounts that the current trial has overwritten
     std::size_t overwritten_size_ = 0;
     struct {
         Rank u, v;

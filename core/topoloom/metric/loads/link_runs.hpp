@@ -19,16 +19,16 @@
 
 namespace topoloom {
 
-/// The common properties of links with equal bandwidth and split: load = amount / ways, congestion = load /
-/// bandwidth.
+/// Properties that links share if they have equal bandwidth and divide messages in the same way: load =
+/// amount / ways, congestion = load / bandwidth.
 struct LinkRate {
     double bandwidth;
-    double ways;  // parallel links that share messages equally; an amount is their sum
+    double ways;  // number of parallel links that share messages equally; an amount is their sum
     [[nodiscard]] double load(double amount) const { return amount / ways; }
     [[nodiscard]] double congestion(double amount) const { return load(amount) / bandwidth; }
 };
 
-/// Consecutive links of one rate. Runs can wrap around from the last link to the first.
+/// Consecutive links with one rate. Runs can wrap around from the last link of the line to the first.
 struct LinkLine {
     std::uint32_t first;  // array position of the first link
     std::uint32_t length;
@@ -49,7 +49,7 @@ struct LoadRun {
 };
 
 /// Returns a quantizer whose range covers all bytes of a placement and the background.
-[[nodiscard]] inline LoadQuantizer quantizer_for(Bytes all, double background) {
+[[nodiscard]] inline LoadQuantizer make_quantizer(Bytes all, double background) {
     return LoadQuantizer(all + Bytes{static_cast<std::int64_t>(std::ceil(background))});
 }
 
@@ -78,7 +78,7 @@ class LinkRuns {
         }
         double ways = 1;
         for (const LinkRate& rate : rates_) ways = std::max(ways, rate.ways);
-        quantizer_ = quantizer_for(all, background * ways);
+        quantizer_ = make_quantizer(all, background * ways);
     }
 
     [[nodiscard]] LoadQuantizer quantizer() const { return quantizer_; }
@@ -99,11 +99,10 @@ class LinkRuns {
     }
 
    private:
-    /// A fat tree that spreads messages evenly sums whole messages, as in RouteLoads.
+    /// On a fat tree that spreads messages evenly, amounts are sums of whole messages, as in RouteLoads.
     static constexpr bool may_spread = std::is_same_v<T, FatTree>;
 
-    /// Number of level-j links over which a fat tree spreads a message, which are the links above one
-    /// subtree.
+    /// Number of level-j links over which a fat tree spreads a message: the links above one subtree.
     [[nodiscard]] double count_parallel_links(std::size_t j, const LinkRun& links) const {
         if constexpr (may_spread) {
             if (network_.spec().routing != FatTreeRouting::random) return 1;
@@ -128,8 +127,9 @@ class LinkRuns {
 template <std::size_t Width>
 class LinkRuns<BasicTorus<Width>> {
    public:
-    /// For each axis in routing order, the position and the contribution of the other coordinates to the line
-    /// number. A coordinate is the source's until the route has corrected it, then the destination's.
+    /// For each axis in routing order, the position on the axis, and the sum that the other coordinates
+    /// contribute to the line number. Until the route has corrected a coordinate, it is the source's;
+    /// afterwards, it is the destination's.
     struct Point {
         std::array<std::int32_t, Width> at;
         std::array<std::uint32_t, Width> line_from;
@@ -138,7 +138,7 @@ class LinkRuns<BasicTorus<Width>> {
 
     LinkRuns(const BasicTorus<Width>& torus, Bytes all, double background)
         : torus_(torus),
-          quantizer_(quantizer_for(all, background)),
+          quantizer_(make_quantizer(all, background)),
           split_ties_(torus.spec().ties == TorusTies::split),
           minus_to_(torus.spec().ties == TorusTies::simgrid ? 0 : -1) {
         const std::vector<std::uint32_t>& size = torus.grid();
@@ -226,14 +226,14 @@ class LinkRuns<BasicTorus<Width>> {
    private:
     struct Axis {
         std::uint32_t number;
-        std::int32_t ring;         // routers on a ring; for a line, so large that no route wraps
-        std::uint32_t first_line;  // first of the + lines; the - lines follow
-        std::uint32_t lines;       // lines per sign
+        std::int32_t ring;         // number of routers on a ring; for a line, so large that no route wraps
+        std::uint32_t first_line;  // number of the first + line; the - lines follow the + lines
+        std::uint32_t lines;       // number of lines in each direction
     };
 
     const BasicTorus<Width>& torus_;
     LoadQuantizer quantizer_;
-    std::vector<std::uint32_t> first_link_;  // first link of every axis and sign
+    std::vector<std::uint32_t> first_link_;  // first link of every axis and direction
     std::vector<LinkRate> rates_;            // likewise
     std::vector<Axis> axes_;                 // in routing order
     std::uint32_t line_count_ = 0;

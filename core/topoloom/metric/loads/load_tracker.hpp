@@ -25,7 +25,7 @@ class LoadTracker {
     [[nodiscard]] virtual std::vector<Slot> slots() const = 0;
     [[nodiscard]] virtual std::size_t rank_count() const = 0;
     [[nodiscard]] virtual const CongestionKey& key() = 0;
-    /// A smooth value that decreases when high loads decrease. 0 until a scale is set.
+    /// A smooth value that decreases when high loads decrease. It is 0 until a scale is set.
     [[nodiscard]] virtual std::int64_t soft() const = 0;
     virtual void set_soft_scale() = 0;
 

@@ -101,7 +101,7 @@ std::int64_t ObjectiveLoads::soft() const {
 }
 
 void ObjectiveLoads::set_soft_scale() {
-    key_known_ = false;  // soft terms of a new scale round differently
+    key_known_ = false;  // with a new scale, soft terms round differently
     std::vector<double> bottleneck(busy_.size(), 0);
     for (std::size_t p = 0; p < links_.size(); ++p) {
         scale_[p] = links_[p].key().congestion;

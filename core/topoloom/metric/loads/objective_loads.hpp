@@ -19,7 +19,7 @@ namespace topoloom {
 
 /// Tracks any objective. LinkLoads is faster, but supports only the busiest links of one phase. In the key,
 /// `congestion` is the objective value, and `links_at_maximum` is summed over phases. Values are recomputed
-/// from exact loads, so undo() restores them bit for bit. Memory and time per change are those of one
+/// from exact loads, so undo() restores them bit for bit. Uses as much memory and time per change as one
 /// LinkLoads per phase.
 class ObjectiveLoads final : public LoadTracker {
    public:
@@ -31,13 +31,15 @@ class ObjectiveLoads final : public LoadTracker {
     [[nodiscard]] std::vector<Slot> slots() const override { return any().slots(); }
     [[nodiscard]] std::size_t rank_count() const override { return any().rank_count(); }
     [[nodiscard]] std::int64_t hop_bytes() const;
-    /// Values by ObjectiveKind. Link values are computed only if they have a weight.
+    /// Objective values, indexed by ObjectiveKind. Values that depend on links are computed only if they have
+    /// a weight.
     [[nodiscard]] std::array<double, 4> measures();
     [[nodiscard]] TimeParts time_parts();
     [[nodiscard]] const CongestionKey& key() override;
     /// A smooth surrogate of the objective.
     [[nodiscard]] std::int64_t soft() const override;
-    /// Scales the soft terms so that the busiest links or nodes of a phase have the weight of the phase.
+    /// Scales the soft terms such that the terms of a phase's busiest links or nodes have the weight of the
+    /// phase.
     void set_soft_scale() override;
 
     void exchange(Rank u, Rank v) override;
@@ -74,12 +76,13 @@ class ObjectiveLoads final : public LoadTracker {
     }
 
     const MeasuredObjective& objective_;
-    std::deque<LinkLoads> links_;                 // by phase; empty if only time has a weight
+    std::deque<LinkLoads> links_;                 // loads by phase; empty if only time has a weight
     std::vector<std::vector<CommGraph>> rounds_;  // split_rounds() of each phase
-    std::deque<LinkLoads> busy_;      // links and nodes, per entry of rounds; empty if time has no weight
+    /// Loads of links and nodes for each entry of rounds_; empty if time has no weight.
+    std::deque<LinkLoads> busy_;
     std::vector<PhaseTime> times_;    // likewise
-    std::vector<double> scale_;       // soft scale of each phase
-    std::vector<double> links_gain_;  // factor of each phase in soft()
+    std::vector<double> scale_;       // [phase]: scale of the soft terms
+    std::vector<double> links_gain_;  // [phase]: factor of the phase in soft()
     std::vector<double> busy_gain_;   // of rounds
     double hop_bytes_gain_ = 0;
     CongestionKey key_;
@@ -90,9 +93,9 @@ class ObjectiveLoads final : public LoadTracker {
     } last_{};
 };
 
-/// Makes the load tracker for an objective. For `time` with one phase, tracks only link and node loads,
-/// because startup and latency slow a search more than they improve it. objective_key() computes the exact
-/// objective.
+/// Makes the load tracker for an objective. For `time` with one phase, tracks only link and node loads:
+/// evaluating startup and latency, too, would slow the search down more than it would improve the result.
+/// objective_key() computes the exact objective.
 [[nodiscard]] std::unique_ptr<LoadTracker> make_load_tracker(const Machine& machine,
                                                              const MeasuredObjective& objective,
                                                              std::span<const Slot> slot_of_rank);

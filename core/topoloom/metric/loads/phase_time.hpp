@@ -33,10 +33,11 @@ namespace topoloom {
 ///                        + max(network / inter-node messages per sender, memory / messages per sender)
 ///
 /// A sender starts its messages one after the other while earlier messages are in flight. The time of this
-/// two-stage pipeline is the first message in stage one and all in stage two, or all in stage one and the
-/// last in stage two. Based on LogGP (Alexandrov, Ionescu, Schauser, Scheiman, SPAA 1995), with o per
-/// message, L per round, and G for shared resources. "intra-node startups" are those of senders that also send
-/// inter-node messages, because their NICs wait during these startups.
+/// two-stage pipeline is the maximum of two sums: the first message in stage one plus all messages in stage
+/// two, and all messages in stage one plus the last in stage two. Based on LogGP (Alexandrov, Ionescu,
+/// Schauser, Scheiman, SPAA 1995), with o per message, L per round, and G for shared resources. "intra-node
+/// startups" are those of senders that also send inter-node messages, because their NICs wait during these
+/// startups.
 class PhaseTime {
    public:
     /// Refers to the machine.
@@ -59,15 +60,15 @@ class PhaseTime {
         std::int64_t bytes;
         std::int64_t number;
         bool leaves = false;
-        double latency = 0;   // seconds, as the next one
-        double transfer = 0;  // of all messages, on the slowest resource of the route
+        double latency = 0;   // in seconds, like the next one
+        double transfer = 0;  // time of all messages on the slowest resource of the route
     };
     struct Sender {
-        std::size_t first = 0;  // range of its messages
+        std::size_t first = 0;  // the sender's messages: first, and behind the last
         std::size_t end = 0;
         std::int64_t leaving = 0;          // pairs
-        std::int64_t startups = 0;         // ticks, as the next one
-        std::int64_t startups_inside = 0;  // of intra-node messages
+        std::int64_t startups = 0;         // in ticks, like the next one
+        std::int64_t startups_inside = 0;  // startups of intra-node messages
         RunningMax longest;                // longest latency
         RunningMax largest;
     };
@@ -96,10 +97,10 @@ class PhaseTime {
     std::vector<std::size_t> first_;  // by rank
     std::vector<End> ends_;
     std::vector<Message> messages_;  // by sender
-    std::vector<Node> node_;         // by rank, as the next one
+    std::vector<Node> node_;         // by rank, like the next one
     std::vector<Sender> senders_;
-    MaxTree longest_;           // seconds, by sender, as the next two
-    MaxTree starting_;          // arrival of the last message without its transfer
+    MaxTree longest_;           // in seconds, by sender, like the next two
+    MaxTree starting_;          // arrival of the last message, without its transfer time
     MaxTree ending_;            // arrival of the last message
     std::int64_t inside_ = 0;   // messages between ranks on one node
     std::int64_t leaving_ = 0;  // messages between nodes

@@ -34,7 +34,7 @@ class NetworkRuns final : public PlacedRuns {
     }
     [[nodiscard]] std::int64_t hop_bytes(Rank u, Rank v) const override {
         std::int64_t sum = 0;
-        messages_.each(u, v, [&](Rank end, const RankMessage& message) {
+        messages_.for_each_message(u, v, [&](Rank end, const RankMessage& message) {
             // Distances on machines with one-way links depend on the direction.
             const auto& here = positions_[end.value].where;
             const auto& there = positions_[message.peer.value].where;
@@ -43,7 +43,7 @@ class NetworkRuns final : public PlacedRuns {
         });
         return sum;
     }
-    /// Not inlined, because the route code of some machines is long.
+    /// Not inlined, because routes of some machines need much code.
     [[gnu::noinline]] void append_runs(Rank end, const RankMessage& message, double sign,
                                        RunJournal& journal) const override {
         const RankPosition& here = positions_[end.value];
@@ -66,7 +66,7 @@ class NetworkRuns final : public PlacedRuns {
         add({node_lines_.in + to.node.value, 0, 1, bytes});
     }
     void append_runs(Rank u, Rank v, double sign, RunJournal& journal) const override {
-        messages_.each(
+        messages_.for_each_message(
             u, v, [&](Rank end, const RankMessage& message) { append_runs(end, message, sign, journal); });
     }
 
@@ -76,7 +76,7 @@ class NetworkRuns final : public PlacedRuns {
     // The NetworkView of an uncommon topology is a temporary object, so store a copy.
     using Network = std::conditional_t<is_common_topology<T>, const T&, const T>;
 
-    /// Location of a rank.
+    /// Slot and network position of a rank.
     struct RankPosition {
         Node node;
         typename Runs::Point at;

@@ -14,7 +14,7 @@
 
 namespace topoloom {
 
-/// A list of runs that reuses its memory.
+/// A list of runs that reuses its memory after truncate().
 class RunJournal {
    public:
     void add(const LoadRun& run) {
@@ -27,25 +27,26 @@ class RunJournal {
     void truncate(std::size_t size) { size_ = size; }
 
    private:
-    /// Not inlined, so that add() is.
+    /// Not inlined, so that the compiler inlines add().
     [[gnu::noinline]] void grow() { runs_.resize(2 * size_ + 64); }
 
     std::vector<LoadRun> runs_;
     std::size_t size_ = 0;
 };
 
-/// Line numbers of the port and memory resources of node 0, or no_index for unlimited resources. Ports follow
-/// the links; memory is last.
+/// Numbers of the lines for the ports and memory of node 0, or no_index for unlimited resources. Lines of
+/// ports follow those of links; memory is last.
 struct NodeLines {
     std::uint32_t out = no_index, in = no_index, read = no_index, write = no_index;
 };
 
-/// The runs of ranks on slots. Rank::none stands for one spare slot. Compiled for each network.
+/// The link runs of the messages between ranks on slots. Rank::none represents one spare slot. Compiled for
+/// each network.
 class PlacedRuns {
    public:
     virtual ~PlacedRuns() = default;
 
-    /// Enables the runs of node ports and memory.
+    /// Also includes the runs of node ports and memory from now on.
     void set_node_lines(const NodeLines& lines) { node_lines_ = lines; }
 
     [[nodiscard]] virtual LoadQuantizer quantizer() const = 0;

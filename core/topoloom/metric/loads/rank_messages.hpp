@@ -22,8 +22,8 @@ struct RankMessage {
     std::int64_t bytes;
 };
 
-/// Messages per rank, sorted by decreasing size, so that a bad candidate is rejected early. Without empty
-/// messages. 32 bytes per edge.
+/// The messages of each rank, without empty messages, sorted by decreasing size so that a bad candidate is
+/// rejected early. 32 bytes per edge.
 class RankMessages {
    public:
     explicit RankMessages(const CommGraph& graph) : first_(graph.rank_count() + 1, 0) {
@@ -53,9 +53,9 @@ class RankMessages {
     [[nodiscard]] std::span<const RankMessage> of(Rank u) const {
         return {message_.data() + first_[u.value], message_.data() + first_[u.value + 1]};
     }
-    /// Calls use(end, message) once per message of u and v; v may be Rank::none.
+    /// Calls use(end, message) once for every message of u and v, where `end` is u or v. v may be Rank::none.
     template <class Use>
-    void each(Rank u, Rank v, const Use& use) const {
+    void for_each_message(Rank u, Rank v, const Use& use) const {
         for (const RankMessage& message : of(u)) use(u, message);
         if (v == Rank::none) return;
         for (const RankMessage& message : of(v)) {

@@ -18,7 +18,7 @@ class RunningMax {
             ++count_;
         }
     }
-    /// Removes a number that was added before.
+    /// Removes one copy of a number that was added before.
     void remove(double number) {
         if (number == value_ && count_ > 0) --count_;
     }

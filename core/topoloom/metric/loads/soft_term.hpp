@@ -7,7 +7,7 @@
 
 namespace topoloom {
 
-constexpr double soft_unit = 0x1p20;  // the term of a load equal to the scale
+constexpr double soft_unit = 0x1p20;  // the term of a load that equals the scale
 
 /// Returns x^8, limited to 2^20, in fixed point with unit 2^-20. Integer sums do not accumulate rounding
 /// errors.

@@ -20,13 +20,13 @@ class Calendar {
     explicit Calendar(std::uint64_t farthest)
         : days_(std::bit_ceil(std::max<std::uint64_t>(farthest + 1, word))), is_used_(days_.size() / word) {}
 
-    void put(std::uint64_t cycle, const Event& event) {
+    void add_event(std::uint64_t cycle, const Event& event) {
         const std::size_t day = cycle & (days_.size() - 1);
         days_[day].push_back(event);
         is_used_[day / word] |= std::uint64_t{1} << (day % word);
     }
-    /// The first cycle with events at or after `cycle`, or `never`.
-    [[nodiscard]] std::uint64_t next(std::uint64_t cycle) const {
+    /// The first cycle, not before `cycle`, that has events; `never` if there is none.
+    [[nodiscard]] std::uint64_t next_event_cycle(std::uint64_t cycle) const {
         const std::size_t day = cycle & (days_.size() - 1);
         std::uint64_t used = is_used_[day / word] >> (day % word);
         if (used != 0) return cycle + static_cast<std::uint64_t>(std::countr_zero(used));
@@ -38,7 +38,7 @@ class Calendar {
         return never;
     }
     /// Moves the events of a cycle to `events`.
-    void take(std::uint64_t cycle, std::vector<Event>& events) {
+    void take_events(std::uint64_t cycle, std::vector<Event>& events) {
         const std::size_t day = cycle & (days_.size() - 1);
         events.clear();
         events.swap(days_[day]);
@@ -53,8 +53,8 @@ class Calendar {
    private:
     static constexpr std::size_t word = 64;
 
-    std::vector<std::vector<Event>> days_;  // [cycle modulo days]
-    std::vector<std::uint64_t> is_used_;    // a bit per day
+    std::vector<std::vector<Event>> days_;  // [cycle modulo number of days]: its events
+    std::vector<std::uint64_t> is_used_;    // a bit per day, set if it has events
 };
 
 }  // namespace topoloom

@@ -23,7 +23,7 @@ std::uint32_t CrosspointNetwork::combiner_for(const TreeVertex& vertex, const St
                                      : vertex.combiners[stored.combiner].above;
 }
 
-/// Whether the packet's operation fits in the combiner's table.
+/// Whether the combiner's table has space for the packet's operation.
 bool CrosspointNetwork::can_combine(const StoredPacket& stored) const {
     const TreeVertex& vertex = trees_.vertices()[stored.vertex];
     const Combiner& taker = vertex.combiners[combiner_for(vertex, stored)];
@@ -36,7 +36,7 @@ void CrosspointNetwork::start_combining(std::uint32_t sink, std::uint32_t packet
     std::uint64_t& taken_until = sinks_[sink].taken_until;
     reserve_time(taken_until, packets_[packet].order.flits, combine_.period);
     const std::uint64_t end = std::max(taken_until / ChannelTimes::cycle, now_ + 1);
-    put(end, EventKind::combined, packet);
+    schedule_event(end, EventKind::combined, packet);
     if (sinks_[sink].waiting > 0) wake_sink_when_free(sink);
 }
 
@@ -61,7 +61,7 @@ void CrosspointNetwork::combine(std::uint32_t packet) {
                        .vertex = at,
                        .combiner = number,
                        .tail = now_ + inside_};
-    put(now_ + inside_, EventKind::enter, result);
+    schedule_event(now_ + inside_, EventKind::enter, result);
 }
 
 }  // namespace topoloom

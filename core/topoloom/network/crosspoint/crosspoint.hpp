@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Output-queued switches with a buffer for each crosspoint, simulated by packet events.
+// Output-queued switches with a buffer for each crosspoint. The simulation is driven by packet events.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,16 @@ namespace topoloom {
 /// Makes a network of switches with crosspoint buffers. Each pair of input and output has one buffer per
 /// virtual channel. An arriving packet is stored in the buffer of its input and output. Each output serves
 /// its buffers round-robin (virtual cut-through). The sender on a link has a credit count per virtual
-/// channel: the number of packets that fit in every such buffer of the input. A credit is used when a packet
-/// is sent, and returned when the packet has left the switch. A multicast packet is copied to the buffers of
-/// all outputs of its tree except the one it arrived from. It has left when its last copy has. A reduction
-/// packet goes to a unit that combines it with the packets of the other branches of its tree; the result
-/// crosses the switch again. Source: S. Kumar, Optimizing Communication for Massively Parallel Processing,
-/// PhD thesis, University of Illinois, 2005, chapter 8.
+/// channel: the number of packets that still fit in each buffer of this channel at the receiving input. A
+/// credit is used when a packet is sent, and returned when the packet has left the switch. A multicast packet
+/// is copied to the buffers of all outputs of its tree, except toward the vertex that it came from. It has
+/// left the switch when its last copy has left. A reduction packet goes to a unit that combines it with the
+/// packets of the other branches of its tree; the result crosses the switch again. Source: S. Kumar,
+/// Optimizing Communication for Massively Parallel Processing, PhD thesis, University of Illinois, 2005,
+/// chapter 8.
 ///
 /// A group has separate buffers and credits on its tree, which prevents deadlock if all members send to
-/// several groups in the same order. Multicasts share the buffers of other packets if that cannot cause a
+/// several groups in the same order. Multicasts share buffers with other packets if that cannot cause a
 /// deadlock, as on fat trees.
 ///
 /// Uses virtual channels, buffer size, cycles and arbiter of `options`; `buffer` is the size of a crosspoint

@@ -50,7 +50,7 @@ std::size_t max_packets(const Fabric& fabric, const GroupTrees& trees, const Swi
     return windows * room + fabric.channel_count() * (delay + std::size_t{2}) + fabric.node_count();
 }
 
-/// Whether multicasts may share the buffers of other packets.
+/// Whether multicasts may share buffers with other packets.
 bool can_share_buffers(const Paths& paths, const GroupTrees& trees, std::span<const SwitchGroup> groups) {
     const auto is_multicast = [](const SwitchGroup& group) {
         return group.collective == SwitchCollective::multicast;
@@ -79,8 +79,8 @@ CrosspointNetwork::CrosspointNetwork(const Fabric& fabric, const Paths& paths, W
       inside_(options.routing + options.crossing),
       classed_{options.vcs},
       trees_(fabric, groups),
-      packets_(paths.longest(), max_packets(fabric, trees_, options, room_, longest_delay(options, times)),
-               1),
+      packets_(paths.max_path_length(),
+               max_packets(fabric, trees_, options, room_, longest_delay(options, times)), 1),
       choices_(seed, 2 * fabric.node_count()),
       calendar_(longest_delay(options, times) + inside_ + 2 +
                 std::uint64_t{longest_packet_} * longest_period(times, combine) / ChannelTimes::cycle) {
@@ -92,7 +92,7 @@ CrosspointNetwork::CrosspointNetwork(const Fabric& fabric, const Paths& paths, W
     const auto combines = [](const SwitchGroup& group) {
         return group.collective != SwitchCollective::multicast;
     };
-    if (has_input_queues() && (std::ranges::any_of(groups, combines) || paths.steps() != nullptr))
+    if (has_input_queues() && (std::ranges::any_of(groups, combines) || paths.next_hops() != nullptr))
         fail(
             "switches with input queues support neither reductions nor adaptive routing; choose switches "
             "with "
@@ -147,7 +147,7 @@ void CrosspointNetwork::number_ports() {
     for (TreeVertex& vertex : trees_.vertices())
         if (trees_.collective(vertex.group) != SwitchCollective::multicast) set_combiners(vertex);
     for (std::uint32_t router = 0; router < fabric_.router_count(); ++router) {
-        Ports& ports = ports_[router];
+        RouterPorts& ports = ports_[router];
         ports.first_unit = static_cast<std::uint32_t>(router_of_unit_.size());
         if (ports.units > 0) router_of_unit_.insert(router_of_unit_.end(), ports.units, router);
     }
@@ -156,8 +156,8 @@ void CrosspointNetwork::number_ports() {
         if (!fabric_.channel(channel).is_exit()) flits_room_ += std::uint64_t{room_} * longest_packet_;
 }
 
-/// Distributes the inputs evenly over the units below the root unit. Omits the root unit if one unit has all
-/// inputs, and all units if only one branch delivers packets.
+/// Distributes the inputs evenly over the units below the root unit. Omits the root unit if a single unit has
+/// all inputs. Omits all units if only one branch delivers packets.
 void CrosspointNetwork::set_combiners(TreeVertex& vertex) {
     const auto inputs = static_cast<std::uint32_t>(fabric_.inputs_of(vertex.router).size());
     const std::uint32_t first = fabric_.first_input(vertex.router), leaves = std::max(combine_.units - 1, 1U);
@@ -197,7 +197,7 @@ void CrosspointNetwork::number_queues() {
         const auto outputs = static_cast<std::uint32_t>(fabric_.output_count());
         one.router = is_unit(sink) ? router_of_unit_[sink - outputs]
                                    : fabric_.channel(fabric_.channel_at_output(sink)).from;
-        const Ports& ports = ports_[one.router];
+        const RouterPorts& ports = ports_[one.router];
         const auto inputs = static_cast<std::uint32_t>(fabric_.inputs_of(one.router).size());
         one.requesters = (inputs + ports.units) * ports.lanes;
         one.first_queue = queues;
@@ -210,22 +210,22 @@ void CrosspointNetwork::number_queues() {
         fail("the crosspoints of ", fabric_.router_count(), " switches take ", needed >> 20,
              " MiB, more than the available memory; choose switches with fewer ports, or fewer groups");
     queues_.resize(queues);
-    if (has_input_queues()) number_lines();
+    if (has_input_queues()) number_input_queues();
     filled_.resize(words);
 }
 
-void CrosspointNetwork::number_lines() {
+void CrosspointNetwork::number_input_queues() {
     std::uint32_t lines = 0;
     for (std::uint32_t router = 0; router < fabric_.router_count(); ++router) {
-        ports_[router].first_line = lines;
+        ports_[router].first_input_queue = lines;
         lines += static_cast<std::uint32_t>(fabric_.inputs_of(router).size()) * ports_[router].lanes;
     }
-    lines_.resize(lines);
+    input_queues_.resize(lines);
 }
 
 std::uint64_t CrosspointNetwork::next_event() const {
     if (!awake_nodes_.empty()) return now_;
-    const std::uint64_t next = calendar_.next(now_);
+    const std::uint64_t next = calendar_.next_event_cycle(now_);
     return later_.empty() ? next : std::min(next, std::max(later_.top().first, now_));
 }
 
@@ -241,7 +241,7 @@ void CrosspointNetwork::run(std::uint64_t cycles) {
 }
 
 void CrosspointNetwork::step_cycle() {
-    calendar_.take(now_, current_events_);
+    calendar_.take_events(now_, current_events_);
     for (const Event& event : current_events_) process_event(event);
     for (; !later_.empty() && later_.top().first <= now_; later_.pop()) {
         senders_[later_.top().second].woken = never;

@@ -10,8 +10,8 @@
 
 namespace topoloom {
 
-/// Maps each link to its reverse link. The n-th of parallel links maps to the n-th link in the opposite
-/// direction.
+/// Maps each link to its reverse link. The n-th of several parallel links maps to the n-th link in the
+/// opposite direction.
 class GroupTrees::ReverseLinks {
    public:
     explicit ReverseLinks(const NetworkView& view) : view_(view) {
@@ -88,7 +88,7 @@ class GroupTrees::Builder {
         if (is_new) trees_.vertices_.push_back({.group = number_, .router = router});
         return place->second;
     }
-    /// Adds a link of the tree. Each link must begin where a previous link ends.
+    /// Adds a link to the tree. Each link must begin where a previous link ends.
     void add_link(Link link, Node root) {
         if (link.value >= view_.link_count()) fail("a tree's link ", link.value, " does not exist");
         const ChannelId there{link.value}, back = reverse_links_.reverse_of(link);
@@ -96,11 +96,11 @@ class GroupTrees::Builder {
         if (channel.is_entry()) return add_member(root, back, there);
         const bool begins = trees_.vertices_.size() == first_;
         if (!begins && !vertex_of_.contains(channel.from))
-            fail("the tree of node ", root.value, " does not lead to where ", fabric_.name(there), " begins");
+            fail("the tree of node ", root.value, " does not reach the beginning of ", fabric_.name(there));
         const std::uint32_t from = vertex(channel.from);
         if (channel.is_exit()) return add_member(node_at_[view_.ends(link).to], there, back);
         if (vertex_of_.contains(channel.to))
-            fail("the tree of node ", root.value, " leads twice to where ", fabric_.name(there), " ends");
+            fail("the tree of node ", root.value, " reaches the end of ", fabric_.name(there), " twice");
         const std::uint32_t to = vertex(channel.to);
         std::vector<TreeBranch>& down = trees_.vertices_[from].branches;
         std::vector<TreeBranch>& up = trees_.vertices_[to].branches;
@@ -124,7 +124,7 @@ class GroupTrees::Builder {
         if (trees_.vertices_.size() > first_ && !vertex_of_.contains(router)) return;
         add_member(member, fabric_.exit(member), fabric_.entry(member));
     }
-    /// The center of the tree: the last vertex after repeated removal of leaves.
+    /// The center of the tree: the vertex that remains when leaves are removed repeatedly.
     [[nodiscard]] std::uint32_t find_center() const {
         const std::size_t count = trees_.vertices_.size() - first_;
         std::vector<std::uint32_t> others(count), ends;
@@ -157,7 +157,8 @@ class GroupTrees::Builder {
     NetworkView view_;
     ReverseLinks reverse_links_;
     GroupTrees& trees_;
-    std::unordered_map<std::uint32_t, Node> node_at_;             // [vertex of the machine]
+    // [vertex of the machine]: its node.
+    std::unordered_map<std::uint32_t, Node> node_at_;
     std::unordered_map<std::uint32_t, std::uint32_t> vertex_of_;  // [router]
     std::uint32_t number_ = 0, first_ = 0;
 };

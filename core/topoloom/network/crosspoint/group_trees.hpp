@@ -17,12 +17,12 @@ namespace topoloom {
 struct TreeBranch {
     ChannelId out;
     ChannelId in;                     // channel in the opposite direction
-    std::uint32_t next = no_index;    // vertex at the other end; none if a member
+    std::uint32_t next = no_index;    // vertex at the other end; none if a member is there
     std::uint32_t back = 0;           // index of the reverse branch at `next`
     Node member = Node::none;         // member at the other end
-    std::uint32_t window = no_index;  // of `out`, if the group has separate windows
+    std::uint32_t window = no_index;  // window of `out`, if the group has separate windows
     std::uint32_t combiner = 0;       // combiner for packets from this branch
-    std::uint64_t combined = 0;       // number of combined packets from this branch
+    std::uint64_t combined = 0;       // number of packets from this branch that have been combined
 };
 
 /// State of a combining unit for a group. Operations are combined in order; at most a window of them may be
@@ -32,28 +32,30 @@ struct Combiner {
         std::uint32_t there = 0;  // received parts
         std::uint64_t message = 0;
     };
-    std::uint32_t unit = 0;          // index among the units of the router
-    std::uint32_t needed = 0;        // parts
-    std::uint32_t above = no_index;  // combiner of the result; none if the result leaves the switch
-    std::uint64_t combined = 0;      // results combined by the combiner above
+    std::uint32_t unit = 0;    // index of the unit among those of the router
+    std::uint32_t needed = 0;  // parts
+    /// Combiner that receives the result; none if the result leaves the switch.
+    std::uint32_t above = no_index;
+    std::uint64_t combined = 0;      // number of results that the combiner above has combined
     std::uint64_t first = 0;         // first operation whose result has not left
-    std::vector<Operation> table{};  // [operation modulo table size]
+    std::vector<Operation> table{};  // [operation modulo table size]: its state
 };
 
 /// A vertex of a group's tree, which is a switch.
 struct TreeVertex {
     std::uint32_t group = 0;
     std::uint32_t router = 0;
-    std::uint32_t lane = no_index;  // of the router's queues, if the group has separate windows
-    std::uint32_t up = no_index;    // branch of outgoing results; none at the top, where results turn around
+    std::uint32_t lane = no_index;  // lane of the router's queues, if the group has separate windows
+    /// Branch on which results leave; none at the top, where results turn around.
+    std::uint32_t up = no_index;
     std::vector<TreeBranch> branches{};
     std::vector<Combiner> combiners{};
 };
 
-/// The point at which a member injects into its tree.
+/// The point at which a member injects packets into its tree.
 struct TreeEntry {
     ChannelId channel;
-    std::uint32_t vertex = no_index;  // none if the node is not a member
+    std::uint32_t vertex = no_index;  // vertex of the tree; none if the node is not a member
     std::uint32_t branch = 0;         // branch from the vertex to the member
     std::uint32_t window = no_index;
 };
@@ -75,7 +77,7 @@ class GroupTrees {
     /// Assigns a separate window to each branch and member of a group, numbered from `first`. Returns the
     /// next unused number.
     std::uint32_t assign_windows(std::uint32_t group, std::uint32_t first);
-    /// Adds the turns of multicast packets.
+    /// Adds to `turns` all turns of multicast packets.
     void add_turns(Turns& turns) const;
 
    private:

@@ -32,7 +32,8 @@ void CrosspointNetwork::begin_packet(std::uint32_t node) {
         sender.channel = path.front().channel;
         sender.window = no_index;
         sender.place = {};
-        sender.open = paths_.steps() != nullptr ? vc_range(0, vcs_) : classed_.allowed_vcs(path.front(), 0);
+        sender.open =
+            paths_.next_hops() != nullptr ? vc_range(0, vcs_) : classed_.allowed_vcs(path.front(), 0);
         return;
     }
     const std::uint32_t group = order.to.value - static_cast<std::uint32_t>(fabric_.node_count());
@@ -40,7 +41,7 @@ void CrosspointNetwork::begin_packet(std::uint32_t node) {
     const TreeEntry& entry = trees_.entry(group, Node{node});
     const TreeVertex& vertex = trees_.vertices()[entry.vertex];
     if (trees_.collective(group) == SwitchCollective::reduce && vertex.up == entry.branch)
-        fail("node ", node, " sends to group ", group, ", whose results it is to receive");
+        fail("node ", node, " sends to group ", group, ", but is its root, which only receives");
     sender.packet = make_packet(order, {});
     sender.channel = entry.channel;
     sender.window = entry.window;
@@ -51,7 +52,7 @@ void CrosspointNetwork::begin_packet(std::uint32_t node) {
 /// Wakes the node when the workload creates its next packet, but not before the next cycle.
 void CrosspointNetwork::wake_sender_for_next(std::uint32_t node) {
     Sender& sender = senders_[node];
-    if (sender.next <= now_ + 1) return put(now_ + 1, EventKind::send, node);
+    if (sender.next <= now_ + 1) return schedule_event(now_ + 1, EventKind::send, node);
     if (sender.next < sender.woken) later_.emplace(sender.woken = sender.next, node);
 }
 
@@ -64,7 +65,7 @@ void CrosspointNetwork::send_from(std::uint32_t node) {
     std::uint64_t& taken_until = taken_until_[sender.channel.value];
     if (is_busy(taken_until)) {
         const std::uint64_t free = taken_until / ChannelTimes::cycle;
-        if (std::exchange(sender.free, free) != free) put(free, EventKind::send, node);
+        if (std::exchange(sender.free, free) != free) schedule_event(free, EventKind::send, node);
         return;
     }
     const std::uint32_t own = sender.window;

@@ -12,19 +12,19 @@ void CrosspointNetwork::enter_switch(std::uint32_t packet) {
     flits_stored_ += packets_[packet].order.flits;
     if (has_input_queues()) enqueue_at_input(packet);
     if (stored.vertex != no_index) return enter_tree(packet);
-    const ChannelId next = paths_.steps() != nullptr
+    const ChannelId next = paths_.next_hops() != nullptr
                                ? choose_channel(router_of(stored.source), packets_[packet].order.to)
                                : packets_.advance(packet).channel;
     enqueue(packet, output_of(next), no_index);
 }
 
-/// Chooses the channel on a shortest route with the fewest flits queued for it and behind it. Breaks ties
-/// randomly. (Ties by input index would avoid all conflicts of a complement pattern, but send a whole
-/// transpose over the same channels behind a switch.)
+/// Of the channels on shortest routes, chooses the one with the fewest flits queued for it and behind it.
+/// Breaks ties randomly. (If ties were broken by input index, a complement pattern would have no conflicts,
+/// but all messages of a transpose pattern would leave a switch over the same channels.)
 ChannelId CrosspointNetwork::choose_channel(std::uint32_t router, Node to) {
     ChannelId best;
     std::uint32_t least = std::numeric_limits<std::uint32_t>::max(), ties = 0;
-    paths_.steps()->each(router, to, [&](ChannelId next) {
+    paths_.next_hops()->for_each_output(router, to, [&](ChannelId next) {
         const std::uint32_t load = queued_flits(next);
         if (load > least) return;
         ties = load < least ? 1 : ties + 1;
@@ -56,7 +56,7 @@ void CrosspointNetwork::enqueue(std::uint32_t packet, std::uint32_t sink, std::u
     const std::uint32_t flits = packets_[packet].order.flits;
     const std::uint64_t leaving =
         is_unit(sink) ? 0 : transfer_cycles(flits, period_[fabric_.channel_at_output(sink).value]);
-    const Copy copy{packet, branch, no_index, std::max(now_ + leaving, stored.tail) - leaving};
+    const PacketCopy copy{packet, branch, no_index, std::max(now_ + leaving, stored.tail) - leaving};
     std::uint32_t number = unused_copy_;
     if (number == no_index) {
         number = static_cast<std::uint32_t>(copies_.size());
@@ -77,11 +77,11 @@ void CrosspointNetwork::enqueue(std::uint32_t packet, std::uint32_t sink, std::u
         copies_[queue.last].next = number;
     }
     queue.last = number;
-    if (copy.ready > now_) return put(copy.ready, EventKind::wake_sink, sink);
+    if (copy.ready > now_) return schedule_event(copy.ready, EventKind::wake_sink, sink);
     wake_sink(sink);
 }
 
-/// Sends the front packet of a queue that the arbiter selects among queues whose front can be sent.
+/// The arbiter selects a queue among those whose front packet can be sent. Sends this packet.
 void CrosspointNetwork::serve_sink(std::uint32_t sink) {
     Sink& at = sinks_[sink];
     if (is_busy(at.taken_until)) return;
@@ -90,7 +90,7 @@ void CrosspointNetwork::serve_sink(std::uint32_t sink) {
     for (std::uint32_t base = 0; base < at.requesters; base += 64)
         for (std::uint64_t filled = filled_[at.first_word + base / 64]; filled != 0; filled &= filled - 1) {
             const std::uint32_t place = base + static_cast<std::uint32_t>(std::countr_zero(filled));
-            const Copy& copy = copies_[queues_[at.first_queue + place].first];
+            const PacketCopy& copy = copies_[queues_[at.first_queue + place].first];
             if (copy.ready > now_ || !can_send(sink, copy)) continue;
             grant.consider(place,
                            in_turns ? at.turn.distance(place, at.requesters) : arbiter_priority(copy.packet));
@@ -99,16 +99,16 @@ void CrosspointNetwork::serve_sink(std::uint32_t sink) {
     at.turn.advance_past(grant.requester, at.requesters);
     if (options_.fanout == Fanout::whole)
         return send_all(copies_[queues_[at.first_queue + grant.requester].first].packet);
-    const Copy copy = take_copy(sink, grant.requester);
+    const PacketCopy copy = take_copy(sink, grant.requester);
     is_unit(sink) ? start_combining(sink, copy.packet) : send(sink, copy);
 }
 
-/// Removes the first copy of a queue.
-CrosspointNetwork::Copy CrosspointNetwork::take_copy(std::uint32_t sink, std::uint32_t place) {
+/// Removes the first copy from a queue and returns it.
+CrosspointNetwork::PacketCopy CrosspointNetwork::take_copy(std::uint32_t sink, std::uint32_t place) {
     Sink& at = sinks_[sink];
     Queue& queue = queues_[at.first_queue + place];
     const std::uint32_t number = queue.first;
-    const Copy copy = copies_[number];
+    const PacketCopy copy = copies_[number];
     queue.first = copy.next;
     if (queue.first == no_index) filled_[at.first_word + place / 64] &= ~(std::uint64_t{1} << (place % 64));
     copies_[number].next = unused_copy_;
@@ -123,23 +123,23 @@ std::uint32_t CrosspointNetwork::arbiter_priority(std::uint32_t packet) {
     return static_cast<std::uint32_t>(oldest - std::min(now_ - packets_[packet].order.made, oldest));
 }
 
-bool CrosspointNetwork::can_send(std::uint32_t sink, const Copy& copy) {
+bool CrosspointNetwork::can_send(std::uint32_t sink, const PacketCopy& copy) {
     if (is_unit(sink)) return can_combine(stored_[copy.packet]);
     if (has_input_queues() && !is_at_front(copy.packet)) return false;
     if (options_.fanout == Fanout::whole) return can_send_all(copy.packet);
     return has_room(copy, fabric_.channel_at_output(sink));
 }
 
-bool CrosspointNetwork::has_room(const Copy& copy, ChannelId channel) const {
+bool CrosspointNetwork::has_room(const PacketCopy& copy, ChannelId channel) const {
     return fabric_.channel(channel).is_exit() || choose_window(copy, channel) != no_index;
 }
 
 /// Returns the window of the packet's group, or of the allowed virtual channel with the most credits. Returns
-/// no_index without credits.
-std::uint32_t CrosspointNetwork::choose_window(const Copy& copy, ChannelId channel) const {
+/// no_index if there are no credits.
+std::uint32_t CrosspointNetwork::choose_window(const PacketCopy& copy, ChannelId channel) const {
     const StoredPacket& stored = stored_[copy.packet];
     if (stored.vertex == no_index) {
-        const bool chooses = paths_.steps() != nullptr;
+        const bool chooses = paths_.next_hops() != nullptr;
         return vc_with_most_credits(
             channel,
             chooses ? vc_range(0, vcs_) : classed_.allowed_vcs(packets_.hop(copy.packet), stored.lane));
@@ -161,7 +161,7 @@ std::uint32_t CrosspointNetwork::vc_with_most_credits(ChannelId channel, VcMask 
     return best;
 }
 
-void CrosspointNetwork::send(std::uint32_t sink, const Copy& copy) {
+void CrosspointNetwork::send(std::uint32_t sink, const PacketCopy& copy) {
     const ChannelId channel = fabric_.channel_at_output(sink);
     const std::uint32_t flits = packets_[copy.packet].order.flits;
     const std::uint32_t window = fabric_.channel(channel).is_exit() ? no_index : choose_window(copy, channel);
@@ -190,21 +190,22 @@ void CrosspointNetwork::finish_copy(std::uint32_t packet, std::uint64_t gone) {
     end_packet(packet);
 }
 
-/// Returns the credits of a packet that has left.
+/// Gives the credits of a packet that has left back to its sender.
 void CrosspointNetwork::return_credits(const StoredPacket& stored, std::uint32_t flits, std::uint64_t gone) {
     flits_stored_ -= flits;
     if (stored.window != no_index)
-        return put(gone + delay_[channel_of_[stored.window].value], EventKind::credit, stored.window);
-    put(std::max(gone, now_ + 1), EventKind::left, stored.vertex, stored.combiner);
+        return schedule_event(gone + delay_[channel_of_[stored.window].value], EventKind::credit,
+                              stored.window);
+    schedule_event(std::max(gone, now_ + 1), EventKind::left, stored.vertex, stored.combiner);
 }
 
 /// Sends a packet over a channel to a node or to a vertex of its tree.
-void CrosspointNetwork::transmit(std::uint32_t packet, Node to, TreePlace place, ChannelId id,
+void CrosspointNetwork::transmit(std::uint32_t packet, Node to, TreePosition place, ChannelId id,
                                  std::uint32_t window, std::uint64_t gone) {
     const Channel& channel = fabric_.channel(id);
     carried_[id.value] += packets_[packet].order.flits;
     const std::uint64_t there = now_ + delay_[id.value], all_there = gone + delay_[id.value];
-    if (channel.is_exit()) return put(all_there, EventKind::receive, packet, to.value);
+    if (channel.is_exit()) return schedule_event(all_there, EventKind::receive, packet, to.value);
     --credits_[window];
     const bool has_own = window >= fabric_.channel_count() * vcs_;
     stored_[packet] = {.source = channel.input,
@@ -213,7 +214,7 @@ void CrosspointNetwork::transmit(std::uint32_t packet, Node to, TreePlace place,
                        .vertex = place.vertex,
                        .branch = place.branch,
                        .tail = all_there + inside_};
-    put(there + inside_, EventKind::enter, packet);
+    schedule_event(there + inside_, EventKind::enter, packet);
 }
 
 }  // namespace topoloom

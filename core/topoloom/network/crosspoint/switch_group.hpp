@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Groups of nodes whose multicasts and reductions switches perform along a tree.
+// Groups of nodes, with trees along which switches perform their multicasts and reductions.
 #pragma once
 
 #include <array>
@@ -20,20 +20,20 @@ inline constexpr std::array<Alternative, 3> switch_collectives{{
     {"allreduce", "switches combine the data of all members and copy the result to all"},
 }};
 
-/// A group and its tree. The tree serves every member as sender.
+/// A group and its tree. Every member can send along the tree.
 struct SwitchGroup {
     SwitchCollective collective = SwitchCollective::multicast;
     SpanningTree tree;          // the root receives the result of a reduction
-    std::vector<Node> members;  // including the root
+    std::vector<Node> members;  // members, including the root
 };
 
 /// Options of combining units. A unit processes whole packets, one after the other.
 struct CombineOptions {
     static constexpr std::uint32_t longest = 1U << 20;  // period
 
-    /// Combining units per switch: one, or a root unit above units with equal numbers of inputs.
+    /// Number of combining units per switch: one, or several with equal numbers of inputs below a root unit.
     std::uint32_t units = 1;
-    std::uint32_t period = ChannelTimes::cycle;  // time per flit, in parts of a cycle
+    std::uint32_t period = ChannelTimes::cycle;  // time that a unit needs per flit, in parts of a cycle
 };
 
 }  // namespace topoloom

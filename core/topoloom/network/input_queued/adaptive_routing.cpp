@@ -22,19 +22,19 @@ void InputQueuedNetwork::choose_outputs(Worker& worker, std::uint32_t router) {
         }
 }
 
-/// Chooses the output on a shortest route that has a free virtual channel and the most credits, minus the
-/// flits of packets that chose it in this cycle. Breaks ties randomly. If no output qualifies, requests the
-/// escape channel of the machine's own route.
+/// Of the outputs on shortest routes with a free virtual channel, chooses the one with the most credits,
+/// minus the flits of the packets that already chose this output in this cycle. Breaks ties randomly. If no
+/// output qualifies, requests the escape channel of the machine's own route.
 void InputQueuedNetwork::choose_output(Worker& worker, std::uint32_t router, Queue& queue,
                                        std::uint32_t packet) {
-    const MinimalNextHops& steps = *paths_.steps();
+    const MinimalNextHops& steps = *paths_.next_hops();
     const PacketRequest& order = packets_[packet].order;
     const std::uint32_t first = fabric_.first_output(router);
     std::int64_t most = std::numeric_limits<std::int64_t>::min();
     std::uint32_t ties = 0;
     const bool arrives = steps.distance(router, order.to) == 1;
     const VcMask mine = arrives ? vc_range(0, vcs_) : chosen_;
-    steps.each(router, order.to, [&](ChannelId next) {
+    steps.for_each_output(router, order.to, [&](ChannelId next) {
         const std::uint32_t output = fabric_.channel(next).output;
         if (select_vcs_with_credits(output, free_[output] & mine) == 0) return;
         const std::int64_t room = -std::int64_t{outstanding_credits(next)} -

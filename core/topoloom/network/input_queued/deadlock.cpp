@@ -10,7 +10,7 @@
 namespace topoloom {
 
 /// Returns the queues that the front packet of a queue waits for, or an empty list if the packet can proceed
-/// or only waits for arbitration.
+/// or waits only for arbitration.
 std::vector<std::uint32_t> InputQueuedNetwork::find_blocking_queues(std::uint32_t input,
                                                                     std::uint32_t vc) const {
     const Queue& queue = queues_[std::size_t{input} * vcs_ + vc];

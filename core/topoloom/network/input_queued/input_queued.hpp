@@ -19,7 +19,7 @@ namespace topoloom {
 /// allocators are separable: each output grants one request and each input accepts one grant, with
 /// round-robin pointers that advance on success (N. McKeown, The iSLIP Scheduling Algorithm for Input-Queued
 /// Switches, IEEE/ACM Transactions on Networking 7, 1999). A virtual channel is free again when the tail of
-/// its packet has left. A credit returns with the delay of the channel. Nodes accept all arriving flits.
+/// its packet has left. A credit returns after the delay of the channel. Nodes accept all arriving flits.
 /// Source: W. Dally, B. Towles, Principles and Practices of Interconnection Networks, chapter 16.
 ///
 /// `seed` determines the random choices among split routes. Each of the threads (0: one per core) simulates a

@@ -48,31 +48,31 @@ class InputQueuedNetwork final : public PacketNetwork {
     /// The queue of a virtual channel at an input.
     struct Queue {
         std::uint64_t ready = 0;  // first cycle in which the front packet can make requests
-        VcMask open = 0;          // allowed virtual channels of the output
+        VcMask open = 0;          // virtual channels that the packet may use at the output
         std::uint16_t begin = 0;
         std::uint16_t count = 0;
-        std::uint16_t output = 0;  // router output of the front packet
-        std::uint8_t vc = 0;       // of the output
+        std::uint16_t output = 0;  // output of the router that the front packet requests
+        std::uint8_t vc = 0;       // allocated virtual channel of the output
     };
 
     /// Virtual channel masks of an input.
     struct Input {
-        VcMask filled = 0;   // has flits
-        VcMask waiting = 0;  // front packet requests a virtual channel
-        VcMask active = 0;   // front packet has a virtual channel
+        VcMask filled = 0;   // virtual channels that contain flits
+        VcMask waiting = 0;  // virtual channels whose front packet requests an output virtual channel
+        VcMask active = 0;   // virtual channels whose front packet has an output virtual channel
     };
     /// The NIC of a node and the packet that it is sending.
     struct Sender {
         Rng ways;
-        std::uint64_t next;  // cycle of the next packet
+        std::uint64_t next;  // cycle in which the next packet is created
         std::uint32_t packet = no_index;
         std::uint32_t left = 0;          // remaining flits of the current packet
-        std::uint32_t arrival_line = 0;  // of the entry channel
+        std::uint32_t arrival_line = 0;  // arrival line of the entry channel
         std::uint32_t credit_line = 0;
         std::uint32_t entry_router = 0;
         VcMask open = 0;
         std::uint8_t vc = 0;      // last allocated
-        std::uint64_t flits = 0;  // sent since the last take_received()
+        std::uint64_t flits = 0;  // number of flits sent since the last take_received()
         PathCache path{};
     };
     /// Shard, counters and scratch memory of a thread.
@@ -82,12 +82,13 @@ class InputQueuedNetwork final : public PacketNetwork {
         std::vector<std::uint32_t> entry_lines{}, exit_lines{};
         std::uint64_t now = 0;
         std::uint64_t flit_hops = 0;
-        std::uint64_t idle_from = 0;  // first cycle without flits or credits in flight from this shard
-        std::uint64_t sent = 0;       // flits by nodes
-        std::uint64_t taken = 0;      // flits by nodes, in total
+        /// First cycle in which no flits or credits from this shard are in flight.
+        std::uint64_t idle_from = 0;
+        std::uint64_t sent = 0;   // flits sent by nodes
+        std::uint64_t taken = 0;  // flits received by nodes
         Received received{};
         Paths::Workspace path{};
-        std::vector<Grant> grants{}, accepted{};  // of the current router
+        std::vector<Grant> grants{}, accepted{};  // scratch memory for the current router
         std::vector<std::uint32_t> asked{}, granted{};
         Matching matching{};
         std::vector<std::uint32_t>
@@ -150,7 +151,8 @@ class InputQueuedNetwork final : public PacketNetwork {
         constexpr std::uint64_t oldest = (1U << 31) - 1;
         return static_cast<std::uint32_t>(oldest - std::min(now - packets_[packet].order.made, oldest));
     }
-    /// The virtual channels, at the next router, of the output that the packet uses there.
+    /// The virtual channels that the packet may occupy at the next router, given the output that it uses
+    /// there.
     [[nodiscard]] VcMask queues_after_next_hop(std::uint32_t packet) const {
         const Hop* const next = packets_.next_hop(packet);
         return next == nullptr ? vc_range(0, vcs_) : queues_of_[fabric_.channel(next->channel).output];
@@ -196,14 +198,15 @@ class InputQueuedNetwork final : public PacketNetwork {
     const SwitchOptions options_;
     const std::uint32_t vcs_;
     const ClassedVcs classed_;
-    const VcMask chosen_;                                 // virtual channels of adaptive packets
-    const bool matches_;                                  // whether the allocator needs a request matrix
-    const std::uint32_t longest_delay_, shortest_delay_;  // cycles of a channel
+    const VcMask chosen_;  // virtual channels that adaptive packets may use
+    const bool matches_;   // whether the allocator needs a request matrix
+    /// Longest and shortest delay of a channel, in cycles.
+    const std::uint32_t longest_delay_, shortest_delay_;
     const bool paced_;          // whether some channels move less than one flit per cycle
     const std::uint32_t room_;  // credits that a packet needs to allocate a virtual channel
     std::uint64_t now_ = 0;
     const Shards shards_;
-    const std::uint32_t ahead_;  // cycles that one thread can be ahead of another
+    const std::uint32_t ahead_;  // number of cycles that one thread can be ahead of another
     std::vector<Worker> workers_;
     std::vector<std::uint32_t> delay_, period_;         // [line of arrivals]
     std::vector<std::uint32_t> credit_delay_;           // [input]
@@ -218,7 +221,8 @@ class InputQueuedNetwork final : public PacketNetwork {
     std::vector<VcMask> free_;                               // [output]: unallocated virtual channels
     DelayLines<Flit> moving_;
     DelayLines<std::uint8_t> returning_;  // 1 + virtual channel of the credit
-    DelayLines<std::uint8_t> arrivals_;   // [router, then exit]: 1 if something arrives; last: null receiver
+    /// [router, then exit]: 1 if something arrives; the last entry is the null receiver.
+    DelayLines<std::uint8_t> arrivals_;
     std::vector<std::uint32_t> next_router_;      // [output]: receiver of flits, as index of arrivals_
     std::vector<std::uint32_t> credited_router_;  // [input]: receiver of its credits, as index of arrivals_
     std::vector<Input> inputs_;
@@ -231,7 +235,8 @@ class InputQueuedNetwork final : public PacketNetwork {
     std::vector<RoundRobin> input_turn_;   // [input]: over outputs
     std::vector<RoundRobin> queue_turn_;   // [input]: over the virtual channels of the input
     std::vector<Rng> choices_;             // [router]: for adaptive routing and the random arbiter
-    std::vector<VcMask> queues_of_;        // [output]: if queues are by output: its virtual channels
+    /// [output]: virtual channels of this output, if queues are by output.
+    std::vector<VcMask> queues_of_;
     const Queued queued_ = [this](ChannelId channel) { return outstanding_credits(channel); };
 };
 

@@ -33,7 +33,7 @@ bool InputQueuedNetwork::begin_packet(Worker& worker, Node node) {
         sender.packet =
             packets_.make(worker.number, order,
                           sender.path.find(paths_, node, order.to, sender.ways, worker.path, queued_));
-        if (paths_.steps() != nullptr) packets_[sender.packet].mode = PacketPool::RouteMode::adaptive;
+        if (paths_.next_hops() != nullptr) packets_[sender.packet].mode = PacketPool::RouteMode::adaptive;
         const Hop& entry = packets_.hop(sender.packet);
         sender.arrival_line = arrival_line_[entry.channel.value];
         sender.credit_line = credit_line_[entry.channel.value];

@@ -14,7 +14,7 @@ namespace topoloom {
 
 namespace {
 
-/// Interval of checks for idle cycles that can be skipped; longer with several threads.
+/// Interval, in cycles, between checks whether idle cycles can be skipped; longer with several threads.
 constexpr std::uint64_t cycles_between_idle_checks = 64;
 constexpr std::uint64_t cycles_between_starts = 4096;
 
@@ -33,7 +33,7 @@ std::uint32_t max_outputs(const Fabric& fabric) {
 /// Implements queues by output as virtual channels, `options.vcs` per output.
 SwitchOptions map_queues_to_vcs(const Fabric& fabric, const Paths& paths, const SwitchOptions& options) {
     if (options.queues == InputQueues::shared) return options;
-    if (paths.steps() != nullptr)
+    if (paths.next_hops() != nullptr)
         fail(
             "adaptive routing does not support queues by output; choose shared queues, or the machine's own "
             "routing");
@@ -58,7 +58,7 @@ InputQueuedNetwork::InputQueuedNetwork(const Fabric& fabric, const Paths& paths,
       options_(options),
       vcs_(options.vcs),
       classed_{paths.escape_classes() > 0 ? paths.escape_classes() : options.vcs, !options.allow_deadlock},
-      chosen_(paths.steps() != nullptr ? vc_range(std::min(paths.escape_classes(), vcs_), vcs_) : 0),
+      chosen_(paths.next_hops() != nullptr ? vc_range(std::min(paths.escape_classes(), vcs_), vcs_) : 0),
       matches_(options.allocator != Allocator::islip || options.iterations > 1),
       longest_delay_(times.empty() ? options.channel
                                    : std::ranges::max(times, {}, &ChannelTimes::delay).delay),
@@ -70,7 +70,7 @@ InputQueuedNetwork::InputQueuedNetwork(const Fabric& fabric, const Paths& paths,
       shards_(make_shards(fabric, static_cast<std::size_t>(thread_count(threads)))),
       ahead_(shortest_delay_ + (shards_.has_foreign_entries ? 0 : options.crossing)),
       // The maximum number of packets. Each packet has a flit in a buffer or node, or waits to be reclaimed.
-      packets_(paths.longest(),
+      packets_(paths.max_path_length(),
                fabric.channel_count() *
                        (std::size_t{options.vcs} * options.buffer + 4 * (options.crossing + longest_delay_)) +
                    fabric.node_count(),
@@ -97,7 +97,7 @@ InputQueuedNetwork::InputQueuedNetwork(const Fabric& fabric, const Paths& paths,
     input_turn_.resize(fabric.input_count());
     queue_turn_.resize(fabric.input_count());
     if (options.queues == InputQueues::by_output) queue_by_output();
-    if (paths.steps() != nullptr || options.arbiter == Arbiter::random)
+    if (paths.next_hops() != nullptr || options.arbiter == Arbiter::random)
         for (std::uint32_t router = 0; router < fabric.router_count(); ++router)
             choices_.emplace_back(seed, 2 * fabric.node_count() + router);
     for (const Shard& shard : shards_.parts) make_worker(shard);
@@ -233,7 +233,8 @@ void InputQueuedNetwork::step_cycle(Worker& worker) {
 
 template <bool in_turns>
 void InputQueuedNetwork::allocate(Worker& worker, std::uint32_t router) {
-    // A freed virtual channel can be reallocated in the same cycle only if the next packet's route is already known.
+    // A virtual channel that was freed can be reallocated in the same cycle only if the next packet's route
+    // is already known.
     if (options_.routing > 0) allocate_vcs<in_turns>(worker, router);
     if (matches_) {
         match_switch(worker, router);
@@ -376,13 +377,13 @@ void InputQueuedNetwork::allocate_switch(Worker& worker, std::uint32_t router) {
     for (const std::uint32_t output : worker.asked) worker.grants[output] = {};
 }
 
-/// Each input requests an output for the queue selected by its round-robin pointer.
+/// Each input requests an output for the queue that the input's round-robin pointer selects.
 void InputQueuedNetwork::match_switch(Worker& worker, std::uint32_t router) {
     const std::uint32_t first = fabric_.first_input(router), first_output = fabric_.first_output(router);
     const std::uint32_t count = fabric_.first_input(router + 1) - first;
     const std::uint32_t output_count = fabric_.first_output(router + 1) - first_output;
     Matching& matching = worker.matching;
-    matching.begin(count, output_count);
+    matching.reset(count, output_count);
     bool any = false;
     for (std::uint32_t i = 0; i < count; ++i) {
         const Input& input = inputs_[first + i];
@@ -401,10 +402,10 @@ void InputQueuedNetwork::match_switch(Worker& worker, std::uint32_t router) {
     }
     if (!any) return;
     if (options_.allocator == Allocator::wavefront) {
-        matching.wavefront(worker.now);
+        matching.match_wavefront(worker.now);
     } else {
-        matching.islip(options_.iterations, std::span(output_turn_).subspan(first_output, output_count),
-                       std::span(input_turn_).subspan(first, count));
+        matching.match_islip(options_.iterations, std::span(output_turn_).subspan(first_output, output_count),
+                             std::span(input_turn_).subspan(first, count));
     }
     for (std::uint32_t i = 0; i < count; ++i) {
         const std::uint32_t output = matching.output_of(i);

@@ -13,7 +13,7 @@ CollectiveRun::CollectiveRun(std::span<const SwitchGroup> groups, std::size_t no
     require_packet_format(format);
     if (bytes.value < 0) fail("a message has 0 bytes or more, not ", bytes.value);
     bytes_ = static_cast<std::uint64_t>(bytes.value);
-    packets_ = format.packets(bytes);
+    packets_ = format.packet_count(bytes);
     for (std::uint32_t number = 0; number < groups.size(); ++number)
         for (const Node member : groups[number].members) add_member(groups[number], number, member);
 }
@@ -40,8 +40,8 @@ PacketRequest CollectiveRun::take(Node from, std::uint64_t /*cycle*/) {
     const std::uint64_t packet = node.sent / groups;
     const std::uint32_t group = node.sends[node.sent % groups];
     const std::uint64_t before = packet * format_.payload;
-    const PacketRequest order{Node{node_count_ + group}, format_.flits(bytes_ - std::min(bytes_, before)),
-                              packet, costs_.send};
+    const PacketRequest order{Node{node_count_ + group},
+                              format_.flit_count(bytes_ - std::min(bytes_, before)), packet, costs_.send};
     if (++node.sent == groups * packets_) node.next = never;
     return order;
 }

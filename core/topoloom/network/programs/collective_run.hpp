@@ -18,8 +18,8 @@ namespace topoloom {
 
 /// Performs one collective per group, all with the same message size: a multicast from the root of the tree,
 /// a reduction to the root, or an all-reduce. An empty message is a barrier. A member divides its message
-/// into packets and sends the first packet of each group, then the second of each, so that all members of
-/// several groups send in the same order.
+/// into packets and sends the first packet to each of its groups, then the second to each. So the members of
+/// several groups all send in the same order.
 class CollectiveRun final : public FiniteWorkload {
    public:
     /// `groups` are those of the network. Message costs count once per member: before its first packet, and
@@ -28,7 +28,9 @@ class CollectiveRun final : public FiniteWorkload {
     CollectiveRun(std::span<const SwitchGroup> groups, std::size_t nodes, Bytes bytes,
                   const PacketFormat& format, const MessageCycles& costs);
 
-    [[nodiscard]] std::uint32_t longest_packet() const override { return format_.flits(format_.payload); }
+    [[nodiscard]] std::uint32_t longest_packet() const override {
+        return format_.flit_count(format_.payload);
+    }
     [[nodiscard]] std::uint64_t next(Node node) const override { return nodes_[node.value].next; }
     [[nodiscard]] PacketRequest take(Node node, std::uint64_t cycle) override;
     void on_sent(Node node, const PacketRequest& order, std::uint64_t cycle) override;
@@ -59,7 +61,7 @@ class CollectiveRun final : public FiniteWorkload {
     std::uint64_t bytes_ = 0;
     std::uint64_t packets_ = 0;  // of a message
     std::vector<NodeState> nodes_;
-    std::uint64_t steps_ = 0;  // number of packets to receive
+    std::uint64_t steps_ = 0;  // number of packets still to receive
 };
 
 }  // namespace topoloom

@@ -20,12 +20,12 @@ namespace {
 constexpr std::int64_t most_ranks = std::int64_t{1} << 24;
 constexpr std::int64_t most_processors = 1024;
 constexpr std::int64_t most_bytes = 1'000'000'000'000'000;
-/// 100 years in nanoseconds: the limit of work.
+/// Limit of the work of an operation: 100 years, in nanoseconds.
 constexpr std::int64_t most_nanoseconds = 3'000'000'000'000'000'000;
 
-class Reader {
+class GoalReader {
    public:
-    explicit Reader(std::string_view text) : scanner_(text) {}
+    explicit GoalReader(std::string_view text) : scanner_(text) {}
 
     OperationGraph read() {
         next_line();
@@ -41,16 +41,16 @@ class Reader {
             end_line();
             read_rank(Rank{static_cast<std::uint32_t>(rank)});
         }
-        return join_parts();
+        return build_graph();
     }
 
    private:
     struct RankPart {
         bool is_given = false;
         std::vector<RankOperation> operations{};
-        std::vector<Dependence> order{};  // operation numbers within the rank
+        std::vector<Dependence> order{};  // with operation numbers within the rank
     };
-    struct Wait {
+    struct PendingDependence {
         std::string_view after, before;
         bool on_start;
         std::uint32_t line;
@@ -68,8 +68,8 @@ class Reader {
         }
         return false;
     }
-    /// Skips a comment: `//` to the end of the line, or `/*` to `*/`. Returns false and restores the word if
-    /// it begins no comment.
+    /// Skips a comment: `//` to the end of the line, or `/*` to `*/`. If the word begins no comment, restores
+    /// it and returns false.
     bool skip_comment() {
         std::string_view word = scanner_.read_word("a comment");
         if (word.starts_with("//")) {
@@ -99,7 +99,7 @@ class Reader {
         scanner_.end_line();
         ++line_;
     }
-    /// Reads a word, which ends before a blank, after a colon or before a brace.
+    /// Reads a word. A word ends before a blank or brace, or after a colon.
     std::string_view read_word(std::string_view expected) {
         std::string_view word = rest_.empty() ? scanner_.read_word(expected) : std::exchange(rest_, {});
         std::size_t end = word.find(':');
@@ -140,7 +140,7 @@ class Reader {
         if (std::exchange(part.is_given, true))
             fail_at_line(line_ - 1, "rank ", rank.value, " is given twice");
         std::unordered_map<std::string_view, OperationId> labels;
-        std::vector<Wait> waits;
+        std::vector<PendingDependence> waits;
         for (;;) {
             if (!next_line()) fail_at_line(line_, "expected '}' behind the operations of rank ", rank.value);
             std::string_view label = read_word("an operation or '}'");
@@ -158,7 +158,7 @@ class Reader {
             end_line();
         }
         end_line();
-        for (const Wait& wait : waits) {
+        for (const PendingDependence& wait : waits) {
             const auto find = [&](std::string_view label) {
                 const auto found = labels.find(label);
                 if (found == labels.end())
@@ -169,7 +169,7 @@ class Reader {
         }
     }
 
-    Wait read_dependence(std::string_view after) {
+    PendingDependence read_dependence(std::string_view after) {
         const std::string_view how = read_word("'requires' or 'irequires'");
         if (how != "requires" && how != "irequires")
             scanner_.fail_at_previous("expected 'requires' or 'irequires' behind '", after,
@@ -222,7 +222,7 @@ class Reader {
         return static_cast<std::uint64_t>(*bytes);
     }
 
-    OperationGraph join_parts() {
+    OperationGraph build_graph() {
         std::vector<RankOperation> operations;
         std::vector<Dependence> order;
         for (RankPart& part : parts_) {
@@ -238,7 +238,7 @@ class Reader {
     }
 
     TextScanner scanner_;
-    std::string_view rest_;  // the rest of a partly read word
+    std::string_view rest_;  // the unread rest of the current word
     std::uint32_t line_ = 1;
     std::vector<RankPart> parts_;
 };
@@ -257,6 +257,6 @@ CommGraph communication_graph(const OperationGraph& graph) {
     return CommGraph::from_edges(graph.rank_count(), from, to, bytes);
 }
 
-OperationGraph read_goal_text(std::string_view text) { return Reader(text).read(); }
+OperationGraph read_goal_text(std::string_view text) { return GoalReader(text).read(); }
 
 }  // namespace topoloom

@@ -13,16 +13,16 @@ namespace topoloom {
 
 namespace {
 
-/// Speed of a channel, in bytes per second and seconds.
-struct Speed {
+/// Bandwidth of a channel in bytes per second, and its latency in seconds.
+struct ChannelSpeed {
     double bandwidth = 0;
     double latency = 0;
 };
 
-std::vector<Speed> channel_speeds(const Fabric& fabric, const SwitchSpeeds& given) {
+std::vector<ChannelSpeed> channel_speeds(const Fabric& fabric, const SwitchSpeeds& given) {
     const Machine& machine = fabric.machine();
     const NetworkView view(machine.topology());
-    std::vector<Speed> speeds(fabric.channel_count());
+    std::vector<ChannelSpeed> speeds(fabric.channel_count());
     std::vector<double> of_router(fabric.router_count());
     for (const Link link : ids<Link>(view.link_count())) {
         speeds[link.value] = {view.bandwidth(link).value, view.latency(link).value};
@@ -60,8 +60,8 @@ std::uint32_t max_inputs(const Fabric& fabric) {
     return static_cast<std::uint32_t>(most);
 }
 
-/// Returns the buffer size in flits for full speed: the flits of a credit round trip, plus a packet. Rounded
-/// up to whole packets for crosspoints, whose credits are packets.
+/// Returns the buffer size, in flits, that sustains full speed: the flits sent during a credit round trip,
+/// plus a packet. For crosspoints, rounds up to whole packets, because their credits count packets.
 std::uint32_t compute_buffer_size(const std::vector<ChannelTimes>& channels, std::uint32_t steps,
                                   std::uint32_t packet, bool whole) {
     std::uint32_t most = 0;
@@ -80,8 +80,8 @@ std::uint32_t compute_buffer_size(const std::vector<ChannelTimes>& channels, std
 NetworkTiming compute_network_timing(const Fabric& fabric, const PacketFormat& format, SwitchOptions options,
                                      const SwitchSpeeds& speeds, std::uint32_t units) {
     require_packet_format(format);
-    const std::vector<Speed> all = channel_speeds(fabric, speeds);
-    const double fastest = std::ranges::max(all, {}, &Speed::bandwidth).bandwidth;
+    const std::vector<ChannelSpeed> all = channel_speeds(fabric, speeds);
+    const double fastest = std::ranges::max(all, {}, &ChannelSpeed::bandwidth).bandwidth;
     const double cycle = format.flit / fastest;
     const bool is_inside = speeds.crosspoints && speeds.switch_latency;
     if (is_inside)
@@ -102,7 +102,7 @@ NetworkTiming compute_network_timing(const Fabric& fabric, const PacketFormat& f
         times.combine.period = static_cast<std::uint32_t>(period);
     }
     for (const ChannelId id : ids<ChannelId>(fabric.channel_count())) {
-        const Speed& speed = all[id.value];
+        const ChannelSpeed& speed = all[id.value];
         const bool from_switch = !fabric.channel(id).is_entry();
         const double latency =
             speed.latency + (from_switch && !is_inside ? speeds.switch_latency.value_or(0) : 0);
@@ -112,7 +112,7 @@ NetworkTiming compute_network_timing(const Fabric& fabric, const PacketFormat& f
                                   .period = static_cast<std::uint32_t>(
                                       std::lround(ChannelTimes::cycle * fastest / speed.bandwidth))});
     }
-    const std::uint32_t packet = format.flits(format.payload);
+    const std::uint32_t packet = format.flit_count(format.payload);
     times.options.buffer = speeds.buffer
                                ? static_cast<std::uint32_t>(std::max(1.0, *speeds.buffer / format.flit))
                                : compute_buffer_size(times.channels, steps, packet, speeds.crosspoints);

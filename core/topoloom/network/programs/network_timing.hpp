@@ -14,15 +14,17 @@
 
 namespace topoloom {
 
-/// Speeds of switches and NICs, which machines do not describe. In seconds, bytes and bytes per second.
+/// Speeds of switches and NICs that a machine does not describe, in seconds, bytes and bytes per second.
 struct SwitchSpeeds {
-    std::optional<double> switch_latency{};  // per switch; by default included in link latencies
+    std::optional<double> switch_latency{};  // latency of a switch; by default included in link latencies
     std::optional<double>
-        injection{};  // into and out of a node that is a router itself; default: sum of its links
-    std::optional<double> buffer{};  // per virtual channel; default: enough to keep the longest link busy
-    /// Crosspoint buffers. The switch latency then also applies to results of combining units.
+        injection{};  // bandwidth into and out of a node that is a router itself; default: sum of its links
+    /// Buffer size per virtual channel; default: enough to keep the longest link busy.
+    std::optional<double> buffer{};
+    /// Whether to simulate crosspoint buffers. The switch latency then also applies to results of combining
+    /// units.
     bool crosspoints = false;
-    std::optional<double> combining{};  // per combining unit; default: all inputs of a switch
+    std::optional<double> combining{};  // bandwidth of a combining unit; default: of all inputs of a switch
 };
 
 /// Simulator timing. A cycle is the time per flit of the fastest channel; slower channels need several cycles

@@ -32,7 +32,7 @@ NicQueues::NicQueues(std::size_t ranks, std::span<const Node> node_of_rank, std:
     }
 }
 
-std::uint64_t NicQueues::next(Node node) const {
+std::uint64_t NicQueues::next_packet_cycle(Node node) const {
     std::uint64_t next = never;
     for (const std::uint32_t rank : ranks_of(node))
         for (const Message& message : ranks_[rank].open) next = std::min(next, message.ready);
@@ -48,7 +48,7 @@ std::uint32_t NicQueues::find_sendable_message(const RankState& rank, std::uint6
     return no_index;
 }
 
-NicQueues::Packet NicQueues::take(Node node, std::uint64_t cycle, std::uint32_t payload) {
+NicQueues::Packet NicQueues::take_packet(Node node, std::uint64_t cycle, std::uint32_t payload) {
     NodeState& card = nodes_[node.value];
     const std::span<const std::uint32_t> ranks = ranks_of(node);
     const auto count = static_cast<std::uint32_t>(ranks.size());

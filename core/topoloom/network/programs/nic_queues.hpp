@@ -12,15 +12,15 @@
 
 namespace topoloom {
 
-/// Queues of open messages per rank. The ranks of a node share its NIC, which serves ranks round-robin, and
-/// the open messages of a rank round-robin.
+/// For each rank, a queue of open messages. The ranks of a node share its NIC, which serves the ranks, and
+/// the open messages of each rank, round-robin.
 class NicQueues {
    public:
     /// Maximum number of open messages per rank.
     static constexpr std::size_t max_open_messages = 16;
 
     struct Message {
-        std::uint32_t number;  // defined by the caller
+        std::uint32_t number;  // message number, defined by the caller
         std::uint64_t ready;   // first cycle in which its packets can be sent
         std::uint64_t left;    // bytes
     };
@@ -28,7 +28,7 @@ class NicQueues {
         std::uint32_t rank;
         std::uint32_t message;  // its number
         std::uint64_t left;     // unsent bytes of the message, including this packet
-        bool is_last;           // last packet of the message, which is then closed
+        bool is_last;           // whether this is the last packet of the message, which is then closed
     };
 
     /// Throws Error unless every rank has a valid node.
@@ -44,19 +44,22 @@ class NicQueues {
                                            nodes_[node.value].end - nodes_[node.value].first);
     }
     /// Index of the rank among the ranks of its node.
-    [[nodiscard]] std::uint32_t place(std::uint32_t rank) const { return place_[rank]; }
+    [[nodiscard]] std::uint32_t index_on_node(std::uint32_t rank) const { return place_[rank]; }
 
     /// Whether the rank can open another message.
     [[nodiscard]] bool can_open_message(std::uint32_t rank) const {
         return ranks_[rank].open.size() < max_open_messages;
     }
-    [[nodiscard]] std::span<const Message> open(std::uint32_t rank) const { return ranks_[rank].open; }
-    void add(std::uint32_t rank, const Message& message) { ranks_[rank].open.push_back(message); }
+    [[nodiscard]] std::span<const Message> open_messages(std::uint32_t rank) const {
+        return ranks_[rank].open;
+    }
+    void open_message(std::uint32_t rank, const Message& message) { ranks_[rank].open.push_back(message); }
 
     /// The cycle in which the next packet of a node can be sent, or `never` without open messages.
-    [[nodiscard]] std::uint64_t next(Node node) const;
-    /// Takes the next packet of a node; `cycle` must not be before next().
-    [[nodiscard]] Packet take(Node node, std::uint64_t cycle, std::uint32_t payload);
+    [[nodiscard]] std::uint64_t next_packet_cycle(Node node) const;
+    /// Removes the next packet of a node from its queue, and returns it. `cycle` must not be before
+    /// next_packet_cycle().
+    [[nodiscard]] Packet take_packet(Node node, std::uint64_t cycle, std::uint32_t payload);
 
    private:
     struct RankState {
@@ -64,7 +67,7 @@ class NicQueues {
         std::vector<Message> open{};
     };
     struct NodeState {
-        std::uint32_t first = 0, end = 0;  // range in by_node_
+        std::uint32_t first = 0, end = 0;  // begin of the node's range in by_node_
         std::uint32_t turn = 0;
     };
     /// The next open message of a rank, in round-robin order, that can send in this cycle, or no_index.

@@ -46,25 +46,25 @@ OperationRun::OperationRun(const OperationGraph& graph, std::span<const Node> no
         if (one.kind == RankOperation::Kind::receive)
             state.packets = nics_.are_on_same_node(one.rank.value, one.peer.value)
                                 ? 1
-                                : format_.packets(Bytes{static_cast<std::int64_t>(one.size)});
-        state.waits = graph_.waits(id);
+                                : format_.packet_count(Bytes{static_cast<std::int64_t>(one.size)});
+        state.waits = graph_.dependence_count(id);
         if (state.waits == 0) schedule(id, EventKind::can_begin, 0);
     }
 }
 
 std::uint64_t OperationRun::next(Node node) const {
     const auto& events = nodes_[node.value].events;
-    return std::min(nics_.next(node), events.empty() ? never : events.top().cycle);
+    return std::min(nics_.next_packet_cycle(node), events.empty() ? never : events.top().cycle);
 }
 
 PacketRequest OperationRun::take(Node from, std::uint64_t cycle) {
     process_until(nodes_[from.value], cycle);
-    if (nics_.next(from) > cycle) return {};
-    const NicQueues::Packet packet = nics_.take(from, cycle, format_.payload);
+    if (nics_.next_packet_cycle(from) > cycle) return {};
+    const NicQueues::Packet packet = nics_.take_packet(from, cycle, format_.payload);
     const OperationId send{packet.message};
     const RankOperation& operation = graph_[send];
     if (packet.is_last) open_messages(packet.rank, cycle);
-    return {nics_.node_of(operation.peer.value), format_.flits(packet.left),
+    return {nics_.node_of(operation.peer.value), format_.flit_count(packet.left),
             std::uint64_t{operation.match.value} << 1 | (packet.is_last ? 1 : 0), cycle};
 }
 
@@ -173,14 +173,14 @@ void OperationRun::open_messages(std::uint32_t rank, std::uint64_t cycle) {
     RankState& state = ranks_[rank];
     for (; state.opened < state.sends.size() && nics_.can_open_message(rank); ++state.opened) {
         const OperationId send = state.sends[state.opened];
-        nics_.add(rank, {send.value, cycle, graph_[send].size});
+        nics_.open_message(rank, {send.value, cycle, graph_[send].size});
     }
     if (state.opened < state.sends.size()) return;
     state.sends.clear();
     state.opened = 0;
 }
 
-/// Records the arrival of a packet, or of a whole intra-node message, at its receive.
+/// Records, for its receive operation, that a packet or a whole intra-node message has arrived.
 void OperationRun::record_arrival(OperationId receive, std::uint64_t cycle) {
     const RankOperation& operation = graph_[receive];
     OperationState& state = states_[receive.value];

@@ -18,11 +18,11 @@
 
 namespace topoloom {
 
-/// Executes an operation graph. Work occupies its processor for its duration, a send for the sender overhead.
-/// A processor executes operations in the order in which they become ready, then by number. A send ends when
-/// its last packet has left. A receive ends when it has begun and its processor has handled the arrived
-/// message. Intra-node messages bypass the network; inter-node messages use the NIC, which has the first
-/// ready messages of each rank. Memory: a few words per operation.
+/// Executes an operation graph. Work occupies its processor for the duration of the work, a send for the
+/// sender overhead. A processor executes operations in the order in which they become ready, then by number.
+/// A send ends when its last packet has left. A receive ends when it has begun and its processor has handled
+/// the arrived message. Intra-node messages bypass the network; inter-node messages use the NIC, to which
+/// each rank passes its first ready messages. Memory: a few words per operation.
 class OperationRun final : public FiniteWorkload {
    public:
     /// The run refers to the graph. `nanosecond` is the number of cycles per nanosecond of work. Fractions of
@@ -31,7 +31,9 @@ class OperationRun final : public FiniteWorkload {
     OperationRun(const OperationGraph& graph, std::span<const Node> node_of_rank, std::size_t nodes,
                  const PacketFormat& format, const MessageCycles& costs, double nanosecond);
 
-    [[nodiscard]] std::uint32_t longest_packet() const override { return format_.flits(format_.payload); }
+    [[nodiscard]] std::uint32_t longest_packet() const override {
+        return format_.flit_count(format_.payload);
+    }
     [[nodiscard]] std::uint64_t next(Node node) const override;
     [[nodiscard]] PacketRequest take(Node node, std::uint64_t cycle) override;
     void on_sent(Node node, const PacketRequest& order, std::uint64_t cycle) override;
@@ -65,7 +67,7 @@ class OperationRun final : public FiniteWorkload {
     struct OperationState {
         std::uint32_t waits;            // unfinished dependences
         bool has_begun = false;         // for a receive
-        std::uint64_t packets = 0;      // missing packets of a receive
+        std::uint64_t packets = 0;      // packets that a receive still waits for
         std::uint64_t handled = never;  // cycle in which the message was handled
     };
     struct Processor {
@@ -75,7 +77,7 @@ class OperationRun final : public FiniteWorkload {
     struct RankState {
         std::vector<Processor> processors{};
         std::uint64_t since = 0;
-        std::vector<OperationId> sends{};  // ready sends; the first `opened` are open
+        std::vector<OperationId> sends{};  // ready sends, of which the first `opened` have open messages
         std::size_t opened = 0;
     };
     struct NodeState {
@@ -107,7 +109,7 @@ class OperationRun final : public FiniteWorkload {
     std::vector<OperationState> states_;
     std::vector<RankState> ranks_;
     std::vector<NodeState> nodes_;
-    NicQueues nics_;  // a message's number is its send operation
+    NicQueues nics_;  // message numbers are the ids of send operations
 };
 
 }  // namespace topoloom

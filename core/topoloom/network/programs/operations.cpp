@@ -12,7 +12,7 @@ namespace topoloom {
 
 namespace {
 
-/// Maximum number of operations of a dependency cycle in an error message.
+/// Maximum number of operations that an error message lists of a dependency cycle.
 constexpr std::size_t max_listed = 8;
 
 /// Returns sender, receiver and tag of a message.

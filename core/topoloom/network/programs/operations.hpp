@@ -45,7 +45,7 @@ class OperationGraph {
     };
 
     /// Operations are sorted by rank. Computes `match`. Throws Error for sends or receives without a match,
-    /// matches of different sizes, and dependency cycles, with their operations.
+    /// matches of different sizes, and dependency cycles. The message lists the operations of the cycle.
     OperationGraph(std::size_t ranks, std::vector<RankOperation> operations,
                    std::span<const Dependence> order);
 
@@ -57,7 +57,7 @@ class OperationGraph {
         return std::span(dependents_).subspan(first_[id.value], first_[id.value + 1] - first_[id.value]);
     }
     /// Number of operations that operation `id` waits for.
-    [[nodiscard]] std::uint32_t waits(OperationId id) const { return waits_[id.value]; }
+    [[nodiscard]] std::uint32_t dependence_count(OperationId id) const { return waits_[id.value]; }
     /// Describes the operation for error messages.
     [[nodiscard]] std::string name(OperationId id) const;
 

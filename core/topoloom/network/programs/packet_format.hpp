@@ -17,12 +17,12 @@ struct PacketFormat {
     std::uint32_t payload = 256;
     std::uint32_t header = 16;
 
-    [[nodiscard]] std::uint64_t packets(Bytes message) const {
+    [[nodiscard]] std::uint64_t packet_count(Bytes message) const {
         return std::max<std::uint64_t>(1,
                                        (static_cast<std::uint64_t>(message.value) + payload - 1) / payload);
     }
     /// Flits of the next packet if `left` bytes of the message remain.
-    [[nodiscard]] std::uint32_t flits(std::uint64_t left) const {
+    [[nodiscard]] std::uint32_t flit_count(std::uint64_t left) const {
         const auto bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(left, payload)) + header;
         return std::max((bytes + flit - 1) / flit, 1U);
     }

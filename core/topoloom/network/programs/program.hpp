@@ -18,9 +18,9 @@ struct ProgramMessage {
 };
 
 /// A program of steps. In each step a rank sends its messages one after the other, and receives the messages
-/// of other ranks. The next step begins when all sends have left and all receives have arrived. A message is
-/// sent and received in the same step number. Messages are computed on demand, since all ranks together can
-/// have millions. Different threads can call the functions for different ranks.
+/// of other ranks. The next step begins when all sends have left and all receives have arrived. The sender
+/// and the receiver of a message have it in the step with the same number. Messages are computed on demand,
+/// since all ranks together can have millions. Different threads can call the functions for different ranks.
 class Program {
    public:
     Program() = default;

@@ -14,7 +14,7 @@ namespace {
 
 /// Label of a packet: index of the receiver on its node, step, and whether the packet is the last of its
 /// message.
-struct Label {
+struct PacketLabel {
     static constexpr unsigned place_bits = 20;
     static constexpr std::uint64_t most_places = std::uint64_t{1} << place_bits;
 
@@ -25,7 +25,7 @@ struct Label {
     [[nodiscard]] std::uint64_t packed() const {
         return (step << place_bits | place) << 1 | (is_last ? 1 : 0);
     }
-    static Label of(std::uint64_t packed) {
+    static PacketLabel of(std::uint64_t packed) {
         return {packed >> (place_bits + 1), static_cast<std::uint32_t>(packed >> 1 & (most_places - 1)),
                 (packed & 1) != 0};
     }
@@ -52,14 +52,15 @@ ProgramRun::ProgramRun(const Program& program, std::span<const Node> node_of_ran
     for (const Node at : ids<Node>(nodes)) {
         NodeState& node = nodes_[at.value];
         const std::span<const std::uint32_t> ranks = nics_.ranks_of(at);
-        if (ranks.size() > Label::most_places) fail("more than ", Label::most_places, " ranks are on a node");
+        if (ranks.size() > PacketLabel::most_places)
+            fail("more than ", PacketLabel::most_places, " ranks are on a node");
         for (const std::uint32_t rank : ranks) {
             if (program.step_count() == 0) continue;
             ranks_[rank].step = 0;
             if (begin_step(node, rank)) node.advancing.push_back(rank);
         }
         begin_steps(node);
-        node.next = nics_.next(at);
+        node.next = nics_.next_packet_cycle(at);
     }
 }
 
@@ -78,14 +79,14 @@ void ProgramRun::begin_steps(NodeState& node) {
     }
 }
 
-/// Begins `state.step`. Returns whether the step is complete at once.
+/// Begins step `state.step` of a rank. Returns whether the step is already complete.
 bool ProgramRun::begin_step(NodeState& node, std::uint32_t rank) {
     RankState& state = ranks_[rank];
     node.receives.clear();
     program_.list_receives(Rank{rank}, state.step, node.receives);
     for (const ProgramMessage& message : node.receives)
         state.expected +=
-            nics_.are_on_same_node(rank, message.peer.value) ? 1 : format_.packets(message.bytes);
+            nics_.are_on_same_node(rank, message.peer.value) ? 1 : format_.packet_count(message.bytes);
     state.busy = std::max(state.busy, state.since);
     const auto early = std::ranges::find(state.early, state.step, &EarlyPackets::step);
     if (early != state.early.end()) {
@@ -111,7 +112,8 @@ void ProgramRun::open_messages(NodeState& node, std::uint32_t rank) {
             continue;
         }
         state.busy += costs_.send;
-        nics_.add(rank, {message.peer.value, state.busy, static_cast<std::uint64_t>(message.bytes.value)});
+        nics_.open_message(rank,
+                           {message.peer.value, state.busy, static_cast<std::uint64_t>(message.bytes.value)});
     }
 }
 
@@ -154,17 +156,17 @@ void ProgramRun::record_arrival(NodeState& node, std::uint32_t rank, std::uint64
 
 PacketRequest ProgramRun::take(Node from, std::uint64_t cycle) {
     NodeState& node = nodes_[from.value];
-    const NicQueues::Packet packet = nics_.take(from, cycle, format_.payload);
+    const NicQueues::Packet packet = nics_.take_packet(from, cycle, format_.payload);
     RankState& state = ranks_[packet.rank];
-    const std::uint32_t flits = format_.flits(packet.left);
-    const Label label{state.step, nics_.place(packet.message), packet.is_last};
+    const std::uint32_t flits = format_.flit_count(packet.left);
+    const PacketLabel label{state.step, nics_.index_on_node(packet.message), packet.is_last};
     const PacketRequest order{nics_.node_of(packet.message), flits, label.packed(), cycle};
     if (packet.is_last) {
         state.is_leaving = true;
         node.leaving = packet.rank;
         open_messages(node, packet.rank);
     }
-    node.next = nics_.next(from);
+    node.next = nics_.next_packet_cycle(from);
     return order;
 }
 
@@ -178,15 +180,15 @@ void ProgramRun::on_sent(Node from, const PacketRequest& /*order*/, std::uint64_
     if (!is_step_complete(rank)) return;
     node.advancing.push_back(rank);
     begin_steps(node);
-    node.next = nics_.next(from);
+    node.next = nics_.next_packet_cycle(from);
 }
 
 void ProgramRun::on_received(Node at, const PacketRequest& order, std::uint64_t cycle) {
     NodeState& node = nodes_[at.value];
-    const Label label = Label::of(order.message);
+    const PacketLabel label = PacketLabel::of(order.message);
     record_arrival(node, nics_.ranks_of(at)[label.place], label.step, 1, label.is_last, cycle);
     begin_steps(node);
-    node.next = nics_.next(at);
+    node.next = nics_.next_packet_cycle(at);
 }
 
 bool ProgramRun::is_done() const { return steps_done() == steps(); }
@@ -205,8 +207,8 @@ std::string ProgramRun::describe_first_waiting() const {
         const RankState& state = ranks_[rank];
         if (state.step >= program_.step_count()) continue;
         std::string what = "rank " + std::to_string(rank) + " waits in step " + std::to_string(state.step);
-        if (!nics_.open(rank).empty())
-            return what + " to send to rank " + std::to_string(nics_.open(rank).front().number);
+        if (!nics_.open_messages(rank).empty())
+            return what + " to send to rank " + std::to_string(nics_.open_messages(rank).front().number);
         std::vector<ProgramMessage> receives;
         program_.list_receives(Rank{rank}, state.step, receives);
         what += " for";

@@ -25,15 +25,17 @@ struct MessageCycles {
 };
 
 /// Executes a program. A rank opens its first unsent messages on the NIC of its node. Intra-node messages
-/// bypass the network. Times are computed as soon as their inputs are known, so packets are a node's only
-/// events. Memory: a few words per rank, and the rank's messages of one step.
+/// bypass the network. Times are computed as soon as all values that they depend on are known, so packets are
+/// a node's only events. Memory: a few words per rank, and the rank's messages of one step.
 class ProgramRun final : public FiniteWorkload {
    public:
     /// The run refers to the program. Throws the same errors as NicQueues and require_packet_format().
     ProgramRun(const Program& program, std::span<const Node> node_of_rank, std::size_t nodes,
                const PacketFormat& format, const MessageCycles& costs);
 
-    [[nodiscard]] std::uint32_t longest_packet() const override { return format_.flits(format_.payload); }
+    [[nodiscard]] std::uint32_t longest_packet() const override {
+        return format_.flit_count(format_.payload);
+    }
     [[nodiscard]] std::uint64_t next(Node node) const override { return nodes_[node.value].next; }
     [[nodiscard]] PacketRequest take(Node node, std::uint64_t cycle) override;
     void on_sent(Node node, const PacketRequest& order, std::uint64_t cycle) override;
@@ -51,19 +53,19 @@ class ProgramRun final : public FiniteWorkload {
     [[nodiscard]] std::string describe_first_waiting() const override;
 
    private:
-    /// Packets that arrived before the rank started the step.
+    /// Packets that arrived before the rank started their step.
     struct EarlyPackets {
         std::uint64_t step;
         std::uint64_t packets;
         std::uint64_t since;  // cycle
     };
     struct RankState {
-        std::uint64_t step = never;  // `never` before the first step
+        std::uint64_t step = never;  // number of the current step; `never` before the first step
         std::uint64_t since = 0;     // cycle in which the latest event of the step ended
         std::uint64_t busy = 0;      // cycle until which the rank handles messages
-        std::uint64_t expected = 0;  // missing packets of the step
-        std::uint32_t opened = 0;    // number of opened messages of the step
-        bool is_leaving = false;     // the last packet of a message is leaving
+        std::uint64_t expected = 0;  // packets of the step that have not arrived
+        std::uint32_t opened = 0;    // number of messages of the step that the rank has opened
+        bool is_leaving = false;     // whether the last packet of a message is leaving
         std::vector<ProgramMessage> sends{};
         std::vector<EarlyPackets> early{};
     };
@@ -84,7 +86,7 @@ class ProgramRun final : public FiniteWorkload {
                         bool is_last, std::uint64_t cycle);
     [[nodiscard]] bool is_step_complete(std::uint32_t rank) const {
         const RankState& state = ranks_[rank];
-        return state.expected == 0 && !state.is_leaving && nics_.open(rank).empty() &&
+        return state.expected == 0 && !state.is_leaving && nics_.open_messages(rank).empty() &&
                state.opened == state.sends.size();
     }
 
@@ -93,7 +95,7 @@ class ProgramRun final : public FiniteWorkload {
     MessageCycles costs_;
     std::vector<RankState> ranks_;
     std::vector<NodeState> nodes_;
-    NicQueues nics_;  // a message's number is the receiving rank
+    NicQueues nics_;  // message numbers are the receiving ranks
 };
 
 }  // namespace topoloom

@@ -9,10 +9,10 @@ namespace topoloom {
 
 namespace {
 
-/// Cycles between two checks.
+/// Number of cycles between two checks for a deadlock.
 constexpr std::uint64_t cycles_between_checks = 1024;
-/// Cycles without a flit crossing any switch, in addition to channel delays, after which a deadlock is
-/// reported.
+/// A deadlock is reported if no flit crosses a switch for this number of cycles plus the longest channel
+/// delay.
 constexpr std::uint64_t stall_timeout = 1 << 16;
 
 }  // namespace

@@ -10,9 +10,9 @@
 
 namespace topoloom {
 
-/// Executes a schedule with one step per round. If a barrier follows a round, further steps perform a
-/// dissemination barrier with empty messages (D. Hensgen, R. Finkel, U. Manber, Two Algorithms for Barrier
-/// Synchronization, International Journal of Parallel Programming 17, 1988).
+/// Executes a schedule with one step per round. If the schedule has a barrier after a round, further steps
+/// perform it as a dissemination barrier with empty messages (D. Hensgen, R. Finkel, U. Manber, Two
+/// Algorithms for Barrier Synchronization, International Journal of Parallel Programming 17, 1988).
 class ScheduleProgram final : public Program {
    public:
     /// The program refers to the schedule.
@@ -34,7 +34,7 @@ class ScheduleProgram final : public Program {
 
     const AnySchedule& schedule_;
     std::size_t ranks_;
-    std::vector<std::uint64_t> first_step_;  // [round]; last entry: number of steps
+    std::vector<std::uint64_t> first_step_;  // [round]: its first step; last entry: number of steps
 };
 
 }  // namespace topoloom

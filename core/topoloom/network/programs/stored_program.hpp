@@ -10,7 +10,7 @@
 
 namespace topoloom {
 
-/// A message of a step.
+/// A message that a rank sends in a step.
 struct StoredMessage {
     Rank from, to;
     std::uint64_t step;

@@ -29,11 +29,11 @@ class Detours {
         return !ends.is_exit() && group_of_[ends.to] == group(node) && is_global(channel);
     }
     /// The node at the router that a channel leads to.
-    [[nodiscard]] Node node_behind(ChannelId channel) const {
+    [[nodiscard]] Node node_at_end_of(ChannelId channel) const {
         return node_channels_.node_at[fabric_->channel(channel).to];
     }
-    /// For each channel between groups, calls visit(channel, node) with one node per router of each third
-    /// group.
+    /// For each channel between groups, calls visit(channel, node) with one node for each router of every
+    /// third group.
     void for_each_turn(const std::function<void(ChannelId, Node)>& visit) const;
 
    private:

@@ -34,10 +34,10 @@ MinimalNextHops::MinimalNextHops(const Fabric& fabric)
         fail("distances on '", fabric.machine().text(), "' take ", bytes >> 20, " MiB, more than ",
              most_bytes >> 20, "; choose the machine's own routing");
     distances_.assign(sets.size() * fabric.router_count(), no_distance);
-    for (const auto& [last_routers, set] : sets) measure(set, last_routers);
+    for (const auto& [last_routers, set] : sets) measure_distances(set, last_routers);
 }
 
-void MinimalNextHops::measure(std::size_t set, const std::vector<std::uint32_t>& last_routers) {
+void MinimalNextHops::measure_distances(std::size_t set, const std::vector<std::uint32_t>& last_routers) {
     std::uint16_t* const away = distances_.data() + set * fabric_->router_count();
     std::vector<std::uint32_t> reached(last_routers);
     for (const std::uint32_t router : reached) away[router] = 1;
@@ -66,7 +66,7 @@ Turns MinimalNextHops::turns() const {
             const std::uint32_t here = distance(router, to);
             if (here == no_distance) continue;
             next.clear();
-            each(router, to, [&](ChannelId channel) { next.push_back(channel); });
+            for_each_output(router, to, [&](ChannelId channel) { next.push_back(channel); });
             for (const ChannelId before : fabric_->inputs_of(router)) {
                 const Channel& came = fabric_->channel(before);
                 if (!came.is_entry() && distance(came.from, to) != here + 1) continue;

@@ -12,7 +12,7 @@
 
 namespace topoloom {
 
-/// Distances from all routers to all nodes. Nodes with the same set of last routers share a row.
+/// Distances from all routers to all nodes. Nodes that are attached to the same set of routers share a row.
 class MinimalNextHops {
    public:
     /// Refers to the fabric. Throws Error if distances need more than 1 GiB.
@@ -23,9 +23,9 @@ class MinimalNextHops {
     [[nodiscard]] std::uint32_t distance(std::uint32_t router, Node to) const {
         return distances_[std::size_t{set_of_[to.value]} * fabric_->router_count() + router];
     }
-    /// Calls visit(channel) for the outputs of a router that lead nearer to a node or to the node itself.
+    /// Calls visit(channel) for the outputs of a router that lead nearer to a node, or end at the node.
     template <class Visit>
-    void each(std::uint32_t router, Node to, const Visit& visit) const {
+    void for_each_output(std::uint32_t router, Node to, const Visit& visit) const {
         const std::uint16_t* const away =
             distances_.data() + std::size_t{set_of_[to.value]} * fabric_->router_count();
         if (away[router] == 1) {
@@ -41,18 +41,18 @@ class MinimalNextHops {
     }
     /// All turns of shortest routes.
     [[nodiscard]] Turns turns() const;
-    [[nodiscard]] std::uint32_t longest() const { return longest_; }
+    [[nodiscard]] std::uint32_t max_distance() const { return longest_; }
 
     static constexpr std::uint16_t no_distance = 0xFFFF;
 
    private:
-    void measure(std::size_t set, const std::vector<std::uint32_t>& last_routers);
+    void measure_distances(std::size_t set, const std::vector<std::uint32_t>& last_routers);
 
     const Fabric* fabric_;
     NodeChannels node_channels_;
     std::vector<bool> is_usable_;           // [channel]
     std::vector<std::uint32_t> set_of_;     // [node]
-    std::vector<Node> member_;              // [set]: a node with this set
+    std::vector<Node> member_;              // [set]: a node that is attached to this set of routers
     std::vector<std::uint16_t> distances_;  // [set][router]
     std::uint32_t longest_ = 0;
 };

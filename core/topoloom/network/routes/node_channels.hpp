@@ -16,7 +16,8 @@ struct NodeChannels {
 
     std::vector<std::vector<ChannelId>> entries;  // [node]
     std::vector<std::vector<ChannelId>> exits;    // [node]
-    std::vector<Node> node_at;                    // [router]: first node that enters there, or none
+    /// [router]: first node that has a channel to this router, or none.
+    std::vector<Node> node_at;
 };
 
 }  // namespace topoloom

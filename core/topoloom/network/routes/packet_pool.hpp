@@ -18,7 +18,7 @@
 
 namespace topoloom {
 
-/// Packets with their paths. The shard that made a packet reuses its number after the packet was freed. Only
+/// Packets with their paths. After a packet was freed, the shard that made it reuses its number. Only
 /// one shard accesses a packet at a time.
 class PacketPool {
    public:
@@ -31,7 +31,7 @@ class PacketPool {
         RouteMode mode = RouteMode::planned;
     };
 
-    /// A pool of at most `most` packets at a time.
+    /// Makes a pool for at most `most` packets at a time.
     PacketPool(std::size_t longest_path, std::size_t most, std::size_t shards)
         : longest_(longest_path), free_lists_(shards), chunks_(most / chunk_size + shards + 1) {
         for (FreeList& free_list : free_lists_)
@@ -54,7 +54,7 @@ class PacketPool {
         (*this)[packet].hop = 0;
         (*this)[packet].hops = static_cast<std::uint16_t>(path.size());
     }
-    /// Frees a packet; any shard can do this. The shard that made the packet reclaims it at the second
+    /// Frees a packet. Any shard can call this. The shard that made the packet reclaims it at the second
     /// reclaim_packets() from now.
     void free_packet(std::size_t shard, std::uint32_t packet) {
         FreeList& free_list = free_lists_[shard];
@@ -100,7 +100,8 @@ class PacketPool {
     /// Free list of a shard, on its own cache line.
     struct alignas(64) FreeList {
         std::vector<std::uint32_t> unused;
-        /// [turn][maker]: packets freed by this shard. One turn is filled while makers empty the other.
+        /// [turn][maker]: packets freed by this shard. The lists of one turn are filled while the makers
+        /// empty those of the other.
         std::array<std::vector<std::vector<std::uint32_t>>, 2> returned;
         std::size_t turn = 0;
     };

@@ -22,7 +22,7 @@ bool is_split(const std::vector<Paths::RouteChannel>& route) {
 const Fabric& require_routes(const Fabric& fabric) {
     const Machine& machine = fabric.machine();
     if (machine.node_count() < 2)
-        fail("'", machine.text(), "' has one node; there must be two for a packet to send");
+        fail("'", machine.text(), "' has only one node; a simulation needs at least two");
     const std::vector<Node> usable = machine.usable_nodes();
     machine.require_usable(usable, "the machine");
     if (usable.size() < machine.node_count()) fail("'", machine.text(), "' has nodes that are down");
@@ -51,7 +51,7 @@ Paths::Paths(const Fabric& fabric, Routing routing, const Poll& poll)
 /// Sets up adaptive routing. Returns false if adaptive packets need escape paths.
 bool Paths::set_up_adaptive_routing() {
     steps_.emplace(*fabric_);
-    longest_ = std::max<std::size_t>(longest_, steps_->longest() + 1);
+    longest_ = std::max<std::size_t>(longest_, steps_->max_distance() + 1);
     circles_ = break_cycles(steps_->turns(), [](ChannelId, ChannelId) { return false; });
     if (circles_.circle.empty()) return true;
     for (const Node node : steps_->node_channels().node_at)
@@ -65,8 +65,8 @@ bool Paths::set_up_adaptive_routing() {
 void Paths::require_classes(std::uint32_t vcs) const {
     if (vcs >= class_count_) return;
     std::string names;
-    for (const ChannelId one : circle()) names += (names.empty() ? "" : ", ") + fabric_->name(one);
-    fail("packets could wait for each other in a circle: ", names, "; '", fabric_->machine().text(),
+    for (const ChannelId one : dependency_cycle()) names += (names.empty() ? "" : ", ") + fabric_->name(one);
+    fail("packets could wait for each other in a cycle: ", names, "; '", fabric_->machine().text(),
          "' needs ", class_count_, " virtual channels, not ", vcs);
 }
 
@@ -102,13 +102,13 @@ void Paths::require_no_detours(Node from, Node to, const std::vector<RouteChanne
              "routing");
 }
 
-/// Finds pairs of consecutive channels of a route, by router.
+/// Finds the pairs of consecutive channels of a route, router by router.
 class Paths::Successions {
    public:
     explicit Successions(const Fabric& fabric) : fabric_(fabric), first_(fabric.router_count(), no_index) {}
 
-    /// Sorted by the second channel if the route is not split. In a split route a channel can follow several
-    /// channels.
+    /// If the route is not split, pairs are sorted by the second channel. In a split route a channel can
+    /// follow several channels.
     const std::vector<Succession>& of(const std::vector<RouteChannel>& route) {
         found_.clear();
         if (!is_split(route)) {
@@ -152,7 +152,7 @@ void Paths::for_each_route(const Poll& poll, const Visit& visit) const {
     });
     if (!detours_) return;
     detours_->for_each_turn([&](ChannelId global, Node to) {
-        list_route(detours_->node_behind(global), to, route);
+        list_route(detours_->node_at_end_of(global), to, route);
         route.front() = {global, 1};
         show();
     });
@@ -187,7 +187,8 @@ void Paths::count_classes(const Poll& poll) {
     std::vector<std::uint32_t> rises, lengths;
     for_each_route(
         poll, [&](const std::vector<RouteChannel>& route, const std::vector<Succession>& successions) {
-            /// Updates rises and length of the path behind a turn. Returns whether they changed.
+            /// Updates the rises and the length of the path up to the channel after a turn. Returns whether
+            /// they changed.
             const auto lengthen = [&](std::size_t before, std::size_t after) {
                 const ChannelId one = route[before].channel, next = route[after].channel;
                 const std::uint32_t rise =
@@ -214,17 +215,17 @@ void Paths::count_classes(const Poll& poll) {
     class_count_ = std::ranges::max(classes_);
 }
 
-std::span<const Hop> Paths::find(Node from, Node to, Rng& rng, Workspace& workspace,
-                                 const Queued& queued) const {
+std::span<const Hop> Paths::find_path(Node from, Node to, Rng& rng, Workspace& workspace,
+                                      const Queued& queued) const {
     workspace.is_fixed = false;
-    if (steps_) return choose_entry(from, to, workspace, queued);
+    if (steps_) return choose_entry_channel(from, to, workspace, queued);
     workspace.path.clear();
     add_route(from, to, rng, workspace, workspace.path);
     workspace.is_fixed = !detours_ && !is_split(workspace.route);
     if (detours_ && detours_->has(from, to)) {
         add_detour(from, to, rng, workspace);
-        /// Cost of a path: queue of its first channel between routers times their number. path[0] is the
-        /// channel from the node.
+        /// Cost of a path: queue length of its first channel between routers, times the number of channels
+        /// between routers. path[0] is the channel from the node.
         const auto cost = [&](const std::vector<Hop>& path) {
             return std::uint64_t{queued(path[1].channel)} * (path.size() - 2);
         };
@@ -251,12 +252,12 @@ void Paths::add_detour(Node from, Node to, Rng& rng, Workspace& workspace) const
     add_route(from, via, rng, workspace, path);
     while (!detours_->enters_group_of(path.back().channel, via)) path.pop_back();
     const std::size_t begin = path.size();
-    add_route(detours_->node_behind(path.back().channel), to, rng, workspace, path);
-    path.erase(path.begin() + static_cast<std::ptrdiff_t>(begin));  // the channel into that router
+    add_route(detours_->node_at_end_of(path.back().channel), to, rng, workspace, path);
+    path.erase(path.begin() + static_cast<std::ptrdiff_t>(begin));  // the channel that leads into that router
 }
 
-std::span<const Hop> Paths::choose_entry(Node from, Node to, Workspace& workspace,
-                                         const Queued& queued) const {
+std::span<const Hop> Paths::choose_entry_channel(Node from, Node to, Workspace& workspace,
+                                                 const Queued& queued) const {
     ChannelId best;
     std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
     for (const ChannelId entry : steps_->node_channels().entries[from.value]) {
@@ -307,7 +308,7 @@ void Paths::set_classes(std::vector<Hop>& path) const {
         path[i].follows = are_in_same_part(before, here);
         path[i].rise = path[i].follows && circles_.cut.has(before, here) ? 1 : 0;
     }
-    std::uint32_t rises = 0;  // from here to the end of the part
+    std::uint32_t rises = 0;  // from the channel after the turn to the end of the part
     for (std::size_t i = path.size(); i-- > 0;) {
         Hop& hop = path[i];
         const std::uint32_t classes = classes_[circles_.part[hop.channel.value]];

@@ -17,7 +17,7 @@ void visit_pairs(const std::vector<Node>& nodes, const Visit& visit) {
             if (from != to) visit(from, to);
 }
 
-/// Returns the neighbor positions on a ring or line.
+/// Returns the steps from a position on a ring or line to its neighbors.
 std::set<std::uint32_t> neighbor_steps(std::uint32_t extent) {
     return extent == 1 ? std::set<std::uint32_t>{} : std::set<std::uint32_t>{1, extent - 1};
 }

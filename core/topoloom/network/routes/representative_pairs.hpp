@@ -12,7 +12,8 @@ namespace topoloom {
 /// be part of a dependency cycle. No other route has more turns of the same cycle.
 ///
 /// trees    none: routes go up, then down, so turns form no cycle
-/// tori     each router to the routers on its rings, and to those a step away on two axes: dimension-ordered routes
+/// tori     each router to the routers on its rings, and to the routers one step away on two axes:
+///          dimension-ordered routes
 /// others of routers with nodes  one node per router: routes depend only on the routers
 /// others   all pairs
 void for_each_representative_pair(const Machine& machine, const std::function<void(Node, Node)>& visit);

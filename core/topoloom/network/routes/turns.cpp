@@ -36,12 +36,12 @@ class CycleSearch {
             follow_turn(last.channel, next);
         }
     }
-    [[nodiscard]] BrokenCycles take_result() && { return std::move(found_); }
+    [[nodiscard]] CycleCuts take_result() && { return std::move(found_); }
 
    private:
     struct Visit {
         ChannelId channel;
-        std::span<const ChannelId> left;  // turns not yet visited
+        std::span<const ChannelId> left;  // turns that have not been visited yet
     };
 
     void enter_channel(ChannelId channel) {
@@ -87,18 +87,18 @@ class CycleSearch {
     std::vector<Visit> open_;
     std::vector<ChannelId> unassigned_;
     std::uint32_t numbers_ = 0;
-    BrokenCycles found_;
+    CycleCuts found_;
 };
 
 }  // namespace
 
-BrokenCycles break_cycles(const Turns& turns, const std::function<bool(ChannelId, ChannelId)>& is_dateline) {
+CycleCuts break_cycles(const Turns& turns, const std::function<bool(ChannelId, ChannelId)>& is_dateline) {
     const auto found_in = [](const Turns& some) {
         CycleSearch search(some);
         for (const ChannelId start : ids<ChannelId>(some.channel_count())) search.search_from(start);
         return std::move(search).take_result();
     };
-    BrokenCycles found = found_in(turns);
+    CycleCuts found = found_in(turns);
     Turns cut(turns.channel_count()), rest(turns.channel_count());
     bool any = false;
     for (const ChannelId before : ids<ChannelId>(turns.channel_count()))
@@ -109,7 +109,7 @@ BrokenCycles break_cycles(const Turns& turns, const std::function<bool(ChannelId
             any = any || is_cut;
         }
     if (!any) return found;
-    const BrokenCycles left = found_in(rest);
+    const CycleCuts left = found_in(rest);
     for (const ChannelId before : ids<ChannelId>(turns.channel_count()))
         for (const ChannelId after : left.cut.after(before)) cut.add(before, after);
     found.cut = std::move(cut);

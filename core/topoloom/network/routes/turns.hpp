@@ -33,15 +33,16 @@ class Turns {
 };
 
 /// Strongly connected components of the channel dependency graph, and the turns whose removal breaks all cycles.
-struct BrokenCycles {
+struct CycleCuts {
     std::vector<std::uint32_t> part;  // [channel]
     std::uint32_t parts = 0;
     Turns cut{0};
-    std::vector<ChannelId> circle;  // one of the cycles, in order, or empty
+    std::vector<ChannelId> circle;  // the channels of one of the cycles, in order; empty if there are no
+                                    // cycles
 };
 
 /// Breaks cycles at datelines first, then at back edges of a depth-first search from the first channel.
-[[nodiscard]] BrokenCycles break_cycles(const Turns& turns,
-                                        const std::function<bool(ChannelId, ChannelId)>& is_dateline);
+[[nodiscard]] CycleCuts break_cycles(const Turns& turns,
+                                     const std::function<bool(ChannelId, ChannelId)>& is_dateline);
 
 }  // namespace topoloom

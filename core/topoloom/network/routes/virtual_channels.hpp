@@ -26,7 +26,7 @@ struct ClassedVcs {
     [[nodiscard]] constexpr std::uint32_t class_of(std::uint32_t vc, std::uint32_t classes) const {
         return ((vc + 1) * classes - 1) / vcs;
     }
-    /// Virtual channels allowed on a hop for a packet that held virtual channel `held` on the previous hop.
+    /// Virtual channels that a packet may use on a hop if it held virtual channel `held` on the previous hop.
     [[nodiscard]] constexpr VcMask allowed_vcs(const Hop& hop, std::uint32_t held) const {
         if (hop.classes == 1 || !in_classes) return vc_range(0, vcs);
         const std::uint32_t lowest = hop.lowest(class_of(held, hop.classes));

@@ -7,7 +7,7 @@ namespace topoloom {
 
 namespace {
 
-/// Message number: the sender, which receives the reply, or the mark of a reply.
+/// Message number: of a request, the sender, to which the reply goes; of a reply, a mark.
 constexpr std::uint64_t is_reply = std::uint64_t{1} << 32;
 
 }  // namespace
@@ -51,7 +51,7 @@ PacketRequest ClosedLoop::take(Node node, std::uint64_t /*cycle*/) {
     const std::uint64_t made = std::max(sender.source.next(), sender.since);
     sender.source.take();
     ++sender.open;
-    return {traffic_.next(node, sender.source.rng()), packet_, node.value, made};
+    return {traffic_.draw_destination(node, sender.source.rng()), packet_, node.value, made};
 }
 
 void ClosedLoop::on_received(Node node, const PacketRequest& order, std::uint64_t cycle) {

@@ -39,8 +39,8 @@ class ClosedLoop final : public LoadSource {
     };
     struct Sender {
         PacketSource source;
-        std::uint32_t open = 0;        // packets without a reply
-        std::uint64_t since = 0;       // cycle in which the window last got a free place
+        std::uint32_t open = 0;        // number of packets without a reply
+        std::uint64_t since = 0;       // cycle in which the window last stopped being full
         std::vector<Reply> replies{};  // replies to send, from index `first` on
         std::size_t first = 0;
     };

@@ -16,10 +16,10 @@ namespace {
 
 constexpr std::uint64_t first_batch = 500;  // cycles
 constexpr std::size_t batches = 20;
-/// Student's t of 19 degrees of freedom, two-sided 95 %.
+/// Student's t for 19 degrees of freedom and a two-sided 95 % interval.
 constexpr double student = 2.093;
-/// Saturation thresholds: growth of the lag per cycle, on average over nodes or of one node. Steady queues
-/// change less.
+/// Saturation thresholds: growth of the lag per cycle, averaged over nodes or at any single node. The lag of
+/// steady queues changes less.
 constexpr double all_behind = 0.02;
 constexpr double one_behind = 0.1;
 
@@ -61,7 +61,7 @@ double percentile(const Received& received, double share) {
     return 0;
 }
 
-void add(Received& sum, const Received& more) {
+void add_received(Received& sum, const Received& more) {
     sum.packets += more.packets;
     sum.flits += more.flits;
     sum.latency += more.latency;
@@ -71,15 +71,15 @@ void add(Received& sum, const Received& more) {
     for (std::size_t i = 0; i < more.sent.size(); ++i) sum.sent[i] += more.sent[i];
 }
 
-/// Replaces each pair of batch means by its mean.
+/// Replaces every two consecutive batch means by their mean.
 void merge_pairs(std::vector<double>& means) {
     for (std::size_t i = 0; i < means.size() / 2; ++i) means[i] = (means[2 * i] + means[2 * i + 1]) / 2;
     means.resize(means.size() / 2);
 }
 
-class LoadRun {
+class LoadMeasurement {
    public:
-    LoadRun(PacketNetwork& network, const LoadSource& senders, Meter& meter)
+    LoadMeasurement(PacketNetwork& network, const LoadSource& senders, Meter& meter)
         : network_(network), senders_(senders), meter_(meter), lags_(lags()) {}
 
     /// Runs a batch of cycles. Returns false if the meter stopped the run.
@@ -99,7 +99,7 @@ class LoadRun {
             throw DeadlockError("packets wait for each other in cycle " + std::to_string(network_.cycle()) +
                                 ": " + circle);
     }
-    /// Sets the reference of is_saturated() to the current lags.
+    /// Stores the current lags, from which is_saturated() measures growth.
     void reset_lags() {
         lags_ = lags();
         since_ = network_.cycle();
@@ -121,7 +121,8 @@ class LoadRun {
     }
 
    private:
-    /// Lag of each node in cycles: age of the oldest unsent packet, at the network or held back.
+    /// Lag of each node in cycles: the age of its oldest unsent packet, whether the packet waits for the
+    /// network or is held back.
     [[nodiscard]] std::vector<std::uint64_t> lags() const {
         std::vector<std::uint64_t> lags = network_.lags();
         for (std::uint32_t node = 0; node < lags.size(); ++node)
@@ -136,7 +137,7 @@ class LoadRun {
     std::uint64_t since_ = 0;          // cycle
 };
 
-double latency(const Received& received) {
+double mean_latency(const Received& received) {
     return received.packets == 0
                ? 0
                : static_cast<double>(received.latency) / static_cast<double>(received.packets);
@@ -193,11 +194,11 @@ double LoadMeasure::fairness() const {
     return squared == 0 ? 1 : sum * sum / (static_cast<double>(by_source.size()) * squared);
 }
 
-LoadMeasure measure_load(PacketNetwork& network, const LoadSource& senders, const LoadLimits& effort,
+LoadMeasure measure_load(PacketNetwork& network, const LoadSource& senders, const MeasurementLimits& effort,
                          Meter& meter) {
     LoadMeasure measure;
     measure.offered = senders.load();
-    LoadRun run(network, senders, meter);
+    LoadMeasurement run(network, senders, meter);
     if (!run_warm_up(run, network, effort.max_cycles, measure)) {
         measure.complete = false;
         return measure;
@@ -214,9 +215,9 @@ LoadMeasure measure_load(PacketNetwork& network, const LoadSource& senders, cons
             break;
         }
         measure.series.push_back(make_sample(network, received, network.flit_hops() - hops, cycles, senders));
-        add(all, received);
+        add_received(all, received);
         measure.measured += cycles;
-        means.push_back(latency(received));
+        means.push_back(mean_latency(received));
         if (means.size() < batches) continue;
         measure.half_width =
             student * std::sqrt(sum_squared_deviations(means) / static_cast<double>(batches - 1) /
@@ -233,7 +234,7 @@ LoadMeasure measure_load(PacketNetwork& network, const LoadSource& senders, cons
     set_histogram_and_rates(measure, all, senders);
     measure.packets = all.packets;
     measure.accepted = static_cast<double>(all.flits) / (node_cycles * senders.mean_copies());
-    measure.latency_mean = latency(all);
+    measure.latency_mean = mean_latency(all);
     measure.latency_p50 = percentile(all, 0.5);
     measure.latency_p99 = percentile(all, 0.99);
     return measure;

@@ -16,27 +16,29 @@ namespace topoloom {
 /// Utilization during a batch of cycles.
 struct LoadSample {
     std::uint64_t cycle = 0;  // last cycle of the batch
-    double accepted = 0;      // flits per sending node and cycle
-    double channel_use = 0;   // flits per output of a switch and cycle
-    double buffer_fill = 0;   // share of all buffers in the last cycle, or 0 if unknown
+    double accepted = 0;      // received flits per sending node and cycle
+    double channel_use = 0;   // flits forwarded per switch output and cycle
+    double buffer_fill = 0;   // used share of all buffers in the last cycle, or 0 if unknown
 };
 
 /// Result of a load measurement. Latency is in cycles, from creation of a packet to arrival of its tail.
 struct LoadMeasure {
-    double offered = 0;       // flits per sending node and cycle
-    double accepted = 0;      // received flits; a multicast counts once, divided over its copies
+    double offered = 0;       // offered load in flits per sending node and cycle
+    double accepted = 0;      // received load in the same unit; the copies of a multicast count as one packet
     double latency_mean = 0;  // cycles
-    double half_width = 0;    // of the 95 % confidence interval of the mean
+    double half_width = 0;    // half-width of the 95 % confidence interval of the mean
     double latency_p50 = 0;
     double latency_p99 = 0;
-    bool saturated =
-        false;  // latencies grow without bound: nodes lag by 2 % of the time on average, or one by 10 %
+    /// Whether latencies grow without bound: the lag grows by 2 % of the time on average over nodes, or by
+    /// 10 % at one node.
+    bool saturated = false;
     bool complete = true;        // false if the run was stopped early
-    std::uint64_t warm_up = 0;   // discarded cycles
-    std::uint64_t measured = 0;  // cycles
+    std::uint64_t warm_up = 0;   // number of discarded cycles
+    std::uint64_t measured = 0;  // number of measured cycles
     std::uint64_t packets = 0;
-    std::vector<std::uint64_t> by_latency{};  // [cycles]: packets; ends with the last nonzero count
-    std::vector<double> by_source{};          // [sending node]: accepted flits per cycle
+    /// [latency in cycles]: number of packets; ends with the last nonzero count.
+    std::vector<std::uint64_t> by_latency{};
+    std::vector<double> by_source{};  // [sending node]: accepted flits per cycle
     std::vector<LoadSample> series{};
     std::string stalled{};  // description of a deadlock, or empty
 
@@ -45,14 +47,14 @@ struct LoadMeasure {
     [[nodiscard]] double fairness() const;
 };
 
-/// A deadlock; the message lists its packets.
+/// Reports a deadlock; the message lists its packets.
 class DeadlockError : public Error {
    public:
     using Error::Error;
 };
 
 /// Precision and limit of a measurement.
-struct LoadLimits {
+struct MeasurementLimits {
     double precision = 0.01;  // half-width of the confidence interval, relative to the mean
     std::uint64_t max_cycles = 400000;
 };
@@ -62,6 +64,6 @@ struct LoadLimits {
 /// simulation output, Simulation 69, 1997). Then measures batches of cycles, and doubles their length until
 /// the means agree. Polls the meter between batches. Throws DeadlockError on deadlock.
 [[nodiscard]] LoadMeasure measure_load(PacketNetwork& network, const LoadSource& senders,
-                                       const LoadLimits& effort, Meter& meter);
+                                       const MeasurementLimits& effort, Meter& meter);
 
 }  // namespace topoloom

@@ -20,7 +20,7 @@ struct MulticastSets {
     /// copies(...)                           the same sets, but the NIC sends a packet to each receiver
     /// Throws Error for fanouts above the number of receivers.
     MulticastSets(std::string_view text, std::size_t nodes, std::uint64_t seed);
-    /// Whether the text is a multicast or copies pattern.
+    /// Whether the text describes a `multicast` or `copies` pattern.
     [[nodiscard]] static bool is_multicast_text(std::string_view text) {
         const std::string_view name = text.substr(0, text.find('('));
         return name == "multicast" || name == "copies";
@@ -28,13 +28,13 @@ struct MulticastSets {
 
     bool in_switches = true;  // whether switches copy packets
     std::vector<Node> senders;
-    std::vector<Multicast> sets;  // grouped by sender
+    std::vector<Multicast> sets;  // sets of receivers, grouped by sender
     std::size_t sets_per_sender = 0;
-    double fanout = 0;  // mean size of the sets
+    double fanout = 0;  // mean number of receivers per set
 };
 
-/// Builds trees for the sets: on fat trees up over the least loaded parents, elsewhere along the machine's
-/// routes.
+/// Builds trees for the sets. On fat trees they lead up over the least loaded parents; elsewhere they follow
+/// the machine's routes.
 [[nodiscard]] std::vector<SwitchGroup> multicast_groups(const Machine& machine, const MulticastSets& sets);
 
 /// A multicast workload. Each sender creates packets of the same length at the same rate. Switches copy
@@ -55,7 +55,7 @@ class MulticastLoad final : public LoadSource {
     [[nodiscard]] PacketRequest take(Node node, std::uint64_t cycle) override;
 
    private:
-    /// A multicast that the NIC is copying.
+    /// A multicast of which the NIC is sending copies.
     struct OpenMulticast {
         std::size_t set = 0;
         std::size_t left = 0;  // members

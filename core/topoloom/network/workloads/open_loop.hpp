@@ -31,7 +31,7 @@ class OpenLoop final : public LoadSource {
         PacketSource& source = sources_[node.value];
         const std::uint64_t made = source.next();
         source.take();
-        return {traffic_.next(node, source.rng()), packet_, 0, made};
+        return {traffic_.draw_destination(node, source.rng()), packet_, 0, made};
     }
 
    private:

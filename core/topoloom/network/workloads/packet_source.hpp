@@ -21,7 +21,7 @@ class PacketSource {
     PacketSource(const Injection& injection, double load, std::uint32_t packet, std::uint64_t seed,
                  std::uint32_t node);
 
-    /// The creation cycle of the first packet that has not been taken.
+    /// The creation cycle of the first packet that the network has not taken.
     [[nodiscard]] std::uint64_t next() const { return next_; }
     void take() {
         if (kind_ == Injection::Kind::poisson) {
@@ -36,8 +36,8 @@ class PacketSource {
     [[nodiscard]] Rng& rng() { return rng_; }
 
    private:
-    /// Draws a geometric number of cycles, at least 1, until an event with the same probability in each
-    /// cycle. `log_none` is the logarithm of the probability of no event.
+    /// Draws the number of cycles, at least 1, until an event that has the same probability in each cycle.
+    /// `log_none` is the logarithm of the probability of no event.
     [[nodiscard]] std::uint64_t draw_gap(double log_none) {
         if (std::isinf(log_none)) return 1;
         return 1 + static_cast<std::uint64_t>(std::log1p(-rng_.uniform()) / log_none);

@@ -29,7 +29,7 @@ class TrafficPattern {
 
     /// Whether the node sends. Nodes that would send to themselves do not.
     [[nodiscard]] bool sends(Node node) const { return fixed_.empty() || fixed_[node.value] != node; }
-    [[nodiscard]] Node next(Node from, Rng& rng) const {
+    [[nodiscard]] Node draw_destination(Node from, Rng& rng) const {
         if (!fixed_.empty()) return fixed_[from.value];
         if (hot_percent_ > 0 && from != hot_ && rng.below(100) < hot_percent_) return hot_;
         const std::uint32_t drawn = rng.below(nodes_ - 1);
@@ -38,7 +38,7 @@ class TrafficPattern {
 
    private:
     std::uint32_t nodes_;
-    std::vector<Node> fixed_;  // [from]; empty if drawn per packet
+    std::vector<Node> fixed_;  // [source node]; empty if the destination is drawn for each packet
     Node hot_;
     std::uint32_t hot_percent_ = 0;
 };

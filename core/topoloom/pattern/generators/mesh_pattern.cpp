@@ -10,7 +10,7 @@ namespace topoloom {
 
 namespace {
 
-/// Member numbers of ranks within groups along some axes, and conversion back to ranks.
+/// Converts ranks to member numbers in groups along some axes, and back.
 class GroupMembers {
    public:
     GroupMembers(std::span<const std::uint32_t> extents, std::span<const std::uint32_t> axes)

@@ -14,9 +14,9 @@ namespace topoloom {
 /// Algorithm of a collective among the n members of a group, numbered 0 .. n-1. Each member sends `bytes` in
 /// total.
 enum class MeshCollective : std::uint8_t {
-    ring,        ///< half to the next and half to the previous member, cyclically
-    all_to_all,  ///< an equal part to every other member
-    /// One phase each with partner i xor 1, i xor 2, i xor 4, ..., with half the bytes of the previous phase.
+    ring,        ///< half of the bytes to the next member and half to the previous one, cyclically
+    all_to_all,  ///< an equal part of the bytes to every other member
+    /// One phase for each partner i xor 1, i xor 2, i xor 4, ..., with half the bytes of the previous phase.
     /// An all-reduce by recursive halving and doubling (Rabenseifner, ICCS 2004).
     halving,
     chain,  ///< an open ring, such as pipeline stages; the first and last member send half
@@ -30,13 +30,13 @@ struct MeshTraffic {
     Bytes bytes;  // bytes that a member sends in total
 };
 
-/// Returns the number of ranks of a mesh. Throws Error for no axes, an axis without ranks, and 2^31 or more
-/// ranks.
+/// Returns the number of ranks of a mesh. Throws Error if there are no axes, if an axis has no ranks, and for
+/// 2^31 or more ranks.
 [[nodiscard]] std::size_t mesh_size(std::span<const std::uint32_t> extents);
 
-/// Makes the phases of the traffic: several for halving, none for groups of one, otherwise one. Ranks are
-/// numbered so that the first axis of the mesh varies fastest. Fractional bytes are rounded up. Throws the
-/// same errors as mesh_size(). Throws Error for no axes, unknown or duplicate axes, negative bytes, and
+/// Makes the phases of the traffic: several for halving, none for groups of one rank, otherwise one. Ranks
+/// are numbered so that the first axis of the mesh varies fastest. Fractional bytes are rounded up. Throws
+/// the same errors as mesh_size(). Throws Error for no axes, unknown or duplicate axes, negative bytes, and
 /// halving in groups whose size is not a power of two.
 [[nodiscard]] std::vector<CommGraph> mesh_phases(std::span<const std::uint32_t> extents,
                                                  const MeshTraffic& traffic);

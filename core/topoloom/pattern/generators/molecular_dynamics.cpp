@@ -30,9 +30,9 @@ std::uint32_t count_patches(const Cells& cells) {
     return static_cast<std::uint32_t>(patches);
 }
 
-/// Returns the patches that share a compute with `patch`, without lower numbers: the patch itself and its
-/// neighbors.
-std::vector<std::uint32_t> list_partners(std::uint32_t patch, const Cells& cells) {
+/// Returns the patches that share a compute with `patch`: the patch itself and its neighbors. Omits patches
+/// with lower numbers.
+std::vector<std::uint32_t> list_partner_patches(std::uint32_t patch, const Cells& cells) {
     const Cells at{patch / cells[2] / cells[1], patch / cells[2] % cells[1], patch % cells[2]};
     std::vector<std::uint32_t> partners;
     const auto along = [&](std::size_t axis, std::uint32_t step) {
@@ -77,7 +77,7 @@ CommGraph molecular_dynamics(const Cells& cells, std::size_t atoms, std::uint64_
         bytes.insert(bytes.end(), {sent, sent});
     };
     for (std::uint32_t patch = 0; patch < patches; ++patch) {
-        for (const std::uint32_t other : list_partners(patch, cells)) {
+        for (const std::uint32_t other : list_partner_patches(patch, cells)) {
             const Rank compute{load.size()};
             both_ways(patch, compute);
             if (other != patch) both_ways(other, compute);

@@ -25,11 +25,11 @@ inline constexpr MolecularSystem apoa1{92'224, {108.86, 108.86, 77.76}};
 [[nodiscard]] std::array<std::uint32_t, 3> molecular_cells(const MolecularSystem& system, double width = 16);
 
 /// Makes the pattern. The first ranks are patches, one per cell, row-major. The other ranks are computes, one
-/// per interacting pair, sorted by first and second patch. A pair is a patch with itself, or two patches
-/// among each other's 26 neighbors. A patch sends positions of 24 bytes per atom to each of its computes,
-/// which returns forces of the same size. The load of a compute is its pairs of atoms, the load of a patch
-/// its atoms. Atom positions are uniformly random. With proxies, the patches are CommGraph::proxied(): NAMD
-/// sends a patch once to each process, and receives the summed forces of its computes. Without proxies, every
+/// per interacting pair, sorted by first and second patch. A pair is a patch with itself, or with one of its
+/// 26 neighbors. A patch sends positions of 24 bytes per atom to each of its computes, which returns forces
+/// of the same size. The load of a compute is its number of atom pairs, the load of a patch its number of
+/// atoms. Atom positions are uniformly random. With proxies, the patches are CommGraph::proxied(): NAMD sends
+/// a patch once to each process, and receives the summed forces of its computes. Without proxies, every
 /// compute receives a separate copy. Throws Error for empty cell extents and 2^31 or more ranks. Memory and
 /// time O(atoms + ranks). Source: A. Bhatele, L. V. Kale, Benefits of Topology Aware Mapping for Mesh
 /// Interconnects, PPL 18(4), 2008, sec. 5.

@@ -40,7 +40,7 @@ class CellGrid {
    public:
     CellGrid(const std::vector<Point>& points, double radius) : points_(points), radius_(radius) {
         const double most = std::sqrt(static_cast<double>(points.size()));
-        // Slightly wider than the radius, so that despite rounding no neighbor is two cells away.
+        // Cells are slightly wider than the radius, so that despite rounding no neighbor is two cells away.
         side_ = static_cast<std::size_t>(std::max(1.0, std::floor(std::min(most, (1 - 1e-9) / radius))));
         start_.assign(side_ * side_ + 1, 0);
         for (const Point& point : points) ++start_[cell(point) + 1];
@@ -53,7 +53,7 @@ class CellGrid {
     }
 
     template <class Use>
-    void each_neighbor(Rank u, const Use& use) const {
+    void for_each_neighbor(Rank u, const Use& use) const {
         const Point& here = points_[u.value];
         const std::size_t column = along(here.x);
         const std::size_t row = along(here.y);
@@ -103,7 +103,7 @@ CommGraph random_geometric(std::size_t rank_count, Bytes bytes, std::uint64_t se
     }
     const CellGrid cells(points, find_radius(average_degree / others));
     return CommGraph::from_rows(rank_count, [&](Rank u, const auto& add) {
-        cells.each_neighbor(u, [&](Rank v) { add(Edge{v, bytes}); });
+        cells.for_each_neighbor(u, [&](Rank v) { add(Edge{v, bytes}); });
     });
 }
 

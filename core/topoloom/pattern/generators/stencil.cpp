@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t max_ranks = (std::size_t{1} << 31) - 1;
 constexpr std::size_t max_axes = 32;
-// 3^10 neighbors per rank; larger graphs do not fit in memory.
+// A box with 10 axes has 3^10 points per rank; larger graphs do not fit in memory.
 constexpr std::size_t max_box_axes = 10;
 
 std::string format_grid(std::span<const GridAxis> grid) {
@@ -36,8 +36,7 @@ std::size_t count_ranks(std::span<const GridAxis> grid) {
     return count;
 }
 
-/// A rank's position in the grid: the coordinate on each axis, and the difference in rank per step along the
-/// axis.
+/// A rank's position in the grid: for each axis, the coordinate and the rank difference per step.
 class Cell {
    public:
     Cell(std::span<const GridAxis> grid, Rank rank) : grid_(grid) {

@@ -128,8 +128,8 @@ class BinomialTrees {
     TriangularGroup group_;
     std::uint32_t deepest_ = 0;
     std::vector<std::uint32_t> first_;     // first member of each group in members_
-    std::vector<std::uint32_t> root_;      // index in its group of the rank on the diagonal
-    std::vector<Rank> members_;            // group by group
+    std::vector<std::uint32_t> root_;      // [group]: index of the member on the diagonal
+    std::vector<Rank> members_;            // sorted by group
     std::vector<std::uint32_t> place_;     // index of each rank in its group
     std::vector<std::uint32_t> group_of_;  // of a rank
 };

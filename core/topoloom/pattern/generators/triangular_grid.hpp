@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks on a triangular grid, as for symmetric matrices stored as one half, and their communicating groups.
+// Ranks on a triangular grid, as for symmetric matrices of which one half is stored, and their communicating
+// groups.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +20,10 @@ namespace topoloom {
 /// Balanced grids contain each unordered pair of a row and a column once; every row and column has (n + 1) / 2 ranks.
 enum class TriangularOrder { dm, cm, bdm, bcm };
 
-/// A kind of communicating group. Column and row groups broadcast a piece of the vector and reduce a piece to
-/// the diagonal. Orthogonalization groups, which are the columns of the balanced grid in any order, scatter
-/// and gather a piece. All ranks sum projections: first within the orthogonalization groups, then across
-/// them.
+/// A kind of communicating group. Column and row groups broadcast a piece of the vector from the diagonal,
+/// and reduce a piece to the diagonal. Orthogonalization groups, which are the columns of the balanced grid
+/// in any order, scatter and gather a piece. All ranks sum projections: first within the orthogonalization
+/// groups, then across them.
 enum class TriangularGroup {
     column,
     row,
@@ -61,8 +62,8 @@ struct TriangularCell {
                                             Bytes bytes);
 
 /// Makes the messages of triangular_messages() separately for each level of the trees; all groups start at
-/// the first level. Down a tree, the highest bit of a relative rank is first; up a tree, the lowest. O(ranks
-/// * levels).
+/// the first level. A message between relative rank v and its parent belongs to the lowest set bit of v. Down
+/// a tree, levels begin with the highest bit; up a tree, with the lowest. O(ranks * levels).
 [[nodiscard]] std::vector<CommGraph> triangular_levels(std::uint32_t rows, TriangularOrder order,
                                                        TriangularGroup group, Bytes bytes);
 

@@ -12,7 +12,7 @@ namespace topoloom {
 namespace {
 
 /// Reserve memory for a full matrix, but not for more numbers than the text can contain (two characters
-/// each). Reserved pages are free until written.
+/// each). Reserved pages use no memory until they are written.
 void reserve(CommRows& rows, std::size_t order, std::size_t remaining) {
     const std::size_t most = order + std::min((order - 1) * order, remaining / 2 + 1);
     rows.first.reserve(order + 1);

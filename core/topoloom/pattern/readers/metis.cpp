@@ -74,7 +74,7 @@ template <class... Parts>
 
 void read_vertex(TextScanner& scan, const MetisHeader& header, std::size_t u, CommRows& lists) {
     while (scan.at('%')) scan.skip_line();
-    // The last line can lack its line end; if the last vertex is isolated, the line is missing entirely.
+    // The last line may have no line end; if the last vertex is isolated, the whole line may be missing.
     if (scan.at_end() && u + 1 < header.vertices) {
         scan.fail_expected("the line of vertex " + std::to_string(u + 1) + " of " +
                            std::to_string(header.vertices));

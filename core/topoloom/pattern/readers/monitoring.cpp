@@ -66,10 +66,10 @@ CommGraph read_monitoring(std::string_view text, MonitoringKinds kinds, std::siz
             expect_word(scan, "msgs");
             expect_word(scan, "sent");
         }
-        // The rest of the line is a size histogram, or the line is of a kind that is not counted.
+        // The rest of the line is a histogram of sizes, or the kind of the line is not counted.
         scan.skip_line();
     }
-    if (messages.empty()) fail("no line has messages of the kinds asked for; is this monitoring output?");
+    if (messages.empty()) fail("no line has messages of the requested kinds; is this monitoring output?");
     return CommGraph::from_edges(rank_count > 0 ? rank_count : highest + 1, edges.sources, edges.peers,
                                  edges.bytes, messages);
 }

@@ -10,7 +10,7 @@
 namespace topoloom {
 
 /// Kinds of lines to count. Messages of a collective (C) are mostly counted again as internal point-to-point
-/// messages (I), so by default only one kind is on.
+/// messages (I), so by default only one kind is counted.
 struct MonitoringKinds {
     bool external = true;     ///< E: messages with the program's own tags
     bool internal = true;     ///< I: messages with tags of the library, such as those of collectives

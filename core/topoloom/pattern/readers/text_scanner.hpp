@@ -11,9 +11,8 @@
 
 namespace topoloom {
 
-/// A cursor in text. Blanks are spaces, tabs and carriage returns, so CR LF line ends are supported. All
-/// functions throw Error with the line number, the expected and the found token. Lines are counted only for
-/// errors.
+/// A cursor in text. Blanks are spaces, tabs and carriage returns, so CR LF line ends are supported. Errors
+/// contain the line number, the expected token and the token found. Lines are counted only for errors.
 class TextScanner {
    public:
     explicit TextScanner(std::string_view text)
@@ -57,7 +56,7 @@ class TextScanner {
         return value;
     }
 
-    /// Reads an integer number of bytes, also written as a real such as 1.024e+03.
+    /// Reads an integer number of bytes, which may be written as a real such as 1.024e+03.
     Bytes read_bytes(std::string_view expected) {
         std::int64_t value = 0;
         if (!read_digits(value)) value = read_real_bytes(expected);
@@ -67,10 +66,10 @@ class TextScanner {
     /// Reads a non-empty word up to the next blank or line end.
     std::string_view read_word(std::string_view expected);
 
-    /// Throws Error about the next token on this line.
+    /// Throws Error that quotes the next token on this line.
     [[noreturn]] void fail_expected(std::string_view expected);
 
-    /// Throws Error about the previously read token.
+    /// Throws Error that quotes the token read last.
     template <class... Parts>
     [[noreturn]] void fail_at_previous(const Parts&... parts) const {
         fail_at_line(line_of(previous_), parts...);

@@ -29,7 +29,7 @@ class Adjacency {
     }
     /// Calls use(w) for every common neighbor in ascending order; stops if use returns false.
     template <class Use>
-    void each_common(std::uint32_t u, std::uint32_t v, const Use& use) const {
+    void for_each_common_neighbor(std::uint32_t u, std::uint32_t v, const Use& use) const {
         const auto a = of(u);
         const auto b = of(v);
         for (std::size_t i = 0, k = 0; i < a.size() && k < b.size();) {
@@ -44,14 +44,14 @@ class Adjacency {
             }
         }
     }
-    [[nodiscard]] std::uint32_t common_count(std::uint32_t u, std::uint32_t v) const {
+    [[nodiscard]] std::uint32_t count_common_neighbors(std::uint32_t u, std::uint32_t v) const {
         std::uint32_t count = 0;
-        each_common(u, v, [&](std::uint32_t) { return ++count != 0; });
+        for_each_common_neighbor(u, v, [&](std::uint32_t) { return ++count != 0; });
         return count;
     }
     /// Counts the common neighbors of two adjacent vertices, including the two vertices.
-    [[nodiscard]] std::uint32_t closed_common_count(std::uint32_t u, std::uint32_t v) const {
-        return common_count(u, v) + 2;
+    [[nodiscard]] std::uint32_t count_closed_common_neighbors(std::uint32_t u, std::uint32_t v) const {
+        return count_common_neighbors(u, v) + 2;
     }
 
    private:

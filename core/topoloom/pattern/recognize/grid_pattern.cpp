@@ -11,14 +11,14 @@ namespace topoloom {
 namespace {
 
 /// Lists the communication partners of cells.
-class Partners {
+class PartnerLists {
    public:
     struct Partner {
         std::uint32_t cell;
         std::uint32_t of_class;
     };
 
-    explicit Partners(const GridPattern& pattern)
+    explicit PartnerLists(const GridPattern& pattern)
         : pattern_(pattern), stride_(strides_of(pattern.axes)), at_(pattern.axes.size()) {}
 
     const std::vector<Partner>& list_of(std::uint32_t cell) {
@@ -96,9 +96,9 @@ struct ClassSum {
 
 /// Returns the sums per class of the cells [begin, end), or an empty list if the partners of a rank do not
 /// match the pattern.
-std::vector<ClassSum> check_cells(const CommGraph& graph, const GridPattern& pattern, Chunk cells) {
+std::vector<ClassSum> check_and_sum_cells(const CommGraph& graph, const GridPattern& pattern, Chunk cells) {
     std::vector<ClassSum> sums(pattern.class_count());
-    Partners partners(pattern);
+    PartnerLists partners(pattern);
     for (std::size_t cell = cells.begin; cell < cells.end; ++cell) {
         const Rank u = pattern.rank_of_cell[cell];
         const auto peers = graph.peers(u);
@@ -129,7 +129,7 @@ bool measure(const CommGraph& symmetric, GridPattern& pattern, int threads) {
     const Chunks chunks(symmetric.rank_count(), 4096);
     std::vector<std::vector<ClassSum>> parts(chunks.size());
     parallel_for(chunks.size(), threads,
-                 [&](std::size_t c, int) { parts[c] = check_cells(symmetric, pattern, chunks[c]); });
+                 [&](std::size_t c, int) { parts[c] = check_and_sum_cells(symmetric, pattern, chunks[c]); });
     std::vector<ClassSum> sums(pattern.class_count());
     for (const auto& part : parts) {
         if (part.empty()) return false;

@@ -16,8 +16,8 @@ namespace topoloom {
 
 /// Which ranks communicate along an axis.
 enum class AxisKind : std::uint8_t {
-    path,    ///< neighbors, with two ends; two ranks are always a path
-    ring,    ///< neighbors, cyclically; at least four ranks
+    path,    ///< neighbors on a line with two ends; two ranks are always a path
+    ring,    ///< neighbors on a ring; at least four ranks
     clique,  ///< all-to-all; at least three ranks
     apart,   ///< no communication: disjoint copies of the other axes
 };
@@ -38,7 +38,7 @@ struct GridPattern {
     /// Mean bytes per message, by class. Star: one class per axis. Box: bit i of the class is set if the
     /// ranks differ on axis i.
     std::vector<double> weight;
-    bool uniform = false;  ///< all messages of a class have the same bytes
+    bool uniform = false;  ///< whether all messages of a class have the same bytes
 
     [[nodiscard]] std::size_t class_count() const {
         return shape == StencilShape::star ? axes.size() : std::size_t{1} << axes.size();
@@ -47,7 +47,7 @@ struct GridPattern {
     [[nodiscard]] std::string text() const;
 };
 
-/// Returns the difference in cell numbers between neighbors along each axis.
+/// For each axis, returns the difference between the cell numbers of neighbors.
 [[nodiscard]] Extents strides_of(std::span<const PatternAxis> axes);
 [[nodiscard]] Extents extents_of(std::span<const PatternAxis> axes);
 
@@ -56,7 +56,7 @@ struct GridPattern {
 [[nodiscard]] bool measure(const CommGraph& symmetric, GridPattern& pattern, int threads);
 
 /// Returns the number of ordered pairs of partners along `extent` cells of an axis. `whole` is false if these
-/// are only a part of the axis.
+/// cells are only a part of the axis.
 [[nodiscard]] inline double partner_pairs(AxisKind kind, std::uint32_t extent, bool whole) {
     const double n = extent;
     switch (kind) {

@@ -8,7 +8,7 @@ namespace topoloom {
 
 namespace {
 
-/// Properties derived only from the degrees.
+/// Properties of a graph that follow from the degrees alone.
 struct Degrees {
     std::uint32_t corner = 0;  // a rank of minimum degree; on open axes a corner of the grid
     std::uint64_t least = 0;
@@ -28,10 +28,11 @@ Degrees measure_degrees(const Adjacency& graph) {
     return degrees;
 }
 
-/// On a path, an inner rank has twice the partners of an end.
+/// On a path, an inner rank has twice as many partners as an end.
 bool can_be_star(const Degrees& degrees) { return degrees.least > 0 && degrees.most <= 2 * degrees.least; }
 
-/// With `a` paths, the closed neighborhood of a corner has the factor 2^a, and of an inner rank 3^a.
+/// If `a` axes are paths, they contribute a factor 2^a to the closed neighborhood of a corner, and 3^a to
+/// that of an inner rank.
 bool can_be_box(const Degrees& degrees) {
     if (degrees.least == 0) return false;
     std::uint64_t most = degrees.least + 1;
@@ -49,7 +50,7 @@ std::optional<GridPattern> recognize(const CommGraph& symmetric, int threads) {
         GridPattern pattern;
         pattern.axes = {{graph.size(), graph.size() == 2 ? AxisKind::path : AxisKind::clique}};
         for (const Rank u : ids<Rank>(graph.size())) pattern.rank_of_cell.push_back(u);
-        // For all-to-all with heavy groups, the groups describe the pattern better.
+        // If all-to-all traffic is heavier inside groups, the groups describe the pattern better.
         if (measure(symmetric, pattern, threads) && pattern.uniform) return pattern;
         if (auto groups = find_groups(symmetric)) return groups;
         return pattern;

@@ -22,7 +22,7 @@ namespace topoloom {
 /// skeletons of graphs, Ars Math. Contemp. 2 (2009)). The rest of the grid is filled cell by cell.
 [[nodiscard]] std::optional<GridPattern> recognize(const CommGraph& symmetric, int threads = 0);
 
-/// Propose a candidate for recognize(), which measure() verifies.
+/// These functions propose a pattern; recognize() verifies it with measure().
 [[nodiscard]] std::optional<GridPattern> propose_star(const Adjacency& graph, std::uint32_t corner);
 [[nodiscard]] std::optional<GridPattern> propose_box(const Adjacency& graph, std::uint32_t corner);
 /// Finds groups exactly: all ranks of a group communicate with more bytes than any message between groups.

@@ -17,8 +17,8 @@ namespace topoloom {
 namespace {
 
 /// A graph in which ranks with the same closed neighborhood (twins) are one vertex. Short axes create twins.
-struct Quotient {
-    std::uint32_t twins = 1;  // ranks per vertex, equal for all vertices
+struct QuotientGraph {
+    std::uint32_t twins = 1;  // number of ranks per vertex, equal for all vertices
     std::vector<std::uint64_t> first{0};
     std::vector<Rank> peers;
     std::vector<std::vector<Rank>> members;  // of each vertex
@@ -31,8 +31,8 @@ struct Quotient {
     }
 };
 
-std::optional<Quotient> join_twins(const Adjacency& graph, std::uint32_t twins) {
-    std::vector<std::uint64_t> mark(graph.size());  // hash of the closed neighborhood
+std::optional<QuotientGraph> join_twins(const Adjacency& graph, std::uint32_t twins) {
+    std::vector<std::uint64_t> mark(graph.size());  // hash of a closed neighborhood
     for (std::uint32_t u = 0; u < graph.size(); ++u) {
         const auto draw = [](std::uint32_t v) {
             const auto block = philox({v, 0, 0, 0}, {1, 2});
@@ -42,7 +42,7 @@ std::optional<Quotient> join_twins(const Adjacency& graph, std::uint32_t twins) 
         mark[u] += own;
         for (const Rank v : graph.of(u)) mark[v.value] += own;
     }
-    Quotient joined;
+    QuotientGraph joined;
     joined.twins = twins;
     std::vector<std::uint32_t> vertex(graph.size(), no_index);
     for (std::uint32_t u = 0; u < graph.size(); ++u) {
@@ -147,14 +147,14 @@ class BoxBuilder {
     }
 
     /// Returns the next rank along an axis. Of all ranks one step farther, this rank has the most common
-    /// neighbors with `at`. At the border of the grid all have the same number; there this rank has the
-    /// fewest neighbors.
+    /// neighbors with `at`. At the border of the grid all candidates share the same number; there this rank
+    /// has the fewest neighbors.
     [[nodiscard]] std::uint32_t next_on_line(std::uint32_t before, std::uint32_t at) const {
         std::uint32_t next = no_index;
         std::uint32_t most = 0;
         for (const Rank w : graph_.of(at)) {
             if (w.value == before || graph_.are_adjacent(before, w.value)) continue;
-            const std::uint32_t shared = graph_.common_count(at, w.value);
+            const std::uint32_t shared = graph_.count_common_neighbors(at, w.value);
             const bool tie = next != no_index && shared == most;
             if (next == no_index || shared > most || (tie && graph_.degree(w.value) < graph_.degree(next))) {
                 next = w.value;
@@ -184,7 +184,7 @@ class BoxBuilder {
         std::uint32_t found = no_index;
         for (const Rank w : graph_.of(cells_[from])) {
             if (taken_[w.value] != 0) continue;
-            // On a ring, the cells at its far end are unplaced too, so check adjacency.
+            // On a ring, the cells at the far end of the grid are unplaced too, so check adjacency.
             const bool fits = std::all_of(stride_.begin(), stride_.end(), [&](std::uint32_t stride) {
                 return graph_.are_adjacent(w.value, cells_[from + stride]);
             });
@@ -198,7 +198,7 @@ class BoxBuilder {
     /// Returns the neighbor of the corner that differs by one step exactly on the axes with at[i] = 1.
     [[nodiscard]] std::uint32_t rank_beside_corner(const std::vector<std::uint32_t>& at) const {
         const std::uint32_t closed = graph_.degree(corner_) + 1;
-        std::uint64_t shared = closed;  // neighbors shared with the corner
+        std::uint64_t shared = closed;  // number of neighbors shared with the corner
         std::uint64_t theirs = closed;
         for (std::size_t i = 0; i < at.size(); ++i) {
             if (at[i] == 0) continue;
@@ -211,15 +211,15 @@ class BoxBuilder {
         std::uint32_t found = no_index;
         for (const Rank w : graph_.of(corner_)) {
             if (taken_[w.value] != 0 || graph_.degree(w.value) + 1 != theirs ||
-                graph_.closed_common_count(corner_, w.value) != shared) {
+                graph_.count_closed_common_neighbors(corner_, w.value) != shared) {
                 continue;
             }
             bool fits = true;
             for (std::size_t i = 0; i < at.size() && fits; ++i) {
                 if (at[i] == 0) continue;
-                // With its partner on axis i, w shares a whole neighborhood of that axis, not only an edge.
+                // On axis i, w and its partner there share a whole neighborhood, not only the edge.
                 fits = graph_.are_adjacent(w.value, lines_[i][1]) &&
-                       2 * graph_.closed_common_count(w.value, lines_[i][1]) == 3 * shared;
+                       2 * graph_.count_closed_common_neighbors(w.value, lines_[i][1]) == 3 * shared;
             }
             if (!fits) continue;
             if (found != no_index) return no_index;
@@ -241,7 +241,7 @@ std::uint32_t count_twins(const Adjacency& graph, std::uint32_t u) {
     std::uint32_t twins = 1;
     for (const Rank v : graph.of(u)) {
         if (graph.degree(v.value) == graph.degree(u) &&
-            graph.closed_common_count(u, v.value) == graph.degree(u) + 1) {
+            graph.count_closed_common_neighbors(u, v.value) == graph.degree(u) + 1) {
             ++twins;
         }
     }
@@ -253,7 +253,7 @@ std::uint32_t count_twins(const Adjacency& graph, std::uint32_t u) {
 std::optional<GridPattern> propose_box(const Adjacency& graph, std::uint32_t corner) {
     const std::uint32_t twins = count_twins(graph, corner);
     if (twins == 0 || graph.size() % twins != 0) return std::nullopt;
-    std::optional<Quotient> joined;
+    std::optional<QuotientGraph> joined;
     if (twins > 1) {
         joined = join_twins(graph, twins);
         if (!joined) return std::nullopt;

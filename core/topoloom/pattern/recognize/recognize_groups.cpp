@@ -62,7 +62,7 @@ std::optional<GridPattern> find_groups(const CommGraph& symmetric) {
         if (heavy == 0) break;
         const std::int64_t light = k < edges.size() ? edges[k].bytes.value : 0;
         if (2 * light > heavy || n % (k + 1) != 0 || k + 1 == n) continue;
-        // Bytes can vary slightly between ranks, so the limit is in the middle of the gap.
+        // Bytes can vary slightly between ranks, so put the limit in the middle of the gap.
         const std::int64_t limit = k < edges.size() ? heavy - (heavy - light) / 2 : 1;
         ++tries;
         std::vector<std::vector<Rank>> groups;

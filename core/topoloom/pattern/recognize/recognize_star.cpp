@@ -12,7 +12,7 @@ namespace {
 
 /// Whether the neighbors v and w of a rank are on the same axis through the rank.
 bool are_on_same_axis(const Adjacency& graph, std::uint32_t v, std::uint32_t w) {
-    return graph.are_adjacent(v, w) || graph.common_count(v, w) == 1;
+    return graph.are_adjacent(v, w) || graph.count_common_neighbors(v, w) == 1;
 }
 
 /// Returns the neighbors of a corner, grouped by axis, or an empty list if there are too many axes for the
@@ -35,7 +35,7 @@ std::vector<std::vector<std::uint32_t>> group_neighbors_by_axis(const Adjacency&
     return axes;
 }
 
-/// Returns the rank after `at` on the path from `before`, or no_index at an end or a fork.
+/// Returns the rank that follows `before` and `at` on a path, or no_index if the path ends or forks.
 std::uint32_t next_on_line(const Adjacency& graph, std::uint32_t before, std::uint32_t at) {
     std::uint32_t next = no_index;
     for (const Rank w : graph.of(at)) {
@@ -68,7 +68,7 @@ std::optional<Line> trace_line(const Adjacency& graph, std::uint32_t corner,
         line.ranks.push_back(next);
         if (line.ranks.size() > graph.size()) return std::nullopt;
     }
-    // A path leaves the corner on one side only, a ring on both.
+    // A path leaves the corner on one side only, a ring on both sides.
     if ((line.kind == AxisKind::ring) != (beside.size() == 2)) return std::nullopt;
     return line;
 }
@@ -111,12 +111,12 @@ class StarBuilder {
         if (other == at.size()) return lines_[last].ranks[at[last]];
         const std::uint32_t across = cells_[cell - stride_[last] - stride_[other]].value;
         std::uint32_t found = no_index;
-        graph_.each_common(cells_[cell - stride_[last]].value, cells_[cell - stride_[other]].value,
-                           [&](std::uint32_t w) {
-                               if (w == across) return true;
-                               found = found == no_index ? w : graph_.size();
-                               return found != graph_.size();
-                           });
+        graph_.for_each_common_neighbor(cells_[cell - stride_[last]].value,
+                                        cells_[cell - stride_[other]].value, [&](std::uint32_t w) {
+                                            if (w == across) return true;
+                                            found = found == no_index ? w : graph_.size();
+                                            return found != graph_.size();
+                                        });
         return found == graph_.size() ? no_index : found;
     }
 

@@ -17,11 +17,11 @@ namespace topoloom::qap {
 
 namespace {
 
-double cost_memory(std::size_t ranks, std::size_t slots) {
+double estimate_cost_memory(std::size_t ranks, std::size_t slots) {
     return 2 * std::pow(static_cast<double>(ranks) * static_cast<double>(slots), 2);
 }
 
-/// Searches subtrees in parallel with the result and the work of a serial search, in which each subtree
+/// Searches subtrees in parallel, but with the same result and work as a serial search, in which each subtree
 /// starts from the best placement of all previous subtrees. Threads search later subtrees speculatively from
 /// the current best placement. If an earlier subtree finds a better placement, the later searches are
 /// repeated.
@@ -51,22 +51,22 @@ class ParallelSearch {
         constexpr std::size_t enough = 64;
         constexpr double max_bytes = 1e9;
         subtrees_.push_back(context_.root());
-        const double bytes = cost_memory(subtrees_.front().ranks.size(), context_.problem.slots);
+        const double bytes = estimate_cost_memory(subtrees_.front().ranks.size(), context_.problem.slots);
         while (!subtrees_.empty() && subtrees_.size() < enough && subtrees_.front().ranks.size() > 1 &&
                static_cast<double>(subtrees_.size() * context_.problem.slots) * bytes < max_bytes) {
             std::vector<PartialPlacement> deeper;
             PlacementSearch search(context_, best_, meter_);
             for (PartialPlacement& partial : subtrees_) {
                 for (const Branch& branch : search.expand(partial))
-                    deeper.push_back(PlacementSearch::follow(partial, branch));
+                    deeper.push_back(PlacementSearch::apply_branch(partial, branch));
             }
             subtrees_ = std::move(deeper);
-            add_outcome({search.best(), search.open(), search.nodes(), 0, 0});
+            add_outcome({search.best(), search.open_bound(), search.visited_count(), 0, 0});
         }
         std::ranges::stable_sort(subtrees_, {}, [](const PartialPlacement& p) { return p.costs.bound(); });
     }
 
-    /// Searches from subtree `next` on. Returns the first subtree that must be searched again.
+    /// Searches subtree `next` and all later subtrees. Returns the first one that must be searched again.
     std::size_t search_from(std::size_t next) {
         outcomes_.assign(subtrees_.size(), std::nullopt);
         last_ = subtrees_.size() - 1;
@@ -83,7 +83,8 @@ class ParallelSearch {
         }
         if (meter_.poll()) return i;
         for (; i < subtrees_.size(); ++i) {
-            if (outcomes_[i] && meter_.remaining().work > 0) {  // stopped by the time limit or the caller
+            // The search was stopped by the time limit or the caller.
+            if (outcomes_[i] && meter_.remaining().work > 0) {
                 add_outcome(*outcomes_[i]);
             } else {
                 open_ = std::min(open_, context_.scale.up(subtrees_[i].costs.bound()));
@@ -109,9 +110,9 @@ class ParallelSearch {
         Meter meter(budget);
         PartialPlacement subtree = subtrees_[i];
         PlacementSearch search(context_, best_, meter);
-        search.descend(subtree);
+        search.search_below(subtree);
         const std::lock_guard hold(lock_);
-        outcomes_[i] = {search.best(), search.open(), search.nodes(), meter.work_done(), left};
+        outcomes_[i] = {search.best(), search.open_bound(), search.visited_count(), meter.work_done(), left};
         if (search.best().value < best_.value) last_ = std::min<std::size_t>(last_, i);
     }
 
@@ -139,12 +140,11 @@ class ParallelSearch {
 ExactResult branch_and_bound(const QuadraticAssignment& problem, std::span<const Position> start,
                              Meter& meter, int threads) {
     if (start.size() != problem.ranks)
-        fail("the placement to start from has ", start.size(), " ranks, but the problem has ", problem.ranks);
+        fail("the initial placement has ", start.size(), " ranks, but the problem has ", problem.ranks);
     std::vector<char> taken(problem.slots, 0);
     for (const Position slot : start) {
         if (slot.value >= problem.slots || std::exchange(taken[slot.value], 1))
-            fail("the placement to start from uses slot ", slot.value, " twice, or there are only ",
-                 problem.slots);
+            fail("the initial placement uses slot ", slot.value, " twice, or there are only ", problem.slots);
     }
     const Incumbent best{problem.value(start), {start.begin(), start.end()}};
     const SearchContext context(problem, best.value);
@@ -152,7 +152,7 @@ ExactResult branch_and_bound(const QuadraticAssignment& problem, std::span<const
 }
 
 double branch_and_bound_bytes(std::size_t ranks, std::size_t slots) {
-    return cost_memory(ranks, slots) * (1 + static_cast<double>(ranks) / 4);
+    return estimate_cost_memory(ranks, slots) * (1 + static_cast<double>(ranks) / 4);
 }
 
 }  // namespace topoloom::qap

@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 
-/// A cost in half units. Bounds contain half of the messages between two unplaced ranks at either end.
+/// A cost in half units, because bounds count half of a message between two unplaced ranks at each of its
+/// ends.
 struct HalfUnitCost {
     std::int64_t whole = 0;
     std::int64_t half = 0;
@@ -54,7 +55,7 @@ class GeneralizedSearch {
         Rank rank;
         std::int64_t bytes;  // both ways
     };
-    struct Child {
+    struct SlotChoice {
         HalfUnitCost cost;
         Position slot;
     };
@@ -65,7 +66,7 @@ class GeneralizedSearch {
     [[nodiscard]] std::int64_t bytes(Rank u, Rank v) const {
         return problem_.bytes[std::size_t{u.value} * problem_.ranks + v.value];
     }
-    /// Returns the smaller distance of the two directions.
+    /// Returns the smaller of the distances in both directions.
     [[nodiscard]] std::int64_t min_distance(Position a, Position b) const {
         return std::min(problem_.distances[pair_index(a, b)], problem_.distances[pair_index(b, a)]);
     }
@@ -95,8 +96,8 @@ class GeneralizedSearch {
         }
     }
 
-    /// Orders the ranks: next is the rank with the most bytes to ranks before it, so that bounds become tight
-    /// early.
+    /// Orders the ranks. The next rank is always the one with the most bytes to the ranks before it, so that
+    /// bounds become tight early.
     void order_ranks() {
         std::vector<std::int64_t> to_placed(problem_.ranks, 0);
         std::vector<std::int64_t> to_all(problem_.ranks, 0);
@@ -177,7 +178,7 @@ class GeneralizedSearch {
         const auto skip = [&] { best_.lower_bound = std::min(best_.lower_bound, bound); };
         if (!meter_.spend((order_.size() - placed) * problem_.slots)) return skip();
         const Rank u = order_[placed];
-        for (const Child& child : list_children(u, representative)) {
+        for (const SlotChoice& child : list_slot_choices(u, representative)) {
             if (meter_.is_exhausted()) return skip();
             const bool opens = ranks_on_[child.slot.value] == 0;
             const std::int64_t paid = cost(u, child.slot);
@@ -187,14 +188,15 @@ class GeneralizedSearch {
         }
     }
 
-    /// Returns the possible slots of u, those with the lowest bound first.
-    [[nodiscard]] std::vector<Child> list_children(Rank u, const std::vector<Position>& representative) {
-        std::vector<Child> found;
+    /// Returns the possible slots of u, sorted by ascending bound.
+    [[nodiscard]] std::vector<SlotChoice> list_slot_choices(Rank u,
+                                                            const std::vector<Position>& representative) {
+        std::vector<SlotChoice> found;
         for (const Position s : ids<Position>(problem_.slots)) {
             if (!fits(u, s) || (ranks_on_[s.value] == 0 && representative[s.value] != s)) continue;
             found.push_back({least_cost(u, s, 0), s});
         }
-        std::ranges::stable_sort(found, {}, &Child::cost);
+        std::ranges::stable_sort(found, {}, &SlotChoice::cost);
         return found;
     }
 
@@ -225,10 +227,10 @@ class GeneralizedSearch {
 
     const GeneralizedAssignment& problem_;
     Meter& meter_;
-    std::vector<std::vector<Peer>> peers_;        // by rank, heaviest first
-    std::vector<std::vector<Position>> nearest_;  // by slot; the slot itself first
+    std::vector<std::vector<Peer>> peers_;        // [rank]: its peers, heaviest first
+    std::vector<std::vector<Position>> nearest_;  // [slot]: all slots by distance, the slot itself first
     std::vector<Rank> order_;
-    std::vector<std::int64_t> cost_;  // of every unplaced rank and slot: linear plus to placed ranks
+    std::vector<std::int64_t> cost_;  // [rank][slot]: linear cost plus costs to placed ranks
     std::vector<std::int64_t> left_;  // remaining capacity of each slot
     std::vector<std::uint32_t> ranks_on_;
     std::vector<Position> used_;  // slots in the order of their first rank

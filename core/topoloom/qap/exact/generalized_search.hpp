@@ -15,9 +15,9 @@ namespace topoloom::qap {
 struct GeneralizedAssignment {
     std::uint32_t ranks = 0;
     std::uint32_t slots = 0;
-    std::vector<std::int64_t> bytes;      // from rank to rank; can be asymmetric
-    std::vector<std::int64_t> distances;  // from slot to slot; zero diagonal; can be asymmetric
-    std::vector<std::int64_t> linear;     // rank by slot; may be empty
+    std::vector<std::int64_t> bytes;      // bytes from rank to rank; can be asymmetric
+    std::vector<std::int64_t> distances;  // distances from slot to slot; zero diagonal; can be asymmetric
+    std::vector<std::int64_t> linear;     // linear costs, ranks by slots; may be empty
     std::vector<std::int64_t> mass;       // by rank
     std::vector<std::int64_t> capacity;   // by slot
 

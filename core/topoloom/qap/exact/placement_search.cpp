@@ -12,7 +12,7 @@ namespace topoloom::qap {
 
 namespace {
 
-/// Returns the common divisor of all values.
+/// Returns the greatest common divisor of all values.
 std::int64_t common_factor(const QuadraticAssignment& p) {
     std::int64_t distances = 0;
     bool symmetric = true;
@@ -108,23 +108,23 @@ PartialPlacement SearchContext::root() const {
     return all;
 }
 
-void PlacementSearch::descend(PartialPlacement& partial) {
+void PlacementSearch::search_below(PartialPlacement& partial) {
     for (const Branch& branch : expand(partial)) {
-        if (branch.bound > limit()) continue;
+        if (branch.bound > largest_bound_of_better()) continue;
         if (meter_.is_exhausted()) {
             record_open_bound(branch.bound);
             continue;
         }
-        PartialPlacement next = follow(partial, branch);
-        descend(next);
+        PartialPlacement next = apply_branch(partial, branch);
+        search_below(next);
     }
 }
 
 std::vector<Branch> PlacementSearch::expand(PartialPlacement& partial) {
     DualAscent& costs = partial.costs;
-    if (costs.bound() > limit()) return {};
+    if (costs.bound() > largest_bound_of_better()) return {};
     if (costs.ranks() <= 1) {
-        finish(partial);
+        complete_placement(partial);
         return {};
     }
     if (meter_.is_exhausted()) {
@@ -132,24 +132,24 @@ std::vector<Branch> PlacementSearch::expand(PartialPlacement& partial) {
         return {};
     }
     ++nodes_;
-    // The gap must be closable by this many sweeps with the gain of the last sweep. More sweeps at small
-    // depth pay off, because all extensions inherit their gain.
+    // Sweeps continue only if this many sweeps, each with the gain of the last one, would close the gap. At
+    // small depth more sweeps pay off, because all extensions inherit their gain.
     const std::uint32_t depth = problem_.slots - costs.slots();
     const std::int64_t further_sweeps = std::max(5, depth < 5 ? 32 >> depth : 0);
     constexpr int max_sweeps = 100;
     for (int i = 0; i < max_sweeps; ++i) {
         const std::int64_t before = costs.bound();
         costs.sweep();
-        if (costs.bound() > limit()) return {};
+        if (costs.bound() > largest_bound_of_better()) return {};
         rule_out(costs);
         if (!meter_.spend(std::uint64_t{costs.ranks()} * costs.slots())) break;
         const std::int64_t gain = costs.bound() - before;
-        if (i > 0 && costs.bound() + further_sweeps * gain < limit()) break;
+        if (i > 0 && costs.bound() + further_sweeps * gain < largest_bound_of_better()) break;
     }
     return list_branches(partial);
 }
 
-PartialPlacement PlacementSearch::follow(const PartialPlacement& partial, const Branch& branch) {
+PartialPlacement PlacementSearch::apply_branch(const PartialPlacement& partial, const Branch& branch) {
     PartialPlacement next{partial.costs.fix_rank(branch.rank, branch.slot), partial.ranks, partial.slots,
                           partial.position_of_rank, partial.symmetric};
     next.position_of_rank[partial.ranks[branch.rank].value] = partial.slots[branch.slot];
@@ -159,7 +159,7 @@ PartialPlacement PlacementSearch::follow(const PartialPlacement& partial, const 
 }
 
 void PlacementSearch::rule_out(DualAscent& costs) const {
-    const std::int64_t most = limit() - costs.bound();
+    const std::int64_t most = largest_bound_of_better() - costs.bound();
     for (std::uint32_t i = 0; i < costs.ranks(); ++i) {
         for (std::uint32_t j = 0; j < costs.slots(); ++j) {
             if (costs.reduced_cost(i, j) > most) costs.rule_out(i, j);
@@ -173,7 +173,7 @@ std::vector<Branch> PlacementSearch::list_branches(PartialPlacement& partial) co
     const std::uint32_t slots = costs.slots();
     std::vector<char> only(slots, 1);
     if (partial.symmetric) partial.symmetric = mark_representatives(partial, only);
-    const std::int64_t most = limit();
+    const std::int64_t most = largest_bound_of_better();
     std::vector<std::int64_t> bound(std::size_t{ranks} * slots, most + 1);
     for (std::uint32_t i = 0; i < ranks; ++i) {
         for (std::uint32_t j = 0; j < slots; ++j) {
@@ -209,7 +209,7 @@ bool PlacementSearch::mark_representatives(const PartialPlacement& partial, std:
     return some;
 }
 
-void PlacementSearch::finish(const PartialPlacement& partial) {
+void PlacementSearch::complete_placement(const PartialPlacement& partial) {
     std::vector<Position> placement = partial.position_of_rank;
     std::optional<Incumbent> found;
     const auto fill = [&] {

@@ -38,8 +38,8 @@ class SearchContext {
    public:
     SearchContext(const QuadraticAssignment& assignment, std::int64_t value_at_start);
 
-    /// The largest scaled bound that a better placement can have.
-    [[nodiscard]] std::int64_t limit(std::int64_t best) const {
+    /// The largest scaled bound at which a better placement is still possible.
+    [[nodiscard]] std::int64_t largest_bound_of_better(std::int64_t best) const {
         const std::int64_t better = best - granularity_;
         return better < 0 ? -1 : scale.down(better);
     }
@@ -61,18 +61,20 @@ class PlacementSearch {
         : context_(context), problem_(context.problem), best_(std::move(best)), meter_(meter) {}
 
     [[nodiscard]] const Incumbent& best() const { return best_; }
-    /// Lower bound on the better placements that were not visited.
-    [[nodiscard]] std::int64_t open() const { return open_; }
-    [[nodiscard]] std::uint64_t nodes() const { return nodes_; }
+    /// Lower bound on the values of better placements that were not visited.
+    [[nodiscard]] std::int64_t open_bound() const { return open_; }
+    [[nodiscard]] std::uint64_t visited_count() const { return nodes_; }
 
-    void descend(PartialPlacement& partial);
-    /// Bounds a partial placement. Returns its branches, or an empty list if it cannot improve on the
-    /// incumbent.
+    void search_below(PartialPlacement& partial);
+    /// Computes the bound of a partial placement. Returns its branches, or an empty list if it cannot improve
+    /// on the incumbent.
     std::vector<Branch> expand(PartialPlacement& partial);
-    static PartialPlacement follow(const PartialPlacement& partial, const Branch& branch);
+    static PartialPlacement apply_branch(const PartialPlacement& partial, const Branch& branch);
 
    private:
-    [[nodiscard]] std::int64_t limit() const { return context_.limit(best_.value); }
+    [[nodiscard]] std::int64_t largest_bound_of_better() const {
+        return context_.largest_bound_of_better(best_.value);
+    }
 
     void rule_out(DualAscent& costs) const;
     /// Branches over the rank or slot with the fewest remaining choices.
@@ -83,7 +85,7 @@ class PlacementSearch {
 
     /// Completes a placement: assigns the last rank with partners to its best slot, and ranks without
     /// partners to the remaining slots.
-    void finish(const PartialPlacement& partial);
+    void complete_placement(const PartialPlacement& partial);
 
     const SearchContext& context_;
     const QuadraticAssignment& problem_;

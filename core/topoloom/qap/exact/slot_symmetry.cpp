@@ -31,7 +31,7 @@ class SlotSymmetry::Search {
         return true;
     }
     /// Maps all other slots. Returns false if that is impossible or needs too many tries.
-    [[nodiscard]] bool complete() {
+    [[nodiscard]] bool complete_mapping() {
         if (mapped_.size() == slots_) return true;
         Position from{0};
         while (image_[from.value] != Position::none) ++from.value;
@@ -39,7 +39,7 @@ class SlotSymmetry::Search {
             if (tries_ == 0) break;
             --tries_;
             if (!try_map(from, to)) continue;
-            if (complete()) return true;
+            if (complete_mapping()) return true;
             mapped_.pop_back();
             taken_[to.value] = 0;
             image_[from.value] = Position::none;
@@ -78,7 +78,7 @@ std::vector<Position> SlotSymmetry::orbits(std::span<const Position> fixed) cons
             Search search(*this, lent);
             bool possible = true;
             for (const Position slot : fixed) possible = possible && search.try_map(slot, slot);
-            const bool found = possible && search.try_map(from, to) && search.complete();
+            const bool found = possible && search.try_map(from, to) && search.complete_mapping();
             tries -= lent - search.tries_left();
             if (!found) continue;
             for (const Position slot : ids<Position>(slots_)) {

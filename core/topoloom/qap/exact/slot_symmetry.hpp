@@ -19,7 +19,7 @@ class SlotSymmetry {
         : slots_(static_cast<std::uint32_t>(slots)), distances_(distances) {}
 
     /// Returns, for every slot, the smallest slot of its orbit under automorphisms that map each slot of
-    /// `fixed` to itself. If the test takes too long, slots count as different.
+    /// `fixed` to itself. If the test of two slots takes too long, they are considered different.
     [[nodiscard]] std::vector<Position> orbits(std::span<const Position> fixed) const;
 
    private:

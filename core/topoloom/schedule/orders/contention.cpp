@@ -120,7 +120,7 @@ Meetings meetings_on_routes(const Machine& machine, std::span<const NodeMessage>
             RouteLoads adder(network, std::span(loads), LoadQuantizer(all));
             for (const auto [from, to] : messages) {
                 if (from == to) continue;
-                adder.from(from, network.point(from));
+                adder.set_source(from, network.point(from));
                 adder.add_route_to(to, network.point(to), 1.0);
             }
         }

@@ -5,19 +5,19 @@
 namespace topoloom {
 
 void CrosspointNetwork::enqueue_at_input(std::uint32_t packet) {
-    InputLine& line = line_of(stored_[packet]);
+    InputQueue& line = input_queue_of(stored_[packet]);
     (line.first == no_index ? line.first : stored_[line.last].behind) = packet;
     line.last = packet;
 }
 
-/// Whether the packet is first in its queue and its input is idle, or began to send copies of the packet in
-/// this cycle.
+/// Whether the packet is first in its queue and can be sent: its input is idle, or began to send copies of
+/// this packet in this cycle.
 bool CrosspointNetwork::is_at_front(std::uint32_t packet) {
-    const InputLine& line = line_of(stored_[packet]);
+    const InputQueue& line = input_queue_of(stored_[packet]);
     return line.first == packet && (!is_busy(line.taken_until) || line.begun == now_);
 }
 
-/// Whether all outputs of the packet are free.
+/// Whether all outputs that the packet needs are free.
 bool CrosspointNetwork::can_send_all(std::uint32_t packet) {
     const StoredPacket& stored = stored_[packet];
     const auto is_free = [&](ChannelId channel, std::uint32_t branch) {
@@ -43,22 +43,22 @@ void CrosspointNetwork::send_all(std::uint32_t packet) {
         if (b != stored.branch) send_to(branches[b].out);
 }
 
-/// Records that an output has begun to send the packet.
+/// Records that an output has begun to send a copy of the packet.
 void CrosspointNetwork::record_departure(std::uint32_t packet, std::uint32_t sink) {
     const StoredPacket& stored = stored_[packet];
-    InputLine& line = line_of(stored);
+    InputQueue& line = input_queue_of(stored);
     line.begun = now_;
     line.taken_until = std::max(line.taken_until, sinks_[sink].taken_until);
-    put(line.taken_until / ChannelTimes::cycle, EventKind::begin,
-        static_cast<std::uint32_t>(&line - lines_.data()));
+    schedule_event(line.taken_until / ChannelTimes::cycle, EventKind::begin,
+                   static_cast<std::uint32_t>(&line - input_queues_.data()));
     if (stored.copies > 1) return;
     line.first = stored.behind;
     line.begun = never;
 }
 
-/// Wakes the outputs that the first packet of a line needs.
+/// Wakes the outputs that the first packet of an input queue needs.
 void CrosspointNetwork::wake_front_outputs(std::uint32_t number) {
-    const std::uint32_t packet = lines_[number].first;
+    const std::uint32_t packet = input_queues_[number].first;
     if (packet == no_index) return;
     const StoredPacket& stored = stored_[packet];
     if (stored.vertex == no_index) return wake_sink(output_of(packets_.hop(packet).channel));
