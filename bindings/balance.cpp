@@ -36,7 +36,7 @@ PlannedLoads balance_loads(const Integers& given, std::string_view method, const
     const nb::gil_scoped_release released;
     BalanceProblem problem{loads};
     if (placement != nullptr) {
-        placement->require_on(*allocation);
+        placement->require_compatible_with(*allocation);
         problem.machine = &allocation->machine();
         problem.slots = placement->slots();
     }
@@ -89,7 +89,7 @@ WeightedBalance balance_weighted(const Numbers& loads, const Integers& bytes, co
                 .poll = check_signals};
     const nb::gil_scoped_release released;
     if (placement != nullptr) {
-        placement->require_on(*allocation);
+        placement->require_compatible_with(*allocation);
         tasks.machine = &allocation->machine();
         tasks.slots = placement->slots();
     }

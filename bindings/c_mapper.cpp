@@ -30,7 +30,7 @@ namespace {
 class MapperContext {
    public:
     MapperContext(const CommGraph& graph, const Allocation& allocation, SlotUse use,
-                  const MeasuredObjective& objective, SearchMonitor& monitor)
+                  const PhasedObjective& objective, SearchMonitor& monitor)
         : graph_(graph), allocation_(allocation), use_(use), objective_(objective), monitor_(monitor) {}
 
     bool continue_search(std::uint64_t work) { return monitor_(work); }
@@ -54,7 +54,7 @@ class MapperContext {
     const CommGraph& graph_;
     const Allocation& allocation_;
     SlotUse use_;
-    const MeasuredObjective& objective_;
+    const PhasedObjective& objective_;
     SearchMonitor& monitor_;
     std::optional<Evaluator> evaluator_;
     std::string problem_;
@@ -163,7 +163,7 @@ std::vector<std::uint32_t> call_mapper(std::uintptr_t address, const CommGraph& 
         fail("give a load for each rank, and a capacity for each slot");
     SearchMonitor monitor(progress);
     return monitor.run([&] {
-        const MeasuredObjective wanted = measured.for_slot_use(graph, allocation, use);
+        const PhasedObjective wanted = measured.for_slot_use(graph, allocation, use);
         MapperContext context(graph, allocation, use, wanted, monitor);
         const GraphArrays rows(graph);
         std::vector<std::uint32_t> slots, nodes;

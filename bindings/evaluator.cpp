@@ -31,7 +31,7 @@ class OwningEvaluator {
                     const std::optional<Numbers>& background)
         : measured_(resolve_objective(objective), phases, background) {
         for (const CommGraph* const phase : phases) phases_.push_back(nb::find(*phase));
-        placement.require_on(allocation);
+        placement.require_compatible_with(allocation);
         if (placement.use() == SlotUse::shared && !graph.proxied().empty())
             fail(
                 "an Evaluator counts every message, but this pattern sends through proxies where ranks share "

@@ -207,7 +207,7 @@ void bind_steps(nb::module_& m) {
     m.def(
         "fitted_schedules",
         [](const Allocation& allocation, const Placement& placement) {
-            placement.require_on(allocation);
+            placement.require_compatible_with(allocation);
             std::vector<Node> nodes;
             for (const Slot slot : placement.slots()) nodes.push_back(allocation.machine().node(slot));
             return fitted_schedules(allocation.machine(), nodes);

@@ -69,7 +69,7 @@ class MachineText {
 
    private:
     std::string text_;
-    TextParts parts_;
+    MachineTextParts parts_;
 };
 
 nb::dict make_dict(const SectionForm& form) {

@@ -35,7 +35,7 @@ struct JudgedPlacement {
 JudgedPlacement judge_allocated(const CommGraph& graph, const Allocation& allocation,
                                 const Placement& placement, std::size_t hottest, int threads) {
     check_threads(threads);
-    placement.require_on(allocation);
+    placement.require_compatible_with(allocation);
     const Machine& machine = allocation.machine();
     JudgedPlacement judged{judge(graph, machine, placement, threads), {}};
     if (hottest == 0) return judged;

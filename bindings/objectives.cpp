@@ -43,8 +43,8 @@ Problem ObjectiveInput::at(const Problem& problem) const {
         objective_.value ? *objective_.value : objective_of(choose(problem).objective), phases_, background_);
 }
 
-MeasuredObjective ObjectiveInput::for_slot_use(const CommGraph& graph, const Allocation& allocation,
-                                               SlotUse use) const {
+PhasedObjective ObjectiveInput::for_slot_use(const CommGraph& graph, const Allocation& allocation,
+                                             SlotUse use) const {
     if (use == SlotUse::one_rank) {
         const Problem problem = at(Problem(graph, allocation));
         return problem.is_for_hop_bytes() ? measured(graph, objective_of(ObjectiveKind::hop_bytes))
@@ -66,7 +66,7 @@ double ObjectiveInput::value(const CommGraph& graph, const Allocation& allocatio
                              const Placement& placement) const {
     const Machine& machine = allocation.machine();
     require_placed(graph, machine, placement.slots());
-    const MeasuredObjective objective = for_slot_use(graph, allocation, placement.use());
+    const PhasedObjective objective = for_slot_use(graph, allocation, placement.use());
     if (objective.mix.is(ObjectiveKind::hop_bytes))
         return static_cast<double>(hop_bytes(graph, machine, placement.slots()));
     return objective_key(machine, objective, placement.slots()).congestion;
@@ -77,7 +77,9 @@ double ObjectiveInput::time(const Machine& machine, const CommGraph& graph,
     require_placed(graph, machine, placement.slots());
     require_phases_add_up(phases_, graph);
     if (!machine.has_bandwidths()) return 0;
-    return time_parts(machine, measured(graph, objective_of(ObjectiveKind::time)), placement.slots()).all;
+    return total_and_busiest_times(machine, measured(graph, objective_of(ObjectiveKind::time)),
+                                   placement.slots())
+        .all;
 }
 
 ObjectiveChoice ObjectiveInput::choose(const Problem& problem) const {
@@ -85,8 +87,8 @@ ObjectiveChoice ObjectiveInput::choose(const Problem& problem) const {
     return choose_objective(problem, phases_, background_);
 }
 
-MeasuredObjective ObjectiveInput::measured(const CommGraph& graph, const Objective& mix) const {
-    MeasuredObjective objective{.mix = mix, .phases = phases_, .background = background_};
+PhasedObjective ObjectiveInput::measured(const CommGraph& graph, const Objective& mix) const {
+    PhasedObjective objective{.mix = mix, .phases = phases_, .background = background_};
     if (objective.phases.empty()) objective.phases.push_back(&graph);
     return objective;
 }

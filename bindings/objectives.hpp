@@ -41,8 +41,8 @@ class ObjectiveInput {
 
     [[nodiscard]] Problem at(const Problem& problem) const;
     /// The objective for placements that use slots in this way (one rank per slot, or shared).
-    [[nodiscard]] MeasuredObjective for_slot_use(const CommGraph& graph, const Allocation& allocation,
-                                                 SlotUse use) const;
+    [[nodiscard]] PhasedObjective for_slot_use(const CommGraph& graph, const Allocation& allocation,
+                                               SlotUse use) const;
     [[nodiscard]] double value(const CommGraph& graph, const Allocation& allocation,
                                const Placement& placement) const;
     [[nodiscard]] double time(const Machine& machine, const CommGraph& graph,
@@ -50,7 +50,7 @@ class ObjectiveInput {
     [[nodiscard]] ObjectiveChoice choose(const Problem& problem) const;
 
    private:
-    [[nodiscard]] MeasuredObjective measured(const CommGraph& graph, const Objective& mix) const;
+    [[nodiscard]] PhasedObjective measured(const CommGraph& graph, const Objective& mix) const;
 
     NamedObjective objective_;
     std::vector<const CommGraph*> phases_;

@@ -87,7 +87,7 @@ double evaluate_objective(const CommGraph& graph, const Allocation& allocation, 
                           const std::optional<Numbers>& background) {
     const ObjectiveInput input(resolve_objective(objective), std::move(phases), background);
     const nb::gil_scoped_release released;
-    placement.require_on(allocation);
+    placement.require_compatible_with(allocation);
     return evaluate_with_proxies(
         graph, placement, [&](const CommGraph& sent) { return input.value(sent, allocation, placement); });
 }
@@ -96,7 +96,7 @@ double predict_time(const CommGraph& graph, const Allocation& allocation, const 
                     std::vector<const CommGraph*> phases, const std::optional<Numbers>& background) {
     const ObjectiveInput input(NamedObjective("time"), std::move(phases), background);
     const nb::gil_scoped_release released;
-    placement.require_on(allocation);
+    placement.require_compatible_with(allocation);
     return evaluate_with_proxies(graph, placement, [&](const CommGraph& sent) {
         return input.time(allocation.machine(), sent, placement);
     });

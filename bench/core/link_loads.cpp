@@ -93,7 +93,7 @@ void propose_exchange(benchmark::State& state, Start start, Pairs pairs) {
     for (auto _ : state) {
         const Pair pair = setting.pair(pairs);
         benchmark::DoNotOptimize(
-            setting.loads.exchange_if_soft_at_most(pair.u, pair.v, setting.loads.soft()));
+            setting.loads.exchange_if_soft_at_most(pair.u, pair.v, setting.loads.soft_value()));
     }
     set_rate_counter(state);
 }

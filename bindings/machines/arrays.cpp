@@ -13,7 +13,7 @@
 #include "call_python.hpp"
 #include "machines/machine_methods.hpp"
 #include "topoloom/base/error.hpp"
-#include "topoloom/machine/network_tables.hpp"
+#include "topoloom/machine/network_matrices.hpp"
 #include "topoloom/machine/network_view.hpp"
 #include "topoloom/machine/text/graph_writer.hpp"
 

@@ -33,12 +33,12 @@ std::vector<Named> list_affinities() {
 
 std::array<std::uint32_t, bus_elements> list_stations(const Allocation& allocation) {
     std::array<std::uint32_t, bus_elements> stations;
-    std::ranges::transform(elements_of(allocation), stations.begin(), &Node::value);
+    std::ranges::transform(find_element_stations(allocation), stations.begin(), &Node::value);
     return stations;
 }
 
 BusAffinities rank_affinities(const Allocation& allocation, const CommGraph& graph) {
-    return rank_bus_affinities(ring_bus_of(allocation.machine()), elements_of(allocation), graph);
+    return rank_bus_affinities(ring_bus_of(allocation.machine()), find_element_stations(allocation), graph);
 }
 
 nb::object list_scores(const BusAffinities& found) {
@@ -70,8 +70,8 @@ nb::object list_rates_of_affinities(const BusAffinities& found, const Allocation
                                     std::optional<std::uint32_t> memory, bool ring_ends) {
     if (graph.rank_count() != bus_elements)
         fail("affinities are for 8 threads, not for ", graph.rank_count());
-    const auto all = affinity_rates(ring_bus_of(allocation.machine()), elements_of(allocation), graph,
-                                    found.ranking, make_timing(piece, startup, memory, ring_ends));
+    const auto all = affinity_rates(ring_bus_of(allocation.machine()), find_element_stations(allocation),
+                                    graph, found.ranking, make_timing(piece, startup, memory, ring_ends));
     std::vector<double> values;
     for (const auto& [slowest, average] : all) {
         for (const BusRate& rate : {slowest, average})

@@ -75,9 +75,9 @@ void add_value_semantics(nb::class_<Machine>& machine, nb::class_<Allocation>& a
         .def_static(
             "_restored",
             [](std::string text, const Ids& slots, bool shared) {
-                return Placement::restored(std::make_shared<const std::string>(std::move(text)),
-                                           copy_elements<Slot>(slots, "slots"),
-                                           shared ? SlotUse::shared : SlotUse::one_rank);
+                return Placement::from_saved_slots(std::make_shared<const std::string>(std::move(text)),
+                                                   copy_elements<Slot>(slots, "slots"),
+                                                   shared ? SlotUse::shared : SlotUse::one_rank);
             },
             "machine_text"_a, "slots"_a, "shared"_a);
     add_equality(

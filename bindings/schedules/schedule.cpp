@@ -223,7 +223,7 @@ void bind_schedule(nb::module_& m) {
             "cost_on",
             [](const AnySchedule& schedule, const Allocation& allocation, const Placement& placement,
                const NetworkModel* model) {
-                placement.require_on(allocation);
+                placement.require_compatible_with(allocation);
                 const Machine& machine = allocation.machine();
                 const std::optional<Progress> silent;
                 SearchMonitor monitor(silent);
@@ -241,7 +241,7 @@ void bind_schedule(nb::module_& m) {
         "program_time",
         [](const std::vector<const AnySchedule*>& steps, const Allocation& allocation,
            const Placement& placement, const NetworkModel* model) {
-            placement.require_on(allocation);
+            placement.require_compatible_with(allocation);
             const Machine& machine = allocation.machine();
             const nb::gil_scoped_release unlocked;
             return program_time(steps, model == nullptr ? machine_model(machine) : *model, machine,

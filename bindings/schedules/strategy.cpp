@@ -31,7 +31,7 @@ namespace {
 /// The strategy refers to the allocation's machine, which must outlive it.
 void make_strategy(Strategy* strategy, const Allocation& allocation, const Placement& placement,
                    const NetworkModel* model) {
-    placement.require_on(allocation);
+    placement.require_compatible_with(allocation);
     const std::vector<Slot> slots(placement.slots().begin(), placement.slots().end());
     new (strategy) Strategy(slots.size(), cost_basis_on({std::shared_ptr<void>(), &allocation.machine()},
                                                         slots, model ? std::optional(*model) : std::nullopt));

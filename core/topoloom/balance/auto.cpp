@@ -47,7 +47,7 @@ double compute_congestion(const BalanceProblem& problem, const Plan& plan) {
         bytes.emplace_back(tasks);
     }
     const CommGraph sent = CommGraph::from_edges(problem.loads.size(), senders, receivers, bytes);
-    const Placement placement = Placement::restored(
+    const Placement placement = Placement::from_saved_slots(
         problem.machine->shared_text(), {problem.slots.begin(), problem.slots.end()}, SlotUse::shared);
     return judge(sent, *problem.machine, placement).congestion_max;
 }

@@ -73,10 +73,10 @@ class ProfileSearch {
         const Allocation& allocation = problem.allocation();
         const NodeSpec& inside = allocation.machine().node_spec();
         site_distance_ = inside.levels.distances().front();
-        const std::uint32_t alike = inside.interchangeable_slots();
+        const std::uint32_t alike = inside.interchangeable_run_length();
         std::vector<Slot> slots;
         site_of_slot_.resize(allocation.slot_count());
-        for (const std::uint32_t position : curve_order(Curve::hilbert, allocation)) {
+        for (const std::uint32_t position : sort_along_curve(Curve::hilbert, allocation)) {
             const Slot slot = allocation.slots()[position];
             const std::uint32_t capacity = problem.capacity()[position];
             const std::uint32_t number =

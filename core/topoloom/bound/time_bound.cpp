@@ -333,7 +333,7 @@ TimeBound time_bound(const BoundProblem& problem, std::span<const CommGraph* con
     const auto bound_of = [&](const CommGraph& graph) {
         const std::vector<RankTraffic> traffic = list_traffic(graph);
         const PhaseLoad load = load_of(graph, traffic, true);
-        const std::vector<CommGraph> rounds = split_rounds(graph);
+        const std::vector<CommGraph> rounds = split_into_rounds(graph);
         if (rounds.empty()) return bound_phase(graph, machine, latencies, load, traffic);
         std::vector<PhaseBounds> each;
         for (const CommGraph& round : rounds) {

@@ -41,7 +41,7 @@ class MachineHalver {
         : halves_(halve_nodes(machine)), result_{bisection_lower_bound(machine), {}, 0} {
         const NetworkView view(machine.topology());
         with_topology(machine, [&](const auto& topology) {
-            const auto& network = between_routers(topology);
+            const auto& network = router_network(topology);
             nodes_on_.assign(network.vertex_count(), 0);
             for (const Node node : machine.usable_nodes()) ++nodes_on_[network.vertex(node)];
             for (const LinkRun& run : network.bandwidth_runs()) {

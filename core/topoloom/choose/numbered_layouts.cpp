@@ -140,7 +140,7 @@ double LayoutEvaluator::measure_seconds(const NumberedTraffic& traffic,
                                         std::span<const Slot> slot_of_rank) const {
     if (traffic.phases->empty()) return 0;
     static const Objective time = objective_of(ObjectiveKind::time);
-    MeasuredObjective objective{time, {}};
+    PhasedObjective objective{time, {}};
     for (const CommGraph& phase : *traffic.phases) objective.phases.push_back(&phase);
     return objective_key(machine_, objective, slot_of_rank).congestion;
 }

@@ -92,7 +92,7 @@ void DegradedTopology::mark_unlinked_nodes_down() {
     std::visit(
         [&]<class T>(const T& t) {
             if constexpr (requires { t.link_up(Node{}); }) {
-                if (!t.has_links()) return;
+                if (!t.has_host_links()) return;
                 for (const Node node : ids<Node>(node_count())) {
                     if (!is_up(t.link_up(node)) || !is_up(t.link_down(node))) node_up_[node.value] = false;
                 }
@@ -116,7 +116,7 @@ void DegradedTopology::find_routes() {
             if (!takes_detours_) return;
             // Each table row is a router. A node is either one host link away from its router, or is the
             // router itself.
-            const auto& routers = between_routers(t);
+            const auto& routers = router_network(t);
             const std::uint32_t leaf = host_hops(t);
             const std::size_t rows = routers.vertex_count();
             const auto none = Node{node_count()};

@@ -16,7 +16,7 @@
 #include "topoloom/machine/geometry/hop_table.hpp"
 #include "topoloom/machine/routing/link.hpp"
 #include "topoloom/machine/routing/shortest_routes.hpp"
-#include "topoloom/machine/topologies.hpp"
+#include "topoloom/machine/topology_list.hpp"
 
 namespace topoloom {
 

@@ -21,8 +21,8 @@
 #include "topoloom/machine/degraded_topology.hpp"
 #include "topoloom/machine/geometry/hop_table.hpp"
 #include "topoloom/machine/geometry/levels.hpp"
-#include "topoloom/machine/topologies.hpp"
 #include "topoloom/machine/topology.hpp"
+#include "topoloom/machine/topology_list.hpp"
 
 namespace topoloom {
 
@@ -63,7 +63,7 @@ struct NodeSpec {
     }
     /// The length of runs of interchangeable slots: slots of a run have the same distances to all slots
     /// outside it.
-    [[nodiscard]] std::uint32_t interchangeable_slots() const {
+    [[nodiscard]] std::uint32_t interchangeable_run_length() const {
         std::uint32_t alike = 1;
         for (std::uint32_t level = 0; level < levels.count(); ++level) {
             if (levels.distances()[level] == levels.distances()[0]) alike *= levels.arity()[level];

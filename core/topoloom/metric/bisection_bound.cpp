@@ -259,7 +259,7 @@ NodeHalves halve_nodes(const Machine& machine) {
     const std::vector<Node> nodes = machine.usable_nodes();
     std::vector<std::uint32_t> on_vertex;
     with_topology(machine, [&](const auto& topology) {
-        const auto& network = between_routers(topology);
+        const auto& network = router_network(topology);
         on_vertex.assign(network.vertex_count(), 0);
         for (const Node node : nodes) ++on_vertex[network.vertex(node)];
     });
@@ -272,7 +272,7 @@ BytesPerSecond bisection_lower_bound(const Machine& machine) {
     const NodeHalves halves = halve_nodes(machine);
     if (halves.smaller == 0) return BytesPerSecond{0};
     return BytesPerSecond{
-        with_topology(machine, [&](const auto& t) { return bound_bandwidth(between_routers(t), halves); })};
+        with_topology(machine, [&](const auto& t) { return bound_bandwidth(router_network(t), halves); })};
 }
 
 }  // namespace topoloom

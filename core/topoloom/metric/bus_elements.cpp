@@ -30,7 +30,7 @@ const RingBus& ring_bus_of(const Machine& machine) {
     return *bus;
 }
 
-std::array<Node, bus_elements> elements_of(const Allocation& allocation) {
+std::array<Node, bus_elements> find_element_stations(const Allocation& allocation) {
     const Machine& machine = allocation.machine();
     const RingBus& bus = ring_bus_of(machine);
     const auto nodes = allocation.nodes();

@@ -38,7 +38,7 @@ struct NamedAffinity {
 /// Returns the stations of elements 0 ... 7: the Cell layout if the bus has 12 stations and all eight SPEs
 /// are allocated, otherwise the nodes of the eight allocated slots in order. Throws Error for other
 /// allocations, and for machines without a ring bus.
-[[nodiscard]] std::array<Node, bus_elements> elements_of(const Allocation& allocation);
+[[nodiscard]] std::array<Node, bus_elements> find_element_stations(const Allocation& allocation);
 
 /// Returns the bus of a machine. Throws Error for other topologies.
 [[nodiscard]] const RingBus& ring_bus_of(const Machine& machine);

@@ -242,7 +242,7 @@ Judgement judge(const CommGraph& graph, const Machine& machine, const Placement&
             std::vector<std::uint32_t> ranks(graph.rank_count());
             std::iota(ranks.begin(), ranks.end(), 0U);
             traverse(SlotSpaceAdapter(machine, placement), std::move(ranks));
-        } else if constexpr (requires { network.between_routers(); }) {
+        } else if constexpr (requires { network.router_network(); }) {
             const LeveledSpace space(network.geometry(), machine.node_spec());  // host links count as hops
             traverse(space, points_of(space, placement.slots()));
         } else {

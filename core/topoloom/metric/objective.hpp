@@ -37,7 +37,7 @@ struct Objective {
 [[nodiscard]] Objective objective_of(ObjectiveKind kind);
 
 /// An objective with the phases that it is evaluated on.
-struct MeasuredObjective {
+struct PhasedObjective {
     Objective mix;
     std::vector<const CommGraph*> phases;  // at least one phase
     /// Bytes of other jobs on each link, the same in every phase; may be empty.

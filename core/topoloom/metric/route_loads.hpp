@@ -104,7 +104,7 @@ class RouteLoads<FatTree> {
         : tree_(tree), loads_(loads) {}
     void set_source(Node node, const FatTree::Point&) { from_ = node; }
     void add_route_to(Node node, const FatTree::Point&, double bytes) {
-        tree_.collect(from_, node, [&](Link link, double) { loads_.add(link.value, bytes); });
+        tree_.visit_sum_links(from_, node, [&](Link link, double) { loads_.add(link.value, bytes); });
     }
 
    private:
@@ -119,14 +119,14 @@ class RouteLoads<Hosted<Base>> {
    public:
     using Point = typename Hosted<Base>::Point;
     RouteLoads(const Hosted<Base>& network, std::span<double> loads, LoadQuantizer quantizer)
-        : network_(network), between_(network.between_routers(), loads, quantizer), loads_(loads) {}
+        : network_(network), between_(network.router_network(), loads, quantizer), loads_(loads) {}
     void set_source(Node node, const Point& a) {
         between_.set_source(node, a.router);
         from_ = node;
     }
     void add_route_to(Node node, const Point& b, double bytes) {
         between_.add_route_to(node, b.router, bytes);
-        if (!network_.has_links()) return;
+        if (!network_.has_host_links()) return;
         loads_[network_.link_up(from_).value] += bytes;
         loads_[network_.link_down(node).value] += bytes;
     }
@@ -141,7 +141,7 @@ class RouteLoads<Hosted<Base>> {
 /// Converts the sums of RouteLoads to loads, after the last message.
 template <class T>
 void convert_sums_to_loads(const T& network, std::span<double> loads) {
-    if constexpr (requires { network.settle(loads); }) network.settle(loads);
+    if constexpr (requires { network.convert_sums(loads); }) network.convert_sums(loads);
 }
 
 }  // namespace topoloom

@@ -11,7 +11,7 @@ namespace topoloom {
 
 /// Statistics of received packets since the last reset. Integers, so that sums do not depend on the order of
 /// addition.
-struct Received {
+struct ReceivedPackets {
     /// Latencies up to this number of cycles have a separate histogram bin.
     static constexpr std::size_t max_cycles = std::size_t{1} << 16;
 
@@ -24,7 +24,7 @@ struct Received {
 };
 
 /// Buffer occupancy at one time.
-struct Usage {
+struct BufferUsage {
     std::uint64_t stored = 0;  // number of flits in buffers of switches
     std::uint64_t room = 0;    // capacity of these buffers in flits
     std::uint64_t outputs = 0;
@@ -46,12 +46,12 @@ class PacketNetwork {
     /// For each node, the cycles since its next packet to send was created.
     [[nodiscard]] virtual std::vector<std::uint64_t> lags() const = 0;
     /// Returns the statistics gathered since the last call.
-    [[nodiscard]] virtual Received take_received() = 0;
+    [[nodiscard]] virtual ReceivedPackets take_received() = 0;
     /// Total number of flits forwarded by switches.
     [[nodiscard]] virtual std::uint64_t flit_hops() const = 0;
     /// Total number of flits transported per channel.
     [[nodiscard]] virtual std::vector<std::uint64_t> carried() const = 0;
-    [[nodiscard]] virtual Usage usage() const { return {}; }
+    [[nodiscard]] virtual BufferUsage usage() const { return {}; }
     /// Describes the packets of a deadlock in one line; empty if no deadlock is found.
     [[nodiscard]] virtual std::string describe_deadlock() const { return {}; }
     /// Throws Error if flits or credits were lost or duplicated, in any buffer or between nodes.

@@ -39,7 +39,7 @@ std::int64_t proportional_share(std::int64_t bytes, std::int64_t part, std::int6
 
 }  // namespace
 
-std::vector<CommGraph> split_rounds(const CommGraph& phase) {
+std::vector<CommGraph> split_into_rounds(const CommGraph& phase) {
     const std::vector<std::int64_t> numbers = distinct_message_counts(phase);
     std::vector<CommGraph> graphs;
     if (numbers.size() < 2) return graphs;

@@ -12,6 +12,6 @@ namespace topoloom {
 /// pairs with more messages. In each graph all pairs have the same number of messages; the bytes add up to
 /// the bytes of the phase. Distinguishes at most 16 counts and rounds others up. Returns an empty list if all
 /// pairs send the same number. Omits loads and self-messages. O(edges) per graph.
-[[nodiscard]] std::vector<CommGraph> split_rounds(const CommGraph& phase);
+[[nodiscard]] std::vector<CommGraph> split_into_rounds(const CommGraph& phase);
 
 }  // namespace topoloom

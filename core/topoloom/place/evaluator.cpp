@@ -30,7 +30,7 @@ class Evaluator::HopBytes final : public Evaluator::State {
    public:
     HopBytes(const CommGraph& graph, const Machine& machine, std::span<const Slot> slot_of_rank)
         : messages_(graph),
-          runs_(make_placed_runs(machine, messages_, slot_of_rank, Bytes{}, 0)),
+          runs_(make_message_link_runs(machine, messages_, slot_of_rank, Bytes{}, 0)),
           hop_bytes_(hop_bytes(graph, machine, slot_of_rank)) {}
 
     [[nodiscard]] double value() override { return static_cast<double>(hop_bytes_); }
@@ -57,13 +57,13 @@ class Evaluator::HopBytes final : public Evaluator::State {
     }
 
     RankMessages messages_;
-    std::unique_ptr<PlacedRuns> runs_;
+    std::unique_ptr<MessageLinkRuns> runs_;
     std::int64_t hop_bytes_;
 };
 
 class Evaluator::OnLinks final : public Evaluator::State {
    public:
-    OnLinks(const Machine& machine, const MeasuredObjective& objective, std::span<const Slot> slot_of_rank)
+    OnLinks(const Machine& machine, const PhasedObjective& objective, std::span<const Slot> slot_of_rank)
         : is_soft_(objective.mix.of(ObjectiveKind::soft) > 0) {
         // The load trackers of make_load_tracker() ignore all terms of time except busy links and nodes.
         if (objective.mix.of(ObjectiveKind::time) > 0) {
@@ -101,14 +101,14 @@ class Evaluator::OnLinks final : public Evaluator::State {
 };
 
 Evaluator::Evaluator(const CommGraph& graph, const Allocation& allocation, const Placement& placement,
-                     MeasuredObjective objective)
+                     PhasedObjective objective)
     : allocation_(allocation),
       use_(placement.use()),
       objective_(std::move(objective)),
       slot_of_rank_(placement.slots().begin(), placement.slots().end()),
       is_allocated_(allocation.machine().slot_count(), 0) {
     const Machine& machine = allocation.machine();
-    placement.require_on(allocation);
+    placement.require_compatible_with(allocation);
     require_placed(graph, machine, placement.slots());
     require_exact_hop_bytes(graph, machine);
     require_times(machine, objective_.mix);

@@ -22,7 +22,7 @@ class Evaluator {
     /// shares them; capacities are not checked. Throws Error if the placement does not fit graph and
     /// allocation, if the objective is time and the machine has no bandwidths, and when LinkLoads does.
     Evaluator(const CommGraph& graph, const Allocation& allocation, const Placement& placement,
-              MeasuredObjective objective);
+              PhasedObjective objective);
     ~Evaluator();
     Evaluator(const Evaluator&) = delete;
     Evaluator& operator=(const Evaluator&) = delete;
@@ -60,7 +60,7 @@ class Evaluator {
 
     const Allocation& allocation_;
     SlotUse use_;
-    MeasuredObjective objective_;
+    PhasedObjective objective_;
     std::unique_ptr<State> state_;
     std::vector<Slot> slot_of_rank_;
     std::vector<char> is_allocated_;  // whether each slot of the machine is allocated

@@ -96,18 +96,18 @@ Problem Problem::with_objective(const Objective& objective, std::vector<const Co
             fail("a phase has ", phase->rank_count(), " ranks, but the pattern has ", rank_count());
     }
     if (phases.empty()) phases.push_back(&graph_);
-    MeasuredObjective measured{.mix = objective, .phases = std::move(phases), .background = background};
+    PhasedObjective measured{.mix = objective, .phases = std::move(phases), .background = background};
     const std::vector<Slot> block(allocation_.slots().begin(),
                                   allocation_.slots().begin() + static_cast<std::ptrdiff_t>(rank_count()));
     // Evaluated for every objective, because this also validates the background loads.
-    const std::array<double, 4> measures = objective_measures(machine(), measured, block);
+    const std::array<double, 4> measures = objective_values(machine(), measured, block);
     if (objective.relative) {
         for (std::size_t i = 0; i < measures.size(); ++i) {
             if (measures[i] > 0) measured.unit[i] = measures[i];
         }
     }
     Problem other = *this;
-    other.objective_ = std::make_shared<const MeasuredObjective>(std::move(measured));
+    other.objective_ = std::make_shared<const PhasedObjective>(std::move(measured));
     return other;
 }
 
@@ -117,7 +117,7 @@ Problem Problem::for_hop_bytes() const {
     return other;
 }
 
-MeasuredObjective Problem::link_objective() const {
+PhasedObjective Problem::link_objective() const {
     if (objective_) return *objective_;
     return {.mix = objective_of(ObjectiveKind::congestion), .phases = {&graph_}};
 }
@@ -139,17 +139,17 @@ double Problem::time(std::span<const Slot> slot_of_rank) const {
 }
 
 bool Problem::is_bandwidth_bound(std::span<const Slot> slot_of_rank) const {
-    const TimeParts parts = compute_time_parts(slot_of_rank);
+    const TotalAndBusiestTimes parts = compute_time_parts(slot_of_rank);
     return parts.busy > 0.5 * parts.all;
 }
 
-TimeParts Problem::compute_time_parts(std::span<const Slot> slot_of_rank) const {
+TotalAndBusiestTimes Problem::compute_time_parts(std::span<const Slot> slot_of_rank) const {
     if (!machine().has_bandwidths()) return {};
-    MeasuredObjective objective = link_objective();
+    PhasedObjective objective = link_objective();
     objective.mix = objective_of(ObjectiveKind::time);
     const CommGraph sent = uses_proxies() ? apply_proxies(graph_, slot_of_rank) : CommGraph{};
     if (uses_proxies()) objective.phases = {&sent};
-    return time_parts(machine(), objective, slot_of_rank);
+    return total_and_busiest_times(machine(), objective, slot_of_rank);
 }
 
 double Problem::objective_value(std::span<const Slot> slot_of_rank) const {

@@ -10,7 +10,7 @@
 #include "topoloom/base/lazy.hpp"
 #include "topoloom/machine/allocations/allocation.hpp"
 #include "topoloom/metric/loads/congestion_key.hpp"
-#include "topoloom/metric/loads/time_parts.hpp"
+#include "topoloom/metric/loads/total_and_busiest_times.hpp"
 #include "topoloom/metric/objective.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
 #include "topoloom/pattern/recognize/grid_pattern.hpp"
@@ -51,7 +51,7 @@ class Problem {
     [[nodiscard]] Problem for_hop_bytes() const;
     [[nodiscard]] bool is_for_hop_bytes() const { return objective_ == nullptr; }
     /// The objective if it is on links; congestion if it is hop-bytes.
-    [[nodiscard]] MeasuredObjective link_objective() const;
+    [[nodiscard]] PhasedObjective link_objective() const;
     /// Hop-bytes of all messages (through proxies if ranks share slots), plus migration cost. O(edges), on
     /// all cores.
     [[nodiscard]] std::int64_t value(std::span<const Slot> slot_of_rank) const;
@@ -83,7 +83,7 @@ class Problem {
         Lazy<CommGraph> symmetric;
         Lazy<std::optional<GridPattern>> pattern;
     };
-    [[nodiscard]] TimeParts compute_time_parts(std::span<const Slot> slot_of_rank) const;
+    [[nodiscard]] TotalAndBusiestTimes compute_time_parts(std::span<const Slot> slot_of_rank) const;
 
     const CommGraph& graph_;
     const Allocation& allocation_;
@@ -91,7 +91,7 @@ class Problem {
     std::uint64_t seed_;
     int threads_;
     std::shared_ptr<const Migration> migration_;
-    std::shared_ptr<const MeasuredObjective> objective_;
+    std::shared_ptr<const PhasedObjective> objective_;
     std::shared_ptr<DerivedData> derived_;
 };
 

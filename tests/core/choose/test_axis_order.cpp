@@ -31,7 +31,7 @@ double reference_time(const Machine& machine, const Extents& extents, const std:
     double sum = 0;
     for (const MeshTraffic& one : traffic) {
         for (const CommGraph& phase : mesh_phases(extents, one))
-            sum += objective_measures(machine, {parse_objective("time"), {&phase}}, slots)[3];
+            sum += objective_values(machine, {parse_objective("time"), {&phase}}, slots)[3];
     }
     return sum;
 }

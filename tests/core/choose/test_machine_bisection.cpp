@@ -53,7 +53,7 @@ TEST_CASE(
     int exact = 0;
     for_each_topology([&](const Machine& machine, const auto& network) {
         const NodeHalves halves = halve_nodes(machine);
-        const auto& routers = between_routers(network);  // other vertices stay on the side of their nodes
+        const auto& routers = router_network(network);  // other vertices stay on the side of their nodes
         if (routers.vertex_count() > few || halves.smaller == 0) return;
         const double worst = min_bisection_bandwidth(machine, routers, halves);
         const MachineBisection found = bisect_machine(machine, 1);

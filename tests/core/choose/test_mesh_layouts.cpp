@@ -22,7 +22,7 @@ double reference_time(const Machine& machine, const MeshLayout& layout, const st
     double sum = 0;
     for (const auto& [extents, traffic] : layout) {
         for (const CommGraph& phase : mesh_phases(extents, traffic))
-            sum += objective_measures(machine, {parse_objective("time"), {&phase}}, slots)[3];
+            sum += objective_values(machine, {parse_objective("time"), {&phase}}, slots)[3];
     }
     return sum;
 }

@@ -31,8 +31,8 @@ std::vector<std::uint32_t> ascending_numbers(std::size_t count) {
 void check_steps_are_hops(Curve curve, const std::string& text) {
     CAPTURE(text);
     const Machine machine = make_machine(text);
-    const auto order = curve_order(curve, Allocation::whole(machine));
-    CHECK(order == curve_order(curve, machine.grid()));
+    const auto order = sort_along_curve(curve, Allocation::whole(machine));
+    CHECK(order == sort_along_curve(curve, machine.grid()));
     for (std::size_t i = 1; i < order.size(); ++i)
         CHECK(machine.hops(Node{order[i - 1]}, Node{order[i]}) == 1);
 }
@@ -45,7 +45,8 @@ TEST_CASE("the order along a curve is a permutation of the allocation's position
         const Machine machine = make_machine(text);
         const Allocation allocation = Allocation::whole(machine);
         for (const Curve curve : all_curves)
-            CHECK(sorted_copy(curve_order(curve, allocation)) == ascending_numbers(allocation.slot_count()));
+            CHECK(sorted_copy(sort_along_curve(curve, allocation)) ==
+                  ascending_numbers(allocation.slot_count()));
     }
 }
 
@@ -55,7 +56,7 @@ TEST_CASE("the order along a curve is a permutation of a grid's cells") {
         const std::size_t cells =
             std::accumulate(extents.begin(), extents.end(), std::size_t{1}, std::multiplies<>());
         for (const Curve curve : all_curves)
-            CHECK(sorted_copy(curve_order(curve, extents)) == ascending_numbers(cells));
+            CHECK(sorted_copy(sort_along_curve(curve, extents)) == ascending_numbers(cells));
     }
 }
 
@@ -81,12 +82,12 @@ TEST_CASE("the snake curve visits neighbors in sequence on every grid") {
 
 TEST_CASE("Peano's curve on 3 x 3 cells is the one that he drew") {
     const std::vector<std::uint32_t> square{3, 3};
-    CHECK(curve_order(Curve::peano, square) == std::vector<std::uint32_t>{0, 1, 2, 5, 4, 3, 6, 7, 8});
+    CHECK(sort_along_curve(Curve::peano, square) == std::vector<std::uint32_t>{0, 1, 2, 5, 4, 3, 6, 7, 8});
 }
 
 TEST_CASE("Morton's order interleaves bits, the first axis first") {
     const std::vector<std::uint32_t> extents{8, 4, 16};
-    const auto order = curve_order(Curve::morton, extents);
+    const auto order = sort_along_curve(Curve::morton, extents);
     std::vector<std::uint64_t> keys;
     for (const std::uint32_t cell : order) {
         const std::array at{cell / 64, cell / 16 % 4, cell % 16};
@@ -105,12 +106,13 @@ TEST_CASE("on a part of a machine, nodes have the same order as on the whole mac
     const Allocation part = fragmented_allocation(machine, 100, 4, 2);
     for (const Curve curve : all_curves) {
         std::vector<Node> expected;
-        for (const std::uint32_t node : curve_order(curve, Allocation::whole(machine))) {
+        for (const std::uint32_t node : sort_along_curve(curve, Allocation::whole(machine))) {
             if (std::binary_search(part.nodes().begin(), part.nodes().end(), Node{node}))
                 expected.push_back(Node{node});
         }
         std::vector<Node> found;
-        for (const std::uint32_t position : curve_order(curve, part)) found.push_back(part.nodes()[position]);
+        for (const std::uint32_t position : sort_along_curve(curve, part))
+            found.push_back(part.nodes()[position]);
         CHECK(found == expected);
     }
 }
@@ -123,7 +125,7 @@ TEST_CASE("a curve does not depend on the order of the allocation's nodes") {
         const auto along = [&] {
             const Allocation allocation(machine, nodes);
             std::vector<Node> visited;
-            for (const std::uint32_t position : curve_order(curve, allocation))
+            for (const std::uint32_t position : sort_along_curve(curve, allocation))
                 visited.push_back(allocation.nodes()[position]);
             return visited;
         };
@@ -142,7 +144,7 @@ TEST_CASE("slots of a node stay together along a curve, whatever the order of sl
     const Allocation allocation = Allocation::of_slots(machine, slots);
     for (const Curve curve : all_curves) {
         std::vector<Node> visited;
-        for (const std::uint32_t position : curve_order(curve, allocation)) {
+        for (const std::uint32_t position : sort_along_curve(curve, allocation)) {
             const Node node = machine.node(allocation.slots()[position]);
             if (visited.empty() || visited.back() != node) visited.push_back(node);
         }

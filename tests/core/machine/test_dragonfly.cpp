@@ -13,7 +13,7 @@ namespace {
 
 /// The topology of the routers.
 const Dragonfly& get_dragonfly(const Machine& machine) {
-    return std::get<Hosted<Dragonfly>>(machine.topology()).between_routers();
+    return std::get<Hosted<Dragonfly>>(machine.topology()).router_network();
 }
 
 using Loads = std::map<Link, double>;

@@ -48,12 +48,12 @@ TEST_CASE("routes use the shortest paths over one global link, in equal shares")
             const DragonflyPlusSpec& spec = topology.spec();
             const std::uint32_t leaves = spec.groups * spec.leaves;
             std::vector<LinkEnds> global;
-            for (const Link link : ids<Link>(topology.between_routers().link_count())) {
+            for (const Link link : ids<Link>(topology.router_network().link_count())) {
                 const LinkEnds ends = topology.ends(link);
                 if (ends.from >= leaves && ends.to >= leaves) global.push_back(ends);
             }
             const auto group = [&](std::uint32_t spine) { return (spine - leaves) / spec.spines; };
-            const auto leaf = [&](Node node) { return topology.between_routers().vertex(node); };
+            const auto leaf = [&](Node node) { return topology.router_network().vertex(node); };
             for (const Node a : machine.usable_nodes()) {
                 for (const Node b : machine.usable_nodes()) {
                     const std::uint32_t here = leaf(a) / spec.leaves;
@@ -73,7 +73,7 @@ TEST_CASE("routes use the shortest paths over one global link, in equal shares")
                         for (const auto& [ends, one] : path)
                             expected[ends] += one / static_cast<double>(paths.size());
                     }
-                    if (a != b && topology.has_links()) {
+                    if (a != b && topology.has_host_links()) {
                         expected[{topology.vertex(a), leaf(a)}] = 1;
                         expected[{leaf(b), topology.vertex(b)}] = 1;
                     }

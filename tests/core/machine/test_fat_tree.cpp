@@ -188,9 +188,9 @@ TEST_CASE("adding messages to loads equals walking their routes") {
             std::vector<double> load(tree.link_count(), 0);
             for (const Node a : ids<Node>(tree.node_count())) {
                 for (const Node b : ids<Node>(tree.node_count()))
-                    tree.collect(a, b, [&](Link link, double) { load[link.value] += 1; });
+                    tree.visit_sum_links(a, b, [&](Link link, double) { load[link.value] += 1; });
             }
-            tree.settle(load);
+            tree.convert_sums(load);
             const std::vector<double> routed = compute_all_to_all_loads(tree);
             for (const Link link : ids<Link>(tree.link_count()))
                 CHECK(load[link.value] == doctest::Approx(routed[link.value]));

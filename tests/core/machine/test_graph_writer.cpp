@@ -40,10 +40,10 @@ TEST_CASE("the text of an explicit graph parses to the same links and routes") {
         const auto* const graph = std::get_if<ExplicitGraph>(&machine.topology());
         if (graph == nullptr) continue;
         CAPTURE(text);
-        const std::string written = graph_text_of(graph->spec());
+        const std::string written = format_graph_text(graph->spec());
         const Machine again = make_machine(written);
         const auto& read = std::get<ExplicitGraph>(again.topology());
-        CHECK(graph_text_of(read.spec()) == written);
+        CHECK(format_graph_text(read.spec()) == written);
         CHECK(read.spec().nodes == graph->spec().nodes);
         CHECK(read.spec().switches == graph->spec().switches);
         CHECK(read.spec().routes == graph->spec().routes);
@@ -60,7 +60,7 @@ TEST_CASE("links may have a latency after their bandwidth") {
     const Machine machine = make_machine("graph:3:0-1@1GB/s@2us,1>2@1GB/s,2>1,bandwidth=1GB/s,latency=1us");
     const std::vector<double> expected{2e-6, 2e-6, 1e-6, 1e-6};
     CHECK(list_links(machine).latency == expected);
-    CHECK(graph_text_of(std::get<ExplicitGraph>(machine.topology()).spec()) ==
+    CHECK(format_graph_text(std::get<ExplicitGraph>(machine.topology()).spec()) ==
           "graph:3:0-1@1GB/s@2us,1-2,bandwidth=1GB/s,latency=1us");
 }
 

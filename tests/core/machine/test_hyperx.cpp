@@ -77,7 +77,7 @@ TEST_CASE(
                                    "hypercube:5", "hypercube:3,nodes=2,order=2:0:1"}) {
         CAPTURE(text);
         with_hyperx(text, [](const auto& hosted, const auto& size, std::uint32_t nodes) {
-            const auto& hyperx = between_routers(hosted);
+            const auto& hyperx = router_network(hosted);
             const std::vector<double> loads = all_to_all_loads(hyperx);
             for (const Link link : ids<Link>(hyperx.link_count())) {
                 const auto from = compute_coordinates(hyperx.ends(link).from, size);
@@ -155,7 +155,7 @@ TEST_CASE("links of an axis have its bandwidth and latency") {
     const Machine machine =
         make_machine("hyperx:3x4,bandwidth=4GB/s,bandwidth.y=half,latency=1us,latency.x=2us");
     with_topology(machine, [](const auto& hosted) {
-        const auto& t = between_routers(hosted);
+        const auto& t = router_network(hosted);
         for (const Link link : ids<Link>(t.link_count())) {
             const bool along_x = t.ends(link).from % 4 == t.ends(link).to % 4;
             CHECK(t.bandwidth(link).value == (along_x ? 4e9 : 2e9));

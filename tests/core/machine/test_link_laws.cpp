@@ -217,9 +217,9 @@ Ends expected_ends(const ExplicitGraph& graph) {
 /// Links between the routers, and one link in each direction between every node and its router.
 template <class Base>
 Ends expected_ends(const Hosted<Base>& hosted) {
-    const Base& routers = hosted.between_routers();
+    const Base& routers = hosted.router_network();
     Ends ends = expected_ends(routers);
-    if (!hosted.has_links()) return ends;
+    if (!hosted.has_host_links()) return ends;
     for (const Node node : ids<Node>(hosted.node_count()))
         add_cable(ends, static_cast<std::uint32_t>(routers.vertex_count()) + node.value,
                   routers.vertex(node));
@@ -274,7 +274,7 @@ TEST_CASE("ranges of links with equal bandwidth cover each link once") {
 TEST_CASE("adding messages to loads equals walking their routes") {
     Rng rng(7);
     for_each_topology([&](const Machine& machine, const auto& whole) {
-        const auto& topology = between_routers(whole);
+        const auto& topology = router_network(whole);
         using T = std::remove_cvref_t<decltype(topology)>;
         if constexpr (requires { typename T::template LoadDifferences<void (*)(std::size_t, double)>; }) {
             std::vector<double> routed(topology.link_count(), 0.0);
@@ -295,7 +295,7 @@ TEST_CASE("adding messages to loads equals walking their routes") {
                     }
                 }
             }
-            topology.settle(deposited);
+            topology.convert_sums(deposited);
             CHECK(deposited == routed);
         }
     });

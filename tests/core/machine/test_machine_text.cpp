@@ -151,20 +151,20 @@ TEST_CASE("distances between nodes include the distances of both slots to their 
 }
 
 TEST_CASE("interchangeable slots have equal distances to all other slots") {
-    const auto interchangeable_slots = [](const std::string& text) {
-        return make_machine(text).node_spec().interchangeable_slots();
+    const auto interchangeable_run_length = [](const std::string& text) {
+        return make_machine(text).node_spec().interchangeable_run_length();
     };
-    CHECK(interchangeable_slots("torus:4x4+node:12:2") == 24);
-    CHECK(interchangeable_slots("torus:4x4+node:12:2,distance=1:3") == 12);
-    CHECK(interchangeable_slots("torus:4x4+node:2:3:2,distance=1:1:3") == 6);
-    CHECK(interchangeable_slots("torus:4x4+node:12:2,port=0:1:2") == 8);
-    CHECK(interchangeable_slots("torus:4x4+node:2:3,distance=1:3,port=0:1") == 1);
+    CHECK(interchangeable_run_length("torus:4x4+node:12:2") == 24);
+    CHECK(interchangeable_run_length("torus:4x4+node:12:2,distance=1:3") == 12);
+    CHECK(interchangeable_run_length("torus:4x4+node:2:3:2,distance=1:1:3") == 6);
+    CHECK(interchangeable_run_length("torus:4x4+node:12:2,port=0:1:2") == 8);
+    CHECK(interchangeable_run_length("torus:4x4+node:2:3,distance=1:3,port=0:1") == 1);
 
     for (const std::string& text : machine_texts_with_node_levels()) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
         if (machine.slot_count() > 500) continue;
-        const std::uint32_t alike = machine.node_spec().interchangeable_slots();
+        const std::uint32_t alike = machine.node_spec().interchangeable_run_length();
         const Allocation usable = Allocation::whole(machine);
         for (const Slot a : usable.slots()) {
             const Slot first{a.value - a.value % alike};

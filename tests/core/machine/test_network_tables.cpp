@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Matrices of hops, distances and routes equal the results for single pairs.
-#include "topoloom/machine/network_tables.hpp"
+#include "topoloom/machine/network_matrices.hpp"
 
 #include <algorithm>
 #include <map>

@@ -44,7 +44,7 @@ std::uint32_t router_of(const T& topology, Node node) {
     if constexpr (std::is_same_v<T, DegradedTopology>) {
         return std::visit([&](const auto& whole) { return router_of(whole, node); }, topology.intact());
     } else {
-        return between_routers(topology).vertex(node);
+        return router_network(topology).vertex(node);
     }
 }
 /// Shares such as a third do not add up exactly.

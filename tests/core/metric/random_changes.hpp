@@ -56,7 +56,7 @@ struct RandomChanges {
         const topoloom::Rank u{some(slots.size())};
         const topoloom::Rank v{some(slots.size())};
         const std::uint32_t how = rng.below(3);
-        const std::int64_t most = loads.soft() + (rng.below(2) == 0 ? 0 : loads.soft() / 4);
+        const std::int64_t most = loads.soft_value() + (rng.below(2) == 0 ? 0 : loads.soft_value() / 4);
         bool made = true;
         if (!free.empty() && rng.below(2) == 0) {
             topoloom::Slot& to = free[some(free.size())];

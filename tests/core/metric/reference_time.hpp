@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "metric/random_changes.hpp"
-#include "topoloom/metric/loads/time_parts.hpp"
+#include "topoloom/metric/loads/total_and_busiest_times.hpp"
 
 /// Bytes / bandwidth of every link, in seconds.
 inline std::vector<double> reference_congestion(const topoloom::CommGraph& phase,
@@ -53,10 +53,10 @@ inline std::vector<double> reference_node_seconds(const topoloom::CommGraph& pha
 }
 
 /// The time if all pairs send for `rounds` rounds, and the times of its parts as in PhaseTime.
-inline topoloom::TimeParts reference_rounds(const topoloom::CommGraph& phase, double rounds,
-                                            const topoloom::Machine& machine,
-                                            std::span<const topoloom::Slot> slots,
-                                            std::span<const double> background) {
+inline topoloom::TotalAndBusiestTimes reference_rounds(const topoloom::CommGraph& phase, double rounds,
+                                                       const topoloom::Machine& machine,
+                                                       std::span<const topoloom::Slot> slots,
+                                                       std::span<const double> background) {
     using namespace topoloom;
     const NodeSpeeds& speeds = machine.speeds();
     struct SenderTimes {
@@ -119,10 +119,10 @@ inline topoloom::TimeParts reference_rounds(const topoloom::CommGraph& phase, do
 }
 
 /// The time added up round by round. Each round has the pairs that still have messages.
-inline topoloom::TimeParts reference_time_parts(const topoloom::CommGraph& phase,
-                                                const topoloom::Machine& machine,
-                                                std::span<const topoloom::Slot> slots,
-                                                std::span<const double> background = {}) {
+inline topoloom::TotalAndBusiestTimes reference_time_parts(const topoloom::CommGraph& phase,
+                                                           const topoloom::Machine& machine,
+                                                           std::span<const topoloom::Slot> slots,
+                                                           std::span<const double> background = {}) {
     using namespace topoloom;
     std::set<std::int64_t> counts;
     const auto rounds_of = [](const Edge& edge) { return std::max<std::int64_t>(1, edge.messages); };
@@ -130,7 +130,7 @@ inline topoloom::TimeParts reference_time_parts(const topoloom::CommGraph& phase
         for (const Edge edge : phase.sends(u)) counts.insert(rounds_of(edge));
     }
     if (counts.empty()) counts.insert(1);
-    TimeParts parts;
+    TotalAndBusiestTimes parts;
     std::int64_t first = 0;
     for (const std::int64_t last : counts) {
         std::vector<Rank> sources, targets;
@@ -151,7 +151,8 @@ inline topoloom::TimeParts reference_time_parts(const topoloom::CommGraph& phase
         std::vector<double> others(background.begin(), background.end());
         for (double& load : others) load *= rounds / static_cast<double>(*counts.rbegin());
         const bool is_silent = graph.total_messages() == 0;
-        const TimeParts more = reference_rounds(graph, is_silent ? 0 : rounds, machine, slots, others);
+        const TotalAndBusiestTimes more =
+            reference_rounds(graph, is_silent ? 0 : rounds, machine, slots, others);
         parts.all += more.all;
         parts.busy += more.busy;
         first = last;

@@ -200,11 +200,12 @@ TEST_CASE("invalid messages are refused") {
 }
 
 TEST_CASE("elements have their names on the Cell's own bus, and are the allocated slots on other buses") {
-    CHECK(elements_of(Allocation::whole(cell_bus())) == cell_elements);
+    CHECK(find_element_stations(Allocation::whole(cell_bus())) == cell_elements);
     const Machine eight = make_machine("ring:8");
-    for (std::uint32_t i = 0; i < 8; ++i) CHECK(elements_of(Allocation::whole(eight))[i] == Node{i});
-    CHECK_THROWS_AS((void)elements_of(Allocation::whole(make_machine("ring:10"))), Error);
-    CHECK_THROWS_AS((void)elements_of(Allocation::whole(make_machine("torus:8"))), Error);
+    for (std::uint32_t i = 0; i < 8; ++i)
+        CHECK(find_element_stations(Allocation::whole(eight))[i] == Node{i});
+    CHECK_THROWS_AS((void)find_element_stations(Allocation::whole(make_machine("ring:10"))), Error);
+    CHECK_THROWS_AS((void)find_element_stations(Allocation::whole(make_machine("torus:8"))), Error);
     for (const NamedAffinity& affinity : named_affinities()) {
         BusAffinity sorted = affinity.element_of_thread;
         std::ranges::sort(sorted);

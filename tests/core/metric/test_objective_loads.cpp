@@ -53,7 +53,7 @@ TEST_CASE("after any changes, every objective equals its definition over all pha
             const std::string name =
                 rng.below(3) == 0 ? "time" : "weighted(hop-bytes=1;congestion=2;congestion-soft=3;time=4)";
             CAPTURE(name);
-            const MeasuredObjective objective{
+            const PhasedObjective objective{
                 .mix = parse_objective(name), .phases = {&first, &second}, .background = background};
             RandomChanges changes(whole, ranks, rng);
             ObjectiveLoads loads(machine, objective, changes.slots);
@@ -85,7 +85,7 @@ TEST_CASE("after any changes, every objective equals its definition over all pha
                 fresh.set_soft_scale();
                 CHECK(fresh.measures() == now);
                 CHECK(fresh.key() == loads.key());
-                CHECK(fresh.soft() == loads.soft());
+                CHECK(fresh.soft_value() == loads.soft_value());
             }
         }
     }
@@ -103,14 +103,14 @@ TEST_CASE("undoing a change restores the value of every objective") {
             const Allocation whole = Allocation::whole(machine);
             const std::size_t ranks = whole.slot_count() - 1;
             const CommGraph graph = random_pattern(ranks, 4 * ranks, rng);
-            const MeasuredObjective objective{.mix = parse_objective("weighted(hop-bytes=1;time=4)"),
-                                              .phases = {&graph}};
+            const PhasedObjective objective{.mix = parse_objective("weighted(hop-bytes=1;time=4)"),
+                                            .phases = {&graph}};
             const RandomChanges start(whole, ranks, rng);
             ObjectiveLoads loads(machine, objective, start.slots);
             loads.set_soft_scale();
             const auto before = loads.measures();
             const CongestionKey key = loads.key();
-            const std::int64_t soft = loads.soft();
+            const std::int64_t soft = loads.soft_value();
             for (int i = 0; i < 30; ++i) {
                 const Rank u{rng.below(static_cast<std::uint32_t>(ranks - 1))};
                 if (i % 2 == 0) {
@@ -121,13 +121,14 @@ TEST_CASE("undoing a change restores the value of every objective") {
                 loads.undo();
                 CHECK(loads.measures() == before);
                 CHECK(loads.key() == key);
-                CHECK(loads.soft() == soft);
+                CHECK(loads.soft_value() == soft);
             }
         }
     }
 }
 
-TEST_CASE("objective_key(), Problem::time() and time_parts() give the reference time of a phase") {
+TEST_CASE(
+    "objective_key(), Problem::time() and total_and_busiest_times() give the reference time of a phase") {
     Rng rng(9);
     for (const std::string network :
          {"torus:4x3,nodes=2,bandwidth=1GB/s,latency=1us",
@@ -141,11 +142,11 @@ TEST_CASE("objective_key(), Problem::time() and time_parts() give the reference 
             const Allocation whole = Allocation::whole(machine);
             const CommGraph graph = random_pattern(12, 40, rng);
             const std::vector<Slot> slots = RandomChanges(whole, 12, rng).slots;
-            const MeasuredObjective objective{.mix = parse_objective("time"), .phases = {&graph}};
+            const PhasedObjective objective{.mix = parse_objective("time"), .phases = {&graph}};
             const auto expected = doctest::Approx(reference_time(graph, machine, slots));
             CHECK(objective_key(machine, objective, slots).congestion == expected);
             CHECK(Problem(graph, whole).time(slots) == expected);
-            const TimeParts parts = time_parts(machine, objective, slots);
+            const TotalAndBusiestTimes parts = total_and_busiest_times(machine, objective, slots);
             CHECK(parts.all == expected);
             CHECK(parts.busy == doctest::Approx(reference_time_parts(graph, machine, slots).busy));
         }
@@ -160,7 +161,7 @@ TEST_CASE("the time of a phase equals a value computed by hand") {
     const auto time = [&](std::uint32_t from, std::uint32_t to, std::int64_t bytes, std::int64_t messages) {
         const CommGraph graph = CommGraph::from_edges(2, std::array{Rank{0}}, std::array{Rank{1}},
                                                       std::array{Bytes{bytes}}, std::array{messages});
-        const MeasuredObjective objective{.mix = parse_objective("time"), .phases = {&graph}};
+        const PhasedObjective objective{.mix = parse_objective("time"), .phases = {&graph}};
         return 1e6 * objective_key(machine, objective, std::vector{Slot{from}, Slot{to}}).congestion;
     };
     CHECK(time(0, 1, 80'000, 1) == doctest::Approx(2 + 10));           // inside the node
@@ -178,7 +179,7 @@ TEST_CASE("the time of a sender is at least the sum of its startups") {
     const CommGraph graph =
         CommGraph::from_edges(8, std::vector<Rank>(7, Rank{0}), peers, std::vector<Bytes>(7, Bytes{1000}));
     const ids<Slot> slots(8);
-    const MeasuredObjective objective{.mix = parse_objective("time"), .phases = {&graph}};
+    const PhasedObjective objective{.mix = parse_objective("time"), .phases = {&graph}};
     const double seconds =
         objective_key(machine, objective, std::vector<Slot>(slots.begin(), slots.end())).congestion;
     CHECK(seconds == doctest::Approx(5e-6 + 7 * 3e-6));  // and not 3 us plus the 7 us of its link
@@ -189,10 +190,9 @@ TEST_CASE("without background, an objective of one phase equals the one computed
     Rng rng(3);
     const CommGraph graph = random_pattern(16, 60, rng);
     const std::vector<Slot> slots = RandomChanges(Allocation::whole(machine), 16, rng).slots;
-    const MeasuredObjective objective{.mix = parse_objective("congestion"), .phases = {&graph}};
+    const PhasedObjective objective{.mix = parse_objective("congestion"), .phases = {&graph}};
     CHECK(objective_key(machine, objective, slots) == congestion_key(graph, machine, slots));
-    CHECK(objective_measures(machine, objective, slots)[1] ==
-          congestion_key(graph, machine, slots).congestion);
+    CHECK(objective_values(machine, objective, slots)[1] == congestion_key(graph, machine, slots).congestion);
 }
 
 TEST_CASE("objectives are parsed, and errors name the part that is invalid") {

@@ -15,7 +15,7 @@ using namespace topoloom;
 namespace {
 
 /// Runs a switch of 16 nodes that send one-flit packets to random outputs.
-Received run_switch(const SwitchOptions& options, double load, std::uint64_t cycles) {
+ReceivedPackets run_switch(const SwitchOptions& options, double load, std::uint64_t cycles) {
     const Machine machine = make_machine("fattree:16");
     const Fabric fabric(machine);
     const Paths paths(fabric);
@@ -125,7 +125,7 @@ TEST_CASE(
 
 TEST_CASE("serving the oldest packet first reduces the longest latencies") {
     const auto longest = [](Arbiter arbiter) {
-        const Received received = run_switch({.vcs = 4, .buffer = 8, .arbiter = arbiter}, 0.7, 20000);
+        const ReceivedPackets received = run_switch({.vcs = 4, .buffer = 8, .arbiter = arbiter}, 0.7, 20000);
         std::uint64_t left = received.packets / 1000, cycles = received.by_latency.size();
         while (left > 0) left -= std::min(left, received.by_latency[--cycles]);
         return cycles;

@@ -157,7 +157,7 @@ TEST_CASE("a packet without contention takes the time of its crosspoints and cha
                 const SwitchOptions options{.routing = routing, .crossing = 2, .channel = channel};
                 LoadedCrosspoint one("torus:8", "shift(by=3)", flits, options, 0.0002);
                 one.network->run(200000);
-                const Received received = one.network->take_received();
+                const ReceivedPackets received = one.network->take_received();
                 REQUIRE(received.packets > 10);
                 const std::uint64_t expected = channel + 4 * (routing + 2 + channel) + flits - 1;
                 CHECK(received.by_latency[expected] >= received.packets * 95 / 100);
@@ -174,7 +174,7 @@ TEST_CASE("at each output, packets wait as long as in a queue of its own") {
         one.network->run(5000);
         (void)one.network->take_received();
         one.network->run(400000);
-        const Received received = one.network->take_received();
+        const ReceivedPackets received = one.network->take_received();
         // In every cycle, each of the 15 other nodes sends to this output with probability p / 15.
         const double wait = 14.0 / 15 * load / (2 * (1 - load));
         const double alone = 1 + 1 + 1;

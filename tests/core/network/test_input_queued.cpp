@@ -33,7 +33,7 @@ struct LoadedRouters {
           network(make_input_queued_network(fabric, paths, senders, options, seed, threads)) {}
 };
 
-double mean_latency(const Received& received) {
+double mean_latency(const ReceivedPackets& received) {
     return static_cast<double>(received.latency) / static_cast<double>(received.packets);
 }
 
@@ -47,7 +47,7 @@ TEST_CASE("a packet without contention takes the sum of the times of its steps")
                 // Three links, hence four routers.
                 LoadedRouters one("torus:8", "shift(by=3)", flits, options, 0.0002);
                 one.network->run(200000);
-                const Received received = one.network->take_received();
+                const ReceivedPackets received = one.network->take_received();
                 REQUIRE(received.packets > 10);
                 const std::uint64_t router = std::max(routing, 1U) + 1 + 2 + channel - (routing == 0 ? 1 : 0);
                 const std::uint64_t expected = channel + 4 * router + flits - 1;
@@ -91,7 +91,7 @@ TEST_CASE("any number of threads gives the same packets at the same times") {
             const std::vector<std::uint64_t> lag = one.network->lags();
             one.network->run(200);
             one.network->check();
-            const Received received = one.network->take_received();
+            const ReceivedPackets received = one.network->take_received();
             return std::tuple(received.packets, received.flits, received.latency, received.by_latency, lag,
                               one.network->flit_hops());
         };

@@ -40,7 +40,7 @@ RunResult run(const testing::WiredMachine& wired, const Program& program, const 
     network->run(100);
     network->check();
     for (const Rank rank : ids<Rank>(program.rank_count())) ran.finish.push_back(ranks.finish(rank));
-    const Received received = network->take_received();
+    const ReceivedPackets received = network->take_received();
     ran.packets = received.packets;
     ran.flits = received.flits;
     return ran;

@@ -17,7 +17,7 @@ using namespace topoloom;
 
 namespace {
 
-/// Received flits per node and cycle, and a hash of all received packets.
+/// ReceivedPackets flits per node and cycle, and a hash of all received packets.
 struct RoutingResult {
     double accepted;
     std::tuple<std::uint64_t, std::vector<std::uint64_t>, std::vector<std::uint64_t>> all;
@@ -36,7 +36,7 @@ RoutingResult run(const std::string& text, Routing routing, const std::string& t
     (void)network->take_received();
     network->run(3000);
     network->check();
-    const Received received = network->take_received();
+    const ReceivedPackets received = network->take_received();
     return {static_cast<double>(received.flits) / 3000 / static_cast<double>(machine.node_count()),
             {received.packets, received.by_latency, received.sent}};
 }

@@ -14,15 +14,15 @@
 using namespace topoloom;
 
 TEST_CASE("a phase is not split if all pairs send the same number of messages") {
-    CHECK(split_rounds(ring(8, Bytes{100})).empty());
-    CHECK(split_rounds(CommGraph()).empty());
+    CHECK(split_into_rounds(ring(8, Bytes{100})).empty());
+    CHECK(split_into_rounds(CommGraph()).empty());
 }
 
 TEST_CASE("rounds contain all messages and bytes of a phase, and each pair is in all rounds up to its last") {
     Rng rng(1);
     for (int i = 0; i < 20; ++i) {
         const CommGraph phase = random_pattern(9, 40, rng);
-        const std::vector<CommGraph> rounds = split_rounds(phase);
+        const std::vector<CommGraph> rounds = split_into_rounds(phase);
         for (const Rank u : ids<Rank>(phase.rank_count())) {
             for (const Edge edge : phase.sends(u)) {
                 std::int64_t bytes = 0;
@@ -62,7 +62,7 @@ TEST_CASE("if there are many different message counts, they are rounded up to si
         messages.push_back(static_cast<std::int64_t>(i + 1));
     }
     const CommGraph phase = CommGraph::from_edges(ranks, sources, peers, bytes, messages);
-    const std::vector<CommGraph> rounds = split_rounds(phase);
+    const std::vector<CommGraph> rounds = split_into_rounds(phase);
     CHECK(rounds.size() == 16);
     Bytes all{};
     std::int64_t most = 0;

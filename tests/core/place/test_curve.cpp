@@ -28,7 +28,7 @@ TEST_CASE("rank i is on the i-th slot along the curve, and shared slots are fill
     const std::vector<GridAxis> more{{300, true}};
     const CommGraph long_ring = stencil(more, StencilShape::star, Bytes{1});
     for (std::size_t c = 0; c < curves.size(); ++c) {
-        const auto order = curve_order(static_cast<Curve>(c), allocation);
+        const auto order = sort_along_curve(static_cast<Curve>(c), allocation);
         const Placement alone = place(Problem(ring, allocation), curves[c]).placement;
         const Placement shared =
             place(Problem(long_ring, allocation, 1, 1, {.imbalance = 0}), curves[c]).placement;

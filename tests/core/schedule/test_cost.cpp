@@ -121,7 +121,7 @@ TEST_CASE("with a placement, rounds of a schedule cost as much as the same messa
             for (std::uint64_t round = 0; round < found.rounds; ++round)
                 phases.push_back(phase(schedule, round));
             const auto value = [&](const char* text) {
-                MeasuredObjective objective{parse_objective(text), {}};
+                PhasedObjective objective{parse_objective(text), {}};
                 for (const CommGraph& graph : phases) objective.phases.push_back(&graph);
                 return objective_key(machine, objective, slots).congestion;
             };

@@ -23,7 +23,7 @@ std::vector<std::uint32_t> find_node_positions(const Machine& machine, std::span
     const Allocation allocation(machine, nodes);
     std::vector<std::uint32_t> places(machine.node_count(), 0);
     const std::uint32_t per_node = machine.slots_per_node();
-    const std::vector<std::uint32_t> order = curve_order(Curve::hilbert, allocation);
+    const std::vector<std::uint32_t> order = sort_along_curve(Curve::hilbert, allocation);
     for (std::uint32_t i = 0; i < order.size(); i += per_node)
         places[machine.node(allocation.slots()[order[i]]).value] = i / per_node;
     return places;

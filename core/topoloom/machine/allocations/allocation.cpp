@@ -79,8 +79,8 @@ Placement::Placement(const Allocation& allocation, std::vector<Slot> slot_of_ran
     }
 }
 
-Placement Placement::restored(std::shared_ptr<const std::string> machine_text, std::vector<Slot> slot_of_rank,
-                              SlotUse use) {
+Placement Placement::from_saved_slots(std::shared_ptr<const std::string> machine_text,
+                                      std::vector<Slot> slot_of_rank, SlotUse use) {
     if (slot_of_rank.empty()) fail("there are no ranks to place");
     if (use == SlotUse::one_rank) {
         std::vector<Slot> sorted = slot_of_rank;
@@ -95,7 +95,7 @@ Placement Placement::restored(std::shared_ptr<const std::string> machine_text, s
     return placement;
 }
 
-void Placement::require_on(const Allocation& allocation) const {
+void Placement::require_compatible_with(const Allocation& allocation) const {
     if (allocation_ == allocation.identity_) return;
     require_made_for(allocation.machine(), machine_, "the placement");
     std::vector<bool> allocated(allocation.machine().slot_count(), false);

@@ -58,14 +58,14 @@ class Placement {
     Placement(const Allocation& allocation, std::vector<Slot> slot_of_rank, SlotUse use = SlotUse::one_rank);
 
     /// Makes a placement from slots that were read from a file, for the machine with this machine text. The
-    /// allocation is not known yet; require_on() checks the slots later. Throws the same errors as the
+    /// allocation is not known yet; require_compatible_with() checks the slots later. Throws the same errors as the
     /// constructor.
-    static Placement restored(std::shared_ptr<const std::string> machine_text, std::vector<Slot> slot_of_rank,
-                              SlotUse use);
+    static Placement from_saved_slots(std::shared_ptr<const std::string> machine_text,
+                                      std::vector<Slot> slot_of_rank, SlotUse use);
 
     /// Throws Error unless the placement was made for the allocation, or is on the same machine and uses only
     /// slots of the allocation.
-    void require_on(const Allocation& allocation) const;
+    void require_compatible_with(const Allocation& allocation) const;
 
     [[nodiscard]] std::size_t rank_count() const { return slots_.size(); }
     [[nodiscard]] SlotUse use() const { return use_; }

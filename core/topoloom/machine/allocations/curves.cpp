@@ -132,7 +132,7 @@ class CurveKeys {
 
 }  // namespace
 
-std::vector<std::uint32_t> curve_order(Curve curve, const Allocation& allocation) {
+std::vector<std::uint32_t> sort_along_curve(Curve curve, const Allocation& allocation) {
     const Machine& machine = allocation.machine();
     // Nodes of one router have the same key, so sort them by id.
     std::vector<std::uint32_t> nodes(allocation.nodes().size());
@@ -150,7 +150,7 @@ std::vector<std::uint32_t> curve_order(Curve curve, const Allocation& allocation
     return order;
 }
 
-std::vector<std::uint32_t> curve_order(Curve curve, std::span<const std::uint32_t> extents) {
+std::vector<std::uint32_t> sort_along_curve(Curve curve, std::span<const std::uint32_t> extents) {
     CurveKeys keys(curve, extents);
     for_each_cell(extents, [&](const Extents& at) { keys.add(at); });
     return keys.sort_points();

@@ -21,9 +21,10 @@ enum class Curve { hilbert, morton, peano, snake };
 
 /// Sorts the positions 0 .. slot_count-1 of the allocation along the curve through the coordinates of their nodes. Slots of
 /// one node stay together. O(slots log slots).
-[[nodiscard]] std::vector<std::uint32_t> curve_order(Curve curve, const Allocation& allocation);
+[[nodiscard]] std::vector<std::uint32_t> sort_along_curve(Curve curve, const Allocation& allocation);
 
 /// Sorts the cells of a grid, numbered row-major, along the curve.
-[[nodiscard]] std::vector<std::uint32_t> curve_order(Curve curve, std::span<const std::uint32_t> extents);
+[[nodiscard]] std::vector<std::uint32_t> sort_along_curve(Curve curve,
+                                                          std::span<const std::uint32_t> extents);
 
 }  // namespace topoloom

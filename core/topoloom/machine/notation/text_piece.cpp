@@ -72,7 +72,7 @@ void reject_items(const Section& section) {
     if (!section.items.empty()) section.items.front().reject("expected an option of the form key=value");
 }
 
-TextParts split_machine_text(const TextPiece& text) {
+MachineTextParts split_machine_text(const TextPiece& text) {
     const auto [before, node] = cut_at(text, "+node:");
     const auto [network, down] = cut_at(before, "+down:");
     if (node) {

@@ -112,14 +112,14 @@ struct Section {
 void reject_items(const Section& section);
 
 /// The parts of a machine text, not yet parsed.
-struct TextParts {
+struct MachineTextParts {
     TextPiece network;              ///< such as `torus:4x4`, or a name
     std::optional<TextPiece> down;  ///< such as `down:17,v40`
     std::optional<TextPiece> node;  ///< such as `node:2:8`
 };
 
 /// Throws Error if +down: follows +node:.
-[[nodiscard]] TextParts split_machine_text(const TextPiece& text);
+[[nodiscard]] MachineTextParts split_machine_text(const TextPiece& text);
 
 /// Returns the result of read() for the text of the value. Adds the column to the errors of read().
 template <class Read>

@@ -108,11 +108,11 @@ Machine make_graph_machine(const LinkArrays& given, std::optional<std::uint32_t>
     }
     spec.routes = std::move(routes);
     ExplicitGraph graph(std::move(spec));
-    std::string text = graph_text_of(graph.spec());
+    std::string text = format_graph_text(graph.spec());
     return {std::move(graph), NodeSpec{}, std::move(text)};
 }
 
-std::string graph_text_of(const ExplicitGraphSpec& spec) {
+std::string format_graph_text(const ExplicitGraphSpec& spec) {
     std::vector<ExplicitLink> links = spec.links;
     const auto ends = [](const ExplicitLink& link) { return std::pair(link.from, link.to); };
     std::ranges::sort(links, {}, ends);

@@ -28,6 +28,6 @@ struct LinkArrays {
                                          std::vector<std::vector<std::uint32_t>> routes = {});
 
 /// Returns the text that reads back as exactly this graph. Links are in ascending order.
-[[nodiscard]] std::string graph_text_of(const ExplicitGraphSpec& spec);
+[[nodiscard]] std::string format_graph_text(const ExplicitGraphSpec& spec);
 
 }  // namespace topoloom

@@ -49,7 +49,7 @@ void reject_unknown_parts(const TextPiece& part) {
 
 Machine make_machine(std::string_view text) {
     const TextPiece whole(text, text);
-    const TextParts parts = split_machine_text(whole);
+    const MachineTextParts parts = split_machine_text(whole);
     reject_unknown_parts(parts.network);
     if (parts.down) reject_unknown_parts(*parts.down);
     if (parts.node) reject_unknown_parts(*parts.node);

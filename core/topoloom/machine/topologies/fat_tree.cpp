@@ -81,7 +81,7 @@ void FatTree::complete_spec() {
     for (const BytesPerSecond bandwidth : spec_.bandwidth) require_bandwidth(bandwidth);
 }
 
-void FatTree::settle(std::span<double> loads) const {
+void FatTree::convert_sums(std::span<double> loads) const {
     if (spec_.routing != FatTreeRouting::random) return;
     for (const Level& level : levels_) {
         const std::size_t cables = level.cables.value();

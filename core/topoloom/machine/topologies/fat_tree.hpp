@@ -67,11 +67,11 @@ class FatTree {
     template <class Visit>
     void route(Node a, Node b, const Visit& visit) const;
 
-    /// Computes link loads in O(levels) per message, even if the message is split over many routes. collect()
-    /// visits the links at which the caller adds the bytes, and settle() converts the sums to loads.
+    /// Computes link loads in O(levels) per message, even if the message is split over many routes. visit_sum_links()
+    /// visits the links at which the caller adds the bytes, and convert_sums() converts the sums to loads.
     template <class Visit>
-    void collect(Node a, Node b, const Visit& visit) const;
-    void settle(std::span<double> loads) const;
+    void visit_sum_links(Node a, Node b, const Visit& visit) const;
+    void convert_sums(std::span<double> loads) const;
 
     /// Vertices are the nodes, then the switches level by level, subtree by subtree.
     [[nodiscard]] std::uint32_t vertex(Node node) const { return node.value; }
@@ -133,7 +133,7 @@ void FatTree::route(Node a, Node b, const Visit& visit) const {
 
 /// Sums traffic that is split equally over the cables above a subtree on the first of these cables.
 template <class Visit>
-void FatTree::collect(Node a, Node b, const Visit& visit) const {
+void FatTree::visit_sum_links(Node a, Node b, const Visit& visit) const {
     if (spec_.routing == FatTreeRouting::random) {
         route_steered(a.value, b.value, 0, visit);
     } else {

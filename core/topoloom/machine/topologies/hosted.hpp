@@ -55,18 +55,18 @@ class Hosted {
 
     /// Throws Error for a bandwidth that is not positive and finite, and for more links than ids.
     Hosted(Base base, HostLinks hosts) : base_(std::move(base)), hosts_(hosts) {
-        if (!has_links()) return;
+        if (!has_host_links()) return;
         require_bandwidth(hosts_.bandwidth);
         require_link_ids(std::uint64_t{base_.link_count()} + 2 * std::uint64_t{base_.node_count()});
         if (base_.vertex_count() + base_.node_count() > std::numeric_limits<std::int32_t>::max())
             fail("the machine has more than 2^31 nodes and routers");
     }
 
-    [[nodiscard]] const Base& between_routers() const { return base_; }
+    [[nodiscard]] const Base& router_network() const { return base_; }
     [[nodiscard]] const HostLinks& hosts() const { return hosts_; }
-    [[nodiscard]] bool has_links() const { return hosts_.cards > 0; }
+    [[nodiscard]] bool has_host_links() const { return hosts_.cards > 0; }
     /// Links between a node and its router.
-    [[nodiscard]] std::uint32_t host_hops() const { return has_links() ? 1 : 0; }
+    [[nodiscard]] std::uint32_t host_hops() const { return has_host_links() ? 1 : 0; }
 
     [[nodiscard]] std::size_t node_count() const { return base_.node_count(); }
     [[nodiscard]] std::size_t link_count() const {
@@ -92,7 +92,7 @@ class Hosted {
     /// Visits the links from a to b. Calls `between` for the links between routers.
     template <class Routes, class Visit>
     void route_over(const Routes& between, Node a, Node b, const Visit& visit) const {
-        if (!has_links()) return between.route(a, b, visit);
+        if (!has_host_links()) return between.route(a, b, visit);
         if (a == b) return;
         visit(link_up(a), 1.0);
         between.route(a, b, visit);
@@ -103,10 +103,10 @@ class Hosted {
     }
     [[nodiscard]] Link link_down(Node node) const { return Link{link_up(node).value + 1}; }
 
-    void settle(std::span<double> loads) const
-        requires requires(const Base& base) { base.settle(loads); }
+    void convert_sums(std::span<double> loads) const
+        requires requires(const Base& base) { base.convert_sums(loads); }
     {
-        base_.settle(loads.first(base_.link_count()));
+        base_.convert_sums(loads.first(base_.link_count()));
     }
     [[nodiscard]] bool is_adaptive() const
         requires requires(const Base& base) { base.is_adaptive(); }
@@ -141,8 +141,8 @@ class Hosted {
     }
 
     [[nodiscard]] std::uint32_t vertex(Node node) const {
-        return has_links() ? static_cast<std::uint32_t>(base_.vertex_count()) + node.value
-                           : base_.vertex(node);
+        return has_host_links() ? static_cast<std::uint32_t>(base_.vertex_count()) + node.value
+                                : base_.vertex(node);
     }
     [[nodiscard]] LinkEnds ends(Link link) const {
         if (is_between_routers(link)) return base_.ends(link);
@@ -155,7 +155,7 @@ class Hosted {
     }
     [[nodiscard]] std::vector<LinkRun> bandwidth_runs() const {
         std::vector<LinkRun> runs = base_.bandwidth_runs();
-        if (has_links()) runs.push_back({Link{base_.link_count()}, 2 * node_count(), node_bandwidth()});
+        if (has_host_links()) runs.push_back({Link{base_.link_count()}, 2 * node_count(), node_bandwidth()});
         return runs;
     }
     [[nodiscard]] Seconds latency(Link link) const {
@@ -170,7 +170,7 @@ class Hosted {
     [[nodiscard]] std::string describe() const {
         std::ostringstream text;
         text << base_.describe();
-        if (!has_links() && spec().nodes_per_router > 1) text << ", hosts free";
+        if (!has_host_links() && spec().nodes_per_router > 1) text << ", hosts free";
         if (hosts_.cards > 1) text << ", " << hosts_.cards << " network cards per node";
         return text.str();
     }
@@ -191,9 +191,9 @@ class Hosted {
 
 /// The network between routers: the topology itself, or without its host links if it has any.
 template <class T>
-[[nodiscard]] const auto& between_routers(const T& topology) {
-    if constexpr (requires { topology.between_routers(); }) {
-        return topology.between_routers();
+[[nodiscard]] const auto& router_network(const T& topology) {
+    if constexpr (requires { topology.router_network(); }) {
+        return topology.router_network();
     } else {
         return topology;
     }

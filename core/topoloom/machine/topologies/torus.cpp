@@ -103,7 +103,7 @@ std::uint32_t BasicTorus<Width>::diameter() const {
 }
 
 template <std::size_t Width>
-void BasicTorus<Width>::settle(std::span<double> loads) const {
+void BasicTorus<Width>::convert_sums(std::span<double> loads) const {
     for (std::uint32_t axis = 0; axis < axis_count(); ++axis) {
         const std::size_t step = lines_[axis].step[axis];
         const std::size_t block = step * lines_[axis].length;
@@ -361,8 +361,8 @@ AnyTorus read_grid(const Section& section, bool wrapped) {
     }
     if (axes > 8) return with_hosts<WideTorus>(section, RouterPlace::in_nodes, std::move(spec));
     auto hosted = with_hosts<Torus>(section, RouterPlace::in_nodes, std::move(spec));
-    if (hosted.has_links()) return hosted;
-    return hosted.between_routers();
+    if (hosted.has_host_links()) return hosted;
+    return hosted.router_network();
 }
 
 AnyTorus read_torus(const Section& section) { return read_grid(section, true); }

@@ -86,7 +86,7 @@ class BasicTorus {
 
     /// After LoadDifferences added differences to `loads`, converts them to loads. In total O(axes) per
     /// message.
-    void settle(std::span<double> loads) const;
+    void convert_sums(std::span<double> loads) const;
 
     [[nodiscard]] std::uint32_t vertex(Node node) const { return nodes_per_router_.quotient(node.value); }
     [[nodiscard]] LinkEnds ends(Link link) const;

@@ -9,7 +9,7 @@ namespace topoloom {
 /// Adds the bytes of messages to the links of their routes. For a run of links along an axis, calls
 /// add(index, difference) only for the first link and for the link after the last. Messages of one node share
 /// the first runs of their routes. Exact for sums below 2^53. The destructor completes the differences;
-/// BasicTorus::settle() then computes the loads.
+/// BasicTorus::convert_sums() then computes the loads.
 template <std::size_t Width>
 template <class Add>
 class BasicTorus<Width>::LoadDifferences {

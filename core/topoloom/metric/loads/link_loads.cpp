@@ -30,8 +30,8 @@ double max_background(const Machine& machine, std::span<const double> background
 LinkLoads::LinkLoads(const Machine& machine, const CommGraph& graph, std::span<const Slot> slot_of_rank,
                      std::span<const double> background, LoadScope busy)
     : messages_(graph),
-      runs_(make_placed_runs(machine, messages_, slot_of_rank, graph.total_bytes(),
-                             max_background(machine, background))),
+      runs_(make_message_link_runs(machine, messages_, slot_of_rank, graph.total_bytes(),
+                                   max_background(machine, background))),
       rates_(runs_->rates()),
       link_count_(machine.link_count()),
       slots_(slot_of_rank.begin(), slot_of_rank.end()),

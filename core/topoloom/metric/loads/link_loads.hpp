@@ -52,7 +52,7 @@ class LinkLoads final : public LoadTracker {
     [[nodiscard]] const BottleneckTimes& bottleneck();
     /// The sum over links of soft_term(congestion / scale). The scale is the given congestion, by default the
     /// current maximum. Setting the scale takes time O(links that were ever loaded).
-    [[nodiscard]] std::int64_t soft() const override { return soft_; }
+    [[nodiscard]] std::int64_t soft_value() const override { return soft_; }
     void set_soft_scale(double congestion);
     void set_soft_scale() override { set_soft_scale(key().congestion); }
 
@@ -169,7 +169,7 @@ class LinkLoads final : public LoadTracker {
     [[nodiscard]] static CongestionLimit limit_at(const LinkRate& rate, double congestion);
 
     RankMessages messages_;
-    std::unique_ptr<PlacedRuns> runs_;
+    std::unique_ptr<MessageLinkRuns> runs_;
     std::vector<LinkRate> rates_;
     std::size_t link_count_;
     NodeLines node_lines_;

@@ -252,11 +252,11 @@ class LinkRuns<Hosted<Base>> {
 
     LinkRuns(const Hosted<Base>& network, Bytes all, double background)
         : network_(network),
-          between_(network.between_routers(), all, background),
+          between_(network.router_network(), all, background),
           lines_(between_.lines()),
           rates_(between_.rates()) {
         first_host_ = static_cast<std::uint32_t>(lines_.size());
-        if (!network.has_links()) return;
+        if (!network.has_host_links()) return;
         const LinkRun hosts = network.bandwidth_runs().back();
         rates_.push_back({hosts.bandwidth.value, 1});
         std::uint32_t place = lines_.empty() ? 0 : lines_.back().first + lines_.back().length;
@@ -268,7 +268,7 @@ class LinkRuns<Hosted<Base>> {
     [[nodiscard]] Point point(Node node) const { return {between_.point(node), node}; }
     [[nodiscard]] const std::vector<LinkLine>& lines() const { return lines_; }
     [[nodiscard]] LinkPlace place(Link link) const {
-        const std::size_t between = network_.between_routers().link_count();
+        const std::size_t between = network_.router_network().link_count();
         if (link.value < between) return between_.place(link);
         return {line_of(link), 0};
     }
@@ -277,14 +277,14 @@ class LinkRuns<Hosted<Base>> {
     template <class Use>
     void route(const Point& a, const Point& b, double bytes, const Use& use) const {
         if (a.node == b.node) return;
-        if (network_.has_links()) use(LoadRun{line_of(network_.link_up(a.node)), 0, 1, bytes});
+        if (network_.has_host_links()) use(LoadRun{line_of(network_.link_up(a.node)), 0, 1, bytes});
         between_.route(a.router, b.router, bytes, use);
-        if (network_.has_links()) use(LoadRun{line_of(network_.link_down(b.node)), 0, 1, bytes});
+        if (network_.has_host_links()) use(LoadRun{line_of(network_.link_down(b.node)), 0, 1, bytes});
     }
 
    private:
     [[nodiscard]] std::uint32_t line_of(Link link) const {
-        return first_host_ + link.value - static_cast<std::uint32_t>(network_.between_routers().link_count());
+        return first_host_ + link.value - static_cast<std::uint32_t>(network_.router_network().link_count());
     }
 
     const Hosted<Base>& network_;

@@ -26,7 +26,7 @@ class LoadTracker {
     [[nodiscard]] virtual std::size_t rank_count() const = 0;
     [[nodiscard]] virtual const CongestionKey& key() = 0;
     /// A smooth value that decreases when high loads decrease. It is 0 until a scale is set.
-    [[nodiscard]] virtual std::int64_t soft() const = 0;
+    [[nodiscard]] virtual std::int64_t soft_value() const = 0;
     virtual void set_soft_scale() = 0;
 
     virtual void exchange(Rank u, Rank v) = 0;
@@ -34,7 +34,7 @@ class LoadTracker {
     /// Applies the change and returns true if key() decreases; otherwise changes nothing.
     virtual bool exchange_if_better(Rank u, Rank v) = 0;
     virtual bool move_if_better(Rank u, Slot to) = 0;
-    /// Applies the change and returns true if the new soft() is at most `most`; otherwise changes nothing.
+    /// Applies the change and returns true if the new soft_value() is at most `most`; otherwise changes nothing.
     /// Requires a scale.
     virtual bool exchange_if_soft_at_most(Rank u, Rank v, std::int64_t most) = 0;
     virtual bool move_if_soft_at_most(Rank u, Slot to, std::int64_t most) = 0;

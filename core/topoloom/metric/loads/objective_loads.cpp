@@ -24,7 +24,7 @@ double soft_maximum(std::int64_t sum, double scale) {
 
 }  // namespace
 
-ObjectiveLoads::ObjectiveLoads(const Machine& machine, const MeasuredObjective& objective,
+ObjectiveLoads::ObjectiveLoads(const Machine& machine, const PhasedObjective& objective,
                                std::span<const Slot> slot_of_rank)
     : objective_(objective), scale_(objective.phases.size()), links_gain_(objective.phases.size()) {
     const bool on_links = has_weight(ObjectiveKind::congestion) || has_weight(ObjectiveKind::soft) ||
@@ -43,7 +43,7 @@ void ObjectiveLoads::add_rounds(const Machine& machine, const CommGraph& phase,
         busy_.emplace_back(machine, graph, slot_of_rank, background, LoadScope::links_and_nodes);
         times_.emplace_back(machine, graph, slot_of_rank);
     };
-    const std::vector<CommGraph>& rounds = rounds_.emplace_back(split_rounds(phase));
+    const std::vector<CommGraph>& rounds = rounds_.emplace_back(split_into_rounds(phase));
     if (rounds.empty()) return add(phase, objective_.background);
     // Background traffic is divided equally among rounds.
     double all = 0;
@@ -66,13 +66,13 @@ std::array<double, 4> ObjectiveLoads::measures() {
     double soft = 0;
     for (std::size_t p = 0; p < links_.size(); ++p) {
         congestion += links_[p].key().congestion;
-        if (has_weight(ObjectiveKind::soft)) soft += soft_maximum(links_[p].soft(), scale_[p]);
+        if (has_weight(ObjectiveKind::soft)) soft += soft_maximum(links_[p].soft_value(), scale_[p]);
     }
-    return {static_cast<double>(hop_bytes()), congestion, soft, time_parts().all};
+    return {static_cast<double>(hop_bytes()), congestion, soft, total_and_busiest_times().all};
 }
 
-TimeParts ObjectiveLoads::time_parts() {
-    TimeParts parts;
+TotalAndBusiestTimes ObjectiveLoads::total_and_busiest_times() {
+    TotalAndBusiestTimes parts;
     for (std::size_t r = 0; r < busy_.size(); ++r) {
         const BottleneckTimes bottleneck = busy_[r].bottleneck();
         parts.all += times_[r].time(bottleneck);
@@ -91,12 +91,12 @@ const CongestionKey& ObjectiveLoads::key() {
     return key_;
 }
 
-std::int64_t ObjectiveLoads::soft() const {
+std::int64_t ObjectiveLoads::soft_value() const {
     double sum = hop_bytes_gain_ * static_cast<double>(hop_bytes());
     for (std::size_t p = 0; p < links_.size(); ++p)
-        sum += links_gain_[p] * static_cast<double>(links_[p].soft());
+        sum += links_gain_[p] * static_cast<double>(links_[p].soft_value());
     for (std::size_t r = 0; r < busy_.size(); ++r)
-        sum += busy_gain_[r] * static_cast<double>(busy_[r].soft());
+        sum += busy_gain_[r] * static_cast<double>(busy_[r].soft_value());
     return static_cast<std::int64_t>(sum);
 }
 
@@ -161,14 +161,14 @@ bool ObjectiveLoads::move_if_better(Rank u, Slot to) {
 
 bool ObjectiveLoads::exchange_if_soft_at_most(Rank u, Rank v, std::int64_t most) {
     exchange(u, v);
-    if (soft() <= most) return true;
+    if (soft_value() <= most) return true;
     undo();
     return false;
 }
 
 bool ObjectiveLoads::move_if_soft_at_most(Rank u, Slot to, std::int64_t most) {
     move(u, to);
-    if (soft() <= most) return true;
+    if (soft_value() <= most) return true;
     undo();
     return false;
 }
@@ -191,7 +191,7 @@ bool ObjectiveLoads::is_on_busiest_link(Rank u) {
     return found;
 }
 
-std::unique_ptr<LoadTracker> make_load_tracker(const Machine& machine, const MeasuredObjective& objective,
+std::unique_ptr<LoadTracker> make_load_tracker(const Machine& machine, const PhasedObjective& objective,
                                                std::span<const Slot> slot_of_rank) {
     const auto of_links = [&](LoadScope busy) {
         return std::make_unique<LinkLoads>(machine, *objective.phases.front(), slot_of_rank,
@@ -204,21 +204,21 @@ std::unique_ptr<LoadTracker> make_load_tracker(const Machine& machine, const Mea
     return std::make_unique<ObjectiveLoads>(machine, objective, slot_of_rank);
 }
 
-CongestionKey objective_key(const Machine& machine, const MeasuredObjective& objective,
+CongestionKey objective_key(const Machine& machine, const PhasedObjective& objective,
                             std::span<const Slot> slot_of_rank) {
     if (objective.mix.of(ObjectiveKind::time) > 0)
         return ObjectiveLoads(machine, objective, slot_of_rank).key();
     return make_load_tracker(machine, objective, slot_of_rank)->key();
 }
 
-std::array<double, 4> objective_measures(const Machine& machine, const MeasuredObjective& objective,
-                                         std::span<const Slot> slot_of_rank) {
+std::array<double, 4> objective_values(const Machine& machine, const PhasedObjective& objective,
+                                       std::span<const Slot> slot_of_rank) {
     return ObjectiveLoads(machine, objective, slot_of_rank).measures();
 }
 
-TimeParts time_parts(const Machine& machine, const MeasuredObjective& objective,
-                     std::span<const Slot> slot_of_rank) {
-    return ObjectiveLoads(machine, objective, slot_of_rank).time_parts();
+TotalAndBusiestTimes total_and_busiest_times(const Machine& machine, const PhasedObjective& objective,
+                                             std::span<const Slot> slot_of_rank) {
+    return ObjectiveLoads(machine, objective, slot_of_rank).total_and_busiest_times();
 }
 
 }  // namespace topoloom

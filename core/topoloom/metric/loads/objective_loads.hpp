@@ -12,7 +12,7 @@
 
 #include "topoloom/metric/loads/link_loads.hpp"
 #include "topoloom/metric/loads/phase_time.hpp"
-#include "topoloom/metric/loads/time_parts.hpp"
+#include "topoloom/metric/loads/total_and_busiest_times.hpp"
 #include "topoloom/metric/objective.hpp"
 
 namespace topoloom {
@@ -24,7 +24,7 @@ namespace topoloom {
 class ObjectiveLoads final : public LoadTracker {
    public:
     /// Refers to machine and objective. Throws the same errors as LinkLoads.
-    ObjectiveLoads(const Machine& machine, const MeasuredObjective& objective,
+    ObjectiveLoads(const Machine& machine, const PhasedObjective& objective,
                    std::span<const Slot> slot_of_rank);
 
     [[nodiscard]] Slot slot(Rank u) const override { return any().slot(u); }
@@ -34,10 +34,10 @@ class ObjectiveLoads final : public LoadTracker {
     /// Objective values, indexed by ObjectiveKind. Values that depend on links are computed only if they have
     /// a weight.
     [[nodiscard]] std::array<double, 4> measures();
-    [[nodiscard]] TimeParts time_parts();
+    [[nodiscard]] TotalAndBusiestTimes total_and_busiest_times();
     [[nodiscard]] const CongestionKey& key() override;
     /// A smooth surrogate of the objective.
-    [[nodiscard]] std::int64_t soft() const override;
+    [[nodiscard]] std::int64_t soft_value() const override;
     /// Scales the soft terms such that the terms of a phase's busiest links or nodes have the weight of the
     /// phase.
     void set_soft_scale() override;
@@ -75,14 +75,14 @@ class ObjectiveLoads final : public LoadTracker {
         key_known_ = false;
     }
 
-    const MeasuredObjective& objective_;
+    const PhasedObjective& objective_;
     std::deque<LinkLoads> links_;                 // loads by phase; empty if only time has a weight
-    std::vector<std::vector<CommGraph>> rounds_;  // split_rounds() of each phase
+    std::vector<std::vector<CommGraph>> rounds_;  // split_into_rounds() of each phase
     /// Loads of links and nodes for each entry of rounds_; empty if time has no weight.
     std::deque<LinkLoads> busy_;
     std::vector<PhaseTime> times_;    // likewise
     std::vector<double> scale_;       // [phase]: scale of the soft terms
-    std::vector<double> links_gain_;  // [phase]: factor of the phase in soft()
+    std::vector<double> links_gain_;  // [phase]: factor of the phase in soft_value()
     std::vector<double> busy_gain_;   // of rounds
     double hop_bytes_gain_ = 0;
     CongestionKey key_;
@@ -97,19 +97,19 @@ class ObjectiveLoads final : public LoadTracker {
 /// evaluating startup and latency, too, would slow the search down more than it would improve the result.
 /// objective_key() computes the exact objective.
 [[nodiscard]] std::unique_ptr<LoadTracker> make_load_tracker(const Machine& machine,
-                                                             const MeasuredObjective& objective,
+                                                             const PhasedObjective& objective,
                                                              std::span<const Slot> slot_of_rank);
 
 /// Computes the key of one placement. O(edges * hops).
-[[nodiscard]] CongestionKey objective_key(const Machine& machine, const MeasuredObjective& objective,
+[[nodiscard]] CongestionKey objective_key(const Machine& machine, const PhasedObjective& objective,
                                           std::span<const Slot> slot_of_rank);
 
 /// Computes the values by ObjectiveKind. Values without weight are 0, except hop-bytes.
-[[nodiscard]] std::array<double, 4> objective_measures(const Machine& machine,
-                                                       const MeasuredObjective& objective,
-                                                       std::span<const Slot> slot_of_rank);
+[[nodiscard]] std::array<double, 4> objective_values(const Machine& machine, const PhasedObjective& objective,
+                                                     std::span<const Slot> slot_of_rank);
 
-[[nodiscard]] TimeParts time_parts(const Machine& machine, const MeasuredObjective& objective,
-                                   std::span<const Slot> slot_of_rank);
+[[nodiscard]] TotalAndBusiestTimes total_and_busiest_times(const Machine& machine,
+                                                           const PhasedObjective& objective,
+                                                           std::span<const Slot> slot_of_rank);
 
 }  // namespace topoloom

@@ -23,7 +23,7 @@ namespace topoloom {
 [[nodiscard]] double startup_tick(const CommGraph& graph, const Machine& machine);
 
 /// Predicted time of a phase. The number of rounds is the maximum number of messages between two ranks; each
-/// round waits for the previous round, see split_rounds(). The time is the maximum of the time until the
+/// round waits for the previous round, see split_into_rounds(). The time is the maximum of the time until the
 /// busiest resource has transferred all bytes, and of the time until the last message of a sender arrives:
 ///
 ///     time = max of  rounds * (longest route + startup) + intra-node startups / inter-node messages + network

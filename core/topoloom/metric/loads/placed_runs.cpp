@@ -11,7 +11,7 @@ namespace topoloom {
 namespace {
 
 template <class T>
-class NetworkRuns final : public PlacedRuns {
+class NetworkRuns final : public MessageLinkRuns {
    public:
     NetworkRuns(const T& network, const Machine& machine, const RankMessages& messages,
                 std::span<const Slot> slot_of_rank, Bytes all, double background)
@@ -97,10 +97,10 @@ class NetworkRuns final : public PlacedRuns {
 
 }  // namespace
 
-std::unique_ptr<PlacedRuns> make_placed_runs(const Machine& machine, const RankMessages& messages,
-                                             std::span<const Slot> slot_of_rank, Bytes all,
-                                             double background) {
-    return with_common_topology(machine, [&]<class T>(const T& network) -> std::unique_ptr<PlacedRuns> {
+std::unique_ptr<MessageLinkRuns> make_message_link_runs(const Machine& machine, const RankMessages& messages,
+                                                        std::span<const Slot> slot_of_rank, Bytes all,
+                                                        double background) {
+    return with_common_topology(machine, [&]<class T>(const T& network) -> std::unique_ptr<MessageLinkRuns> {
         return std::make_unique<NetworkRuns<T>>(network, machine, messages, slot_of_rank, all, background);
     });
 }

@@ -42,9 +42,9 @@ struct NodeLines {
 
 /// The link runs of the messages between ranks on slots. Rank::none represents one spare slot. Compiled for
 /// each network.
-class PlacedRuns {
+class MessageLinkRuns {
    public:
-    virtual ~PlacedRuns() = default;
+    virtual ~MessageLinkRuns() = default;
 
     /// Also includes the runs of node ports and memory from now on.
     void set_node_lines(const NodeLines& lines) { node_lines_ = lines; }
@@ -69,9 +69,9 @@ class PlacedRuns {
 };
 
 /// Makes the runs of a placement. Refers to machine and messages. `all` and `background` are as in LinkRuns.
-[[nodiscard]] std::unique_ptr<PlacedRuns> make_placed_runs(const Machine& machine,
-                                                           const RankMessages& messages,
-                                                           std::span<const Slot> slot_of_rank, Bytes all,
-                                                           double background);
+[[nodiscard]] std::unique_ptr<MessageLinkRuns> make_message_link_runs(const Machine& machine,
+                                                                      const RankMessages& messages,
+                                                                      std::span<const Slot> slot_of_rank,
+                                                                      Bytes all, double background);
 
 }  // namespace topoloom

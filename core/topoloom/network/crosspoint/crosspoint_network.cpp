@@ -109,7 +109,7 @@ CrosspointNetwork::CrosspointNetwork(const Fabric& fabric, const Paths& paths, W
         senders_.push_back({Rng(seed, fabric.node_count() + node.value), workload.next(node)});
         wake_sender(node.value);
     }
-    received_.by_latency.assign(Received::max_cycles, 0);
+    received_.by_latency.assign(ReceivedPackets::max_cycles, 0);
 }
 
 void CrosspointNetwork::set_times(std::span<const ChannelTimes> times) {

@@ -33,10 +33,10 @@ class CrosspointNetwork final : public PacketNetwork {
     [[nodiscard]] std::uint64_t cycle() const override { return now_; }
     [[nodiscard]] std::uint64_t next_event() const override;
     [[nodiscard]] std::vector<std::uint64_t> lags() const override;
-    [[nodiscard]] Received take_received() override;
+    [[nodiscard]] ReceivedPackets take_received() override;
     [[nodiscard]] std::uint64_t flit_hops() const override { return flit_hops_; }
     [[nodiscard]] std::vector<std::uint64_t> carried() const override { return carried_; }
-    [[nodiscard]] Usage usage() const override;
+    [[nodiscard]] BufferUsage usage() const override;
     void check() const override;
 
    private:
@@ -287,7 +287,7 @@ class CrosspointNetwork final : public PacketNetwork {
     std::uint64_t made_ = 0, ended_ = 0;  // numbers of packets made and ended, including copies
     std::uint64_t flits_stored_ = 0;
     std::uint64_t flits_room_ = 0;  // capacity of all buffers in flits
-    Received received_;
+    ReceivedPackets received_;
 };
 
 }  // namespace topoloom

@@ -89,7 +89,7 @@ void CrosspointNetwork::receive(std::uint32_t packet, std::uint32_t node) {
     ++received_.packets;
     received_.flits += order.flits;
     received_.latency += latency;
-    ++received_.by_latency[std::min<std::size_t>(latency, Received::max_cycles - 1)];
+    ++received_.by_latency[std::min<std::size_t>(latency, ReceivedPackets::max_cycles - 1)];
     end_packet(packet);
     workload_.on_received(Node{node}, order, now_);
     senders_[node].next = workload_.next(Node{node});
@@ -106,14 +106,14 @@ std::vector<std::uint64_t> CrosspointNetwork::lags() const {
     return lags;
 }
 
-Received CrosspointNetwork::take_received() {
-    Received all = std::exchange(received_, Received{});
-    received_.by_latency.assign(Received::max_cycles, 0);
+ReceivedPackets CrosspointNetwork::take_received() {
+    ReceivedPackets all = std::exchange(received_, ReceivedPackets{});
+    received_.by_latency.assign(ReceivedPackets::max_cycles, 0);
     for (Sender& sender : senders_) all.sent.push_back(std::exchange(sender.flits, 0));
     return all;
 }
 
-Usage CrosspointNetwork::usage() const {
+BufferUsage CrosspointNetwork::usage() const {
     return {.stored = flits_stored_, .room = flits_room_, .outputs = fabric_.output_count()};
 }
 

@@ -34,10 +34,10 @@ class InputQueuedNetwork final : public PacketNetwork {
     [[nodiscard]] std::uint64_t cycle() const override { return now_; }
     [[nodiscard]] std::uint64_t next_event() const override;
     [[nodiscard]] std::vector<std::uint64_t> lags() const override;
-    [[nodiscard]] Received take_received() override;
+    [[nodiscard]] ReceivedPackets take_received() override;
     [[nodiscard]] std::uint64_t flit_hops() const override;
     [[nodiscard]] std::vector<std::uint64_t> carried() const override;
-    [[nodiscard]] Usage usage() const override;
+    [[nodiscard]] BufferUsage usage() const override;
     [[nodiscard]] std::string describe_deadlock() const override;
     void check() const override;
 
@@ -86,7 +86,7 @@ class InputQueuedNetwork final : public PacketNetwork {
         std::uint64_t idle_from = 0;
         std::uint64_t sent = 0;   // flits sent by nodes
         std::uint64_t taken = 0;  // flits received by nodes
-        Received received{};
+        ReceivedPackets received{};
         Paths::Workspace path{};
         std::vector<Grant> grants{}, accepted{};  // scratch memory for the current router
         std::vector<std::uint32_t> asked{}, granted{};

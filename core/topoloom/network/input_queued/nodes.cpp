@@ -70,7 +70,7 @@ void InputQueuedNetwork::send(Worker& worker, Node node) {
 }
 
 void InputQueuedNetwork::receive(Worker& worker, Flit flit) {
-    Received& received = worker.received;
+    ReceivedPackets& received = worker.received;
     ++received.flits;
     ++worker.taken;
     if (!flit.is_tail()) return;
@@ -78,7 +78,7 @@ void InputQueuedNetwork::receive(Worker& worker, Flit flit) {
     const std::uint64_t latency = worker.now - order.made;
     ++received.packets;
     received.latency += latency;
-    ++received.by_latency[std::min<std::size_t>(latency, Received::max_cycles - 1)];
+    ++received.by_latency[std::min<std::size_t>(latency, ReceivedPackets::max_cycles - 1)];
     workload_.on_received(order.to, order, worker.now);
     senders_[order.to.value].next = workload_.next(order.to);
     update_due_cycle(order.to);
@@ -96,23 +96,23 @@ std::vector<std::uint64_t> InputQueuedNetwork::lags() const {
     return lags;
 }
 
-Received InputQueuedNetwork::take_received() {
-    Received sum;
-    sum.by_latency.assign(Received::max_cycles, 0);
+ReceivedPackets InputQueuedNetwork::take_received() {
+    ReceivedPackets sum;
+    sum.by_latency.assign(ReceivedPackets::max_cycles, 0);
     for (Worker& worker : workers_) {
-        Received& part = worker.received;
+        ReceivedPackets& part = worker.received;
         sum.packets += std::exchange(part.packets, 0);
         sum.flits += std::exchange(part.flits, 0);
         sum.latency += std::exchange(part.latency, 0);
-        for (std::size_t i = 0; i < Received::max_cycles; ++i)
+        for (std::size_t i = 0; i < ReceivedPackets::max_cycles; ++i)
             sum.by_latency[i] += std::exchange(part.by_latency[i], 0);
     }
     for (Sender& sender : senders_) sum.sent.push_back(std::exchange(sender.flits, 0));
     return sum;
 }
 
-Usage InputQueuedNetwork::usage() const {
-    Usage usage{.room = std::uint64_t{queues_.size()} * options_.buffer, .outputs = free_.size()};
+BufferUsage InputQueuedNetwork::usage() const {
+    BufferUsage usage{.room = std::uint64_t{queues_.size()} * options_.buffer, .outputs = free_.size()};
     for (const std::uint32_t stored : stored_) usage.stored += stored;
     return usage;
 }

@@ -176,7 +176,7 @@ void InputQueuedNetwork::make_worker(Shard shard) {
     worker.chosen_counts.resize(max_outputs);
     worker.asked.reserve(worker.grants.size());
     worker.granted.reserve(worker.accepted.size());
-    worker.received.by_latency.assign(Received::max_cycles, 0);
+    worker.received.by_latency.assign(ReceivedPackets::max_cycles, 0);
 }
 
 void InputQueuedNetwork::run(std::uint64_t cycles) {

@@ -8,7 +8,7 @@ namespace topoloom {
 Dateline datelines(const Machine& machine) {
     return with_topology(machine, [](const auto& topology) -> Dateline {
         if constexpr (std::is_same_v<std::remove_cvref_t<decltype(topology)>, Hosted<Dragonfly>>) {
-            const Dragonfly& base = topology.between_routers();
+            const Dragonfly& base = topology.router_network();
             const std::uint32_t group = base.spec().rows * base.spec().columns;
             const auto is_global = [&base, group](Link link) {
                 const LinkEnds ends = base.ends(link);

@@ -14,7 +14,7 @@ namespace {
 const DragonflySpec* dragonfly_of(const Machine& machine) {
     return with_topology(machine, [](const auto& topology) -> const DragonflySpec* {
         if constexpr (std::is_same_v<std::remove_cvref_t<decltype(topology)>, Hosted<Dragonfly>>)
-            return &topology.between_routers().spec();
+            return &topology.router_network().spec();
         else
             return nullptr;
     });

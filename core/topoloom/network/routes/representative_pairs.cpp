@@ -49,7 +49,7 @@ void visit_representatives(const FatTree&, const Visit&) {}
 
 template <class Base>
 void visit_representatives(const Hosted<Base>& hosted, const Visit& visit) {
-    const Base& base = hosted.between_routers();
+    const Base& base = hosted.router_network();
     if constexpr (requires { visit_representatives(base, visit); }) {
         visit_representatives(base, visit);
     } else {

@@ -51,7 +51,7 @@ std::size_t find_warm_up_length(const std::vector<double>& values) {
 }
 
 /// Returns the latency, in cycles, that this share of the packets does not exceed.
-double percentile(const Received& received, double share) {
+double percentile(const ReceivedPackets& received, double share) {
     const double wanted = share * static_cast<double>(received.packets);
     std::uint64_t seen = 0;
     for (std::size_t cycles = 0; cycles < received.by_latency.size(); ++cycles) {
@@ -61,7 +61,7 @@ double percentile(const Received& received, double share) {
     return 0;
 }
 
-void add_received(Received& sum, const Received& more) {
+void add_received(ReceivedPackets& sum, const ReceivedPackets& more) {
     sum.packets += more.packets;
     sum.flits += more.flits;
     sum.latency += more.latency;
@@ -83,7 +83,7 @@ class LoadMeasurement {
         : network_(network), senders_(senders), meter_(meter), lags_(lags()) {}
 
     /// Runs a batch of cycles. Returns false if the meter stopped the run.
-    bool run_batch(std::uint64_t cycles, Received& received) {
+    bool run_batch(std::uint64_t cycles, ReceivedPackets& received) {
         for (std::uint64_t done = 0; done < cycles; done += first_batch) {
             const std::uint64_t hops = network_.flit_hops();
             network_.run(first_batch);
@@ -137,15 +137,15 @@ class LoadMeasurement {
     std::uint64_t since_ = 0;          // cycle
 };
 
-double mean_latency(const Received& received) {
+double mean_latency(const ReceivedPackets& received) {
     return received.packets == 0
                ? 0
                : static_cast<double>(received.latency) / static_cast<double>(received.packets);
 }
 
-LoadSample make_sample(const PacketNetwork& network, const Received& received, std::uint64_t hops,
+LoadSample make_sample(const PacketNetwork& network, const ReceivedPackets& received, std::uint64_t hops,
                        std::uint64_t cycles, const LoadSource& senders) {
-    const Usage usage = network.usage();
+    const BufferUsage usage = network.usage();
     const auto over = static_cast<double>(cycles);
     return {.cycle = network.cycle(),
             .accepted = static_cast<double>(received.flits) / over /
@@ -159,7 +159,7 @@ LoadSample make_sample(const PacketNetwork& network, const Received& received, s
 
 /// Runs until latencies are steady or the network is saturated. Returns false if the meter stopped the run.
 bool run_warm_up(LoadRun& run, const PacketNetwork& network, std::uint64_t max_cycles, LoadMeasure& measure) {
-    Received received;
+    ReceivedPackets received;
     std::vector<double> means;
     for (;;) {
         if (means.size() % batches == 0) run.reset_lags();
@@ -174,7 +174,7 @@ bool run_warm_up(LoadRun& run, const PacketNetwork& network, std::uint64_t max_c
 }
 
 /// Sets the latency histogram and the rate of each source.
-void set_histogram_and_rates(LoadMeasure& measure, const Received& all, const LoadSource& senders) {
+void set_histogram_and_rates(LoadMeasure& measure, const ReceivedPackets& all, const LoadSource& senders) {
     measure.by_latency = all.by_latency;
     while (!measure.by_latency.empty() && measure.by_latency.back() == 0) measure.by_latency.pop_back();
     for (std::uint32_t node = 0; node < all.sent.size(); ++node)
@@ -205,8 +205,8 @@ LoadMeasure measure_load(PacketNetwork& network, const LoadSource& senders, cons
     }
     run.reset_lags();
     std::vector<double> means;
-    Received received;
-    Received all;
+    ReceivedPackets received;
+    ReceivedPackets all;
     std::uint64_t cycles = first_batch;
     for (;;) {
         const std::uint64_t hops = network.flit_hops();

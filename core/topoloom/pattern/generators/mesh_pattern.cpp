@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "topoloom/pattern/pattern_check.hpp"
+#include "topoloom/pattern/argument_check.hpp"
 
 namespace topoloom {
 

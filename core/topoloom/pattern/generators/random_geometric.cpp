@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "topoloom/base/rng.hpp"
-#include "topoloom/pattern/pattern_check.hpp"
+#include "topoloom/pattern/argument_check.hpp"
 
 namespace topoloom {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topoloom/pattern/generators/ring.hpp"
 
-#include "topoloom/pattern/pattern_check.hpp"
+#include "topoloom/pattern/argument_check.hpp"
 
 namespace topoloom {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "topoloom/pattern/pattern_check.hpp"
+#include "topoloom/pattern/argument_check.hpp"
 
 namespace topoloom {
 

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <string>
 
-#include "topoloom/pattern/pattern_check.hpp"
+#include "topoloom/pattern/argument_check.hpp"
 
 namespace topoloom {
 

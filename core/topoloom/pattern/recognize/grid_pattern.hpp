@@ -57,7 +57,7 @@ struct GridPattern {
 
 /// Returns the number of ordered pairs of partners along `extent` cells of an axis. `whole` is false if these
 /// cells are only a part of the axis.
-[[nodiscard]] inline double partner_pairs(AxisKind kind, std::uint32_t extent, bool whole) {
+[[nodiscard]] inline double count_partner_pairs(AxisKind kind, std::uint32_t extent, bool whole) {
     const double n = extent;
     switch (kind) {
         case AxisKind::path:

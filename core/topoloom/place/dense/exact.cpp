@@ -141,7 +141,7 @@ Placement place_exact(const Problem& problem, Meter& meter) {
         fail("exact counts every message, but this pattern sends through proxies; use another mapper");
     if (!problem.capacity().one_rank_per_slot()) return place_on_shared_slots(problem, meter);
     if (problem.is_for_hop_bytes()) return place_for_hop_bytes(problem, meter);
-    const MeasuredObjective objective = problem.link_objective();
+    const PhasedObjective objective = problem.link_objective();
     if (!objective.mix.is(ObjectiveKind::congestion) || objective.phases.size() > 1 ||
         !objective.background.empty())
         fail("exact proves hop-bytes, or congestion in one phase without other traffic; use another mapper");

@@ -63,8 +63,9 @@ double BoxBlocking::bytes_per_pair(const Box& box, std::size_t axis) const {
         for (std::size_t i = 0; i < box.size(); ++i) {
             if (i == axis) continue;
             const bool moved = (mask >> i & 1U) != 0;
-            pairs *= moved ? partner_pairs(pattern_.axes[i].kind, box[i], box[i] == pattern_.axes[i].extent)
-                           : box[i];
+            pairs *=
+                moved ? count_partner_pairs(pattern_.axes[i].kind, box[i], box[i] == pattern_.axes[i].extent)
+                      : box[i];
         }
         bytes += pairs;
     }
@@ -79,8 +80,9 @@ double BoxBlocking::inner_bytes(const Box& box) const {
         if (pairs == 0) continue;
         for (std::size_t i = 0; i < box.size(); ++i) {
             const bool moved = pattern_.shape == StencilShape::star ? c == i : (c >> i & 1U) != 0;
-            pairs *= moved ? partner_pairs(pattern_.axes[i].kind, box[i], box[i] == pattern_.axes[i].extent)
-                           : box[i];
+            pairs *=
+                moved ? count_partner_pairs(pattern_.axes[i].kind, box[i], box[i] == pattern_.axes[i].extent)
+                      : box[i];
         }
         bytes += pairs;
     }

@@ -135,7 +135,7 @@ class GridHalving {
     void choose_slots(const Allocation& allocation, SlotChoice choice) {
         const std::size_t n = std::min(pattern_.rank_of_cell.size(), allocation.slot_count());
         if (choice == SlotChoice::hilbert) {
-            const std::vector<std::uint32_t> order = curve_order(Curve::hilbert, allocation);
+            const std::vector<std::uint32_t> order = sort_along_curve(Curve::hilbert, allocation);
             for (std::size_t i = 0; i < n; ++i) taken_.push_back(allocation.slots()[order[i]]);
             std::sort(taken_.begin(), taken_.end());
         } else {

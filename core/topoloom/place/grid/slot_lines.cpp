@@ -29,8 +29,8 @@ Extents list_level_extents(const T& network) {
         return {network.spec().groups, network.spec().leaves, network.spec().nodes_per_router};
     } else if constexpr (requires { network.spec().arity; }) {
         return {network.spec().arity.rbegin(), network.spec().arity.rend()};
-    } else if constexpr (requires { network.between_routers(); }) {
-        return list_level_extents(network.between_routers());
+    } else if constexpr (requires { network.router_network(); }) {
+        return list_level_extents(network.router_network());
     } else if constexpr (std::is_same_v<T, DegradedTopology>) {
         return std::visit([](const auto& whole) { return list_level_extents(whole); }, network.intact());
     } else {

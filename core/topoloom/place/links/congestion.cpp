@@ -81,7 +81,7 @@ class CongestionAnnealing {
         const Position to = draw_slot(from, reach);
         if (to == from) return;
         const double loss = -temperature * std::log(1 - rng_.uniform());
-        const std::int64_t most = loads_.soft() + static_cast<std::int64_t>(loss);
+        const std::int64_t most = loads_.soft_value() + static_cast<std::int64_t>(loss);
         const Rank v = rank_on_[to.value];
         if (v == Rank::none ? loads_.move_if_soft_at_most(u, slots_[to.value], most)
                             : loads_.exchange_if_soft_at_most(u, v, most)) {
@@ -118,7 +118,7 @@ Placement anneal_links(const Problem& problem, Placement start, Meter& meter,
     constexpr std::uint32_t nearest = 256;
     const Allocation& allocation = problem.allocation();
     const std::uint32_t sweeps = options.sweeps > 0 ? options.sweeps : annealing_sweeps(problem.graph());
-    const MeasuredObjective objective = problem.link_objective();
+    const PhasedObjective objective = problem.link_objective();
     return keep_better(problem, std::move(start), [&](const Placement& from) {
         Placement found = from;
         with_near_lists(problem, nearest, meter, [&](NearLists& near) {

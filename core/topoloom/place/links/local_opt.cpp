@@ -9,7 +9,7 @@
 namespace topoloom::links {
 
 Placement improve_by_local_opt(const Problem& problem, Placement start, Meter& meter) {
-    const MeasuredObjective objective = problem.link_objective();
+    const PhasedObjective objective = problem.link_objective();
     return keep_better(problem, std::move(start), [&](const Placement& from) {
         const std::unique_ptr<LoadTracker> loads =
             make_load_tracker(problem.machine(), objective, from.slots());

@@ -110,7 +110,7 @@ class RouteRotations {
                 if (to == position_[v.value] || path_.leads_to(to)) continue;
                 meter.spend(1);
                 apply_change(v, occupant_[to.value], to);
-                const std::int64_t soft = loads_.soft();
+                const std::int64_t soft = loads_.soft_value();
                 loads_.undo();
                 if (soft >= least) continue;
                 least = soft;
@@ -134,7 +134,7 @@ class RouteRotations {
 
 Placement rotate_on_routes(const Problem& problem, const Placement& start, Meter& meter,
                            const RotateOptions& options) {
-    const MeasuredObjective objective = problem.link_objective();
+    const PhasedObjective objective = problem.link_objective();
     return keep_better(problem, start, [&](const Placement& from) {
         Placement found = from;
         with_near_lists(problem, options.near, meter, [&](NearLists& near) {

@@ -389,7 +389,7 @@ Placement ensure_no_slower_than_block(const Problem& problem, Placement found, M
         !problem.is_bandwidth_bound(block.slots()))
         return block;
     if (of_found <= most) return found;
-    const MeasuredObjective objective = problem.link_objective();
+    const PhasedObjective objective = problem.link_objective();
     const Problem for_time =
         problem.with_objective(objective_of(ObjectiveKind::time), objective.phases, objective.background);
     BestPlacement best(problem);

@@ -27,9 +27,9 @@ ObjectiveChoice choose_objective(const Problem& problem, std::vector<const CommG
         return {ObjectiveKind::hop_bytes, "the machine gives no bandwidths"};
     if (phases.empty()) phases.push_back(&problem.graph());
     const std::span<const Slot> block = problem.allocation().slots().first(problem.rank_count());
-    const MeasuredObjective objective{
+    const PhasedObjective objective{
         .mix = objective_of(ObjectiveKind::time), .phases = std::move(phases), .background = background};
-    const TimeParts parts = time_parts(problem.machine(), objective, block);
+    const TotalAndBusiestTimes parts = total_and_busiest_times(problem.machine(), objective, block);
     if (parts.all == 0) return {ObjectiveKind::hop_bytes, "nothing is sent"};
     const double share = parts.busy / parts.all;
     if (share < min_busy_share)

@@ -35,7 +35,7 @@ Placement place_by_affinity(const Problem& problem, Meter& meter, const Affinity
         fail("affinity is for the 8 ranks of one bus, not for ", problem.rank_count(),
              "; split those of a blade between its processors first");
     meter.spend(bus_elements);
-    const auto elements = elements_of(problem.allocation());
+    const auto elements = find_element_stations(problem.allocation());
     std::vector<Slot> slots;
     for (const std::uint8_t at : choose_affinity(options.named, problem.seed())) {
         for (const Slot slot : problem.allocation().slots()) {

@@ -33,7 +33,7 @@ std::vector<Rank> order_ranks(Curve curve, const Problem& problem, const CurveOp
         return id_list<Rank>(problem.rank_count());
     const RankGrid grid = rank_grid(problem, options.grid, names[static_cast<std::size_t>(curve)]);
     std::vector<Rank> ranks;
-    for (const std::uint32_t cell : curve_order(curve, grid.extents))
+    for (const std::uint32_t cell : sort_along_curve(curve, grid.extents))
         ranks.push_back(grid.rank_of_cell[cell]);
     return ranks;
 }

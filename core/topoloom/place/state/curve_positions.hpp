@@ -13,7 +13,7 @@ namespace topoloom {
 [[nodiscard]] inline std::vector<Position> curve_positions(Curve curve, const Allocation& allocation) {
     std::vector<Position> positions;
     positions.reserve(allocation.slot_count());
-    for (const std::uint32_t position : curve_order(curve, allocation)) positions.emplace_back(position);
+    for (const std::uint32_t position : sort_along_curve(curve, allocation)) positions.emplace_back(position);
     return positions;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The free slots of an allocation in groups of interchangeable slots (see NodeSpec::interchangeable_slots()).
+// The free slots of an allocation in groups of interchangeable slots (see NodeSpec::interchangeable_run_length()).
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace topoloom {
 class FreeSlotGroups {
    public:
     FreeSlotGroups(const Allocation& allocation, std::span<const Slot> taken)
-        : width_(allocation.machine().node_spec().interchangeable_slots()),
+        : width_(allocation.machine().node_spec().interchangeable_run_length()),
           slots_(allocation.machine().slot_count() / width_) {
         std::vector<char> is_taken(allocation.machine().slot_count(), 0);
         for (const Slot slot : taken) is_taken[slot.value] = 1;

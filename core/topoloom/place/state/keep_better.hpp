@@ -12,7 +12,7 @@ namespace topoloom {
 /// minimize only loads, and relieving a busy link may lengthen other routes. See make_load_tracker().
 template <class Search>
 [[nodiscard]] Placement keep_better(const Problem& problem, Placement start, const Search& search) {
-    const MeasuredObjective objective = problem.link_objective();
+    const PhasedObjective objective = problem.link_objective();
     Placement found = search(std::as_const(start));
     if (objective.mix.of(ObjectiveKind::time) == 0) return found;
     return problem.key(found.slots()) <= problem.key(start.slots()) ? found : start;

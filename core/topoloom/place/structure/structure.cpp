@@ -137,12 +137,12 @@ class BlockFolding {
             double pairs = pattern_.weight[c];
             for (std::size_t i = 0; i < pattern_.axes.size(); ++i) {
                 const auto [extent, kind] = pattern_.axes[i];
-                if (i != axis) pairs *= moves(i) ? partner_pairs(kind, extent, true) : extent;
+                if (i != axis) pairs *= moves(i) ? count_partner_pairs(kind, extent, true) : extent;
             }
             bytes += pairs;
         }
-        const double all = partner_pairs(own.kind, own.extent, true);
-        const double inside = partner_pairs(own.kind, block, block == own.extent);
+        const double all = count_partner_pairs(own.kind, own.extent, true);
+        const double inside = count_partner_pairs(own.kind, block, block == own.extent);
         return bytes * (all - inside * own.extent / block);
     }
 

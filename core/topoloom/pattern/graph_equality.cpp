@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/pattern/equal_graphs.hpp"
+#include "topoloom/pattern/graph_equality.hpp"
 
 #include <algorithm>
 #include <cstdint>

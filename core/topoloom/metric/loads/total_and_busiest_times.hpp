@@ -5,7 +5,7 @@
 namespace topoloom {
 
 /// Sums over phases, in seconds: predicted time, and the time of the busiest links and nodes.
-struct TimeParts {
+struct TotalAndBusiestTimes {
     double all = 0;
     double busy = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/machine/network_tables.hpp"
+#include "topoloom/machine/network_matrices.hpp"
 
 #include <algorithm>
 #include <functional>
