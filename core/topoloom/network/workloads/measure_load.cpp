@@ -158,13 +158,14 @@ LoadSample make_sample(const PacketNetwork& network, const ReceivedPackets& rece
 }
 
 /// Runs until latencies are steady or the network is saturated. Returns false if the meter stopped the run.
-bool run_warm_up(LoadRun& run, const PacketNetwork& network, std::uint64_t max_cycles, LoadMeasure& measure) {
+bool run_warm_up(LoadMeasurement& run, const PacketNetwork& network, std::uint64_t max_cycles,
+                 LoadMeasure& measure) {
     ReceivedPackets received;
     std::vector<double> means;
     for (;;) {
         if (means.size() % batches == 0) run.reset_lags();
         if (!run.run_batch(first_batch, received)) return false;
-        means.push_back(latency(received));
+        means.push_back(mean_latency(received));
         if (means.size() % batches != 0) continue;
         measure.warm_up = network.cycle();
         measure.saturated = run.is_saturated();

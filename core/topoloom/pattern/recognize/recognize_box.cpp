@@ -127,7 +127,7 @@ class BoxBuilder {
         const std::uint32_t closed = graph_.degree(corner_) + 1;
         std::vector<std::uint32_t> ring_partners;
         for (const Rank v : graph_.of(corner_)) {
-            const std::uint32_t shared = graph_.closed_common_count(corner_, v.value);
+            const std::uint32_t shared = graph_.count_closed_common_neighbors(corner_, v.value);
             const std::uint32_t theirs = graph_.degree(v.value) + 1;
             if (shared == closed && 2 * theirs == 3 * closed) lines_.push_back({corner_, v.value});
             if (3 * shared == 2 * closed && theirs == closed) ring_partners.push_back(v.value);
