@@ -27,7 +27,8 @@ void add_result(struct results* results, double seconds) {
     ++results->records[results->count - 1].count;
 }
 
-/// Numbers of records and samples of one rank. Its data are all records, then all samples.
+/// Numbers of records and samples of one rank. The data of a rank are all its records, followed by all its
+/// samples.
 struct result_counts {
     int records, samples;
 };

@@ -99,7 +99,7 @@ def compile_sanitized(
 
 
 def installed(mpi: Mpi) -> Path:
-    """Install the libraries for an MPI, with the Python package's libtopoloom."""
+    """Install the libraries for an MPI, linked to the Python package's libtopoloom."""
     return _build_target(mpi, "install") / "prefix"
 
 

@@ -12,7 +12,7 @@ from peers.files import read_blocks
 
 
 def solve(request: Request) -> Answer:
-    """Run gpmetis with the scheme of the effort: kway or rb."""
+    """Run gpmetis; the effort names the partitioning scheme, kway or rb."""
     instance, answer = request.instance, Answer()
     with tempfile.TemporaryDirectory() as folder:
         # gpmetis writes its output next to its input.

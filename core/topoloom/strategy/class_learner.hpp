@@ -44,7 +44,7 @@ class ClassLearner {
     /// Records the time that all ranks agreed on.
     void learn(std::size_t schedule, double seconds) noexcept;
     void mark_tried(std::size_t schedule) noexcept { known_[schedule].tried = calls_; }
-    /// Chooses the next schedule. Call after the last learn() of a fence.
+    /// Chooses the next schedule. Call after the last learn() of an exchange of observations.
     void choose_next() noexcept;
 
    private:

@@ -80,7 +80,8 @@ def measure_machine(
     If the job ends early, by Ctrl-C or another signal, the results so far are returned,
     and `Findings.ended` is set.
 
-    After the first round, `tell` is called with an estimate of the time. `routes`:
+    After the first round, `tell` is called with a line that estimates the duration of
+    the measurement. `routes`:
     routes between hosts, if known.
     """
     samples = job.samples

@@ -308,8 +308,8 @@ TEST_CASE("a reduction in a switch takes the time of its channels and its reduct
             CHECK(done.end == 100 + to_unit + 7 * flits * period + from_unit + 70);
         }
     }
-    // There are three units. Two are in leaf switches with four of the eight inputs each; the root has one of
-    // these inputs.
+    // Two of the three units have four of the eight inputs each; the third unit combines their results. Node 3
+    // sends nothing because it is the root of the reduction.
     setting.combine = {.units = 3, .period = ChannelTimes::cycle};
     CHECK(run_collective(machine, {group}, 32, setting).end == 100 + 8 + 4 + 3 + 1 + 3 + 5 + 70);
 }

@@ -33,8 +33,8 @@ struct IncidentShipments {
 };
 
 /// Traverses each tree of shipments from a sender. A receiver rearranges the senders below it, and last the
-/// sender above it, which never receives. Each sender is below only one receiver, so it receives on behalf of
-/// only one.
+/// sender above it, which never receives. Each sender is below only one receiver, so it accepts shipments
+/// only for that receiver.
 class ReceiveLimiter {
    public:
     ReceiveLimiter(std::vector<Shipment>& shipments, std::size_t ranks, std::uint32_t most)

@@ -100,8 +100,8 @@ class RouteRotations {
         }
     }
 
-    /// The position to which v moves with the lowest soft load, among those near its partners that are not
-    /// yet in the cycle. v's own position if there is none.
+    /// Among the positions near v's partners that are not yet in the cycle, the position that gives the
+    /// lowest soft load if v moves there; v's own position if there is none.
     Position find_best_position(Rank v, Meter& meter) {
         Position best = position_[v.value];
         std::int64_t least = std::numeric_limits<std::int64_t>::max();

@@ -18,7 +18,8 @@ namespace topoloom {
 ///             some ranks have no partner
 ///   at_once   one round: every rank sends to all others without waiting, beginning with the opposite rank r + P / 2.
 ///             Beginning with r + 1 takes up to 8 % longer in SimGrid (docs/reference/benchmarks/collectives.md)
-/// Cyclic and pairwise may count seats instead of ranks: messages to and from empty seats are omitted.
+/// The orders cyclic and pairwise may number seats (see seats.hpp) instead of ranks; messages to and from
+/// empty seats are then omitted.
 enum class DirectOrder { cyclic, pairwise, at_once };
 
 /// Every rank sends to every other. Source: Kumar 2005, eq. 3.1, 4.1, 4.2 and 4.4; Thakur, Rabenseifner, Gropp,

@@ -39,8 +39,9 @@ enum class FormulaVariant { counted, printed };
 /// Returns the time, in seconds, of an all-gather that sends from NIC memory, by equation [3.14] for a mesh,
 /// [3.15] for a grid, [3.16] for a hypercube whose last `direct` dimensions are one round, [4.4] for direct
 /// messages. As printed, a mesh sends 2 sqrt(P) messages and stages sqrt(P) blocks; the algorithm sends 2
-/// messages fewer and also stages its own block; a grid likewise. The last term of [3.16] is illegible: the
-/// printed formula uses (P - 1) m gamma for copying all blocks out at the end; the counted formula omits it.
+/// messages fewer and also stages its own block; a grid likewise. The last term of [3.16] is illegible in the
+/// source: FormulaVariant::printed assumes (P - 1) m gamma, for copying all blocks out at the end;
+/// FormulaVariant::counted omits it.
 [[nodiscard]] double nic_all_gather_time(CombiningStrategy strategy, std::size_t ranks, double bytes,
                                          const CombiningCosts& costs, unsigned direct = 0,
                                          FormulaVariant variant = FormulaVariant::counted);

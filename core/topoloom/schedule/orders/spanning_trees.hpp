@@ -49,8 +49,8 @@ enum class ParentChoice { least_loaded, last };
 /// a vertex, the first one is kept. Throws Error like switch_trees().
 [[nodiscard]] SpanningTree route_tree(const Machine& machine, const Multicast& multicast);
 
-/// Link-disjoint spanning trees. A torus has two trees per axis, as many as links lead into a router, hence
-/// the maximum (Edmonds 1973). If an axis is open, there is one tree per axis. Axes of one router are
+/// Link-disjoint spanning trees. A torus has two trees per axis: as many as there are links into a router,
+/// which is the maximum (Edmonds 1973). If an axis is open, there is one tree per axis. Axes of one router are
 /// ignored. Throws Error like switch_trees().
 ///
 /// Why the trees are disjoint, with root 0: the tree of axis i and direction s follows the axes i, i + 1, ...

@@ -27,7 +27,7 @@ MAX_LEFT, MIN_EXPLAINED = 0.5, 0.9
 #: Between sorted costs, this number of largest steps is tried as the limit below which
 #: hosts are neighbors.
 _STEPS = 24
-#: Maximum number of neighbors of a host, on average; more imply a switch.
+#: Largest plausible mean number of neighbors per host; a larger mean implies a switch.
 _NEIGHBORS = 16
 DIAMETER = 3
 #: If a group has fewer pairs, one of them may be slow. Therefore it uses the time of
