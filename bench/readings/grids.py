@@ -127,7 +127,7 @@ def nodes_in_tiles(grid: list[int], tile: list[int]) -> NDArray[np.uint32]:
 def predict_pipelined_broadcast(
     case: GridCase, reading: str = "counted"
 ) -> tuple[float, float]:
-    """Return the times in ms in default order and in tiles, at the best segment size."""
+    """Return the times in ms, in default order and in tiles, with the best segments."""
     links = case.cluster.links
 
     def time(node_map: schedules.NodeMap) -> float:

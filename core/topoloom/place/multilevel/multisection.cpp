@@ -54,8 +54,7 @@ class Multisection {
         const std::span<const std::int64_t> masses = problem.capacity().masses();
         const std::int64_t mass = std::accumulate(masses.begin(), masses.end(), std::int64_t{0});
         parts_.push_back({machine_->whole_machine(), 0, static_cast<std::uint32_t>(ranks_.size()), mass});
-        // Sums of bytes times sampled distances must fit 64 bits. They only guide the search, so low-order
-        // bits may be dropped.
+        // Sums of bytes times sampled distances must fit 64 bits. As they only guide, low bits may be dropped.
         const std::int64_t most = std::max<std::int64_t>(1, problem.symmetric().total_bytes().value);
         const std::int64_t farthest = std::max<std::int64_t>(1, problem.machine().max_distance());
         const std::int64_t greatest = 16 * machine_->distance_scale() * farthest;
@@ -399,8 +398,7 @@ class Multisection {
                                 std::span<const MachinePart> pieces, std::vector<std::int64_t>& bias,
                                 int threads) {
         const MachineParts::PieceComparison between = machine_->compare_pieces(pieces[0], pieces[1]);
-        // Uses only the distance beyond the mean distance inside a piece, which ranks in the same piece still
-        // have.
+        // Uses only the distance beyond the mean distance inside a piece, which remains in the same piece.
         const std::int64_t price = std::max<std::int64_t>(1, between.apart);
         const auto inside = [&](Part q) { return within[0] <= q.value && q.value <= within[1]; };
         const Chunks chunks(mine.size(), 1U << 14);
