@@ -204,7 +204,7 @@ def test_many_channels_send_all_messages_concurrently() -> None:
         ([2, 2], [0, 5, 1, 4_000_000_000], "a cell is on node 4000000000, but 4 cells"),
         ([2, 2], [0, 1, 2, 4], "a cell is on node 4, but 4 cells are on at most 4"),
         ([0, 2], [], "a grid of 0x2 has no cells"),
-        ([], [], "a grid of no axes"),
+        ([], [], "the grid without axes"),
     ],
 )
 def test_cells_must_have_nodes_numbered_from_zero(

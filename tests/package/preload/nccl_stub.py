@@ -73,7 +73,8 @@ class StubScript:
         ]
         for step in self.steps:
             words = " ".join(map(str, vars(step).values()))
-            lines.append(f"{type(step).__name__.lower()} {words}")
+            kind = "collective" if isinstance(step, NcclCollective) else "message"
+            lines.append(f"{kind} {words}")
         return "\n".join(lines) + "\n"
 
     def count_collectives(self, threads: int) -> Counter[tuple[str, Members, int, int]]:

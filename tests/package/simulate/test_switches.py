@@ -199,7 +199,7 @@ def test_invalid_switch_settings_are_refused() -> None:
         with pytest.raises(Error, match=fault):
             simulate_messages(wiring, [0, 1], *message, settings=wrong)
     settings = SwitchSettings(vcs=2)
-    with pytest.raises(Error, match="as many numbers each"):
+    with pytest.raises(Error, match="must have equal lengths"):
         simulate_messages(wiring, [0, 1], [0], [1, 0], [8], settings=settings)
     with pytest.raises(Error, match="a rank is on node 8; the machine has 8"):
         simulate_messages(wiring, [0, 8], *message, settings=settings)
