@@ -16,7 +16,7 @@ from typing import Any
 
 from peers.tables import paste
 from smpi import MPI, find, run
-from stream import aligned_meshes, node_positions, other_libraries, shapes
+from stream import node_aligned_routing, node_positions, other_libraries, shapes
 
 HERE = Path(__file__).parent
 MODEL = MPI.parent / "tests" / "mpi" / "programs" / "stream" / "quiescence_model.cpp"
@@ -105,7 +105,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             return
         if args.laid:
             print_and_write_table(
-                args.docs, aligned_meshes.simulate_table(Path(folder)), LAID
+                args.docs, node_aligned_routing.simulate_table(Path(folder)), LAID
             )
             return
         if args.places:

@@ -12,7 +12,13 @@ from pathlib import Path
 
 from objects.programs import DID_NOT_END, LIMIT, read_cpu_seconds
 from smpi import simulate
-from stream.aligned_meshes import BUCKET, CLUSTER, MACHINES, SETTINGS, shuffle_hosts
+from stream.node_aligned_routing import (
+    BUCKET,
+    CLUSTER,
+    MACHINES,
+    SETTINGS,
+    shuffle_hosts,
+)
 from stream.shapes import build, write_row
 
 #: Machines by number of ranks: tori and two-level fat trees of nodes with 4 or 16

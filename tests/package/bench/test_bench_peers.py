@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 
 import topoloom
-from peers import files, graphs, tables, tools, versus
-from peers.__main__ import TimeoutTracker, offer, options, words
+from peers import comparison, files, graphs, tables, tools
+from peers.__main__ import TimeoutTracker, offer_value, parse_options, split_at_commas
 from peers.adapters.scotch import format_target
+from peers.best_known import BestKnownValue, BestKnownValues
 from peers.distance import distances
 from peers.hierarchy import make_tree, prime_factors
 from peers.instance import Instance, load_instance
 from peers.instances import SETS, torus, tree
 from peers.judging import InvalidAnswer, hop_bytes, judge, repair
 from peers.measure import Run, measure, nothing
-from peers.registry import BestKnownValue, Registry
 
 MESH = graphs.stencil((3, 2), "star")  # 0-1 / 2-3 / 4-5, rows joined
 
@@ -149,38 +149,38 @@ def test_an_invalid_mapping_is_refused() -> None:
 
 def test_the_registry_accepts_only_better_values(tmp_path: Path) -> None:
     file = tmp_path / "best_known.csv"
-    registry = Registry(file)
+    best_known = BestKnownValues(file)
     first = BestKnownValue("s/a", "0f", "hop-bytes", 100, "x, y")
-    assert registry.offer(first)
-    assert not registry.offer(replace(first, value=100, how="late"))
-    assert not registry.offer(replace(first, value=101))
-    assert registry.offer(replace(first, value=90))
-    registry.save()
+    assert best_known.offer(first)
+    assert not best_known.offer(replace(first, value=100, how="late"))
+    assert not best_known.offer(replace(first, value=101))
+    assert best_known.offer(replace(first, value=90))
+    best_known.save()
     # Another run, started before the save, has worse results.
-    other = Registry(tmp_path / "nothing")
+    other = BestKnownValues(tmp_path / "nothing")
     other.file = file
     other.offer(replace(first, value=95))
     other.offer(replace(first, hash="aa", value=7))
     other.save()
-    again = Registry(file)
-    assert again.best("s/a", "0f") == 90
-    assert again.best("s/a", "aa") == 7  # another hash is another instance
-    assert again.best("s/b", "0f") is None
+    again = BestKnownValues(file)
+    assert again.find_value("s/a", "0f") == 90
+    assert again.find_value("s/a", "aa") == 7  # another hash is another instance
+    assert again.find_value("s/b", "0f") is None
     file.write_text(file.read_text() + "s/a,0f,hop-bytes,80,again\n")
     with pytest.raises(ValueError, match="csv:4: s/a is there twice"):
-        Registry(file)
+        BestKnownValues(file)
 
 
 def test_the_registry_receives_only_feasible_values(tmp_path: Path) -> None:
-    registry = Registry(tmp_path / "r.csv")
+    best_known = BestKnownValues(tmp_path / "r.csv")
     run = Run("s", "a", "0f", "tool", "fast", 1, hop_bytes=50)
     for outcome, repaired, best in (
         ("infeasible", None, None),
         ("infeasible", 70, 70),
         ("ok", None, 50),
     ):
-        offer(registry, replace(run, outcome=outcome, repaired=repaired))
-        assert registry.best("s/a", "0f") == best
+        offer_value(best_known, replace(run, outcome=outcome, repaired=repaired))
+        assert best_known.find_value("s/a", "0f") == best
 
 
 def test_an_instance_is_read_back_from_its_folder(tmp_path: Path) -> None:
@@ -270,13 +270,14 @@ def test_a_tool_is_not_run_on_larger_instances_after_a_timeout() -> None:
         torus("t", "b", make_path_graph(9), "4x4"),
     )
     tool, late = tools.TOOLS[0], TimeoutTracker()
-    late.note(small, nothing(small, tool, "fast", "timeout"))
-    skipped = late.skipped(large, tool, "fast")
+    late.record_timeout(small, nothing(small, tool, "fast", "timeout"))
+    skipped = late.make_skipped_run(large, tool, "fast")
     assert skipped is not None
     assert "with 4 ranks" in skipped.why
-    assert late.skipped(large, tool, "best") is None
+    assert late.make_skipped_run(large, tool, "best") is None
     assert (
-        late.skipped(torus("t", "c", make_path_graph(3), "4x4"), tool, "fast") is None
+        late.make_skipped_run(torus("t", "c", make_path_graph(3), "4x4"), tool, "fast")
+        is None
     )
 
 
@@ -286,10 +287,10 @@ def test_a_missing_tool_is_listed(tmp_path: Path) -> None:
         Run("s", "a", "0f", "scotch", "default", 1, "ok", hop_bytes=80),
         Run("s", "a", "0f", "scotch", "quality", 1, "infeasible", "", 40, 3, 100),
     ]
-    registry = Registry(tmp_path / "r.csv")
+    best_known = BestKnownValues(tmp_path / "r.csv")
     for run in runs:
-        offer(registry, run)
-    text = tables.report(runs, registry, ["mesh: no file"])
+        offer_value(best_known, run)
+    text = tables.format_report(runs, best_known, ["mesh: no file"])
     assert "- kahip: not installed: kahip" in text
     assert "- mesh: no file" in text
     assert "| scotch | default | 1 of 1 | 1.000 |" in text
@@ -309,22 +310,29 @@ def test_results_are_compared_with_the_best_feasible_result_of_peers() -> None:
         replace(ok, instance="b", tool="kahip", effort="x", hop_bytes=90),
         replace(ok, instance="c", tool="kahip", effort="x", hop_bytes=50),
     ]
-    table = versus.format_comparison(runs)
+    table = comparison.format_comparison(runs)
     assert "| fast | scotch | 0.900 | 0.50 | 1 | 0 | 0 |" in table
     assert "| fast | kahip | 1.111 | 1.00 | 0 | 0 | 1 |" in table
     assert "| fast | best peer | 1.000 | 0.71 | 1 | 0 | 1 |" in table
-    assert "| s | fast | 1.000 | 0.71 | 1 | 0 | 1 |" in versus.short(runs)
-    list_misses = versus.list_misses(runs)
+    assert (
+        "| s | fast | 1.000 | 0.71 | 1 | 0 | 1 |"
+        in comparison.format_short_comparison(runs)
+    )
+    list_misses = comparison.list_misses(runs)
     assert "- b: ours 100 (fast), kahip x 90" in list_misses
     assert "- c: no feasible answer of ours" in list_misses
     assert "- a:" not in list_misses
-    assert versus.format_comparison(runs[3:]) == versus.short(runs[3:]) == ""
+    assert (
+        comparison.format_comparison(runs[3:])
+        == comparison.format_short_comparison(runs[3:])
+        == ""
+    )
 
 
 def test_tables_are_written_between_the_markers(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(f"before\n{tables.BEGIN}\nold\n{tables.END}\nafter\n")
-    tables.paste(page, "new")
+    tables.write_between_marks(page, "new")
     assert page.read_text() == (f"before\n{tables.BEGIN}\n\nnew\n{tables.END}\nafter\n")
 
 
@@ -334,13 +342,13 @@ def test_ratios_are_averaged_geometrically() -> None:
 
 
 def test_help_lists_the_values_of_options(capsys: pytest.CaptureFixture[str]) -> None:
-    assert words("mapper:mahd,swap,fast") == ["mapper:mahd,swap", "fast"]
-    chosen = options(["--sets", "stencils", "--tools", "ours,scotch"])
+    assert split_at_commas("mapper:mahd,swap,fast") == ["mapper:mahd,swap", "fast"]
+    chosen = parse_options(["--sets", "stencils", "--tools", "ours,scotch"])
     assert (chosen.sets, chosen.tools) == (["stencils"], ["ours", "scotch"])
-    assert "scale" not in options([]).sets
-    assert "scale" in options(["--scale"]).sets
+    assert "scale" not in parse_options([]).sets
+    assert "scale" in parse_options(["--scale"]).sets
     with pytest.raises(SystemExit):
-        options(["--tools", "scoch"])
+        parse_options(["--tools", "scoch"])
     assert "no tool 'scoch'" in capsys.readouterr().err
 
 
