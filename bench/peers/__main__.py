@@ -16,7 +16,7 @@ from peers import instances, tables, tools
 from peers.best_known import BestKnownValue, BestKnownValues
 from peers.comparison import format_short_comparison
 from peers.instance import Instance
-from peers.measure import Run, measure, nothing
+from peers.measure import Run, make_unscored_run, measure
 
 OUT = instances.ROOT / "build" / "bench-peers"
 
@@ -157,7 +157,7 @@ class TimeoutTracker:
         if size is None or instance.graph.size < size[0] or instance.slots < size[1]:
             return None
         why = f"not tried: ran out of time with {size[0]} ranks on {size[1]} slots"
-        return nothing(instance, tool, effort, "timeout", why)
+        return make_unscored_run(instance, tool, effort, "timeout", why)
 
 
 def draw_profiles(runs: list[Run], best_known: BestKnownValues) -> None:

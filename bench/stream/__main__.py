@@ -82,7 +82,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
     with tempfile.TemporaryDirectory() as folder:
         if args.model:
-            try_model(Path(folder) / "model", args.model)
+            check_model_interleavings(Path(folder) / "model", args.model)
             return
         if args.shapes:
             print_and_write_table(
@@ -196,7 +196,7 @@ def compare_with_alltoallv(program: Path, items: int, repeats: int) -> str:
     return "\n".join(rows)
 
 
-def try_model(program: Path, runs: int) -> None:
+def check_model_interleavings(program: Path, runs: int) -> None:
     """Run all interleavings of three ranks in two phases, and random ones of more."""
     run("g++", "-std=c++20", "-O2", f"-I{MPI / 'stream'}", MODEL, "-o", program)
     for words in (["all", "3", "1", "2"], ["drawn", str(runs), "7"]):

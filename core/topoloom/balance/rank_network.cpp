@@ -18,7 +18,7 @@ struct OutgoingPairs {
     std::vector<std::size_t> pairs;
 };
 
-OutgoingPairs find_out_pairs(const RankNetwork& network, const std::vector<std::int64_t>& flow) {
+OutgoingPairs find_outgoing_pairs(const RankNetwork& network, const std::vector<std::int64_t>& flow) {
     const auto sender = [&](std::size_t p) {
         return flow[p] > 0 ? network.pairs[p].low : network.pairs[p].high;
     };
@@ -37,7 +37,7 @@ OutgoingPairs find_out_pairs(const RankNetwork& network, const std::vector<std::
 
 /// Subtracts from every cycle its smallest flow, by depth-first search. O(pairs + ranks on cycles).
 void remove_flow_cycles(const RankNetwork& network, std::vector<std::int64_t>& flow) {
-    const OutgoingPairs out = find_out_pairs(network, flow);
+    const OutgoingPairs out = find_outgoing_pairs(network, flow);
     std::vector<std::size_t> next(out.first.begin(), out.first.end() - 1);
     std::vector<std::uint32_t> depth(network.ranks, 0);  // position on the path, from 1; 0: not on it
     std::vector<std::size_t> path;                       // pairs

@@ -19,8 +19,8 @@ from peers.distance import distances
 from peers.hierarchy import make_tree, prime_factors
 from peers.instance import Instance, load_instance
 from peers.instances import SETS, torus, tree
-from peers.judging import InvalidAnswer, hop_bytes, judge, repair
-from peers.measure import Run, measure, nothing
+from peers.judging import InvalidAnswer, compute_hop_bytes, judge, repair
+from peers.measure import Run, make_unscored_run, measure
 
 MESH = graphs.stencil((3, 2), "star")  # 0-1 / 2-3 / 4-5, rows joined
 
@@ -44,7 +44,7 @@ def test_a_stencil_has_the_edges_of_its_grid() -> None:
 def test_the_metis_file_is_read_back_by_topoloom_and_the_bench() -> None:
     weighted = make_path_graph(4, [5, 1, 7])
     for graph in (MESH, weighted, replace(MESH, load=np.arange(1, 7))):
-        text = files.metis_graph(graph)
+        text = files.format_metis_graph(graph)
         again = graphs.read_metis(text)
         theirs = topoloom._core.read_metis(text.encode())
         for name in ("first", "peer", "weight", "load"):
@@ -56,27 +56,27 @@ def test_the_metis_file_is_read_back_by_topoloom_and_the_bench() -> None:
 
 def test_an_isolated_rank_keeps_its_empty_line() -> None:
     graph = graphs.from_pairs(3, np.array([[0, 2]]))
-    assert files.metis_graph(graph) == "3 1\n3\n\n1\n"
+    assert files.format_metis_graph(graph) == "3 1\n3\n\n1\n"
     assert graphs.read_metis("3 1\n3\n\n1\n").first.tolist() == [0, 1, 1, 2]
 
 
 def test_a_scotch_graph_counts_arcs_and_puts_weights_first() -> None:
-    lines = files.scotch_graph(MESH).splitlines()
+    lines = files.format_scotch_graph(MESH).splitlines()
     assert lines[:4] == ["0", "6 14", "0 000", "2 1 2"]
-    weighted = files.scotch_graph(
+    weighted = files.format_scotch_graph(
         replace(make_path_graph(3, [5, 7]), load=np.array([1, 2, 3]))
     )
     assert weighted == "0\n3 4\n0 011\n1 1 5 1\n2 2 5 0 7 2\n3 1 7 1\n"
 
 
 def test_scotch_trees_are_root_first_with_differences() -> None:
-    assert files.scotch_tree((4, 8, 2), (1, 10, 100)) == "tleaf 3 2 90 8 9 4 1\n"
-    assert files.scotch_tree((4, 8, 1), (1, 10, 100)) == "tleaf 2 8 9 4 1\n"
+    assert files.format_scotch_tree((4, 8, 2), (1, 10, 100)) == "tleaf 3 2 90 8 9 4 1\n"
+    assert files.format_scotch_tree((4, 8, 1), (1, 10, 100)) == "tleaf 2 8 9 4 1\n"
 
 
 def test_scotch_tori_are_numbered_with_the_first_axis_fastest() -> None:
-    assert files.scotch_torus((25, 32, 16)) == "torus3D 16 32 25\n"
-    assert files.scotch_torus((2, 3, 4, 5)) == "torusXD 4 5 4 3 2\n"
+    assert files.format_scotch_torus((25, 32, 16)) == "torus3D 16 32 25\n"
+    assert files.format_scotch_torus((2, 3, 4, 5)) == "torusXD 4 5 4 3 2\n"
     ragged = torus("t", "t", make_path_graph(3), "4x4")
     ragged = replace(ragged, nodes=(9, 1, 3), slots=3)
     assert format_target(ragged) == "sub 3 9 1 3\ntorus2D 4 4\n"
@@ -102,14 +102,14 @@ def test_hop_bytes_are_the_sum_over_ordered_pairs() -> None:
             int(weight) * machine.distance(int(answer[u]), int(answer[v]))
             for u, v, weight in pairs
         )
-        assert hop_bytes(instance, answer) == slow
+        assert compute_hop_bytes(instance, answer) == slow
 
 
 def test_tree_distances_are_listed_bottom_up() -> None:
     instance = tree("t", "t", make_path_graph(2), "4:8:2")
-    assert hop_bytes(instance, np.array([0, 3])) == 2 * 1
-    assert hop_bytes(instance, np.array([0, 4])) == 2 * 10
-    assert hop_bytes(instance, np.array([0, 32])) == 2 * 100
+    assert compute_hop_bytes(instance, np.array([0, 3])) == 2 * 1
+    assert compute_hop_bytes(instance, np.array([0, 4])) == 2 * 10
+    assert compute_hop_bytes(instance, np.array([0, 32])) == 2 * 100
 
 
 def test_two_ranks_on_a_slot_are_infeasible_and_repaired_to_the_nearest() -> None:
@@ -119,7 +119,7 @@ def test_two_ranks_on_a_slot_are_infeasible_and_repaired_to_the_nearest() -> Non
     mended = repair(instance, np.array([0, 0, 2, 3]))
     assert mended is not None
     assert mended.tolist() == [0, 1, 2, 3]
-    assert verdict.repaired == hop_bytes(instance, mended) == 6
+    assert verdict.repaired == compute_hop_bytes(instance, mended) == 6
 
 
 def test_capacity_is_one_rank_or_the_mean_plus_the_imbalance() -> None:
@@ -270,7 +270,7 @@ def test_a_tool_is_not_run_on_larger_instances_after_a_timeout() -> None:
         torus("t", "b", make_path_graph(9), "4x4"),
     )
     tool, late = tools.TOOLS[0], TimeoutTracker()
-    late.record_timeout(small, nothing(small, tool, "fast", "timeout"))
+    late.record_timeout(small, make_unscored_run(small, tool, "fast", "timeout"))
     skipped = late.make_skipped_run(large, tool, "fast")
     assert skipped is not None
     assert "with 4 ranks" in skipped.why
