@@ -35,7 +35,7 @@ class MapperContext {
 
     bool continue_search(std::uint64_t work) { return monitor_(work); }
     [[nodiscard]] const Machine& machine() const { return allocation_.machine(); }
-    void start(const std::uint32_t* slot_of_rank) {
+    void start_evaluation(const std::uint32_t* slot_of_rank) {
         std::vector<Slot> slots;
         for (std::size_t rank = 0; rank < graph_.rank_count(); ++rank) slots.emplace_back(slot_of_rank[rank]);
         evaluator_.emplace(graph_, allocation_, Placement(allocation_, std::move(slots), use_), objective_);
@@ -95,7 +95,8 @@ void set_callbacks(topoloom_mapper_problem& problem) {
         return machine.distance(Slot{a}, Slot{b});
     };
     problem.start = [](void* context, const std::uint32_t* slot_of_rank) {
-        return call_for_status(context, [&](MapperContext& mapper) { mapper.start(slot_of_rank); });
+        return call_for_status(context,
+                               [&](MapperContext& mapper) { mapper.start_evaluation(slot_of_rank); });
     };
     problem.value = [](void* context) {
         return call_or_default(context, no_gain,

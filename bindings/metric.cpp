@@ -27,17 +27,17 @@ using Loader = std::tuple<std::uint32_t, std::uint32_t, double>;
 using Hot = std::tuple<std::string, double, double, std::vector<Loader>>;
 
 /// The metrics of a placement, and its hottest links, which take a separate pass.
-struct JudgedPlacement {
+struct MetricsWithHotLinks {
     Judgement measures;
     std::vector<Hot> hottest;
 };
 
-JudgedPlacement judge_allocated(const CommGraph& graph, const Allocation& allocation,
-                                const Placement& placement, std::size_t hottest, int threads) {
+MetricsWithHotLinks judge_allocated(const CommGraph& graph, const Allocation& allocation,
+                                    const Placement& placement, std::size_t hottest, int threads) {
     check_threads(threads);
     placement.require_compatible_with(allocation);
     const Machine& machine = allocation.machine();
-    JudgedPlacement judged{judge(graph, machine, placement, threads), {}};
+    MetricsWithHotLinks judged{judge(graph, machine, placement, threads), {}};
     if (hottest == 0) return judged;
     for (const HotLink& link : hottest_links(graph, machine, placement, judged.measures, hottest, threads)) {
         std::vector<Loader> loaders;
@@ -61,8 +61,8 @@ ShapeAndLoads compute_shape(const Allocation& allocation, int threads) {
 }
 
 template <auto member>
-auto measure(nb::handle_t<JudgedPlacement> j) {
-    const auto& values = nb::cast<const JudgedPlacement&>(j).measures.*member;
+auto measure(nb::handle_t<MetricsWithHotLinks> j) {
+    const auto& values = nb::cast<const MetricsWithHotLinks&>(j).measures.*member;
     using Element = typename std::decay_t<decltype(values)>::value_type;
     return view(std::span<const Element>(values), j);
 }
@@ -70,31 +70,34 @@ auto measure(nb::handle_t<JudgedPlacement> j) {
 }  // namespace
 
 void bind_metric(nb::module_& m) {
-    nb::class_<JudgedPlacement>(m, "Judgement", "The metrics of a placement; docs/concepts.md defines them.")
-        .def("_repr_html_", html_repr<JudgedPlacement>("judgement_html"))
-        .def_prop_ro("hop_bytes", [](const JudgedPlacement& j) { return j.measures.hop_bytes; })
-        .def_prop_ro("hops_per_byte", [](const JudgedPlacement& j) { return j.measures.hops_per_byte; })
-        .def_prop_ro("dilation_average", [](const JudgedPlacement& j) { return j.measures.dilation_average; })
-        .def_prop_ro("dilation_max", [](const JudgedPlacement& j) { return j.measures.dilation_max; })
-        .def_prop_ro("traffic_average", [](const JudgedPlacement& j) { return j.measures.traffic_average; })
-        .def_prop_ro("congestion_max", [](const JudgedPlacement& j) { return j.measures.congestion_max; })
+    nb::class_<MetricsWithHotLinks>(m, "Judgement",
+                                    "The metrics of a placement; docs/concepts.md defines them.")
+        .def("_repr_html_", html_repr<MetricsWithHotLinks>("judgement_html"))
+        .def_prop_ro("hop_bytes", [](const MetricsWithHotLinks& j) { return j.measures.hop_bytes; })
+        .def_prop_ro("hops_per_byte", [](const MetricsWithHotLinks& j) { return j.measures.hops_per_byte; })
+        .def_prop_ro("dilation_average",
+                     [](const MetricsWithHotLinks& j) { return j.measures.dilation_average; })
+        .def_prop_ro("dilation_max", [](const MetricsWithHotLinks& j) { return j.measures.dilation_max; })
+        .def_prop_ro("traffic_average",
+                     [](const MetricsWithHotLinks& j) { return j.measures.traffic_average; })
+        .def_prop_ro("congestion_max", [](const MetricsWithHotLinks& j) { return j.measures.congestion_max; })
         .def_prop_ro("inter_node_bytes",
-                     [](const JudgedPlacement& j) { return j.measures.inter_node_bytes.value; })
+                     [](const MetricsWithHotLinks& j) { return j.measures.inter_node_bytes.value; })
         .def_prop_ro(
-            "inter_node_max", [](const JudgedPlacement& j) { return j.measures.inter_node_max.value; },
+            "inter_node_max", [](const MetricsWithHotLinks& j) { return j.measures.inter_node_max.value; },
             "The most bytes into or out of one node: the larger of both directions.")
         .def_prop_ro(
-            "load_max", [](const JudgedPlacement& j) { return j.measures.load_max; },
+            "load_max", [](const MetricsWithHotLinks& j) { return j.measures.load_max; },
             "The largest sum of the ranks' loads on one slot.")
         .def_prop_ro(
-            "minimal_share", [](const JudgedPlacement& j) { return j.measures.minimal_share; },
+            "minimal_share", [](const MetricsWithHotLinks& j) { return j.measures.minimal_share; },
             "The share of traffic on minimal routes, the rest on detours; None unless routing is adaptive.")
         .def_prop_ro("loads", &measure<&Judgement::loads>, "float64 array (links,): bytes on each link.")
         .def_prop_ro("node_bytes_out", &measure<&Judgement::bytes_out>)
         .def_prop_ro("node_bytes_in", &measure<&Judgement::bytes_in>)
         .def_prop_ro("node_messages_out", &measure<&Judgement::messages_out>)
         .def_prop_ro("node_messages_in", &measure<&Judgement::messages_in>)
-        .def_ro("hottest", &JudgedPlacement::hottest,
+        .def_ro("hottest", &MetricsWithHotLinks::hottest,
                 "The hottest links: (link name, bytes, bytes / bandwidth, [(source, target, bytes)]).");
 
     nb::class_<ShapeAndLoads>(m, "AllocationShape", "The shape of an allocation on its machine.")

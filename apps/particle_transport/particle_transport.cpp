@@ -183,7 +183,7 @@ class Run {
 };
 
 /// Parses a number from 1 to 10^9. Returns 0 for invalid text.
-std::int64_t parse_count(const char* text) {
+std::int64_t parse_count_or_zero(const char* text) {
     char* end = nullptr;
     const long long number = std::strtoll(text, &end, 10);
     return *end == '\0' && number >= 1 && number <= 1'000'000'000 ? number : 0;
@@ -197,8 +197,8 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &own);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     Options options;
-    if (argc > 1) options.particles = parse_count(argv[1]);
-    if (argc > 2) options.births = parse_count(argv[2]);
+    if (argc > 1) options.particles = parse_count_or_zero(argv[1]);
+    if (argc > 2) options.births = parse_count_or_zero(argv[2]);
     if (argc > 3) options.method = argv[3];
     if (argc > 4) options.rod.albedo = std::atof(argv[4]);
     if (argc > 5) options.rod.length = std::atof(argv[5]);

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from peers.versus import geometric_mean
+from peers.comparison import geometric_mean
 from topoloom.allocations.spread.block_layouts import fill_in_order
 from topoloom.allocations.spread.host_mesh import HostMesh, make_host_mesh
 from topoloom.allocations.spread.leaf_group_choice import choose_leaf_groups

@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from objects.programs import DID_NOT_END, LIMIT, read_cpu_seconds, run_bounded
+from objects.programs import DID_NOT_END, LIMIT, read_cpu_seconds, run_with_cpu_limit
 from smpi import CORE, MPI, QUICK, SETTINGS, find, run
 
 HERE = Path(__file__).parent
@@ -170,7 +170,7 @@ def launch(
     command += ["-hostfile", hosts, *(f"--cfg={of}:{to}" for of, to in chosen.items())]
     command += ["--log=root.thresh:error", *words]
     before = read_cpu_seconds()
-    done = run_bounded(command, dict(os.environ))
+    done = run_with_cpu_limit(command, dict(os.environ))
     if done.returncode and read_cpu_seconds() - before > 0.95 * LIMIT:
         raise TimeoutError(f"the simulation of {ranks} ranks {DID_NOT_END}")
     if done.returncode:

@@ -28,7 +28,7 @@ from contention.measure import (
     Run,
 )
 from contention.patterns import PUBLISHED
-from peers.versus import geometric_mean
+from peers.comparison import geometric_mean
 
 COLUMNS = (DEFAULT, "gge", "mahd", "grasp", EMAHD_ON_LINKS, RIVAL, NEAR, OURS)
 

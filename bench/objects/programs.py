@@ -59,7 +59,7 @@ def run_simulated(
     words += ["--cfg=smpi/test:1e-6", "--cfg=smpi/iprobe:1e-6"]
     words += [*(f"--cfg={one}" for one in network), "--log=root.thresh:error"]
     before = read_cpu_seconds()
-    done = run_bounded([*words, *program], {**os.environ, **variables})
+    done = run_with_cpu_limit([*words, *program], {**os.environ, **variables})
     if done.returncode == 0:
         return done.stdout
     if read_cpu_seconds() - before > 0.95 * LIMIT:
@@ -73,7 +73,7 @@ def launch(suffix: str, ranks: int, *words: object) -> str:
     launcher = find(f"mpirun.{suffix}", suffix)
     root = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
     options = ["--oversubscribe"] if suffix == "openmpi" else []
-    done = run_bounded(
+    done = run_with_cpu_limit(
         [launcher, *options, "-n", ranks, *words],
         {**os.environ, **dict.fromkeys(root, "1")},
     )
@@ -83,7 +83,7 @@ def launch(suffix: str, ranks: int, *words: object) -> str:
     return done.stdout
 
 
-def run_bounded(
+def run_with_cpu_limit(
     words: Sequence[object], environment: dict[str, str]
 ) -> subprocess.CompletedProcess[str]:
     """Run a command with the CPU limit for each process."""

@@ -13,15 +13,15 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from peers import instances, tables, tools
+from peers.best_known import BestKnownValue, BestKnownValues
+from peers.comparison import format_short_comparison
 from peers.instance import Instance
-from peers.measure import Run, measure, nothing
-from peers.registry import BestKnownValue, Registry
-from peers.versus import short
+from peers.measure import Run, make_unscored_run, measure
 
 OUT = instances.ROOT / "build" / "bench-peers"
 
 
-def words(text: str) -> list[str]:
+def split_at_commas(text: str) -> list[str]:
     """Split a list at its commas, but not inside ``mapper:a,b``."""
     found: list[str] = []
     for word in text.split(","):
@@ -35,18 +35,22 @@ def words(text: str) -> list[str]:
 KNOWN = {effort for tool in tools.TOOLS for effort in tool.efforts}
 
 
-def options(argv: Sequence[str] | None = None) -> argparse.Namespace:
+def parse_options(argv: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(
         "peers", description="Topoloom beside its peers: quality, time and memory."
     )
     parser.add_argument(
-        "--sets", type=words, help=f"of {', '.join(instances.SETS)}; less scale"
+        "--sets",
+        type=split_at_commas,
+        help=f"of {', '.join(instances.SETS)}; less scale",
     )
     parser.add_argument("--instances", default="*", metavar="PATTERN")
     names = ", ".join(tool.name for tool in tools.TOOLS if tool.adapter)
-    parser.add_argument("--tools", type=words, default=[], help=f"of {names}; all")
-    parser.add_argument("--efforts", type=words, default=[])
+    parser.add_argument(
+        "--tools", type=split_at_commas, default=[], help=f"of {names}; all"
+    )
+    parser.add_argument("--efforts", type=split_at_commas, default=[])
     parser.add_argument("--time-limit", type=float, default=60.0, metavar="SECONDS")
     parser.add_argument(
         "--repeat", type=int, default=1, help="repetitions; tables show medians"
@@ -85,14 +89,14 @@ def options(argv: Sequence[str] | None = None) -> argparse.Namespace:
 
 def main() -> None:
     """Run the command line."""
-    args = options()
+    args = parse_options()
     OUT.mkdir(parents=True, exist_ok=True)
     results = OUT / "results.jsonl"
     args.append |= args.report
     if results.exists() and not args.append:
         results.replace(OUT / "results.previous.jsonl")
     runs = read_runs(results) if results.exists() else []
-    registry = Registry()
+    best_known = BestKnownValues()
     pairs = tools.select_tools(args.tools, args.efforts)
     missing: list[str] = []
     late = TimeoutTracker()
@@ -108,25 +112,29 @@ def main() -> None:
                 for tool, effort in pairs:
                     if not tools.is_applicable(effort, instance):
                         continue
-                    run = late.skipped(instance, tool, effort)
+                    run = late.make_skipped_run(instance, tool, effort)
                     if run is None:
                         run = measure_repeatedly(instance, tool, effort, args)
-                        late.note(instance, run)
-                    offer(registry, run)
+                        late.record_timeout(instance, run)
+                    offer_value(best_known, run)
                     runs = [old for old in runs if not is_same_run(old, run)] + [run]
                     log.write(json.dumps(asdict(run)) + "\n")
                     log.flush()
-                    print(tables.line(run, registry), file=sys.stderr, flush=True)
+                    print(
+                        tables.format_progress_line(run, best_known),
+                        file=sys.stderr,
+                        flush=True,
+                    )
                 if not args.no_registry:
-                    registry.save()
-    text = tables.report(runs, registry, missing)
+                    best_known.save()
+    text = tables.format_report(runs, best_known, missing)
     print(text)
     if args.markdown:
-        tables.paste(args.markdown, text)
+        tables.write_between_marks(args.markdown, text)
     if args.short:
-        tables.paste(args.short, short(runs))
+        tables.write_between_marks(args.short, format_short_comparison(runs))
     if runs:
-        draw(runs, registry)
+        draw_profiles(runs, best_known)
 
 
 class TimeoutTracker:
@@ -135,31 +143,33 @@ class TimeoutTracker:
     def __init__(self) -> None:
         self._size: dict[tuple[str, str, str], tuple[int, int]] = {}
 
-    def note(self, instance: Instance, run: Run) -> None:
+    def record_timeout(self, instance: Instance, run: Run) -> None:
         """Record a run that timed out."""
         if run.outcome == "timeout":
             size = instance.graph.size, instance.slots
             self._size.setdefault((instance.group, run.tool, run.effort), size)
 
-    def skipped(self, instance: Instance, tool: tools.Tool, effort: str) -> Run | None:
+    def make_skipped_run(
+        self, instance: Instance, tool: tools.Tool, effort: str
+    ) -> Run | None:
         """Return a timeout without a run, if a smaller instance timed out."""
         size = self._size.get((instance.group, tool.name, effort))
         if size is None or instance.graph.size < size[0] or instance.slots < size[1]:
             return None
         why = f"not tried: ran out of time with {size[0]} ranks on {size[1]} slots"
-        return nothing(instance, tool, effort, "timeout", why)
+        return make_unscored_run(instance, tool, effort, "timeout", why)
 
 
-def draw(runs: list[Run], registry: Registry) -> None:
+def draw_profiles(runs: list[Run], best_known: BestKnownValues) -> None:
     """Draw the performance profile."""
     try:
-        from peers.figure import profile
+        from peers.figure import draw_profile
     except ImportError as error:
         print(f"no figure: {error}", file=sys.stderr)
         return
     for kind in ("svg", "png"):
         file = OUT / f"profile.{kind}"
-        profile(runs, registry, file)
+        draw_profile(runs, best_known, file)
         print(f"written: {file}", file=sys.stderr)
 
 
@@ -197,14 +207,14 @@ def measure_repeatedly(
     return run
 
 
-def offer(registry: Registry, run: Run) -> None:
-    """Offer a feasible or repaired answer to the registry of best known values."""
+def offer_value(best_known: BestKnownValues, run: Run) -> None:
+    """Offer a feasible or repaired answer to the best known values."""
     value, how = run.hop_bytes, f"{run.tool} {run.effort} {run.version}".strip()
     if run.outcome == "infeasible":
         value, how = run.repaired, f"{how}, repaired"
     if value is not None:
         name = f"{run.group}/{run.instance}"
-        registry.offer(BestKnownValue(name, run.hash, "hop-bytes", value, how))
+        best_known.offer(BestKnownValue(name, run.hash, "hop-bytes", value, how))
 
 
 if __name__ == "__main__":

@@ -11,16 +11,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from peers.best_known import BestKnownValues
+from peers.comparison import best_run_of_each_instance
 from peers.measure import Run
-from peers.registry import Registry
-from peers.tables import ratio
-from peers.versus import best_of_each
+from peers.tables import ratio_to_best_known
 
 #: Maximum ratio of the axis; beyond, the curves are not informative.
 FAR = 3.0
 
 
-def profile(runs: Sequence[Run], registry: Registry, file: Path) -> None:
+def draw_profile(runs: Sequence[Run], best_known: BestKnownValues, file: Path) -> None:
     """Draw a panel per set: curves of our efforts and of every other tool.
 
     Another tool's curve uses the best feasible answer of all its efforts.
@@ -42,11 +42,11 @@ def profile(runs: Sequence[Run], registry: Registry, file: Path) -> None:
     for panel, group in zip(panels[0], groups, strict=True):
         members = [run for run in runs if run.group == group]
         count = len({run.instance for run in members})
-        for number, (tool, effort) in enumerate(curves(runs)):
+        for number, (tool, effort) in enumerate(list_curves(runs)):
             mine = [run for run in members if run.tool == tool]
             if effort:
                 mine = [run for run in mine if run.effort == effort]
-            points = steps(best_of_each(mine), registry, count)
+            points = list_corners(best_run_of_each_instance(mine), best_known, count)
             if points:
                 panel.step(
                     *zip(*points, strict=True),
@@ -79,17 +79,21 @@ def profile(runs: Sequence[Run], registry: Registry, file: Path) -> None:
     pyplot.close(picture)
 
 
-def curves(runs: Sequence[Run]) -> list[tuple[str, str]]:
+def list_curves(runs: Sequence[Run]) -> list[tuple[str, str]]:
     """Return (tool, effort) of each curve; the effort of other tools is empty."""
     pairs = [(run.tool, run.effort if run.tool == "ours" else "") for run in runs]
     return sorted(set(pairs), key=lambda pair: (pair[0] != "ours", pairs.index(pair)))
 
 
-def steps(
-    runs: Sequence[Run], registry: Registry, count: int
+def list_corners(
+    runs: Sequence[Run], best_known: BestKnownValues, count: int
 ) -> list[tuple[float, float]]:
     """Return the corners of a curve: (ratio, share of instances up to this ratio)."""
-    found = [ratio(run, registry, run.hop_bytes) for run in runs if run.outcome == "ok"]
+    found = [
+        ratio_to_best_known(run, best_known, run.hop_bytes)
+        for run in runs
+        if run.outcome == "ok"
+    ]
     near = sorted(value for value in found if value is not None)
     if not near:
         return []

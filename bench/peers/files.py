@@ -11,7 +11,7 @@ import numpy as np
 from peers.graphs import Graph, Ints
 
 
-def metis_graph(graph: Graph) -> str:
+def format_metis_graph(graph: Graph) -> str:
     """Format a METIS graph: 1-based, with weights only if some are not 1."""
     weighted, loaded = _has_weights(graph)
     form = f" {int(loaded)}{int(weighted)}" if loaded else " 1" if weighted else ""
@@ -22,7 +22,7 @@ def metis_graph(graph: Graph) -> str:
     return "\n".join(lines) + "\n"
 
 
-def scotch_graph(graph: Graph) -> str:
+def format_scotch_graph(graph: Graph) -> str:
     """Format a Scotch graph (.grf): edges in both directions, weights before peers."""
     weighted, loaded = _has_weights(graph)
     lines = ["0", f"{graph.size} {len(graph.peer)}", f"0 0{int(weighted)}{int(loaded)}"]
@@ -49,7 +49,7 @@ def _rows(graph: Graph, columns: Sequence[Ints]) -> Iterator[list[str]]:
             yield words[low:high]
 
 
-def scotch_tree(arities: Sequence[int], distances: Sequence[int]) -> str:
+def format_scotch_tree(arities: Sequence[int], distances: Sequence[int]) -> str:
     """Format a tree as Scotch's ``tleaf``.
 
     Our trees are bottom-up with absolute distances. Scotch's are top-down; a distance
@@ -64,14 +64,14 @@ def scotch_tree(arities: Sequence[int], distances: Sequence[int]) -> str:
     return f"tleaf {len(levels)} {' '.join(reversed(levels))}\n"
 
 
-def scotch_torus(extents: Sequence[int]) -> str:
+def format_scotch_torus(extents: Sequence[int]) -> str:
     """Format a torus; the first axis varies fastest in Scotch, the last in ours."""
     sizes = " ".join(map(str, reversed(extents)))
     kind = {2: "torus2D", 3: "torus3D"}.get(len(extents), f"torusXD {len(extents)}")
     return f"{kind} {sizes}\n"
 
 
-def scotch_part(slots: Iterable[int], whole: str) -> str:
+def format_scotch_part(slots: Iterable[int], whole: str) -> str:
     """Format a part of a target: the slots of a ragged allocation."""
     chosen = list(slots)
     return f"sub {len(chosen)} {' '.join(map(str, chosen))}\n{whole}"

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from peers.files import metis_graph
+from peers.files import format_metis_graph
 from peers.graphs import Graph, Ints
 
 
@@ -99,7 +99,7 @@ class Instance:
         if about.exists() and json.loads(about.read_text())["hash"] == self.hash:
             return
         self.folder.mkdir(parents=True, exist_ok=True)
-        (self.folder / "graph.graph").write_text(metis_graph(self.graph))
+        (self.folder / "graph.graph").write_text(format_metis_graph(self.graph))
         arrays = {
             name: getattr(self.graph, name)
             for name in ("first", "peer", "weight", "load")

@@ -57,22 +57,22 @@ def judge(instance: Instance, answer: Ints) -> Verdict:
         raise InvalidAnswer(f"{len(answer)} places, for {instance.graph.size} ranks")
     if len(answer) and not 0 <= answer.min() <= answer.max() < instance.slots:
         raise InvalidAnswer(f"a place outside 0 .. {instance.slots - 1}")
-    over = int((loads(instance, answer) > instance.capacity).sum())
-    value = hop_bytes(instance, answer)
+    over = int((sum_slot_loads(instance, answer) > instance.capacity).sum())
+    value = compute_hop_bytes(instance, answer)
     if not over:
         return Verdict(0, value)
     mended = repair(instance, answer)
-    after = None if mended is None else hop_bytes(instance, mended)
+    after = None if mended is None else compute_hop_bytes(instance, mended)
     return Verdict(over, value, after)
 
 
-def loads(instance: Instance, answer: Ints) -> Ints:
+def sum_slot_loads(instance: Instance, answer: Ints) -> Ints:
     """Return the load of every slot."""
     total = np.bincount(answer, instance.graph.load, instance.slots)
     return np.asarray(total.astype(np.int64))
 
 
-def hop_bytes(instance: Instance, answer: Ints) -> int:
+def compute_hop_bytes(instance: Instance, answer: Ints) -> int:
     """Return J by Topoloom's judge.
 
     Messages between ranks on one slot cost nothing, so the graph of slots with summed
@@ -82,14 +82,14 @@ def hop_bytes(instance: Instance, answer: Ints) -> int:
     import topoloom
 
     allocation = _make_allocation(instance.machine, instance.nodes)
-    graph = between_slots(instance.graph, answer)
+    graph = list_messages_between_slots(instance.graph, answer)
     quotient = topoloom.CommGraph.from_edges(instance.slots, *graph)
     slots = instance.slot_ids().astype(np.uint32)
     placement = topoloom.Placement(allocation, slots)
     return int(topoloom.judge(quotient, allocation, placement).hop_bytes)
 
 
-def between_slots(graph: Graph, answer: Ints) -> tuple[Any, Any, Any]:
+def list_messages_between_slots(graph: Graph, answer: Ints) -> tuple[Any, Any, Any]:
     """Return source, target and weight of messages between different slots."""
     one, two = answer[graph.source()], answer[graph.peer]
     apart = one != two
@@ -119,7 +119,7 @@ def repair(instance: Instance, answer: Ints) -> Ints | None:
     repaired.
     """
     load, capacity = instance.graph.load, instance.capacity
-    total, mended = loads(instance, answer), answer.copy()
+    total, mended = sum_slot_loads(instance, answer), answer.copy()
     over = np.flatnonzero(total > capacity)
     excess = int((total[over] - capacity).sum())
     if excess * instance.slots > PATIENCE * int(load.max()):

@@ -60,7 +60,7 @@ class Run:
     version: str = ""
     threads: int = 1
 
-    def take(self, verdict: Verdict) -> None:
+    def record_verdict(self, verdict: Verdict) -> None:
         """Record a score."""
         self.outcome = "ok" if verdict.feasible else "infeasible"
         self.hop_bytes = verdict.hop_bytes
@@ -68,7 +68,7 @@ class Run:
         self.repaired = verdict.repaired
 
 
-def nothing(
+def make_unscored_run(
     instance: Instance,
     tool: Tool,
     effort: str,
@@ -98,7 +98,7 @@ def measure(
     keep
         A folder for the answer; by default, the answer is deleted.
     """
-    run = nothing(instance, tool, effort)
+    run = make_unscored_run(instance, tool, effort)
     run.seed, run.threads = seed, threads
     with tempfile.TemporaryDirectory() as folder:
         answer = (keep or Path(folder)) / "answer.json"
@@ -177,6 +177,6 @@ def _read_answer(file: Path, instance: Instance, run: Run) -> None:
     run.process_cpu = answer["process_cpu"] or run.process_cpu
     run.memory = answer["process_rss"] or run.memory
     try:
-        run.take(judge(instance, np.array(answer["place"], np.int64)))
+        run.record_verdict(judge(instance, np.array(answer["place"], np.int64)))
     except InvalidAnswer as error:
         run.why = str(error)

@@ -6,19 +6,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from peers.instances import SETS
-from peers.measure import Run
-from peers.registry import Registry
-from peers.tools import TOOLS
-from peers.versus import (
+from peers.best_known import BestKnownValues
+from peers.comparison import (
     ANY,
     PEERS,
-    best_of_each,
+    best_run_of_each_instance,
     format_comparison,
+    format_short_comparison,
     geometric_mean,
     list_misses,
-    short,
 )
+from peers.instances import SETS
+from peers.measure import Run
+from peers.tools import TOOLS
 
 BEGIN, END = "<!-- bench-peers: begin -->", "<!-- bench-peers: end -->"
 
@@ -29,22 +29,24 @@ HEAD = (
 )
 
 
-def ratio(run: Run, registry: Registry, value: int | None) -> float | None:
+def ratio_to_best_known(
+    run: Run, best_known: BestKnownValues, value: int | None
+) -> float | None:
     """Return a value of a run relative to the best known value."""
-    best = registry.best(f"{run.group}/{run.instance}", run.hash)
+    best = best_known.find_value(f"{run.group}/{run.instance}", run.hash)
     if value is None or best is None:
         return None
     return 1.0 if best == value else value / max(best, 1)
 
 
-def line(run: Run, registry: Registry) -> str:
+def format_progress_line(run: Run, best_known: BestKnownValues) -> str:
     """Format a progress line about a run."""
     head = f"{run.group:9} {run.instance:36} {run.tool:10} {run.effort:24}"
     if run.outcome not in ("ok", "infeasible"):
         return f"{head} {run.outcome}: {run.why}"
     over = f"  {run.overfilled} overfilled" if run.overfilled else ""
     repaired = f", repaired {run.repaired}" if run.repaired is not None else ""
-    best = _format_number(ratio(run, registry, run.hop_bytes), 3)
+    best = _format_number(ratio_to_best_known(run, best_known, run.hop_bytes), 3)
     return (
         f"{head} J {run.hop_bytes:>12} {best:>6} x  "
         f"search {_format_seconds(run.search_cpu)}"
@@ -52,19 +54,21 @@ def line(run: Run, registry: Registry) -> str:
     )
 
 
-def report(runs: Sequence[Run], registry: Registry, missing: Sequence[str]) -> str:
+def format_report(
+    runs: Sequence[Run], best_known: BestKnownValues, missing: Sequence[str]
+) -> str:
     """Format all tables as Markdown."""
     parts: list[str] = []
     runs = sorted(runs, key=_get_sort_key)
-    if brief := short(runs):
+    if brief := format_short_comparison(runs):
         parts += ["### In short\n", brief]
     for group in dict.fromkeys(run.group for run in runs):
         members = [run for run in runs if run.group == group]
         tables = (
-            means(members, registry),
+            format_means(members, best_known),
             format_comparison(members),
             list_misses(members),
-            values(members, registry),
+            format_best_values(members, best_known),
         )
         parts += [f"### {group}\n", *filter(None, tables)]
     absent = [tool for tool in TOOLS if not tool.adapter]
@@ -81,7 +85,7 @@ def report(runs: Sequence[Run], registry: Registry, missing: Sequence[str]) -> s
     return "\n".join(parts)
 
 
-def means(runs: Sequence[Run], registry: Registry) -> str:
+def format_means(runs: Sequence[Run], best_known: BestKnownValues) -> str:
     """Format a line per tool and effort: geometric means over the instances.
 
     The ratio covers feasible answers only, so a tool that fails hard instances may look
@@ -94,7 +98,7 @@ def means(runs: Sequence[Run], registry: Registry) -> str:
         members = [run for run in runs if run.tool == tool]
         tried = len({run.instance for run in members})
         if effort == ANY:
-            members = best_of_each(members)
+            members = best_run_of_each_instance(members)
         else:
             members = [run for run in members if run.effort == effort]
         done = [run for run in members if run.outcome in ("ok", "infeasible")]
@@ -104,13 +108,18 @@ def means(runs: Sequence[Run], registry: Registry) -> str:
             continue
         fine = [run for run in done if run.outcome == "ok"]
         repaired = [
-            ratio(run, registry, run.hop_bytes if run.outcome == "ok" else run.repaired)
+            ratio_to_best_known(
+                run, best_known, run.hop_bytes if run.outcome == "ok" else run.repaired
+            )
             for run in done
         ]
         cells = [
             f"{len(fine)} of {tried}",
             _format_number(
-                _compute_mean(ratio(run, registry, run.hop_bytes) for run in fine), 3
+                _compute_mean(
+                    ratio_to_best_known(run, best_known, run.hop_bytes) for run in fine
+                ),
+                3,
             ),
             _format_number(_compute_mean(repaired), 3) if len(done) > len(fine) else "",
             _format_seconds(_compute_mean(run.search_cpu for run in done)),
@@ -140,7 +149,7 @@ def _list_lines(runs: Sequence[Run]) -> list[tuple[str, str]]:
     return found
 
 
-def values(runs: Sequence[Run], registry: Registry) -> str:
+def format_best_values(runs: Sequence[Run], best_known: BestKnownValues) -> str:
     """Format a line per instance: best J of each tool.
 
     Infeasible answers show the number of overfilled slots.
@@ -150,7 +159,7 @@ def values(runs: Sequence[Run], registry: Registry) -> str:
     rows.append("| --- | ---: |" + " ---: |" * len(names))
     for instance in dict.fromkeys(run.instance for run in runs):
         members = [run for run in runs if run.instance == instance]
-        best = registry.best(f"{members[0].group}/{instance}", members[0].hash)
+        best = best_known.find_value(f"{members[0].group}/{instance}", members[0].hash)
         cells = [_format_best([r for r in members if r.tool == name]) for name in names]
         known = "" if best is None else f"{best:,}"
         rows.append(f"| {instance} | {known} | " + " | ".join(cells) + " |")
@@ -166,7 +175,9 @@ def _format_best(runs: Sequence[Run]) -> str:
     return f"{run.hop_bytes:,}{over}"
 
 
-def paste(file: Path, text: str, begin: str = BEGIN, end: str = END) -> None:
+def write_between_marks(
+    file: Path, text: str, begin: str = BEGIN, end: str = END
+) -> None:
     """Put the tables between the marks of a page; without marks they are the page."""
     page = file.read_text() if file.exists() else ""
     if begin in page and end in page:

@@ -69,7 +69,7 @@ def check(status: int, error: ctypes.Array[ctypes.c_char]) -> None:
         raise SystemExit(error.value.decode())
 
 
-def compute_order(
+def reorder_and_get_gain(
     graph: CommGraph, machine: str | None, groups: NDArray[np.int64]
 ) -> Gain:
     """Order the ranks on a described machine, or on one inferred from the groups."""
@@ -135,7 +135,7 @@ def time_mapping() -> None:
         seconds = []
         for _ in range(3):
             start = time.perf_counter()
-            gain = compute_order(graph, machine, groups)
+            gain = reorder_and_get_gain(graph, machine, groups)
             seconds.append(time.perf_counter() - start)
         saved = 1 - gain.after / gain.before
         print(f"{name:45} {statistics.median(seconds):6.2f}  {saved:.1%}")

@@ -16,7 +16,7 @@ from typing import Any
 
 from peers.tables import paste
 from smpi import MPI, find, run
-from stream import aligned_meshes, node_positions, other_libraries, shapes
+from stream import node_aligned_routing, node_positions, other_libraries, shapes
 
 HERE = Path(__file__).parent
 MODEL = MPI.parent / "tests" / "mpi" / "programs" / "stream" / "quiescence_model.cpp"
@@ -82,7 +82,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
     with tempfile.TemporaryDirectory() as folder:
         if args.model:
-            try_model(Path(folder) / "model", args.model)
+            check_model_interleavings(Path(folder) / "model", args.model)
             return
         if args.shapes:
             print_and_write_table(
@@ -105,7 +105,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             return
         if args.laid:
             print_and_write_table(
-                args.docs, aligned_meshes.simulate_table(Path(folder)), LAID
+                args.docs, node_aligned_routing.simulate_table(Path(folder)), LAID
             )
             return
         if args.places:
@@ -196,7 +196,7 @@ def compare_with_alltoallv(program: Path, items: int, repeats: int) -> str:
     return "\n".join(rows)
 
 
-def try_model(program: Path, runs: int) -> None:
+def check_model_interleavings(program: Path, runs: int) -> None:
     """Run all interleavings of three ranks in two phases, and random ones of more."""
     run("g++", "-std=c++20", "-O2", f"-I{MPI / 'stream'}", MODEL, "-o", program)
     for words in (["all", "3", "1", "2"], ["drawn", str(runs), "7"]):

@@ -12,8 +12,14 @@ from pathlib import Path
 
 from objects.programs import DID_NOT_END, LIMIT, read_cpu_seconds
 from smpi import simulate
-from stream.aligned_meshes import BUCKET, CLUSTER, MACHINES, SETTINGS, shuffle_hosts
-from stream.shapes import build, write_row
+from stream.node_aligned_routing import (
+    BUCKET,
+    CLUSTER,
+    MACHINES,
+    SETTINGS,
+    shuffle_hosts,
+)
+from stream.shapes import build, print_row
 
 #: Machines by number of ranks: tori and two-level fat trees of nodes with 4 or 16
 #: cores.
@@ -48,12 +54,13 @@ def simulate_row(program: Path, name: str, ranks: int) -> str:
     )
     ways = -3, f"{nodes // (2 * x)}x{2 * x}x{share}"
     times = [
-        run_bounded(platform, shuffle_hosts(nodes, share), program, way) for way in ways
+        simulate_with_cpu_limit(platform, shuffle_hosts(nodes, share), program, way)
+        for way in ways
     ]
     cells = [DID_NOT_END if time is None else f"{1e6 * time:.3f}" for time in times]
     by_rank, by_place = times
     ratio = f"{by_rank / by_place:.2f}" if by_rank and by_place else ""
-    return write_row(name, f"{ranks:,}", *cells, ratio)
+    return print_row(name, f"{ranks:,}", *cells, ratio)
 
 
 def describe_platform(name: str, ranks: int) -> str:
@@ -67,7 +74,7 @@ def describe_platform(name: str, ranks: int) -> str:
     return f'{topology} core="{ranks // (x * y * z)}"'
 
 
-def run_bounded(
+def simulate_with_cpu_limit(
     platform: Path, hosts: list[str], program: Path, way: object
 ) -> float | None:
     """Return seconds per message, or None after a timeout of CPU time."""

@@ -65,7 +65,7 @@ def simulate_table(folder: Path) -> str:
     """Simulate all cells; return Markdown."""
     program = build(folder)
     rows = [simulate_row(program, *cell, *PUBLISHED[cell]) for cell in PUBLISHED]
-    ring = [ring_row(program, *cell, *RING[cell]) for cell in RING]
+    ring = [simulate_ring_row(program, *cell, *RING[cell]) for cell in RING]
     return "\n".join([HEAD, *rows, "", RING_HEAD, *ring])
 
 
@@ -87,28 +87,32 @@ def simulate_row(program: Path, ranks: int, per_pair: int, *published: float) ->
 
     Also simulate the mesh that is chosen after a phase.
     """
-    read = measure(program, ranks, "all-to-all", per_pair, BUCKET, 0, 1, 2, "auto")
+    read = simulate_seconds(
+        program, ranks, "all-to-all", per_pair, BUCKET, 0, 1, 2, "auto"
+    )
     *times, chosen = [f"{1e6 * one['seconds']:.2f}" for one in read]
     end = f"{1e6 * (read[1]['end'] - read[1]['seconds']):.2f}"
     dimensions = f"{read[3]['dimensions']:.0f}"
-    return write_row(ranks, per_pair, *times, dimensions, chosen, end, *published)
+    return print_row(ranks, per_pair, *times, dimensions, chosen, end, *published)
 
 
-def ring_row(program: Path, ranks: int, bucket: int, *published: str) -> str:
+def simulate_ring_row(program: Path, ranks: int, bucket: int, *published: str) -> str:
     """Simulate messages to the next rank, two buckets or more."""
-    read = measure(program, ranks, "ring", max(100, 2 * bucket), bucket, 0, 1)
+    read = simulate_seconds(program, ranks, "ring", max(100, 2 * bucket), bucket, 0, 1)
     times = [f"{1e6 * one['seconds']:.2f}" for one in read]
-    return write_row(ranks, bucket, *times, *published)
+    return print_row(ranks, bucket, *times, *published)
 
 
-def write_row(*words: object) -> str:
+def print_row(*words: object) -> str:
     """Print a row of a table, and return it."""
     line = f"| {' | '.join(map(str, words))} |"
     print(line, file=sys.stderr, flush=True)
     return line
 
 
-def measure(program: Path, ranks: int, *words: object) -> list[dict[str, float]]:
+def simulate_seconds(
+    program: Path, ranks: int, *words: object
+) -> list[dict[str, float]]:
     """Return seconds per message for each method of the command line."""
     platform = program.with_name("platform.xml")
     platform.write_text(PLATFORM.format(last=ranks - 1))

@@ -14,7 +14,7 @@ from topoloom._core import LoadMeasure, SwitchWiring
 
 from topoloom import Allocation, Machine
 from topoloom.simulate.switch_toml import load_switch
-from topoloom.tasks.collectives.trees import build_trees
+from topoloom.tasks.collectives.multicast_trees import build_trees
 from topoloom.tasks.network.tree_times import SizeTimes, time_trees
 
 CYCLE = 10.24e-9  # seconds

@@ -38,7 +38,7 @@ bool SchedulerState::dispatch_record(int from, const MessageHeader& header, cons
 }
 
 /// Dispatches a record that does not call a method of one object.
-void State::dispatch_control_record(const Header& header, const char* values) {
+void SchedulerState::dispatch_control_record(const MessageHeader& header, const char* values) {
     switch (header.kind) {
         case MessageKind::broadcast_request:
             return broadcast(Message::copy(header, values));

@@ -128,8 +128,8 @@ RebalanceResult Runtime::rebalance(const std::string& policy, const RebalanceOpt
         for (std::uint64_t i = first[a]; i < first[a + 1]; ++i) {
             if (new_rank[i] == all.rank[i] || all.current_rank[i] != static_cast<std::uint32_t>(rank()))
                 continue;
-            migrate(find_resident(static_cast<std::uint32_t>(a), i - first[a]),
-                    static_cast<int>(new_rank[i]));
+            request_migration(find_resident(static_cast<std::uint32_t>(a), i - first[a]),
+                              static_cast<int>(new_rank[i]));
         }
     }
     run();

@@ -198,7 +198,7 @@ std::uint64_t Runtime::make_section_number() {
     return std::uint64_t{1} << 63 | static_cast<std::uint64_t>(rank()) << 32 | state_->sections++;
 }
 
-void Runtime::migrate(Resident* resident, int rank) {
+void Runtime::request_migration(Resident* resident, int rank) {
     if (rank < 0 || rank >= ranks())
         fail(state_->describe_object(resident->array, resident->index) + " cannot move to rank " +
              std::to_string(rank) + ": there are only " + std::to_string(ranks()) + " ranks");

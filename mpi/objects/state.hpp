@@ -205,7 +205,7 @@ struct SchedulerState final : Receiver {
     // dispatch.cpp
     bool receive_record(int from, const MessageHeader& header, const char* values) override;
     bool dispatch_record(int from, const MessageHeader& header, const char* values);
-    void dispatch_control_record(const Header& header, const char* values);
+    void dispatch_control_record(const MessageHeader& header, const char* values);
     void deliver_message(Message* message);
     void invoke_method(Resident& resident, Message* message);
 

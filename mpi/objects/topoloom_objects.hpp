@@ -201,7 +201,7 @@ class Object {
     [[nodiscard]] Scheduler& scheduler() const { return array_->scheduler(); }
 
     /// Migrates this object after the current method returns; outside of run(), when run() begins.
-    void migrate_to(int rank) { runtime().migrate(resident_, rank); }
+    void migrate_to(int rank) { runtime().request_migration(resident_, rank); }
 
     /// Contributes to a reduction over all objects of the array. All objects must contribute to reductions in the same
     /// order. The result is passed to the callback on every rank.
@@ -383,7 +383,7 @@ class Objects {
     }
     /// Migrates an object on this rank when the next run() begins.
     void migrate(const Index& at, int rank) {
-        runtime().migrate(runtime().find_resident(number_, linear_index(at)), rank);
+        runtime().request_migration(runtime().find_resident(number_, linear_index(at)), rank);
     }
     /// Returns the row-major number of an index. Fails if the index is out of range.
     [[nodiscard]] std::uint64_t linear_index(const Index& at) const {

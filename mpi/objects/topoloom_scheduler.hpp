@@ -188,7 +188,7 @@ class TOPOLOOM_OBJECTS_API Runtime {
     [[nodiscard]] std::uint64_t index(const Resident* resident) const;
     std::uint64_t take_reduction_number(Resident* resident);
     std::uint64_t make_section_number();
-    void migrate(Resident* resident, int rank);
+    void request_migration(Resident* resident, int rank);
     [[nodiscard]] void* find_object(std::uint32_t array, std::uint64_t index) const;
     [[nodiscard]] Resident* find_resident(std::uint32_t array, std::uint64_t index) const;
     /// Calls `visit` for the objects of an array on this rank, in the order of indices.

@@ -42,7 +42,7 @@ static void write_dump_once(const char* cause, int number) {
     struct sink sink = {.file = file, .words = buffer_, .capacity = buffer_words};
     sink.failed =
         write(file, record_file_header, sizeof record_file_header) != (ssize_t)sizeof record_file_header;
-    write_block(&sink, false);
+    write_rank_block(&sink, false);
     if (close(file) != 0 || sink.failed)
         unlink(unfinished_);
     else

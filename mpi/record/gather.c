@@ -79,7 +79,7 @@ bool gather_recording(const char* folder) {
     PMPI_Bcast(&ok, 1, MPI_INT, 0, comm);
     if (ok) {
         struct sink memory = {.file = -1};
-        write_block(&memory, true);
+        write_rank_block(&memory, true);
         if (record_rank != 0) {
             send_block(comm, &memory);
         } else {

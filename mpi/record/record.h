@@ -219,7 +219,7 @@ void record_alltoallv(MPI_Comm comm, const void* sendbuf, struct count_array sen
 void record_alltoallw(MPI_Comm comm, const void* sendbuf, struct count_array sends,
                       struct type_array sendtypes, struct count_array receives, struct type_array recvtypes);
 
-// ---- block.c ---------------------------------------------------------------------------------------------
+// ---- rank_block.c ---------------------------------------------------------------------------------------------
 /// Destination of 64-bit words: a file, or memory that grows.
 struct sink {
     int file;        // -1 = memory
@@ -228,7 +228,7 @@ struct sink {
     bool failed;
 };
 extern const char record_file_header[32];
-void write_block(struct sink* sink, bool complete);  // async-signal-safe if the sink is a file
+void write_rank_block(struct sink* sink, bool is_complete);  // async-signal-safe if the sink is a file
 bool flush_sink(struct sink* sink);
 
 // ---- gather.c --------------------------------------------------------------------------------------------

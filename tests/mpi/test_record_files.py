@@ -25,7 +25,7 @@ def list_block_words(
     communicators: list[list[int]] | None = None,
     size: int = 3,
 ) -> list[int]:
-    """Write a block in the format of ``mpi/record/block.c``."""
+    """Write a block in the format of ``mpi/record/rank_block.c``."""
     records, communicators = records or [], communicators or []
     parts = [*counters, *records, *communicators]
     body = [word for part in parts for word in part]

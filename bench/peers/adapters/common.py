@@ -25,7 +25,7 @@ class UnsupportedInstance(Exception):
     """The tool is not installed or does not support the instance; the text says why."""
 
 
-class Failed(Exception):
+class ToolFailure(Exception):
     """The tool was called correctly but gave no answer; the text is its output."""
 
 
@@ -84,14 +84,14 @@ class Answer:
         self.search_cpu = min(seconds, self.process_cpu or seconds)
 
 
-def run(command: Sequence[str | Path], answer: Answer) -> str:
+def run_and_measure(command: Sequence[str | Path], answer: Answer) -> str:
     """Run a peer's program and measure it alone; return its output.
 
     Raises
     ------
     UnsupportedInstance
         If the program is not installed.
-    Failed
+    ToolFailure
         If the program fails; the text is its last line.
     """
     words = list(map(str, command))
@@ -113,11 +113,13 @@ def run(command: Sequence[str | Path], answer: Answer) -> str:
     answer.process_rss = used.ru_maxrss * 1024
     if process.returncode != 0:
         last = next((s for s in reversed(text.splitlines()) if s.strip()), "no output")
-        raise Failed(f"{Path(words[0]).name} ended with {process.returncode}: {last}")
+        raise ToolFailure(
+            f"{Path(words[0]).name} ended with {process.returncode}: {last}"
+        )
     return text
 
 
-def adapter(solve: Callable[[Request], Answer]) -> None:
+def run_adapter(solve: Callable[[Request], Answer]) -> None:
     """Run an adapter: read the arguments, solve, write the answer."""
     folder, target, effort, seed, threads = sys.argv[1:6]
     instance = load_instance(Path(folder))
@@ -129,6 +131,6 @@ def adapter(solve: Callable[[Request], Answer]) -> None:
         document = {"unable": str(reason)}
     except ImportError as reason:
         document = {"unable": f"not installed: {reason}"}
-    except Failed as reason:
+    except ToolFailure as reason:
         document = {"failed": str(reason)}
     Path(target).write_text(json.dumps(document))

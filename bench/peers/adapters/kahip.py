@@ -9,7 +9,13 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
-from peers.adapters.common import Answer, Request, UnsupportedInstance, adapter, run
+from peers.adapters.common import (
+    Answer,
+    Request,
+    UnsupportedInstance,
+    run_adapter,
+    run_and_measure,
+)
 from peers.files import read_blocks
 from peers.hierarchy import make_tree
 
@@ -39,7 +45,7 @@ def solve(request: Request) -> Answer:
             command += [f"--k={instance.slots}", "--enable_mapping"]
         if request.effort.endswith("-balanced"):
             command += ["--enforce_balance"]
-        output = run(command, answer)
+        output = run_and_measure(command, answer)
         answer.place = tree.place[read_blocks(target.read_text(), instance.graph.size)]
     spent = r"(?:took|partitioning|mapping) ([\d.e+-]+)$"
     answer.set_search_time(sum(map(float, re.findall(spent, output, re.MULTILINE))))
@@ -51,4 +57,4 @@ def _join_numbers(numbers: tuple[int, ...]) -> str:
 
 
 if __name__ == "__main__":
-    adapter(solve)
+    run_adapter(solve)

@@ -7,7 +7,7 @@ from importlib.metadata import version
 
 import numpy as np
 
-from peers.adapters.common import Answer, Request, adapter
+from peers.adapters.common import Answer, Request, run_adapter
 
 
 def solve(request: Request) -> Answer:
@@ -31,4 +31,4 @@ def solve(request: Request) -> Answer:
 
 
 if __name__ == "__main__":
-    adapter(solve)
+    run_adapter(solve)

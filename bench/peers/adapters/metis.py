@@ -7,7 +7,7 @@ import re
 import tempfile
 from pathlib import Path
 
-from peers.adapters.common import Answer, Request, adapter, run
+from peers.adapters.common import Answer, Request, run_adapter, run_and_measure
 from peers.files import read_blocks
 
 
@@ -26,7 +26,7 @@ def solve(request: Request) -> Answer:
             str(graph),
             str(instance.slots),
         ]
-        output = run(command, answer)
+        output = run_and_measure(command, answer)
         blocks = Path(f"{graph}.part.{instance.slots}").read_text()
         answer.place = read_blocks(blocks, instance.graph.size)
     spent = re.search(r"Partitioning:\s+([\d.]+)", output)
@@ -38,4 +38,4 @@ def solve(request: Request) -> Answer:
 
 
 if __name__ == "__main__":
-    adapter(solve)
+    run_adapter(solve)

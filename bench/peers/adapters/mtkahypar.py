@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from peers.adapters.common import Answer, Request, UnsupportedInstance, adapter
+from peers.adapters.common import Answer, Request, UnsupportedInstance, run_adapter
 from peers.distance import distances
 from peers.instance import Instance
 
@@ -56,4 +56,4 @@ def _make_target_graph(solver: Any, context: Any, instance: Instance) -> Any:
 
 
 if __name__ == "__main__":
-    adapter(solve)
+    run_adapter(solve)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from peers.adapters.common import Answer, Failed, Request, adapter
+from peers.adapters.common import Answer, Request, ToolFailure, run_adapter
 from peers.instance import Instance
 
 
@@ -38,7 +38,7 @@ def command_line(request: Request, output: Path) -> list[str]:
 
 
 def solve(request: Request) -> Answer:
-    """Run ``topoloom map``; an error raises `Failed`."""
+    """Run ``topoloom map``; an error raises `ToolFailure`."""
     import topoloom
 
     answer = Answer(version=topoloom.__version__)
@@ -47,7 +47,7 @@ def solve(request: Request) -> Answer:
         output = Path(folder) / "x.json"
         text = _run(command_line(request, output))
         if not output.exists():
-            raise Failed(text)
+            raise ToolFailure(text)
         slots = np.array(json.loads(output.read_text())["placement"], np.int64)
     answer.place = _find_places(request.instance, slots)
     return answer
@@ -90,4 +90,4 @@ def _find_places(instance: Instance, slots: Any) -> Any:
 
 
 if __name__ == "__main__":
-    adapter(solve)
+    run_adapter(solve)

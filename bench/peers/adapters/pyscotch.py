@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from peers.adapters.common import Answer, Request, adapter
+from peers.adapters.common import Answer, Request, run_adapter
 from peers.adapters.scotch import format_target
 
 
@@ -42,4 +42,4 @@ def solve(request: Request) -> Answer:
 
 
 if __name__ == "__main__":
-    adapter(solve)
+    run_adapter(solve)

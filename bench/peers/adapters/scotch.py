@@ -7,13 +7,13 @@ import re
 import tempfile
 from pathlib import Path
 
-from peers.adapters.common import Answer, Request, adapter, run
+from peers.adapters.common import Answer, Request, run_adapter, run_and_measure
 from peers.files import (
+    format_scotch_graph,
+    format_scotch_part,
+    format_scotch_torus,
+    format_scotch_tree,
     read_scotch_mapping,
-    scotch_graph,
-    scotch_part,
-    scotch_torus,
-    scotch_tree,
 )
 from peers.instance import Instance
 
@@ -21,11 +21,11 @@ from peers.instance import Instance
 def format_target(instance: Instance) -> str:
     """Write the machine, or its allocated part, as a .tgt file."""
     if instance.hierarchy:
-        return scotch_tree(instance.hierarchy, instance.distances)
-    whole = scotch_torus(instance.extents)
+        return format_scotch_tree(instance.hierarchy, instance.distances)
+    whole = format_scotch_torus(instance.extents)
     if instance.nodes is None:
         return whole
-    return scotch_part(instance.nodes, whole)
+    return format_scotch_part(instance.nodes, whole)
 
 
 def options_of(request: Request) -> list[str]:
@@ -48,17 +48,19 @@ def solve(request: Request) -> Answer:
     instance, answer = request.instance, Answer()
     with tempfile.TemporaryDirectory() as folder:
         graph, target, mapping = (Path(folder) / name for name in ("g", "t", "m"))
-        graph.write_text(scotch_graph(instance.graph))
+        graph.write_text(format_scotch_graph(instance.graph))
         target.write_text(format_target(instance))
         options = ["-vt", *options_of(request)]
-        output = run(["scotch_gmap", graph, target, mapping, *options], answer)
+        output = run_and_measure(
+            ["scotch_gmap", graph, target, mapping, *options], answer
+        )
         answer.place = read_scotch_mapping(mapping.read_text(), instance.graph.size)
     spent = re.search(r"Mapping\s+([\d.e+-]+)", output)
     if spent:
         answer.set_search_time(float(spent[1]))
-    answer.version = run(["scotch_gmap", "-V"], Answer()).splitlines()[0]
+    answer.version = run_and_measure(["scotch_gmap", "-V"], Answer()).splitlines()[0]
     return answer
 
 
 if __name__ == "__main__":
-    adapter(solve)
+    run_adapter(solve)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from importlib.metadata import version
 
-from peers.adapters.common import Answer, Request, adapter
+from peers.adapters.common import Answer, Request, run_adapter
 from peers.hierarchy import make_tree
 
 
@@ -31,4 +31,4 @@ def solve(request: Request) -> Answer:
 
 
 if __name__ == "__main__":
-    adapter(solve)
+    run_adapter(solve)

@@ -149,7 +149,7 @@ Plan laplacian_plan(std::span<const std::int64_t> loads, const RankNetwork& netw
 namespace {
 
 struct FlowOptions {
-    Neighbors neighbors = Neighbors::hypercube;
+    NeighborRule neighbors = NeighborRule::hypercube;
     void visit(auto& field) {
         field(
             "neighbors", neighbors, Choices{"ring", "hypercube"},

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <span>
 
-#include "topoloom/balance/neighbors.hpp"
 #include "topoloom/balance/plan.hpp"
+#include "topoloom/balance/rank_network.hpp"
 
 namespace topoloom {
 

@@ -17,8 +17,8 @@ std::vector<Plan> transport_plans(const BalanceProblem& problem, std::span<const
                                   std::span<const std::uint32_t> receives) {
     std::vector<std::int64_t> excess = target_loads(problem.loads);
     for (std::size_t i = 0; i < excess.size(); ++i) excess[i] = problem.loads[i] - excess[i];
-    const NearExcess near =
-        select_near_excess(order, meeting_times(*problem.machine, problem.slots, order), excess);
+    const OrderedExcess near =
+        select_ordered_excess(order, meeting_times(*problem.machine, problem.slots, order), excess);
     const std::vector<Shipment> cheapest =
         is_transport_affordable(near, *problem.machine)
             ? cheapest_transport(near, *problem.machine, problem.slots)

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/choose/numbered_layouts.hpp"
+#include "topoloom/choose/layout_evaluator.hpp"
 #include "topoloom/place/grid/slot_lines.hpp"
 #include "topoloom/place/parallel_search.hpp"
 
@@ -141,8 +141,8 @@ class LineSearch {
     /// The time of one traffic. It depends only on the digits of the traffic's axes, so it is cached by these
     /// digits.
     double measure_traffic_seconds(std::size_t t, const Found& found) {
-        const NumberedLayout& layout = mesh_->layouts()[found.layout];
-        const NumberedTraffic& traffic = layout.traffic[t];
+        const LayoutInDigits& layout = mesh_->layouts()[found.layout];
+        const TrafficInDigits& traffic = layout.traffic[t];
         DigitKey key;
         if (layout.solid) append_digits(key, traffic.digits);
         for (const std::uint32_t axis : traffic.axes) {

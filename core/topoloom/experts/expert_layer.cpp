@@ -28,9 +28,10 @@ void ExpertLayer::check() const {
     }
 }
 
-ExpertGpus::ExpertGpus(std::span<const std::uint32_t> nodes, std::size_t slots) : slots_(slots) {
+ExpertGpus::ExpertGpus(std::span<const std::uint32_t> nodes, std::size_t slots_per_gpu)
+    : slots_per_gpu_(slots_per_gpu) {
     if (nodes.empty()) fail("there are no GPUs for experts");
-    if (slots == 0) fail("GPUs have no slots for experts");
+    if (slots_per_gpu == 0) fail("GPUs have no slots for experts");
     std::vector<std::uint32_t> known;
     for (const std::uint32_t node : nodes) {
         auto at = std::find(known.begin(), known.end(), node);

@@ -33,12 +33,12 @@ struct ExpertLayer {
 /// GPUs in rank order, each with a number of slots for experts.
 class ExpertGpus {
    public:
-    /// `nodes`: node of each GPU, in any numbering. Throws Error for 0 GPUs or slots.
-    ExpertGpus(std::span<const std::uint32_t> nodes, std::size_t slots);
+    /// `nodes`: node of each GPU, in any numbering. Throws Error for 0 GPUs or 0 slots per GPU.
+    ExpertGpus(std::span<const std::uint32_t> nodes, std::size_t slots_per_gpu);
 
     [[nodiscard]] std::size_t count() const { return node_.size(); }
-    [[nodiscard]] std::size_t slots() const { return slots_; }  // of a GPU
-    [[nodiscard]] std::size_t places() const { return count() * slots_; }
+    [[nodiscard]] std::size_t slots_per_gpu() const { return slots_per_gpu_; }
+    [[nodiscard]] std::size_t places() const { return count() * slots_per_gpu_; }
     [[nodiscard]] std::size_t nodes() const { return members_.size(); }
     [[nodiscard]] std::uint32_t node(std::size_t gpu) const { return node_[gpu]; }
     [[nodiscard]] std::span<const std::uint32_t> gpus_on(std::size_t node) const { return members_[node]; }
@@ -50,7 +50,7 @@ class ExpertGpus {
    private:
     std::vector<std::uint32_t> node_;  // from 0 on
     std::vector<std::vector<std::uint32_t>> members_;
-    std::size_t slots_;
+    std::size_t slots_per_gpu_;
 };
 
 }  // namespace topoloom

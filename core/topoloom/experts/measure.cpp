@@ -21,7 +21,7 @@ class NodeReplicas {
         for (std::size_t slot = 0; slot < expert_of_slot.size(); ++slot) {
             if (expert_of_slot[slot] >= experts)
                 fail("slot ", slot, " holds expert ", expert_of_slot[slot], "; there are 0 to ", experts - 1);
-            ++on_[expert_of_slot[slot] * nodes_ + gpus.node(slot / gpus.slots())];
+            ++on_[expert_of_slot[slot] * nodes_ + gpus.node(slot / gpus.slots_per_gpu())];
             ++all_[expert_of_slot[slot]];
         }
         for (std::size_t expert = 0; expert < experts; ++expert) {
@@ -106,7 +106,7 @@ ExpertMeasures measure_experts(const ExpertLayer& layer, const ExpertGpus& gpus,
     ExpertMeasures found;
     std::vector<double> loads(gpus.count(), 0);
     for (std::size_t slot = 0; slot < expert_of_slot.size(); ++slot) {
-        const std::size_t gpu = slot / gpus.slots();
+        const std::size_t gpu = slot / gpus.slots_per_gpu();
         loads[gpu] +=
             layer.loads[expert_of_slot[slot]] * replicas.token_fraction(expert_of_slot[slot], gpus.node(gpu));
     }

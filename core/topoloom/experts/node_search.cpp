@@ -175,7 +175,7 @@ bool NodeSearch::pack(double most) {
             here.push_back(i);
             part.push_back(replicas_[i]);
         }
-        const auto bins = pack_evenly(part, gpus_.gpus_on(node).size(), gpus_.slots());
+        const auto bins = pack_evenly(part, gpus_.gpus_on(node).size(), gpus_.slots_per_gpu());
         for (std::size_t i = 0; i < here.size(); ++i) gpu_of[here[i]] = gpus_.gpus_on(node)[bins[i]];
     }
     assign_gpus(gpu_of);

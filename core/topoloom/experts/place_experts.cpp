@@ -54,7 +54,7 @@ class ExpertPlacementSearch {
     PlacedExperts run() {
         const Counts by_load = count_replicas_by_load(layer_.loads, gpus_);
         const auto replicas = list_replicas(layer_.loads, by_load);
-        const auto gpu_of = pack_evenly(replicas, gpus_.count(), gpus_.slots());
+        const auto gpu_of = pack_evenly(replicas, gpus_.count(), gpus_.slots_per_gpu());
         placed_.even = experts_by_slot(gpus_, replicas, gpu_of);
         placed_.best = placed_.even;
         const std::vector<double> loads = bin_loads(replicas, gpu_of, gpus_.count());
@@ -204,7 +204,7 @@ class ExpertPlacementSearch {
             std::pair<bool, double> least;
             for (std::size_t node = 0; node < gpus_.nodes(); ++node) {
                 const std::size_t count = gpus_.gpus_on(node).size();
-                if (slots_used[node] == count * gpus_.slots()) continue;
+                if (slots_used[node] == count * gpus_.slots_per_gpu()) continue;
                 const std::pair<bool, double> value{
                     replica_count[expert * gpus_.nodes() + node] >= at_most[expert],
                     load[node] / static_cast<double>(count)};
@@ -259,7 +259,7 @@ class ExpertPlacementSearch {
         std::vector<std::uint32_t> node_of(replicas.size());
         for (std::size_t slot = 0; slot < start.size(); ++slot) {
             const std::uint32_t replica = next[start[slot]]++;
-            gpu_of[replica] = static_cast<std::uint32_t>(slot / gpus_.slots());
+            gpu_of[replica] = static_cast<std::uint32_t>(slot / gpus_.slots_per_gpu());
             node_of[replica] = gpus_.node(gpu_of[replica]);
         }
         const TokenPins tokens = draw_pins(counts, node_of);
@@ -305,10 +305,11 @@ PlacedExperts place_experts(const ExpertLayer& layer, const ExpertGpus& gpus, Ex
     layer.check();
     const std::size_t experts = layer.loads.size();
     if (gpus.places() < experts)
-        fail(gpus.count(), " GPUs with ", gpus.slots(), " slots hold ", gpus.places(), " experts, not ",
-             experts);
-    if (gpus.slots() > experts)
-        fail("a GPU has ", gpus.slots(), " slots, but there are ", experts, " experts, each once on a GPU");
+        fail(gpus.count(), " GPUs with ", gpus.slots_per_gpu(), " slots hold ", gpus.places(),
+             " experts, not ", experts);
+    if (gpus.slots_per_gpu() > experts)
+        fail("a GPU has ", gpus.slots_per_gpu(), " slots, but there are ", experts,
+             " experts, each once on a GPU");
     if (!(slack >= 0 && slack <= 1)) fail("the slack is ", slack, "; it is 0 to 1, such as 0.01");
     return ExpertPlacementSearch(layer, gpus, dispatch, slack, rng).run();
 }

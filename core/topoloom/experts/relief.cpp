@@ -24,7 +24,7 @@ class BlockRelief {
           home_(order.size()),
           count_(order.size(), 1),
           away_(order.size(), none),
-          left_(nodes_, gpus.gpus_on(0).size() * gpus.slots() - order.size() / nodes_),
+          left_(nodes_, gpus.gpus_on(0).size() * gpus.slots_per_gpu() - order.size() / nodes_),
           load_(nodes_, 0) {
         for (std::size_t i = 0; i < order.size(); ++i) home_[order[i]] = i * nodes_ / order.size();
         for (std::size_t expert = 0; expert < order.size(); ++expert)
@@ -135,10 +135,10 @@ class BlockRelief {
                 replicas.insert(replicas.end(), here + (away_[expert] == node ? 1U : 0U),
                                 {expert, share(expert)});
             }
-            const auto bins = pack_evenly(replicas, gpus_.gpus_on(node).size(), gpus_.slots());
+            const auto bins = pack_evenly(replicas, gpus_.gpus_on(node).size(), gpus_.slots_per_gpu());
             std::vector<std::size_t> slots_used(gpus_.gpus_on(node).size(), 0);
             for (std::size_t i = 0; i < replicas.size(); ++i)
-                expert_of_slot[gpus_.gpus_on(node)[bins[i]] * gpus_.slots() + slots_used[bins[i]]++] =
+                expert_of_slot[gpus_.gpus_on(node)[bins[i]] * gpus_.slots_per_gpu() + slots_used[bins[i]]++] =
                     replicas[i].expert;
         }
         return expert_of_slot;

@@ -56,7 +56,7 @@ class ReplicaSearch {
 
    private:
     [[nodiscard]] std::uint32_t gpu(std::uint32_t slot) const {
-        return slot / static_cast<std::uint32_t>(gpus_.slots());
+        return slot / static_cast<std::uint32_t>(gpus_.slots_per_gpu());
     }
     [[nodiscard]] std::uint32_t node(std::uint32_t slot) const { return gpus_.node(gpu(slot)); }
     [[nodiscard]] double share(std::size_t expert) const {

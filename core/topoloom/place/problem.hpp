@@ -15,7 +15,7 @@
 #include "topoloom/pattern/comm_graph.hpp"
 #include "topoloom/pattern/recognize/grid_pattern.hpp"
 #include "topoloom/place/capacity.hpp"
-#include "topoloom/place/migration.hpp"
+#include "topoloom/place/migration_cost.hpp"
 
 namespace topoloom {
 

@@ -22,7 +22,7 @@ struct Tridiagonal {
 Tridiagonal reduce_to_tridiagonal(std::size_t order, std::vector<double>& matrix) {
     Tridiagonal result{std::vector<double>(order), std::vector<double>(order, 0)};
     std::vector<double> v(order);
-    std::vector<double> w(order);
+    std::vector<double> product(order);
     for (std::size_t k = 0; k + 1 < order; ++k) {
         result.diagonal[k] = matrix[k * order + k];
         double norm = 0;
@@ -37,21 +37,21 @@ Tridiagonal reduce_to_tridiagonal(std::size_t order, std::vector<double>& matrix
         result.beside[k] = -length * scale;
         norm += length * v[k + 1];  // h is now half of |v|^2
         v[k + 1] += length;
-        double vw = 0;
+        double dot_product = 0;
         for (std::size_t i = k + 1; i < order; ++i) {
             const double* const row = matrix.data() + i * order;
             double sum = 0;
             for (std::size_t j = k + 1; j < order; ++j) sum += row[j] * v[j];
-            w[i] = sum / norm;
-            vw += w[i] * v[i];
+            product[i] = sum / norm;
+            dot_product += product[i] * v[i];
         }
-        const double half = vw / (2 * norm);
-        for (std::size_t i = k + 1; i < order; ++i) w[i] -= half * v[i];
+        const double half = dot_product / (2 * norm);
+        for (std::size_t i = k + 1; i < order; ++i) product[i] -= half * v[i];
         for (std::size_t i = k + 1; i < order; ++i) {
             double* const row = matrix.data() + i * order;
             const double vi = v[i];
-            const double wi = w[i];
-            for (std::size_t j = k + 1; j < order; ++j) row[j] -= vi * w[j] + wi * v[j];
+            const double product_i = product[i];
+            for (std::size_t j = k + 1; j < order; ++j) row[j] -= vi * product[j] + product_i * v[j];
         }
     }
     result.diagonal[order - 1] = matrix[order * order - 1];

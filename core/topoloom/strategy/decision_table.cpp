@@ -6,7 +6,7 @@
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/schedule/collectives/registry.hpp"
-#include "topoloom/strategy/json.hpp"
+#include "topoloom/strategy/json_reader.hpp"
 
 namespace topoloom {
 

@@ -122,8 +122,8 @@ class MachineFileParser {
         if (words.size() != 4) fail_at_line(number_, "expected '", words[0], " MOST ALPHA BETA'");
         CostLine line;
         line.most = parse_max_size(words[1], lines);
-        line.alpha = parse_seconds(words[2]);
-        line.beta = parse_seconds(words[3]);
+        line.alpha = parse_number_of_seconds(words[2]);
+        line.beta = parse_number_of_seconds(words[3]);
         lines.push_back(line);
     }
     void read_links(const std::vector<std::string_view>& words) {
@@ -143,12 +143,14 @@ class MachineFileParser {
             if (cost.name != words[1]) continue;
             if (!model.named.insert(cost.name).second)
                 fail_at_line(number_, "the cost ", cost.name, " is given twice");
-            model.costs.*cost.value = parse_seconds(words[2]);
+            model.costs.*cost.value = parse_number_of_seconds(words[2]);
             return;
         }
         fail_at_line(number_, unknown_name_message("cost", std::string(words[1]), known));
     }
-    double parse_seconds(std::string_view word) const { return parse_number(word, "a number of seconds"); }
+    double parse_number_of_seconds(std::string_view word) const {
+        return parse_number(word, "a number of seconds");
+    }
     double parse_number(std::string_view word, std::string_view what) const {
         double read = 0;
         const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), read);

@@ -2,7 +2,7 @@
 #include "topoloom/strategy/placement_file.hpp"
 
 #include "topoloom/base/id.hpp"
-#include "topoloom/strategy/json.hpp"
+#include "topoloom/strategy/json_reader.hpp"
 
 namespace topoloom {
 

@@ -8,7 +8,7 @@ import numpy as np
 from topoloom._core import Allocation, Error, Machine
 from topoloom.allocations.allocation_file import AllocatedHosts
 from topoloom.importers.machine_description import MachineDescription
-from topoloom.nodes.host_slots import HostSlots
+from topoloom.nodes.host_slot_numbers import HostSlotNumbers
 from topoloom.nodes.host_text import list_vacant_nodes
 
 
@@ -19,7 +19,7 @@ def described_allocation(
 
     Raises `topoloom.Error` for an unknown host or slot, and for duplicates.
     """
-    slots_of = HostSlots(machine, described.node)
+    slots_of = HostSlotNumbers(machine, described.node)
     if not described.allocated:
         whole = _allocate_all_nodes(machine, described.hosts)
         return AllocatedHosts(slots_of.drop_missing(whole.allocation), whole.hosts)

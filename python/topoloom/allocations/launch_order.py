@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from topoloom._core import Allocation, Error
-from topoloom.nodes.host_slots import HostSlots
+from topoloom.nodes.host_slot_numbers import HostSlotNumbers
 from topoloom.nodes.hosts import host_count, list_hosts_of_nodes, slots_per_host
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.support.units import counted, format_bytes, format_exact_bytes
@@ -264,7 +264,7 @@ class _AllocatedSlots:
         owner = position[allocation.slots.astype(np.int64) // slots_per_host(machine)]
         order = np.argsort(owner, kind="stable")
         slots, owner = allocation.slots[order].astype(np.int64), owner[order]
-        local = HostSlots(machine, node).to_local_slots(slots)
+        local = HostSlotNumbers(machine, node).to_local_slots(slots)
         # A rank does not span two GPUs of a host.
         jumps = np.diff(slots // machine.slots_per_node) != 0
         jumps |= (np.diff(owner) != 0) | (np.diff(local) != 1)

@@ -127,7 +127,7 @@ def _make_triangular_phases(request: Request) -> list[CommGraph]:
     ]
 
 
-def _list_triangular_names(request: Request) -> list[str]:
+def _list_triangular_phase_names(request: Request) -> list[str]:
     if not request.levels:
         return [_TRIANGULAR[group] for group in request.groups]
     return [
@@ -300,7 +300,7 @@ PATTERNS = {
         "rows",
         ("bytes", "order", "threads", "groups"),
         _make_triangular_phases,
-        phase_names=_list_triangular_names,
+        phase_names=_list_triangular_phase_names,
     ),
     "molecular-dynamics": Pattern(
         "patches and computes of 92,224 atoms in --cells AxBxC (--seed)",

@@ -18,13 +18,13 @@ class ExportFormat:
     ----------
     name, summary : str
         The texts that ``topoloom list exports`` prints.
-    use : str
+    usage : str
         The command that reads FILE. Fields in braces: ``ranks``, ``nodes``,
-        ``ranks_per_node``, ``hosts``, ``first_host`` and the keys of `use_values`.
+        ``ranks_per_node``, ``hosts``, ``first_host`` and the keys of `usage_values`.
     write : function
         Writes a placement; raises `topoloom.Error` if the format cannot express it.
-    use_values : function
-        Returns the values of format-specific fields of `use`.
+    usage_values : function
+        Returns the values of format-specific fields of `usage`.
     binds : str ``ranks`` if the file contains the CPUs of every rank; ``alike`` if the
     command binds the i-th ranks of all hosts to the same CPUs; else ``nothing``.
     keeps_slots : function
@@ -38,24 +38,24 @@ class ExportFormat:
 
     name: str
     summary: str
-    use: str
+    usage: str
     write: Callable[[HostPlacement], str]
-    use_values: Callable[[HostPlacement], Mapping[str, str]] = lambda _: {}
+    usage_values: Callable[[HostPlacement], Mapping[str, str]] = lambda _: {}
     binds: Literal["ranks", "alike", "nothing"] = "nothing"
     keeps_slots: Callable[[HostPlacement], bool] = lambda _: True
     special_loss: Callable[[HostPlacement], str | None] = lambda _: None
     relies_on: str | None = None
 
-    def format_use_command(self, placement: HostPlacement) -> str:
+    def format_usage_command(self, placement: HostPlacement) -> str:
         """Format the command that uses the file of this placement."""
         counts = placement.ranks_per_host()
-        return self.use.format(
+        return self.usage.format(
             ranks=placement.rank_count,
             nodes=int((counts > 0).sum()),
             ranks_per_node=int(counts.max(initial=0)),
             hosts=",".join(placement.hosts) if len(placement.hosts) <= 4 else "HOSTS",
             first_host=placement.host_name(0),
-            **self.use_values(placement),
+            **self.usage_values(placement),
         )
 
     def find_loss(self, placement: HostPlacement) -> str | None:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from topoloom._core import Error
-from topoloom.nodes.host_slots import HostSlots
+from topoloom.nodes.host_slot_numbers import HostSlotNumbers
 from topoloom.nodes.hosts import (
     host_count,
     list_host_names,
@@ -262,7 +262,7 @@ def host_placement(
             f"rank {rank} is on slot {slot_ids[rank]} of node "
             f"{slot_ids[rank] // per_node}, which is not in the allocation"
         )
-    slots_of = HostSlots(machine, node)
+    slots_of = HostSlotNumbers(machine, node)
     local = slots_of.to_local_slots(slot_ids)
     if slot_ids.size and local.min() < 0:
         rank = int(np.argmin(local))

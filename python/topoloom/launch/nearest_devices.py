@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from topoloom.nodes.host_slots import HostSlots
+from topoloom.nodes.host_slot_numbers import HostSlotNumbers
 
 if TYPE_CHECKING:
     from topoloom._core import Machine
@@ -29,7 +29,7 @@ def nearest_devices(placement: HostPlacement, kind: str) -> list[str | None]:
     known = (part for parts in placement.parts_of_host for part in parts.devices)
     if not any(device.kind == kind for device in known):
         return _list_rail_gpus(placement) if kind == "gpu" else names
-    slots_of = HostSlots(placement.machine, placement.node)
+    slots_of = HostSlotNumbers(placement.machine, placement.node)
     numbers = placement.nodes // placement.machine.nodes_per_host
     nearest: dict[tuple[int, int], tuple[str, ...]] = {}
     sharing = defaultdict(list)

@@ -10,7 +10,7 @@ from topoloom._core import Machine, Wiring, bisect_machine
 from topoloom.machines.node_toml import level_costs, write_nic
 from topoloom.machines.node_types_toml import write_node_types
 from topoloom.machines.separate_parts import separate_parts
-from topoloom.nodes.host_slots import HostSlots
+from topoloom.nodes.host_slot_numbers import HostSlotNumbers
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.nodes.node_parts_table import write_parts
 from topoloom.support.number_ranges import compress_ranges
@@ -40,7 +40,7 @@ def machine_facts(machine: Machine, node: NodeParts = NO_PARTS) -> dict[str, Any
         "machine": machine.text,
         "nodes": len(up),
         **({"nodes_down": down} if down else {}),
-        "slots": HostSlots(machine, node).count(up),
+        "slots": HostSlotNumbers(machine, node).count(up),
         "slots_per_node": sizes or machine.slots_per_node,
         **({"nodes_per_host": machine.nodes_per_host} if on_rails else {}),
         "links": sum(each["links"] for each in bandwidths),

@@ -40,6 +40,7 @@ from topoloom.tasks.collectives.collective import (
 )
 from topoloom.tasks.collectives.grid import measure_grid as measure_grid
 from topoloom.tasks.collectives.line_speeds import LineSpeeds as LineSpeeds
+from topoloom.tasks.collectives.multicast_trees import build_trees as build_trees
 from topoloom.tasks.collectives.order import order_processes as order_processes
 from topoloom.tasks.collectives.simulate_schedules import (
     simulate_schedules as simulate_schedules,
@@ -49,7 +50,6 @@ from topoloom.tasks.collectives.tiles import (
     rank_tiles as rank_tiles,
     time_tiles as time_tiles,
 )
-from topoloom.tasks.collectives.trees import build_trees as build_trees
 from topoloom.tasks.compare import compare_mappers as compare_mappers
 from topoloom.tasks.experts.engines import find_engine as find_engine
 from topoloom.tasks.experts.place import place_on_gpus as place_on_gpus

@@ -93,7 +93,7 @@ def list_models() -> list[dict[str, Any]]:
     ]
 
 
-def list_switches() -> list[dict[str, Any]]:
+def list_switch_models() -> list[dict[str, Any]]:
     """List the included switches."""
     from topoloom.simulate.switch_toml import switch_names
     from topoloom.support.resources import find_shipped_folder
@@ -153,7 +153,7 @@ def list_exports() -> list[dict[str, Any]]:
     from topoloom.launch.exports.launch_formats import FORMATS
 
     return [
-        {"name": each.name, "summary": each.summary, "use": each.use}
+        {"name": each.name, "summary": each.summary, "use": each.usage}
         for each in FORMATS
     ]
 
@@ -168,7 +168,7 @@ CATALOG: dict[str, Callable[[], list[dict[str, Any]]]] = {
     "topologies": list_topologies,
     "machines": list_machines,
     "models": list_models,
-    "switches": list_switches,
+    "switches": list_switch_models,
     "traffic": partial(_list_from_pairs, "traffics"),
     "injection": partial(_list_from_pairs, "injections"),
     "formats": list_formats,

@@ -27,7 +27,7 @@ from topoloom.allocations.launch_order import LaunchOrder
 from topoloom.graphs.graph_file import load_graph
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.machines.machine_file import load_machine_and_description
-from topoloom.nodes.host_slots import HostSlots
+from topoloom.nodes.host_slot_numbers import HostSlotNumbers
 from topoloom.nodes.host_text import list_vacant_nodes
 from topoloom.nodes.hosts import (
     format_host_count,
@@ -158,7 +158,7 @@ def choose_allocation(
             "an allocation and a number of nodes to allocate are mutually exclusive; "
             "give one of them"
         )
-    slots = HostSlots(machine, described.node)
+    slots = HostSlotNumbers(machine, described.node)
     if where.allocation is not None:
         listed = load_allocation(machine, where.allocation, hosts)
         return AllocatedHosts(slots.drop_missing(listed.allocation), listed.hosts)

@@ -51,13 +51,13 @@ struct NearCase {
           slots(random_slots(machine, rng)),
           loads(random_loads(slots.size(), 12, rng)) {}
     [[nodiscard]] BalanceProblem problem() const { return {loads, &machine, slots}; }
-    [[nodiscard]] NearExcess near() const {
+    [[nodiscard]] OrderedExcess near() const {
         TaskCounts excess = target_loads(loads);
         for (std::size_t i = 0; i < excess.size(); ++i) excess[i] = loads[i] - excess[i];
         const std::vector<std::uint32_t> order = near_order(machine, slots);
-        return select_near_excess(order, meeting_times(machine, slots, order), excess);
+        return select_ordered_excess(order, meeting_times(machine, slots, order), excess);
     }
-    [[nodiscard]] std::int64_t cost(const std::vector<Shipment>& shipments, const NearExcess& near) const {
+    [[nodiscard]] std::int64_t cost(const std::vector<Shipment>& shipments, const OrderedExcess& near) const {
         std::int64_t sum = 0;
         for (const auto& [sender, receiver, tasks] : shipments)
             sum += tasks * machine.distance(slots[near.ranks[sender]], slots[near.ranks[receiver]]);
@@ -66,7 +66,7 @@ struct NearCase {
 };
 
 /// The excess that remains after the shipments.
-TaskCounts remaining_excess(const NearExcess& near, const std::vector<Shipment>& shipments) {
+TaskCounts remaining_excess(const OrderedExcess& near, const std::vector<Shipment>& shipments) {
     TaskCounts rest = near.excess;
     for (const auto& [sender, receiver, tasks] : shipments) {
         CHECK(tasks > 0);
@@ -105,7 +105,7 @@ TEST_CASE("the cheapest transport costs exactly the proven minimum") {
     for (int draw = 0; draw < 60; ++draw) {
         for (const std::string& text : machines) {
             const NearCase one(text, rng);
-            const NearExcess near = one.near();
+            const OrderedExcess near = one.near();
             std::vector<std::uint32_t> giving, receiving;
             std::vector<std::uint64_t> supplies, capacities;
             for (std::size_t i = 0; i < near.ranks.size(); ++i) {
@@ -136,7 +136,7 @@ TEST_CASE("near matching is cheapest on a tree, because only the net excess leav
     Rng rng(11);
     for (int draw = 0; draw < 100; ++draw) {
         const NearCase one("tree:4:4:3,distance=1:10:100", rng);
-        const NearExcess near = one.near();
+        const OrderedExcess near = one.near();
         CHECK(one.cost(match_near(near), near) ==
               one.cost(cheapest_transport(near, one.machine, one.slots), near));
     }
@@ -190,8 +190,8 @@ TEST_CASE("improving shipments in windows lowers their cost and keeps the final 
     const std::vector<std::uint32_t> order = near_order(machine, allocation.slots());
     TaskCounts excess = target_loads(loads);
     for (std::size_t i = 0; i < excess.size(); ++i) excess[i] = loads[i] - excess[i];
-    const NearExcess near =
-        select_near_excess(order, meeting_times(machine, allocation.slots(), order), excess);
+    const OrderedExcess near =
+        select_ordered_excess(order, meeting_times(machine, allocation.slots(), order), excess);
     CHECK(!is_transport_affordable(near, machine));
     const std::vector<Shipment> matched = match_near(near);
     const std::vector<Shipment> improved = improve_in_windows(matched, near, machine, allocation.slots());

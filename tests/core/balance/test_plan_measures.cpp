@@ -79,8 +79,8 @@ TEST_CASE("flow balancers move tasks between neighbors and reach the floor or ce
     for (int draw = 0; draw < 200; ++draw) {
         const TaskCounts loads = random_loads(1 + rng.below(40), 1 + rng.below(30), rng);
         const EvenLoad even = compute_even_load(loads);
-        for (const Neighbors kind : {Neighbors::ring, Neighbors::hypercube}) {
-            const RankNetwork network = make_rank_network(kind, loads.size());
+        for (const NeighborRule rule : {NeighborRule::ring, NeighborRule::hypercube}) {
+            const RankNetwork network = make_rank_network(rule, loads.size());
             for (const Plan& plan :
                  {diffusion_plan(loads, network, 1, 1000), diffusion_plan(loads, network, 2, 1000),
                   diffusion_plan(loads, network, 1, 1), laplacian_plan(loads, network)}) {
@@ -98,7 +98,7 @@ TEST_CASE("integer diffusion ends when neighbors differ by at most their degree"
     Rng rng(6);
     for (int draw = 0; draw < 200; ++draw) {
         const TaskCounts loads = random_loads(1 + rng.below(40), 1 + rng.below(30), rng);
-        const RankNetwork network = make_rank_network(Neighbors::ring, loads.size());
+        const RankNetwork network = make_rank_network(NeighborRule::ring, loads.size());
         const Plan plan = integer_diffusion_plan(loads, network, 100000);
         const TaskCounts ends = loads_after(loads, plan);
         for (const auto& [low, high] : network.pairs) CHECK(std::abs(ends[low] - ends[high]) < 3);
@@ -109,7 +109,7 @@ TEST_CASE("integer diffusion ends when neighbors differ by at most their degree"
 
 TEST_CASE("on a ring of four ranks, half of the excess flows in each direction") {
     const TaskCounts loads{8, 0, 0, 0};
-    const RankNetwork ring = make_rank_network(Neighbors::ring, 4);
+    const RankNetwork ring = make_rank_network(NeighborRule::ring, 4);
     const Plan plan = make_plan_of({{0, 1, 3}, {0, 3, 3}, {1, 2, 1}, {3, 2, 1}});
     CHECK(laplacian_plan(loads, ring) == plan);
     CHECK(diffusion_plan(loads, ring, 1, 1000) == plan);
@@ -121,7 +121,7 @@ TEST_CASE("diffusion differs from the least-squares flow by only fractions of a 
     for (int draw = 0; draw < 20; ++draw) {
         TaskCounts loads = random_even_loads(32, 9, rng);
         for (std::int64_t& load : loads) load *= 1000;
-        const RankNetwork network = make_rank_network(Neighbors::hypercube, loads.size());
+        const RankNetwork network = make_rank_network(NeighborRule::hypercube, loads.size());
         const double least = sum_of_squares(laplacian_plan(loads, network));
         CHECK(sum_of_squares(diffusion_plan(loads, network, 1, 1000)) ==
               doctest::Approx(least).epsilon(1e-3));

@@ -27,8 +27,8 @@ CommGraph grid_graph(const Extents& extents, bool periodic = false, StencilShape
     return stencil(axes, shape, Bytes{10});
 }
 
-/// A grid with the given bytes per message along the first axis, and 10 along the second.
-CommGraph weighted_grid(std::uint32_t rows, std::uint32_t columns, std::int64_t bytes) {
+/// A grid with `first_axis_bytes` per message along the first axis, and 10 bytes along the second.
+CommGraph weighted_grid(std::uint32_t rows, std::uint32_t columns, std::int64_t first_axis_bytes) {
     std::vector<Rank> from;
     std::vector<Rank> to;
     std::vector<Bytes> of;
@@ -38,7 +38,7 @@ CommGraph weighted_grid(std::uint32_t rows, std::uint32_t columns, std::int64_t 
         of.insert(of.end(), 2, Bytes{size});
     };
     for (std::uint32_t cell = 0; cell < rows * columns; ++cell) {
-        if (cell + columns < rows * columns) talk(cell, cell + columns, bytes);
+        if (cell + columns < rows * columns) talk(cell, cell + columns, first_axis_bytes);
         if ((cell + 1) % columns != 0) talk(cell, cell + 1, 10);
     }
     return CommGraph::from_edges(rows * columns, from, to, of);

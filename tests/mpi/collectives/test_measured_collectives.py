@@ -216,7 +216,7 @@ def check_refused(topoloom: Command, message: str, *words: object) -> None:
     assert not list(Path().iterdir())
 
 
-def test_a_measurement_must_match_its_operation(topoloom: Command) -> None:
+def test_operations_that_cannot_be_measured_are_refused(topoloom: Command) -> None:
     many = ["many-to-many", "-n", 4, "--degree", 2, "--run", "--", "true"]
     check_refused(topoloom, "MPI has no many-to-many to run", *many)
     root = ["bcast", "-n", 4, "--root", 4, "--run", "--", "true"]

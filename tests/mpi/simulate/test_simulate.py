@@ -199,7 +199,7 @@ def test_pairs_with_fewer_messages_finish_after_fewer_rounds() -> None:
     ]
 
 
-def test_many_different_message_counts_are_grouped() -> None:
+def test_many_message_counts_are_split_into_few_rounds() -> None:
     counts = np.arange(1, 101)
     source = np.arange(100, dtype=np.uint32)
     pattern = CommGraph.from_edges(101, source, source + 1, 60 * counts, counts)

@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 
 import topoloom
-from peers import files, graphs, tables, tools, versus
-from peers.__main__ import TimeoutTracker, offer, options, words
+from peers import comparison, files, graphs, tables, tools
+from peers.__main__ import TimeoutTracker, offer_value, parse_options, split_at_commas
 from peers.adapters.scotch import format_target
+from peers.best_known import BestKnownValue, BestKnownValues
 from peers.distance import distances
 from peers.hierarchy import make_tree, prime_factors
 from peers.instance import Instance, load_instance
 from peers.instances import SETS, torus, tree
-from peers.judging import InvalidAnswer, hop_bytes, judge, repair
-from peers.measure import Run, measure, nothing
-from peers.registry import BestKnownValue, Registry
+from peers.judging import InvalidAnswer, compute_hop_bytes, judge, repair
+from peers.measure import Run, make_unscored_run, measure
 
 MESH = graphs.stencil((3, 2), "star")  # 0-1 / 2-3 / 4-5, rows joined
 
@@ -44,7 +44,7 @@ def test_a_stencil_has_the_edges_of_its_grid() -> None:
 def test_the_metis_file_is_read_back_by_topoloom_and_the_bench() -> None:
     weighted = make_path_graph(4, [5, 1, 7])
     for graph in (MESH, weighted, replace(MESH, load=np.arange(1, 7))):
-        text = files.metis_graph(graph)
+        text = files.format_metis_graph(graph)
         again = graphs.read_metis(text)
         theirs = topoloom._core.read_metis(text.encode())
         for name in ("first", "peer", "weight", "load"):
@@ -56,27 +56,27 @@ def test_the_metis_file_is_read_back_by_topoloom_and_the_bench() -> None:
 
 def test_an_isolated_rank_keeps_its_empty_line() -> None:
     graph = graphs.from_pairs(3, np.array([[0, 2]]))
-    assert files.metis_graph(graph) == "3 1\n3\n\n1\n"
+    assert files.format_metis_graph(graph) == "3 1\n3\n\n1\n"
     assert graphs.read_metis("3 1\n3\n\n1\n").first.tolist() == [0, 1, 1, 2]
 
 
 def test_a_scotch_graph_counts_arcs_and_puts_weights_first() -> None:
-    lines = files.scotch_graph(MESH).splitlines()
+    lines = files.format_scotch_graph(MESH).splitlines()
     assert lines[:4] == ["0", "6 14", "0 000", "2 1 2"]
-    weighted = files.scotch_graph(
+    weighted = files.format_scotch_graph(
         replace(make_path_graph(3, [5, 7]), load=np.array([1, 2, 3]))
     )
     assert weighted == "0\n3 4\n0 011\n1 1 5 1\n2 2 5 0 7 2\n3 1 7 1\n"
 
 
 def test_scotch_trees_are_root_first_with_differences() -> None:
-    assert files.scotch_tree((4, 8, 2), (1, 10, 100)) == "tleaf 3 2 90 8 9 4 1\n"
-    assert files.scotch_tree((4, 8, 1), (1, 10, 100)) == "tleaf 2 8 9 4 1\n"
+    assert files.format_scotch_tree((4, 8, 2), (1, 10, 100)) == "tleaf 3 2 90 8 9 4 1\n"
+    assert files.format_scotch_tree((4, 8, 1), (1, 10, 100)) == "tleaf 2 8 9 4 1\n"
 
 
 def test_scotch_tori_are_numbered_with_the_first_axis_fastest() -> None:
-    assert files.scotch_torus((25, 32, 16)) == "torus3D 16 32 25\n"
-    assert files.scotch_torus((2, 3, 4, 5)) == "torusXD 4 5 4 3 2\n"
+    assert files.format_scotch_torus((25, 32, 16)) == "torus3D 16 32 25\n"
+    assert files.format_scotch_torus((2, 3, 4, 5)) == "torusXD 4 5 4 3 2\n"
     ragged = torus("t", "t", make_path_graph(3), "4x4")
     ragged = replace(ragged, nodes=(9, 1, 3), slots=3)
     assert format_target(ragged) == "sub 3 9 1 3\ntorus2D 4 4\n"
@@ -102,14 +102,14 @@ def test_hop_bytes_are_the_sum_over_ordered_pairs() -> None:
             int(weight) * machine.distance(int(answer[u]), int(answer[v]))
             for u, v, weight in pairs
         )
-        assert hop_bytes(instance, answer) == slow
+        assert compute_hop_bytes(instance, answer) == slow
 
 
 def test_tree_distances_are_listed_bottom_up() -> None:
     instance = tree("t", "t", make_path_graph(2), "4:8:2")
-    assert hop_bytes(instance, np.array([0, 3])) == 2 * 1
-    assert hop_bytes(instance, np.array([0, 4])) == 2 * 10
-    assert hop_bytes(instance, np.array([0, 32])) == 2 * 100
+    assert compute_hop_bytes(instance, np.array([0, 3])) == 2 * 1
+    assert compute_hop_bytes(instance, np.array([0, 4])) == 2 * 10
+    assert compute_hop_bytes(instance, np.array([0, 32])) == 2 * 100
 
 
 def test_two_ranks_on_a_slot_are_infeasible_and_repaired_to_the_nearest() -> None:
@@ -119,7 +119,7 @@ def test_two_ranks_on_a_slot_are_infeasible_and_repaired_to_the_nearest() -> Non
     mended = repair(instance, np.array([0, 0, 2, 3]))
     assert mended is not None
     assert mended.tolist() == [0, 1, 2, 3]
-    assert verdict.repaired == hop_bytes(instance, mended) == 6
+    assert verdict.repaired == compute_hop_bytes(instance, mended) == 6
 
 
 def test_capacity_is_one_rank_or_the_mean_plus_the_imbalance() -> None:
@@ -149,38 +149,38 @@ def test_an_invalid_mapping_is_refused() -> None:
 
 def test_the_registry_accepts_only_better_values(tmp_path: Path) -> None:
     file = tmp_path / "best_known.csv"
-    registry = Registry(file)
+    best_known = BestKnownValues(file)
     first = BestKnownValue("s/a", "0f", "hop-bytes", 100, "x, y")
-    assert registry.offer(first)
-    assert not registry.offer(replace(first, value=100, how="late"))
-    assert not registry.offer(replace(first, value=101))
-    assert registry.offer(replace(first, value=90))
-    registry.save()
+    assert best_known.offer(first)
+    assert not best_known.offer(replace(first, value=100, how="late"))
+    assert not best_known.offer(replace(first, value=101))
+    assert best_known.offer(replace(first, value=90))
+    best_known.save()
     # Another run, started before the save, has worse results.
-    other = Registry(tmp_path / "nothing")
+    other = BestKnownValues(tmp_path / "nothing")
     other.file = file
     other.offer(replace(first, value=95))
     other.offer(replace(first, hash="aa", value=7))
     other.save()
-    again = Registry(file)
-    assert again.best("s/a", "0f") == 90
-    assert again.best("s/a", "aa") == 7  # another hash is another instance
-    assert again.best("s/b", "0f") is None
+    again = BestKnownValues(file)
+    assert again.find_value("s/a", "0f") == 90
+    assert again.find_value("s/a", "aa") == 7  # another hash is another instance
+    assert again.find_value("s/b", "0f") is None
     file.write_text(file.read_text() + "s/a,0f,hop-bytes,80,again\n")
     with pytest.raises(ValueError, match="csv:4: s/a is there twice"):
-        Registry(file)
+        BestKnownValues(file)
 
 
 def test_the_registry_receives_only_feasible_values(tmp_path: Path) -> None:
-    registry = Registry(tmp_path / "r.csv")
+    best_known = BestKnownValues(tmp_path / "r.csv")
     run = Run("s", "a", "0f", "tool", "fast", 1, hop_bytes=50)
     for outcome, repaired, best in (
         ("infeasible", None, None),
         ("infeasible", 70, 70),
         ("ok", None, 50),
     ):
-        offer(registry, replace(run, outcome=outcome, repaired=repaired))
-        assert registry.best("s/a", "0f") == best
+        offer_value(best_known, replace(run, outcome=outcome, repaired=repaired))
+        assert best_known.find_value("s/a", "0f") == best
 
 
 def test_an_instance_is_read_back_from_its_folder(tmp_path: Path) -> None:
@@ -270,13 +270,14 @@ def test_a_tool_is_not_run_on_larger_instances_after_a_timeout() -> None:
         torus("t", "b", make_path_graph(9), "4x4"),
     )
     tool, late = tools.TOOLS[0], TimeoutTracker()
-    late.note(small, nothing(small, tool, "fast", "timeout"))
-    skipped = late.skipped(large, tool, "fast")
+    late.record_timeout(small, make_unscored_run(small, tool, "fast", "timeout"))
+    skipped = late.make_skipped_run(large, tool, "fast")
     assert skipped is not None
     assert "with 4 ranks" in skipped.why
-    assert late.skipped(large, tool, "best") is None
+    assert late.make_skipped_run(large, tool, "best") is None
     assert (
-        late.skipped(torus("t", "c", make_path_graph(3), "4x4"), tool, "fast") is None
+        late.make_skipped_run(torus("t", "c", make_path_graph(3), "4x4"), tool, "fast")
+        is None
     )
 
 
@@ -286,10 +287,10 @@ def test_a_missing_tool_is_listed(tmp_path: Path) -> None:
         Run("s", "a", "0f", "scotch", "default", 1, "ok", hop_bytes=80),
         Run("s", "a", "0f", "scotch", "quality", 1, "infeasible", "", 40, 3, 100),
     ]
-    registry = Registry(tmp_path / "r.csv")
+    best_known = BestKnownValues(tmp_path / "r.csv")
     for run in runs:
-        offer(registry, run)
-    text = tables.report(runs, registry, ["mesh: no file"])
+        offer_value(best_known, run)
+    text = tables.format_report(runs, best_known, ["mesh: no file"])
     assert "- kahip: not installed: kahip" in text
     assert "- mesh: no file" in text
     assert "| scotch | default | 1 of 1 | 1.000 |" in text
@@ -309,22 +310,29 @@ def test_results_are_compared_with_the_best_feasible_result_of_peers() -> None:
         replace(ok, instance="b", tool="kahip", effort="x", hop_bytes=90),
         replace(ok, instance="c", tool="kahip", effort="x", hop_bytes=50),
     ]
-    table = versus.format_comparison(runs)
+    table = comparison.format_comparison(runs)
     assert "| fast | scotch | 0.900 | 0.50 | 1 | 0 | 0 |" in table
     assert "| fast | kahip | 1.111 | 1.00 | 0 | 0 | 1 |" in table
     assert "| fast | best peer | 1.000 | 0.71 | 1 | 0 | 1 |" in table
-    assert "| s | fast | 1.000 | 0.71 | 1 | 0 | 1 |" in versus.short(runs)
-    list_misses = versus.list_misses(runs)
+    assert (
+        "| s | fast | 1.000 | 0.71 | 1 | 0 | 1 |"
+        in comparison.format_short_comparison(runs)
+    )
+    list_misses = comparison.list_misses(runs)
     assert "- b: ours 100 (fast), kahip x 90" in list_misses
     assert "- c: no feasible answer of ours" in list_misses
     assert "- a:" not in list_misses
-    assert versus.format_comparison(runs[3:]) == versus.short(runs[3:]) == ""
+    assert (
+        comparison.format_comparison(runs[3:])
+        == comparison.format_short_comparison(runs[3:])
+        == ""
+    )
 
 
 def test_tables_are_written_between_the_markers(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(f"before\n{tables.BEGIN}\nold\n{tables.END}\nafter\n")
-    tables.paste(page, "new")
+    tables.write_between_marks(page, "new")
     assert page.read_text() == (f"before\n{tables.BEGIN}\n\nnew\n{tables.END}\nafter\n")
 
 
@@ -334,13 +342,13 @@ def test_ratios_are_averaged_geometrically() -> None:
 
 
 def test_help_lists_the_values_of_options(capsys: pytest.CaptureFixture[str]) -> None:
-    assert words("mapper:mahd,swap,fast") == ["mapper:mahd,swap", "fast"]
-    chosen = options(["--sets", "stencils", "--tools", "ours,scotch"])
+    assert split_at_commas("mapper:mahd,swap,fast") == ["mapper:mahd,swap", "fast"]
+    chosen = parse_options(["--sets", "stencils", "--tools", "ours,scotch"])
     assert (chosen.sets, chosen.tools) == (["stencils"], ["ours", "scotch"])
-    assert "scale" not in options([]).sets
-    assert "scale" in options(["--scale"]).sets
+    assert "scale" not in parse_options([]).sets
+    assert "scale" in parse_options(["--scale"]).sets
     with pytest.raises(SystemExit):
-        options(["--tools", "scoch"])
+        parse_options(["--tools", "scoch"])
     assert "no tool 'scoch'" in capsys.readouterr().err
 
 

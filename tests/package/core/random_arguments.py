@@ -12,7 +12,7 @@ from typing import Any
 import networkx
 import numpy as np
 import scipy.sparse
-from public_functions import Parameter
+from list_public_functions import Parameter
 from random_names import BY_NAME
 from random_scalars import FILES, FLOATS, HUGE, MACHINES, SMALL, TEXTS
 from random_tasks import (

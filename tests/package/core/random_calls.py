@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from public_functions import PublicFunction, list_public_functions
+from list_public_functions import PublicFunction, list_public_functions
 from random_arguments import ArgumentSource
 
 import topoloom

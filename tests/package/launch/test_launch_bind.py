@@ -61,7 +61,9 @@ def write_format(name: str, placement: HostPlacement) -> str:
 def test_a_rankfile_numbers_the_first_threads_of_cores_consecutively() -> None:
     text = write_format("openmpi-rankfile", make_placement([3, 0, 6], "pu"))
     assert text == "rank 0=a slot=6\nrank 1=a slot=0\nrank 2=b slot=4\n"
-    how = find_format("openmpi-rankfile").format_use_command(make_placement([3], "pu"))
+    how = find_format("openmpi-rankfile").format_usage_command(
+        make_placement([3], "pu")
+    )
     assert how.startswith("mpirun --use-hwthread-cpus --rankfile FILE")
     assert how.endswith("rankfile:file=FILE:hwtcpus)")
 
@@ -90,19 +92,19 @@ def test_mpich_bindings_list_the_cpus_of_consecutive_ranks() -> None:
 
 
 def test_srun_binds_ranks_with_equal_slots_on_all_nodes() -> None:
-    cores = find_format("slurm-hostfile").format_use_command(
+    cores = find_format("slurm-hostfile").format_usage_command(
         make_placement(ALIKE, "core")
     )
     assert "--cpu-bind=mask_cpu:0x44,0x11 --gpu-bind=map_gpu:0,0 -n 4" in cores
-    threads = find_format("slurm-hostfile").format_use_command(
+    threads = find_format("slurm-hostfile").format_usage_command(
         make_placement(ALIKE, "pu")
     )
     assert "--cpu-bind=map_cpu:2,0 --gpu-bind=map_gpu:0,0 -n 4" in threads
-    fewer = find_format("slurm-hostfile").format_use_command(
+    fewer = find_format("slurm-hostfile").format_usage_command(
         make_placement([5, 1, 0], "pu")
     )
     assert "--cpu-bind=map_cpu:2,0 --gpu-bind=map_gpu:0,0 -n 3" in fewer
-    unlike = find_format("slurm-hostfile").format_use_command(
+    unlike = find_format("slurm-hostfile").format_usage_command(
         make_placement(UNLIKE, "pu")
     )
     assert "cpu-bind" not in unlike

@@ -301,7 +301,7 @@ def test_a_format_states_the_binding_of_ranks_or_refuses_it(
             except Error as error:
                 results.add((str(error), str(parts.cpus), str(slots)))
             else:
-                results.add((entry.write(bound), entry.format_use_command(bound)))
+                results.add((entry.write(bound), entry.format_usage_command(bound)))
     # Rankfiles name cores by position, independent of CPU numbers.
     assert len(results) == (2 if name == "openmpi-rankfile" else 4)
 

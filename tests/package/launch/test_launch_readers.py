@@ -317,7 +317,7 @@ def test_coordinates_are_relative_to_the_corner_of_the_job() -> None:
     slots = [2 * block[3], 2 * block[0], 2 * block[0] + 1]
     placement = host_placement(machine, block, slots)
     assert find_format("pjm-vcoordfile").write(placement) == "(1,1)\n(0,0)\n(0,0)\n"
-    assert "node=2x2" in find_format("pjm-vcoordfile").format_use_command(placement)
+    assert "node=2x2" in find_format("pjm-vcoordfile").format_usage_command(placement)
 
 
 @pytest.mark.parametrize(
@@ -379,8 +379,8 @@ def test_per_host_lists_give_each_rank_its_cpus_and_gpu(
     placement: HostPlacement,
 ) -> None:
     """Lists with one entry per local rank are written only if all hosts agree."""
-    srun = find_format("slurm-hostfile").format_use_command(placement)
-    flux = find_format("flux-taskmap").format_use_command(placement)
+    srun = find_format("slurm-hostfile").format_usage_command(placement)
+    flux = find_format("flux-taskmap").format_usage_command(placement)
     locals_ = [
         [int(placement.slot[rank]) for rank in ranks]
         for ranks in placement.ranks_of_hosts()
@@ -401,6 +401,6 @@ def test_per_host_lists_give_each_rank_its_cpus_and_gpu(
 
 def test_every_format_has_a_launch_command() -> None:
     for entry in FORMATS:
-        assert "FILE" in entry.use
+        assert "FILE" in entry.usage
         placement = host_placement(Machine("mesh:2x2"), range(4), range(4), None, 1)
-        assert "{" not in entry.format_use_command(placement)
+        assert "{" not in entry.format_usage_command(placement)

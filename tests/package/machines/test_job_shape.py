@@ -26,7 +26,7 @@ def draw_two_jobs(
 
 
 @given(draw_two_jobs(TREES))
-def test_on_trees_only_foreign_links_are_shared(
+def test_on_trees_only_links_open_to_other_jobs_are_shared(
     jobs: tuple[Allocation, Allocation],
 ) -> None:
     for job, other in (jobs, jobs[::-1]):

@@ -32,7 +32,7 @@ from topoloom.machines.machine_file import (
 )
 from topoloom.machines.machine_writers import save_machine
 from topoloom.machines.node_files import replace_nodes_from_files
-from topoloom.nodes.host_slots import HostSlots
+from topoloom.nodes.host_slot_numbers import HostSlotNumbers
 from topoloom.nodes.node_parts import Device, NodeParts
 from topoloom.tasks.judge import judge_placement
 from topoloom.tasks.machines.allocate import allocate_nodes
@@ -116,7 +116,7 @@ def test_a_machine_has_only_the_slots_of_its_nodes(
     given: tuple[Machine, MachineDescription],
 ) -> None:
     machine, described = given
-    slots_of = HostSlots(machine, described.node)
+    slots_of = HostSlotNumbers(machine, described.node)
     whole = described_allocation(machine, described).allocation
     assert whole.slot_count == slots_of.counts.sum()
     own = slots_of.to_local_slots(whole.slots)
@@ -131,7 +131,7 @@ def test_the_cores_of_a_rank_are_adjacent(
     given: tuple[Machine, MachineDescription], cores: int
 ) -> None:
     machine, described = given
-    slots_of = HostSlots(machine, described.node)
+    slots_of = HostSlotNumbers(machine, described.node)
     capacity = int((slots_of.counts // cores).sum())
     if capacity == 0:
         return

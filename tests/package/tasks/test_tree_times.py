@@ -7,7 +7,7 @@ import pytest
 
 from topoloom import Allocation, Error, Machine
 from topoloom.simulate.switch_toml import SwitchModel, load_switch
-from topoloom.tasks.collectives.trees import build_trees
+from topoloom.tasks.collectives.multicast_trees import build_trees
 from topoloom.tasks.network.tree_times import IN_SWITCHES, SizeTimes, time_trees
 
 SPEEDS = ",bandwidth=1.25GB/s,latency=20ns"

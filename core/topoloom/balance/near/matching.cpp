@@ -9,9 +9,10 @@
 
 namespace topoloom {
 
-NearExcess select_near_excess(std::span<const std::uint32_t> order, std::span<const std::uint64_t> times,
-                              std::span<const std::int64_t> excess) {
-    NearExcess near;
+OrderedExcess select_ordered_excess(std::span<const std::uint32_t> order,
+                                    std::span<const std::uint64_t> times,
+                                    std::span<const std::int64_t> excess) {
+    OrderedExcess near;
     std::uint64_t latest = 0;
     for (std::size_t i = 0; i < order.size(); ++i) {
         if (excess[order[i]] != 0) {
@@ -25,7 +26,7 @@ NearExcess select_near_excess(std::span<const std::uint32_t> order, std::span<co
     return near;
 }
 
-std::vector<Shipment> match_near(const NearExcess& near) {
+std::vector<Shipment> match_near(const OrderedExcess& near) {
     const auto count = static_cast<std::uint32_t>(near.ranks.size());
     std::vector<Shipment> shipments;
     shipments.reserve(count);

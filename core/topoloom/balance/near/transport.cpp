@@ -177,7 +177,7 @@ class SpanningTreeBasis {
 
 }  // namespace
 
-bool is_transport_affordable(const NearExcess& near, const Machine& machine) {
+bool is_transport_affordable(const OrderedExcess& near, const Machine& machine) {
     const std::uint64_t ranks = near.ranks.size();
     std::uint64_t giving = 0;
     std::uint64_t tasks = 0;
@@ -190,7 +190,7 @@ bool is_transport_affordable(const NearExcess& near, const Machine& machine) {
            tasks < (std::uint64_t{1} << 60) / (2 * giving + 2);
 }
 
-std::vector<Shipment> cheapest_transport(const NearExcess& near, const Machine& machine,
+std::vector<Shipment> cheapest_transport(const OrderedExcess& near, const Machine& machine,
                                          std::span<const Slot> slots) {
     if (near.ranks.empty()) return {};
     std::vector<std::uint32_t> senders, receivers, number(near.ranks.size());
@@ -205,7 +205,7 @@ std::vector<Shipment> cheapest_transport(const NearExcess& near, const Machine& 
     // No proper subset of senders and receivers balances, so no tree edge is empty and each exchange reduces
     // the cost.
     const auto scale = static_cast<std::int64_t>(2 * senders.size() + 2);
-    NearExcess enlarged = near;
+    OrderedExcess enlarged = near;
     for (std::int64_t& excess : enlarged.excess) {
         excess = scale * excess + (excess > 0 ? 1 : 0);
     }

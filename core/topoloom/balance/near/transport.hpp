@@ -13,11 +13,11 @@ namespace topoloom {
 
 /// Whether computing the cheapest transport takes less than a second: if there are at most 2^22 pairs of a
 /// sender and a receiver, and sums of distances and tasks cannot overflow.
-[[nodiscard]] bool is_transport_affordable(const NearExcess& near, const Machine& machine);
+[[nodiscard]] bool is_transport_affordable(const OrderedExcess& near, const Machine& machine);
 
 /// Runs the transportation simplex, starting from match_near(). Shipments have no cycles. Requires
 /// is_transport_affordable().
-[[nodiscard]] std::vector<Shipment> cheapest_transport(const NearExcess& near, const Machine& machine,
+[[nodiscard]] std::vector<Shipment> cheapest_transport(const OrderedExcess& near, const Machine& machine,
                                                        std::span<const Slot> slots);
 
 }  // namespace topoloom

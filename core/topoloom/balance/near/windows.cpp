@@ -27,14 +27,14 @@ std::uint32_t window_width(std::size_t ranks) {
     return ranks <= std::size_t{1} << 18 ? 64 : 0;
 }
 
-void improve_window(Window& window, const NearExcess& near, const Machine& machine,
+void improve_window(Window& window, const OrderedExcess& near, const Machine& machine,
                     std::span<const Slot> slots) {
     std::vector<std::int64_t> excess(window.end - window.begin, 0);
     for (const auto& [sender, receiver, tasks] : window.shipments) {
         excess[sender - window.begin] += tasks;
         excess[receiver - window.begin] -= tasks;
     }
-    NearExcess inside;
+    OrderedExcess inside;
     std::vector<std::uint32_t> places;
     std::uint64_t latest = 0;
     for (std::uint32_t i = window.begin; i < window.end; ++i) {
@@ -57,7 +57,7 @@ void improve_window(Window& window, const NearExcess& near, const Machine& machi
 
 }  // namespace
 
-std::vector<Shipment> improve_in_windows(std::vector<Shipment> shipments, const NearExcess& near,
+std::vector<Shipment> improve_in_windows(std::vector<Shipment> shipments, const OrderedExcess& near,
                                          const Machine& machine, std::span<const Slot> slots) {
     const auto count = static_cast<std::uint32_t>(near.ranks.size());
     const std::uint32_t width = window_width(count);

@@ -16,7 +16,7 @@ namespace topoloom {
 /// shipments that this may create are removed at no cost. The result does not depend on the number of
 /// threads.
 [[nodiscard]] std::vector<Shipment> improve_in_windows(std::vector<Shipment> shipments,
-                                                       const NearExcess& near, const Machine& machine,
+                                                       const OrderedExcess& near, const Machine& machine,
                                                        std::span<const Slot> slots);
 
 }  // namespace topoloom

@@ -26,9 +26,9 @@ std::int64_t pull_bytes(const CommGraph& symmetric, std::span<const Rank> rank_o
 }
 
 /// Tasks by rank; supports moving tasks between ranks.
-class TaskOwners {
+class TasksByRank {
    public:
-    TaskOwners(const Tasks& tasks, const CommGraph* symmetric)
+    TasksByRank(const Tasks& tasks, const CommGraph* symmetric)
         : tasks_(tasks),
           symmetric_(symmetric),
           rank_of_(tasks.owners.begin(), tasks.owners.end()),
@@ -92,7 +92,7 @@ std::vector<Rank> balance_by_plan(const Tasks& tasks, std::string_view method) {
 
     CommGraph symmetric;
     if (tasks.graph != nullptr) symmetric = tasks.graph->symmetric();
-    TaskOwners holders(tasks, tasks.graph != nullptr ? &symmetric : nullptr);
+    TasksByRank holders(tasks, tasks.graph != nullptr ? &symmetric : nullptr);
     std::vector<double> open;
     for (const TaskMove& move : plan) open.push_back(static_cast<double>(move.tasks) * part);
     // Plans that forward tasks take several rounds.

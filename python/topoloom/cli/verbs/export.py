@@ -112,7 +112,7 @@ def command(
     loss = target.find_loss(placed) or target.relies_on
     if output is not None:
         write_text(output, text)
-    how = insert_file_name(output or Path("FILE"), target.format_use_command(placed))
+    how = insert_file_name(output or Path("FILE"), target.format_usage_command(placed))
     if as_json:
         print_json(
             {

@@ -14,7 +14,7 @@ from topoloom.cli.options.searches import Seed
 from topoloom.cli.parameters import Option
 
 if TYPE_CHECKING:
-    from topoloom.tasks.collectives.trees import MulticastTrees
+    from topoloom.tasks.collectives.multicast_trees import MulticastTrees
     from topoloom.tasks.network.tree_times import TreeTimes
 
 _SIZES = "8,256,4KiB,64KiB,1MiB"
@@ -100,7 +100,7 @@ def command(
     from topoloom.cli.exit_status import Interrupted
     from topoloom.simulate.switch_toml import load_given_or_machine_switch
     from topoloom.support.units import counted, parse_bytes
-    from topoloom.tasks.collectives.trees import build_trees
+    from topoloom.tasks.collectives.multicast_trees import build_trees
     from topoloom.tasks.network.tree_times import time_trees
     from topoloom.tasks.problem import AllocationSpec, load_nodes
 

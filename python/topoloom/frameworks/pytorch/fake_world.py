@@ -20,7 +20,7 @@ from topoloom.frameworks.pytorch.roles import (
     GroupAxes,
     Members,
     Message,
-    RankActivity,
+    RankCallCounts,
     RoleAssignment,
 )
 from topoloom.graphs.mpi_collectives import OPERATIONS
@@ -65,11 +65,11 @@ class _Extrapolation:
         self._emulated_ranks: dict[int, _EmulatedRank] = {}
         for one in notes:
             self._emulated_ranks[one.rank] = self._read_events(one)
-        activities = {
-            rank: self._make_rank_activity(one)
+        call_counts = {
+            rank: self._count_calls_by_axis(one)
             for rank, one in self._emulated_ranks.items()
         }
-        self.roles = RoleAssignment(self.axes, self.world, activities)
+        self.roles = RoleAssignment(self.axes, self.world, call_counts)
         self.known = [True] * self.world
         for ranks in self.roles.unknown.values():
             for rank in ranks:
@@ -122,12 +122,12 @@ class _Extrapolation:
             members = tuple(profile.communicators[number].tolist())
             yield _CollectiveCall(OPERATIONS[operation], members, root, size), calls
 
-    def _make_rank_activity(self, emulated: _EmulatedRank) -> RankActivity:
+    def _count_calls_by_axis(self, emulated: _EmulatedRank) -> RankCallCounts:
         axis = self.axes.find_axis
         calls = Counter[Hashable]()
         for call, count in emulated.collectives.items():
             calls[call._replace(members=(axis(call.members),))] += count
-        return RankActivity(emulated.messages, calls)
+        return RankCallCounts(emulated.messages, calls)
 
     def run(self) -> Trace:
         """Count the calls of all ranks; report contradicting calls as losses."""

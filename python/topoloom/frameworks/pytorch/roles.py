@@ -110,7 +110,7 @@ class GroupAxes:
         return False
 
 
-class RankActivity(NamedTuple):
+class RankCallCounts(NamedTuple):
     """Call counts of an emulated rank, for messages and collectives."""
 
     messages: Counter[Message]
@@ -157,13 +157,13 @@ class RoleAssignment:
     """
 
     def __init__(
-        self, axes: GroupAxes, world: int, activities: Mapping[int, RankActivity]
+        self, axes: GroupAxes, world: int, call_counts: Mapping[int, RankCallCounts]
     ) -> None:
-        self._axes, self._activities = axes, activities
-        self._emulated = sorted(activities)
+        self._axes, self._call_counts = axes, call_counts
+        self._emulated = sorted(call_counts)
         self._rings: dict[tuple[int, int], bool] = {}
         self._sent_along = {
-            one.axis for each in activities.values() for one in each.messages
+            one.axis for each in call_counts.values() for one in each.messages
         } - {axes.whole}
         self._role_axes = self._choose_role_axes()
         self.representatives: list[int] = []
@@ -175,7 +175,7 @@ class RoleAssignment:
         """Return whether the messages of an emulated rank wrap around its groups."""
         at = rank, axis
         if at not in self._rings:
-            self._rings[at] = self._activities[rank].is_ring(
+            self._rings[at] = self._call_counts[rank].is_ring(
                 axis, self._axes.size(axis)
             )
         return self._rings[at]
@@ -211,7 +211,7 @@ class RoleAssignment:
             ranks
             for ranks in same.values()
             if any(
-                self._activities[rank] != self._activities[ranks[0]] for rank in ranks
+                self._call_counts[rank] != self._call_counts[ranks[0]] for rank in ranks
             )
         ]
 
@@ -230,7 +230,7 @@ class RoleAssignment:
         }
         first: dict[Key, int] = {}
         for rank in range(world):
-            if rank in self._activities:
+            if rank in self._call_counts:
                 self.representatives.append(rank)
                 continue
             key = self._make_role_key(rank)
@@ -279,9 +279,9 @@ class RoleAssignment:
             return False
         if self.is_ring(rank, axis):
             return True
-        activity, size = self._activities[rank], self._axes.size(axis)
-        return activity.is_pipeline(axis) and all(
+        counts, size = self._call_counts[rank], self._axes.size(axis)
+        return counts.is_pipeline(axis) and all(
             0 <= one.other - one.own + own[0] < size
-            for one in activity.messages
+            for one in counts.messages
             if one.axis == axis
         )

@@ -27,7 +27,7 @@ def write(placement: HostPlacement) -> str:
 FORMAT = ExportFormat(
     name="bindings",
     summary="plain text: rank, host, slot, CPUs, nearest GPU and network interface",
-    use="awk -v r=\"$RANK\" '$1 == r' FILE   (rank host slot cpus gpu nic)",
+    usage="awk -v r=\"$RANK\" '$1 == r' FILE   (rank host slot cpus gpu nic)",
     write=write,
     binds="ranks",
 )

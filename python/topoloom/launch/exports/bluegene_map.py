@@ -44,7 +44,7 @@ def write(placement: HostPlacement) -> str:
 FORMAT = ExportFormat(
     name=NAME,
     summary="Blue Gene: coordinates and core of each rank in its block",
-    use=(
+    usage=(
         "runjob --mapping FILE --ranks-per-node {ranks_per_node} --np {ranks} : ./app"
         "   (Blue Gene/L and /P: mpirun -mapfile FILE -np {ranks} ./app)"
     ),

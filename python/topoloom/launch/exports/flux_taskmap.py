@@ -40,7 +40,7 @@ def write(placement: HostPlacement) -> str:
     return json.dumps(blocks, separators=(",", ":")) + "\n"
 
 
-def _format_use_values(placement: HostPlacement) -> dict[str, str]:
+def _get_usage_values(placement: HostPlacement) -> dict[str, str]:
     options = []
     if (cpus := find_uniform_cpus(placement)) is not None:
         options += ["-o", "cpu-affinity=map:" + ";".join(map(compress_ranges, cpus))]
@@ -52,12 +52,12 @@ def _format_use_values(placement: HostPlacement) -> dict[str, str]:
 FORMAT = ExportFormat(
     name="flux-taskmap",
     summary="Flux: blocks of ranks by number of the node (RFC 34)",
-    use=(
+    usage=(
         'flux run -N {nodes} -n {ranks} --taskmap=manual:"$(cat FILE)" '
         "{flux_affinity}./app"
     ),
     write=write,
-    use_values=_format_use_values,
+    usage_values=_get_usage_values,
     binds="alike",
     keeps_slots=can_bind_uniformly,
 )

@@ -24,7 +24,7 @@ def write(placement: HostPlacement) -> str:
 FORMAT = ExportFormat(
     name="hostfile",
     summary="Open MPI: hosts and how many ranks each takes, in rank order",
-    use="mpirun --hostfile FILE --map-by slot -n {ranks} ./app",
+    usage="mpirun --hostfile FILE --map-by slot -n {ranks} ./app",
     write=write,
     keeps_slots=HostPlacement.fills_in_rank_order,
 )

@@ -39,7 +39,7 @@ def _format_binding(placement: HostPlacement, ranks: Sequence[int]) -> str:
 FORMAT = ExportFormat(
     name="intel-machinefile",
     summary="Intel MPI: hosts and how many ranks each takes, in rank order",
-    use="mpirun -machinefile FILE -n {ranks} ./app",
+    usage="mpirun -machinefile FILE -n {ranks} ./app",
     write=write,
     binds="ranks",
     keeps_slots=HostPlacement.is_bound_or_in_rank_order,

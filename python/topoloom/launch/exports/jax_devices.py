@@ -31,7 +31,7 @@ def write(placement: HostPlacement) -> str:
 FORMAT = ExportFormat(
     name="jax",
     summary="JAX: the device of each position of a mesh, as JSON",
-    use=(
+    usage=(
         'numpy.array(jax.devices())[json.load(open("FILE"))["devices"]].reshape(mesh)'
         "   (for jax.sharding.Mesh)"
     ),

@@ -36,7 +36,7 @@ def write(placement: HostPlacement) -> str:
 FORMAT = ExportFormat(
     name=NAME,
     summary="LSF with jsrun: node, CPUs and GPU of each rank",
-    use="jsrun --erf_input FILE ./app",
+    usage="jsrun --erf_input FILE ./app",
     write=write,
     binds="ranks",
 )

@@ -39,7 +39,7 @@ FORMAT = ExportFormat(
     summary=(
         "MPICH: hosts and how many ranks each takes, in rank order; hosts may return"
     ),
-    use="mpiexec -f FILE -n {ranks} ./app",
+    usage="mpiexec -f FILE -n {ranks} ./app",
     write=write,
     binds="ranks",
     keeps_slots=HostPlacement.is_bound_or_in_rank_order,

@@ -52,7 +52,7 @@ def _fills_first_slots(placement: HostPlacement) -> bool:
 FORMAT = ExportFormat(
     name="mpich-rank-order",
     summary="Cray MPICH: the rank on each slot, to be named MPICH_RANK_ORDER",
-    use=(
+    usage=(
         "MPICH_RANK_REORDER_METHOD=3 MPICH_RANK_REORDER_FILE=FILE "
         "srun -N {nodes} --ntasks-per-node={ranks_per_node} -m block -n {ranks} ./app"
     ),

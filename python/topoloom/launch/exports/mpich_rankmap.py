@@ -38,7 +38,7 @@ def join_runs(runs: list[tuple[int, int]]) -> list[tuple[int, int, int]]:
 FORMAT = ExportFormat(
     name="mpich-rankmap",
     summary="MPICH with -rankmap: index of the host of each rank, from 0",
-    use='mpiexec -hosts {hosts} -rankmap "$(cat FILE)" -n {ranks} ./app',
+    usage='mpiexec -hosts {hosts} -rankmap "$(cat FILE)" -n {ranks} ./app',
     write=write,
     keeps_slots=HostPlacement.fills_in_rank_order,
 )

@@ -65,7 +65,7 @@ def _format_cores(placement: HostPlacement) -> Iterator[str]:
         yield f"{prefix}{first}" if first == last else f"{prefix}{first}-{last}"
 
 
-def _format_use_values(placement: HostPlacement) -> dict[str, str]:
+def _get_usage_values(placement: HostPlacement) -> dict[str, str]:
     by_thread = placement.bind == PU
     return {
         "threads": "--use-hwthread-cpus " if by_thread else "",
@@ -86,12 +86,12 @@ def _describe_special_loss(placement: HostPlacement) -> str | None:
 FORMAT = ExportFormat(
     name=NAME,
     summary="Open MPI: host and cores of each rank",
-    use=(
+    usage=(
         "mpirun {threads}--rankfile FILE -n {ranks} ./app   "
         "(Open MPI 5: --map-by rankfile:file=FILE{hwtcpus})"
     ),
     write=write,
-    use_values=_format_use_values,
+    usage_values=_get_usage_values,
     binds="ranks",
     special_loss=_describe_special_loss,
 )

@@ -28,15 +28,15 @@ def write(placement: HostPlacement) -> str:
     return "".join(lines[host] for host in placement.host.tolist())
 
 
-def _format_use_values(placement: HostPlacement) -> dict[str, str]:
+def _get_usage_values(placement: HostPlacement) -> dict[str, str]:
     return {"shape": format_shape(find_torus_box(placement, NAME)[0])}
 
 
 FORMAT = ExportFormat(
     name=NAME,
     summary="Fugaku (PJM): coordinates of each rank inside the job's shape",
-    use="mpiexec --vcoordfile FILE -n {ranks} ./app   (#PJM -L node={shape})",
+    usage="mpiexec --vcoordfile FILE -n {ranks} ./app   (#PJM -L node={shape})",
     write=write,
-    use_values=_format_use_values,
+    usage_values=_get_usage_values,
     keeps_slots=HostPlacement.fills_in_rank_order,
 )

@@ -34,7 +34,7 @@ def write(placement: HostPlacement) -> str:
 FORMAT = ExportFormat(
     name="json",
     summary="JSON: host, slot, CPUs, nearest GPU and network interface of each rank",
-    use='json.load(open("FILE"))["ranks"]',
+    usage='json.load(open("FILE"))["ranks"]',
     write=write,
     binds="ranks",
 )

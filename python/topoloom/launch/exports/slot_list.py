@@ -15,6 +15,6 @@ def write(placement: HostPlacement) -> str:
 FORMAT = ExportFormat(
     name="list",
     summary="plain text: the machine's slot of each rank, one per line",
-    use='numpy.loadtxt("FILE", dtype=int)',
+    usage='numpy.loadtxt("FILE", dtype=int)',
     write=write,
 )

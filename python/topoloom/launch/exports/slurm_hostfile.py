@@ -23,7 +23,7 @@ def write(placement: HostPlacement) -> str:
     return "".join(placement.host_name(rank) + "\n" for rank in ranks)
 
 
-def _format_use_values(placement: HostPlacement) -> dict[str, str]:
+def _get_usage_values(placement: HostPlacement) -> dict[str, str]:
     options = ""
     if (cpus := find_uniform_cpus(placement)) is not None:
         if all(len(of_rank) == 1 for of_rank in cpus):
@@ -41,9 +41,9 @@ def _format_use_values(placement: HostPlacement) -> dict[str, str]:
 FORMAT = ExportFormat(
     name="slurm-hostfile",
     summary="Slurm: the host of each rank, one per line",
-    use="SLURM_HOSTFILE=FILE srun -m arbitrary {srun_bind}-n {ranks} ./app",
+    usage="SLURM_HOSTFILE=FILE srun -m arbitrary {srun_bind}-n {ranks} ./app",
     write=write,
-    use_values=_format_use_values,
+    usage_values=_get_usage_values,
     binds="alike",
     keeps_slots=can_bind_uniformly,
 )

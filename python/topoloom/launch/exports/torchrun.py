@@ -60,7 +60,7 @@ def list_nodes(placement: HostPlacement) -> list[tuple[str, list[int]]]:
 FORMAT = ExportFormat(
     name="torchrun",
     summary="PyTorch: node rank, host, ranks and GPUs of each host",
-    use=(
+    usage=(
         "read -r node host ranks gpus < <(awk -v h=$(hostname) '$2 == h' FILE); "
         "CUDA_VISIBLE_DEVICES=$gpus torchrun --nnodes {nodes} --node-rank $node "
         "--nproc-per-node $ranks --rdzv-backend static --master-addr {first_host} "

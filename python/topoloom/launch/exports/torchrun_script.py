@@ -84,7 +84,7 @@ def _format_host_patterns(host: str, short: Mapping[str, int]) -> str:
 FORMAT = ExportFormat(
     name=NAME,
     summary="PyTorch: a script that gives torchrun the node rank of its host",
-    use=(
+    usage=(
         "srun --ntasks-per-node=1 sh FILE torchrun train.py   (in a pod, with "
         "NODE_NAME and MASTER_ADDR set: sh FILE torchrun train.py)"
     ),

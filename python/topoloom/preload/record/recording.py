@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads recording files; ``mpi/record/block.c`` defines the format."""
+"""Reads recording files; ``mpi/record/rank_block.c`` defines the format."""
 
 from __future__ import annotations
 

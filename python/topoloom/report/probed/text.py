@@ -107,7 +107,7 @@ def collect_page_texts(probed: ProbedMachine, command: Sequence[str]) -> dict[st
     return {
         "title": _write_headline(probed, pairs),
         "problem": _describe_problem(probed),
-        "scan": _find_scan_size(probed),
+        "scan": _format_scan_message_size(probed),
         "pairs": [
             (name, f"{pairs:,}", *map(_format_time, times))
             for name, pairs, *times in pairs
@@ -227,7 +227,7 @@ def _describe_problem(probed: ProbedMachine) -> str:
     return text
 
 
-def _find_scan_size(probed: ProbedMachine) -> str:
+def _format_scan_message_size(probed: ProbedMachine) -> str:
     sizes = {exchange.bytes for exchange in probed.samples.select("circle", "echo")}
     return format_bytes(min(sizes)) if sizes else "a few bytes"
 

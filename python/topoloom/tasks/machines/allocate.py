@@ -27,7 +27,7 @@ from topoloom.graphs.graph_file import load_graph
 from topoloom.importers.node_groups import build_machine_of_type
 from topoloom.machines.machine_facts import machine_name
 from topoloom.machines.machine_file import load_machine_and_description
-from topoloom.nodes.host_slots import HostSlots
+from topoloom.nodes.host_slot_numbers import HostSlotNumbers
 from topoloom.nodes.hosts import format_host_count, list_hosts_of_nodes
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.placements.placement_file import PlacementFile
@@ -240,7 +240,7 @@ def _choose_nodes(
         }
         values["chosen"] = closest.average_distance
         title = f"the {nodes} of {len(free.nodes)} free nodes that are closest together"
-        slots = HostSlots(machine, node)
+        slots = HostSlotNumbers(machine, node)
         return (
             slots.drop_missing(closest),
             NodeChoice("average_distance", values, search.seed),

@@ -26,7 +26,7 @@ from topoloom.schedules.choose import (
 )
 from topoloom.simulate.switch_toml import SwitchModel
 from topoloom.support.name_lookup import describe_unknown_name
-from topoloom.tasks.collectives.trees import MulticastTrees
+from topoloom.tasks.collectives.multicast_trees import MulticastTrees
 from topoloom.tasks.search import UNLIMITED, MonitorSearch, run_unmonitored
 
 #: MPI operations, and the in-switch operation that implements each.

@@ -41,11 +41,11 @@ struct Log : topoloom::Object<Log> {
     std::vector<std::string> lines;
 };
 
-struct Part : topoloom::Object<Part> {
+struct TestElement : topoloom::Object<TestElement> {
     void count(int amount) { counted += amount; }
     void wander(int steps) {
         ++wandered;
-        if (steps > 0) array()[index()].send<&Part::wander>(steps - 1);
+        if (steps > 0) array()[index()].send<&TestElement::wander>(steps - 1);
         migrate_to((scheduler().rank() + 1 + steps) % scheduler().ranks());
     }
     void add_up(topoloom::Callback<std::int64_t> to) {
@@ -54,11 +54,13 @@ struct Part : topoloom::Object<Part> {
     void most(topoloom::Callback<std::vector<double>> to) {
         contribute<topoloom::max>(to, {static_cast<double>(index().x), -static_cast<double>(index().y)});
     }
-    void agree() { contribute<topoloom::sum, &Part::learn>(1); }
+    void agree() { contribute<topoloom::sum, &TestElement::learn>(1); }
     void learn(int sum) { learned = sum; }
-    void agree_with_one() { contribute_to<topoloom::join, &Part::learn_list>({1, 2}, std::vector<int>{7}); }
+    void agree_with_one() {
+        contribute_to<topoloom::join, &TestElement::learn_list>({1, 2}, std::vector<int>{7});
+    }
     void learn_list(std::vector<int> list) { learned = static_cast<int>(list.size()) * 7; }
-    void join_section(topoloom::Section<Part> given) { section = std::move(given); }
+    void join_section(topoloom::Section<TestElement> given) { section = std::move(given); }
     void add_section(topoloom::Callback<int> to) { contribute<topoloom::sum>(section, to, 1); }
     void view(int, std::span<const double> values) {
         counted += static_cast<int>(std::accumulate(values.begin(), values.end(), 0.0));
@@ -70,17 +72,18 @@ struct Part : topoloom::Object<Part> {
     }
     void serialize(auto& archive) { archive(counted, wandered, learned, section, viewed_aligned); }
     using methods =
-        topoloom::Methods<&Part::count, &Part::wander, &Part::add_up, &Part::most, &Part::agree, &Part::learn,
-                          &Part::agree_with_one, &Part::learn_list, &Part::join_section, &Part::add_section,
-                          &Part::view, &Part::carry, &Part::log_to>;
+        topoloom::Methods<&TestElement::count, &TestElement::wander, &TestElement::add_up, &TestElement::most,
+                          &TestElement::agree, &TestElement::learn, &TestElement::agree_with_one,
+                          &TestElement::learn_list, &TestElement::join_section, &TestElement::add_section,
+                          &TestElement::view, &TestElement::carry, &TestElement::log_to>;
     int counted = 0, wandered = 0, learned = 0;
     bool viewed_aligned = true;
-    topoloom::Section<Part> section;
+    topoloom::Section<TestElement> section;
 };
 
-std::int64_t sum_member(topoloom::Objects<Part>& parts, int Part::* member) {
+std::int64_t sum_member(topoloom::Objects<TestElement>& parts, int TestElement::* member) {
     std::int64_t own = 0, all = 0;
-    parts.for_each_local([&](Part& part) { own += part.*member; });
+    parts.for_each_local([&](TestElement& part) { own += part.*member; });
     MPI_Allreduce(&own, &all, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     return all;
 }
@@ -107,16 +110,17 @@ int main(int argc, char** argv) {
         small.message_bytes = 256;  // so that many messages exceed a buffer
         topoloom::Scheduler scheduler(MPI_COMM_WORLD, small);
         const bool is_first = scheduler.rank() == 0, is_last = scheduler.rank() == scheduler.ranks() - 1;
-        topoloom::Objects<Part> parts(scheduler, {4, 5}, [](Index) { return Part(); });
+        topoloom::Objects<TestElement> parts(scheduler, {4, 5}, [](Index) { return TestElement(); });
         topoloom::Objects<Log> logs(scheduler, {1}, [](Index) { return Log(); });
 
         // Broadcasts from all ranks while all objects move.
-        if (is_first) parts.broadcast<&Part::wander>(30);
-        for (int i = 0; i < 10; ++i) parts.broadcast<&Part::count>(1);
+        if (is_first) parts.broadcast<&TestElement::wander>(30);
+        for (int i = 0; i < 10; ++i) parts.broadcast<&TestElement::count>(1);
         scheduler.run();
-        expect(sum_member(parts, &Part::wandered) == 20 * 31, "all wander");
-        expect(sum_member(parts, &Part::counted) == 200 * scheduler.ranks(), "a broadcast reaches all once");
-        parts.for_each_local([](Part& part) { part.counted = 0; });
+        expect(sum_member(parts, &TestElement::wandered) == 20 * 31, "all wander");
+        expect(sum_member(parts, &TestElement::counted) == 200 * scheduler.ranks(),
+               "a broadcast reaches all once");
+        parts.for_each_local([](TestElement& part) { part.counted = 0; });
 
         std::int64_t sum = 0;
         const auto on_sum = scheduler.callback<std::int64_t>([&](const std::int64_t& got) { sum = got; });
@@ -126,52 +130,54 @@ int main(int argc, char** argv) {
         int of_section = 0;
         const auto on_section = scheduler.callback<int>([&](const int& got) { of_section += got; });
         if (is_last) {
-            parts.broadcast<&Part::wander>(3);
-            parts.broadcast<&Part::add_up>(on_sum);
-            parts.broadcast<&Part::most>(on_most);
-            parts.broadcast<&Part::agree>();
+            parts.broadcast<&TestElement::wander>(3);
+            parts.broadcast<&TestElement::add_up>(on_sum);
+            parts.broadcast<&TestElement::most>(on_most);
+            parts.broadcast<&TestElement::agree>();
         }
         scheduler.run();
         expect(sum == 4 * (0 + 1 + 2 + 3 + 4) + 50 * (0 + 1 + 2 + 3), "a sum comes to all ranks");
         expect(most == std::vector<double>{3, 0}, "a maximum of vectors");
-        expect(sum_member(parts, &Part::learned) == 20 * 20, "a result goes to all objects");
-        parts.for_each_local([](Part& part) { part.learned = 0; });
-        if (is_first) parts.broadcast<&Part::agree_with_one>();
+        expect(sum_member(parts, &TestElement::learned) == 20 * 20, "a result goes to all objects");
+        parts.for_each_local([](TestElement& part) { part.learned = 0; });
+        if (is_first) parts.broadcast<&TestElement::agree_with_one>();
         scheduler.run();
-        expect(sum_member(parts, &Part::learned) == 20 * 7, "a result goes to one object");
+        expect(sum_member(parts, &TestElement::learned) == 20 * 7, "a result goes to one object");
 
         // A moving section that reduces twice.
         if (is_first) {
             std::vector<Index> some;
             for (int x = 0; x < 4; ++x) some.emplace_back(x, x);
-            const topoloom::Section<Part> diagonal = parts.section(some);
-            parts.multicast<&Part::join_section>(diagonal, diagonal);
-            parts.multicast<&Part::count>(diagonal, 1);
-            parts.multicast<&Part::count, topoloom::Route::ring>(diagonal, 10);
-            parts.multicast<&Part::count, topoloom::Route::direct>(diagonal, 100);
+            const topoloom::Section<TestElement> diagonal = parts.section(some);
+            parts.multicast<&TestElement::join_section>(diagonal, diagonal);
+            parts.multicast<&TestElement::count>(diagonal, 1);
+            parts.multicast<&TestElement::count, topoloom::Route::ring>(diagonal, 10);
+            parts.multicast<&TestElement::count, topoloom::Route::direct>(diagonal, 100);
         }
         scheduler.run();
-        expect(sum_member(parts, &Part::counted) == 4 * 111, "a multicast reaches its members by each route");
-        parts.for_each_local([&](Part& part) {
+        expect(sum_member(parts, &TestElement::counted) == 4 * 111,
+               "a multicast reaches its members by each route");
+        parts.for_each_local([&](TestElement& part) {
             if (part.section.members.empty()) return;
-            if (part.index().x == 2) part.array().multicast<&Part::wander>(part.section, 5);
+            if (part.index().x == 2) part.array().multicast<&TestElement::wander>(part.section, 5);
             for (int i = 0; i < 2 && part.index().x == 0; ++i)
-                part.array().multicast<&Part::add_section>(part.section, on_section);
+                part.array().multicast<&TestElement::add_section>(part.section, on_section);
         });
         scheduler.run();
         expect(of_section == 8, "a section reduces");
 
         // Long messages, views, all kinds of values.
-        parts.for_each_local([](Part& part) { part.counted = 0; });
+        parts.for_each_local([](TestElement& part) { part.counted = 0; });
         const std::vector<double> ones(1000, 1.0);
-        if (is_last) parts[{1, 1}].send<&Part::view>(0, ones);
-        parts[{3, 4}].send<&Part::view>(0, std::span<const double>(ones));
-        parts[{0, 0}].send<&Part::carry>(some_load);
+        if (is_last) parts[{1, 1}].send<&TestElement::view>(0, ones);
+        parts[{3, 4}].send<&TestElement::view>(0, std::span<const double>(ones));
+        parts[{0, 0}].send<&TestElement::carry>(some_load);
         scheduler.run();
-        expect(sum_member(parts, &Part::counted) == 1000 + 1001 * scheduler.ranks(), "long messages arrive");
-        parts.for_each_local([](Part& part) { expect(part.viewed_aligned, "views are aligned"); });
+        expect(sum_member(parts, &TestElement::counted) == 1000 + 1001 * scheduler.ranks(),
+               "long messages arrive");
+        parts.for_each_local([](TestElement& part) { expect(part.viewed_aligned, "views are aligned"); });
 
-        if (is_first) parts.broadcast<&Part::log_to>(logs.handle());
+        if (is_first) parts.broadcast<&TestElement::log_to>(logs.handle());
         scheduler.run();
         logs.for_each_local([](Log& log) { expect(log.lines.size() == 20, "another array hears"); });
 
@@ -183,12 +189,13 @@ int main(int argc, char** argv) {
         });
 
         // Consecutive phases without a barrier.
-        parts.for_each_local([](Part& part) { part.counted = 0; });
+        parts.for_each_local([](TestElement& part) { part.counted = 0; });
         for (int phase = 0; phase < 50; ++phase) {
-            parts[{phase % 4, phase % 5}].send<&Part::count>(1);
+            parts[{phase % 4, phase % 5}].send<&TestElement::count>(1);
             scheduler.run();
         }
-        expect(sum_member(parts, &Part::counted) == 50 * scheduler.ranks(), "phases follow each other");
+        expect(sum_member(parts, &TestElement::counted) == 50 * scheduler.ranks(),
+               "phases follow each other");
     }
     int all = 0, rank = 0;
     MPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

@@ -28,7 +28,7 @@ class Seats {
         std::string_view runs = text.substr(0, slash);
         while (!runs.empty()) {
             const std::size_t end = std::min(runs.find(':'), runs.size());
-            add_run(text, runs.substr(0, end));
+            add_seats_of_run(text, runs.substr(0, end));
             runs.remove_prefix(std::min(end + 1, runs.size()));
         }
         if (slash != std::string_view::npos)
@@ -52,7 +52,7 @@ class Seats {
             fail("seats '", text, "': '", part, "' is not a number below ", most, ", as in 0-2:4-6:8/16");
         return found;
     }
-    void add_run(std::string_view text, std::string_view run) {
+    void add_seats_of_run(std::string_view text, std::string_view run) {
         const std::size_t dash = run.find('-');
         const std::uint32_t first = parse_number(text, run.substr(0, dash));
         const std::uint32_t last =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/choose/numbered_layouts.hpp"
+#include "topoloom/choose/layout_evaluator.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -92,7 +92,7 @@ std::vector<std::uint32_t> find_common_mesh(const MeshLayout& layout) {
 }
 
 void LayoutEvaluator::add_layout(const MeshLayout& layout, std::vector<std::uint32_t> extents) {
-    NumberedLayout& added = layouts_.emplace_back(std::move(extents), false, std::vector<NumberedTraffic>{});
+    LayoutInDigits& added = layouts_.emplace_back(std::move(extents), false, std::vector<TrafficInDigits>{});
     if (added.extents.empty()) {
         added.extents = {static_cast<std::uint32_t>(mesh_size(layout.front().extents))};
         added.solid = true;
@@ -101,7 +101,7 @@ void LayoutEvaluator::add_layout(const MeshLayout& layout, std::vector<std::uint
     for (std::size_t t = 0; t < layout.size(); ++t) {
         auto [phases, is_new] = phases_[t].try_emplace(make_traffic_key(layout[t]));
         if (is_new) phases->second = mesh_phases(layout[t].extents, layout[t].traffic);
-        NumberedTraffic one{list_digits(layout[t]), {}, &phases->second};
+        TrafficInDigits one{list_digits(layout[t]), {}, &phases->second};
         for (const auto& [size, low] : one.digits) {
             std::uint32_t stride = 1;
             for (std::uint32_t axis = 0; axis < added.extents.size(); stride *= added.extents[axis++]) {
@@ -130,13 +130,13 @@ std::vector<Slot> LayoutEvaluator::place_ranks(std::size_t layout, const grid::S
     return slots;
 }
 
-std::size_t LayoutEvaluator::count_messages(const NumberedTraffic& traffic) {
+std::size_t LayoutEvaluator::count_messages(const TrafficInDigits& traffic) {
     std::size_t sum = 0;
     for (const CommGraph& phase : *traffic.phases) sum += phase.edge_count();
     return sum;
 }
 
-double LayoutEvaluator::measure_seconds(const NumberedTraffic& traffic,
+double LayoutEvaluator::measure_seconds(const TrafficInDigits& traffic,
                                         std::span<const Slot> slot_of_rank) const {
     if (traffic.phases->empty()) return 0;
     static const Objective time = objective_of(ObjectiveKind::time);

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/strategy/json.hpp"
+#include "topoloom/strategy/json_reader.hpp"
 
 using namespace topoloom;
 

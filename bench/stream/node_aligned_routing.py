@@ -7,7 +7,7 @@ import random
 from pathlib import Path
 
 from smpi import QUICK, simulate
-from stream.shapes import build, write_row
+from stream.shapes import build, print_row
 
 #: 1 us of CPU time per message, and 0.1 us per unsuccessful poll.
 SETTINGS = QUICK | {
@@ -55,7 +55,7 @@ def simulate_row(program: Path, name: str, per_pair: int) -> str:
     read = simulate(platform, hosts, SETTINGS, program, *words)
     by_rank, laid = (1e6 * one["seconds"] for one in read)
     times = f"{by_rank:.3f}", f"{laid:.3f}"
-    return write_row(name, per_pair, *times, f"{by_rank / laid:.2f}")
+    return print_row(name, per_pair, *times, f"{by_rank / laid:.2f}")
 
 
 def shuffle_hosts(nodes: int, share: int) -> list[str]:

@@ -11,7 +11,7 @@ namespace topoloom {
 
 /// In a ring, each rank is joined with the next; in a hypercube, with the existing ranks whose numbers differ
 /// in one bit.
-enum class Neighbors { ring, hypercube };
+enum class NeighborRule { ring, hypercube };
 
 /// Two ranks, the lower first.
 struct RankPair {
@@ -28,7 +28,7 @@ struct RankNetwork {
     std::vector<std::size_t> pair_to_root;
 };
 
-[[nodiscard]] RankNetwork make_rank_network(Neighbors neighbors, std::size_t ranks);
+[[nodiscard]] RankNetwork make_rank_network(NeighborRule rule, std::size_t ranks);
 
 /// Tasks that flow along each pair, positive from the lower rank to the higher.
 using Flow = std::vector<double>;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The registry of best known values: bench/best_known.csv. Values only improve."""
+"""The best known values: bench/best_known.csv. Values only improve."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _parse_row(row: dict[str, str]) -> BestKnownValue:
     return BestKnownValue(*texts, int(row["value"]), row["how"])
 
 
-class Registry:
+class BestKnownValues:
     """Best known values by instance and objective.
 
     Raises
@@ -72,7 +72,7 @@ class Registry:
     def _key(known: BestKnownValue) -> tuple[str, str, str]:
         return known.instance, known.hash, known.objective
 
-    def best(
+    def find_value(
         self, instance: str, hash_: str, objective: str = "hop-bytes"
     ) -> int | None:
         """Return the best known value; None if the key is unknown."""
@@ -81,7 +81,7 @@ class Registry:
 
     def offer(self, known: BestKnownValue) -> bool:
         """Record the value of a feasible placement if it is the best so far."""
-        best = self.best(known.instance, known.hash, known.objective)
+        best = self.find_value(known.instance, known.hash, known.objective)
         if best is not None and best <= known.value:
             return False
         self._known[self._key(known)] = known
@@ -90,7 +90,7 @@ class Registry:
     def save(self) -> None:
         """Rewrite the sorted file; keep values that other runs wrote meanwhile."""
         if self.file.exists():
-            for known in Registry(self.file)._known.values():
+            for known in BestKnownValues(self.file)._known.values():
                 self.offer(known)
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")

@@ -14,7 +14,7 @@ from topoloom.nodes.hosts import Ids, host_count, slots_per_host
 from topoloom.nodes.node_parts import NodeParts
 
 
-class HostSlots:
+class HostSlotNumbers:
     """Local slot numbers of each host, and conversion to global slot numbers.
 
     Attributes

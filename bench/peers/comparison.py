@@ -19,16 +19,16 @@ def geometric_mean(values: Iterable[float]) -> float | None:
     return math.exp(sum(logs) / len(logs)) if logs else None
 
 
-def best(runs: Sequence[Run]) -> Run | None:
+def find_best_run(runs: Sequence[Run]) -> Run | None:
     """Return the best feasible run; among equal runs, the quickest."""
     fine = [run for run in runs if run.outcome == "ok"]
     return min(fine, key=lambda run: (run.hop_bytes, run.search_cpu or 0), default=None)
 
 
-def best_of_each(runs: Sequence[Run]) -> list[Run]:
+def best_run_of_each_instance(runs: Sequence[Run]) -> list[Run]:
     """Return the best feasible run of each instance."""
     found = [
-        best([run for run in runs if run.instance == instance])
+        find_best_run([run for run in runs if run.instance == instance])
         for instance in dict.fromkeys(run.instance for run in runs)
     ]
     return [run for run in found if run is not None]
@@ -57,7 +57,9 @@ def format_comparison(runs: Sequence[Run]) -> str:
                 for run in runs
                 if run.tool == name or (name == "best peer" and run.tool in PEERS)
             ]
-            rows.append(_format_row(effort, name, mine, best_of_each(theirs)))
+            rows.append(
+                _format_row(effort, name, mine, best_run_of_each_instance(theirs))
+            )
     return "\n".join(rows) + "\n"
 
 
@@ -66,7 +68,7 @@ def _format_row(
 ) -> str:
     peer = {run.instance: run for run in theirs}
     ratios, times, count = [], [], [0, 0, 0]
-    for run in best_of_each(mine):
+    for run in best_run_of_each_instance(mine):
         other = peer.get(run.instance)
         if other is None or not run.hop_bytes or not other.hop_bytes:
             continue
@@ -85,12 +87,12 @@ def _format_row(
     return f"| {' | '.join(cells)} |"
 
 
-def short(runs: Sequence[Run]) -> str:
+def format_short_comparison(runs: Sequence[Run]) -> str:
     """Format a line per set with peers and effort of ours; empty if none."""
     rows = []
     for group in dict.fromkeys(run.group for run in runs):
         members = [run for run in runs if run.group == group]
-        peers = best_of_each([run for run in members if run.tool in PEERS])
+        peers = best_run_of_each_instance([run for run in members if run.tool in PEERS])
         ours = [run for run in members if run.tool == "ours" and peers]
         for effort in dict.fromkeys(run.effort for run in ours):
             mine = [run for run in ours if run.effort == effort]
@@ -109,10 +111,11 @@ def short(runs: Sequence[Run]) -> str:
 def list_misses(runs: Sequence[Run]) -> str:
     """List the instances on which the best peer beats all our efforts."""
     ours = {
-        run.instance: run for run in best_of_each([r for r in runs if r.tool == "ours"])
+        run.instance: run
+        for run in best_run_of_each_instance([r for r in runs if r.tool == "ours"])
     }
     lines = []
-    for peer in best_of_each([run for run in runs if run.tool in PEERS]):
+    for peer in best_run_of_each_instance([run for run in runs if run.tool in PEERS]):
         run = ours.get(peer.instance)
         if run is None or run.hop_bytes is None or peer.hop_bytes is None:
             lines.append(f"- {peer.instance}: no feasible answer of ours\n")

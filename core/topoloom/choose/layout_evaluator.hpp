@@ -28,16 +28,16 @@ struct Digit {
 using DigitKey = std::vector<std::uint32_t>;
 
 /// A traffic in the rank numbering of one layout.
-struct NumberedTraffic {
+struct TrafficInDigits {
     std::vector<Digit> digits;        // digits of rank numbers, by axis of the traffic
     std::vector<std::uint32_t> axes;  // the layout's axes to which the digits belong
     const std::vector<CommGraph>* phases;
 };
 
-struct NumberedLayout {
+struct LayoutInDigits {
     std::vector<std::uint32_t> extents;
     bool solid;  // whether the ranks are one indivisible piece, as views divide them differently
-    std::vector<NumberedTraffic> traffic;
+    std::vector<TrafficInDigits> traffic;
 };
 
 /// The digits of an axis, lowest first. Merges digits that are adjacent on the line; if rows run back and
@@ -60,19 +60,19 @@ class LayoutEvaluator {
 
     /// `extents` is a mesh that divides all views; empty if the layout is indivisible.
     void add_layout(const MeshLayout& layout, std::vector<std::uint32_t> extents);
-    [[nodiscard]] std::span<const NumberedLayout> layouts() const { return layouts_; }
+    [[nodiscard]] std::span<const LayoutInDigits> layouts() const { return layouts_; }
     [[nodiscard]] std::size_t traffic_count() const { return phases_.size(); }
 
     [[nodiscard]] std::vector<Slot> place_ranks(std::size_t layout, const grid::SlotLine& line,
                                                 const AxisPieces& pieces,
                                                 const AxisFlags& back_and_forth) const;
-    [[nodiscard]] static std::size_t count_messages(const NumberedTraffic& traffic);
-    [[nodiscard]] double measure_seconds(const NumberedTraffic& traffic,
+    [[nodiscard]] static std::size_t count_messages(const TrafficInDigits& traffic);
+    [[nodiscard]] double measure_seconds(const TrafficInDigits& traffic,
                                          std::span<const Slot> slot_of_rank) const;
 
    private:
     const Machine& machine_;
-    std::vector<NumberedLayout> layouts_;
+    std::vector<LayoutInDigits> layouts_;
     std::vector<std::map<DigitKey, std::vector<CommGraph>>> phases_;  // by traffic; shared by all layouts
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/balance/neighbors.hpp"
+#include "topoloom/balance/rank_network.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -18,7 +18,7 @@ struct OutgoingPairs {
     std::vector<std::size_t> pairs;
 };
 
-OutgoingPairs find_out_pairs(const RankNetwork& network, const std::vector<std::int64_t>& flow) {
+OutgoingPairs find_outgoing_pairs(const RankNetwork& network, const std::vector<std::int64_t>& flow) {
     const auto sender = [&](std::size_t p) {
         return flow[p] > 0 ? network.pairs[p].low : network.pairs[p].high;
     };
@@ -37,7 +37,7 @@ OutgoingPairs find_out_pairs(const RankNetwork& network, const std::vector<std::
 
 /// Subtracts from every cycle its smallest flow, by depth-first search. O(pairs + ranks on cycles).
 void remove_flow_cycles(const RankNetwork& network, std::vector<std::int64_t>& flow) {
-    const OutgoingPairs out = find_out_pairs(network, flow);
+    const OutgoingPairs out = find_outgoing_pairs(network, flow);
     std::vector<std::size_t> next(out.first.begin(), out.first.end() - 1);
     std::vector<std::uint32_t> depth(network.ranks, 0);  // position on the path, from 1; 0: not on it
     std::vector<std::size_t> path;                       // pairs
@@ -85,7 +85,7 @@ void remove_flow_cycles(const RankNetwork& network, std::vector<std::int64_t>& f
 
 }  // namespace
 
-RankNetwork make_rank_network(Neighbors neighbors, std::size_t ranks) {
+RankNetwork make_rank_network(NeighborRule rule, std::size_t ranks) {
     RankNetwork network{
         ranks, {}, std::vector<std::uint32_t>(ranks, 0), std::vector<std::size_t>(ranks, no_pair)};
     const auto add = [&](std::uint32_t low, std::size_t high, bool in_tree) {
@@ -95,7 +95,7 @@ RankNetwork make_rank_network(Neighbors neighbors, std::size_t ranks) {
         ++network.degree[high];
     };
     for (std::uint32_t i = 0; i < ranks; ++i) {
-        if (neighbors == Neighbors::ring) {
+        if (rule == NeighborRule::ring) {
             if (std::size_t{i} + 1 < ranks) add(i, std::size_t{i} + 1, true);
             if (i == 0 && ranks > 2) add(0, ranks - 1, false);
             continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/strategy/json.hpp"
+#include "topoloom/strategy/json_reader.hpp"
 
 #include <algorithm>
 #include <charconv>

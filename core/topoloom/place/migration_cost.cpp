@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/place/migration.hpp"
+#include "topoloom/place/migration_cost.hpp"
 
 #include "topoloom/base/error.hpp"
 
