@@ -127,8 +127,7 @@ def nodes_in_tiles(grid: list[int], tile: list[int]) -> NDArray[np.uint32]:
 def predict_pipelined_broadcast(
     case: GridCase, reading: str = "counted"
 ) -> tuple[float, float]:
-    """Return the times with ranks in default order and in tiles, in ms, each with its
-    best segment size."""
+    """Return milliseconds in default order and in tiles, at the best segment size."""
     links = case.cluster.links
 
     def time(node_map: schedules.NodeMap) -> float:

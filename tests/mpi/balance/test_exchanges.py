@@ -48,7 +48,7 @@ def test_tasks_move_among_simulated_ranks(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ranks", [3, 8])
 def test_tasks_move_between_nodes_with_separate_memory(ranks: int) -> None:
-    """With two cliques, even and odd ranks of MPICH use separate shared memory."""
+    """With two cliques, MPICH's even and odd ranks use separate shared memory."""
     program = compile_with_balancing(MPICH, CASES)
     cliques = {"MPIR_CVAR_NUM_CLIQUES": "2"}
     done = run_to_end(MPICH.command(ranks, program, 2), **cliques)
@@ -57,7 +57,7 @@ def test_tasks_move_between_nodes_with_separate_memory(ranks: int) -> None:
 
 
 def test_the_commands_of_the_guide_work(tmp_path: Path) -> None:
-    """The program has 30 lines; the commands are the documented ones for MPICH."""
+    """The program has 30 lines; the commands are those documented for MPICH."""
     text = HOW_TO.read_text()
     program = text.partition("```c\n")[2].partition("```")[0]
     assert len(program.splitlines()) == 30

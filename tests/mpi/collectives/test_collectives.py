@@ -63,7 +63,7 @@ def test_each_schedule_gives_the_results_of_mpi(cases: Cases, ranks: int) -> Non
     assert "\n0 failures" in "\n" + cases.run(ranks, ranks, 8, *SCHEDULES)
 
 
-#: Schedules for nine ranks on a torus, and on a fat tree with missing nodes.
+#: Nine ranks on a torus, and on a fat tree with missing nodes, with their schedules.
 FITTED = (
     "disjoint-trees(grid=3x3,segment=8)",
     "disjoint-trees(grid=3x3,lines=open,segment=8)",

@@ -16,7 +16,7 @@ WHERE = f"torus:{RANKS},bandwidth=10GB/s,latency=5us"
 
 @pytest.fixture(scope="module")
 def memory_limit_setting(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Put each rank on a separate node, so that replaced calls gain."""
+    """Put each rank on a separate node, so that replacing calls saves time."""
     folder = tmp_path_factory.mktemp("placed")
     save_graph(folder / "ring.npz", ring(RANKS, 1000))
     (folder / "machine").write_text(f"machine {WHERE}\n")

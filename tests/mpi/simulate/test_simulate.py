@@ -107,7 +107,7 @@ def test_settings_of_simgrid_can_be_changed() -> None:
 
 
 def test_a_message_may_be_larger_than_two_gigabytes() -> None:
-    """SMPI itself counts bytes in an int."""
+    """SMPI itself stores byte counts in an int."""
     text = f"torus:8,bandwidth=1GB/s,latency=1s{FREE}"
     assert simulate_seconds(text, [(0, 1)], 10**10) == pytest.approx(1 + 10, rel=CLOSE)
     both = simulate_seconds(text, [(0, 2), (1, 3)], 10**12)

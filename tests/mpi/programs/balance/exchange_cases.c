@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Balances random loads, first of one rank, then repeatedly of all: `exchange_cases DRAWS
+// Balances random loads, first those of one rank, then repeatedly those of all ranks: `exchange_cases DRAWS
 // [MACHINE]`. Every task must arrive exactly once, at the planned rank and in order.
 #include <mpi.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Concurrent collectives of several threads, and collectives without tests. Prints the number of
+// Runs concurrent collectives of several threads, and collectives without MPI_Test calls. Prints the number of
 // wrong results.
 // Usage: threads at-once THREADS CALLS | threads unseen CALLS | threads fresh COMMUNICATORS
 #include <mpi.h>
