@@ -158,7 +158,7 @@ def _compute_gap(
     ours = measure_experts(loads[None], nodes, held, choices, nearest=nearest)[0]
     most = measure_experts(loads[None], nodes, even)[0][1] * (1 + slack)
     optimum = least(most * (1 + 1e-9))
-    if optimum is None:  # infeasible: at most one replica per node
+    if optimum is None:  # infeasible: a node can have at most one replica
         return None
     return float(ours[0] / optimum - 1 if optimum > 0 else ours[0])
 

@@ -73,9 +73,8 @@ class Run:
 def measure(case: Case) -> list[Run]:
     """Place a case by every mapper, then compute bounds.
 
-    The bound holds for all rounds at once; the sum over rounds is never smaller.
-    More work
-    would only improve the bound of hop-bytes.
+    The bound holds for all rounds at once; the sum over rounds is never smaller. More
+    work would only improve the bound of hop-bytes.
     """
     graph, allocation, phases = case.graph(), case.allocation(), case.phases()
     runs = []

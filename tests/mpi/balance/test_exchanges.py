@@ -35,7 +35,7 @@ def test_errors_are_returned_and_no_task_is_lost(mpi: Mpi) -> None:
 
 
 def test_tasks_move_among_simulated_ranks(tmp_path: Path) -> None:
-    """Nodes have different numbers of ranks: each node gathers its ranks' loads."""
+    """Nodes have different numbers of ranks, and each gathers its own ranks' loads."""
     program = compile_with_balancing(SIMGRID, CASES)
     options = hosts_options(tmp_path, 4, {"smpi/test": "1e-6"})
     hosts = ["n3", "n0", "n1", "n2", "n0", "n2", "n1", *6 * ["n0"], *5 * ["n2"]]

@@ -28,7 +28,7 @@ CASES = {
     "memory": ["eeee by MPI", *["++++ by node"] * 5],
     # Ranks of the other node receive no loads.
     "receive": ["++++ by node"] * 2 + ["eeee by node"] + ["eeee"] * 3,
-    # These ranks have received the loads, and see the failure in the next call.
+    # These ranks have received the loads, so they see the failure in the next call.
     "wait": ["++++ by node"] * 2 + ["e+e+ by node", "eeee by node"] + ["eeee"] * 2,
 }
 ERRORS = {

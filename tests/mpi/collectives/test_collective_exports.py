@@ -270,7 +270,7 @@ by_version = pytest.mark.parametrize(
 def test_open_mpi_changes_its_algorithm_as_the_file_states(
     library: RuleLibrary, tmp_path: Path
 ) -> None:
-    """Bruck sends 3 messages among 8 ranks, all others 7."""
+    """With 8 ranks, Bruck sends 3 messages per rank, and all others send 7."""
     request = ExportRequest(Call("all-to-all", 8, 1), "bruck", MODEL)
     rules = tmp_path / "rules.txt"
     rules.write_text(open_mpi.write(request))

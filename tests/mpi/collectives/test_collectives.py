@@ -125,7 +125,7 @@ def test_a_wrong_setting_is_reported_once_and_ignored(
 def test_ranks_with_different_datatypes_choose_the_same_schedule(
     tmp_path: Path,
 ) -> None:
-    """A third of 40 bytes is 13 whole bytes, or 8 bytes in whole pairs."""
+    """A third of 40 bytes is 13 in whole bytes, but 8 in whole pairs of integers."""
     source = PROGRAMS / "collectives/paired_types.c"
     program = compile_with_collectives(OPEN_MPI_4, source)
     lines = (("0", "ring"), ("10", "bruck"))

@@ -43,7 +43,7 @@ def test_a_rank_that_cannot_choose_a_schedule_reports_it(
     mpi: Mpi, memory_limit_setting: str
 ) -> None:
     program = build_program(mpi, REPLACED / "short_of_memory.c")
-    for allocations in (1, 500):  # during and after the check whether replacement pays
+    for allocations in (1, 500):  # during and after the check for gains
         done = run(mpi, memory_limit_setting, program, "call", allocations)
         assert done.returncode != 0
         output = [x for x in done.stderr.splitlines() if "topoloom_" in x]
