@@ -23,7 +23,7 @@ def rank_correlation(
 
 
 def classes(values: Sequence[float], within: float) -> list[int]:
-    """Return the class of each value: values within `within` of the class minimum."""
+    """Return each value's class; a class spans a factor of 1 + `within`."""
     numbers: dict[float, int] = {}
     number, least = -1, -1.0
     for value in sorted(values):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Triangular grids: four orders on consecutive slots, and placed for all groups.
+"""Triangular grids: four orders on consecutive slots, and placements for all groups.
 
 Usage: ``PYTHONPATH=bench python -m triangular [--rows 23,47] [--figure FILE]``. Prints
 Markdown. Machine and sizes are from H. M. Aktulga et al., Euro-Par 2012: Hopper,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Prints bandwidths on the Cell's ring bus by pattern and affinity; see ``--help``."""
+"""Prints each pattern's bandwidths on the Cell's bus by affinity; see ``--help``."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def patterns_table(found: Sequence[Bandwidths]) -> str:
 
 
 def sizes_table() -> str:
-    """Print the bandwidth of RD 1's slowest message by size."""
+    """Print, by message size, the bandwidth of the slowest message of pattern RD 1."""
     rows = [
         format_row("RD 1, GB/s", *map(format_bytes, SIZES)),
         format_row("---", *["---:"] * len(SIZES)),
@@ -68,7 +68,7 @@ def sizes_table() -> str:
 
 
 def particles_table() -> str:
-    """Print the communication time of the particle program, and when it matters."""
+    """Print the particle program's communication time, and up to when it matters."""
     found = simulate_particles()
     fast = found[BEST].mean
     rows = [

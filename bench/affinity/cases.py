@@ -40,12 +40,12 @@ def make_pattern_graph(pattern: str, size: int = SIZE) -> CommGraph:
 
 
 def measure(pattern: str) -> Bandwidths:
-    """Compute the slowest message for every affinity: figures 4.8 to 4.13."""
+    """Compute the slowest message's bandwidth by affinity: figures 4.8 to 4.13."""
     found = rank_affinities(make_pattern_graph(pattern), CELL)
     rates = {name: found.assignment(name).slowest for name in (*NAMED, BEST)}
     return Bandwidths(pattern, rates, found.drawn)
 
 
 def compute_rates_by_size(pattern: str) -> dict[str, list[BandwidthRange]]:
-    """Compute the slowest message for every named affinity by size: figure 4.2."""
+    """Compute the bandwidth by message size for every named affinity: figure 4.2."""
     return rates_by_size(make_pattern_graph(pattern), CELL, SIZES)

@@ -35,7 +35,7 @@ class Communication:
 
 
 def simulate_particles(seed: int = 1) -> dict[str, Communication]:
-    """Sum the time of the slowest message over all steps, for all affinities."""
+    """Sum the time of each step's slowest message, for every affinity."""
     generator = np.random.default_rng(seed)
     walkers = generator.binomial(2 * WALKERS, 0.5, ELEMENTS)
     graphs = []
@@ -64,7 +64,7 @@ def step(sizes: np.ndarray) -> CommGraph:
 
 
 def seconds(graph: CommGraph, elements: tuple[int, ...]) -> np.ndarray:
-    """Return the time of the slowest message: worst, mean and best."""
+    """Return the time of the slowest message on the worst, mean and best route."""
     threads = BusThreads(graph, CELL, BusTiming())
     rates = np.asarray(threads.rates(elements).messages)
     return np.asarray((threads.bytes[:, None] / rates).max(axis=0))

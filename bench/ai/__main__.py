@@ -31,7 +31,7 @@ SGLANG = Path("build/bench-ai/sglang")
 
 
 class TableSource(NamedTuple):
-    """A table of a documentation page.
+    """A table in a page of the documentation.
 
     The table's name is also the name of its markers in the page.
     """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs DeepSeek's EPLB on loads, in a Python that has PyTorch.
+"""Runs DeepSeek's EPLB on expert loads; needs a Python that has PyTorch.
 
-Arguments: the folder of its source (`deepseek.py`), a file of loads, and the output
+Arguments: the folder of EPLB's source (`deepseek.py`), a file of loads, and the output
 file.
 """
 

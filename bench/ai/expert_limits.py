@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lower limits of visited nodes per token, and the effect of slack and more tokens."""
+"""Lower bounds on nodes visited per token, and effects of slack and of more tokens."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from topoloom.tasks.experts.place import SlackCost
 
 
 class ExpertLimits(NamedTuple):
-    """Visited nodes per token of our placements of a workload under a dispatch.
+    """Nodes visited per token in our placements of a workload with one dispatch.
 
     `more`: with four times the tokens; `free`: with up to twice the load on the busiest
     GPU; `independent`: expected value for tokens with independent choices on balanced
-    nodes, with the largest share of choices that replicas can keep on the own node.
+    nodes, if replicas keep as many choices as possible on the token's own node.
     """
 
     routing: str
@@ -43,7 +43,7 @@ class ExpertLimits(NamedTuple):
 
 
 def find_limits(layers: int, redundant: int) -> list[ExpertLimits]:
-    """Place all workloads by tokens: with 1 % of slack, and without each limit."""
+    """Place all workloads with 1 % of slack, with more tokens, and with more slack."""
     nodes = np.repeat(np.arange(NODES), GPUS // NODES)
     slots = (EXPERTS + redundant) // GPUS
     rows = []
@@ -69,7 +69,7 @@ def find_limits(layers: int, redundant: int) -> list[ExpertLimits]:
 
 
 def _least_share(loads: Floats, redundant: int) -> float:
-    """Return a lower bound of the share of choices that leave their node."""
+    """Return a lower bound on the share of choices that leave their node."""
     ordered = -np.sort(-loads / loads.sum(axis=1, keepdims=True), axis=1)
     more = NODES - 1
     counts = np.clip(redundant - more * np.arange(EXPERTS), 0, more)
@@ -119,7 +119,7 @@ def limits_table(rows: Sequence[ExpertLimits]) -> str:
 
 
 def slacks_table(tried: Sequence[SlackCost]) -> str:
-    """Format the costs of slacks as Markdown."""
+    """Format the cost at each slack as Markdown."""
     lines = ["| `--slack` | visits | busiest GPU | step |", "| ---: " * 4 + "|"]
     lines += [
         f"| {one.slack:g} | {one.visits:.2f} | {one.load - 1:+.1%} "

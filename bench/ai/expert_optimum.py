@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Optimal visits of small placements of experts, by HiGHS."""
+"""Minimum node visits of small expert placements, computed by HiGHS."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Program:
         self._rows.append((list(columns), list(values), low, high))
 
     def solve(self) -> float | None:
-        """Return the minimum cost; None if the program is infeasible."""
+        """Return the minimum cost; None if the integer program is infeasible."""
         row = [i for i, (columns, *_) in enumerate(self._rows) for _ in columns]
         column = [c for columns, *_ in self._rows for c in columns]
         value = [v for _, values, *_ in self._rows for v in values]
@@ -81,7 +81,7 @@ def minimize_inter_node_share(
 ) -> float | None:
     """Compute the minimum inter-node share; replicas are on different nodes.
 
-    The binary variables state that an expert has r replicas, and that one of the
+    Binary variables state whether an expert has r replicas, and whether one of these
     replicas is on a given GPU.
     """
     experts, gpus, count = len(loads), len(nodes), int(nodes.max()) + 1
@@ -110,7 +110,7 @@ def minimize_inter_node_share(
 
 
 def compare_optimum(jobs: int, seed: int = 1) -> list[OptimumCounts]:
-    """Place small jobs by Topoloom and by HiGHS, with the same load limit."""
+    """Place small jobs with Topoloom and with HiGHS, under the same load limit."""
     random = np.random.default_rng(seed)
     single, pairs = np.arange(3), np.repeat(np.arange(2), 2)
     gaps: dict[str, list[float | None]] = {"tokens": [], "loads": []}
@@ -158,13 +158,13 @@ def _compute_gap(
     ours = measure_experts(loads[None], nodes, held, choices, nearest=nearest)[0]
     most = measure_experts(loads[None], nodes, even)[0][1] * (1 + slack)
     optimum = least(most * (1 + 1e-9))
-    if optimum is None:  # infeasible: at most one replica per node
+    if optimum is None:  # infeasible: a node can have at most one replica
         return None
     return float(ours[0] / optimum - 1 if optimum > 0 else ours[0])
 
 
 def optimum_table(rows: Sequence[OptimumCounts]) -> str:
-    """Format the comparison with optima as Markdown."""
+    """Format the comparison with the optima as Markdown."""
     lines = [
         "| small jobs | jobs | at the optimum | largest gap |",
         "| --- | ---: | ---: | ---: |",

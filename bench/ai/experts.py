@@ -56,11 +56,11 @@ class PlacementCost(NamedTuple):
     """Cost of a placement of experts, averaged over layers."""
 
     visits: float  # visited nodes per token
-    excess: float  # busiest GPU over the mean, minus 1
+    excess: float  # load of the busiest GPU over the mean, minus 1
 
 
 class Row(NamedTuple):
-    """Costs of a workload under a dispatch: EPLB's and our placements.
+    """Costs of EPLB's placement and of ours, for a workload with one dispatch.
 
     Loads of `ours` exceed our most balanced placement by 1 % at most; loads of
     `matched` exceed EPLB's by 1 % at most.
@@ -82,7 +82,7 @@ class Row(NamedTuple):
 def draw(
     routing: Routing, layers: int, seed: int = 1, tokens: int = TOKENS
 ) -> Integers:
-    """Draw the experts of random tokens; shape ``(layers, tokens, chosen)``."""
+    """Draw random tokens' experts, as an array ``(layers, tokens, chosen)``."""
     random = np.random.default_rng(seed)
     found = np.empty((layers, tokens, CHOSEN), np.int64)
     for layer in found:
@@ -107,7 +107,7 @@ def count(choices: Integers) -> Floats:
 
 
 def compare(python: Path, wheel: Path, layers: int, redundant: int) -> list[Row]:
-    """Place all workloads by EPLB and by Topoloom, by tokens and by loads alone."""
+    """Place all workloads with EPLB, and with Topoloom by tokens or by loads alone."""
     rows = []
     nodes = np.repeat(np.arange(NODES), GPUS // NODES)
     slots = (EXPERTS + redundant) // GPUS
@@ -202,7 +202,7 @@ def run_eplb(
 
 
 def measure_placement_seconds(layers: int) -> float:
-    """Return the CPU seconds of placing a model of many layers, SGLang's dispatch."""
+    """Return the CPU seconds to place a model of many layers for SGLang's dispatch."""
     choices = draw(ROUTINGS[3], layers)
     nodes = np.repeat(np.arange(NODES), GPUS // NODES)
     job = Job(count(choices), nodes, (EXPERTS + 64) // GPUS, choices, True)

@@ -38,7 +38,7 @@ def _draw(random: Random, axes: tuple[str, ...], jobs: int) -> Iterator[dict[str
 
 
 def deepspeed_code(sources: Path) -> dict[str, Any]:
-    """Load the code that makes groups from a source distribution, without PyTorch."""
+    """Load a source distribution's code that makes groups, without PyTorch."""
     names: dict[str, Any] = {"namedtuple": namedtuple, "cartesian_product": product}
     wanted = {
         "deepspeed/runtime/pipe/topology.py": ("ProcessTopology",),
@@ -92,7 +92,7 @@ def compare_deepspeed(sources: Path, jobs: int, seed: int) -> FrameworkCounts:
 
 
 def framework_table(rows: Sequence[FrameworkCounts]) -> str:
-    """Format the groups of frameworks as Markdown."""
+    """Format the comparison with the frameworks' groups as Markdown."""
     lines = [
         "| framework | jobs | orders | groups compared | different |",
         "| --- | ---: | ---: | ---: | ---: |",

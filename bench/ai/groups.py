@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Random jobs of Megatron-Core: our groups and names compared with its wheels."""
+"""Random Megatron-Core jobs: our groups and names compared with those of its wheels."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Imported compiled programs: bytes and meshes compared with the programs' counts."""
+"""Imports compiled programs; compares bytes and meshes with the programs' counts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ImportedProgram(NamedTuple):
 
 
 def import_programs(python: Path) -> Iterator[ImportedProgram]:
-    """Compile the programs in a Python that has JAX, and import each."""
+    """Compile the programs in a Python that has JAX, and import each program."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([python, PROGRAMS, folder], check=True, stderr=subprocess.PIPE)
         about = json.loads((Path(folder) / "programs.json").read_text())

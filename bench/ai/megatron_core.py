@@ -23,7 +23,7 @@ WHEELS = Path(sys.prefix) / "megatron"
 RELEASES = ("0.8.0", "0.10.0", "0.12.3", "0.16.1")
 
 GROUPING = ("generate_masked_orthogonal_rank_groups", "RankGenerator")
-#: Exceptions by which Megatron rejects a job; KeyError is for unknown axes.
+#: Exceptions that Megatron raises to reject a job; KeyError is for unknown axes.
 REFUSALS = (RuntimeError, AssertionError, KeyError)
 
 #: Megatron's names of attention axes and expert axes; `OURS` maps expert axes.

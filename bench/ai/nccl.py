@@ -19,7 +19,7 @@ NEAR = 0.15
 
 
 class Row(NamedTuple):
-    """Published and predicted time of a size."""
+    """Published and predicted time for one message size."""
 
     bytes: int
     published_us: float
@@ -37,7 +37,7 @@ class Row(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A published table, row by row; `unseen` if read after the model was fixed."""
+    """A published table, row by row; `unseen` if read after the model was final."""
 
     name: str
     operation: str

@@ -217,7 +217,10 @@ def compile_program(program: Program) -> str:
 
 
 def compile_automatic() -> tuple[str, dict[str, int], dict[str, int]]:
-    """Compile a matrix product: rows along dp, inner axis along tp; XLA adds sums."""
+    """Compile a matrix product: rows along dp, inner axis along tp.
+
+    XLA inserts the sums.
+    """
     sizes = {"dp": 4, "tp": 2}
     mesh = _make_mesh(sizes)
 

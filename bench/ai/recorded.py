@@ -28,7 +28,7 @@ class RecordedProgram(NamedTuple):
     equal: int
     differ: list[str]  # kinds of calls with a different number or size
     unread: int  # calls that are missing or incomplete in the trace
-    missing: list[str]  # losses that the import reports
+    missing: list[str]  # lost records that the import reports
 
 
 def import_job(python: Path) -> list[RecordedProgram]:
@@ -41,7 +41,7 @@ def import_job(python: Path) -> list[RecordedProgram]:
 
 
 def compare_job(folder: Path) -> list[RecordedProgram]:
-    """Compare the traces of a folder with the counts in the folder."""
+    """Compare the traces in a folder with the counts in the same folder."""
     about = json.loads((folder / "job.json").read_text())
     expected = Counts(about["counts"])
     release = about["release"].partition("+")[0]

@@ -35,7 +35,7 @@ class Counts:
     def call(
         self, operation: str, members: tuple[int, ...], size: int, root: int = -1
     ) -> None:
-        """Count a collective on its first member."""
+        """Count a collective, but only on its first member."""
         if self.rank == members[0]:
             self._add(operation, members, size, root)
 

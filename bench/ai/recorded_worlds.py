@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Worlds of real frameworks, emulated by one process: groups and bytes."""
+"""Groups and bytes of real frameworks' worlds, emulated by one process."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Megatron(NamedTuple):
 
 
 class TrainingRun(NamedTuple):
-    """Calls of training on gloo ranks that differ from an emulated rank's."""
+    """Training calls that differ between a real gloo rank and an emulated rank."""
 
     calls: int
     bytes: int
@@ -84,7 +84,7 @@ class TrainingRun(NamedTuple):
 
 
 def play_megatron(python: Path, release: str) -> Megatron:
-    """Emulate ranks of the first stage, of the last stage, and of one between."""
+    """Emulate ranks of the first stage, of the last stage, and of a stage between."""
     (wheel,) = WHEELS.glob(f"megatron_core-{release}-*.whl")
     job = MegatronJob(**SIZES, release=parse_framework(f"megatron-{release}").release)
     sizes = {

@@ -24,7 +24,7 @@ from topoloom.tasks.record import record_torch
 
 HERE = Path(__file__).parent
 RANKS = 4
-#: 4 stages of 256 ranks. Bytes are sent per rank along an axis, large enough for rings.
+#: 4 stages of 256 ranks. A rank sends SENT bytes along each axis, enough for rings.
 WORLD = DeviceMeshJob(replicate=4, shard=8, tp=8, pp=4)
 SENT = {"replicate": 3 << 23, "shard": 7 << 22, "tp": 7 << 21, "pp": 1 << 20}
 
@@ -57,7 +57,7 @@ class Cost(NamedTuple):
     step: float
     call: float
     calls: int
-    measured: float  # CPU time of a step with the recorder over without, minus 1
+    measured: float  # relative CPU time that the recorder adds to a step
 
     @property
     def part(self) -> float:

@@ -105,7 +105,7 @@ def _read_cpu_seconds() -> float:
 
 
 def compare_all(clusters: int, seed: int) -> list[Spread]:
-    """Compare all settings, by both costs."""
+    """Compare all settings under both costs."""
     return [
         compare(setting, weighted, clusters, seed)
         for weighted in (False, True)

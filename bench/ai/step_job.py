@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Times FSDP training steps, alternately with and without the recorder.
 
-torchrun starts the job under `topoloom record` and passes an output file. It contains
-CPU seconds of steps, and of calls on a group of one rank.
+torchrun starts the job under `topoloom record` and passes an output file. The file
+contains CPU seconds of steps, and of calls on a group of one rank.
 """
 
 from __future__ import annotations

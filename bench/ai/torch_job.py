@@ -36,7 +36,7 @@ def count(counts: Counts, *key: object) -> None:
 
 
 def call_collectives(members: tuple[int, ...], group: dist.ProcessGroup) -> Counts:
-    """Call all collectives that traces describe completely; count those of a member."""
+    """Call all collectives that traces describe fully; count one member's calls."""
     n = len(members)
     counts: Counts = {}
     part, whole = torch.ones(24), torch.ones(24 * n)

@@ -21,8 +21,8 @@ from topoloom.tasks import map_axes
 class Case:
     """A job on all nodes except `lost`, or on the `chosen` nodes in their order.
 
-    With `experts`, the job is one of Megatron; ep and etp are the axes of experts.
-    `but` describes the deviation from a complete machine.
+    With `experts`, the job is a Megatron job; ep and etp are the axes of experts.
+    `but` describes how the machine deviates from a complete one.
     """
 
     machine: str
@@ -50,7 +50,7 @@ class Case:
 
     @property
     def sizes(self) -> str:
-        """The sizes of the axes in tables."""
+        """The sizes of the axes, as shown in tables."""
         return ", ".join(part for part in (self.mesh, self.experts) if part)
 
     def allocation(self) -> topoloom.Allocation:
@@ -133,7 +133,7 @@ CASES = [
 
 
 def measure(case: Case, seconds: float) -> Result:
-    """Order the axes, and run the auto mapper for the same time.
+    """Order the axes, then run the auto mapper for `seconds`.
 
     The mapper starts from the rank numbers of the best order.
     """

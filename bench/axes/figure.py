@@ -23,7 +23,7 @@ COLORS = {
 
 
 def draw(results: Sequence[Result], file: Path) -> None:
-    """Draw two bars per job, relative to the default order, which is on top."""
+    """Draw two bars per job: default order (above) and best order, relative to it."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -38,7 +38,7 @@ def draw(results: Sequence[Result], file: Path) -> None:
         for row, result in enumerate(results):
             orders = result.orders
             for order, up in ((orders.given, 0.19), (orders.best, -0.19)):
-                left = 0.0  # finally the length of the best order's bar
+                left = 0.0  # after the loop: length of the last bar
                 for one, seconds in zip(orders.traffic, order.seconds, strict=True):
                     width = seconds / orders.given.total
                     kind = COPIES if one.axes[-1] in ("dp", "edp") else one.name

@@ -31,7 +31,7 @@ LARGEST = 1 << 16
 
 
 class Crossing(NamedTuple):
-    """Microseconds of a decision by gathered loads, or by messages; nan: timeout."""
+    """Microseconds per decision by gathered loads and by messages; nan: timeout."""
 
     ranks: int
     gathered: float
@@ -52,7 +52,7 @@ def time_message() -> float:
 
 
 def predict(message_us: float) -> int:
-    """Return the number of ranks from which the library decides by messages."""
+    """Return the minimum number of ranks for which the library decides by messages."""
     gathers = ctypes.CDLL(str(CORE)).topoloom_gathers_loads
     costs = ctypes.c_double(1e-6 * message_us), ctypes.c_double(1 / RATE)
     return next(

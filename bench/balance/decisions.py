@@ -41,9 +41,9 @@ class Decision(NamedTuple):
 
 
 def decide(repetitions: int) -> list[Decision]:
-    """Time balancers without a machine by size, and near partners for 10^6 ranks.
+    """Time balancers that ignore the machine by size, and near partners for 10^6 ranks.
 
-    Balancers without a machine are called from C, like on ranks; the others from
+    Balancers that ignore the machine are called from C, as on ranks; others from
     Python.
     """
     found = list(_time_single_decision(repetitions))

@@ -9,7 +9,7 @@ import numpy as np
 
 import topoloom as tl
 
-#: Numbers of ranks, and random loads of each.
+#: Numbers of ranks, and how many random loads are drawn for each.
 SIZES = {2: 2000, 3: 2000, 7: 2000, 16: 2000, 100: 2000, 1000: 750, 10_000: 100}
 SIZES |= {100_000: 30, 1_000_000: 5}
 
@@ -22,7 +22,7 @@ class GuaranteeCheck(NamedTuple):
     method
         The balancer.
     below
-        Allowed difference of a final load below the ceiling of the mean.
+        How far a final load may be below the ceiling of the mean.
     receives
         Allowed number of senders per receiver; 0: any number.
     loads, draws
@@ -30,7 +30,7 @@ class GuaranteeCheck(NamedTuple):
     broken
         Draws that violated a guarantee.
     least
-        Largest difference of a final load below the ceiling.
+        How far the smallest final load was below the ceiling.
     """
 
     method: str
@@ -76,7 +76,7 @@ def check(every: int = 1) -> list[GuaranteeCheck]:
 def _balance_or_fail(
     loads: np.ndarray, method: str, below: int, receives: int
 ) -> tuple[int, bool]:
-    """Execute a plan; return the depth below the ceiling, and if guarantees hold."""
+    """Execute a plan; return loads' depth below the ceiling, and if guarantees hold."""
     size = len(loads)
     source, target, tasks = tl.tasks.balance(loads, method=method).plan.T
     ends = loads.copy()

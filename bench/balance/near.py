@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hop-bytes of moved tasks by balancer, on tori, fat trees and dragonflies."""
+"""Hop-bytes of tasks that each balancer moves on tori, fat trees and dragonflies."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ static void move_one_by_one(int is_sorted, char* tasks, long long held, int byte
     free(loads);
 }
 
-/// Exchanges as in the source: without capacity checks; received tasks follow the present ones.
+/// Exchanges as in the source: without capacity checks; received tasks are stored after those already present.
 static void exchange_tasks_without_checks(char* tasks, long long held, int bytes,
                                           const topoloom_balance_options* options) {
     topoloom_plan* plan = NULL;
@@ -86,7 +86,7 @@ static void exchange_tasks(char* tasks, long long held, int bytes, const topoloo
     topoloom_plan_free(&plan);
 }
 
-/// Returns the slot: node names contain the node's number, and local ranks use its slots in order.
+/// Returns this rank's slot: node names contain the node's number, and local ranks use its slots in order.
 static int find_slot(void) {
     char name[MPI_MAX_PROCESSOR_NAME] = "";
     int length = 0, node = 0, local = 0, locals = 1;

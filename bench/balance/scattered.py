@@ -29,7 +29,7 @@ PLAIN = {"smpi/lat-factor": "0:1", "smpi/bw-factor": "0:1"}
 
 
 def time_scattered(processes: int, task_bytes: int, steps: int) -> Walk:
-    """Time steps by each method; only "alias along the curve" orders the processes."""
+    """Time steps by each method; "alias along the curve" sorts processes."""
     machine = tl.load_machine(MACHINE)
     nodes = random.Random(1).sample(range(machine.slot_count), processes)
     with tempfile.TemporaryDirectory() as name:

@@ -49,7 +49,7 @@ DRAWN_METHODS = ("swap", "qwalk", "alias", "sweep", *ON_MACHINE)
 
 
 class Decision(NamedTuple):
-    """Microseconds of a decision by gathered loads, or by messages; nan: timeout."""
+    """Microseconds per decision by gathered loads and by messages; nan: timeout."""
 
     ranks: int
     gathered: float
@@ -82,8 +82,9 @@ def time_decisions(ranks: int, repeats: int = 3) -> Decision:
 def time_walks(ranks: int, task_bytes: int, steps: int = 12, walkers: int = 20) -> Walk:
     """Run the app with each method; energies must be equal. `walkers` are per rank.
 
-    Simulations are deterministic, so the time of the first steps is subtracted by a run
-    of only these steps. Many ranks run only these steps, and the median is used.
+    Simulations are deterministic, so a run of only the first steps gives the time to
+    subtract. Simulations of many ranks run only these steps; the result is their
+    median.
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -106,7 +107,7 @@ def time_walks(ranks: int, task_bytes: int, steps: int = 12, walkers: int = 20) 
 
 
 def time_drawn(ranks: int, task_bytes: int, steps: int) -> Walk:
-    """Time steps that begin with 20 to 28 tasks on each rank, by each method."""
+    """Time each method on steps that begin with 20 to 28 tasks per rank."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         program = build(HERE / "random_steps.c", folder)
@@ -119,7 +120,7 @@ def time_drawn(ranks: int, task_bytes: int, steps: int) -> Walk:
 
 
 def build(source: Path, folder: Path, *options: str, real: str = "") -> Path:
-    """Compile a program and the library by SimGrid's compilers.
+    """Compile a program and the library with SimGrid's compilers.
 
     With `real`, such as ``openmpi``, the compilers of that MPI are used.
     """

@@ -32,7 +32,7 @@ OTHERS = 3
 
 @dataclass(frozen=True)
 class FittedCall:
-    """Times of one call by each selector, and by schedules.
+    """Times of one call with each selector, and with each schedule.
 
     Attributes
     ----------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Predictions compared with LogGOPSim, for equal schedules and parameters.
+"""Predictions compared with LogGOPSim's, for the same schedules and parameters.
 
 T. Hoefler, T. Schneider, A. Lumsdaine, "LogGOPSim - Simulating Large-Scale Applications
 in the LogGOPS Model", HPDC 2010; github.com/spcl/LogGOPSim, built from the user's copy.
@@ -50,7 +50,7 @@ class Predicted:
         Seconds until all ranks finish without waiting for rounds, on a machine with
         contention-free links.
     theirs
-        Seconds by LogGOPSim.
+        Seconds predicted by LogGOPSim.
     """
 
     schedule: tuple[str, str]

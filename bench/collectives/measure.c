@@ -7,7 +7,7 @@
 //   persistent  start and wait of an existing request
 //   overlapped  a non-blocking call, tested during a computation that takes as long as four blocking
 //               calls; the time of the computation is subtracted
-// All ranks start at the same time of a synchronized clock, and the time of a call ends on the last rank.
+// All ranks start at the same time of a synchronized clock; a call is timed until the last rank returns.
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -71,7 +71,7 @@ class Result:
 
     @property
     def gain(self) -> float:
-        """Speedup over the better choice of MPI."""
+        """Speedup over the faster of MPI's two choices."""
         return min(self.direct, self.usual) / self.together
 
 
@@ -122,7 +122,7 @@ def load_bandwidth(machine: str) -> float:
 
 
 def compare(only: str) -> str:
-    """Measure machines with this prefix; format a table as Markdown."""
+    """Measure the machines whose names have this prefix; format a table as Markdown."""
     results = []
     for machine in MACHINES:
         for size in SIZES if machine.startswith(only) else ():

@@ -116,7 +116,7 @@ def get_call_order(row: Row) -> tuple[int, int, str, str]:
 
 
 def has_rows(table: str, other: str, key: int) -> bool:
-    """Return whether a table has all rows of another one, by their leading cells."""
+    """Return whether a table has all rows of another one, judged by leading cells."""
     return _parse_rows(other, key).keys() <= _parse_rows(table, key).keys()
 
 

@@ -95,7 +95,7 @@ def published(
 
 
 def choice(patterns: Sequence[str], sizes: Sequence[int]) -> Iterator[Case]:
-    """Yield patterns on machines of several kinds, where objectives may differ."""
+    """Yield patterns on several kinds of machines, where objectives may disagree."""
     for machine in MACHINES if CHOICE_RANKS in sizes else ():
         for pattern in CHOICE_PATTERNS:
             if pattern in patterns:

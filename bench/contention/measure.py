@@ -73,8 +73,8 @@ class Run:
 def measure(case: Case) -> list[Run]:
     """Place a case by every mapper, then compute bounds.
 
-    The bound is for all rounds at once, which is at most the sum over rounds. More work
-    would only improve the bound of hop-bytes.
+    The bound holds for all rounds at once; the sum over rounds is never smaller. More
+    work would only improve the bound of hop-bytes.
     """
     graph, allocation, phases = case.graph(), case.allocation(), case.phases()
     runs = []
@@ -103,7 +103,7 @@ def measure(case: Case) -> list[Run]:
 
 
 def list_impossible_runs(runs: list[Run]) -> list[str]:
-    """List placements with values below the proven bound, which are errors."""
+    """List placements with values below the proven bound; any such value is a bug."""
     proven = {run.case: run for run in runs if run.way == BOUND}
     return [
         f"{run.case}: {run.way} has {name} {getattr(run, name):g}, below the bound "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The mapper bricks for patches and computes on tori, with named and with recognized cells, on one core.
+// The mapper bricks for patches and computes on tori, once with named cells and once with recognized ones, on one core.
 #include <cstdint>
 #include <string>
 

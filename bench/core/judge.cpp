@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Evaluates a placement of a million ranks with 26 neighbors each on a 100x100x100 torus; compared with one
-// pass over the graph.
+// Times the evaluation of a placement of a million ranks with 26 neighbors each on a 100x100x100 torus, and compares it
+// with one pass over the graph.
 #include <numeric>
 
 #include <benchmark/benchmark.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Evaluated exchanges per second and core for congestion: a 7-point stencil of 16^3 ranks on a torus of the
+// Exchanges whose congestion is evaluated, per second and core: a 7-point stencil of 16^3 ranks on a torus of the
 // same shape.
 #include <array>
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Mappers on 7-point stencils: time, hops per byte, and evaluated exchanges per second on one core.
+// Mappers on 7-point stencils: time, hops per byte, and rank exchanges evaluated per second on one core.
 #include <string>
 #include <vector>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hops and routes between random nodes of every kind of network: nanoseconds per distance, and per link of a
+// Times hops and routes between random nodes of every kind of network: nanoseconds per distance, and per link of a
 // route. Also the seconds to compute all distances of an irregular network.
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The mapper tile for a million ranks, with a named and with a recognized grid, on one core.
+// The mapper tile for a million ranks, once with a named grid and once with a recognized one, on one core.
 #include <string>
 
 #include <benchmark/benchmark.h>

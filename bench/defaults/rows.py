@@ -21,7 +21,7 @@ _MESSAGES, _BYTES = 220, 5_387
 
 @dataclass(frozen=True)
 class Row:
-    """A job; pairs are results of the launcher's order and of ours.
+    """A job; pairs hold the launcher order's result, then ours.
 
     Attributes
     ----------

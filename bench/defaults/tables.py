@@ -196,7 +196,7 @@ def _find_worst_correlation(runs: Iterable[Run]) -> float | None:
 
 
 def _compute_share(runs: Iterable[Run]) -> float | None:
-    """Return the share of cases with different times that are predicted in order."""
+    """Return the share of high correlations among cases whose times differ."""
     found = [
         run.correlation()
         for run in runs

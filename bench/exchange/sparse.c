@@ -3,7 +3,7 @@
 //
 // Usage: sparse PATTERNS DEGREES BYTES, lists separated by commas. In each pattern, every rank
 // sends one message to each of DEGREE random ranks. All ranks start at the same time of MPI's
-// clock, which must be synchronized; the time of an exchange ends on the last rank.
+// clock, which must be synchronized; an exchange is timed until the last rank completes it.
 // Or: sparse --calls CALLS: this number of exchanges on one communicator.
 #include <mpi.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Comparison of simulators per network, and tables."""
+"""Runs all simulators on each network, and formats tables of the results."""
 
 from __future__ import annotations
 

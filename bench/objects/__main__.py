@@ -27,7 +27,7 @@ HERE = Path(__file__).parent
 TRAFFIC = MPI.parent / "tests" / "mpi" / "programs" / "objects" / "traffic.cpp"
 MOLECULES = MPI.parent / "apps" / "molecular_dynamics" / "molecular_dynamics.cpp"
 MPIS = {"Open MPI": "openmpi", "MPICH": "mpich"}
-#: Cells along an axis of the grid for overlap, and steps by number of ranks.
+#: Cells along each axis of the grid that tests overlap; number of steps by ranks.
 CELLS = 192
 STEPS = {8: 20, 64: 20, 512: 4}
 

@@ -108,7 +108,7 @@ ALL = ("random", "round-robin", "boxes")
 STENCILS = (
     Stencil((4, 4, 4), (8, 8, 8), 16, 8, 5, "9us", (*ALL, "place")),
     Stencil((4, 4, 4), (16, 64, 1), 16, 4, 4, "100ns", (*ALL, "hashed")),
-    # With this rate, round-robin takes the published 1.17 times of boxes.
+    # With this rate, round-robin takes 1.17 times as long as boxes, as published.
     Stencil((4, 8, 8), (4, 8, 8), 16, 4, 40, "100ns", ALL),
     Stencil((8, 8, 16), (8, 8, 16), 16, 4, 40, "100ns", ALL),
 )

@@ -138,7 +138,7 @@ def main() -> None:
 
 
 class TimeoutTracker:
-    """Skips tools on instances at least as large as one of the set that timed out."""
+    """Skips a tool on instances no smaller than one of the set where it timed out."""
 
     def __init__(self) -> None:
         self._size: dict[tuple[str, str, str], tuple[int, int]] = {}

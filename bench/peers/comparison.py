@@ -88,7 +88,7 @@ def _format_row(
 
 
 def format_short_comparison(runs: Sequence[Run]) -> str:
-    """Format a line per set with peers and effort of ours; empty if none."""
+    """Format a line per set and effort of ours, if peers solved instances of it."""
     rows = []
     for group in dict.fromkeys(run.group for run in runs):
         members = [run for run in runs if run.group == group]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Distances between slots, in NumPy: for tools that need all, and for the repair.
+"""Distances between slots, in NumPy: for tools that need them all, and for repairs.
 
 The Python of the peers does not have Topoloom. J is never computed from these
 distances.

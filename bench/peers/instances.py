@@ -178,7 +178,7 @@ PATTERNS: dict[str, Callable[[int], Graph]] = {
 
 
 def ragged() -> Iterator[Recipe]:
-    """Yield 9 patterns of 512, 1000, 4096 ranks on tori and on ragged parts of one."""
+    """Yield 9 patterns of 512, 1000, 4096 ranks on tori and on ragged parts of tori."""
     for ranks, cube in _CUBE.items():
         shape = "x".join(map(str, cube))
         for pattern in PATTERNS:

@@ -178,7 +178,7 @@ def _format_best(runs: Sequence[Run]) -> str:
 def write_between_marks(
     file: Path, text: str, begin: str = BEGIN, end: str = END
 ) -> None:
-    """Put the tables between the marks of a page; without marks they are the page."""
+    """Put the tables between a page's marks; replace a page that has no marks."""
     page = file.read_text() if file.exists() else ""
     if begin in page and end in page:
         before, after = page.split(begin)[0], page.split(end)[1]

@@ -99,7 +99,7 @@ TOOLS = [
     Tool("treematch", "", (), "in no package that we can install"),
 ]
 
-#: Efforts that do not run by default, because they are slow or add little.
+#: Efforts that do not run by default, because they are slow or seldom better.
 ON_DEMAND = {("kahip", "multisection-eco-balanced"), ("mtkahypar", "highest")}
 
 

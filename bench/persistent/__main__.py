@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Times persistent, one-shot and MPI collectives alternately in one job.
 
-Rounds of all four kinds alternate on the same ranks and buffers.
+Rounds of the four kinds of calls alternate on the same ranks and buffers.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ def format_table(cells: Sequence[Cell]) -> str:
 
 
 def format_summary(cells: Iterable[Cell]) -> str:
-    """Count results that reach their targets, by MPI and ranks."""
+    """Count, by MPI and number of ranks, the results that reach their targets."""
     lines = [
         "| MPI | ranks | / one-shot | cells up to 0.8 | / the library's better "
         "| cells up to 1.05 |",

@@ -103,7 +103,7 @@ def measure(program: Program, ranks: int, library: Path, repeat: int) -> str:
 def row(
     program: Program, ranks: int, rounds: Sequence[tuple[Run, Run, Run]], every: Run
 ) -> str:
-    """Format a row: fastest runs, because disturbances only lengthen runs; then pairs.
+    """Format a row: fastest runs, because disturbances only lengthen runs; then ratios.
 
     MPI runs before and after each run of ours; their ratio shows the noise. The last
     ratio is the median of ours to the previous run, with its 95 % confidence interval.

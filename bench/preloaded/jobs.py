@@ -12,7 +12,7 @@ from smpi import find
 
 HERE = Path(__file__).parent
 
-#: Ranks that outnumber cores yield, and start no threads.
+#: If ranks outnumber cores, they yield while waiting, and start no threads.
 ENVIRONMENT = {
     **os.environ,
     "OMPI_ALLOW_RUN_AS_ROOT": "1",

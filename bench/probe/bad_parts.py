@@ -151,7 +151,7 @@ class Trial(NamedTuple):
 
     @property
     def false_alarms(self) -> int:
-        """Number of healthy parts that are named without "perhaps"."""
+        """Number of healthy parts that findings name without "perhaps"."""
         return sum(each not in self.planted for each in self.found)
 
 

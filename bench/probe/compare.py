@@ -222,7 +222,7 @@ def _get_log_distance(ratio: float) -> float:
 
 
 def _match_models(truth: Truth, findings: Findings) -> dict[int, dict[str, Any]]:
-    """Return each planted level's curve: that of the found level with most pairs."""
+    """For each planted level, return the curve of the found level with most pairs."""
     shares: dict[int, tuple[int, dict[str, Any]]] = {}
     for level in findings.levels:
         costs = findings.level_costs.get(level.name)

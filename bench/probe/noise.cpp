@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A SimGrid platform with varying messages. Profiles of links are no alternative: they end the simulation
-// (SimGrid 3.32) if one changes during a message.
+// A SimGrid platform with random message times. Link profiles are no alternative: SimGrid 3.32 ends the simulation if a
+// profile changes during a message.
 #include <algorithm>
 #include <cstdlib>
 #include <random>

@@ -58,7 +58,7 @@ class Slow:
 
 @dataclass(frozen=True)
 class Trunk:
-    """A link, without latency, that some hosts of a smallest group share to others.
+    """A link without latency that some hosts of a smallest group share to reach others.
 
     `lanes`: its bandwidth in units of a host link's bandwidth.
     """

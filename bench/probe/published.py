@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Inference of the probe on published samples: C. Karlsson 2012, ch. 3 and 4.
+"""The probe's inference, applied to published samples: C. Karlsson 2012, ch. 3 and 4.
 
 If only means and standard deviations are published, random samples are drawn.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Number of samples in a scan, compared with fixed repetition."""
+"""Number of samples in a scan, compared with that of fixed repetition."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class Times:
 
 @dataclass(frozen=True)
 class PlacedPattern:
-    """Hop-bytes on the true machine: placed by the probed and by the true machine."""
+    """Hop-bytes on the true machine, placed for the probed and for the true machine."""
 
     pattern: str
     probed: float

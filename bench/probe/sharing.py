@@ -57,7 +57,7 @@ def _list_near_pairs(machine: Planted) -> Iterator[tuple[Pair, Pair]]:
 
 
 def _share_a_tight_link(first: Links, second: Links) -> bool:
-    """Return whether a shared link is too slow for both exchanges at full speed."""
+    """Return whether a shared link cannot carry both exchanges at full speed."""
     needed = min(first.values()) + min(second.values())
     shared = first.keys() & second.keys()
     return any(first[link] * SLOWED_RATIO < needed for link in shared)

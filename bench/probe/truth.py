@@ -81,8 +81,8 @@ class Truth:
     def tight_uplinks(self) -> dict[frozenset[int], float]:
         """Return the bandwidths of uplinks that carry less than the links below.
 
-        Bandwidths are in bytes per second of long messages, by the ranks below the
-        uplink. Groups must be equal, so that a neighboring group can receive at the
+        Bandwidths are in bytes per second of long messages, keyed by the ranks below
+        the uplink. Groups must be equal, so that a neighboring group can receive at the
         full rate.
         """
         machine = self.machine

@@ -4,8 +4,8 @@
 //
 // Usage: lines BYTES MACHINE all|broadcast EXTENT...; MACHINE is a machine file. The first rank of each line
 // has BYTES in total. MPI's collectives run on split communicators; ours run on the grid, by named schedules
-// and by our choice. All ranks start at the same time of MPI's clock, which must be synchronized; the time of
-// a collective ends on the last rank.
+// and by our choice. All ranks start at the same time of MPI's clock, which must be synchronized; a collective is timed
+// until the last rank completes it.
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>

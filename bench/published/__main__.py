@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Prints all published values that our models compute, and our values."""
+"""Prints our models' values next to the published values that they reproduce."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from topoloom.schedules.joint_search import make_block_order
 SOURCE = "Kumar 2005"
 TABLE = "in text: 3 all-to-all"
 QSNET = load_model("qsnet").model
-#: Costs of QsNet: below 288 bytes and above 2 KB; and between.
+#: Costs of QsNet: for messages below 288 bytes and above 2 KB, and for those between.
 SMALL, LARGE = (
     schedules.CombiningCosts(alpha=alpha, beta=beta)
     for alpha, beta, _ in QSNET.lines[:2]

@@ -61,7 +61,7 @@ def predict_levels() -> Iterator[Ours]:
 
 
 def can_share_a_link(machine: Machine, step: Step, nodes: Sequence[int]) -> bool:
-    """Return whether messages can share a link for any choice of uplinks."""
+    """Return whether some choice of uplinks makes messages share a link."""
     return meetings_any_ascent(machine, step, nodes).places > 0
 
 

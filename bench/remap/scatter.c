@@ -2,7 +2,7 @@
 // Times a binomial scatter on MPI_COMM_WORLD re-mapped in several orders; writes JSON Lines.
 //
 // Usage: scatter BYTES CHANNELS ORDER..., orders as for topoloom_comm_order. All ranks start at the same time
-// of MPI's clock, which must be synchronized; the time of a scatter ends on the last rank. `setup`
+// of MPI's clock, which must be synchronized; a scatter is timed until the last rank completes it. `setup`
 // is the time to create the communicator.
 #include <mpi.h>
 #include <stdio.h>

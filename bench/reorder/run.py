@@ -3,8 +3,8 @@
 
 Usage: ``python bench/reorder/run.py``. First, 100,000 ranks are ordered from gathered
 lists, by the C API of libtopoloom: the median of 3 runs. Then, the memory per rank
-outside rank 0 is measured with 64 real ranks. Last, the overhead of the preloaded
-wrapper per call: medians of 9 alternating runs with and without.
+outside rank 0 is measured with 64 real ranks. Last, the preloaded wrapper's overhead
+per call is measured, by medians of 9 alternating runs with and without.
 """
 
 from __future__ import annotations

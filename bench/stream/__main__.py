@@ -197,7 +197,7 @@ def compare_with_alltoallv(program: Path, items: int, repeats: int) -> str:
 
 
 def check_model_interleavings(program: Path, runs: int) -> None:
-    """Run all interleavings of three ranks in two phases, and random ones of more."""
+    """Run all interleavings of three ranks in two phases, random ones of more ranks."""
     run("g++", "-std=c++20", "-O2", f"-I{MPI / 'stream'}", MODEL, "-o", program)
     for words in (["all", "3", "1", "2"], ["drawn", str(runs), "7"]):
         subprocess.run([program, *words, "ours"], check=True)

@@ -43,7 +43,8 @@ def simulate_table(folder: Path, sizes: Sequence[int]) -> str:
 def simulate_row(program: Path, name: str, ranks: int) -> str:
     """Simulate a mesh of equal extents by rank, and one by node positions.
 
-    In the latter, the last axis is a node, and the second last two lines of nodes.
+    In the latter, the last axis spans a node, and the axis before it two lines of
+    nodes.
     """
     x, y, z = TORI[ranks]
     nodes = x * y * z

@@ -141,7 +141,7 @@ void send_by_isend(long items, Draw draw) {
     MPI_Waitall(window, sends.data(), MPI_STATUSES_IGNORE);
 }
 
-/// Draws the same random numbers without sending; the time is subtracted.
+/// Draws the same random numbers without sending; its time is subtracted from the others.
 void draw_targets(long items, Draw draw) {
     for (long i = 0; i < items; ++i) {
         const uint64_t random = draw();

@@ -85,7 +85,7 @@ class Case:
 
 
 def cases() -> Iterator[Case]:
-    """Return the cases: all core counts in both dimensions; other factors alternate."""
+    """Return 2-D and 3-D cases with all core counts; all other factors alternate."""
     return islice(dict.fromkeys(_iterate_cases()), COUNT)
 
 

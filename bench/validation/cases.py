@@ -86,7 +86,7 @@ class NamedPlacement(NamedTuple):
 def placements(
     phases: list[CommGraph], allocation: Allocation
 ) -> Iterator[NamedPlacement]:
-    """Yield more than 30 placements: by mappers, random, scattered, and shuffled.
+    """Yield more than 30 placements: from mappers, random, scattered, and shuffled.
 
     A growing share of the best placement's slots is shuffled, so that all qualities
     between the best and a random placement occur.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Selects one MPI per test, which changes with the commit.
+"""Selects one MPI per test; the selection changes with the commit.
 
 A test that takes an MPI as a parameter runs on one MPI, chosen by a hash of the test's
-name and the commit. It runs on the others only with ``--full``. Tests marked
+name and the commit. With ``--full``, it also runs on the others. Tests marked
 ``every_mpi`` always run on every MPI.
 """
 

@@ -33,7 +33,7 @@ class Mpi:
     install: str
 
     def command(self, ranks: int, *words: object) -> list[str]:
-        """Build a command line that starts `ranks` ranks, with oversubscription."""
+        """Build a command line that starts `ranks` ranks, which may outnumber cores."""
         return [need(self.mpirun, self.install), *self.options, "-n", str(ranks),
                 *map(str, words)]  # fmt: skip
 

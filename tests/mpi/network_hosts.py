@@ -63,7 +63,7 @@ class NetworkHosts:
         return [*enter, "--target", str(self.pids[host]), *map(str, words)]
 
     def count_received_bytes(self, host: str) -> int:
-        """Return the bytes that a host has received over its cable."""
+        """Return how many bytes a host has received over its cable."""
         words = self.command_on(host, "cat", "/proc/net/dev")
         table = subprocess.run(words, capture_output=True, text=True, check=True).stdout
         (cable,) = (line for line in table.splitlines() if "eth0:" in line)

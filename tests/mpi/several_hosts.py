@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Several hosts on one machine, for real launchers: a host is a UTS namespace.
 
-Launchers start processes on other hosts by a program that is called as ``ssh HOST
+Launchers start processes on other hosts through a program that is called as ``ssh HOST
 COMMAND``. The agent runs the command on this machine, in a UTS namespace with host name
 HOST. Each rank then reports the result of gethostname().
 """

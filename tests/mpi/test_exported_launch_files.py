@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Launchers place ranks as exported files state; ranks report their location."""
+"""Launchers place ranks as exported files state, according to the ranks' reports."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Launchers bind ranks as exported; ranks report their affinity."""
+"""Launchers bind ranks as exported, according to the affinity that ranks report."""
 
 from __future__ import annotations
 

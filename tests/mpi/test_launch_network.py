@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Launchers place ranks that exchange messages on hosts with separate networks."""
+"""Launchers place ranks on hosts with separate networks; ranks exchange messages."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Preloaded libraries are compiled by the right MPI and loaded by all ranks."""
+"""Preloaded libraries are compiled with the job's MPI and loaded by all ranks."""
 
 from __future__ import annotations
 

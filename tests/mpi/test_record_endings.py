@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Counts are saved for any kind of program exit, without disturbing the program."""
+"""The recorder saves counts at any kind of exit without disturbing the program."""
 
 from __future__ import annotations
 

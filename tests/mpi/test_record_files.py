@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Recordings and profiles are read completely or rejected in one line."""
+"""Recordings and profiles are read completely, or rejected with a one-line error."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ run 40
 
 
 def grid_neighbors(width: int, periodic: bool) -> set[tuple[int, int]]:
-    """Return pairs of ranks of a cube whose coordinates differ by one in one axis."""
+    """Return the pairs of ranks in a cube that differ by one in a single coordinate."""
     cells = list(itertools.product(range(width), repeat=3))
     found = set()
     for (a, here), (b, there) in itertools.product(enumerate(cells), repeat=2):
@@ -137,7 +137,7 @@ def test_counts_of_a_lammps_melt_on_27_ranks_equal_those_of_open_mpi(
 
 def test_counts_of_netpipe_equal_those_of_open_mpi(tmp_path: Path) -> None:
     netpipe = need("NPopenmpi", "apt-get install netpipe-openmpi")
-    # Without -n, NetPIPE measures to determine the number of repetitions.
+    # Without -n, NetPIPE first measures how many repetitions it needs.
     words = [netpipe, "-n", 3, "-u", 4096, "-o", tmp_path / "np.out"]
     sent = record_run(OPEN_MPI_4, 2, *words, folder=tmp_path).point_to_point()
     assert pairs(sent) == run_monitored(

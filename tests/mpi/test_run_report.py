@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One command records, places, starts, verifies and reports on a real program."""
+"""One command records and places a real program, starts it, verifies and reports."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranks report their location at program start; deviations are named."""
+"""Ranks report their location at program start; messages name deviating ranks."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def make_tagging_command(mpi: Mpi, ranks: int, *words: object) -> list[str]:
 def read_tagged_output(
     done: subprocess.CompletedProcess[str],
 ) -> tuple[set[int], list[str]]:
-    """Return the launcher's ranks that print, and all lines without prefix."""
+    """Return the launcher ranks of all printed lines, and the lines without prefix."""
     assert done.returncode == 0, done.stderr
     lines = [line for line in done.stdout.splitlines() if line]
     printers = {int(match[1]) for line in lines if (match := TAG.match(line))}
@@ -176,7 +176,7 @@ def test_bound_processes_get_the_rank_of_their_cpus() -> None:
 
 
 def read_refusal(mpi: Mpi, command: list[str], placed: HostPlacement) -> str:
-    """Check that a program runs without renumbering; return the reason."""
+    """Check that a program runs without renumbering; return the printed reason."""
     done = run_renumbered(command, placed)
     printers, _ = read_tagged_output(done)
     assert printers == {0}

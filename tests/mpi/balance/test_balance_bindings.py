@@ -50,7 +50,7 @@ def test_cmake_finds_the_library(tmp_path: Path) -> None:
 def test_a_program_that_chooses_owners_itself_links_with_libtopoloom_too(
     tmp_path: Path,
 ) -> None:
-    """Compile the program by CMakeLists.txt, and by the command in its first line."""
+    """Compile the program by CMakeLists.txt, or by the command in its first line."""
     app = ROOT / "apps" / "adaptive_mesh"
     prefix = installed(MPICH)
     configure_and_build(

@@ -35,7 +35,7 @@ def test_errors_are_returned_and_no_task_is_lost(mpi: Mpi) -> None:
 
 
 def test_tasks_move_among_simulated_ranks(tmp_path: Path) -> None:
-    """Nodes have different numbers of ranks: each node gathers its ranks' loads."""
+    """Nodes have different numbers of ranks, and each gathers its own ranks' loads."""
     program = compile_with_balancing(SIMGRID, CASES)
     options = hosts_options(tmp_path, 4, {"smpi/test": "1e-6"})
     hosts = ["n3", "n0", "n1", "n2", "n0", "n2", "n1", *6 * ["n0"], *5 * ["n2"]]
@@ -48,7 +48,7 @@ def test_tasks_move_among_simulated_ranks(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ranks", [3, 8])
 def test_tasks_move_between_nodes_with_separate_memory(ranks: int) -> None:
-    """With two cliques, even and odd ranks of MPICH use separate shared memory."""
+    """With two cliques, MPICH's even and odd ranks use separate shared memory."""
     program = compile_with_balancing(MPICH, CASES)
     cliques = {"MPIR_CVAR_NUM_CLIQUES": "2"}
     done = run_to_end(MPICH.command(ranks, program, 2), **cliques)
@@ -57,7 +57,7 @@ def test_tasks_move_between_nodes_with_separate_memory(ranks: int) -> None:
 
 
 def test_the_commands_of_the_guide_work(tmp_path: Path) -> None:
-    """The program has 30 lines; the commands are the documented ones for MPICH."""
+    """The program has 30 lines; the commands are those documented for MPICH."""
     text = HOW_TO.read_text()
     program = text.partition("```c\n")[2].partition("```")[0]
     assert len(program.splitlines()) == 30

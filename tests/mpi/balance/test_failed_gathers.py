@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A failure of one rank while ranks gather loads is an error on all ranks.
+"""If one rank fails while ranks gather loads, all ranks get an error.
 
 With two cliques, ranks 0 and 2 of MPICH share memory, and so do ranks 1 and 3. Each
 line shows the result per rank: a plan from the current loads (+), a plan from other
@@ -28,7 +28,7 @@ CASES = {
     "memory": ["eeee by MPI", *["++++ by node"] * 5],
     # Ranks of the other node receive no loads.
     "receive": ["++++ by node"] * 2 + ["eeee by node"] + ["eeee"] * 3,
-    # These ranks have received the loads, and see the failure in the next call.
+    # These ranks have received the loads, so they see the failure in the next call.
     "wait": ["++++ by node"] * 2 + ["e+e+ by node", "eeee by node"] + ["eeee"] * 2,
 }
 ERRORS = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Diffusion Monte Carlo: energies are correct and do not depend on the balancer."""
+"""Diffusion Monte Carlo computes correct energies, whatever the balancer."""
 
 from __future__ import annotations
 

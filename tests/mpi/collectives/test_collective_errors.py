@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A wrong argument is an error on its communicator and does not block other ranks."""
+"""A wrong argument gives an error on its communicator and blocks no other rank."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MISTAKES = {
     "into-in-place": "buffer",
     "gather-in-place": "buffer",
     "scatter-in-place": "buffer",
-    # No error: MPI allows to free; some libraries allow equal buffers.
+    # No error: MPI allows a free during a call; some libraries allow equal buffers.
     "freed": "none",
     "same": "none",
 }
@@ -55,7 +55,8 @@ FORMS = 4
 @pytest.mark.parametrize("ranks", [3, 4])
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 def test_a_larger_count_on_one_rank_blocks_no_other_rank(mpi: Mpi, ranks: int) -> None:
-    # Short messages: Open MPI 4.1 writes past the buffer of a longer truncated message.
+    # Short messages, because Open MPI 4.1 overruns the buffer if it truncates long
+    # ones.
     program = compile_with_collectives(mpi, PROGRAMS / "collectives/larger_counts.c")
     output = run_to_end(mpi.command(ranks, program, 4 * ranks, *SCHEDULES))
     assert output.returncode == 0, output.stderr[-3000:]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPI libraries follow exported decisions: tests count their messages.
+"""MPI libraries follow exported decisions, as shown by their message counts.
 
-An exported rule selects an algorithm by the MPI library's name or number. The algorithm
-and the schedule that models it must agree in how many ranks send and receive how many
-messages.
+An exported rule selects an algorithm by the MPI library's name or number. For each pair
+of sent and received message counts, the algorithm and the schedule that models it must
+have equally many ranks.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ MODEL = NetworkModel.regimes([(1e-6, 1e-9, None)], MessageCosts())
 
 
 def count_schedule_traffic(operation: str, schedule: str, ranks: int) -> Traffic:
-    """Count ranks by the numbers of messages that they send and receive."""
+    """Count the ranks for each pair of sent and received message counts."""
     if schedule == "chain":
         schedule = f"chain(segment={SEGMENT})"
     size = 0 if operation == "barrier" else BYTES
@@ -69,7 +69,7 @@ def count_schedule_traffic(operation: str, schedule: str, ranks: int) -> Traffic
 
 
 def count_by_rank(messages: Iterable[tuple[int, int]], ranks: int) -> Traffic:
-    """Count ranks by the numbers of their sent and received messages."""
+    """Count the ranks for each pair of sent and received message counts."""
     pairs = list(messages)
     sent = Counter(source for source, _ in pairs)
     received = Counter(target for _, target in pairs)
@@ -100,7 +100,7 @@ class RuleLibrary:
     def run(
         self, ranks: int, size: int, functions: Iterable[str], rules: Path | None
     ) -> subprocess.CompletedProcess[str]:
-        """Run collectives under exported rules, or the library's rules if None."""
+        """Run collectives under exported rules; None: under the library's own rules."""
         program = build_program(self.mpi, PROGRAMS / "collectives/one_collective.c")
         words, environment = self._make_counter_options(rules)
         command = self.mpi.command(ranks, *words, program, *functions, size)
@@ -210,7 +210,7 @@ CASES = [
 def count_forced_algorithms(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Callable[[Case], tuple[Traffic, str]]:
-    """Count the messages of a case; one job runs a case of every function.
+    """Count a case's messages; one job runs one case of each function.
 
     The result includes the job's output, which explains missing lines.
     """
@@ -270,7 +270,7 @@ by_version = pytest.mark.parametrize(
 def test_open_mpi_changes_its_algorithm_as_the_file_states(
     library: RuleLibrary, tmp_path: Path
 ) -> None:
-    """Bruck sends 3 messages among 8 ranks, all others 7."""
+    """With 8 ranks, Bruck sends 3 messages per rank, and all others send 7."""
     request = ExportRequest(Call("all-to-all", 8, 1), "bruck", MODEL)
     rules = tmp_path / "rules.txt"
     rules.write_text(open_mpi.write(request))

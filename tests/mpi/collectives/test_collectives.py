@@ -63,7 +63,7 @@ def test_each_schedule_gives_the_results_of_mpi(cases: Cases, ranks: int) -> Non
     assert "\n0 failures" in "\n" + cases.run(ranks, ranks, 8, *SCHEDULES)
 
 
-#: Schedules for nine ranks on a torus, and on a fat tree with missing nodes.
+#: Nine ranks on a torus, and on a fat tree with missing nodes, with their schedules.
 FITTED = (
     "disjoint-trees(grid=3x3,segment=8)",
     "disjoint-trees(grid=3x3,lines=open,segment=8)",
@@ -125,7 +125,7 @@ def test_a_wrong_setting_is_reported_once_and_ignored(
 def test_ranks_with_different_datatypes_choose_the_same_schedule(
     tmp_path: Path,
 ) -> None:
-    """A third of 40 bytes is 13 whole bytes, or 8 bytes in whole pairs."""
+    """A third of 40 bytes is 13 in whole bytes, but 8 in whole pairs of integers."""
     source = PROGRAMS / "collectives/paired_types.c"
     program = compile_with_collectives(OPEN_MPI_4, source)
     lines = (("0", "ring"), ("10", "bruck"))

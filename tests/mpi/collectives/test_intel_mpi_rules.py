@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Intel MPI follows exported variables: tests count its messages."""
+"""Intel MPI follows exported variables, as shown by its message counts."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from simulated_hosts import hosts_options
 from smpi import QUICK, SETTINGS
 
 HERE = PROGRAMS / "collectives"
-#: Some MPIs spin if ranks outnumber cores; `make bench-learning` runs more calls.
+#: Few, as some MPIs spin when ranks outnumber cores; `make bench-learning` runs more.
 CALLS = 200
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 RANKS = 6
 #: Simulated calls.
 MACHINE = "fattree:16,bandwidth=10GB/s,latency=1us"
-#: Schedules in which all ranks send and receive alike.
+#: Schedules in which all ranks send and receive equally many messages.
 EQUAL_ROUNDS = {"at-once", "cyclic", "bruck"}
 ALL_TO_ALL = Call("all-to-all", RANKS, 0)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The transpose example works with every build method."""
+"""The transpose example gives the right result, however it is built."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A repeated call reuses the previous plan only if all arguments match."""
+"""A repeated call reuses the previous call's plan only if all arguments match."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def program() -> Programs:
 
 @pytest.fixture(scope="module")
 def mpi_answers(program: Programs) -> Answers:
-    """Run the program once with the collectives of MPI."""
+    """Run the program once with MPI's own collectives."""
 
     @cache
     def run_once(mpi: Mpi) -> list[str]:

@@ -16,7 +16,7 @@ WHERE = f"torus:{RANKS},bandwidth=10GB/s,latency=5us"
 
 @pytest.fixture(scope="module")
 def memory_limit_setting(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Put each rank on a separate node, so that replaced calls gain."""
+    """Put each rank on a separate node, so that replacing calls saves time."""
     folder = tmp_path_factory.mktemp("placed")
     save_graph(folder / "ring.npz", ring(RANKS, 1000))
     (folder / "machine").write_text(f"machine {WHERE}\n")
@@ -43,7 +43,7 @@ def test_a_rank_that_cannot_choose_a_schedule_reports_it(
     mpi: Mpi, memory_limit_setting: str
 ) -> None:
     program = build_program(mpi, REPLACED / "short_of_memory.c")
-    for allocations in (1, 500):  # during and after the check whether replacement pays
+    for allocations in (1, 500):  # during and after the check for gains
         done = run(mpi, memory_limit_setting, program, "call", allocations)
         assert done.returncode != 0
         output = [x for x in done.stderr.splitlines() if "topoloom_" in x]

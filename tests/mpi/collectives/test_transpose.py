@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An unmodified all-to-all program speeds up as documented."""
+"""Our all-to-all speeds up an unmodified program as documented."""
 
 from __future__ import annotations
 

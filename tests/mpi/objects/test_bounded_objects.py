@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Memory for messages between objects is bounded; unresponsive ranks are named."""
+"""Memory for messages between objects is bounded; errors name unresponsive ranks."""
 
 from __future__ import annotations
 

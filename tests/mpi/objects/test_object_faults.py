@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Faults of objects are reported on all ranks, or leave no state behind."""
+"""Some faults of objects are reported on all ranks; others leave no state behind."""
 
 from __future__ import annotations
 

@@ -176,7 +176,7 @@ def test_molecular_dynamics_has_the_energies_of_a_serial_run() -> None:
 
 
 def test_every_source_of_the_library_is_built() -> None:
-    """No other test would fail if CMakeLists.txt lacked a source."""
+    """Only this test fails if CMakeLists.txt lacks a source."""
     listed = (ROOT / "mpi/objects/CMakeLists.txt").read_text()
     for source in (ROOT / "mpi/objects").glob("*.cpp"):
         assert f"  {source.name}\n" in listed

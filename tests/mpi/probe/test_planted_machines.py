@@ -190,7 +190,7 @@ def test_one_slow_host_of_four_does_not_set_the_speed_of_all(
     assert [each["bytes_per_second"] for each in rates] == [
         pytest.approx(10e9, rel=CLOSE)
     ]
-    # The file marks the host as slow: a check reports it and finds nothing new.
+    # The file marks the host as slow, so a check reports it but finds nothing new.
     good = topoloom("probe", "--check", "m.toml", "--", *words)
     assert good.status == 0, good.out
     assert good.out.startswith("good: 4 hosts: latency 1.00 x, bandwidth 1.00 x")

@@ -60,8 +60,7 @@ int main(int count, char** words) {
     MPI_Gather(line, LINE, MPI_CHAR, all, LINE, MPI_CHAR, 0, MPI_COMM_WORLD);
     for (int i = 0; rank == 0 && i < ranks; i++) puts(all + (size_t)i * LINE);
 #if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40100000
-    // Over TCP, MPI_Finalize may hang: ranks that wait in it do not answer ranks that still
-    // disconnect.
+    // Over TCP, MPI_Finalize may hang: ranks that already wait in it do not answer ranks that are still disconnecting.
     fflush(stdout);
     MPI_Barrier(MPI_COMM_WORLD);
     exit_via_launcher();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI 4 calls on 4 ranks: large counts, persistent collectives, partitioned sends, nonblocking
+// Makes MPI 4 calls on 4 ranks: large counts, persistent collectives, partitioned sends, nonblocking
 // sendrecv.
 #include <mpi.h>
 

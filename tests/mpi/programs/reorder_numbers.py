@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pairs of distant ranks request a better order; run under mpirun with mpi4py."""
+"""Requests a better order for pairs of distant ranks; run under mpirun with mpi4py."""
 
 import sys
 

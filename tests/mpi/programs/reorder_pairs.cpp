@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The same from C++: checks that the header is valid C++.
+// Compiles reorder_pairs.c as C++: checks that the header is valid C++.
 #include "reorder_pairs.c"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Creates topologies of every kind with reorder=1. Checks that each process has the neighbors,
-// weights and coordinates of its new rank, and prints sums of neighborhood collectives. Neither
-// depends on the order. The base communicator is the world, the reversed world, or half of it.
+// weights and coordinates of its new rank, and prints sums of neighborhood collectives. The order
+// must affect neither. The base communicator is the world, the reversed world, or half of it.
 // Usage: topologies [TOPOLOGIES]. The last lines describe the order: `topologies moved N`, `moved
 // N` ranks, `between hosts N` neighbors.
 #include <mpi.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every rank reports its location; rank 0 prints a line per rank: "rank host core core ...".
-// Usage: where [STATUS [BYTES]]. Exits with STATUS; rank 0 copies BYTES of its standard input. It does not
-// read to the end of the input, which Open MPI 5.0 does not pass on.
+// Usage: where [STATUS [BYTES]]. Exits with STATUS; rank 0 copies BYTES of its standard input. It does not read until
+// end of file, because Open MPI 5.0 does not forward that.
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <sched.h>

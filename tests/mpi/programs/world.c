@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Queries the rank in MPI_COMM_WORLD in many ways, and prints the answers of all ranks in order.
+// Queries each process's rank in MPI_COMM_WORLD in many ways, and prints the answers in rank order.
 // The output must not depend on the numbering of the processes.
 #include <mpi.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Topologies without reorder, and invalid ones with reorder: errors are MPI's, raised by the
-// communicator's error handler.
+// Topologies without reorder, and invalid ones with reorder: errors are MPI's, raised through the communicator's error
+// handler.
 #include <mpi.h>
 #include <stdio.h>
 

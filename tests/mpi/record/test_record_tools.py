@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Profiling tools work in any position relative to the recorder, with equal counts."""
+"""Profiling tools work before and after the recorder, and its counts stay the same."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs are recorded even if they exit, leave calls or spawn in unusual ways."""
+"""Programs are recorded even if they exit, jump out of calls or spawn unusually."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def record_nothing(command: list[str], folder: Path, mpicc: str | None = None) -
 
 
 def test_an_empty_recording_is_reported_with_its_cause(tmp_path: Path) -> None:
-    """Each program has a different cause."""
+    """Each program records nothing for a different reason."""
     ends = build_program(OPEN_MPI_4, UNUSUAL / "unusual_exits.c")
     early = record_nothing(OPEN_MPI_4.command(2, ends, "before"), tmp_path)
     assert "(exit status 3): the command failed before MPI_Init" in early

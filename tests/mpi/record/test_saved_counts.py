@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom run` saves the counts if no graph can be made of them."""
+"""`topoloom run` saves the counts even if no graph can be made from them."""
 
 from __future__ import annotations
 

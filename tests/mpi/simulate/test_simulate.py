@@ -28,7 +28,7 @@ from topoloom.simulate import SIMULATORS, load_simulator, simgrid as smpi
 from topoloom.simulate.rounds import split_into_rounds
 from topoloom.simulate.simgrid import simulate
 
-#: By machine: a message, a message that shares a link with it, and one that does not.
+#: By machine: a message, one that shares a link with it, and one that shares none.
 NETWORKS = {
     f"torus:8,{LINKS}{FREE}": ((0, 2), (1, 3), (4, 6)),
     f"torus:4x4x4,{LINKS}{FREE}": ((0, 2), (1, 3), (16, 18)),
@@ -107,7 +107,7 @@ def test_settings_of_simgrid_can_be_changed() -> None:
 
 
 def test_a_message_may_be_larger_than_two_gigabytes() -> None:
-    """SMPI itself counts bytes in an int."""
+    """SMPI itself stores byte counts in an int."""
     text = f"torus:8,bandwidth=1GB/s,latency=1s{FREE}"
     assert simulate_seconds(text, [(0, 1)], 10**10) == pytest.approx(1 + 10, rel=CLOSE)
     both = simulate_seconds(text, [(0, 2), (1, 3)], 10**12)
@@ -251,7 +251,7 @@ def test_a_recorded_program_is_simulated(tmp_path: Path) -> None:
 def test_predicted_and_simulated_times_agree_if_all_messages_start_at_once(
     text: str,
 ) -> None:
-    """With fair sharing, flows end when the busiest link has carried its load."""
+    """With fair sharing, the last flow ends when the busiest link carried its load."""
     machine = Machine(f"{text},bandwidth=10GB/s,latency=100ns")
     allocation = Allocation.whole(machine)
     pattern = stencil([4, 8], 9, bytes=SIZE)

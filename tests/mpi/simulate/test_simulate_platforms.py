@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Our platforms compared with clusters of SimGrid and with a real MPI program."""
+"""Our platforms give the times of SimGrid's clusters and of a compiled MPI program."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Buckets are flushed before they are full; unresponsive ranks are named."""
+"""Buckets are flushed before they are full; errors name unresponsive ranks."""
 
 from __future__ import annotations
 

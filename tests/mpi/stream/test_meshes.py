@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Streams over virtual meshes: routes terminate, and items arrive exactly once."""
+"""Streams over virtual meshes: all routes end, and items arrive exactly once."""
 
 from __future__ import annotations
 

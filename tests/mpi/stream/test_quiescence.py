@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Termination detection: a model with the same code runs through all interleavings."""
+"""A model that shares the code of termination detection tries all interleavings."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The C++ interface: lambda handlers, their exceptions, pulling, errors; apps."""
+"""The C++ interface: lambda handlers, their exceptions, pulling, errors, and apps."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Errors of programs that balance, on three ranks; rank 0 has six tasks. Usage: balance_mistakes
+// Mistakes of programs that balance tasks, on three ranks; rank 0 has six tasks. Usage: balance_mistakes
 // WHAT; WHAT is a mistake, `returned` (all mistakes, returned as errors) or `said` (all mistakes,
 // each reported as if fatal).
 #define _GNU_SOURCE

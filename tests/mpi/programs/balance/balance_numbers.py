@@ -44,7 +44,7 @@ def check_ring_shift() -> None:
 
 
 def check_moves(plan: Plan, balanced: bool = True) -> None:
-    """Move tasks by a blocking call, during computation, and with different sizes."""
+    """Move tasks by a blocking call, during a computation, and with unequal sizes."""
     right = list_expected_tasks(plan)
     assert len(right) == plan.after
     assert not balanced or plan.after <= -(-sum(before) // comm.size)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Balances random loads, first of one rank, then repeatedly of all: `exchange_cases DRAWS
+// Balances random loads, first those of one rank, then repeatedly those of all ranks: `exchange_cases DRAWS
 // [MACHINE]`. Every task must arrive exactly once, at the planned rank and in order.
 #include <mpi.h>
 #include <stdio.h>
@@ -59,8 +59,8 @@ static void gather_plans(const topoloom_plan* plan, int* plans) {
         expect(plans[plan->from[i] * ranks + rank] == plan->tasks_from[i], "a giver and a receiver differ");
 }
 
-/// Moves tasks of equal size; reserve_capacity adds capacity for received tasks beside all present
-/// tasks.
+/// Moves tasks of equal size; reserve_capacity makes room for all received tasks in addition to
+/// all present tasks.
 static void move_equal(topoloom_plan* plan, const int* plans, const int* before, int overlapped,
                        int reserve_capacity) {
     const long long fitting = plan->after > plan->before ? plan->after : plan->before;

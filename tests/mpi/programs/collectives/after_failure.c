@@ -30,7 +30,7 @@ static int allreduce_bytes(MPI_Comm comm, int bytes) {
     return topoloom_allreduce(in, out, bytes, MPI_BYTE, MPI_BOR, comm);
 }
 
-/// Rank 0 sends rank 1 a message that is announced before its data.
+/// Rank 0 sends rank 1 a long message, which is announced before its data are sent.
 static int exchange(MPI_Comm comm, int rank) {
     static char message[most_bytes];
     const int to = 1, bytes = most_bytes;

@@ -287,7 +287,7 @@ static void call_topoloom(struct test_call* c) {
     }
 }
 
-/// For an in-place reduce-scatter, MPI defines only the rank's own part.
+/// After an in-place reduce-scatter, MPI defines only the content of the rank's own part.
 static int is_equal(const struct test_call* c) {
     size_t bytes = (size_t)(c->out_elements + 1) * widest + 2 * before;
     if (c->in_place && (c->operation == reduce_scatter || c->operation == reduce_scatter_block)) {

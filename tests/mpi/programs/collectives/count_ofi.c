@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts the libfabric messages of Intel MPI; preloaded, and set as I_MPI_OFI_LIBRARY. Links
+// Preloaded, and named in I_MPI_OFI_LIBRARY: counts the libfabric messages of Intel MPI. Links
 // libfabric for all other functions, and count_ofi.map for the symbol versions that Intel MPI
 // requires.
 #define _GNU_SOURCE

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random grids, orders and line collectives, compared with MPI's collectives on split
-// communicators: buffers must be equal.
+// Runs line collectives on random grids and orders; buffers must equal those of MPI's collectives on split
+// communicators.
 // Usage: grid_cases SEED CASES | grid_cases tiled EXTENT... (prints the rank of each cell) |
 // grid_cases wrong WHICH
 #include <mpi.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Kills a rank while the others are in a collective of MPI or of Topoloom. The killed rank logs its
+// Kills one rank while the others are inside a collective of MPI or of Topoloom. The killed rank logs its
 // calls to a file, because launchers may lose its output.
 // Usage: killed_rank mpi|ours FILE
 #include <mpi.h>

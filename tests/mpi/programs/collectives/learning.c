@@ -81,7 +81,7 @@ static void set_call(struct call* call, enum operation operation, int bytes) {
 
 static void draw_call(struct call* call) {
     const enum operation operation = (enum operation)draw(operation_count);
-    set_call(call, operation, (int)(16 + draw(16)) << draw(9));  // sizes between powers of two
+    set_call(call, operation, (int)(16 + draw(16)) << draw(9));  // powers of two and sizes between them
 }
 
 static void call_collective(struct call* call, MPI_Comm comm) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Blocking calls that repeat the previous one, or change one argument, by Topoloom and by MPI.
+// Makes blocking calls that repeat the previous one or change one argument, by both Topoloom and MPI.
 // Operators and derived datatypes are recreated for each call, so that handles are reused. Prints
 // the number of wrong results.
 // Usage: repeated_calls SEED CALLS

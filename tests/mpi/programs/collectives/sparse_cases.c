@@ -279,8 +279,6 @@ static void run_cases(uint64_t seed, long cases) {
     if (rank == 0) printf("%ld cases are equal\n", cases);
 }
 
-// Data differ from call to call, so that messages of another call are detected.
-
 /// A rank's data differ from call to call, so that a message of another call would be detected.
 static void call_repeatedly(long calls) {
     int rank, ranks;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Concurrent collectives of several threads, and collectives without tests. Prints the number of
+// Runs concurrent collectives of several threads, and collectives without MPI_Test calls. Prints the number of
 // wrong results.
 // Usage: threads at-once THREADS CALLS | threads unseen CALLS | threads fresh COMMUNICATORS
 #include <mpi.h>
@@ -116,8 +116,8 @@ static int wait_without_tests(int calls) {
     return wrong;
 }
 
-/// Sets a communicator up in the progress thread while the program sets it up by another call or
-/// frees it.
+/// Lets the progress thread set a communicator up while the program frees it, or sets it up by
+/// another call.
 static int set_up_concurrently(int communicators) {
     int wrong = 0;
     for (int i = 0; i < communicators; ++i) {

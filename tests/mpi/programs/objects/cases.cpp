@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Features of arrays of objects beyond single messages: broadcasts, reductions, sections,
+// Tests features of object arrays beyond single messages: broadcasts, reductions, sections,
 // priorities, views, long messages, other arrays, phases.
 #include <cstdint>
 #include <cstdio>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Faults that all ranks report, or that leave no state. Runs on two ranks with errors as
+// Causes faults that all ranks must report, or that must leave no state behind. Runs on two ranks with errors as
 // exceptions; rank 0 prints a line per case.
 #include <array>
 #include <complex>
@@ -62,7 +62,7 @@ void print_line(const std::string& name, const std::string& text) {
     if (rank == 0) std::fputs((name + ": " + text + "\n").c_str(), stdout);
 }
 
-/// Prints the exception of the call on both ranks.
+/// Makes the call on both ranks; prints how many ranks threw, and rank 0's exception.
 template <typename Call>
 void print_error_on_all_ranks(const std::string& name, const Call& call) {
     std::string text = "nothing";

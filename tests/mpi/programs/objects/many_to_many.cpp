@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random messages, each sent both by a many-to-many and directly. Objects move between fences and
+// Sends random messages, each both by a many-to-many and directly. Objects move between fences and
 // within turns.
 // Usage: many_to_many STRATEGY OBJECTS PHASES SEED; STRATEGY is a name, or `learned`.
 // many_to_many switch BYTES...: ranks send each other BYTES; mesh and direct messages break even at

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Objects send to random objects and move at random: every message arrives exactly once, and in an
-// ordered array in the order sent per pair.
+// Objects send to random objects and move at random: every message arrives exactly once, and in an ordered array, each
+// pair's messages in the order sent.
 // `traffic MIGRATIONS [ordered|any] [OBJECTS] [MEMORY]` prints the counts.
 #include <algorithm>
 #include <cstdint>

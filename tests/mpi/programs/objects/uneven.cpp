@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A ring of objects with unequal computation: tests measured loads and the result of each policy.
+// A ring of objects with unequal computation: checks the measured loads and the result of each policy.
 // `uneven FILE` writes the measured graph to FILE.
 #include <algorithm>
 #include <cstdio>

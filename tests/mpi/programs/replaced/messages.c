@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints the number of messages that the preloaded library sends for some collectives; MPI's
-// collectives do not call PMPI_Isend.
+// Prints the number of messages that the preloaded library sends for some collectives; MPI's own collectives are not
+// counted, because they do not call PMPI_Isend.
 // Usage: messages [large: the forms with large counts]
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -61,7 +61,7 @@ static void call_all(const char* where, MPI_Comm comm) {
     memcpy(all, mine, sizeof all), MPI_Bcast(all, length, MPI_INT, root, comm), PRINT("bcast");
     RESULT, MPI_Reduce(mine, all, length, MPI_INT, ordered, root, comm);
     if (rank == root) PRINT("reduce");
-    /* Arguments that only the root uses are invalid on other ranks. */
+    /* On other ranks, arguments that only the root uses are invalid. */
     const int only = rank == root ? length : -1;
     const MPI_Datatype type = rank == root ? MPI_INT : MPI_DATATYPE_NULL;
     RESULT, MPI_Gather(mine, length, MPI_INT, all, only, type, root, comm), PRINT("gather");

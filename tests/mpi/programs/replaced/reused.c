@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threads use communicators of one process, then of all processes, some with the handle of a freed
-// one. Each rank prints how many handles were reused, and whether all sums were right.
+// Threads use communicators of one process, then of all processes; some get the handle of a freed communicator. Each
+// rank prints how many handles were reused, and whether all sums were right.
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>

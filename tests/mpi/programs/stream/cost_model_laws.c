@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The cost model of phases, in cases that can be computed by hand.
+// Checks the cost model of phases in cases that can be computed by hand.
 #include "cost_model.h"
 
 #include <stdio.h>
@@ -44,8 +44,8 @@ int main(void) {
     require(compute_seconds(2, 1, network, 5, 3008, &used) > 1.99e-3 &&
                 compute_seconds(2, 1, network, 5, 3008, &used) < 2.01e-3,
             "five items are two messages");
-    // With s x s ranks, the mesh saves (s - 1)^2 messages. It sends (s - 1)^2 items more, and s - 1
-    // in the last bucket. Address bytes are ignored.
+    // With s x s ranks, the mesh saves (s - 1)^2 messages. It sends (s - 1)^2 more items, plus s - 1 items in the last
+    // bucket. Address bytes are ignored.
     for (int side = 4; side <= 32; side *= 2) {
         const double alpha = 1, item = 0.1, expected = alpha * (side - 1) / (item * side);
         const double found = find_crossover(side, alpha, item);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A ledger of items: detects lost, duplicated, misrouted and out-of-order items, and items of a
-// wrong phase.
+// A ledger of items: detects lost, duplicated, misrouted and out-of-order items, and items from a wrong phase.
 #ifndef STREAM_LEDGER_H
 #define STREAM_LEDGER_H
 

@@ -23,7 +23,7 @@ static int check_items(void* context, const void* items, int count) {
     return count;
 }
 
-/// Runs phases in which ranks push to all ranks, to one rank, and nothing. Returns the maximum
+/// Runs phases in which ranks push to all ranks, push to one rank, and push nothing. Returns the maximum
 /// bytes of buckets.
 static long long run_case(topoloom_stream_options options, int most_passes) {
     ledger l = make_ledger();

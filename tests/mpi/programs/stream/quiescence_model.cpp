@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The state machine of termination detection without MPI; programs and messages of a few ranks take
-// any time.
+// Runs the state machine of termination detection without MPI, for a few ranks whose computations and messages take any
+// time.
 // `quiescence_model all RANKS ITEMS PHASES RULE` tries every interleaving.
 // `quiescence_model drawn RUNS SEED RULE` tries random interleavings.
 // RULE is `ours`, `counts` (ignores the waves of stamps) or `phases` (ignores the phases of

@@ -38,7 +38,7 @@ static void push_to_all_ranks(void) {
     }
 }
 
-/// Receives an empty message, if one has arrived; returns whether.
+/// Receives an empty message if one has arrived; returns whether it did.
 static int receive_word(int tag) {
     int is_there = 0;
     MPI_Iprobe(MPI_ANY_SOURCE, tag, comm, &is_there, MPI_STATUS_IGNORE);

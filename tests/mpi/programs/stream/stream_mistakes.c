@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Errors of programs with streams, on three ranks: `stream_mistakes WHAT`; WHAT is a mistake, or
+// Mistakes of programs with streams, on three ranks: `stream_mistakes WHAT`; WHAT is a mistake, or
 // `returned` (all mistakes that return an error).
 #include <limits.h>
 #include <mpi.h>

@@ -42,7 +42,7 @@ def check_histogram(dimensions: int | Literal["auto"]) -> None:
 
 
 def check_gather() -> None:
-    """Request entries from the ranks that store them; their handlers answer."""
+    """Request entries from the ranks that store them, and whose handlers answer."""
     request = np.dtype([("asker", "i4"), ("number", "i4"), ("entry", "i8")])
     answers = Stream(comm, request, mpicc=MPICC)
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Passes 100 bytes from rank to rank, then writes a file collectively, for which MPI sends internal
-// messages.
+// Passes 100 bytes from rank to rank, then writes a file collectively, which makes MPI send internal messages.
 #include <mpi.h>
 
 int main(int argc, char** argv) {

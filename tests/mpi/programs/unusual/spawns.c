@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two ranks spawn one process; each process sends 10 bytes to the next rank of its world. Both
-// sides meet in barriers: on the intercommunicator, and on one with a single process per side. Then
+// Two ranks spawn one process; each process sends 10 bytes to the next rank of its world. Both sides enter barriers on
+// the intercommunicator, and on another one that has a single process per side. Then
 // both sides disconnect. The child ends as requested: finalize or exit.
 #include <mpi.h>
 #include <stdio.h>

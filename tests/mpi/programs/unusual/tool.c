@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A profiling tool whose calls require state from its MPI_Init. It sends its own messages, and rank
+// A profiling tool whose wrappers require state that its MPI_Init sets up. It sends its own messages, and rank
 // 0 prints the number of receives at the end. With CHAINED, it calls the next definition by dlsym
 // instead of the PMPI_ name.
 #define _GNU_SOURCE
