@@ -56,7 +56,7 @@ class Faults:
     rails: dict[int, float] = field(default_factory=dict)
 
 
-class Planted:
+class PlantedMachine:
     """Times of a machine with bad parts, along the machine's routes.
 
     Parameters
@@ -232,7 +232,7 @@ def search(
                 break
         classes.add(number)
         faults = tried
-    planted = Planted(parts, faults, noise, seed)
+    planted = PlantedMachine(parts, faults, noise, seed)
     found, rows, rounds = _search_by_rounds(parts, planted)
     return Trial(
         sorted(parts.describe_class(number) for number in classes),
@@ -256,7 +256,7 @@ def _has_own_pairs(parts: MachineParts, classes: set[int], count: int) -> bool:
 
 
 def _search_by_rounds(
-    parts: MachineParts, planted: Planted
+    parts: MachineParts, planted: PlantedMachine
 ) -> tuple[Diagnosis, list[PairValue], int]:
     """Emulate a user: measure the planned pairs, append to the table, repeat."""
     rows: list[PairValue] = []

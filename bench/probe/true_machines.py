@@ -21,7 +21,7 @@ _TORUS = """\
   sharing_policy="SPLITDUPLEX"/>
 </platform>
 """
-#: Maximum ranks of a machine, because programs run several times.
+#: Maximum ranks of a machine: few, because programs run several times on each.
 _RANKS = 32
 _EXTENTS = ((3, 3, 3), (5, 5))
 #: Latency of a torus link in seconds.

@@ -135,7 +135,7 @@ def predict_broadcasts() -> Iterator[Ours]:
 
 
 def compute_mean_gains() -> Iterator[Ours]:
-    """Average the gains of tiles for our binomial trees in three dimensions."""
+    """Average the gains of tiles for our binomial trees on three-dimensional grids."""
     for cluster in (RA, JAGUAR):
         ratios = [
             order / tiles

@@ -8,7 +8,7 @@
 static char out[8], in[8];
 
 /// CPU time of this thread, so that other processes on the machine do not count.
-static double read_cpu_seconds(void) {
+static double read_thread_cpu_seconds(void) {
     struct timespec time;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
@@ -22,25 +22,25 @@ static void send_to_self(MPI_Comm comm) {
 }
 
 static double time_sends(MPI_Comm first, MPI_Comm second, int calls) {
-    const double begin = read_cpu_seconds();
+    const double begin = read_thread_cpu_seconds();
     for (int i = 0; i < calls; i += 2) {
         send_to_self(first);
         send_to_self(second);
     }
-    return 1e9 * (read_cpu_seconds() - begin) / calls;
+    return 1e9 * (read_thread_cpu_seconds() - begin) / calls;
 }
 
 static double time_starts(int calls) {
     MPI_Request requests[2];
     MPI_Send_init(out, 8, MPI_BYTE, 0, 0, MPI_COMM_WORLD, &requests[0]);
     MPI_Recv_init(in, 8, MPI_BYTE, 0, 0, MPI_COMM_WORLD, &requests[1]);
-    const double begin = read_cpu_seconds();
+    const double begin = read_thread_cpu_seconds();
     for (int i = 0; i < calls; ++i) {
         MPI_Start(&requests[1]);
         MPI_Start(&requests[0]);
         MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     }
-    const double seconds = read_cpu_seconds() - begin;
+    const double seconds = read_thread_cpu_seconds() - begin;
     MPI_Request_free(&requests[0]);
     MPI_Request_free(&requests[1]);
     return 1e9 * seconds / calls / 2;  // two starts per round
@@ -51,9 +51,9 @@ static double time_puts(int calls) {
     char* memory;
     MPI_Win_allocate(4096, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
     MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
-    const double begin = read_cpu_seconds();
+    const double begin = read_thread_cpu_seconds();
     for (int i = 0; i < calls; ++i) MPI_Put(out, 8, MPI_BYTE, 0, 0, 8, MPI_BYTE, win);
-    const double seconds = read_cpu_seconds() - begin;
+    const double seconds = read_thread_cpu_seconds() - begin;
     MPI_Win_unlock(0, win);
     MPI_Win_free(&win);
     return 1e9 * seconds / calls;

@@ -83,7 +83,7 @@ void SchedulerState::install_strategy(CombinedExchange& exchange, Combining stra
             exchange.stages.is_last(stage) ? 0 : exchange.stages.count_senders(stage, transport->rank()));
 }
 
-int SchedulerState::get_designated_rank(const Resident& resident) const {
+int SchedulerState::get_insertion_rank(const Resident& resident) const {
     return resident.moved_in_phase == phases ? resident.fence_rank : transport->rank();
 }
 
@@ -102,7 +102,7 @@ void SchedulerState::insert(std::uint32_t exchange, Resident& resident, Message*
         sent.bytes += header.bytes;
         ++sent.messages;
     }
-    const int to = get_designated_rank(resident);
+    const int to = get_insertion_rank(resident);
     header.kind = MessageKind::insertion;
     header.exchange = static_cast<std::uint16_t>(exchange);
     header.sequence = of.round;
@@ -120,7 +120,7 @@ void SchedulerState::finish_insertions(std::uint32_t exchange, Resident& residen
     header.exchange = static_cast<std::uint16_t>(exchange);
     header.sequence = of.round++;
     header.index = std::exchange(of.count, 0);
-    const int to = get_designated_rank(resident);
+    const int to = get_insertion_rank(resident);
     if (to == transport->rank()) return receive_insertions_done(header);
     transport->send(to, header, nullptr);
 }

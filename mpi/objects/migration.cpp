@@ -54,7 +54,7 @@ void SchedulerState::send_migrating_object(Resident* resident) {
     assign_method_times();
     Array& array = *arrays[resident->array];
     ++resident->moves;
-    resident->fence_rank = get_designated_rank(*resident);
+    resident->fence_rank = get_insertion_rank(*resident);
     resident->moved_in_phase = phases;
     Sizer sizer;
     serialize_state(sizer, *resident);

@@ -179,7 +179,7 @@ struct SchedulerState final : Receiver {
     // combined_exchange.cpp
     [[nodiscard]] std::uint32_t add_exchange(std::uint32_t array, const ManyToManyOptions& exchange_options);
     void install_strategy(CombinedExchange& exchange, Combining strategy);
-    [[nodiscard]] int get_designated_rank(const Resident& resident) const;
+    [[nodiscard]] int get_insertion_rank(const Resident& resident) const;
     [[nodiscard]] Insertions& get_insertions(Resident& resident, std::uint32_t exchange);
     void insert(std::uint32_t exchange, Resident& resident, Message* message);
     void finish_insertions(std::uint32_t exchange, Resident& resident);

@@ -67,7 +67,7 @@ def test_one_rule_matches_host_names(
         find_local_host(name_finder, tmp_path, hosts, name) == f"{meant or '-'} {node}"
     )
     same = [host for host in hosts if _is_same_host(host, name)]
-    # Pairwise comparisons are never ambiguous.
+    # An ambiguous name matches several hosts if each is compared alone.
     assert same == [meant] if meant else len(same) != 1
 
 

@@ -176,8 +176,8 @@ bool has_unavoidable_messages(const CommGraph& graph, std::uint64_t max_on_node)
     return false;
 }
 
-/// Minimum bytes of the busiest node, given the bytes of every rank: at least those of the largest rank, and
-/// the mean per node. If more than i * nodes ranks have at least some value, i + 1 of them share a node,
+/// Minimum bytes of the busiest node, given the bytes of every rank: at least the most bytes of any rank, and
+/// at least the mean per node. If more than i * nodes ranks have at least some value, i + 1 of them share a node,
 /// which therefore has at least (i + 1) times this value.
 double bound_busiest_node(std::vector<double> of_rank, std::size_t nodes) {
     std::ranges::sort(of_rank, std::greater());

@@ -29,8 +29,8 @@ std::vector<std::int64_t> distinct_message_counts(const CommGraph& phase) {
     return numbers;
 }
 
-/// Computes bytes * part / whole without overflow. The differences between the results for consecutive values
-/// part = 0 .. whole add up to all bytes.
+/// Computes bytes * part / whole without overflow. As part goes from 0 to whole, the increases of the result
+/// add up to `bytes`.
 std::int64_t proportional_share(std::int64_t bytes, std::int64_t part, std::int64_t whole) {
     return bytes / whole * part +
            static_cast<std::int64_t>(static_cast<long double>(bytes % whole) *

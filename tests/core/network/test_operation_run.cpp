@@ -182,7 +182,7 @@ TEST_CASE("messages overlap with work that does not wait for them") {
     const std::uint64_t there = alone(2, 4);  // flits of 100 bytes and a header
     using Finish = std::vector<std::uint64_t>;
     CHECK(finish_of("s: send 100b to 1\n", "r: recv 100b from 0\n", {}) == Finish{4, there});
-    // A message that is sent before the work arrives before the work ends. One that is sent after the work
+    // A message that is sent first arrives before the work ends; one that is sent when the work is done
     // arrives later.
     CHECK(finish_of("s: send 100b to 1\nc: calc 500\n", "r: recv 100b from 0\n", {.send = 10}) ==
           Finish{510, 10 + there});

@@ -98,7 +98,7 @@ TEST_CASE("the ranks of a torus node form a box of the grid, and so do those of 
           2 * (3 * 3 * 64 * 10 + 64 * (8 * 1 + 4 * 3)));
 }
 
-TEST_CASE("with distances to ports, blocks are boxes, but are not reported as optimal") {
+TEST_CASE("blocks are boxes if slots have distances to ports, but no placement is called optimal") {
     const CommGraph graph = renumber_ranks(make_stencil({{8, false}, {8, false}, {8, false}}), 1);
     const Machine machine = make_machine("torus:4x4x4+node:8,port=0:1");
     const Allocation allocation = Allocation::whole(machine);

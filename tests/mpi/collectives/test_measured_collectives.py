@@ -151,7 +151,7 @@ def test_a_trace_has_the_messages_of_the_schedule(
 
 def test_traced_ranks_wait_in_their_own_order(tmp_path: Path) -> None:
     program = compile_with_collectives(
-        OPEN_MPI_4, PROGRAMS / "collectives" / "traced_order.c"
+        OPEN_MPI_4, PROGRAMS / "collectives" / "traced_completion_order.c"
     )
     trace = tmp_path / "calls.jsonl"
     command = OPEN_MPI_4.command(4, program)

@@ -45,9 +45,9 @@ def build_with_tool(mpi: Mpi, place: str, chained: bool) -> list[str]:
         more = [tool, f"-Wl,-rpath,{tool.parent}"]
     elif place == "inside":
         more = [*flags, source]
-    passes = UNUSUAL / "passes.c"
-    words = [compiler, "-O1", "-w", passes, *more, NAP_SOURCE, "-ldl"]
-    program = compile_program("passes", words)
+    source = UNUSUAL / "chain_and_file_write.c"
+    words = [compiler, "-O1", "-w", source, *more, NAP_SOURCE, "-ldl"]
+    program = compile_program("chain_and_file_write", words)
     preload = {"behind": f"$LD_PRELOAD:{tool}", "before": f"{tool}:$LD_PRELOAD"}
     if place not in preload:
         return [str(program)]
@@ -87,7 +87,7 @@ def test_a_tool_and_the_recorder_both_count_every_call(
 def test_internal_messages_of_mpi_file_writes_are_not_counted(
     mpi: Mpi, tmp_path: Path
 ) -> None:
-    program = build_program(mpi, UNUSUAL / "passes.c")
+    program = build_program(mpi, UNUSUAL / "chain_and_file_write.c")
     launcher, *words = mpi.command(4, program, tmp_path / "file")
     command = [launcher, *ROMIO[mpi.name], *words]
     profile = record(command, folder=tmp_path, timeout=600)
@@ -100,7 +100,7 @@ def test_internal_messages_of_mpi_file_writes_are_not_counted(
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
 def test_eztrace_traces_a_recorded_program(mpi: Mpi, tmp_path: Path) -> None:
     eztrace = need("eztrace", "apt-get install eztrace")
-    program = build_program(mpi, UNUSUAL / "passes.c")
+    program = build_program(mpi, UNUSUAL / "chain_and_file_write.c")
 
     def record_calls(name: str) -> list[str]:
         words = [eztrace, "-t", mpi.name, "-o", tmp_path / name, program]

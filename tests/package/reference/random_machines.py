@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from dragonflies import make_dragonfly
 from grids import make_hyperx, make_ring_bus, make_torus, make_twisted_torus
-from listed_graphs import make_listed_graph
+from link_list_network import make_listed_graph
 from networks import (
     Failures,
     LinkSpeed,

@@ -43,11 +43,11 @@ struct DependencyGraph {
 
     /// Removes vertices without dependences until none or only cycles remain. Returns the number of remaining
     /// dependences of each vertex.
-    [[nodiscard]] std::vector<std::uint32_t> count_cyclic_dependences(std::uint32_t count) const {
-        std::vector<std::uint32_t> left(count, 0), ready;
-        for (std::uint32_t time = 0; time < count; ++time)
+    [[nodiscard]] std::vector<std::uint32_t> count_remaining_dependences(std::uint32_t vertex_count) const {
+        std::vector<std::uint32_t> left(vertex_count, 0), ready;
+        for (std::uint32_t time = 0; time < vertex_count; ++time)
             for_each_after(time, [&](std::uint32_t after) { ++left[after]; });
-        for (std::uint32_t time = 0; time < count; ++time)
+        for (std::uint32_t time = 0; time < vertex_count; ++time)
             if (left[time] == 0) ready.push_back(time);
         for (std::size_t done = 0; done < ready.size(); ++done)
             for_each_after(ready[done], [&](std::uint32_t after) {
@@ -127,7 +127,7 @@ void OperationGraph::match_messages() {
 void OperationGraph::require_acyclic() const {
     const DependencyGraph times{*this};
     const std::vector<std::uint32_t> left =
-        times.count_cyclic_dependences(static_cast<std::uint32_t>(2 * operations_.size()));
+        times.count_remaining_dependences(static_cast<std::uint32_t>(2 * operations_.size()));
     if (std::ranges::count(left, 0U) == std::ssize(left)) return;
     const std::vector<OperationId> circle = times.find_cycle(left);
     std::string text;

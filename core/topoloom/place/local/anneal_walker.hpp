@@ -43,7 +43,7 @@ class Acceptance {
     std::array<std::int64_t, levels> loss_{};
 };
 
-/// Hides the space from the cooling schedule. One virtual call makes many proposals.
+/// Makes proposals for the cooling schedule, which need not know the slot space. One virtual call makes many.
 class AnnealWalker {
    public:
     virtual ~AnnealWalker() = default;

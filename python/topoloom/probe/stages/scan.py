@@ -20,7 +20,7 @@ SIZE = 512
 MAX_RANKS, MAX_HOSTS = 512, 1024
 #: Approximate number of pairs per order; the job answers at the end of each order.
 PAIRS_PER_ORDER = 4096
-#: Minimal seconds of a sample, because of the clock's resolution.
+#: Minimum duration of a sample in seconds; clocks do not resolve shorter ones well.
 _MIN_SAMPLE_SECONDS = 4e-6
 _MAX_TRIPS = 16
 #: Share of the time limit that the scan may take.

@@ -206,8 +206,8 @@ static void find_splits(MPI_Comm comm) {
 }
 
 /// Uses a communicator for few calls and frees it. Some ranks wait for the first call before they
-/// start the second; some wait for another communicator's call before set-up or free, others
-/// afterwards.
+/// start the second. Some wait for a call on another communicator before they initialize or free
+/// this one, others only after they have freed it.
 static void use_short_lived_communicator(struct call* first, struct call* second, struct call* other) {
     const int split = (int)draw((uint64_t)split_count), smallest = splits[split].smallest;
     MPI_Comm comm = MPI_COMM_NULL;
