@@ -277,7 +277,7 @@ def test_open_mpi_changes_its_algorithm_as_the_file_states(
     sizes = re.findall(r"^(\d+) \d+ 0 0$", rules.read_text().split("\n8 #")[1], re.M)
     change = int(sizes[1])  # bytes that a rank sends to all ranks
     for size, messages in ((change // 8 - 1, 3), (change // 8, 7)):
-        found = library.count_traffic(8, size, ["alltoall"], rules)
+        found = library.count_schedule_traffic(8, size, ["alltoall"], rules)
         assert found == {"alltoall": Counter({(messages, messages): 8})}
 
 
@@ -289,8 +289,11 @@ def test_mpich_changes_its_algorithm_as_the_file_states(tmp_path: Path) -> None:
     sizes = node["is_sendbuf_inplace=no"]["comm_size<=8"]
     change = int(next(iter(sizes)).removeprefix("avg_msg_size<"))
     bruck = {"alltoall": Counter({(3, 3): 8})}
-    assert MPICH_4_RULES.count_traffic(8, change - 1, ["alltoall"], rules) == bruck
-    assert MPICH_4_RULES.count_traffic(8, change, ["alltoall"], rules) != bruck
+    assert (
+        MPICH_4_RULES.count_schedule_traffic(8, change - 1, ["alltoall"], rules)
+        == bruck
+    )
+    assert MPICH_4_RULES.count_schedule_traffic(8, change, ["alltoall"], rules) != bruck
 
 
 @by_version
@@ -310,7 +313,7 @@ def test_open_mpi_reads_the_rules_of_several_collectives(
         )
     }
     rules.write_text(open_mpi.write_rules([*forced["alltoall"], *forced["bcast"]]))
-    assert library.count_traffic(8, BYTES, ["bcast", "alltoall"], rules) == {
+    assert library.count_schedule_traffic(8, BYTES, ["bcast", "alltoall"], rules) == {
         "bcast": count_schedule_traffic("broadcast", "linear", 8),
         "alltoall": count_schedule_traffic("all-to-all", "bruck", 8),
     }
@@ -327,7 +330,7 @@ def test_mpich_reads_the_rules_of_several_collectives(tmp_path: Path) -> None:
         function.name: spans[-1].choices
         for function, spans in choose_algorithms(called, mpich.TABLE, mpich.NAME)
     }
-    found = MPICH_4_RULES.count_traffic(8, 8, ["allgather", "reduce"], rules)
+    found = MPICH_4_RULES.count_schedule_traffic(8, 8, ["allgather", "reduce"], rules)
     for function, operation in (("allgather", "all-gather"), ("reduce", "reduce")):
         first = choices[function][0]
         (schedule,) = (
@@ -349,7 +352,7 @@ def test_mpich_keeps_its_choice_if_the_file_has_no_decision(tmp_path: Path) -> N
     for size in (8, 400_000):
         own = read_counts(MPICH_4_RULES.run(8, size, functions, None))
         assert set(own) == set(functions)
-        assert MPICH_4_RULES.count_traffic(8, size, functions, rules) == own
+        assert MPICH_4_RULES.count_schedule_traffic(8, size, functions, rules) == own
 
 
 def test_mpich_refuses_a_file_of_another_format(tmp_path: Path) -> None:
