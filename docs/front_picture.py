@@ -13,8 +13,8 @@ import sys
 import numpy as np
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
-from topoloom._core import Placement, judge, predicted_time
 
+from topoloom._core import Placement, judge, predicted_time
 from topoloom.figure.links import choose_load_unit, find_torus_links
 from topoloom.figure.page import open_page
 from topoloom.figure.style import AFTER, BEFORE, make_color_scale

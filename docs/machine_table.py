@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 from topoloom._core import MachineText
-
 from topoloom.machines.machine_facts import machine_facts
 from topoloom.machines.machine_file import load_machine
 from topoloom.machines.machine_names import zoo

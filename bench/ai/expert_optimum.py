@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array
+
 from topoloom._core import measure_experts, place_experts
 
 Floats = NDArray[np.float64]

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
 from topoloom._core import measure_experts, place_experts
 
 JOB = Path(__file__).with_name("eplb_job.py")

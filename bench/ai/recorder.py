@@ -13,7 +13,6 @@ from resource import RUSAGE_CHILDREN, getrusage
 from typing import NamedTuple
 
 from topoloom._core import CommGraph
-
 from topoloom.frameworks.device_mesh import DeviceMeshJob
 from topoloom.graphs.axes import Traffic
 from topoloom.graphs.layouts import layout_graph

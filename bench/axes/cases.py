@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from random import Random
 from time import perf_counter
 
-from topoloom._core import AxisOrder
-
 import topoloom
+from topoloom._core import AxisOrder
 from topoloom.frameworks import MegatronJob, make_megatron_job
 from topoloom.frameworks.transformer_traffic import MODELS, count_traffic
 from topoloom.graphs import LayoutOrders, MeshOrders

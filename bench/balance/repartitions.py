@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
 from topoloom._core import CommGraph, balance_weighted
 
 HERE = Path(__file__).parent

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from time import perf_counter, process_time
 
-from topoloom._core import SwitchWiring
-
 import topoloom
 from network.cases import Case, Point
+from topoloom._core import SwitchWiring
 
 #: Latency 1 in BookSim: a flit arrives two cycles after it is sent.
 CHANNEL = 2

@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable, Iterator
 
 import numpy as np
+
+from topoloom import Machine
 from topoloom._core import (
     ProgramMeasure,
     Schedule,
@@ -18,8 +20,6 @@ from topoloom._core import (
     simulate_messages,
     simulate_schedule,
 )
-
-from topoloom import Machine
 from topoloom.simulate.switch_toml import SwitchModel
 
 MIB = 1 << 20

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from topoloom._core import CELL_MEMORY, bus_rates, bus_stations, rank_bus_affinities
 
 from published.table import Ours
 from topoloom import Allocation, load_machine
+from topoloom._core import CELL_MEMORY, bus_rates, bus_stations, rank_bus_affinities
 from topoloom.graphs import Request, ring
 from topoloom.graphs.patterns import make_graph
 from topoloom.tasks.bus.affinity import BusThreads, BusTiming

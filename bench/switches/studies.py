@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from topoloom._core import LoadMeasure, SwitchWiring
-
 from topoloom import Allocation, Machine
+from topoloom._core import LoadMeasure, SwitchWiring
 from topoloom.simulate.switch_toml import load_switch
 from topoloom.tasks.collectives.multicast_trees import build_trees
 from topoloom.tasks.network.tree_times import SizeTimes, time_trees

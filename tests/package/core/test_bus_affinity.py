@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
+from topoloom import Allocation, CommGraph, Error, Machine, load_machine, place
 from topoloom._core import (
     BusAffinities,
     bus_rates,
@@ -13,8 +15,6 @@ from topoloom._core import (
     rank_bipartitions,
     rank_bus_affinities,
 )
-
-from topoloom import Allocation, CommGraph, Error, Machine, load_machine, place
 from topoloom.graphs import Request, ring
 from topoloom.graphs.patterns import make_graph
 from topoloom.machines.machine_file import load_machine_and_hosts

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from random_scalars import MACHINES
-from topoloom._core import topologies
 
 from topoloom import (
     Allocation,
@@ -21,6 +20,7 @@ from topoloom import (
     judge,
     load_machine,
 )
+from topoloom._core import topologies
 from topoloom.machines import save_machine
 
 MORE = (

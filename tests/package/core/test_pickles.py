@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import pytest
 from random_scalars import MACHINES
-from topoloom._core import topologies
 
 from topoloom import (
     Allocation,
@@ -28,6 +27,7 @@ from topoloom import (
     load_machine,
     place,
 )
+from topoloom._core import topologies
 from topoloom.graphs import ring
 from topoloom.machines.machine_names import zoo_names
 from topoloom.support.pickled import FORM, restore

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 import yaml
 from hypothesis import given, settings, strategies as st
-from topoloom._core import measure_experts, place_experts
 
 from topoloom import Allocation, Error, Machine
+from topoloom._core import measure_experts, place_experts
 from topoloom.tasks import (
     ExpertRouting,
     find_engine,

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 import yaml
 from hypothesis import assume, given, strategies as st
-from topoloom._core import Allocation, Machine
 
 from topoloom import Error
+from topoloom._core import Allocation, Machine
 from topoloom.graphs.axes import parse_traffic
 from topoloom.launch.scheduler_requests import (
     SCHEDULERS,

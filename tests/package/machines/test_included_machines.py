@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from topoloom._core import MachineText
 
 from topoloom import Error, Machine, load_machine
+from topoloom._core import MachineText
 from topoloom.machines import describe_machine
 from topoloom.machines.machine_facts import machine_facts
 from topoloom.machines.machine_file import (

@@ -8,9 +8,9 @@ from itertools import product
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from topoloom._core import Allocation, Machine
 
 from topoloom import Error
+from topoloom._core import Allocation, Machine
 from topoloom.allocations.spread.host_mesh import HostMesh, make_host_mesh
 from topoloom.allocations.spread.leaf_group_choice import choose_leaf_groups
 from topoloom.allocations.spread.switch_levels import (

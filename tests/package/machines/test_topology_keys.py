@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from topoloom._core import MachineText
 
 from topoloom import Error
+from topoloom._core import MachineText
 from topoloom.machines.topology_keys import (
     list_topology_kinds,
     read_down,

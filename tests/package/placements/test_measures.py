@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import pytest
-from topoloom._core import Allocation, Machine, judge, place, ring
 
+from topoloom._core import Allocation, Machine, judge, place, ring
 from topoloom.placements.measures import (
     MEASURES,
     collect_measures,

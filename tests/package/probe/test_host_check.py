@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from topoloom._core import Error, Machine
 
+from topoloom._core import Error, Machine
 from topoloom.probe.check_hosts import check_hosts
 from topoloom.probe.job.samples import Exchange, Order, ProbeSamples, RankPlace
 from topoloom.probe.locate.machine_parts import MachineParts

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from topoloom._core import MachineText
 
 from topoloom import Error, Machine
+from topoloom._core import MachineText
 from topoloom.figure import draw_machine
 from topoloom.figure.layout import place_vertices
 from topoloom.figure.network import (

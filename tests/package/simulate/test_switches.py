@@ -8,6 +8,8 @@ import re
 
 import numpy as np
 import pytest
+
+from topoloom import CommGraph, Error, Machine
 from topoloom._core import (
     Schedule,
     SwitchSettings,
@@ -17,8 +19,6 @@ from topoloom._core import (
     simulate_operations,
     simulate_schedule,
 )
-
-from topoloom import CommGraph, Error, Machine
 from topoloom.graphs import stencil
 from topoloom.schedules.choose import Call
 from topoloom.schedules.exports import goal

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from topoloom._core import objective_value
 
 from topoloom import (
     Allocation,
@@ -19,6 +18,7 @@ from topoloom import (
     place,
     save_placement,
 )
+from topoloom._core import objective_value
 from topoloom.graphs import all_to_all, ring, stencil
 from topoloom.graphs.graph_file import save_graph
 from topoloom.tasks.compare import compare_mappers

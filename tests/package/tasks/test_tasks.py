@@ -6,8 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from topoloom._core import Error, Sharing, stencil
 
+from topoloom._core import Error, Sharing, stencil
 from topoloom.graphs.graph_file import save_graph
 from topoloom.placements.placement_file import save_placement
 from topoloom.tasks.compare import compare_mappers

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from topoloom._core import Allocation, stencil
 
 from topoloom import CommGraph, Error, Machine, Sharing, place, save_graph
+from topoloom._core import Allocation, stencil
 from topoloom.placements import Evaluator, slot_capacities
 from topoloom.tasks import (
     MapperProblem,

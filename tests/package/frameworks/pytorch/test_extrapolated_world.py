@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from topoloom._core import Error
 
+from topoloom._core import Error
 from topoloom.frameworks.device_mesh import DeviceMeshJob
 from topoloom.frameworks.pytorch import injected
 from topoloom.frameworks.pytorch.fake_world import extrapolate_trace
