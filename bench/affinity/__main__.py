@@ -10,7 +10,7 @@ from pathlib import Path
 from affinity.cases import PATTERNS, SIZES, Bandwidths, compute_rates_by_size, measure
 from affinity.figure import draw
 from affinity.particles import compute_threshold_time, simulate_particles
-from peers.tables import paste
+from peers.tables import write_between_marks
 from topoloom.support.units import format_bytes
 from topoloom.tasks.bus.affinity import BEST, BandwidthRange
 from topoloom.tasks.bus.named_affinities import NAMED
@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     text = "\n".join([patterns_table(found), sizes_table(), particles_table()])
     print(text)
     if args.docs:
-        paste(args.docs / PAGE, text, *MARKS)
+        write_between_marks(args.docs / PAGE, text, *MARKS)
         draw(found, args.docs / PAGE.with_suffix(".svg"))
 
 

@@ -21,7 +21,7 @@ from ai import (
     recorded_worlds,
     spread,
 )
-from peers.tables import paste
+from peers.tables import write_between_marks
 
 PAGES = Path("reference", "benchmarks")
 JAX = Path("build/bench-ai/venv/bin/python")
@@ -76,7 +76,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         print(found, flush=True)
         if args.docs:
             marks = f"<!-- bench-ai-{name}: begin -->", f"<!-- bench-ai-{name}: end -->"
-            paste(args.docs / PAGES / part.page, found, *marks)
+            write_between_marks(args.docs / PAGES / part.page, found, *marks)
 
 
 def _make_spread_table(args: argparse.Namespace) -> str:

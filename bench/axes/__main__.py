@@ -10,7 +10,7 @@ from pathlib import Path
 
 from axes.cases import CASES, Result, measure
 from axes.figure import draw
-from peers.tables import paste
+from peers.tables import write_between_marks
 
 MARKS = "<!-- bench-axes: begin -->", "<!-- bench-axes: end -->"
 
@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             print(line(results[-1]), file=sys.stderr, flush=True)
     print(table(results))
     if args.docs:
-        paste(
+        write_between_marks(
             args.docs / "reference" / "benchmarks" / "axes.md", table(results), *MARKS
         )
         draw(results, args.docs / "axes.svg")

@@ -27,7 +27,7 @@ from collectives.simulated import (
     save,
     simulate_job,
 )
-from peers.tables import paste
+from peers.tables import write_between_marks
 
 HERE = Path(__file__).parent
 SAVED = HERE.parent / "results" / "collectives.jsonl"
@@ -194,7 +194,7 @@ def _print_and_write_table(
     if page:
         if key:
             table = tables.merge_tables(table, _read_table(page, part), key, order)
-        paste(page, table, *make_markers(part))
+        write_between_marks(page, table, *make_markers(part))
 
 
 if __name__ == "__main__":

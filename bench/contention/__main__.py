@@ -17,7 +17,7 @@ from contention.cases import Case
 from contention.measure import OURS, Run, list_impossible_runs, measure
 from contention.patterns import PATTERNS, PUBLISHED
 from peers.instances import ROOT
-from peers.tables import paste
+from peers.tables import write_between_marks
 
 OUT = ROOT / "build" / "bench-contention"
 MARKS = "<!-- bench-contention: begin -->", "<!-- bench-contention: end -->"
@@ -87,8 +87,10 @@ def main() -> None:
         draw(results, OUT, kind)
     if args.docs:
         page = args.docs / "reference" / "benchmarks" / "busiest-link.md"
-        paste(page, tables.report(results), *MARKS)
-        paste(args.docs / "which-objective.md", tables.choice(results), *MARKS)
+        write_between_marks(page, tables.report(results), *MARKS)
+        write_between_marks(
+            args.docs / "which-objective.md", tables.choice(results), *MARKS
+        )
         draw(results, args.docs, "svg")
 
 

@@ -17,7 +17,7 @@ from defaults.cases import cases
 from defaults.measure import BLOCK, Run, measure
 from defaults.rows import JOBS, Row, measure_row
 from peers.instances import ROOT
-from peers.tables import paste
+from peers.tables import write_between_marks
 
 OUT = ROOT / "build" / "bench-defaults"
 MARKS = "<!-- bench-defaults: begin -->", "<!-- bench-defaults: end -->"
@@ -67,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     print(text)
     print("\n".join(["worse than aimed at:", *(tables.list_misses(runs) or ["none"])]))
     if args.docs:
-        paste(args.docs / "defaults.md", text, *MARKS)
+        write_between_marks(args.docs / "defaults.md", text, *MARKS)
 
 
 def format_line(run: Run) -> str:

@@ -14,8 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from peers import graphs
-from peers.adapters.common import Answer, Failed, UnsupportedInstance, run
-from peers.files import read_scotch_mapping, scotch_graph
+from peers.adapters.common import (
+    Answer,
+    ToolFailure,
+    UnsupportedInstance,
+    run_and_measure,
+)
+from peers.files import format_scotch_graph, read_scotch_mapping
 from topoloom import Allocation, CommGraph, Placement
 
 Ints = NDArray[np.int64]
@@ -26,11 +31,13 @@ def scotch(graph: CommGraph, allocation: Allocation) -> Placement | None:
     far = slot_distances(allocation)
     with tempfile.TemporaryDirectory() as folder:
         source, target, mapping = (Path(folder) / name for name in ("g", "t", "m"))
-        source.write_text(scotch_graph(graphs.from_topoloom(graph)))
+        source.write_text(format_scotch_graph(graphs.from_topoloom(graph)))
         target.write_text(deco(far))
         try:
-            run(["scotch_gmap", source, target, mapping, "-cq", "-b0"], Answer())
-        except (Failed, UnsupportedInstance):
+            run_and_measure(
+                ["scotch_gmap", source, target, mapping, "-cq", "-b0"], Answer()
+            )
+        except (ToolFailure, UnsupportedInstance):
             return None
         place = read_scotch_mapping(mapping.read_text(), graph.rank_count)
     return Placement(

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from exchange.programs import Cell, build, call_often, simulate
-from peers.tables import paste
+from peers.tables import write_between_marks
 from smpi import find
 
 MARKS = "<!-- bench-exchange: begin -->", "<!-- bench-exchange: end -->"
@@ -65,7 +65,7 @@ def update_row(page: Path, cell: Cell) -> None:
     }
     new = format_row(cell)
     rows[_parse_row_key(new)] = new
-    paste(page, format_table([rows[key] for key in sorted(rows)]), *MARKS)
+    write_between_marks(page, format_table([rows[key] for key in sorted(rows)]), *MARKS)
 
 
 def _parse_row_key(line: str) -> tuple[int, ...]:

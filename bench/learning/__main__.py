@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import smpi
-from peers.tables import paste
+from peers.tables import write_between_marks
 
 MARKS = "<!-- bench-learning: begin -->", "<!-- bench-learning: end -->"
 ROOT = smpi.MPI.parent
@@ -42,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     print(table)
     if args.docs:
         page = args.docs / "how-to" / "run" / "collectives.md"
-        paste(page, table, *MARKS)
+        write_between_marks(page, table, *MARKS)
 
 
 def call_often(calls: int) -> str:

@@ -12,7 +12,7 @@ from network import booksim, caminos, ours
 from network.cases import CASES
 from network.compare import compare, format_latencies, format_speeds
 from network.figure import draw
-from peers.tables import paste
+from peers.tables import write_between_marks
 
 MARKS = "<!-- bench-network: begin -->", "<!-- bench-network: end -->"
 SPEED_LOAD = 0.3
@@ -59,7 +59,9 @@ def main(argv: Sequence[str] | None = None) -> None:
             )
     print(text)
     if args.docs:
-        paste(args.docs / "reference" / "benchmarks" / "switches.md", text, *MARKS)
+        write_between_marks(
+            args.docs / "reference" / "benchmarks" / "switches.md", text, *MARKS
+        )
         draw(compared, args.docs / "reference" / "benchmarks" / "network-loads.svg")
 
 

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import smpi
-from peers.tables import paste
+from peers.tables import write_between_marks
 from persistent.results_table import Cell, format_table, make_cell
 from topoloom.preload.shim import find_compiler, find_launcher
 
@@ -62,7 +62,7 @@ def main(argv: Sequence[str] | None = None) -> None:
                     print(one, file=sys.stderr, flush=True)
     print(format_table(cells))
     if args.docs:
-        paste(
+        write_between_marks(
             args.docs / "reference" / "benchmarks" / "collectives.md",
             format_table(cells),
             *MARKS,

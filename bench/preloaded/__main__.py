@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import median
 
-from peers.tables import paste
+from peers.tables import write_between_marks
 from preloaded import stencil
 from preloaded.calls import calls, self_barriers
 from preloaded.jobs import launch
@@ -61,7 +61,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         table, marks = list_applications(args.nas, args.repeat), MARKS
     print(table)
     if args.docs:
-        paste(args.docs / "reference" / "benchmarks" / "programs.md", table, *marks)
+        write_between_marks(
+            args.docs / "reference" / "benchmarks" / "programs.md", table, *marks
+        )
 
 
 def list_applications(sources: Path | None, repeat: int) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import track
 
-from peers.tables import paste
+from peers.tables import write_between_marks
 from probe import applications, plan, published, round_trip_table, tables
 from probe.compare import Outcome
 from probe.measured import load, measure, save
@@ -131,7 +131,9 @@ def _print_and_write_table(
         lines = [columns, ["---"] * len(columns), *rows]
         text = "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
         name = f"bench-probe{part}"
-        paste(page, text.rstrip(), f"<!-- {name}: begin -->", f"<!-- {name}: end -->")
+        write_between_marks(
+            page, text.rstrip(), f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+        )
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from peers.tables import paste
+from peers.tables import write_between_marks
 from process_grids.programs import Cell, Times, build, simulate
 
 MARKS = "<!-- bench-grids: begin -->", "<!-- bench-grids: end -->"
@@ -59,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> None:
                     print(line, file=sys.stderr, flush=True)
     print(format_table(found))
     if args.docs:
-        paste(
+        write_between_marks(
             args.docs / "reference" / "benchmarks" / "collectives.md",
             format_table(found),
             *MARKS,

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from peers.tables import paste
+from peers.tables import write_between_marks
 from programs.cases import CASES
 from topoloom.support.units import format_count, format_seconds
 
@@ -54,7 +54,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         text += line
     print(text)
     if args.docs:
-        paste(args.docs / "reference" / "benchmarks" / "switches.md", text, *MARKS)
+        write_between_marks(
+            args.docs / "reference" / "benchmarks" / "switches.md", text, *MARKS
+        )
 
 
 def _run(name: str, router: str, flit: int, threads: int) -> dict[str, Any]:

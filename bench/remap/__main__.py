@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import smpi
-from peers.tables import paste
+from peers.tables import write_between_marks
 from readings import scatters
 from remap.nodes import Speeds, TwoGroups, platform
 
@@ -84,7 +84,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         found = simulate_table(smpi.build(source, compiler, Path(folder)))
     print(found)
     if args.docs:
-        paste(args.docs / "reference" / "benchmarks" / "programs.md", found, *MARKS)
+        write_between_marks(
+            args.docs / "reference" / "benchmarks" / "programs.md", found, *MARKS
+        )
 
 
 def simulate_table(program: Path) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from peers.tables import paste
+from peers.tables import write_between_marks
 from smpi import MPI, find, run
 from stream import node_aligned_routing, node_positions, other_libraries, shapes
 
@@ -128,7 +128,9 @@ def print_and_write_table(docs: Path | None, text: str, marks: tuple[str, str]) 
     """Print a table, and write it to the documentation if a folder is given."""
     print(text)
     if docs:
-        paste(docs / "reference" / "benchmarks" / "streams.md", text, *marks)
+        write_between_marks(
+            docs / "reference" / "benchmarks" / "streams.md", text, *marks
+        )
 
 
 def build(suffix: str, folder: Path) -> Path:

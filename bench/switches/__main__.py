@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from peers.tables import paste
+from peers.tables import write_between_marks
 from switches.studies import (
     NETWORKS,
     TRAFFICS,
@@ -41,7 +41,9 @@ def main(argv: Sequence[str] | None = None) -> None:
             text += "\n"
     print(text)
     if args.docs:
-        paste(args.docs / "reference" / "benchmarks" / "multicasts.md", text, *MARKS)
+        write_between_marks(
+            args.docs / "reference" / "benchmarks" / "multicasts.md", text, *MARKS
+        )
 
 
 def _format_row(*cells: str) -> str:

@@ -14,7 +14,7 @@ from os import cpu_count
 from pathlib import Path
 
 from peers.instances import ROOT
-from peers.tables import paste
+from peers.tables import write_between_marks
 from validation import figure, packets, tables
 from validation.cases import MACHINES, PATTERNS
 from validation.measure import Run, correlation, measure
@@ -84,7 +84,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     for kind in ("svg", "png"):
         figure.draw(found, OUT / f"validation.{kind}")
     if args.docs:
-        paste(args.docs / "validation.md", tables.report(found), *MARKS)
+        write_between_marks(args.docs / "validation.md", tables.report(found), *MARKS)
         figure.draw(found, args.docs / "validation.svg")
 
 
@@ -103,7 +103,7 @@ def _simulate_switches(args: argparse.Namespace) -> None:
     )
     print(table)
     if args.docs:
-        paste(args.docs / "validation.md", table, *PACKET_MARKS)
+        write_between_marks(args.docs / "validation.md", table, *PACKET_MARKS)
 
 
 def format_line(runs: Sequence[Run]) -> str:

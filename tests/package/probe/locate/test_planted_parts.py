@@ -11,7 +11,7 @@ import pytest
 from probe.bad_parts import (
     ON_RAILS,
     Faults,
-    Planted,
+    PlantedMachine,
     make_parts,
     plant_host_or_cable_fault,
     search,
@@ -78,7 +78,7 @@ def test_a_class_contains_the_parts_that_no_pair_distinguishes() -> None:
     def list_slowed_pairs(
         links: dict[int, float], hosts: dict[int, float]
     ) -> tuple[bool, ...]:
-        planted = Planted(parts, Faults(links, hosts), noise=0)
+        planted = PlantedMachine(parts, Faults(links, hosts), noise=0)
         pairs = combinations(range(machine.node_count), 2)
         return tuple(planted.ratio(*pair) > 1 for pair in pairs)
 
@@ -105,7 +105,7 @@ def test_pairs_of_a_round_share_neither_host_nor_link() -> None:
 
 def test_one_slow_measurement_is_only_a_suspicion() -> None:
     parts = make_parts("tree:4:8")
-    planted = Planted(parts, Faults(hosts={5: 3.0}), noise=0)
+    planted = PlantedMachine(parts, Faults(hosts={5: 3.0}), noise=0)
     first = diagnose_parts(parts, planted.measure([(4, 5)]))
     assert not any(part.sure for part in first.bad)
     pairs = [(4, 5), (4, 6), (5, 7), (1, 2), (0, 3), (5, 9)]
