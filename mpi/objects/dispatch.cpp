@@ -2,6 +2,7 @@
 // Dispatches received records by kind, and calls methods and callbacks.
 #include <exception>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "state.hpp"
@@ -69,7 +70,7 @@ void SchedulerState::dispatch_control_record(const MessageHeader& header, const 
             return record_location(*arrays[header.array], header.index, location);
         }
         default:
-            return;
+            fail("a message has the unknown kind " + std::to_string(static_cast<int>(header.kind)));
     }
 }
 
