@@ -49,7 +49,7 @@ def test_lammps_is_recorded_placed_and_started_by_one_command(
     open_mpi: SeveralHosts, tmp_path: Path
 ) -> None:
     if open_mpi.mpi.version >= (5,):
-        pytest.skip("Debian's LAMMPS is of Open MPI 4")
+        pytest.skip("Debian's LAMMPS is built for Open MPI 4")
     script, page = tmp_path / "in.melt", tmp_path / "page.html"
     script.write_text(MELT)
     lammps = need("lmp", "apt-get install lammps")

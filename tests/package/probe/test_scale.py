@@ -318,13 +318,13 @@ def test_unexplained_times_are_named(hop: float) -> None:
 )
 def test_ten_thousand_ranks_are_probed_within_ten_minutes(sizes: list[int]) -> None:
     """Assume 20 us between hosts, 20 % noise, 100 ms per order, and 1 GB/s."""
-    made = estimate_time(
+    estimate = estimate_time(
         sizes, EFFORTS["default"], FirstRoundTimes(20e-6, 0.2, 0.1, 1e9)
     )
-    assert made.seconds < 600
+    assert estimate.seconds < 600
     ranks = f"{sum(sizes):,} ranks: "
-    assert ranks in made.sentence(600)
-    assert made.sentence(600).endswith("; at most 10 min")
+    assert ranks in estimate.sentence(600)
+    assert estimate.sentence(600).endswith("; at most 10 min")
 
 
 @given(st.integers(2, 20_000), st.integers(1, 64), st.floats(1e-7, 1e-4))
