@@ -49,7 +49,7 @@ SENT = {
 
 
 class Megatron(NamedTuple):
-    """A world of Megatron's own groups compared with `topoloom axes`.
+    """A world of Megatron's own groups compared with `topoloom ai axes`.
 
     Attributes
     ----------

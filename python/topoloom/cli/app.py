@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The `topoloom` command: lists and runs verbs, and prints errors in one line.
+"""The `topoloom` command: lists and runs commands, and prints errors in one line.
 
-A verb is the function ``command`` in ``topoloom/cli/verbs/<verb>.py``, or in a
-subfolder, with an entry in `GROUPS`. `make_command` reads the signature and docstring
-of the function.
+A command is the function ``command`` in ``topoloom/cli/verbs/<command>.py``, or in
+``topoloom/cli/verbs/<group>/<command>.py``, with an entry in `SECTIONS`. `make_command`
+reads the signature and docstring of the function.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import errno
 import importlib
 import os
 import sys
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -23,62 +24,88 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-class Verb(NamedTuple):
-    """An entry in the table of verbs."""
+class Command(NamedTuple):
+    """An entry in the table of commands."""
 
     summary: str
     #: Whether the arguments after the options are a command to run.
     runs_a_program: bool = False
-    folder: str = ""  # below verbs/
 
 
-GROUPS = {
-    "Record and describe": {
-        "record": Verb("record who sends how much to whom in an MPI program", True),
-        "pattern": Verb("generate a communication graph, or import one from a file"),
-        "machine": Verb("show or describe a machine: nodes, links, shape"),
-        "probe": Verb("measure a machine, and write its description", True),
-        "list": Verb("list mappers, schedules, patterns, topologies, machines, ..."),
-        "demo": Verb("run all steps on a small example, into ./out/demo"),
+class Group(NamedTuple):
+    """An entry in the table for several commands with one subject."""
+
+    summary: str
+    commands: Mapping[str, Command]
+
+
+SECTIONS: dict[str, dict[str, Command | Group]] = {
+    "Everyday commands": {
+        "run": Command("record, map, and launch a program with its placement", True),
+        "record": Command("record who sends how much to whom in an MPI program", True),
+        "map": Command("place the ranks of a job on its slots"),
+        "compare": Command("try several mappers and print one table"),
+        "judge": Command("measure a placement: hop-bytes, dilation, congestion"),
+        "report": Command("show placements on one page: links, matrix, loads, nodes"),
+        "export": Command("write a placement as a file for mpirun, srun and others"),
+        "verify": Command("run a program and check where its ranks are"),
     },
-    "Place": {
-        "allocate": Verb("choose nodes for a job, or show or generate an allocation"),
-        "map": Verb("place the ranks of a job on its slots"),
-        "compare": Verb("try several mappers and print one table"),
-        "joint": Verb("place several jobs together to minimize interference"),
-        "axes": Verb("map tensor, data and pipeline axes onto a machine"),
-        "affinity": Verb("rank assignments of threads to the elements of a ring bus"),
+    "Describe jobs and machines": {
+        "pattern": Command("generate a communication graph, or import one from a file"),
+        "machine": Command("show or describe a machine: nodes, links, shape"),
+        "probe": Command("measure a machine, and write its description", True),
+        "network": Command("simulate the switches of a machine, cycle by cycle"),
+        "model": Command("model message costs by size; fit them to measured times"),
+        "allocate": Command("choose nodes for a job, or show or generate an allocation"),
     },
-    "Serve AI models": {
-        "experts": Verb("place the experts of a model on GPUs", folder="ai"),
+    "Prove and simulate": {
+        "bound": Command("prove lower bounds on the objective"),
+        "simulate": Command("simulate placements on the network, next to the prediction"),
     },
-    "Judge and prove": {
-        "judge": Verb("measure a placement: hop-bytes, dilation, congestion"),
-        "bound": Verb("prove lower bounds on the objective"),
-        "simulate": Verb("simulate placements on the network, next to the prediction"),
-        "network": Verb("simulate the switches of a machine, cycle by cycle"),
-        "report": Verb("show placements on one page: links, matrix, loads, nodes"),
+    "Beyond the placement of one job": {
+        "joint": Command("place several jobs together to minimize interference"),
+        "collective": Command("rank the schedules of a collective by their cost"),
+        "order": Command("order the processes of a node for binomial trees"),
+        "steps": Command("report which steps of a schedule cause link contention"),
+        "trees": Command("build multicast trees in switches and report their loads"),
+        "grid": Command("measure off-node traffic along the axes of a process grid"),
+        "ai": Group(
+            "place the parallel axes and the experts of AI models",
+            {
+                "axes": Command("map tensor, data and pipeline axes onto a machine"),
+                "experts": Command("place the experts of a model on GPUs"),
+            },
+        ),
+        "balance": Command("compute a redistribution of tasks"),
+        "affinity": Command("rank assignments of threads to the elements of a ring bus"),
+        "reorder": Command("run a program whose MPI topologies are reordered", True),
     },
-    "Balance": {
-        "balance": Verb("compute a redistribution of tasks"),
-    },
-    "Run": {
-        "export": Verb("write a placement as a file for mpirun, srun and others"),
-        "run": Verb("record, map, and launch a program with its placement", True),
-        "reorder": Verb("run a program whose MPI topologies are reordered", True),
-        "verify": Verb("run a program and check where its ranks are"),
-    },
-    "Collectives and models": {
-        "collective": Verb("rank the schedules of a collective by their cost"),
-        "order": Verb("order the processes of a node for binomial trees"),
-        "steps": Verb("report which steps of a schedule cause link contention"),
-        "trees": Verb("build multicast trees in switches and report their loads"),
-        "grid": Verb("measure off-node traffic along the axes of a process grid"),
-        "model": Verb("model message costs by size; fit them to measured times"),
+    "Learn": {
+        "demo": Command("run all steps on a small example, into ./out/demo"),
+        "list": Command("list mappers, schedules, patterns, topologies, machines, ..."),
     },
 }
 
-VERBS = {name: verb for group in GROUPS.values() for name, verb in group.items()}
+COMMANDS = {name: entry for each in SECTIONS.values() for name, entry in each.items()}
+
+
+def command_names() -> Iterator[str]:
+    """Iterate over the full names of all commands, such as 'machine show'."""
+    for name, entry in COMMANDS.items():
+        if isinstance(entry, Group):
+            yield from (f"{name} {each}" for each in entry.commands)
+        else:
+            yield name
+
+
+def find_command(name: str) -> click.Command:
+    """Return the click command with this full name."""
+    found: Any = app
+    for word in name.split():
+        found = found.get_command(click.Context(found), word)
+    assert isinstance(found, click.Command)
+    return found
+
 
 OVERVIEW = """\b
 Topoloom decides which rank of your MPI program runs on which core,
@@ -94,42 +121,60 @@ No program at hand? Start with:
   topoloom pattern stencil3d --grid 8x8x8 --bytes 1024 -o p.npz
 
 \b
-Every verb takes --json and has examples in `topoloom VERB --help`.
+Every command takes --json and has examples in `topoloom COMMAND --help`.
 """
 
 
-class VerbGroup(click.Group):
-    """Click group that lists verbs from the table, and imports a verb when used."""
+class CommandGroup(click.Group):
+    """Click group that lists commands from a table, and imports one when used."""
+
+    def __init__(
+        self, name: str, entries: Mapping[str, Command | Group], **settings: Any
+    ) -> None:
+        super().__init__(name, **settings)
+        self.entries = entries
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """List the verbs in the order of their groups."""
-        return list(VERBS)
+        """List the commands in the order of the table."""
+        return list(self.entries)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Import the module of a verb; return None for an unknown verb."""
-        if cmd_name not in VERBS:
+        """Import the module of a command; return None for an unknown name."""
+        entry = self.entries.get(cmd_name)
+        if entry is None:
             return None
         if cmd_name not in self.commands:
-            from topoloom.cli.parameters import make_command
-
-            folder = VERBS[cmd_name].folder
-            path = ".".join(filter(None, ("topoloom.cli.verbs", folder, cmd_name)))
-            module = importlib.import_module(path)
-            settings = {"allow_interspersed_args": not VERBS[cmd_name].runs_a_program}
-            self.commands[cmd_name] = make_command(
-                cmd_name,
-                module.command,
-                short_help=VERBS[cmd_name].summary,
-                context_settings=settings,
-            )
+            self.commands[cmd_name] = self._make(cmd_name, entry)
         return self.commands[cmd_name]
 
+    def _make(self, name: str, entry: Command | Group) -> click.Command:
+        if isinstance(entry, Group):
+            return CommandGroup(
+                name,
+                entry.commands,
+                help=_make_sentence(entry.summary),
+                short_help=entry.summary,
+            )
+        from topoloom.cli.parameters import make_command
+
+        # A module cannot be called import.
+        module = "import_" if name == "import" else name.replace("-", "_")
+        group = [] if self is app else [str(self.name)]
+        path = ".".join(["topoloom.cli.verbs", *group, module])
+        return make_command(
+            name,
+            importlib.import_module(path).command,
+            short_help=entry.summary,
+            context_settings={"allow_interspersed_args": not entry.runs_a_program},
+        )
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Raise an error for an unknown verb, and suggest the most similar one."""
-        if args and args[0] not in VERBS and not ctx.resilient_parsing:
+        """Raise an error for an unknown command, and suggest the most similar one."""
+        if args and args[0] not in self.entries and not ctx.resilient_parsing:
             from topoloom.support.name_lookup import describe_unknown_name
 
-            raise Failure(describe_unknown_name("verb", args[0], VERBS), 2)
+            kind = "command" if self is app else f"command of '{ctx.command_path}'"
+            raise Failure(describe_unknown_name(kind, args[0], self.entries), 2)
         return super().resolve_command(ctx, args)
 
     def make_context(self, *words: Any, **more: Any) -> Any:
@@ -140,30 +185,34 @@ class VerbGroup(click.Group):
             raise Interrupted from None
 
     def invoke(self, ctx: Any) -> Any:
-        """Run a verb; convert Ctrl-C to `Interrupted`."""
+        """Run a command; convert Ctrl-C to `Interrupted`."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
             raise Interrupted from None
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Format the verbs by group without importing their modules."""
-        width = max(map(len, VERBS))
-        for title, verbs in GROUPS.items():
+        """Format the commands by section without importing their modules."""
+        sections = SECTIONS if self is app else {"Commands": self.entries}
+        width = max(map(len, self.entries))
+        for title, entries in sections.items():
             with formatter.section(title):
-                rows = [
-                    (f"{name:{width}}", verb.summary) for name, verb in verbs.items()
-                ]
-                formatter.write_dl(rows)
+                formatter.write_dl(
+                    [(f"{name:{width}}", each.summary) for name, each in entries.items()]
+                )
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
-        """Complete verbs from the table; click completes options."""
+        """Complete commands from the table; click completes options."""
         if incomplete.startswith("-"):
             return super().shell_complete(ctx, incomplete)
-        for name in VERBS:
+        for name in self.entries:
             if name.startswith(incomplete):
                 self.get_command(ctx, name)
         return super().shell_complete(ctx, incomplete)
+
+
+def _make_sentence(summary: str) -> str:
+    return summary[:1].upper() + summary[1:] + "."
 
 
 def _print_version(context: click.Context, _: click.Parameter, requested: bool) -> None:
@@ -189,8 +238,9 @@ def _print_completion(
         context.exit()
 
 
-app = VerbGroup(
+app = CommandGroup(
     "topoloom",
+    COMMANDS,
     help=OVERVIEW,
     params=[
         click.Option(
@@ -243,7 +293,7 @@ def run(arguments: Sequence[str]) -> int:
             list(arguments),
             prog_name="topoloom",
             standalone_mode=False,
-            obj=run,  # lets verbs such as demo run other verbs
+            obj=run,  # lets commands such as demo run other commands
         )
         if sys.stdout is not None:  # None if the parent process closed the stream
             sys.stdout.flush()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom axes` converts a mesh with traffic to orders, placements and patterns."""
+"""`topoloom ai axes` converts a mesh with traffic to orders, placements and patterns."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 CUBE = ["--machine", "tpu-v4-cube", "--mesh", "dp=4,ep=8,tp=2"]
 TRAFFIC = ["--traffic", "tp=1GB,ep=4GB,dp+ep=500MB"]
-AXES = ["axes", *CUBE, *TRAFFIC]
+AXES = ["ai", "axes", *CUBE, *TRAFFIC]
 MEGATRON = [
-    *("axes", "--machine", "tpu-v4-cube", "--framework", "megatron"),
+    *("ai", "axes", "--machine", "tpu-v4-cube", "--framework", "megatron"),
     *("--world", "64", "--tp", "2", "--pp", "2", "--ep", "4", "--etp", "1"),
     *("--traffic", "tp=1GB,ep=4GB,pp=1GB,dp=500MB,edp=1GB"),
 ]
@@ -97,7 +97,7 @@ def test_a_megatron_job_is_ordered_by_its_order_names(topoloom: Command) -> None
 def test_framework_settings_are_printed_and_free_settings_searched(
     topoloom: Command,
 ) -> None:
-    words = ["axes", "--machine", "rails:8:8:1,bandwidth=50GB/s", "--world", "64"]
+    words = ["ai", "axes", "--machine", "rails:8:8:1,bandwidth=50GB/s", "--world", "64"]
     step = ["--train", "qwen3-30b-a3b,batches=2"]
     found = topoloom(*words, "--framework", "megatron", "--tp", "4", "--ep", "8", *step)
     assert any(
@@ -138,7 +138,7 @@ def test_a_ragged_allocation_leaves_slots_idle(topoloom: Command) -> None:
     Path("a.txt").write_text("".join(f"{n}\n" for n in nodes))
     words = ["--machine", "rails:8:4:1,bandwidth=50GB/s,bandwidth.nvlink=450GB/s"]
     found = topoloom(
-        *["axes", *words, "-a", "a.txt", "--mesh", "tp=4,dp=4"],
+        *["ai", "axes", *words, "-a", "a.txt", "--mesh", "tp=4,dp=4"],
         *["--traffic", "tp=1GB,dp=100MB", "--json"],
     ).json
     devices = found["best"]["ranks"]
@@ -210,7 +210,7 @@ def test_a_ragged_allocation_leaves_slots_idle(topoloom: Command) -> None:
 def test_invalid_axes_input_is_refused_in_one_line(
     topoloom: Command, words: list[str], message: str
 ) -> None:
-    found = topoloom("axes", *words, "-o", "x.json")
+    found = topoloom("ai", "axes", *words, "-o", "x.json")
     assert found.status == 2
     assert found.out == ""
     assert found.err.startswith(f"topoloom: {message}")
@@ -221,7 +221,7 @@ def test_invalid_axes_input_is_refused_in_one_line(
 def test_scheduler_requests_contain_the_segments_of_the_axes(
     topoloom: Command,
 ) -> None:
-    words = ["axes", "--mesh", "tp=4,ep=8,dp=8", "--machine", "nvl72-row"]
+    words = ["ai", "axes", "--mesh", "tp=4,ep=8,dp=8", "--machine", "nvl72-row"]
     words += ["--traffic", "tp=9GB,ep=4GB,dp=1GB"]
     done = topoloom(*words, "--to", "slurm")
     assert done.status == 0, done.err
@@ -238,15 +238,15 @@ def test_a_scheduler_request_works_on_a_machine_with_a_failed_node(
 ) -> None:
     mesh = ["--mesh", "tp=4,dp=8", "--traffic", "tp=9GB,dp=1GB"]
     machine = ["-m", "tree:4:4+down:0+node:4"]
-    done = topoloom("axes", *mesh, *machine, "--to", "slurm")
+    done = topoloom("ai", "axes", *mesh, *machine, "--to", "slurm")
     assert done.err == ""
     assert "#SBATCH --segment=4" in done.out.splitlines()
-    few = topoloom("axes", *mesh, *machine, "-a", "n[1-7]", "--to", "slurm")
+    few = topoloom("ai", "axes", *mesh, *machine, "-a", "n[1-7]", "--to", "slurm")
     assert "the job needs 8 hosts, but the machine has only 7" in few.err
 
 
 def test_bytes_are_printed_without_seconds(topoloom: Command) -> None:
-    words = ["axes", "--mesh", "tp=4,dp=8", "--traffic", "tp=9GB,dp=1GB"]
+    words = ["ai", "axes", "--mesh", "tp=4,dp=8", "--traffic", "tp=9GB,dp=1GB"]
     plain = topoloom(*words, "-m", "tree:4:4+node:4").out.splitlines()[0]
     assert plain.endswith("bytes on the busiest link per step")
     fast = topoloom(*words, "-m", "tree:4:4,bandwidth=1GB/s+node:4").out.splitlines()[0]
@@ -254,7 +254,7 @@ def test_bytes_are_printed_without_seconds(topoloom: Command) -> None:
 
 
 def test_nccl_patterns_use_the_gpus_per_node_of_the_machine(topoloom: Command) -> None:
-    words = ["axes", "--mesh", "tp=4,dp=4", "--traffic", "tp=9GB,dp=1GB", "-m",
+    words = ["ai", "axes", "--mesh", "tp=4,dp=4", "--traffic", "tp=9GB,dp=1GB", "-m",
              "nvl72-row", "--collectives", "nccl", "--write-pattern"]  # fmt: skip
     topoloom(*words, "plain.npz")
     topoloom(*words, "said.npz", "--gpus-per-node", 4)

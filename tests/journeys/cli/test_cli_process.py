@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import pytest
 from own_process import wait_for_cpu_time
 
-from topoloom.cli.app import VERBS
+from topoloom.cli.app import COMMANDS, command_names
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -36,11 +36,11 @@ def run_command(*words: str, **more: object) -> subprocess.CompletedProcess[str]
     )  # type: ignore[call-overload]
 
 
-def test_help_lists_every_verb_without_importing_it() -> None:
+def test_help_lists_every_command_without_importing_it() -> None:
     shown = run_command("--help")
     assert shown.returncode == 0
-    for verb, entry in VERBS.items():
-        assert verb in shown.stdout
+    for name, entry in COMMANDS.items():
+        assert name in shown.stdout
         assert entry.summary in shown.stdout
     code = (
         "import sys; from topoloom.cli.app import run; run(['--help'])\n"
@@ -58,12 +58,12 @@ def test_a_command_without_arguments_prints_the_help() -> None:
     assert run_command().stdout == run_command("--help").stdout
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_the_help_of_every_verb_has_examples(topoloom: Command, verb: str) -> None:
-    shown = topoloom(verb, "--help")
+@pytest.mark.parametrize("name", command_names())
+def test_the_help_of_every_command_has_examples(topoloom: Command, name: str) -> None:
+    shown = topoloom(*name.split(), "--help")
     assert shown.status == 0, shown.err
     assert "--json" in shown.out
-    assert f"topoloom {verb}" in shown.out.partition("Options")[0].partition("\n")[2]
+    assert f"topoloom {name}" in shown.out.partition("Options")[0].partition("\n")[2]
 
 
 def test_the_version_is_printed() -> None:
@@ -271,7 +271,7 @@ def test_judge_and_compare_write_figures(tmp_path: Path) -> None:
 def test_ctrl_c_ends_the_ordering_of_axes_with_the_best_so_far(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [
-            *(TOPOLOOM, "axes", "--machine", "rails:8:128:4", "--to", "name"),
+            *(TOPOLOOM, "ai", "axes", "--machine", "rails:8:128:4", "--to", "name"),
             *("--framework", "megatron", "--world", "1024", "--tp", "4", "--cp", "4"),
             *("--pp", "4", "--ep", "8"),
             *("--traffic", "tp=1GB,cp=1GB,ep=4GB,etp=1GB,pp=1GB,cp+dp=500MB,edp=1GB"),

@@ -39,7 +39,7 @@ MACHINE = "tree:2:2,bandwidth=50GB/s:10GB/s+node:2"
 def prepare_job(topoloom: Command) -> list[str]:
     """Write a placement on four hosts and a script; return the command to start it."""
     words = ["--mesh", "tp=2,pp=2,dp=2", "--traffic", "tp=1GB,dp=5MB,pp=90MB"]
-    made = topoloom("axes", *words, "-m", MACHINE, "-o", "x.json",
+    made = topoloom("ai", "axes", *words, "-m", MACHINE, "-o", "x.json",
                     "--write-pattern", "p.npz")  # fmt: skip
     assert made.status == 0, made.err
     written = topoloom("export", "x.json", "--to", "torchrun-script", "--hosts",
@@ -195,10 +195,10 @@ def test_a_mesh_with_scattered_ranks_is_refused_with_a_remedy(
 ) -> None:
     words = ["--mesh", "tp=2,dp=4", "--traffic", "tp=1MB,dp=1GB"]
     machine = "tree:2:2,bandwidth=50GB/s:10GB/s+node:2"
-    topoloom("axes", *words, "-m", machine, "-o", "y.json")
+    topoloom("ai", "axes", *words, "-m", machine, "-o", "y.json")
     refused = topoloom("export", "y.json", "--to", "torchrun", "--hosts", "a,b,c,d")
     assert refused.status == 2
-    assert "'topoloom axes --framework NAME --to name -o FILE'" in refused.err
+    assert "'topoloom ai axes --framework NAME --to name -o FILE'" in refused.err
 
 
 SEEN = """\

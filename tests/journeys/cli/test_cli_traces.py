@@ -29,18 +29,18 @@ def test_a_compiled_program_gives_a_graph_a_mesh_and_an_axis_order(
     Path("step.hlo").write_text(PROGRAM)
     made = topoloom("pattern", "import", "step.hlo", "-o", "p.npz", "--json").json
     assert (made["ranks"], made["losses"]) == (8, [])
-    found = topoloom("axes", "--from-trace", "p.npz", "--json").json
+    found = topoloom("ai", "axes", "--from-trace", "p.npz", "--json").json
     assert found["mesh"] == {"axis1": 2, "axis2": 4}
     assert found["operations"] == [
         {"axes": ["axis1"], "name": "allreduce", "bytes": 4096, "calls": 1},
         {"axes": ["axis2"], "name": "allgather", "bytes": 4096, "calls": 1},
     ]
-    shown = topoloom("axes", "--from-trace", "p.npz", "--machine", "torus:2x4")
+    shown = topoloom("ai", "axes", "--from-trace", "p.npz", "--machine", "torus:2x4")
     assert shown.out.startswith("mesh axis1=2 axis2=4, the fastest first\n")
     assert "8 ranks on 2x4 torus" in shown.out
     kept = ["--collectives", "keep", "-o", "kept.npz", "--json"]
     assert topoloom("pattern", "import", "step.hlo", *kept).json["bytes"] == 0
-    assert topoloom("axes", "--from-trace", "kept.npz", "--json").json == found
+    assert topoloom("ai", "axes", "--from-trace", "kept.npz", "--json").json == found
 
 
 def test_collectives_of_a_trace_are_expanded_to_nccl_messages(
@@ -52,7 +52,7 @@ def test_collectives_of_a_trace_are_expanded_to_nccl_messages(
     # Pairs of GPUs all-reduce 4 KiB. Two groups of 4 GPUs, one per node, all-gather 4
     # blocks of 4 KiB.
     assert made["bytes"] == 4 * 2 * 4096 + 2 * 4 * 3 * 4096
-    found = topoloom("axes", "--from-trace", "p.npz", "--json").json
+    found = topoloom("ai", "axes", "--from-trace", "p.npz", "--json").json
     assert found["mesh"] == {"axis1": 2, "axis2": 4}
     refused = topoloom(*words, "--gpus-per-node", 3)
     assert (refused.status, refused.err) == (
@@ -65,7 +65,7 @@ def test_collectives_of_a_trace_are_expanded_to_nccl_messages(
         2,
         1,
     )
-    mesh = ("axes", "--mesh", "tp=4,dp=2", "--traffic", "tp=1MB,dp=1MB", "--machine")
+    mesh = ("ai", "axes", "--mesh", "tp=4,dp=2", "--traffic", "tp=1MB,dp=1MB", "--machine")
     by_nccl = (*mesh, "torus:2x4", "--collectives", "nccl")
     sent = ("--gpus-per-node", 4, "--write-pattern", "axes.npz", "-o", "x.json")
     assert topoloom(*by_nccl, *sent).status == 0
@@ -148,10 +148,10 @@ def test_an_incomplete_dump_requires_the_partial_option(topoloom: Command) -> No
             "--partial is not an option of stencil2d",
         ),
         (
-            ["axes", "--from-trace", "step.hlo", "--mesh", "tp=8"],
+            ["ai", "axes", "--from-trace", "step.hlo", "--mesh", "tp=8"],
             "--from-trace defines the mesh and its traffic; leave out other",
         ),
-        (["axes", "--mesh", "tp=8", "--traffic", "tp=1GB"], "--machine is missing"),
+        (["ai", "axes", "--mesh", "tp=8", "--traffic", "tp=1GB"], "--machine is missing"),
     ],
 )
 def test_invalid_traces_are_refused_in_one_line(

@@ -208,7 +208,7 @@ def test_the_command_writes_files_and_explains_a_missing_gain(
     topoloom: Command, tmp_path: Path
 ) -> None:
     np.savetxt(tmp_path / "a.csv", make_routing().loads, delimiter=",")
-    words = ("experts", tmp_path / "a.csv", "-m", RAILS, "--ep", "8")
+    words = ("ai", "experts", tmp_path / "a.csv", "-m", RAILS, "--ep", "8")
     shown = topoloom(*map(str, words))
     assert shown.status == 0
     assert "without tokens, all placements send as much" in shown.out
@@ -282,13 +282,13 @@ def test_the_command_shows_the_gain_of_a_slack(
 ) -> None:
     draw_hidden_groups(tmp_path / "t.npz", first_group_weight=1.15)
     words = (tmp_path / "t.npz", "-m", RAILS, "--ep", "8", "--redundant", "16")
-    shown = topoloom("experts", *words, "--to", "sglang", "-o", tmp_path / "e.json")
+    shown = topoloom("ai", "experts", *words, "--to", "sglang", "-o", tmp_path / "e.json")
     assert shown.status == 0
     assert "--slack" in shown.out
     assert "all have experts" in shown.out
-    given = topoloom("experts", *words, "--slack", "0.05")
+    given = topoloom("ai", "experts", *words, "--slack", "0.05")
     assert "--slack" not in given.out
-    refused = topoloom("experts", *words, "--to", "sglang", "-o", tmp_path / "e.txt")
+    refused = topoloom("ai", "experts", *words, "--to", "sglang", "-o", tmp_path / "e.txt")
     assert refused.status == 2
     assert "reads only files with the suffix .json" in refused.err
     assert not (tmp_path / "e.txt").exists()
@@ -327,14 +327,14 @@ def test_the_command_names_the_limiting_factor(
     others = np.random.default_rng(7).integers(4, 16, size=(150, 4))
     ids = np.stack([np.concatenate([topical, others])])
     np.savez(tmp_path / "hot.npz", topk_ids=ids)
-    hot = topoloom("experts", tmp_path / "hot.npz", *words, "--slack", "0")
+    hot = topoloom("ai", "experts", tmp_path / "hot.npz", *words, "--slack", "0")
     assert "the busiest GPU has no room; with twice its load, --slack 1" in hot.out
-    even = topoloom("experts", write_rules(tmp_path / "even.npz", 1), *words)
+    even = topoloom("ai", "experts", write_rules(tmp_path / "even.npz", 1), *words)
     assert "tokens choose experts with too little in common" in even.out
     twice = topoloom(
-        "experts", write_rules(tmp_path / "twice.npz", 4, twice=True), *words
+        "ai", "experts", write_rules(tmp_path / "twice.npz", 4, twice=True), *words
     )
     assert "10 tokens choose an expert again; each choice is load" in twice.out
-    both = topoloom("experts", tmp_path / "even.npz", *words, "--to", "vllm", "--json")
+    both = topoloom("ai", "experts", tmp_path / "even.npz", *words, "--to", "vllm", "--json")
     assert both.status == 2
     assert "write the engine's file with -o" in both.err

@@ -39,7 +39,7 @@ def list_nodes(placement: HostPlacement) -> list[tuple[str, list[int]]]:
     runs = placement.require_one_run_per_host(
         "torchrun",
         "export to bindings or json and start each rank with RANK and LOCAL_RANK set, "
-        "or to slurm-hostfile for srun; or place the job by 'topoloom axes "
+        "or to slurm-hostfile for srun; or place the job by 'topoloom ai axes "
         "--framework NAME --to name -o FILE', which leaves ranks on their slots",
     )
     gpus = list_nearest_gpu_numbers(placement) or placement.slot.tolist()

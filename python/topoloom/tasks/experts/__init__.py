@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Places experts on GPUs for `topoloom experts`."""
+"""Places experts on GPUs for `topoloom ai experts`."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom experts`: place the experts of a model on GPUs."""
+"""`topoloom ai experts`: place the experts of a model on GPUs."""
 
 from __future__ import annotations
 
@@ -84,8 +84,8 @@ def command(
 
     \b
     Examples:
-      topoloom experts routing.npz --machine dgx-h100-pod --ep 64 --redundant 64
-      topoloom experts counts.json --machine dgx-h100-pod --ep 32 --redundant 32 \\
+      topoloom ai experts routing.npz --machine dgx-h100-pod --ep 64 --redundant 64
+      topoloom ai experts counts.json --machine dgx-h100-pod --ep 32 --redundant 32 \\
           --to sglang -o experts.json
     """
     from topoloom._core import Error

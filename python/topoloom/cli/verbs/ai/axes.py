@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom axes`: map tensor, data and pipeline axes onto a machine."""
+"""`topoloom ai axes`: map tensor, data and pipeline axes onto a machine."""
 
 from __future__ import annotations
 
@@ -91,16 +91,16 @@ def command(
 
     \b
     Examples:
-      topoloom axes --framework megatron --tp 2 --cp 4 --pp 4 --ep 8 --world 1024 \\
+      topoloom ai axes --framework megatron --tp 2 --cp 4 --pp 4 --ep 8 --world 1024 \\
           --machine dgx-h100-pod --train qwen3-235b-a22b,sequence=32768
-      topoloom axes --from-trace p.npz --machine tpu-v4-cube
-      topoloom axes --mesh tp=4,dp=16 --traffic tp=1GB,dp=halving:250MB \\
+      topoloom ai axes --from-trace p.npz --machine tpu-v4-cube
+      topoloom ai axes --mesh tp=4,dp=16 --traffic tp=1GB,dp=halving:250MB \\
           --machine tpu-v4-cube --to jax
-      topoloom axes --mesh tp=4,ep=8,dp=8 --traffic tp=9GB,ep=4GB,dp=1GB \\
+      topoloom ai axes --mesh tp=4,ep=8,dp=8 --traffic tp=9GB,ep=4GB,dp=1GB \\
           --machine nvl72-row --to slurm
-      topoloom axes --mesh tp=4,dp=16 --traffic tp=1GB,dp=250MB \\
+      topoloom ai axes --mesh tp=4,dp=16 --traffic tp=1GB,dp=250MB \\
           --machine tpu-v4-cube --write-pattern p.npz -o x.json
-      topoloom axes --mesh tp=8,dp=16 --traffic tp=1GB,dp=250MB --collectives nccl \\
+      topoloom ai axes --mesh tp=8,dp=16 --traffic tp=1GB,dp=250MB --collectives nccl \\
           --machine dgx-h100-pod --write-pattern p.npz
     Then:
       topoloom judge p.npz x.json             link by link
