@@ -19,6 +19,8 @@ import click
 
 from topoloom.cli.command_line import command_line
 from topoloom.cli.exit_status import Failure, Interrupted
+from topoloom.cli.usage_errors import CheckedCommand
+from topoloom.cli.values import Choice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,11 +58,15 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
         "probe": Command("measure a machine, and write its description", True),
         "network": Command("simulate the switches of a machine, cycle by cycle"),
         "model": Command("model message costs by size; fit them to measured times"),
-        "allocate": Command("choose nodes for a job, or show or generate an allocation"),
+        "allocate": Command(
+            "choose nodes for a job, or show or generate an allocation"
+        ),
     },
     "Prove and simulate": {
         "bound": Command("prove lower bounds on the objective"),
-        "simulate": Command("simulate placements on the network, next to the prediction"),
+        "simulate": Command(
+            "simulate placements on the network, next to the prediction"
+        ),
     },
     "Beyond the placement of one job": {
         "joint": Command("place several jobs together to minimize interference"),
@@ -77,7 +83,9 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
             },
         ),
         "balance": Command("compute a redistribution of tasks"),
-        "affinity": Command("rank assignments of threads to the elements of a ring bus"),
+        "affinity": Command(
+            "rank assignments of threads to the elements of a ring bus"
+        ),
         "reorder": Command("run a program whose MPI topologies are reordered", True),
     },
     "Learn": {
@@ -125,7 +133,7 @@ Every command takes --json and has examples in `topoloom COMMAND --help`.
 """
 
 
-class CommandGroup(click.Group):
+class CommandGroup(CheckedCommand, click.Group):
     """Click group that lists commands from a table, and imports one when used."""
 
     def __init__(
@@ -173,8 +181,8 @@ class CommandGroup(click.Group):
         if args and args[0] not in self.entries and not ctx.resilient_parsing:
             from topoloom.support.name_lookup import describe_unknown_name
 
-            kind = "command" if self is app else f"command of '{ctx.command_path}'"
-            raise Failure(describe_unknown_name(kind, args[0], self.entries), 2)
+            text = describe_unknown_name("command", args[0], self.entries)
+            raise Failure(f"'{ctx.command_path}' has {text}", 2)
         return super().resolve_command(ctx, args)
 
     def make_context(self, *words: Any, **more: Any) -> Any:
@@ -198,7 +206,10 @@ class CommandGroup(click.Group):
         for title, entries in sections.items():
             with formatter.section(title):
                 formatter.write_dl(
-                    [(f"{name:{width}}", each.summary) for name, each in entries.items()]
+                    [
+                        (f"{name:{width}}", each.summary)
+                        for name, each in entries.items()
+                    ]
                 )
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
@@ -253,7 +264,7 @@ app = CommandGroup(
         ),
         click.Option(
             ["--show-completion"],
-            type=click.Choice(["bash", "zsh", "fish"]),
+            type=Choice("shell", ["bash", "zsh", "fish"]),
             is_eager=True,
             expose_value=False,
             callback=_print_completion,
@@ -310,8 +321,6 @@ def run(arguments: Sequence[str]) -> int:
 def _format_exception(error: Exception) -> int:
     if isinstance(error, Failure):
         return fail(str(error), error.status)
-    if hasattr(error, "format_message"):  # a click usage error
-        return fail(_format_usage_error(error), 2)
     core = sys.modules.get("topoloom._core")
     if core is not None and isinstance(error, core.Error):
         return fail(str(error), 2)
@@ -334,15 +343,3 @@ def _format_exception(error: Exception) -> int:
         "(TOPOLOOM_TRACEBACK=1 shows where)",
         1,
     )
-
-
-def _format_usage_error(error: Any) -> str:
-    """Format a click usage error in one line; suggest the most similar option name."""
-    similar = getattr(error, "possibilities", None)
-    text: str = error.message if similar else error.format_message()
-    text = text[:1].lower() + text[1:].rstrip(".")
-    if not similar:
-        return text
-    from topoloom.support.name_lookup import suggest
-
-    return text + suggest(error.option_name, similar)

@@ -15,6 +15,9 @@ from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 import click
 
+from topoloom.cli.usage_errors import CheckedCommand
+from topoloom.cli.values import FilePath, Integer, Number, Text
+
 
 class Argument:
     """A positional argument."""
@@ -72,6 +75,10 @@ class _Argument(click.Argument):
         return [piece if self.nargs == 1 else f"{piece}..."]
 
 
+#: The click types of the types of parameters; bool makes a flag.
+_CLICK_TYPES = {str: Text(), int: Integer(), float: Number(), Path: FilePath()}
+
+
 class _ValueType(NamedTuple):
     """The type of a parameter's value, and whether several values are allowed."""
 
@@ -95,7 +102,7 @@ def make_command(name: str, verb: Callable[..., Any], **settings: Any) -> click.
             values[context_name] = click.get_current_context()
         return verb(**values)
 
-    return click.Command(
+    return CheckedCommand(
         name, callback=run, params=parameters, help=inspect.getdoc(verb), **settings
     )
 
@@ -119,7 +126,7 @@ def _make_parameter(parameter: inspect.Parameter, hint: Any) -> click.Parameter:
     if value_type.value is bool:
         settings["is_flag"] = True
     if declared.min is not None:
-        settings["type"] = click.IntRange(min=declared.min)
+        settings["type"] = Integer(declared.min)
     return click.Option([parameter.name, *declared.names], **settings)
 
 
@@ -129,9 +136,7 @@ def _parse_value_type(annotation: Any) -> _ValueType:
         (annotation,) = (arg for arg in get_args(annotation) if arg is not NoneType)
     if get_origin(annotation) is list:
         multiple, (annotation,) = True, get_args(annotation)
-    if annotation is Path:
-        return _ValueType(click.Path(path_type=Path), multiple)
-    return _ValueType(annotation, multiple)
+    return _ValueType(_CLICK_TYPES.get(annotation, annotation), multiple)
 
 
 def _make_callback(

@@ -14,6 +14,7 @@ from topoloom.frameworks.device_mesh import DeviceMeshJob
 from topoloom.frameworks.job import Job
 from topoloom.frameworks.megatron import NEWEST, MegatronJob
 from topoloom.support.name_lookup import describe_unknown_name
+from topoloom.support.parameter_error import ParameterError
 
 #: name -> axes that have an option for their size, and the axis that gets the remaining
 #: ranks
@@ -76,23 +77,25 @@ def make_job(
     known, rest = FRAMEWORKS[framework.name]
     for axis, size in sizes.items():
         if axis not in known:
-            raise Error(
-                f"--{axis} is not an axis of {framework.name}, which has "
-                f"{', '.join(f'--{one}' for one in known)} and --world"
+            raise ParameterError(
+                axis,
+                f"is not an axis of {framework.name}, which has {', '.join(known)} "
+                f"and {rest}",
             )
         if size < 1:
-            raise Error(f"--{axis} is {size}; it must be at least 1")
+            raise ParameterError(axis, f"must be 1 or more, not {size}")
     is_mesh = framework.name == "jax"
     apart = () if is_mesh else _EXPERT_AXES
     taken = {axis: size for axis, size in sizes.items() if axis not in apart}
     product = prod(taken.values())
     if world < 1:
-        raise Error(f"--world is {world}; it must be at least 1")
+        raise ParameterError("world", f"must be 1 or more, not {world}")
     if world % product:
         words = " x ".join(taken)
-        raise Error(
-            f"--world {world} is not a multiple of {words} = {product}; the quotient "
-            f"is the size of {rest}"
+        raise ParameterError(
+            "world",
+            f"must be a multiple of {words} = {product}, not {world}; the quotient is "
+            f"the size of {rest}",
         )
     full = {**taken, rest: world // product}
     experts = {axis: size for axis, size in sizes.items() if axis in apart}

@@ -13,12 +13,12 @@ from topoloom._core import (
     CostGroup,
     CostGroups,
     CostSample,
-    Error,
     binomial_order,
     binomial_scatter_steps,
     find_cost_groups,
     group_costs,
 )
+from topoloom.support.parameter_error import ParameterError
 from topoloom.support.range_checks import check_int64
 
 STANDARD = "standard"
@@ -104,7 +104,9 @@ def order_processes(
     check_int64("channels", channels, 1)
     check_int64("seed", seed, 0)
     if not 0 <= root < len(costs):
-        raise Error(f"root {root} is none of the processes 0 to {len(costs) - 1}")
+        raise ParameterError(
+            "root", f"must be one of the processes 0 to {len(costs) - 1}, not {root}"
+        )
     shared = min(channels, len(costs))  # channels beyond one per process have no effect
     groups = find_cost_groups(costs, significance=p_value)
     means = group_costs(costs, groups, significance=p_value)
