@@ -120,7 +120,7 @@ class Integer(click.ParamType[Any]):
 
     name = "integer"
 
-    def __init__(self, minimum: int | None = None) -> None:
+    def __init__(self, minimum: int = 0) -> None:
         self.minimum = minimum
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
@@ -131,12 +131,10 @@ class Integer(click.ParamType[Any]):
         if not _INTEGER.fullmatch(value):
             raise _refuse(param, f"must be an integer, such as 4, not '{shown}'")
         number = int(value)
-        if self.minimum is not None and number < self.minimum:
+        if number < self.minimum:
             raise _refuse(param, f"must be {self.minimum} or more, not {shown}")
         if number >= 2**63:
             raise _refuse(param, f"must be below 2^63, not {shown}")
-        if number <= -(2**63):
-            raise _refuse(param, f"must be above -2^63, not {shown}")
         return number
 
 
@@ -166,7 +164,7 @@ class Text(click.ParamType[Any]):
         """Return the text; raise `Failure` if it is empty or of another kind."""
         kind = KINDS.get(param.metavar or "", Kind(""))
         if not value and not kind.may_be_empty:
-            raise _refuse(param, f"is empty; write {_describe_expected(param)}")
+            raise _refuse(param, f"is empty; write {suggest_value(param)}")
         if kind.check is not None and value != param.default:
             from topoloom._core import Error
 
@@ -206,9 +204,3 @@ class Choice(click.Choice[str]):
             text = describe_unknown_name(self.what, shorten(value), self.choices)
             raise Failure(f"{find_typed_name(param)}: {text}", 2)
         return value
-
-
-def _describe_expected(parameter: click.Parameter) -> str:
-    kind = KINDS.get(parameter.metavar or "")
-    what = "a value" if parameter.metavar is None else parameter.metavar
-    return f"{what}, such as {kind.example}" if kind else what

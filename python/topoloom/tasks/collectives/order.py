@@ -107,6 +107,8 @@ def order_processes(
         raise ParameterError(
             "root", f"must be one of the processes 0 to {len(costs) - 1}, not {root}"
         )
+    if not 0 < p_value < 1:
+        raise ParameterError("p_value", f"must be above 0 and below 1, not {p_value:g}")
     shared = min(channels, len(costs))  # channels beyond one per process have no effect
     groups = find_cost_groups(costs, significance=p_value)
     means = group_costs(costs, groups, significance=p_value)
