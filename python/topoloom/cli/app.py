@@ -12,7 +12,7 @@ import errno
 import importlib
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -56,11 +56,15 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
         "probe": Command("measure a machine, and write its description", True),
         "network": Command("simulate the switches of a machine, cycle by cycle"),
         "model": Command("model message costs by size; fit them to measured times"),
-        "allocate": Command("choose nodes for a job, or show or generate an allocation"),
+        "allocate": Command(
+            "choose nodes for a job, or show or generate an allocation"
+        ),
     },
     "Prove and simulate": {
         "bound": Command("prove lower bounds on the objective"),
-        "simulate": Command("simulate placements on the network, next to the prediction"),
+        "simulate": Command(
+            "simulate placements on the network, next to the prediction"
+        ),
     },
     "Beyond the placement of one job": {
         "joint": Command("place several jobs together to minimize interference"),
@@ -77,7 +81,9 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
             },
         ),
         "balance": Command("compute a redistribution of tasks"),
-        "affinity": Command("rank assignments of threads to the elements of a ring bus"),
+        "affinity": Command(
+            "rank assignments of threads to the elements of a ring bus"
+        ),
         "reorder": Command("run a program whose MPI topologies are reordered", True),
     },
     "Learn": {
@@ -89,13 +95,13 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
 COMMANDS = {name: entry for each in SECTIONS.values() for name, entry in each.items()}
 
 
-def command_names() -> Iterator[str]:
-    """Iterate over the full names of all commands, such as 'machine show'."""
+def command_names() -> list[str]:
+    """List the full names of all commands, such as 'machine show'."""
+    names = []
     for name, entry in COMMANDS.items():
-        if isinstance(entry, Group):
-            yield from (f"{name} {each}" for each in entry.commands)
-        else:
-            yield name
+        inside = entry.commands if isinstance(entry, Group) else ()
+        names += [f"{name} {each}" for each in inside] or [name]
+    return names
 
 
 def find_command(name: str) -> click.Command:
@@ -198,7 +204,10 @@ class CommandGroup(click.Group):
         for title, entries in sections.items():
             with formatter.section(title):
                 formatter.write_dl(
-                    [(f"{name:{width}}", each.summary) for name, each in entries.items()]
+                    [
+                        (f"{name:{width}}", each.summary)
+                        for name, each in entries.items()
+                    ]
                 )
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
