@@ -37,7 +37,8 @@ class Option:
     """A named command-line option.
 
     `callback` converts the value before the verb receives it; `show_default` describes
-    a default that is not a constant.
+    a default that is not a constant. `min` is the least value of an integer: 1, or 0 if
+    that is the default.
     """
 
     def __init__(
@@ -75,8 +76,8 @@ class _Argument(click.Argument):
         return [piece if self.nargs == 1 else f"{piece}..."]
 
 
-#: The click types of the types of parameters; bool makes a flag.
-_CLICK_TYPES = {str: Text(), int: Integer(), float: Number(), Path: FilePath()}
+#: The click types of the types of parameters; bool makes a flag, int has a minimum.
+_CLICK_TYPES = {str: Text(), float: Number(), Path: FilePath()}
 
 
 class _ValueType(NamedTuple):
@@ -125,8 +126,9 @@ def _make_parameter(parameter: inspect.Parameter, hint: Any) -> click.Parameter:
     settings["multiple"] = value_type.multiple
     if value_type.value is bool:
         settings["is_flag"] = True
-    if declared.min is not None:
-        settings["type"] = Integer(declared.min)
+    if value_type.value is int:
+        least = 0 if parameter.default == 0 else 1
+        settings["type"] = Integer(least if declared.min is None else declared.min)
     return click.Option([parameter.name, *declared.names], **settings)
 
 

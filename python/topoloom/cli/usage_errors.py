@@ -60,9 +60,9 @@ def describe_usage_error(error: click.UsageError, ctx: click.Context) -> str:
         option = options[error.option_name]
         if getattr(option, "is_flag", False):
             return f"{error.option_name} takes no value; write only the option"
-        return f"{error.option_name} has no value; write {suggest_value(option)}"
+        return f"{error.option_name} has no value; add one{suggest_value(option, ctx)}"
     if isinstance(error, click.MissingParameter) and error.param is not None:
-        return _describe_missing_parameter(error.param, command)
+        return _describe_missing_parameter(error.param, ctx)
     if isinstance(ctx.command, click.Group):
         names = ", ".join(ctx.command.list_commands(ctx))
         return f"{command} is incomplete; add one of its commands: {names}"
@@ -77,13 +77,13 @@ def _describe_unknown_option(name: str, known: list[str], command: str) -> str:
     return f"{command} has no option '{name}'{similar}"
 
 
-def _describe_missing_parameter(parameter: click.Parameter, command: str) -> str:
+def _describe_missing_parameter(parameter: click.Parameter, ctx: click.Context) -> str:
     name, after = find_typed_name(parameter), ""
     if name.startswith("-- "):
         name = "the command to run"
     elif isinstance(parameter, click.Argument):
-        after = f" after {command}"
-    return f"{name} is missing; add it{after}, such as {suggest_value(parameter)}"
+        after = f" after '{ctx.command_path}'"
+    return f"{name} is missing; add it{after}{suggest_value(parameter, ctx)}"
 
 
 def _describe_extra_argument(word: str, ctx: click.Context) -> str:

@@ -41,6 +41,13 @@ def _check_bandwidth(text: str) -> None:
     parse_bandwidth(text)
 
 
+def _check_effort(text: str) -> None:
+    from topoloom.cli.completions import efforts
+    from topoloom.support.name_lookup import find_by_name
+
+    find_by_name("effort", text, dict.fromkeys(efforts("")))
+
+
 def _check_grid(text: str) -> None:
     from topoloom.graphs.patterns import parse_grid
 
@@ -60,17 +67,28 @@ class Kind(NamedTuple):
 #: The kind of value of each metavar that several parameters share.
 KINDS = {
     "-- COMMAND": Kind("-- mpirun -n 64 ./app"),
+    "AXIS=BYTES,...": Kind("tp=2GiB,dp=1GiB"),
+    "AXIS=SIZE,...": Kind("tp=8,dp=16"),
     "AxBxC": Kind("8x8x8", _check_grid),
+    "COMPILER": Kind("/usr/bin/mpicc"),
     "COSTS": Kind("costs.txt"),
+    "EFFORT": Kind("best", _check_effort),
+    "DIR": Kind("DIR"),
+    "FILE": Kind("FILE"),
     "FILE|HOSTS": Kind("n[001-064]"),
     "GRAPH": Kind("app.npz"),
+    "GRAPH|PATTERN": Kind("app.npz"),
     "HOSTS": Kind("n[001-064]"),
+    "LOAD,...": Kind("0.1,0.2"),
     "LIST": Kind("block,gge+swap"),
     "LOADS": Kind("loads.txt"),
     "MACHINE": Kind("torus:8x8x8"),
     "MAPPER": Kind("gge+swap"),
     "N": Kind("64"),
+    "JOB": Kind("app.npz"),
     "PLACEMENT": Kind("x.json"),
+    "PLACEMENT|MACHINE": Kind("x.json"),
+    "RANK": Kind("0"),
     "RATE": Kind("'9.4 GB/s'", _check_bandwidth),
     "SETTING": Kind("report=1", may_be_empty=True),
     "SHARE": Kind("0.05"),
@@ -97,13 +115,23 @@ def find_typed_name(parameter: click.Parameter) -> str:
     return names[0]
 
 
-def suggest_value(parameter: click.Parameter) -> str:
-    """Return an option with an example, or an example of an argument."""
+def suggest_value(parameter: click.Parameter, ctx: click.Context) -> str:
+    """Return ", such as" and an option with a value, or the value of an argument.
+
+    The value is that of the metavar, or the first that the shell completes. Without
+    any, refer to the help.
+    """
     kind = KINDS.get(parameter.metavar or "")
-    example = kind.example if kind else parameter.metavar or "VALUE"
+    if kind is not None:
+        example = kind.example
+    else:
+        completed = parameter.shell_complete(ctx, "")
+        if not completed or completed[0].type != "plain":
+            return f"; see '{ctx.command_path} --help'"
+        example = completed[0].value
     if isinstance(parameter, click.Argument):
-        return example
-    return f"{find_typed_name(parameter)} {example}"
+        return f", such as {example}"
+    return f", such as {find_typed_name(parameter)} {example}"
 
 
 def shorten(text: str) -> str:
@@ -120,7 +148,7 @@ class Integer(click.ParamType[Any]):
 
     name = "integer"
 
-    def __init__(self, minimum: int = 0) -> None:
+    def __init__(self, minimum: int) -> None:
         self.minimum = minimum
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
@@ -139,20 +167,23 @@ class Integer(click.ParamType[Any]):
 
 
 class Number(click.ParamType[Any]):
-    """A finite number."""
+    """A finite number of 0 or more."""
 
     name = "number"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Convert a text; raise `Failure` if it is not a finite number."""
+        """Convert a text; raise `Failure` if it is not such a number."""
         if isinstance(value, int | float):
             return value
         shown = shorten(value)
         if not _NUMBER.fullmatch(value):
             raise _refuse(param, f"must be a number, such as 0.5, not '{shown}'")
-        if not math.isfinite(float(value)):
-            raise _refuse(param, f"must be a number below 1e308, not {shown}")
-        return float(value)
+        number = float(value)
+        if number < 0:
+            raise _refuse(param, f"must be 0 or more, not {shown}")
+        if not math.isfinite(number):
+            raise _refuse(param, f"must be below 1e308, not {shown}")
+        return number
 
 
 class Text(click.ParamType[Any]):
@@ -164,7 +195,7 @@ class Text(click.ParamType[Any]):
         """Return the text; raise `Failure` if it is empty or of another kind."""
         kind = KINDS.get(param.metavar or "", Kind(""))
         if not value and not kind.may_be_empty:
-            raise _refuse(param, f"is empty; write {suggest_value(param)}")
+            raise _refuse(param, f"is empty; write a value{suggest_value(param, ctx)}")
         if kind.check is not None and value != param.default:
             from topoloom._core import Error
 

@@ -24,8 +24,9 @@ FOREIGN = re.compile(
 @pytest.fixture
 def inputs(topoloom: Command) -> Command:
     """Write the files that the calls name."""
-    ring = ("pattern", "ring", "--ranks", 16, "-o", "p.npz")
-    assert topoloom(*ring).status == 0
+    for ranks, file in ((16, "p.npz"), (4, "small.npz")):
+        ring = ("pattern", "ring", "--ranks", ranks, "-o", file)
+        assert topoloom(*ring).status == 0
     assert topoloom("map", "p.npz", "-m", "torus:4x4", "-o", "x.json").status == 0
     Path("empty").touch()
     Path("binary.npz").write_bytes(bytes(range(256)))

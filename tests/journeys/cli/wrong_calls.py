@@ -12,6 +12,7 @@ import click
 
 from topoloom.cli.app import command_names, find_command
 
+MACHINE = "torus:4x4,bandwidth=10GB/s,latency=1us+node:1,startup=1us"
 #: Values of required parameters, by metavar; the test writes these files.
 VALUES = {
     "-- COMMAND": "none/mpirun -n 16 ./none",
@@ -20,10 +21,10 @@ VALUES = {
     "COSTS": "costs.txt",
     "GRAPH": "p.npz",
     "GRAPH|PATTERN": "p.npz",
-    "JOB": "p.npz",
+    "JOB": "small.npz small.npz",
     "KIND": "mappers",
     "LOADS": "loads.txt",
-    "MACHINE": "torus:4x4,bandwidth=10GB/s,latency=1us",
+    "MACHINE": MACHINE,
     "[show] MACHINE": "torus:4x4",
     "N": "16",
     "PLACEMENT": "x.json",
@@ -33,17 +34,22 @@ VALUES = {
 #: Values of other required parameters, by name.
 NAMED_VALUES = {
     "--to": "list",
-    "--output": "new.npz",
+    "--mesh": "dp=16",
+    "--traffic": "dp=1GiB",
     "name": "ring",
     "operation": "bcast",
     "study": "sweep",
     "words": "list",
 }
+OUTPUTS = {"probe": "new.toml", "report": "new.html"}
 #: Parameters that commands require in some cases only.
 NEEDED = {
     "pattern": ["--ranks"],
     "pattern generate": ["--ranks"],
     "probe": ["--output", "launcher_command"],
+    "ai axes": ["--mesh", "--traffic"],
+    "ai experts": ["--ep"],
+    "allocate": ["--nodes"],
 }
 #: Arguments and options that name an existing file.
 INPUTS = {"GRAPH", "PLACEMENT", "LOADS", "COSTS", "STEPS", "FILE"}
@@ -137,7 +143,9 @@ class CalledCommand:
                 arguments += given
         extra = words if wrong is None else []
         called = [*self.name.split(), *options, *extra, *arguments, *program]
-        return WrongCall(mistake, called, named)
+        # A wrong argument can make the program the argument.
+        words = [*named, *getattr(wrong, "opts", ()), *program[1:2]]
+        return WrongCall(mistake, called, tuple(words))
 
     def needs(self, parameter: click.Parameter, wrong: Any) -> bool:
         """Return whether a valid call gives the parameter; an optional machine, too."""
@@ -150,6 +158,8 @@ class CalledCommand:
     def fill(self, parameter: click.Parameter) -> list[str]:
         """Return the words of a valid value."""
         name = parameter.opts[0]
+        if name == "--output":
+            return [name, OUTPUTS.get(self.name, "new.npz")]
         value = NAMED_VALUES.get(name) or VALUES.get(parameter.metavar or "", "x")
         if isinstance(parameter, click.Option):
             return [name, value]
@@ -270,8 +280,8 @@ def list_conflicts(command: CalledCommand) -> Iterator[WrongCall]:
 
 def list_full_machines(command: CalledCommand) -> Iterator[WrongCall]:
     """Name a machine with too few slots."""
-    needs = {parameter.metavar for parameter in command.parameters}
-    if "--machine" in command.flags and "GRAPH" in needs:
+    arguments = {p.metavar for p in command.parameters if p.opts[0][0] != "-"}
+    if "--machine" in command.flags and "GRAPH" in arguments:
         machine = command.flags["--machine"]
         words = ["--machine", "torus:2x2"]
         yield command.call("ranks", machine, words, "4 slots", "--machine")

@@ -177,9 +177,11 @@ def read_call(
 
 def _read_demand(name: str, ranks: int, degree: int | None, demand: str | Path) -> Call:
     if not name.startswith("many-to-many"):
-        raise Error(f"a demand is for many-to-many, not for {name}")
+        raise ParameterError("demand", f"is for many-to-many, not for {name}")
     if degree is not None:
-        raise Error("a demand and a degree are mutually exclusive; give one")
+        raise ParameterError(
+            ("demand", "degree"), "are mutually exclusive; give one of them"
+        )
     graph = load_graph(demand)
     if graph.rank_count != ranks:
         raise Error(
