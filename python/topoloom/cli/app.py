@@ -87,6 +87,7 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
         "reorder": Command("run a program whose MPI topologies are reordered", True),
     },
     "Learn": {
+        "help": Command("explain a topic: machines, mappers, objectives, ..."),
         "demo": Command("run all steps on a small example, into ./out/demo"),
         "list": Command("list mappers, schedules, patterns, topologies, machines, ..."),
     },

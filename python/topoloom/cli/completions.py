@@ -84,6 +84,7 @@ simulators = _complete_module_names("simulate", "SIMULATORS")
 switch_operations = _complete_module_names("tasks.network.tree_times", "IN_SWITCHES")
 switches = _complete_module_names("simulate.switch_toml", "switch_names")
 switchings = _complete_module_names("tasks.network.sweep", "SWITCHING")
+topics = _complete_module_names("cli.help_topics", "TOPICS")
 traffics = _complete_core_names("traffics")
 
 
