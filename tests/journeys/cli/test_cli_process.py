@@ -110,7 +110,9 @@ def test_an_error_is_one_line_without_a_traceback(tmp_path: Path) -> None:
 def test_a_full_disk_is_a_failure(tmp_path: Path) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("/dev/full does not exist on this system")
-    failed = run_command("machine", "torus:4x4", "-o", "/dev/full", cwd=tmp_path)
+    failed = run_command(
+        "machine", "export", "torus:4x4", "-o", "/dev/full", cwd=tmp_path
+    )
     assert failed.returncode == 1
     assert failed.stderr == "topoloom: /dev/full: No space left on device\n"
 
