@@ -16,12 +16,10 @@ if TYPE_CHECKING:
 #: Options whose help differs because it describes the output or formats of a verb.
 OUTPUT_OPTIONS = {"--output", "-o"}
 FORMAT_OPTIONS = {"--to"}
-#: Options that, in `network`, are established terms with another meaning.
-NETWORK_TERMS = {"--loads", "--traffic"}
+#: Options that, in `machine sweep`, are established terms with another meaning.
+NETWORK_TERMS = {"--loads"}
 #: Options that `axes` uses as training frameworks do: the number of ranks.
 FRAMEWORK_TERMS = {"--world"}
-#: `probe` checks a machine, `export` checks a placement.
-CHECK_OPTIONS = {"--check"}
 #: `trees` selects with it what to simulate; in `balance` it has only one choice.
 SIMULATION_OPTIONS = {"--simulate"}
 
@@ -64,7 +62,6 @@ def test_verbs_share_options() -> None:
         - FORMAT_OPTIONS
         - NETWORK_TERMS
         - FRAMEWORK_TERMS
-        - CHECK_OPTIONS
         - SIMULATION_OPTIONS
     ),
 )
