@@ -82,7 +82,7 @@ def test_shell_completion_lists_verbs_and_options() -> None:
         ).stdout
         return [line.partition(",")[2] for line in offered.splitlines()]
 
-    assert list_completions("topoloom ma") == ["machine", "map"]
+    assert list_completions("topoloom ma") == ["map", "machine"]
     assert "--allocation" in list_completions("topoloom map --allo")
     assert list_completions("topoloom map p.npz --machine ho") == ["hopper"]
     assert list_completions("topoloom map p.npz --mapper gge+sw") == ["gge+swap"]
@@ -90,6 +90,7 @@ def test_shell_completion_lists_verbs_and_options() -> None:
     assert list_completions("topoloom list map") == ["mappers"]
     assert list_completions("topoloom export x.json --to fl") == ["flux-taskmap"]
     assert "ring" in list_completions("topoloom pattern ri")
+    assert list_completions("topoloom machine draw ho") == ["hopper"]
 
 
 def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
