@@ -193,6 +193,10 @@ class CommandGroup(click.Group):
             context_settings={"allow_interspersed_args": not entry.runs_a_program},
         )
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the words of this group; without words, print the help."""
+        return super().parse_args(ctx, args or ["--help"])
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Raise an error for an unknown command, and suggest the most similar one."""
         if args and args[0] not in self.entries and not ctx.resilient_parsing:
@@ -324,8 +328,6 @@ def run(arguments: Sequence[str]) -> int:
     """
     command_line.set(("topoloom", *arguments))
     try:
-        if not arguments:
-            arguments = ["--help"]
         status = app.main(
             list(arguments),
             prog_name="topoloom",

@@ -56,6 +56,7 @@ def test_help_lists_every_command_without_importing_it() -> None:
 
 def test_a_command_without_arguments_prints_the_help() -> None:
     assert run_command().stdout == run_command("--help").stdout
+    assert run_command("machine").stdout == run_command("machine", "--help").stdout
 
 
 @pytest.mark.parametrize("name", command_names())

@@ -85,7 +85,11 @@ def test_invalid_options_of_probe_are_reported(
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["none.toml"], "none.toml: No such file or directory"),
+        (
+            ["none.toml"],
+            "none.toml: there is no such file; name the file of an earlier probe, "
+            "before -- LAUNCHER",
+        ),
         (
             ["m.toml", "-a", "h[0-3]"],
             "the launcher decides which hosts are measured; leave -a out",

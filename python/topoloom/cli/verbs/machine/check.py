@@ -112,11 +112,17 @@ def _check_hosts(
     """Compare the hosts with an earlier probe; return 1 if a host is slower, else 0."""
     from pathlib import Path
 
+    from topoloom._core import Error
     from topoloom.cli.console import print_json
     from topoloom.cli.exit_status import Failure
     from topoloom.probe.job.probe_job import JobEnded
     from topoloom.tasks.machines.probe import check_machine
 
+    if not Path(reference).exists():
+        raise Error(
+            f"{reference}: there is no such file; name the file of an earlier probe, "
+            "before -- LAUNCHER"
+        )
     try:
         checked = check_machine(launcher, Path(reference), wired=wiring, **settings)
     except JobEnded as error:
