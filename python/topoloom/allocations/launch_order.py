@@ -233,7 +233,7 @@ class LaunchOrder:
                 "memory_per_rank",
                 'requires the memory size of nodes; set memory_size = "512 GB" in '
                 "[node] of the machine's TOML (create one with 'topoloom machine "
-                "MACHINE -o machine.toml'), or set the number of ranks per node",
+                "export MACHINE -o machine.toml'), or set the number of ranks per node",
             )
         most = int(memory.max())
         if self.memory_per_rank > most:

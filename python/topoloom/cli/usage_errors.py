@@ -30,6 +30,8 @@ class CheckedCommand(click.Command):
         """Run the command; name the options in errors of parameters."""
         try:
             return super().invoke(ctx)
+        except click.UsageError as error:  # a group without a command
+            raise Failure(describe_usage_error(error, ctx), 2) from None
         except ValueError as error:
             describe = getattr(error, "describe", None)
             if describe is None:

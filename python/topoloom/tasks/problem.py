@@ -90,10 +90,9 @@ def load_problem(
     machine = given.allocation.machine
     if has_shared_slots(sharing, graph, given.allocation):
         if where.order.has_limits:
-            raise ParameterError(
-                "imbalance",
-                "and capacities cannot be combined with ranks per node, cores per "
-                "rank or memory per rank",
+            raise Error(
+                "an imbalance or capacities cannot be combined with ranks per node, "
+                "cores per rank or memory per rank"
             )
         return Problem(
             graph,

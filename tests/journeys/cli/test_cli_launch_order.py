@@ -117,13 +117,16 @@ def test_ranks_of_several_cores_are_bound_to_all_of_them(topoloom: Command) -> N
         (["--cores-per-rank", -1], "--cores-per-rank must be 1 or more, not -1"),
         (["--memory-per-rank", "0"], "--memory-per-rank must be 1 or more, not 0"),
         (["--memory-per-rank", "much"], "cannot read an amount of bytes 'much'"),
-        (["--ranks-per-node", 13], "13 ranks per node exceed the 12 that"),
+        (["--ranks-per-node", 13], "--ranks-per-node is 13, but only 12 fit"),
         (["--ranks-per-node", 1], "25 ranks on 16 nodes with room for 1 each"),
         (["--cores-per-rank", 7], "25 ranks on 16 nodes with room for 1 each"),
-        (["--cores-per-rank", 13], "13 cores per rank: a node of the allocation has"),
+        (
+            ["--cores-per-rank", 13],
+            "--cores-per-rank is 13, but a node of",
+        ),
         (
             ["--memory-per-rank", "97GiB"],
-            "97 GiB of memory per rank is more than the 96 GiB of a node",
+            "--memory-per-rank is 97 GiB, more than the 96 GiB of a node",
         ),
         (["--launcher", "slrum"], "no launcher 'slrum' (did you mean 'slurm'?)"),
     ],
@@ -156,9 +159,11 @@ def test_launch_options_cannot_be_combined_with_a_placement(topoloom: Command) -
 
 
 def test_the_memory_of_nodes_is_printed_and_respected(topoloom: Command) -> None:
-    assert re.search(r"memory per node +96.0 GiB", topoloom("machine", "m.toml").out)
-    topoloom("machine", "m.toml", "-o", "again.toml")
+    assert re.search(
+        r"memory per node +96.0 GiB", topoloom("machine", "show", "m.toml").out
+    )
+    topoloom("machine", "export", "m.toml", "-o", "again.toml")
     assert 'memory_size = "96 GiB"' in Path("again.toml").read_text()
     Path("m.toml").write_text(NODE.replace("96 GiB", "0"))
-    message = topoloom("machine", "m.toml").err
+    message = topoloom("machine", "show", "m.toml").err
     assert message == "topoloom: m.toml: node.memory_size must be more than 0\n"

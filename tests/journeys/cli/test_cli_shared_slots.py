@@ -184,9 +184,9 @@ def run_refused(topoloom: Command, *words: object) -> str:
     ("words", "message"),
     [
         ([], "an imbalance of 0 to let ranks share slots"),
-        (["--imbalance", "-0.1"], "the imbalance is -0.1; it must be 0 or more"),
-        (["--imbalance", "nan"], "the imbalance is nan"),
-        (["--imbalance", "inf"], "the imbalance is inf"),
+        (["--imbalance", "-0.1"], "--imbalance must be 0 or more, not -0.1"),
+        (["--imbalance", "nan"], "--imbalance must be a number"),
+        (["--imbalance", "inf"], "--imbalance must be a number"),
         (["--imbalance", "3%"], "--imbalance"),
         (["--imbalance", "0", "--effort", "fats"], "fast"),
         (["--imbalance", "0", "--effort", ""], "effort"),

@@ -145,7 +145,7 @@ def test_an_incomplete_dump_requires_the_partial_option(topoloom: Command) -> No
         (["pattern", "import", "empty", "--format", "kineto"], "empty: has no files"),
         (
             ["pattern", "import", "step.hlo", "--gpus-per-node", "0"],
-            "invalid value for '--gpus-per-node': 0 is not in the range x>=1",
+            "--gpus-per-node must be 1 or more, not 0",
         ),
         (
             ["pattern", "import", "step.hlo", "--collectives", "bogus"],

@@ -160,9 +160,9 @@ def test_times_and_rounds_are_drawn(topoloom: Command) -> None:
         (["alltoal", "-n", 8], "no collective 'alltoal' (did you mean 'all-to-all'?)"),
         (["bcast", "-n", 8, "--schedule", "ring"], "no broadcast schedule 'ring'"),
         (["bcast", "-n", 8, "--root", 8], "root 8 is not a rank; ranks are 0 to 7"),
-        (["alltoall", "-n", 0], "ranks must be 1 or more"),
-        (["many-to-many", "-n", 8], "many-to-many requires a degree"),
-        (["bcast", "-n", 8, "--demand", "4.mat"], "a demand is for many-to-many"),
+        (["alltoall", "-n", 0], "-n must be 1 or more"),
+        (["many-to-many", "-n", 8], "--degree is missing: many-to-many requires"),
+        (["bcast", "-n", 8, "--demand", "4.mat"], "--demand is for many-to-many"),
         (["many-to-many", "-n", 8, "--demand", "4.mat"], "has 4 ranks, not 8"),
         (
             ["many-to-many", "-n", 4, "--demand", "4.mat", "--bytes", 8],
@@ -170,7 +170,7 @@ def test_times_and_rounds_are_drawn(topoloom: Command) -> None:
         ),
         (
             ["many-to-many", "-n", 4, "--demand", "4.mat", "--degree", 2],
-            "a demand and a degree are mutually exclusive",
+            "--demand and --degree are mutually exclusive",
         ),
         (
             ["many-to-many", "-n", 4, "--demand", "4.mat", "--figure", "f.svg"],
@@ -181,11 +181,14 @@ def test_times_and_rounds_are_drawn(topoloom: Command) -> None:
             "there are no decisions by size",
         ),
         (["many-to-many", "-n", 8, "--degree", 8], "there are 0 to 7"),
-        (["alltoall", "-n", 8, "--degree", 2], "a degree is for many-to-many"),
+        (["alltoall", "-n", 8, "--degree", 2], "--degree is for many-to-many"),
         (["alltoall", "-n", 17, "-m", TORUS], "17 ranks, but the allocation has only"),
         (["alltoall", "-n", 8, "--placement", "empty.json"], "the file is empty"),
         (["alltoall", "-n", 8, "-m", "torus:4x4"], "add one, as in torus:8x8x8,band"),
-        (["alltoall", "-n", 8, "--order-ranks"], "requires a machine; name a machine"),
+        (
+            ["alltoall", "-n", 8, "--order-ranks"],
+            "--machine is missing, which",
+        ),
         (
             ["alltoall", "-n", 8, "-o", "x.json"],
             "-o has no content; add --order-ranks",
@@ -269,7 +272,7 @@ def test_rank_location_options_require_a_machine(
 ) -> None:
     refused = topoloom(*ALL_TO_ALL, "--model", "hdr", option, 4)
     assert (refused.status, refused.out) == (2, "")
-    assert refused.err.endswith("name the machine, too\n")
+    assert refused.err.endswith("--machine is missing, which an allocation requires\n")
 
 
 def test_output_has_the_machine_name_of_the_user_and_times_with_units(

@@ -94,7 +94,7 @@ def test_each_program_of_a_script_reports_its_own_result(
         ),
         (["--machine", "torus:4"], "host names are unknown"),
         (["--machine", "torus:4", "--hosts", "n1"], "1 host for an allocation of 4"),
-        (["--profile", "app.npz"], "no such option '--profile'"),
+        (["--profile", "app.npz"], "no option '--profile'"),
         (["--mapper", "atuo"], "no mapper 'atuo'"),
     ],
 )

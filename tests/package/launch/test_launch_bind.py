@@ -258,7 +258,7 @@ def test_a_command_with_its_own_binding_is_refused(
     [
         (NodeParts(), 1, "core", "the machine has no CPUs of its slots"),
         (NODE, 1, "thread", "no thing to bind to 'thread'; there are: core, pu"),
-        (NODE, 2, "core", "--bind and --cores-per-slot are mutually exclusive"),
+        (NODE, 2, "core", "bind and cores_per_slot are mutually exclusive"),
     ],
 )
 def test_impossible_bindings_are_refused(
@@ -383,7 +383,7 @@ def test_placements_contain_cpus_and_devices_of_the_machine(
     rows = topoloom("export", "x.json", "--to", "bindings").out.splitlines()[1:]
     assert {row.split()[3] for row in rows} == {"0,4", "2,6", "1,5", "3,7"}
     assert {row.split()[5] for row in rows} == {"hsn0"}
-    shown = topoloom("machine", "m.toml", "--json").json
+    shown = topoloom("machine", "show", "m.toml", "--json").json
     assert shown["costs"] == {"package": 8, "node": 16, "hop": 16}
     assert shown["devices"] == [{"name": "hsn0", "kind": "nic", "slots": "0-1"}]
-    assert "nic hsn0          slots 0-1\n" in topoloom("machine", "m.toml").out
+    assert "nic hsn0          slots 0-1\n" in topoloom("machine", "show", "m.toml").out

@@ -248,7 +248,7 @@ def test_export_reports_omissions_of_a_format(
         (["--to", "rankfile"], "did you mean 'openmpi-rankfile'?"),
         (["--to", "hostfile"], "cannot express this placement"),
         (["--to", "list", "--hosts", "a,b,c"], "3 host names for an allocation of 2"),
-        (["--to", "list", "--cores-per-slot", "0"], "at least 1 core"),
+        (["--to", "list", "--cores-per-slot", "0"], "--cores-per-slot must be 1"),
     ],
 )
 def test_export_refuses_in_one_line_and_writes_nothing(

@@ -329,7 +329,7 @@ dist.all_reduce(Tensor(10), groups[0])
     ("words", "message"),
     [
         (["--world", "8", "--rank", "8"], "'8' is not a list of increasing numbers"),
-        (["--world", "0"], "--world is 0"),
+        (["--world", "0"], "--world must be 1 or more"),
         (["--rank", "3"], "--rank requires --world"),
         (["--world", "8", "--rank", ""], "'' is not a list of increasing numbers"),
         (["--world", "8", "--mpicc", "mpicc"], "--mpicc is for MPI programs"),
