@@ -28,6 +28,7 @@ def inputs(topoloom: Command) -> Command:
         ring = ("pattern", "ring", "--ranks", ranks, "-o", file)
         assert topoloom(*ring).status == 0
     assert topoloom("map", "p.npz", "-m", "torus:4x4", "-o", "x.json").status == 0
+    assert topoloom("machine", "export", "torus:4x4", "-o", "m.toml").status == 0
     Path("empty").touch()
     Path("binary.npz").write_bytes(bytes(range(256)))
     Path("folder").mkdir()

@@ -38,15 +38,20 @@ NAMED_VALUES = {
     "--traffic": "dp=1GiB",
     "name": "ring",
     "operation": "bcast",
-    "study": "sweep",
+    "reference": "m.toml",
     "words": "list",
 }
-OUTPUTS = {"probe": "new.toml", "report": "new.html"}
+OUTPUTS = {
+    "machine draw": "new.svg",
+    "machine probe": "new.toml",
+    "report": "new.html",
+}
 #: Parameters that commands require in some cases only.
 NEEDED = {
     "pattern": ["--ranks"],
     "pattern generate": ["--ranks"],
-    "probe": ["--output", "launcher_command"],
+    "machine check": ["launcher_command"],
+    "machine probe": ["--output", "launcher_command"],
     "ai axes": ["--mesh", "--traffic"],
     "ai experts": ["--ep"],
     "allocate": ["--nodes"],
@@ -262,6 +267,8 @@ def list_wrong_outputs(command: CalledCommand) -> Iterator[WrongCall]:
 
 def list_wrong_names(command: CalledCommand) -> Iterator[WrongCall]:
     """Misspell a name of each list of names."""
+    if command.name == "machine check":
+        return  # a valid call needs the file of a probe
     for parameter in command.parameters:
         names = [name for name in command.list_known_names(parameter) if len(name) > 3]
         for name in names[:2]:
