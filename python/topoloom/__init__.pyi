@@ -36,5 +36,4 @@ from topoloom.placements.placement_file import (
     load_placement as load_placement,
     save_placement as save_placement,
 )
-from topoloom.support.parameter_error import ParameterError as ParameterError
 from topoloom.support.version import __version__ as __version__

@@ -7,7 +7,7 @@ from topoloom.support.parameter_error import ParameterError
 
 
 def check_int64(parameter: str, number: int, minimum: int) -> None:
-    """Raise `topoloom.ParameterError` unless ``minimum <= number < 2**63``."""
+    """Raise `ParameterError` unless ``minimum <= number < 2**63``."""
     if number < minimum:
         raise ParameterError(parameter, f"must be {minimum} or more, not {number}")
     if number >= 2**63:

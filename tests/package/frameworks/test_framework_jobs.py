@@ -126,7 +126,7 @@ def test_a_refused_job_has_a_reason(
     [
         ("gpt", "no model 'gpt'"),
         ("qwen3-30b-a3b,layer=2", "no dimension 'layer'"),
-        ("qwen3-30b-a3b,batches=0", "batches of --train is '0'; give an integer"),
+        ("qwen3-30b-a3b,batches=0", "batches must be an integer of 1 or more, not '0'"),
         ("layers=2", "lacks hidden, heads, kv_heads, head_size, ffn; or name one"),
     ],
 )

@@ -310,5 +310,5 @@ def test_a_format_states_the_binding_of_ranks_or_refuses_it(
 def test_more_cores_than_a_node_has_are_refused_with_both_numbers(cores: int) -> None:
     machine = Machine("mesh:1+node:4")
     host_placement(machine, [0], [0], None, 2, CPUS)
-    with pytest.raises(Error, match=f"are {4 * cores} cores, but a node has 8 CPUs"):
+    with pytest.raises(Error, match=f"have {4 * cores} cores, but a node has 8 CPUs"):
         host_placement(machine, [0], [0], None, cores, CPUS)
