@@ -31,7 +31,7 @@ from peers.tables import write_between_marks
 
 HERE = Path(__file__).parent
 SAVED = HERE.parent / "results" / "collectives.jsonl"
-#: Collectives by name, shared with `topoloom collective --run`.
+#: Collectives by name, shared with `topoloom collective measure`.
 SHARED = ("timing/operations.c", "measure/our_operations.c")
 #: Numbers of ranks, and bytes per pair, of all-to-alls that overlap computation.
 OVERLAPPED = 256

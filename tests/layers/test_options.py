@@ -22,8 +22,6 @@ NETWORK_TERMS = {"--loads", "--traffic"}
 FRAMEWORK_TERMS = {"--world"}
 #: `probe` checks a machine, `export` checks a placement.
 CHECK_OPTIONS = {"--check"}
-#: `trees` selects with it what to simulate; in `balance` it has only one choice.
-SIMULATION_OPTIONS = {"--simulate"}
 
 
 def map_options(verb: str) -> dict[str, Any]:
@@ -65,7 +63,6 @@ def test_verbs_share_options() -> None:
         - NETWORK_TERMS
         - FRAMEWORK_TERMS
         - CHECK_OPTIONS
-        - SIMULATION_OPTIONS
     ),
 )
 def test_an_option_has_the_same_meaning_in_every_verb(word: str) -> None:

@@ -107,7 +107,7 @@ typedef struct topoloom_strategy topoloom_strategy;
  *   machine: a machine file with the lines `machine TEXT`, `node NUMBER HOST`, and message costs in seconds:
  *              `message MOST ALPHA BETA` for messages of up to MOST bytes (-: any), `cost latency 637e-9`.
  *   placement: JSON, as written by `topoloom map`.
- *   decisions: JSON, as written by `topoloom collective --decisions`.
+ *   decisions: JSON, as written by `topoloom collective rank --decisions`.
  *   schedule: one schedule for all operations that it supports.
  *   locations: by rank, its node number in the machine, its rank in the placement, or without both any number
  *              shared only by the ranks of its node. NULL: every rank is on a separate node */

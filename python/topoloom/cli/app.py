@@ -56,19 +56,38 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
         "probe": Command("measure a machine, and write its description", True),
         "network": Command("simulate the switches of a machine, cycle by cycle"),
         "model": Command("model message costs by size; fit them to measured times"),
-        "allocate": Command("choose nodes for a job, or show or generate an allocation"),
+        "allocate": Command(
+            "choose nodes for a job, or show or generate an allocation"
+        ),
     },
     "Prove and simulate": {
         "bound": Command("prove lower bounds on the objective"),
-        "simulate": Command("simulate placements on the network, next to the prediction"),
+        "simulate": Command(
+            "simulate placements on the network, next to the prediction"
+        ),
     },
     "Beyond the placement of one job": {
         "joint": Command("place several jobs together to minimize interference"),
-        "collective": Command("rank the schedules of a collective by their cost"),
-        "order": Command("order the processes of a node for binomial trees"),
-        "steps": Command("report which steps of a schedule cause link contention"),
-        "trees": Command("build multicast trees in switches and report their loads"),
-        "grid": Command("measure off-node traffic along the axes of a process grid"),
+        "collective": Group(
+            "rank, measure, export and place collectives",
+            {
+                "rank": Command("rank the schedules of a collective by predicted time"),
+                "measure": Command(
+                    "measure the schedules of a collective, and MPI's own"
+                ),
+                "export": Command(
+                    "write schedules for MPI libraries and other programs"
+                ),
+                "simulate": Command("simulate schedules of a collective in switches"),
+                "place": Command("order the ranks of a job for its collective"),
+                "contention": Command("report which steps cause link contention"),
+                "trees": Command(
+                    "build multicast trees in switches, report their loads"
+                ),
+                "order": Command("order the processes of a node for binomial trees"),
+                "grid": Command("measure off-node traffic of a process grid's axes"),
+            },
+        ),
         "ai": Group(
             "place the parallel axes and the experts of AI models",
             {
@@ -77,7 +96,9 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
             },
         ),
         "balance": Command("compute a redistribution of tasks"),
-        "affinity": Command("rank assignments of threads to the elements of a ring bus"),
+        "affinity": Command(
+            "rank assignments of threads to the elements of a ring bus"
+        ),
         "reorder": Command("run a program whose MPI topologies are reordered", True),
     },
     "Learn": {
@@ -198,7 +219,10 @@ class CommandGroup(click.Group):
         for title, entries in sections.items():
             with formatter.section(title):
                 formatter.write_dl(
-                    [(f"{name:{width}}", each.summary) for name, each in entries.items()]
+                    [
+                        (f"{name:{width}}", each.summary)
+                        for name, each in entries.items()
+                    ]
                 )
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:

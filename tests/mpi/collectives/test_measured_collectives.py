@@ -49,8 +49,9 @@ def test_simulated_times_equal_the_predicted_ones(
 ) -> None:
     files = ["-o", "samples", "--decisions", "table", "--figure", "bars.svg"]
     done = topoloom(
-        *("collective", "alltoall", "-n", RANKS, "--bytes", "64+4KiB", "--json"),
-        *("--model", "simgrid", "--machine", MACHINE, "--repeats", 3, "--run", *files),
+        *("collective", "measure", "alltoall", "-n", RANKS, "--bytes", "64,4KiB"),
+        "--json",
+        *("--model", "simgrid", "--machine", MACHINE, "--repeats", 3, *files),
         *("--timeline", "call.svg", "--", *simulated_command, "-n", RANKS),
     )
     assert done.status == 0, done.err
@@ -186,19 +187,15 @@ def check_trace(trace: CallTrace, call: Call, schedule: str) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--run"], "no launcher; write it after --, as in: -- mpirun -n 4"),
-        (["--run", "--", "no-such-run"], "cannot run 'no-such-run'"),
-        (["--run", "--", "false"], "'false' ended with status 1: no output"),
-        (["--run", "--", "true"], "'true' did not complete the measurement"),
-        (["--run", "--repeats", 0, "--", "true"], "repeats must be 1 or more, not 0"),
-        (["--run", "--schedule", "brukc", "--", "true"], "'brukc'"),
-        (["--run", "--bytes", "0", "--", "true"], "bytes must be 1 or more, not 0"),
-        (["--run", "--bytes", "8+8", "--", "true"], "a size is given twice"),
-        (["--run", "--bytes", "2GiB", "--", "true"], "too many for MPI"),
-        (["--run", "--to", "mpich", "-o", "x", "--", "true"], "leave out --order"),
-        (["--run", "--order-ranks", "--", "true"], "leave out --order-ranks"),
-        (["--model", "hdr", "--", "true"], "'true' is started to measure; add --run"),
-        (["--model", "hdr", "--timeline", "x.svg"], "are for --run; add it"),
+        ([], "missing argument '-- LAUNCHER"),
+        (["--", "no-such-run"], "cannot run 'no-such-run'"),
+        (["--", "false"], "'false' ended with status 1: no output"),
+        (["--", "true"], "'true' did not complete the measurement"),
+        (["--repeats", 0, "--", "true"], "repeats must be 1 or more, not 0"),
+        (["--schedule", "brukc", "--", "true"], "'brukc'"),
+        (["--bytes", "0", "--", "true"], "bytes must be 1 or more, not 0"),
+        (["--bytes", "8,8", "--", "true"], "a size is given twice"),
+        (["--bytes", "2GiB", "--", "true"], "too many for MPI"),
     ],
 )
 def test_invalid_input_is_refused_in_one_line(
@@ -209,7 +206,7 @@ def test_invalid_input_is_refused_in_one_line(
 
 def check_refused(topoloom: Command, message: str, *words: object) -> None:
     """Expect a one-line error and no new file."""
-    done = topoloom("collective", *words)
+    done = topoloom("collective", "measure", *words)
     assert (done.status, done.out) == (2, "")
     assert message in done.err
     assert len(done.err.splitlines()) == 1
@@ -217,18 +214,18 @@ def check_refused(topoloom: Command, message: str, *words: object) -> None:
 
 
 def test_operations_that_cannot_be_measured_are_refused(topoloom: Command) -> None:
-    many = ["many-to-many", "-n", 4, "--degree", 2, "--run", "--", "true"]
+    many = ["many-to-many", "-n", 4, "--", "true"]
     check_refused(topoloom, "MPI has no many-to-many to run", *many)
-    root = ["bcast", "-n", 4, "--root", 4, "--run", "--", "true"]
+    root = ["bcast", "-n", 4, "--root", 4, "--", "true"]
     check_refused(topoloom, "root 4", *root)
-    wide = ["alltoall", "-n", 65, "--run", "--timeline", "x.svg", "--", "true"]
+    wide = ["alltoall", "-n", 65, "--timeline", "x.svg", "--", "true"]
     check_refused(topoloom, "timelines can be drawn for up to 64 ranks, not 65", *wide)
 
 
 def test_the_launcher_must_start_the_stated_number_of_ranks(
     topoloom: Command, simulated_command: list[str]
 ) -> None:
-    words = ["alltoall", "-n", 4, "--run", "--", *simulated_command, "-n", 3]
+    words = ["alltoall", "-n", 4, "--", *simulated_command, "-n", 3]
     check_refused(topoloom, "the launcher starts 3, not 4 ranks", *words)
 
 
@@ -251,7 +248,7 @@ def test_an_interrupt_returns_the_completed_repetitions(
     folder = tmp_path / "work"
     folder.mkdir()
     compiler = need(MPICH.compilers[".c"], MPICH.install)
-    words = ["collective", "alltoall", "-n", "4", "--run", "-o", "samples"]
+    words = ["collective", "measure", "alltoall", "-n", "4", "-o", "samples"]
     words += ["--schedule", "bruck", "--json"]
     process = subprocess.Popen(
         [*TOPOLOOM, *words, "--mpicc", compiler, "--", str(launcher)],

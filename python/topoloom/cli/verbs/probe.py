@@ -103,7 +103,7 @@ def command(
       topoloom probe --plan -m cluster.toml
       topoloom probe --plan -m cluster.toml --measured round1.csv --measured nccl/
       topoloom map app.npz -m m.toml -o placement.json
-      topoloom collective alltoall --ranks 64 --bytes 512 --model m.toml
+      topoloom collective rank alltoall --ranks 64 --bytes 512 --model m.toml
     """
     from topoloom._core import Error
     from topoloom.cli.exit_status import Failure

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranks and simulates schedules of collectives, and writes output files."""
+"""Writes the results of ranked collectives."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -23,7 +23,6 @@ from topoloom.support.files import write_text
 from topoloom.tasks.collectives.collective import (
     CollectivePlatform,
     RankedCollective,
-    rank_collective,
 )
 from topoloom.tasks.collectives.simulate_schedules import SimulatedSchedules
 
@@ -141,26 +140,6 @@ class CollectiveResult:
             files.figure,
             files.rounds,
         ]
-
-
-def rank_collectives(
-    calls: Sequence[Call],
-    platform: CollectivePlatform,
-    schedules: Sequence[str] = (),
-    simulate: Callable[[RankedCollective], SimulatedSchedules] | None = None,
-    **ordering: Any,
-) -> CollectiveResult:
-    """Rank the schedules of each call; order and simulate only for the first call.
-
-    `ordering` contains further arguments of `rank_collective`.
-    """
-    first, *others = calls
-    found = rank_collective(first, platform, schedules, **ordering)
-    also = [rank_collective(other, platform, schedules) for other in others]
-    simulation = None
-    if simulate is not None and not found.interrupted:
-        simulation = simulate(found)
-    return CollectiveResult(found, also, simulation)
 
 
 def export_collectives(several: Sequence[RankedCollective], to: ScheduleFormat) -> str:
