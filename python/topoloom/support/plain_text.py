@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks characters of text, splits lists, and shortens text."""
+"""Checks text for non-ASCII characters that look like ASCII, and shortens text."""
 
 from __future__ import annotations
 
@@ -26,18 +26,6 @@ def check_characters(name_of_text: str, text: str) -> None:
         raise Error(
             f"{name_of_text} has '{letter}' ({name}) at column {column}{instead}"
         )
-
-
-def split_list(text: str) -> list[str]:
-    """Split a list at commas outside parentheses, as in ``a,b(c=1,d=2)``."""
-    items, depth = [""], 0
-    for letter in text:
-        if letter == "," and depth == 0:
-            items.append("")
-            continue
-        depth += (letter == "(") - (letter == ")")
-        items[-1] += letter
-    return [item.strip() for item in items]
 
 
 def shorten(text: str, max_length: int = 60) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from topoloom.cli import completions
-from topoloom.cli.options.files import Pattern, output_option
+from topoloom.cli.options.files import GraphOption, output_option
 from topoloom.cli.options.machines import (
     AllocationOptions,
     LauncherName,
@@ -61,9 +61,9 @@ WriteDecisions = Annotated[
 
 def parse_schedules(text: str | None) -> list[str]:
     """Split the value of --schedule; no value means all schedules."""
-    from topoloom.support.plain_text import split_list
+    from topoloom.support.comma_list import split_at_commas
 
-    return [] if text is None else split_list(text)
+    return [] if text is None else split_at_commas(text)
 
 
 class CallOptions(NamedTuple):
@@ -79,7 +79,7 @@ class CallOptions(NamedTuple):
             help="For many-to-many: each rank sends to the next D ranks.",
         ),
     ] = None
-    graph: Pattern = None
+    graph: GraphOption = None
 
     def make_call(self, operation: str, ranks: int) -> Call:
         """Make the description of a call."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -48,6 +48,16 @@ def figure_option(text: str, name: str = "--figure") -> Option:
     )
 
 
+def format_option(autocompletion: Callable[[str], list[str]]) -> Option:
+    """Make the option for the format of the result, which the command's help lists."""
+    return Option(
+        "--to",
+        metavar="FORMAT",
+        help="Format of the result, one of those above.",
+        autocompletion=autocompletion,
+    )
+
+
 GraphFile = Annotated[
     str,
     Argument(
@@ -56,20 +66,21 @@ GraphFile = Annotated[
         "dense text, GOAL, Open MPI monitoring output (file or directory).",
     ),
 ]
-Pattern = Annotated[
+GraphOption = Annotated[
     str | None,
     Option(
-        "--pattern",
+        "--graph",
         "-g",
         metavar="GRAPH",
-        help="Read the communication graph of the job from this file.",
+        help="Communication graph of the job, in a format that 'topoloom map' reads; "
+        "of tasks also a table task,task,bytes.",
     ),
 ]
-WritePattern = Annotated[
+WriteGraph = Annotated[
     Path | None,
     output_option(
         "Write the messages as a communication graph with phases (.npz).",
-        "--write-pattern",
+        "--write-graph",
     ),
 ]
 PlacementFile = Annotated[
@@ -87,8 +98,8 @@ PlacementOption = Annotated[
     Path | None,
     Option(
         "--placement",
-        metavar="FILE",
-        help="Read the slots of the ranks from this placement, instead of --machine.",
+        metavar="PLACEMENT",
+        help="Where the ranks are: a file written by 'topoloom map'.",
     ),
 ]
 WritePlacement = Annotated[
@@ -98,7 +109,7 @@ WritePlacement = Annotated[
 OutputDirectory = Annotated[
     Path | None,
     Option(
-        "--output-dir",
+        "--output",
         "-o",
         metavar="DIR",
         help="Write the results into this directory.",

@@ -36,7 +36,7 @@ class ResultFiles(NamedTuple):
         File of the rank order.
     export, export_format
         File of all collectives, and its format in `topoloom.schedules.exports`.
-    pattern
+    graph
         File of the communication graph of the best schedule, with phases.
     decisions
         File of the decision table for libtopoloom-collective: the best schedule by
@@ -50,7 +50,7 @@ class ResultFiles(NamedTuple):
     placement: Path | None = None
     export: Path | None = None
     export_format: ScheduleFormat | None = None
-    pattern: Path | None = None
+    graph: Path | None = None
     decisions: Path | None = None
     figure: Path | None = None
     over: str = "bytes"
@@ -121,9 +121,9 @@ class CollectiveResult:
         if files.export is not None and files.export_format is not None:
             text = export_collectives([found, *self.others], files.export_format)
             write_text(files.export, text)
-        if files.pattern is not None:
+        if files.graph is not None:
             graph, phases = found.graph()
-            save_graph(files.pattern, graph, {"phases": make_phase_array(phases)})
+            save_graph(files.graph, graph, {"phases": make_phase_array(phases)})
         if files.decisions is not None:
             write_text(files.decisions, json.dumps(self.decisions, indent=1) + "\n")
         if files.figure is not None:
@@ -135,7 +135,7 @@ class CollectiveResult:
             draw_rounds(files.rounds, [(call, found.ranked[0].name)])
         return [
             files.placement or files.export,
-            files.pattern,
+            files.graph,
             files.decisions,
             files.figure,
             files.rounds,

@@ -81,7 +81,7 @@ def command(
       topoloom collective contention shift --machine fattree:4:4:4
       topoloom collective contention k-shift -m fattree:4:4:4:4 --allocation nodes.txt
       topoloom collective contention 'k-shift(k=4)' -m fattree:4:4:4 \\
-          --allocate 50 --find routes -o order.txt
+          --nodes 50 --find routes -o order.txt
       topoloom collective contention shift -m fattree:4:4:4,bandwidth=340MB/s \\
           --model qsnet --bytes 256KiB --figure shifts.svg
     """

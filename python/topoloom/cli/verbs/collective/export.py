@@ -14,12 +14,16 @@ from topoloom.cli.options.collectives import (
     SlotOptions,
     parse_schedules,
 )
-from topoloom.cli.options.files import AsJson, PlacementOption, output_option
+from topoloom.cli.options.files import (
+    AsJson,
+    PlacementOption,
+    format_option,
+    output_option,
+)
 from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import MaybeMachineText
 from topoloom.cli.options.messages import Model, Ranks
 from topoloom.cli.options.searches import Seed
-from topoloom.cli.parameters import Option
 
 
 @flatten_option_groups
@@ -28,16 +32,7 @@ def command(
     *,
     ranks: Ranks,
     message: CallOptions,
-    to: Annotated[
-        str,
-        Option(
-            "--to",
-            metavar="FORMAT",
-            help="Decision rules of an MPI library (open-mpi, mpich, mpich-5, "
-            "intel-mpi), or the best schedule (goal, mscclxml).",
-            autocompletion=completions.schedule_formats,
-        ),
-    ],
+    to: Annotated[str, format_option(completions.schedule_formats)],
     output: Annotated[Path, output_option("Write the rules or the schedule.")],
     schedule: ScheduleNames = None,
     model: Model = None,
@@ -49,10 +44,13 @@ def command(
 ) -> None:
     """Write schedules for MPI libraries and other programs.
 
-    Schedules are ranked as by 'topoloom collective rank'. Decision rules name the
-    library's algorithm with the lowest predicted time for each message size; those of
-    several collectives are in one file. GOAL and MSCCL files have the messages of the
-    best schedule for messages of --bytes (default 1KiB).
+    Schedules are ranked as by 'topoloom collective rank'. Rules of several collectives
+    are in one file.
+
+    \b
+    open-mpi, mpich, mpich-5, intel-mpi
+                    rules with the library's fastest algorithm for each message size
+    goal, mscclxml  messages of the fastest schedule for --bytes [default: 1KiB]
 
     \b
     Examples:
@@ -68,7 +66,7 @@ def command(
     from topoloom.cli.ranked_output import print_schedules
     from topoloom.cli.suggested_command import insert_file_name
     from topoloom.schedules.exports.schedule_formats import find_format
-    from topoloom.support.plain_text import split_list
+    from topoloom.support.comma_list import split_at_commas
     from topoloom.tasks.collectives.collective import rank_collective, read_platform
     from topoloom.tasks.collectives.collective_result import (
         CollectiveResult,
@@ -76,7 +74,7 @@ def command(
     )
 
     form, names = find_format(to), parse_schedules(schedule)
-    calls = [message.make_call(one, ranks) for one in split_list(operations)]
+    calls = [message.make_call(one, ranks) for one in split_at_commas(operations)]
     where = slots.make_spec(seed)
     platform = read_platform(calls[0], model, machine, where, placement)
     found, *others = (rank_collective(call, platform, names) for call in calls)

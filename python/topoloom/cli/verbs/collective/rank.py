@@ -18,7 +18,7 @@ from topoloom.cli.options.files import (
     AsJson,
     Figure,
     PlacementOption,
-    WritePattern,
+    WriteGraph,
     figure_option,
 )
 from topoloom.cli.options.groups import flatten_option_groups
@@ -53,7 +53,7 @@ def command(
         figure_option("Draw the best schedule, round by round", "--rounds"),
     ] = None,
     decisions: WriteDecisions = None,
-    write_pattern: WritePattern = None,
+    write_graph: WriteGraph = None,
     seed: Seed = 1,
     as_json: AsJson = False,
 ) -> None:
@@ -99,7 +99,7 @@ def command(
     call = message.make_call(operation, ranks)
     platform = read_platform(call, model, machine, slots.make_spec(seed), placement)
     files = ResultFiles(
-        pattern=write_pattern,
+        graph=write_graph,
         decisions=decisions,
         figure=figure,
         over=over,
