@@ -304,7 +304,7 @@ def test_signals_end_simgrid_without_leftover_files_or_processes(
     """The simulation takes many seconds."""
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    words = ["pattern", "all-to-all", "--ranks", "96", "--bytes", "1MB"]
+    words = ["pattern", "alltoall", "--ranks", "96", "--bytes", "1MB"]
     subprocess.run([TOPOLOOM, *words, "-o", "p.npz"], cwd=tmp_path, check=True)
     network = "torus:96,bandwidth=1GB/s,latency=1us"
     process = subprocess.Popen(

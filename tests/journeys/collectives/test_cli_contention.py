@@ -136,7 +136,7 @@ def test_steps_can_be_read_from_a_file_on_any_machine(topoloom: Command) -> None
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["nonsense", "-m", TREE], "no all-gather schedule 'nonsense'; there are"),
+        (["nonsense", "-m", TREE], "no allgather schedule 'nonsense'; there are"),
         (
             ["quarter", "-m", "fattree:3:5"],
             "15 ranks can't be divided into 4 equal blocks",

@@ -29,7 +29,7 @@ def test_tiles_have_the_published_links_and_collectives_gain(
     ).json
     assert found["external_links"] == 6
     assert found["block"]["external_links"] == 9
-    for name in ("pipelined_s", "binomial_broadcast_s", "binomial_gather_s"):
+    for name in ("pipelined_s", "binomial_bcast_s", "binomial_gather_s"):
         assert 0 < found[name] < found["block"][name]
     more = topoloom_with_placement(
         "collective",
@@ -43,7 +43,7 @@ def test_tiles_have_the_published_links_and_collectives_gain(
         "1MiB",
         "--json",
     ).json
-    assert more["binomial_broadcast_s"] < found["binomial_broadcast_s"]
+    assert more["binomial_bcast_s"] < found["binomial_bcast_s"]
 
 
 def test_the_grid_table_shows_gains(topoloom_with_placement: Command) -> None:
@@ -64,7 +64,7 @@ def test_block_order_is_shown_without_comparison(topoloom: Command) -> None:
 
 COLLECTIVES = {
     "pipelined": "pipelined_s",
-    "bcast": "binomial_broadcast_s",
+    "bcast": "binomial_bcast_s",
     "scatter": "binomial_scatter_s",
     "gather": "binomial_gather_s",
 }

@@ -33,7 +33,7 @@ RANKS = 6
 MACHINE = "fattree:16,bandwidth=10GB/s,latency=1us"
 #: Schedules in which all ranks send and receive equally many messages.
 EQUAL_ROUNDS = {"at-once", "cyclic", "bruck"}
-ALL_TO_ALL = Call("all-to-all", RANKS, 0)
+ALLTOALL = Call("alltoall", RANKS, 0)
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def test_simulated_times_equal_the_predicted_ones(
     best = []
     for size in done.json["sizes"]:
         found = size["schedules"]
-        call = ALL_TO_ALL._replace(bytes=size["bytes"])
+        call = ALLTOALL._replace(bytes=size["bytes"])
         assert {one["name"] for one in found} == {MPI_OWN, *list_schedule_names(call)}
         assert [one["median"] for one in found] == sorted(o["median"] for o in found)
         ours = [one for one in found if one["name"] != MPI_OWN]
@@ -104,7 +104,7 @@ def test_every_schedule_of_every_operation_is_measured(
 
 
 NO_ROOT = {
-    *("all-to-all", "all-gather", "all-reduce", "reduce-scatter", "scan", "exscan"),
+    *("alltoall", "allgather", "allreduce", "reduce_scatter", "scan", "exscan"),
     "barrier",
 }
 
@@ -114,7 +114,7 @@ def test_collectives_of_real_ranks_are_measured_and_traced(
     mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    call = Call("all-to-all", 3, 0)
+    call = Call("alltoall", 3, 0)
     names = ["bruck", "at-once"]
     launcher = mpi.command(3)
     found = measure_collective(
@@ -139,11 +139,11 @@ def test_a_trace_has_the_messages_of_the_schedule(
     monkeypatch.chdir(tmp_path)
     launcher = [*simulated_command, "-n", str(RANKS)]
     found = measure_collective(
-        ALL_TO_ALL, [64], launcher, None, [schedule], repeats=1, traced=True
+        ALLTOALL, [64], launcher, None, [schedule], repeats=1, traced=True
     )
     trace = found.trace
     assert trace is not None
-    check_trace(trace, ALL_TO_ALL._replace(bytes=64), schedule)
+    check_trace(trace, ALLTOALL._replace(bytes=64), schedule)
     (one,) = (one for one in found.sizes[0] if one.schedule == schedule)
     assert trace.seconds == pytest.approx(one.median, rel=0.05)
     for wait in trace.waits():

@@ -82,7 +82,7 @@ def command(
     \b
     external links  concurrent messages that leave a node: the maximum over nodes for
                     each axis, and the sum over axes
-    pipelined       seconds of a broadcast along the chains of every axis, one axis
+    pipelined       seconds of a bcast along the chains of every axis, one axis
                     after the other, with the best segment size
     binomial        seconds along binomial trees; scatter and gather have --bytes for
                     every rank of a line
@@ -186,9 +186,9 @@ def _print_result(grid: str, traffic: GridTraffic) -> None:
     ]
     for name, key, write in (
         ("external links", "external_links", str),
-        ("pipelined broadcast", "pipelined_s", _format_time),
+        ("pipelined bcast", "pipelined_s", _format_time),
         ("  in segments of", "segment_bytes", format_bytes),
-        ("binomial broadcast", "binomial_broadcast_s", _format_time),
+        ("binomial bcast", "binomial_bcast_s", _format_time),
         ("binomial scatter", "binomial_scatter_s", _format_time),
         ("binomial gather", "binomial_gather_s", _format_time),
     ):
