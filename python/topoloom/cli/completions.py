@@ -76,7 +76,6 @@ models = _complete_module_names("model.model_names", "model_names")
 objectives = _complete_module_names("tasks.objective", "OBJECTIVES", "weighted(")
 operations = _complete_module_names("schedules.choose", "operations")
 orders = _complete_module_names("tasks.collectives.order", "METHOD_NAMES")
-network_studies = _complete_module_names("tasks.network.sweep", "STUDIES")
 patterns = _complete_module_names("graphs.patterns", "PATTERNS", "import")
 routers = _complete_core_names("routers")
 routings = _complete_core_names("routings")
@@ -85,7 +84,8 @@ simulators = _complete_module_names("simulate", "SIMULATORS")
 switch_operations = _complete_module_names("tasks.network.tree_times", "IN_SWITCHES")
 switches = _complete_module_names("simulate.switch_toml", "switch_names")
 switchings = _complete_module_names("tasks.network.sweep", "SWITCHING")
-traffics = _complete_core_names("traffics")
+topics = _complete_module_names("cli.help_topics", "TOPICS")
+traffic_patterns = _complete_core_names("traffics")
 
 
 def operation_list(incomplete: str) -> list[str]:
