@@ -33,11 +33,9 @@ VALUES = {
 }
 #: Values of other required parameters, by name.
 NAMED_VALUES = {
-    "--to": "list",
     "--mesh": "dp=16",
     "--traffic": "dp=1GiB",
     "name": "ring",
-    "operation": "bcast",
     "reference": "m.toml",
     "words": "list",
 }
@@ -165,7 +163,9 @@ class CalledCommand:
         name = parameter.opts[0]
         if name == "--output":
             return [name, OUTPUTS.get(self.name, "new.npz")]
-        value = NAMED_VALUES.get(name) or VALUES.get(parameter.metavar or "", "x")
+        value = NAMED_VALUES.get(name) or VALUES.get(parameter.metavar or "")
+        if value is None:
+            value = next(iter(self.list_known_names(parameter)), "x")
         if isinstance(parameter, click.Option):
             return [name, value]
         return value.split()

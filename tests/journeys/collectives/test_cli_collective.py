@@ -237,8 +237,8 @@ def test_impossible_collective_requests_are_refused_in_one_line(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["alltoall", "--to", "goal"], "missing option '--output'"),
-        (["alltoall", "-o", "x"], "missing option '--to'"),
+        (["alltoall", "--to", "goal"], "--output is missing"),
+        (["alltoall", "-o", "x"], "--to is missing"),
         (
             ["alltoall", "--to", "gaol", "-o", "x"],
             "no format 'gaol' (did you mean 'goal'?)",

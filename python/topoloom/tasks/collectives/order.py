@@ -13,6 +13,7 @@ from topoloom._core import (
     CostGroup,
     CostGroups,
     CostSample,
+    Error,
     binomial_order,
     binomial_scatter_steps,
     find_cost_groups,
