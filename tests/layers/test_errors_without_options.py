@@ -16,6 +16,7 @@ FOLDERS = (
     "allocations",
     "figure",
     "graphs",
+    "importers",
     "machines",
     "model",
     "nodes",

@@ -92,7 +92,7 @@ KINDS = {
     "RATE": Kind("'9.4 GB/s'", _check_bandwidth),
     "SETTING": Kind("report=1", may_be_empty=True),
     "SHARE": Kind("0.05"),
-    "SIZE": Kind("64KiB", _check_bytes),
+    "SIZE": Kind("64KiB", _check_bytes, is_list=True),  # some take several
     "SIZE,...": Kind("1KiB,64KiB", _check_bytes, is_list=True),
     "TIME": Kind("10s", _check_duration),
     "X": Kind("0.03"),
