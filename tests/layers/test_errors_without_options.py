@@ -16,7 +16,6 @@ FOLDERS = (
     "allocations",
     "figure",
     "graphs",
-    "importers",
     "machines",
     "model",
     "nodes",

@@ -14,7 +14,9 @@ from topoloom.cli.values import find_typed_name, suggest_value
 class CheckedCommand(click.Command):
     """A click command whose errors are one line that names what the user typed."""
 
-    allow_extra_args = True  # refused below
+    def make_context(self, *words: Any, **more: Any) -> click.Context:
+        """Parse the command line; `parse_args` refuses more arguments."""
+        return super().make_context(*words, **{"allow_extra_args": True, **more})
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the command line; raise `Failure` if it is wrong."""
@@ -81,7 +83,9 @@ def _describe_unknown_option(name: str, known: list[str], command: str) -> str:
 
 def _describe_missing_parameter(parameter: click.Parameter, ctx: click.Context) -> str:
     name, after = find_typed_name(parameter), ""
-    if name.startswith("-- "):
+    if name == "-- LAUNCHER":
+        name = "the launcher"
+    elif name.startswith("-- "):
         name = "the command to run"
     elif isinstance(parameter, click.Argument):
         after = f" after '{ctx.command_path}'"

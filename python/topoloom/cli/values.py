@@ -67,6 +67,7 @@ class Kind(NamedTuple):
 #: The kind of value of each metavar that several parameters share.
 KINDS = {
     "-- COMMAND": Kind("-- mpirun -n 64 ./app"),
+    "-- LAUNCHER": Kind("-- mpirun -n 64"),
     "AXIS=BYTES,...": Kind("tp=2GiB,dp=1GiB"),
     "AXIS=SIZE,...": Kind("tp=8,dp=16"),
     "AxBxC": Kind("8x8x8", _check_grid),

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 from wrong_calls import WrongCall, draw_wrong_calls
 
+from topoloom.cli.app import command_names
+
 if TYPE_CHECKING:
     from tests.conftest import Command, Outcome
 
@@ -62,7 +64,9 @@ def test_200_wrong_calls_give_one_line_that_names_what_was_typed(
 ) -> None:
     before = list_files()
     flaws = []
-    for call in draw_wrong_calls(200, seed=52):
+    calls = draw_wrong_calls(200, seed=52)
+    assert {call.command for call in calls} == set(command_names())
+    for call in calls:
         outcome = inputs(*call.words)
         if flaw := describe_flaw(call, outcome):
             flaws.append(f"{call}\n    {flaw}: {outcome.err.strip()[:300]}")

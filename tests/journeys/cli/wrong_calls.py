@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import random
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -84,6 +84,7 @@ class WrongCall(NamedTuple):
     """A wrong call, and the texts of which the error must contain one."""
 
     mistake: str
+    command: str
     words: list[str]
     named: tuple[str, ...]
 
@@ -92,7 +93,7 @@ class WrongCall(NamedTuple):
 
 
 def draw_wrong_calls(count: int, seed: int) -> list[WrongCall]:
-    """Draw calls from all kinds of mistakes and all commands in turn."""
+    """Draw calls of all kinds of mistakes in turn, of the commands drawn least."""
     rng = random.Random(seed)
     by_mistake: dict[str, list[WrongCall]] = defaultdict(list)
     for call in list_wrong_calls():
@@ -100,10 +101,13 @@ def draw_wrong_calls(count: int, seed: int) -> list[WrongCall]:
     for calls in by_mistake.values():
         rng.shuffle(calls)
     drawn: list[WrongCall] = []
-    while len(drawn) < count and any(by_mistake.values()):
-        for calls in by_mistake.values():
-            if calls:
-                drawn.append(calls.pop())
+    times: Counter[str] = Counter()
+    while len(drawn) < count:
+        for calls in filter(None, by_mistake.values()):
+            call = min(calls, key=lambda call: times[call.command])
+            calls.remove(call)
+            drawn.append(call)
+            times[call.command] += 1
     return drawn[:count]
 
 
@@ -148,7 +152,7 @@ class CalledCommand:
         called = [*self.name.split(), *options, *extra, *arguments, *program]
         # A wrong argument can make the program the argument.
         words = [*named, *getattr(wrong, "opts", ()), *program[1:2]]
-        return WrongCall(mistake, called, tuple(words))
+        return WrongCall(mistake, self.name, called, tuple(words))
 
     def needs(self, parameter: click.Parameter, wrong: Any) -> bool:
         """Return whether a valid call gives the parameter; an optional machine, too."""
@@ -195,7 +199,12 @@ def list_missing_parameters(command: CalledCommand) -> Iterator[WrongCall]:
     """Leave out each required parameter, and the value of each option."""
     for parameter in command.parameters:
         if parameter.required:
-            names = (*parameter.opts, parameter.metavar or "", "command to run")
+            names = (
+                *parameter.opts,
+                parameter.metavar or "",
+                "command to run",
+                "launcher",
+            )
             yield command.call("missing", parameter, [], *names)
     for option in command.options:
         if not option.is_flag and not any(map(is_program, command.parameters)):

@@ -187,7 +187,7 @@ def check_trace(trace: CallTrace, call: Call, schedule: str) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "the command to run is missing"),
+        ([], "the launcher is missing"),
         (["--", "no-such-run"], "cannot run 'no-such-run'"),
         (["--", "false"], "'false' ended with status 1: no output"),
         (["--", "true"], "'true' did not complete the measurement"),
