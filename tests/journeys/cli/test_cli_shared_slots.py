@@ -192,7 +192,7 @@ def run_refused(topoloom: Command, *words: object) -> str:
         (["--imbalance", "0", "--effort", ""], "effort"),
         (
             ["--imbalance", "0", "--mapper", "multisection", "--effort", "fast"],
-            "--effort requires the auto mapper, not 'multisection'",
+            "--effort is for the mapper auto, not for 'multisection'",
         ),
         (["--imbalance", "0", "--mapper", "gge"], "'gge' gives each rank a slot"),
         (["--imbalance", "0", "--mapper", "block+swap"], "'swap' gives each rank"),

@@ -109,7 +109,7 @@ def test_another_pattern_than_the_placements_is_noted(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["x.json"], "-o is missing"),
+        (["x.json"], "--output is missing"),
         (["-o", "r.html"], "is missing"),
         (["none.json", "-o", "r.html"], "none.json: No such file"),
         (["p.npz", "-o", "r.html"], "p.npz: not a text file"),
