@@ -37,6 +37,8 @@ class Group(NamedTuple):
 
     summary: str
     commands: Mapping[str, Command]
+    #: A sentence for the help of the group, after the summary.
+    remark: str = ""
 
 
 SECTIONS: dict[str, dict[str, Command | Group]] = {
@@ -51,16 +53,38 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
         "verify": Command("run a program and check where its ranks are"),
     },
     "Describe jobs and machines": {
-        "pattern": Command("generate a communication graph, or import one from a file"),
+        "pattern": Group(
+            "generate, import or show a communication graph",
+            {
+                "generate": Command("generate the communication graph of a pattern"),
+                "import": Command("convert a graph file or the trace of a job"),
+                "show": Command("show the ranks, bytes and heaviest pairs of a graph"),
+            },
+        ),
         "machine": Command("show or describe a machine: nodes, links, shape"),
         "probe": Command("measure a machine, and write its description", True),
         "network": Command("simulate the switches of a machine, cycle by cycle"),
-        "model": Command("model message costs by size; fit them to measured times"),
-        "allocate": Command("choose nodes for a job, or show or generate an allocation"),
+        "model": Group(
+            "model message costs by size; fit them to measured times",
+            {
+                "show": Command("show the size ranges and costs of a network model"),
+                "predict": Command("predict times of messages by a network model"),
+                "fit": Command("fit a network model to measured times"),
+                "channels": Command(
+                    "find how many messages of a node run at full speed"
+                ),
+            },
+            "'topoloom list models' lists the included models.",
+        ),
+        "allocate": Command(
+            "choose nodes for a job, or show or generate an allocation"
+        ),
     },
     "Prove and simulate": {
         "bound": Command("prove lower bounds on the objective"),
-        "simulate": Command("simulate placements on the network, next to the prediction"),
+        "simulate": Command(
+            "simulate placements on the network, next to the prediction"
+        ),
     },
     "Beyond the placement of one job": {
         "joint": Command("place several jobs together to minimize interference"),
@@ -77,8 +101,9 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
             },
         ),
         "balance": Command("compute a redistribution of tasks"),
-        "affinity": Command("rank assignments of threads to the elements of a ring bus"),
-        "reorder": Command("run a program whose MPI topologies are reordered", True),
+        "ring-bus": Command(
+            "rank assignments of threads to the elements of a ring bus"
+        ),
     },
     "Learn": {
         "demo": Command("run all steps on a small example, into ./out/demo"),
@@ -118,7 +143,7 @@ The usual steps:
   topoloom map app.npz --machine torus:4x4x4 -o x.json
   topoloom export x.json --to openmpi-rankfile       use it
 No program at hand? Start with:
-  topoloom pattern stencil3d --grid 8x8x8 --bytes 1024 -o p.npz
+  topoloom pattern generate stencil3d --grid 8x8x8 --bytes 1024 -o p.npz
 
 \b
 Every command takes --json and has examples in `topoloom COMMAND --help`.
@@ -152,7 +177,7 @@ class CommandGroup(click.Group):
             return CommandGroup(
                 name,
                 entry.commands,
-                help=_make_sentence(entry.summary),
+                help=f"{_make_sentence(entry.summary)} {entry.remark}".rstrip(),
                 short_help=entry.summary,
             )
         from topoloom.cli.parameters import make_command
@@ -174,8 +199,23 @@ class CommandGroup(click.Group):
             from topoloom.support.name_lookup import describe_unknown_name
 
             kind = "command" if self is app else f"command of '{ctx.command_path}'"
-            raise Failure(describe_unknown_name(kind, args[0], self.entries), 2)
+            error = describe_unknown_name(kind, args[0], self.entries)
+            if self is not app and (
+                name := self._find_command_that_takes(ctx, args[0])
+            ):
+                error += f"; write: {ctx.command_path} {name} {args[0]}"
+            raise Failure(error, 2)
         return super().resolve_command(ctx, args)
+
+    def _find_command_that_takes(self, ctx: Any, word: str) -> str | None:
+        """Find the command whose first argument has this word among its values."""
+        for name in self.entries:
+            command = self.get_command(ctx, name)
+            taken = [p for p in command.params if p.param_type_name == "argument"]
+            values = taken[0].shell_complete(ctx, word) if taken else []
+            if any(one.value == word and one.type == "plain" for one in values):
+                return name
+        return None
 
     def make_context(self, *words: Any, **more: Any) -> Any:
         """Parse the command line; convert Ctrl-C to `Interrupted`."""
@@ -198,7 +238,10 @@ class CommandGroup(click.Group):
         for title, entries in sections.items():
             with formatter.section(title):
                 formatter.write_dl(
-                    [(f"{name:{width}}", each.summary) for name, each in entries.items()]
+                    [
+                        (f"{name:{width}}", each.summary)
+                        for name, each in entries.items()
+                    ]
                 )
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from topoloom.tasks.verified_run import VerifiedRun
 
 
+#: Ways in which `topoloom run` applies an order of the ranks.
+LAUNCHER, WORLD, TOPOLOGIES = APPLY = ("launcher", "world", "topologies")
+
+
 class Job:
     """A command that runs twice: once to be recorded, then with its ranks placed.
 

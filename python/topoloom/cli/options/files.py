@@ -65,6 +65,15 @@ Pattern = Annotated[
         help="Read the communication graph of the job from this file.",
     ),
 ]
+GraphOption = Annotated[
+    Path | None,
+    Option(
+        "--graph",
+        "-g",
+        metavar="GRAPH",
+        help="Read the communication graph of the job from this file.",
+    ),
+]
 WritePattern = Annotated[
     Path | None,
     output_option(

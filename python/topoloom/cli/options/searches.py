@@ -44,6 +44,14 @@ Effort = Annotated[
         autocompletion=completions.efforts,
     ),
 ]
+Work = Annotated[
+    int | None,
+    Option(
+        "--work",
+        metavar="N",
+        help="Stop after evaluating N candidates; unlike --time, repeatable.",
+    ),
+]
 ObjectiveName = Annotated[
     str,
     Option(
@@ -58,19 +66,23 @@ ObjectiveName = Annotated[
 ]
 
 
+def set_effort(mapper: str, effort: str | None) -> str:
+    """Return the mapper with this effort; raise an error unless it is auto."""
+    from topoloom._core import Error
+
+    if effort is None:
+        return mapper
+    if mapper != "auto":
+        raise Error(f"--effort is for the mapper auto, not for '{mapper}'")
+    return f"auto(effort={effort})"
+
+
 class SearchOptions(NamedTuple):
     """Options for the seed and the limits of a search."""
 
     seed: Seed = 1
     time: Seconds = None
-    work: Annotated[
-        int | None,
-        Option(
-            "--work",
-            metavar="N",
-            help="Stop after evaluating N candidates; unlike --time, repeatable.",
-        ),
-    ] = None
+    work: Work = None
     threads: Threads = 0
 
     def make_search(self) -> Search:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom affinity`: rank assignments of threads on a ring bus."""
+"""`topoloom ring-bus`: rank assignments of threads on a ring bus."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def command(
             "--assign",
             metavar="NAME",
             help="The assignment whose messages are printed and that -o writes: one "
-            "of 'topoloom list affinities', or best.",
+            "of 'topoloom list bus-assignments', or best.",
         ),
     ] = "best",
     sizes: Annotated[
@@ -107,10 +107,10 @@ def command(
 
     \b
     Examples:
-      topoloom affinity ring
-      topoloom affinity rd2 --assign leap2 --by-size 4KiB,16KiB,64KiB
-      topoloom affinity p.npz --top 20 -o elements.txt
-      topoloom affinity p16.npz --halves worst        16 threads on a blade
+      topoloom ring-bus ring
+      topoloom ring-bus rd2 --assign leap2 --by-size 4KiB,16KiB,64KiB
+      topoloom ring-bus p.npz --top 20 -o elements.txt
+      topoloom ring-bus p16.npz --halves worst        16 threads on a blade
     """
     from topoloom._core import Error
     from topoloom.cli.console import print_json
