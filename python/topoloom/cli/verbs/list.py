@@ -16,7 +16,8 @@ def command(
         Argument(
             metavar="KIND",
             help="mappers, balancers, schedules, patterns, bus-assignments, "
-            "topologies, machines, models, switches, traffic, injection, formats or exports.",
+            "topologies, machines, models, switches, traffic, injection, formats or "
+            "exports.",
             autocompletion=completions.kinds,
         ),
     ] = None,

@@ -72,9 +72,8 @@ def command(
         Option(
             "--apply",
             metavar="launcher|world|topologies",
-            help="Apply the placement by the launcher's files (launcher), by "
-            "renumbering MPI_COMM_WORLD inside the program (world), or by reordering "
-            "the program's MPI topologies (topologies).",
+            help="How to apply the placement: to the launcher, to MPI_COMM_WORLD, or "
+            "to MPI's process topologies.",
             autocompletion=completions.applications,
         ),
     ] = "launcher",
@@ -90,10 +89,7 @@ def command(
     mpicc: Mpicc = None,
     output: Annotated[
         Path | None,
-        output_option(
-            "Write the placement, too; to report it later, record the program first "
-            "and name the --graph."
-        ),
+        output_option("Write the placement, such as for 'topoloom report'."),
     ] = None,
     page: Annotated[
         Path | None,
@@ -108,27 +104,20 @@ def command(
 
     Without --graph, the command runs twice: once recorded, once with the placement.
     Standard input, output and the exit status are the program's; reports go to stderr.
+    Host names come from --hosts, the allocation, the machine or else the command.
 
-    --apply launcher first tries the placement with an empty program: if the launcher
-    cannot apply it, your program is not started and the exit status is 2. A command
-    that places its own ranks is rejected. If an allocation has more slots than ranks,
-    the launcher's default slots are used.
-
-    --apply world starts the command unchanged, for launchers that accept no placement.
-
-    --apply topologies starts the command unchanged, without recording it. There,
-    MPI_Cart_create, MPI_Graph_create and MPI_Dist_graph_create[_adjacent] with
-    reorder=1 reorder the ranks. Without --machine, the job detects the machine.
-
-    Host names come from --hosts, else from the allocation (a host list) or the machine,
-    else from the command.
+    \b
+    launcher    passes the placement to the launcher; if the launcher cannot apply
+                it, the program is not started, and the exit status is 2
+    world       starts the command unchanged, for launchers without placements
+    topologies  starts the command unchanged, once; calls of MPI_Cart_create,
+                MPI_Graph_create and MPI_Dist_graph_create[_adjacent] with reorder=1
+                reorder ranks; without --machine, the job detects the machine
 
     \b
     Examples:
       topoloom run --machine torus:4x4x4 --allocation 'n[00-63]' \\
           --report report.html -- mpirun -n 64 ./app
-      topoloom run --machine torus:8x8x8 --allocation "$SLURM_JOB_NODELIST" \\
-          --graph app.npz -- srun -n 512 ./app
       topoloom run --apply world -m torus:4x4x4 --allocation 'n[00-63]' \\
           --graph app.npz --mpicc mpicc -- ./my-launcher -n 64 ./app
       topoloom run --apply topologies -- mpirun -n 768 ./app

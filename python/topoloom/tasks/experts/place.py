@@ -110,7 +110,7 @@ class PlacedExperts(NamedTuple):
         """Visits with a slack of 1, which doubles the load; runs another search."""
         routing, layers = self.routing, self.routing.layers
         _, held = _search_placements(
-            routing, self.nodes, self.slots_per_gpu, self.nearest, 1.0, 1
+            routing, self.nodes, self.slots_per_gpu, self.nearest, 1.0, UNLIMITED
         )
         loose = self.best.copy()
         loose[layers] = held

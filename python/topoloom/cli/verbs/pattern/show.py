@@ -15,8 +15,8 @@ def command(graph: GraphFile, figure: Figure = None, as_json: AsJson = False) ->
     """Show the ranks, bytes and heaviest pairs of a graph.
 
     Bytes that a rank sends to itself are only counted as "to itself". A recorded graph
-    may store collectives beside its edges; the last line of the facts says whether the
-    edges contain their messages. --figure draws the bytes from rank to rank as a matrix.
+    may store collectives beside its edges; the line 'collectives' says whether the
+    edges contain their messages, too. --figure draws the bytes from rank to rank.
 
     \b
     Examples:
