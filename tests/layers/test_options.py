@@ -18,8 +18,6 @@ OUTPUT_OPTIONS = {"--output", "-o"}
 FORMAT_OPTIONS = {"--to"}
 #: Options that, in `network`, are established terms with another meaning.
 NETWORK_TERMS = {"--loads", "--traffic"}
-#: Options that `axes` uses as training frameworks do: the number of ranks.
-FRAMEWORK_TERMS = {"--world"}
 #: `probe` checks a machine, `export` checks a placement.
 CHECK_OPTIONS = {"--check"}
 #: `trees` selects with it what to simulate; in `balance` it has only one choice.
@@ -53,7 +51,7 @@ SHARED = {
 
 
 def test_verbs_share_options() -> None:
-    assert {"--machine", "--seed", "--pattern", "-n", "--json"} <= SHARED.keys()
+    assert {"--machine", "--seed", "--graph", "-n", "--json"} <= SHARED.keys()
 
 
 @pytest.mark.parametrize(
@@ -63,7 +61,6 @@ def test_verbs_share_options() -> None:
         - OUTPUT_OPTIONS
         - FORMAT_OPTIONS
         - NETWORK_TERMS
-        - FRAMEWORK_TERMS
         - CHECK_OPTIONS
         - SIMULATION_OPTIONS
     ),

@@ -80,10 +80,11 @@ class ShownGraph(NamedTuple):
 
     def _sum_by_rank(self, column: int) -> BytesPerRank:
         edges, ranks = edge_rows(self.graph), self.graph.rank_count
+        if ranks == 0:
+            return BytesPerRank(0, 0.0, 0)
         sums = np.zeros(ranks, dtype=np.int64)
         np.add.at(sums, edges[:, column], edges[:, 2])
-        mean = float(sums.mean()) if ranks else 0.0
-        return BytesPerRank(int(sums.min(initial=0)), mean, int(sums.max(initial=0)))
+        return BytesPerRank(int(sums.min()), float(sums.mean()), int(sums.max()))
 
 
 def show_graph(path: str | Path) -> ShownGraph:

@@ -77,9 +77,9 @@ def test_a_written_rank_order_can_be_used_by_other_verbs(topoloom: Command) -> N
     assert first.pop("command") != second.pop("command")
     assert first == second
 
-    made = topoloom(*words, "--placement", "x.json", "--write-pattern", "p.npz")
+    made = topoloom(*words, "--placement", "x.json", "--write-graph", "p.npz")
     assert made.status == 2  # refused: --placement implies a machine
-    made = topoloom(*ALL_TO_ALL, "--placement", "x.json", "--write-pattern", "p.npz")
+    made = topoloom(*ALL_TO_ALL, "--placement", "x.json", "--write-graph", "p.npz")
     assert made.status == 0
     judged = topoloom("judge", "p.npz", "x.json", "--json").json
     assert judged["hop_bytes"] > 0
@@ -248,10 +248,10 @@ def test_exported_schedules_are_written_with_usage_instructions(
 def test_missing_message_costs_are_refused(topoloom: Command) -> None:
     refused = topoloom(*ALL_TO_ALL)
     assert (refused.status, refused.out) == (2, "")
-    assert "name a model (see 'topoloom model list') or a machine" in refused.err
+    assert "name a model (see 'topoloom list models') or a machine" in refused.err
     silent = topoloom(*ALL_TO_ALL, "-m", "torus:4x4,bandwidth=1GB/s")
     assert (silent.status, silent.out) == (2, "")
-    assert "name a model (see 'topoloom model list') or +node:" in silent.err
+    assert "name a model (see 'topoloom list models') or +node:" in silent.err
 
 
 def test_ranks_are_distributed_over_an_allocation_like_srun(topoloom: Command) -> None:

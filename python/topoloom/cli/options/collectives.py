@@ -190,7 +190,7 @@ def check_option_conflicts(
     if measuring.run and any(ranked_only):
         raise Error(
             "--run only measures schedules; leave out --order-ranks, --to, "
-            "--write-pattern, --rounds, --demand and --over"
+            "--write-graph, --rounds, --demand and --over"
         )
 
 

@@ -78,7 +78,7 @@ WritePattern = Annotated[
     Path | None,
     output_option(
         "Write the messages as a communication graph with phases (.npz).",
-        "--write-pattern",
+        "--write-graph",
     ),
 ]
 PlacementFile = Annotated[
