@@ -98,7 +98,7 @@ def _make_page(folder: Path, machine: str, grid: str, nodes: int) -> Path:
         "-o",
         "p.npz",
     )
-    where = ["-m", machine, "--allocate", str(nodes)]
+    where = ["-m", machine, "--nodes", str(nodes)]
     run("map", "p.npz", *where, "--mapper", "multisection", "-o", "x.json")
     run("report", "x.json", "-o", "report.html")
     return folder / "report.html"

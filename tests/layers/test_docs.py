@@ -84,7 +84,9 @@ def test_the_mapper_tables_match_the_registry(tmp_path: Path) -> None:
     page = DOCS / "reference" / "mappers.md"
     renewed = tmp_path / "mappers.md"
     renewed.write_text(page.read_text())
-    subprocess.run([sys.executable, DOCS / "mapper_reference.py", renewed], check=True)
+    subprocess.run(
+        [sys.executable, DOCS / "tables" / "mapper_reference.py", renewed], check=True
+    )
     assert page.read_text() == renewed.read_text()
     for mapper in topoloom.mappers():
         assert f"| `{mapper['name']}` | {mapper['kind']} |" in renewed.read_text()
@@ -100,7 +102,7 @@ def test_the_docs_measure_only_existing_mappers() -> None:
 
 def test_the_schedule_tables_match_the_registry() -> None:
     made = subprocess.run(
-        [sys.executable, DOCS / "schedule_table.py"],
+        [sys.executable, DOCS / "tables" / "schedule_table.py"],
         capture_output=True,
         text=True,
         check=True,
@@ -112,7 +114,7 @@ def test_the_schedule_tables_match_the_registry() -> None:
 
 def test_the_topology_page_matches_the_core() -> None:
     made = subprocess.run(
-        [sys.executable, DOCS / "topology_table.py"],
+        [sys.executable, DOCS / "tables" / "topology_table.py"],
         capture_output=True,
         text=True,
         check=True,

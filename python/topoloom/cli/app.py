@@ -12,7 +12,7 @@ import errno
 import importlib
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -114,13 +114,13 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
 COMMANDS = {name: entry for each in SECTIONS.values() for name, entry in each.items()}
 
 
-def command_names() -> Iterator[str]:
-    """Iterate over the full names of all commands, such as 'machine show'."""
+def command_names() -> list[str]:
+    """List the full names of all commands, such as 'machine show'."""
+    names = []
     for name, entry in COMMANDS.items():
-        if isinstance(entry, Group):
-            yield from (f"{name} {each}" for each in entry.commands)
-        else:
-            yield name
+        inside = entry.commands if isinstance(entry, Group) else ()
+        names += [f"{name} {each}" for each in inside] or [name]
+    return names
 
 
 def find_command(name: str) -> click.Command:

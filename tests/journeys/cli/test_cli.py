@@ -103,7 +103,7 @@ def test_a_random_pattern_depends_only_on_its_seed(topoloom: Command) -> None:
 def test_a_placement_records_its_inputs(topoloom: Command) -> None:
     write_stencil(topoloom)
     outcome = topoloom(
-        "map", "p.npz", "--machine", "torus:4x4x4", "--mapper", "gge,swap", "--seed", 1,
+        "map", "p.npz", "--machine", "torus:4x4x4", "--mapper", "gge+swap", "--seed", 1,
         "-o", "x.json",
     )  # fmt: skip
     assert outcome.status == 0, outcome.err
@@ -113,7 +113,7 @@ def test_a_placement_records_its_inputs(topoloom: Command) -> None:
     assert document["machine"] == "torus:4x4x4"
     assert document["allocation"]["nodes"] == list(range(64))
     assert sorted(document["placement"]) == list(range(64))
-    assert document["mapper"] == "gge,swap"
+    assert document["mapper"] == "gge+swap"
     assert document["seed"] == 1
     assert document["work"] >= 0
     assert document["topoloom"]
@@ -183,7 +183,7 @@ def test_the_launcher_order_is_always_compared(topoloom: Command) -> None:
 
 def test_an_allocation_can_be_generated_by_map(topoloom: Command) -> None:
     write_stencil(topoloom)
-    words = ["--allocate", 64, "--fragments", 9, "--seed", 1]
+    words = ["--nodes", 64, "--fragments", 9, "--seed", 1]
     machine = ["--machine", "torus:8x8x8"]
     assert topoloom("map", "p.npz", *machine, *words, "-o", "x.json").status == 0
     nodes = json.loads(Path("x.json").read_text())["allocation"]["nodes"]
@@ -209,7 +209,7 @@ def test_equal_seeds_give_equal_placements_for_any_number_of_threads(
     topoloom: Command,
 ) -> None:
     write_stencil(topoloom)
-    words = ["map", "p.npz", "-m", "torus:9x9", "--mapper", "random,swap", "--json"]
+    words = ["map", "p.npz", "-m", "torus:9x9", "--mapper", "random+swap", "--json"]
     one, two = (topoloom(*words, "--threads", n).json for n in (1, 2))
     assert one.pop("command") != two.pop("command")
     assert one == two
@@ -218,7 +218,7 @@ def test_equal_seeds_give_equal_placements_for_any_number_of_threads(
 
 def test_budgets_in_work_and_time_are_respected(topoloom: Command) -> None:
     write_stencil(topoloom, "8x8x8")
-    words = ["map", "p.npz", "-m", "torus:8x8x8", "--mapper", "random,swap", "--json"]
+    words = ["map", "p.npz", "-m", "torus:8x8x8", "--mapper", "random+swap", "--json"]
     full = topoloom(*words).json
     little = topoloom(*words, "--work", 1000).json
     assert little["work"] < full["work"]

@@ -87,13 +87,13 @@ def write_inputs(topoloom: Command) -> None:
         (["map", "p.npz", "-m", "torus:4x4", "-a", "n[0-16]"], "n16 would be node 16"),
         (["map", "p.npz", "-m", "torus:4x4", "-a", "n[0-9,3]"], "n3 is named twice"),
         (
-            ["map", "p.npz", "-m", "torus:4x4", "-a", "n1,n2", "--allocate", "3"],
+            ["map", "p.npz", "-m", "torus:4x4", "-a", "n1,n2", "--nodes", "3"],
             "are mutually exclusive",
         ),
-        (["map", "p.npz", "-m", "torus:4x4", "--allocate", "17"], "17"),
-        (["map", "p.npz", "-m", "torus:4x4", "--allocate", "0"], "must be 1 or more"),
+        (["map", "p.npz", "-m", "torus:4x4", "--nodes", "17"], "17"),
+        (["map", "p.npz", "-m", "torus:4x4", "--nodes", "0"], "must be 1 or more"),
         (
-            ["map", "p.npz", "-m", "torus:5x5", "--allocate", "16", "--fragments", "0"],
+            ["map", "p.npz", "-m", "torus:5x5", "--nodes", "16", "--fragments", "0"],
             "0",
         ),
         (

@@ -107,7 +107,7 @@ def test_coordinates_without_a_host_are_never_allocated(topoloom: Command) -> No
     assert topoloom("machine", "cell.txt", "--json").json["hosts"] == "h[0,2,1,3]"
     assert topoloom("machine", "cell.txt", "-o", "cell.toml").status == 0
     for machine in ("cell.txt", "cell.toml"):
-        for words in ([], ["--allocate", 4]):
+        for words in ([], ["--nodes", 4]):
             mapped = topoloom("map", "p.npz", "-m", machine, *words, "-o", "x.json")
             assert mapped.status == 0, mapped.err
             text = topoloom("export", "x.json", "--to", "slurm-hostfile").out

@@ -85,7 +85,7 @@ def test_shell_completion_lists_verbs_and_options() -> None:
     assert list_completions("topoloom ma") == ["machine", "map"]
     assert "--allocation" in list_completions("topoloom map --allo")
     assert list_completions("topoloom map p.npz --machine ho") == ["hopper"]
-    assert list_completions("topoloom map p.npz --mapper gge,sw") == ["gge,swap"]
+    assert list_completions("topoloom map p.npz --mapper gge+sw") == ["gge+swap"]
     assert list_completions("topoloom map p.npz --objective ti") == ["time"]
     assert list_completions("topoloom list map") == ["mappers"]
     assert list_completions("topoloom export x.json --to fl") == ["flux-taskmap"]
@@ -199,7 +199,7 @@ def test_ctrl_c_ends_a_search_with_the_best_so_far(tmp_path: Path) -> None:
         cwd=tmp_path,
     )
     assert made.returncode == 0, made.stderr
-    mapper = "random,swap(reach=100,candidates=100000)"
+    mapper = "random+swap(reach=100,candidates=100000)"
     interrupt_search(
         "map", "p.npz", "-m", "torus:200x200", "--mapper", mapper, cwd=tmp_path
     )

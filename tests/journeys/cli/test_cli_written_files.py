@@ -26,9 +26,17 @@ def topoloom_with_placement(topoloom: Command) -> Command:
     ("words", "written"),
     [
         (["map", "p.npz", *TORUS, "-o", "y.json"], ["y.json"]),
-        (["judge", "p.npz", "x.json", "--loads", "l.json"], ["l.json"]),
+        (["judge", "p.npz", "x.json", "--write-loads", "l.json"], ["l.json"]),
         (
-            ["judge", "p.npz", "x.json", "--figure", "f.svg", "--loads", "l.json"],
+            [
+                "judge",
+                "p.npz",
+                "x.json",
+                "--figure",
+                "f.svg",
+                "--write-loads",
+                "l.json",
+            ],
             ["f.svg", "l.json"],
         ),
         (

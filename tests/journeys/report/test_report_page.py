@@ -34,7 +34,7 @@ def report_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run_topoloom(
         folder, "pattern", "generate", "stencil3d", "--grid", "4x4x4", "-o", "p.npz"
     )
-    where = ["-m", "torus:4x4x4+node:2:2", "--allocate", "20"]
+    where = ["-m", "torus:4x4x4+node:2:2", "--nodes", "20"]
     run_topoloom(folder, "map", "p.npz", *where, "--mapper", "mahd", "-o", "x.json")
     document = json.loads((folder / "x.json").read_text())
     document["allocation"]["hosts"] = [f"{NASTY}{i}" for i in range(20)]

@@ -56,25 +56,17 @@ GraphFile = Annotated[
         "dense text, GOAL, Open MPI monitoring output (file or directory).",
     ),
 ]
-Pattern = Annotated[
-    str | None,
-    Option(
-        "--pattern",
-        "-g",
-        metavar="GRAPH",
-        help="Read the communication graph of the job from this file.",
-    ),
-]
 GraphOption = Annotated[
-    Path | None,
+    str | None,
     Option(
         "--graph",
         "-g",
         metavar="GRAPH",
-        help="Read the communication graph of the job from this file.",
+        help="Communication graph of the job, in a format that 'topoloom map' reads; "
+        "of tasks also a table task,task,bytes.",
     ),
 ]
-WritePattern = Annotated[
+WriteGraph = Annotated[
     Path | None,
     output_option(
         "Write the messages as a communication graph with phases (.npz).",
@@ -96,8 +88,8 @@ PlacementOption = Annotated[
     Path | None,
     Option(
         "--placement",
-        metavar="FILE",
-        help="Read the slots of the ranks from this placement, instead of --machine.",
+        metavar="PLACEMENT",
+        help="Where the ranks are: a file written by 'topoloom map'.",
     ),
 ]
 WritePlacement = Annotated[
@@ -107,7 +99,7 @@ WritePlacement = Annotated[
 OutputDirectory = Annotated[
     Path | None,
     Option(
-        "--output-dir",
+        "--output",
         "-o",
         metavar="DIR",
         help="Write the results into this directory.",

@@ -35,6 +35,16 @@ AllocationText = Annotated[
         "its hosts, digits at the end of a name are the node id. Default: all nodes.",
     ),
 ]
+NodeCount = Annotated[
+    int | None,
+    Option(
+        "--nodes",
+        "-N",
+        metavar="N",
+        help="Number of nodes of the job; on rails, of hosts. Without --allocation "
+        "or --choose, they are generated in --fragments pieces.",
+    ),
+]
 Fragments = Annotated[
     int | None,
     Option(
@@ -112,13 +122,5 @@ class AllocationOptions(NamedTuple):
     """Options for the nodes that a job may use."""
 
     allocation: AllocationText = None
-    allocate: Annotated[
-        int | None,
-        Option(
-            "--allocate",
-            metavar="NODES",
-            help="Generate a fragmented allocation of NODES nodes, instead of "
-            "--allocation.",
-        ),
-    ] = None
+    nodes: NodeCount = None
     fragments: Fragments = None

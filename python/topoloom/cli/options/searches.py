@@ -18,7 +18,7 @@ MapperName = Annotated[
     Option(
         "--mapper",
         metavar="MAPPER",
-        help="auto, or a constructor and improvers, such as gge,swap; see: list "
+        help="auto, or a constructor and improvers, such as gge+swap; see: list "
         "mappers.",
         autocompletion=completions.mapper,
     ),
@@ -58,7 +58,7 @@ ObjectiveName = Annotated[
         "--objective",
         metavar="NAME",
         help="What to minimize: hop-bytes, congestion, congestion-soft, time, a mix "
-        "such as 'weighted(hop-bytes=1;congestion=2)', or auto: time, but hop-bytes "
+        "such as 'weighted(hop-bytes=1,congestion=2)', or auto: time, but hop-bytes "
         "if bandwidths are unknown or messages short. With other jobs, auto is time, "
         "or congestion if bandwidths are unknown.",
         autocompletion=completions.objectives,
@@ -100,7 +100,7 @@ class ObjectiveOptions(NamedTuple):
             "--background",
             metavar="FILE",
             help="Traffic of other jobs: loads of links, from 'topoloom judge "
-            "--loads', or another job's GRAPH,PLACEMENT; may be given several times.",
+            "--write-loads', or another job's GRAPH,PLACEMENT; may be repeated.",
         ),
     ] = None
 

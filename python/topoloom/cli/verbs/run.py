@@ -168,7 +168,7 @@ class _PlacedRunRequest(NamedTuple):
     allocation: str | None
     hosts: str | None
     renumber: bool
-    graph: Path | None
+    graph: str | None
     mapper: str
     objective: str
     collectives: str
@@ -212,7 +212,7 @@ def _run_placed(request: _PlacedRunRequest) -> int:
             "there is no second one"
         )
         return recorded.exit_status
-    name = str(request.graph or "the program")
+    name = request.graph or "the program"
     placed, slots = _place(request, recorded, graph, slots, name)
     check_page(graph.rank_count, nodes)
     quiet = request.as_json
@@ -272,7 +272,7 @@ def _place(
         request.objective,
         request.mapper,
         request.search,
-        str(request.graph or ""),
+        request.graph or "",
         command_line.get(),
     )
     if request.output is not None:
@@ -298,7 +298,7 @@ def _make_page_check(
 
 
 def _load_or_record(
-    job: Job, slots: LaunchSlots, graph: Path | None, collectives: str
+    job: Job, slots: LaunchSlots, graph: str | None, collectives: str
 ) -> RecordedJob:
     """Read the graph; without a graph, record the program."""
     from topoloom.cli.exit_status import Failure

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from topoloom.cli import completions
-from topoloom.cli.options.files import AsJson, GraphOption, WritePattern, output_option
+from topoloom.cli.options.files import AsJson, GraphOption, WriteGraph, output_option
 from topoloom.cli.options.frameworks import (
     JobOptions,
     MeshText,
@@ -67,7 +67,7 @@ def command(
         Path | None,
         output_option("Write the placement."),
     ] = None,
-    write_pattern: WritePattern = None,
+    write_pattern: WriteGraph = None,
     collectives: Collectives = "expand",
     gpus_per_node: GpusPerNode = None,
     as_json: AsJson = False,
@@ -197,7 +197,7 @@ def _read_problem(
     mesh: str | None,
     traffic: str | None,
     model: str | None,
-    graph: Path | None,
+    graph: str | None,
     to: str | None,
 ) -> AxesProblem:
     """Read the axes and their traffic; check that they fit the format of --to."""
@@ -229,7 +229,7 @@ def _read_problem(
     return read_axes_problem(mapped_job, traffic=traffic, model=model)
 
 
-def _check_traffic(problem: AxesProblem, graph: Path | None) -> None:
+def _check_traffic(problem: AxesProblem, graph: str | None) -> None:
     from topoloom._core import Error
 
     if problem.inferred is not None and not problem.traffic:

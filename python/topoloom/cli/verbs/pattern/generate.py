@@ -10,10 +10,14 @@ import click
 
 from topoloom.cli import completions
 from topoloom.cli.options.files import AsJson, output_option
-from topoloom.cli.options.messages import Bytes, MaybeGrid, MaybeRanks, Root
+from topoloom.cli.options.messages import MaybeBytes, MaybeGrid, MaybeRanks, Root
 from topoloom.cli.options.programs import GpusPerNode
 from topoloom.cli.options.searches import Seed
 from topoloom.cli.parameters import Argument, Option
+
+
+#: Default size of a message.
+_BYTES = "1KiB"
 
 
 def command(
@@ -52,7 +56,7 @@ def command(
             "each compute.",
         ),
     ] = True,
-    amount: Bytes = "1024",
+    amount: MaybeBytes = None,
     periodic: Annotated[
         bool,
         Option("--periodic/--open", help="Whether the grid wraps around."),
@@ -115,7 +119,8 @@ def command(
 
     Ranks of a grid are numbered in row-major order, as in MPI_Cart. 'topoloom list
     patterns' names the size that each pattern needs; an option that the pattern does
-    not use is refused. A summary of the graph is always printed.
+    not use is refused. Messages have 1 KiB by default. A summary of the graph is always
+    printed.
 
     \b
     Examples:
@@ -135,7 +140,7 @@ def command(
     request = _make_request(
         name,
         {"grid": grid, "ranks": ranks, "rows": rows, "cells": cells},
-        amount,
+        amount or _BYTES,
         periodic=periodic,
         root=root,
         degree=degree,
