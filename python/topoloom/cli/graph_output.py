@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from topoloom.tasks.pattern import PatternResult
+    from topoloom.tasks.graphs.pattern import PatternResult
 
 
 def print_made_graph(

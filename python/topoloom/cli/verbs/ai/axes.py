@@ -7,7 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from topoloom.cli import completions
-from topoloom.cli.options.files import AsJson, GraphOption, WriteGraph, output_option
+from topoloom.cli.options.files import (
+    AsJson,
+    GraphOption,
+    WriteGraph,
+    format_option,
+    output_option,
+)
 from topoloom.cli.options.frameworks import (
     JobOptions,
     MeshText,
@@ -50,19 +56,7 @@ def command(
     seed: Seed = 1,
     time: Seconds = None,
     work: Work = None,
-    to: Annotated[
-        str | None,
-        Option(
-            "--to",
-            metavar="FORMAT",
-            help="Print just the order: device numbers in the shape of the mesh for "
-            "'jax', the device of every rank for 'ranks'; or of a framework's job on "
-            "devices as allocated the best 'name', or the 'settings' to type. Or what "
-            "to ask 'slurm', 'kueue', 'kai' or 'volcano' for: segments of hosts, and "
-            "groups of these under one switch.",
-            autocompletion=completions.axis_orders,
-        ),
-    ] = None,
+    to: Annotated[str | None, format_option(completions.axis_orders)] = None,
     output: Annotated[
         Path | None,
         output_option("Write the placement."),
@@ -74,17 +68,24 @@ def command(
 ) -> None:
     """Map the axes of a training job onto a machine.
 
-    Finds the order of the axes with the least communication time, and splits axes if
-    that helps. The order decides which axis lies inside an NVLink domain, along a torus
-    axis, or over rails. The time is the objective 'time', summed over the axes. The
-    baseline is the order tp-cp-ep-dp-pp, fastest first, on the slots as allocated;
-    other axes follow in the given order. For a framework, the output is the best order
-    that it accepts, the settings for it, and the gain of a placement on other slots.
+    Finds the order of the axes with the least communication time (the objective 'time',
+    summed over the axes), and splits axes if that helps. The baseline is the order
+    tp-cp-ep-dp-pp, fastest first, on the slots as allocated; other axes follow in the
+    given order. For a framework, the output is the best order that it accepts, the
+    settings for it, and the gain of a placement on other slots.
 
     Axes and traffic come from --mesh and --traffic, from a --framework and --train, or
     from the --graph of a recorded or imported job. By default, ep uses all-to-all, pp
-    sends along a chain, and other axes use rings.
-    Slots may outnumber devices. Devices are numbered by slot in the allocation.
+    a chain, and other axes rings. Devices are numbered by slot in the allocation.
+
+    \b
+    --to prints only a part of the result:
+    jax         device numbers of the best order, in the shape of the mesh
+    ranks       the device of every rank
+    name        the framework's best order on devices as allocated
+    settings    the framework's settings for that order
+    slurm, kueue, kai, volcano
+                a request for segments of hosts, and groups of these under a switch
 
     \b
     Examples:

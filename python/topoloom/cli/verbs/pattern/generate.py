@@ -15,7 +15,6 @@ from topoloom.cli.options.programs import GpusPerNode
 from topoloom.cli.options.searches import Seed
 from topoloom.cli.parameters import Argument, Option
 
-
 #: Default size of a message.
 _BYTES = "1KiB"
 
@@ -135,7 +134,7 @@ def command(
     """
     from topoloom.cli.graph_output import print_made_graph
     from topoloom.graphs.gpu_nodes import GPUS_PER_NODE
-    from topoloom.tasks.pattern import generate_pattern
+    from topoloom.tasks.graphs.pattern import generate_pattern
 
     request = _make_request(
         name,

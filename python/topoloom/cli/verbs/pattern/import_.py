@@ -59,7 +59,7 @@ def command(
     """
     from topoloom.cli.graph_output import print_made_graph
     from topoloom.graphs.gpu_nodes import GPUS_PER_NODE
-    from topoloom.tasks.pattern import import_pattern
+    from topoloom.tasks.graphs.pattern import import_pattern
 
     _check_options(context, file, kind, collectives)
     with suggest_partial():
@@ -80,7 +80,7 @@ def _check_options(
     from topoloom._core import Error
     from topoloom.cli.options.given import list_given_options
     from topoloom.graphs.profile import BY_NCCL
-    from topoloom.tasks.pattern import import_pattern, is_trace
+    from topoloom.tasks.graphs.pattern import import_pattern, is_trace
 
     given = list_given_options(context)
     if is_trace(file, kind):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from topoloom.cli.options.files import AsJson, Figure, GraphFile
 
 if TYPE_CHECKING:
-    from topoloom.tasks.shown_graph import BytesPerRank, StoredCollectives
+    from topoloom.tasks.graphs.shown_graph import BytesPerRank, StoredCollectives
 
 
 def command(graph: GraphFile, figure: Figure = None, as_json: AsJson = False) -> None:
@@ -27,7 +27,7 @@ def command(graph: GraphFile, figure: Figure = None, as_json: AsJson = False) ->
     from topoloom.cli.console import print_facts, print_json, print_table
     from topoloom.cli.graph_output import list_totals
     from topoloom.support.units import format_bytes
-    from topoloom.tasks.shown_graph import show_graph
+    from topoloom.tasks.graphs.shown_graph import show_graph
 
     shown = show_graph(graph)
     if figure is not None:

@@ -13,7 +13,7 @@ from topoloom.graphs.graph_file import load_graph
 from topoloom.graphs.npz import load_npz
 from topoloom.graphs.phases import edge_rows, is_archive, load_phases
 from topoloom.graphs.profile import load_profile
-from topoloom.tasks.pattern import is_trace
+from topoloom.tasks.graphs.pattern import is_trace
 
 #: Number of pairs that are shown.
 _PAIRS = 5
