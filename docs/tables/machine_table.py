@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes the page of described machines: what each is, its figures, its source.
 
-Usage: ``python docs/tables/machine_table.py > docs/reference/machines.md``. A test holds the
-page to what this prints.
+Usage: ``python docs/tables/machine_table.py > docs/reference/machines.md``. A test
+holds the page to what this prints.
 """
 
 from __future__ import annotations

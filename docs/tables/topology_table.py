@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes the page of topologies: what each kind is, and its options.
 
-Usage: ``python docs/tables/topology_table.py > docs/reference/topologies.md``. A test holds
-the page to what this prints.
+Usage: ``python docs/tables/topology_table.py > docs/reference/topologies.md``. A test
+holds the page to what this prints.
 """
 
 from __future__ import annotations

@@ -30,7 +30,8 @@ DOCS = ROOT / "docs"
 PAGES = sorted(
     [*DOCS.rglob("*.md"), *(ROOT / n for n in ("README.md", "CONTRIBUTING.md"))]
 )
-#: Verbs and mappers that readers of the examples in docs/develop write.
+TOPICS = sorted((ROOT / "python/topoloom/cli/topics").glob("*.txt"))
+#: Commands and functions that readers of the examples in docs/develop write.
 WRITTEN_BY_READERS = {"peers", "count_peers"}
 BLOCK = re.compile(r"^ *```(\w*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 
@@ -51,8 +52,11 @@ def list_printed_commands() -> list[tuple[str, list[str]]]:
                 if console and not line.startswith("$ "):
                     continue
                 words = shlex.split(line.removeprefix("$ "), comments=True)
-                if words[:1] == ["topoloom"] and words[1] not in WRITTEN_BY_READERS:
+                if words[:1] == ["topoloom"] and not WRITTEN_BY_READERS & {*words}:
                     found.append((str(page.relative_to(ROOT)), words[1:]))
+    for page in TOPICS:
+        for line in re.findall(r"(?:  |: )(topoloom .*)$", page.read_text(), re.M):
+            found.append((page.name, shlex.split(line)[1:]))
     return found
 
 

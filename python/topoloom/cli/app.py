@@ -37,6 +37,8 @@ class Group(NamedTuple):
 
     summary: str
     commands: Mapping[str, Command]
+    #: The command that is suggested if the first word is not a command.
+    suggested: str = ""
     #: A sentence for the help of the group, after the summary.
     remark: str = ""
 
@@ -60,10 +62,22 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
                 "import": Command("convert a graph file or the trace of a job"),
                 "show": Command("show the ranks, bytes and heaviest pairs of a graph"),
             },
+            suggested="generate",
         ),
-        "machine": Command("show or describe a machine: nodes, links, shape"),
-        "probe": Command("measure a machine, and write its description", True),
-        "network": Command("simulate the switches of a machine, cycle by cycle"),
+        "machine": Group(
+            "show, describe, measure and check machines",
+            {
+                "show": Command("show a machine: nodes, links, bisection"),
+                "detect": Command("detect this node, or the nodes of your batch job"),
+                "import": Command("convert a file of another program to a description"),
+                "export": Command("write a machine as TOML, or for other programs"),
+                "draw": Command("draw the nodes, switches and links of a machine"),
+                "probe": Command("measure a machine, and write its description", True),
+                "check": Command("find slow or bad hosts, NICs, cables and switches"),
+                "sweep": Command("simulate the switches of a machine, load by load"),
+            },
+            suggested="show",
+        ),
         "model": Group(
             "model message costs by size; fit them to measured times",
             {
@@ -74,7 +88,8 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
                     "find how many messages of a node run at full speed"
                 ),
             },
-            "'topoloom list models' lists the included models.",
+            suggested="show",
+            remark="'topoloom list models' lists the included models.",
         ),
         "allocate": Command(
             "choose nodes for a job, or show or generate an allocation"
@@ -106,6 +121,7 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
         ),
     },
     "Learn": {
+        "help": Command("explain a topic: machines, mappers, objectives, ..."),
         "demo": Command("run all steps on a small example, into ./out/demo"),
         "list": Command("list mappers, schedules, patterns, topologies, machines, ..."),
     },
@@ -154,10 +170,15 @@ class CommandGroup(click.Group):
     """Click group that lists commands from a table, and imports one when used."""
 
     def __init__(
-        self, name: str, entries: Mapping[str, Command | Group], **settings: Any
+        self,
+        name: str,
+        entries: Mapping[str, Command | Group],
+        suggested: str = "",
+        **settings: Any,
     ) -> None:
         super().__init__(name, **settings)
         self.entries = entries
+        self.suggested = suggested
 
     def list_commands(self, ctx: Any) -> list[str]:
         """List the commands in the order of the table."""
@@ -177,6 +198,7 @@ class CommandGroup(click.Group):
             return CommandGroup(
                 name,
                 entry.commands,
+                entry.suggested,
                 help=f"{_make_sentence(entry.summary)} {entry.remark}".rstrip(),
                 short_help=entry.summary,
             )
@@ -193,29 +215,27 @@ class CommandGroup(click.Group):
             context_settings={"allow_interspersed_args": not entry.runs_a_program},
         )
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the words of this group; without words, print the help."""
+        return super().parse_args(ctx, args or ["--help"])
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Raise an error for an unknown command, and suggest the most similar one."""
         if args and args[0] not in self.entries and not ctx.resilient_parsing:
-            from topoloom.support.name_lookup import describe_unknown_name
-
-            kind = "command" if self is app else f"command of '{ctx.command_path}'"
-            error = describe_unknown_name(kind, args[0], self.entries)
-            if self is not app and (
-                name := self._find_command_that_takes(ctx, args[0])
-            ):
-                error += f"; write: {ctx.command_path} {name} {args[0]}"
-            raise Failure(error, 2)
+            raise Failure(self._describe_unknown_command(ctx.command_path, args[0]), 2)
         return super().resolve_command(ctx, args)
 
-    def _find_command_that_takes(self, ctx: Any, word: str) -> str | None:
-        """Find the command whose first argument has this word among its values."""
-        for name in self.entries:
-            command = self.get_command(ctx, name)
-            taken = [p for p in command.params if p.param_type_name == "argument"]
-            values = taken[0].shell_complete(ctx, word) if taken else []
-            if any(one.value == word and one.type == "plain" for one in values):
-                return name
-        return None
+    def _describe_unknown_command(self, path: str, word: str) -> str:
+        from topoloom.support.name_lookup import describe_unknown_name, suggest
+
+        if self is app:
+            return describe_unknown_name("command", word, self.entries)
+        kind = f"command of '{path}'"
+        if not self.suggested or suggest(word, self.entries):
+            return describe_unknown_name(kind, word, self.entries)
+        names = ", ".join(self.entries)
+        guess = f"did you mean '{path} {self.suggested} {word}'?"
+        return f"no {kind} '{word}' ({guess}); there are: {names}"
 
     def make_context(self, *words: Any, **more: Any) -> Any:
         """Parse the command line; convert Ctrl-C to `Interrupted`."""
@@ -330,8 +350,6 @@ def run(arguments: Sequence[str]) -> int:
     """
     command_line.set(("topoloom", *arguments))
     try:
-        if not arguments:
-            arguments = ["--help"]
         status = app.main(
             list(arguments),
             prog_name="topoloom",

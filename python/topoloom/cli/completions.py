@@ -66,7 +66,6 @@ mapper_list = _complete_chained_names("mappers", ",+")
 meetings = _complete_module_names("tasks.collectives.steps", "MEETINGS")
 objectives = _complete_module_names("tasks.objective", "OBJECTIVES", "weighted(")
 operations = _complete_module_names("schedules.choose", "operations")
-network_studies = _complete_module_names("tasks.network.sweep", "STUDIES")
 patterns = _complete_module_names("graphs.patterns", "PATTERNS")
 routers = _complete_core_names("routers")
 routings = _complete_core_names("routings")
@@ -75,7 +74,8 @@ simulators = _complete_module_names("simulate", "SIMULATORS")
 switch_operations = _complete_module_names("tasks.network.tree_times", "IN_SWITCHES")
 switches = _complete_module_names("simulate.switch_toml", "switch_names")
 switchings = _complete_module_names("tasks.network.sweep", "SWITCHING")
-traffics = _complete_core_names("traffics")
+topics = _complete_module_names("cli.help_topics", "TOPICS")
+traffic_patterns = _complete_core_names("traffics")
 
 
 def machines(incomplete: str) -> list[str]:

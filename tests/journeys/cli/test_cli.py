@@ -228,25 +228,26 @@ def test_budgets_in_work_and_time_are_respected(topoloom: Command) -> None:
 
 
 def test_machines_are_shown_and_described(topoloom: Command) -> None:
-    shown = topoloom("machine", "torus:8x8x8", "-o", "m.toml", "--json").json
+    shown = topoloom("machine", "show", "torus:8x8x8", "--json").json
     assert shown["nodes"] == 512
     assert shown["links"] == 512 * 6
     assert shown["shape"] == [8, 8, 8]
     assert shown["diameter"] == 12
-    again = topoloom("machine", "m.toml", "--json").json
-    assert {**again, "output": None} == {**shown, "output": None}
+    topoloom("machine", "export", "torus:8x8x8", "-o", "m.toml")
+    again = topoloom("machine", "show", "m.toml", "--json").json
+    assert again == {"name": "8x8x8 torus", **shown}
     for machine in ("mesh:4x4", "tree:4:8:2,distance=1:10:100", "hopper"):
-        outcome = topoloom("machine", machine)
+        outcome = topoloom("machine", "show", machine)
         assert outcome.status == 0, outcome.err
         assert "nodes" in outcome.out
 
 
 def test_machines_are_exported_and_read_back(topoloom: Command) -> None:
     for name in ("m.tgt", "m.xml", "m.graph"):
-        written = topoloom("machine", "torus:4x3", "-o", name)
+        written = topoloom("machine", "export", "torus:4x3", "-o", name)
         assert written.status == 0, written.err
-        assert topoloom("machine", name, "--json").json["nodes"] == 12
-    refused = topoloom("machine", "torus:4x3", "-o", "m.txt")
+        assert topoloom("machine", "show", name, "--json").json["nodes"] == 12
+    refused = topoloom("machine", "export", "torus:4x3", "-o", "m.txt")
     assert refused.status == 2
     assert refused.err.count("\n") == 1
 
@@ -261,8 +262,8 @@ KINDS = [
     "machines",
     "models",
     "switches",
-    "traffic",
-    "injection",
+    "traffic-patterns",
+    "injections",
     "formats",
     "exports",
 ]

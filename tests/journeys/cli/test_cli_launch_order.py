@@ -156,9 +156,11 @@ def test_launch_options_cannot_be_combined_with_a_placement(topoloom: Command) -
 
 
 def test_the_memory_of_nodes_is_printed_and_respected(topoloom: Command) -> None:
-    assert re.search(r"memory per node +96.0 GiB", topoloom("machine", "m.toml").out)
-    topoloom("machine", "m.toml", "-o", "again.toml")
+    assert re.search(
+        r"memory per node +96.0 GiB", topoloom("machine", "show", "m.toml").out
+    )
+    topoloom("machine", "export", "m.toml", "-o", "again.toml")
     assert 'memory_size = "96 GiB"' in Path("again.toml").read_text()
     Path("m.toml").write_text(NODE.replace("96 GiB", "0"))
-    message = topoloom("machine", "m.toml").err
+    message = topoloom("machine", "show", "m.toml").err
     assert message == "topoloom: m.toml: node.memory_size must be more than 0\n"

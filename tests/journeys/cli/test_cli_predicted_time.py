@@ -154,13 +154,13 @@ def test_assumptions_about_a_machine_are_reported(topoloom: Command) -> None:
         ["map", "p.npz", "-m", machine],
         ["judge", "p.npz", "x.json"],
         ["compare", "p.npz", "-m", machine, "--mappers", "hilbert"],
-        ["machine", machine],
+        ["machine", "show", machine],
     ):
         printed = topoloom(*words).out
         assert printed.count("assumed: ") == 3
         assert "a message over the network takes its sender 0.5 us" in printed
         assert "read 200 GB/s from its memory" in printed
-    assert len(topoloom("machine", machine, "--json").json["remarks"]) == 3
+    assert len(topoloom("machine", "show", machine, "--json").json["remarks"]) == 3
     assert "assumed" not in topoloom("map", "p.npz", "-m", TOLD).out
     topoloom("report", "x.json", "-o", "r.html")
     assert (

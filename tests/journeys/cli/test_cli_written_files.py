@@ -47,7 +47,9 @@ def topoloom_with_placement(topoloom: Command) -> Command:
             ["steps", "prefix", *TORUS, "--find", "routes", "-o", "order.txt"],
             ["order.txt"],
         ),
-        (["machine", "torus:4x4", "-o", "m.toml"], ["m.toml"]),
+        (["machine", "export", "torus:4x4", "-o", "m.tgt"], ["m.tgt"]),
+        (["machine", "import", "hopper", "-o", "m.toml"], ["m.toml"]),
+        (["machine", "draw", "torus:4x4", "-o", "m.svg"], ["m.svg"]),
         (["allocate", *TORUS, "-N", 4, "-o", "a.txt"], ["a.txt"]),
     ],
 )

@@ -159,7 +159,7 @@ def test_figures_of_a_fit_and_of_a_model_are_drawn(topoloom: Command) -> None:
     ("words", "message"),
     [
         (["fti", "x"], "no command of 'topoloom model' 'fti' (did you mean 'fit'?)"),
-        (["qsnet"], "; write: topoloom model show qsnet"),
+        (["qsnet"], "(did you mean 'topoloom model show qsnet'?)"),
         (["show"], "missing argument 'MODEL'"),
         (["fit"], "missing argument 'FILE'"),
         (["show", "qsnet", "--sizes", "1"], "no such option '--sizes'"),

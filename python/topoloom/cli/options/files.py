@@ -20,6 +20,19 @@ def _require_writable(path: Path | None) -> Path | None:
     return path
 
 
+def _require_toml(path: Path | None) -> Path | None:
+    """Raise an error for a suffix other than .toml, except for devices."""
+    from topoloom._core import Error
+
+    is_device = path is not None and path.exists() and not path.is_file()
+    if path is not None and path.suffix != ".toml" and not is_device:
+        raise Error(
+            f"{path}: machine descriptions are written as .toml; 'topoloom machine "
+            "export' writes other formats"
+        )
+    return _require_writable(path)
+
+
 def _require_drawable(path: Path | None) -> Path | None:
     from topoloom.figure.page import check_figure_suffix
 
@@ -38,10 +51,15 @@ def output_option(text: str, *names: str) -> Option:
     )
 
 
-def figure_option(text: str, name: str = "--figure") -> Option:
-    """Make an option for an output figure."""
+def description_option(text: str) -> Option:
+    """Make an option -o for a machine description, which is written as TOML."""
+    return Option("--output", "-o", metavar="FILE", help=text, callback=_require_toml)
+
+
+def figure_option(text: str, *names: str) -> Option:
+    """Make an option for an output figure, by default --figure."""
     return Option(
-        name,
+        *(names or ("--figure",)),
         metavar="FILE",
         help=f"{text}: .svg, .png or .pdf.",
         callback=_require_drawable,

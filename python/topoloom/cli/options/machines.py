@@ -3,27 +3,41 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from topoloom.cli import completions
-from topoloom.cli.parameters import Option
+from topoloom.cli.options.files import description_option
+from topoloom.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from topoloom.allocations.launch_order import LaunchOrder
 
+_MACHINE_HELP = (
+    "torus:8x8x8, mesh:4x4, tree:4:8:2,distance=1:10:100, a file in a format from "
+    "'topoloom list formats', a name from 'topoloom list machines', or 'detect'; "
+    "append +node:8:2 to replace its nodes."
+)
+MachineArgument = Annotated[
+    str,
+    Argument(
+        metavar="MACHINE", help=_MACHINE_HELP, autocompletion=completions.machines
+    ),
+]
 MachineText = Annotated[
     str,
     Option(
         "--machine",
         "-m",
         metavar="MACHINE",
-        help="torus:8x8x8, mesh:4x4, tree:4:8:2,distance=1:10:100, a file in a format "
-        "from 'topoloom list formats', a name from 'topoloom list machines', or "
-        "'detect'; append +node:8:2 to replace its nodes.",
+        help=_MACHINE_HELP,
         autocompletion=completions.machines,
     ),
 ]
 MaybeMachineText = Annotated[str | None, MachineText.__metadata__[0]]
+WriteDescription = Annotated[
+    Path | None, description_option("Write the machine's description, to edit (.toml).")
+]
 AllocationText = Annotated[
     str | None,
     Option(

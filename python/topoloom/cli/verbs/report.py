@@ -19,7 +19,7 @@ def command(
         Argument(
             metavar="PLACEMENT|MACHINE",
             help="Files written by 'topoloom map', all of one job; or a machine "
-            "measured by 'topoloom probe'.",
+            "measured by 'topoloom machine probe'.",
         ),
     ],
     output: Annotated[Path, output_option("Write the page, such as report.html.")],
