@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from topoloom._core import Error
+from topoloom._core import CommGraph, Error
 from topoloom.figure.links import LoadUnit
 from topoloom.figure.page import open_page
 from topoloom.figure.style import make_color_scale
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.colors import LogNorm
     from matplotlib.image import AxesImage
 
-    from topoloom._core import Allocation, CommGraph, Placement
+    from topoloom._core import Allocation, Placement
 
 # Maximum number of cells per side: with more, cells would be smaller than a pixel.
 MAX_CELLS = 256

@@ -70,9 +70,9 @@ def command(
 
     Finds the order of the axes with the least communication time (the objective 'time',
     summed over the axes), and splits axes if that helps. The baseline is the order
-    tp-cp-ep-dp-pp, fastest first, on the slots as allocated; other axes follow in the
-    given order. For a framework, the output is the best order that it accepts, the
-    settings for it, and the gain of a placement on other slots.
+    tp-cp-ep-dp-pp, then others as given, fastest first, on the slots as allocated. For
+    a framework, the output is the best order that it accepts, the settings for it, and
+    the gain of a placement on other slots.
 
     Axes and traffic come from --mesh and --traffic, from a --framework and --train, or
     from the --graph of a recorded or imported job. By default, ep uses all-to-all, pp
@@ -84,8 +84,7 @@ def command(
     ranks       the device of every rank
     name        the framework's best order on devices as allocated
     settings    the framework's settings for that order
-    slurm, kueue, kai, volcano
-                a request for segments of hosts, and groups of these under a switch
+    slurm, kueue, kai, volcano      a request for segments of hosts under a switch
 
     \b
     Examples:
