@@ -61,7 +61,7 @@ def command(
         Path | None,
         output_option("Write the placement."),
     ] = None,
-    write_pattern: WriteGraph = None,
+    write_graph: WriteGraph = None,
     collectives: Collectives = "expand",
     gpus_per_node: GpusPerNode = None,
     as_json: AsJson = False,
@@ -112,12 +112,12 @@ def command(
         raise Error(
             "--to and --json are mutually exclusive; --json contains all orders"
         )
-    _check_collectives_options(collectives, gpus_per_node, write_pattern)
+    _check_collectives_options(collectives, gpus_per_node, write_graph)
     problem = _read_problem(job, mesh, traffic, model, graph, to)
     inferred = problem.inferred
     if inferred is not None and not as_json and to is None:
         _print_inferred(inferred)
-    results = (output, write_pattern, to)
+    results = (output, write_graph, to)
     if machine is None:
         _print_mesh_only(inferred, results != (None, None, None), as_json)
         return
@@ -142,13 +142,13 @@ def command(
         )
     if collectives != "expand":
         mapped = mapped.with_nccl_messages(gpus_per_node)
-    if write_pattern is not None:
-        mapped.save_pattern(write_pattern)
+    if write_graph is not None:
+        mapped.save_pattern(write_graph)
     if output is not None:
         result = mapped.placement_file(
             hosts=given.hosts,
             node=described.node,
-            graph=str(write_pattern or ""),
+            graph=str(write_graph or ""),
             command=command_line.get(),
         )
         save_placement(output, result)
@@ -157,7 +157,7 @@ def command(
     elif as_json:
         print_json(mapped.document() | (inferred.document() if inferred else {}))
     else:
-        _print_result(mapped, [write_pattern, output])
+        _print_result(mapped, [write_graph, output])
     if watch.interrupted:
         raise Interrupted("interrupted; the printed order is the best so far")
 
@@ -177,7 +177,7 @@ def _print_mesh_only(
 
 
 def _check_collectives_options(
-    collectives: str, gpus_per_node: int | None, write_pattern: Path | None
+    collectives: str, gpus_per_node: int | None, write_graph: Path | None
 ) -> None:
     from topoloom._core import Error
     from topoloom.graphs.profile import BY_NCCL
@@ -188,8 +188,8 @@ def _check_collectives_options(
         raise Error(
             "--gpus-per-node is for the messages of NCCL; add --collectives nccl"
         )
-    if collectives == BY_NCCL and write_pattern is None:
-        raise Error("--collectives is for the written pattern; add --write-graph")
+    if collectives == BY_NCCL and write_graph is None:
+        raise Error("--collectives is for the written graph; add --write-graph")
 
 
 def _read_problem(
