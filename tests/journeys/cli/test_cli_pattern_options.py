@@ -97,6 +97,6 @@ def test_pattern_import_accepts_only_format_options(topoloom: Command) -> None:
 def test_a_pattern_without_generate_is_refused_with_the_right_command(
     topoloom: Command,
 ) -> None:
-    refused = topoloom(*["pattern", "stencil3d", "--grid", "8x8x8"])
+    refused = topoloom("pattern", "stencil3d", "--grid", "8x8x8")
     assert (refused.status, refused.out) == (2, "")
     assert "(did you mean 'topoloom pattern generate stencil3d'?)" in refused.err

@@ -75,7 +75,7 @@ def command(
     the gain of a placement on other slots.
 
     Axes and traffic come from --mesh and --traffic, from a --framework and --train, or
-    from the --graph of a recorded or imported job. By default, ep uses all-to-all, pp
+    from the --graph of a recorded or imported job. By default, ep uses alltoall, pp
     a chain, and other axes rings. Devices are numbered by slot in the allocation.
 
     \b
