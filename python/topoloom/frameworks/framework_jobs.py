@@ -56,9 +56,9 @@ def parse_framework(text: str) -> Framework:
 
 
 def make_job(
-    framework: Framework, sizes: Mapping[str, int], world: int
+    framework: Framework, sizes: Mapping[str, int], ranks: int
 ) -> Job | dict[str, int]:
-    """Make the job of `world` ranks; for JAX, its mesh.
+    """Make the job of `ranks` ranks; for JAX, its mesh.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def make_job(
     ------
     topoloom.Error
         If the framework lacks an axis, or the product of the sizes does not divide
-        `world`.
+        `ranks`.
     """
     known, rest = FRAMEWORKS[framework.name]
     for axis, size in sizes.items():
@@ -88,16 +88,16 @@ def make_job(
     apart = () if is_mesh else _EXPERT_AXES
     taken = {axis: size for axis, size in sizes.items() if axis not in apart}
     product = prod(taken.values())
-    if world < 1:
-        raise ParameterError("world", f"must be 1 or more, not {world}")
-    if world % product:
+    if ranks < 1:
+        raise ParameterError("ranks", f"must be 1 or more, not {ranks}")
+    if ranks % product:
         words = " x ".join(taken)
         raise ParameterError(
-            "world",
-            f"must be a multiple of {words} = {product}, not {world}; the quotient is "
+            "ranks",
+            f"must be a multiple of {words} = {product}, not {ranks}; the quotient is "
             f"the size of {rest}",
         )
-    full = {**taken, rest: world // product}
+    full = {**taken, rest: ranks // product}
     experts = {axis: size for axis, size in sizes.items() if axis in apart}
     if framework.name == "megatron":
         return MegatronJob(**full, **experts, release=framework.release)

@@ -106,12 +106,12 @@ def test_shards_gather_weights_twice_and_scatter_gradients_once() -> None:
             "fsdp",
             {"tp": 3},
             8,
-            "world must be a multiple of tp = 3, not 8; the",
+            "ranks must be a multiple of tp = 3, not 8; the",
         ),
         ("jax", {"tp": 0}, 8, "tp must be 1 or more, not 0"),
         ("deepspeed", {"ep": 3}, 8, "dp = 8 is not a multiple of ep = 3"),
         ("megatron", {"ep": 3}, 8, "8 ranks are not a multiple of etp x ep x pp = 3"),
-        ("megatron", {}, 0, "world must be 1 or more, not 0"),
+        ("megatron", {}, 0, "ranks must be 1 or more, not 0"),
     ],
 )
 def test_a_refused_job_has_a_reason(

@@ -49,6 +49,15 @@ Effort = Annotated[
         autocompletion=completions.efforts,
     ),
 ]
+Work = Annotated[
+    int | None,
+    Option(
+        "--work",
+        metavar="N",
+        min=0,
+        help="Stop after evaluating N candidates; unlike --time, repeatable.",
+    ),
+]
 ObjectiveName = Annotated[
     str,
     Option(
@@ -79,15 +88,7 @@ class SearchOptions(NamedTuple):
 
     seed: Seed = 1
     time: Seconds = None
-    work: Annotated[
-        int | None,
-        Option(
-            "--work",
-            metavar="N",
-            min=0,
-            help="Stop after evaluating N candidates; unlike --time, repeatable.",
-        ),
-    ] = None
+    work: Work = None
     threads: Threads = 0
 
     def make_search(self) -> Search:
