@@ -27,7 +27,7 @@ FOREIGN = re.compile(
 def inputs(topoloom: Command) -> Command:
     """Write the files that the calls name."""
     for ranks, file in ((16, "p.npz"), (4, "small.npz")):
-        ring = ("pattern", "ring", "--ranks", ranks, "-o", file)
+        ring = ("pattern", "generate", "ring", "--ranks", ranks, "-o", file)
         assert topoloom(*ring).status == 0
     assert topoloom("map", "p.npz", "-m", "torus:4x4", "-o", "x.json").status == 0
     assert topoloom("machine", "export", "torus:4x4", "-o", "m.toml").status == 0

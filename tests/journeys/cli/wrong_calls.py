@@ -19,6 +19,7 @@ VALUES = {
     "-- LAUNCHER": "none/mpirun -n 16",
     "AxBxC": "4x4",
     "COSTS": "costs.txt",
+    "FILE": "costs.txt",
     "GRAPH": "p.npz",
     "GRAPH|PATTERN": "p.npz",
     "JOB": "small.npz small.npz",
@@ -29,6 +30,8 @@ VALUES = {
     "N": "16",
     "PLACEMENT": "x.json",
     "PLACEMENT|MACHINE": "x.json",
+    "SIZE": "8",
+    "SIZE,...": "8",
     "STEPS": "p.npz",
 }
 #: Values of other required parameters, by name.
@@ -102,7 +105,7 @@ def draw_wrong_calls(count: int, seed: int) -> list[WrongCall]:
         rng.shuffle(calls)
     drawn: list[WrongCall] = []
     times: Counter[str] = Counter()
-    while len(drawn) < count:
+    while len(drawn) < count and any(by_mistake.values()):
         for calls in filter(None, by_mistake.values()):
             call = min(calls, key=lambda call: times[call.command])
             calls.remove(call)
