@@ -7,11 +7,15 @@ import json
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator
 
 # No deadline per example: test machines are shared.
 settings.register_profile(
@@ -84,8 +88,29 @@ class Outcome:
 
     @property
     def json(self) -> Any:
-        """The output, which must be one JSON document."""
-        return json.loads(self.out)
+        """The JSON document in the output, validated, without the name of its schema."""
+        return check_document(self.out)
+
+
+def check_document(text: str) -> Any:
+    """Read a JSON document, validate it, and remove the name of its schema."""
+    document = json.loads(text)
+    find_validator(document["schema"]).validate(document)
+    del document["schema"]
+    return document
+
+
+@cache
+def find_validator(schema: str) -> Draft202012Validator:
+    """Compile the schema with this name, such as ``topoloom/machine-show/1``."""
+    from json_schemas import make_schema
+    from jsonschema import Draft202012Validator
+
+    from topoloom.cli.json_output import name_schema
+    from topoloom.documents.commands import DOCUMENTS
+
+    (command,) = (each for each in DOCUMENTS if name_schema(each) == schema)
+    return Draft202012Validator(make_schema(command))
 
 
 Command = Callable[..., Outcome]

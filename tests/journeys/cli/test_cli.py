@@ -117,7 +117,7 @@ def test_a_judgement_in_json_has_the_specified_keys(topoloom: Command) -> None:
     assert judged["congestion_max"] == 1024
     assert judged["inter_node_bytes"] == 64 * 6 * 1024
     assert judged["inter_node_max"] == 6 * 1024
-    assert len(judged["hottest"]) == 10
+    assert len(judged["hottest_links"]) == 10
     document = json.loads(Path("x.json").read_text())
     assert document["values"]["hop_bytes"] == judged["hop_bytes"]
 

@@ -37,9 +37,9 @@ def test_json_has_the_orders_of_the_table(topoloom: Command) -> None:
     found = topoloom(*AXES, "--json").json
     assert found["mesh"] == {"dp": 4, "ep": 8, "tp": 2}
     assert found["default"]["order"] == "tp-ep-dp"
-    assert found["default"]["gain"] == 0
+    assert found["default"]["gain_percent"] == 0
     assert found["best"]["seconds"] <= found["named"]["seconds"]
-    assert found["best"]["gain"] >= found["named"]["gain"] >= 0
+    assert found["best"]["gain_percent"] >= found["named"]["gain_percent"] >= 0
     jax = found["best"]["jax"]
     assert (len(jax), len(jax[0]), len(jax[0][0])) == (4, 8, 2)
     flat = [device for plane in jax for row in plane for device in row]

@@ -33,7 +33,7 @@ def test_jobs_share_links_of_simulated_switches(topoloom_with_jobs: Command) -> 
     words = ["joint", "long.npz@black.txt", "long.npz@white.txt"]
     on = ["-m", f"torus:4x4,{free}", "--with", "switches"]
     for job in topoloom_with_jobs(*words, *on, "--json").json["jobs"]:
-        times = job["simulated"]
+        times = job["simulated_seconds"]
         # Placed jointly, jobs share no links; placed separately, they share all links.
         assert times["jointly"] == times["alone"]
         assert times["apart"] == pytest.approx(2 * times["alone"], rel=0.03)

@@ -100,8 +100,7 @@ def command(
 
         save_link_loads(loads, given.allocation.machine, judged.judgement.loads)
     if as_json:
-        names = {"phase_names": phase_names} if phase_names else {}
-        print_json({**judged.document(), **names})
+        print_json(judged.document(phase_names or ()))
     else:
         _print_result(judged, [path for path in (figure, loads) if path is not None])
         numbers = [str(number) for number in range(1, len(judged.phases) + 1)]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from topoloom.cli import completions
 from topoloom.cli.options.files import AsJson, WritePattern, output_option
@@ -161,7 +161,10 @@ def command(
     if to is not None:
         print(mapped.text(to))
     elif as_json:
-        print_json(mapped.document() | (inferred.document() if inferred else {}))
+        document: dict[str, Any] = {**mapped.document()}
+        if inferred is not None:
+            document |= inferred.document()
+        print_json(document)
     else:
         _print_result(mapped, [write_pattern, output])
     if watch.interrupted:
