@@ -94,8 +94,12 @@ class Outcome:
 
 def check_document(text: str) -> Any:
     """Read a JSON document, validate it, and remove the name of its schema."""
+    from jsonschema.exceptions import best_match
+
     document = json.loads(text)
-    find_validator(document["schema"]).validate(document)
+    errors = find_validator(document["schema"]).iter_errors(document)
+    if error := best_match(errors):
+        raise AssertionError(f"{error.json_path}: {error.message}")
     del document["schema"]
     return document
 

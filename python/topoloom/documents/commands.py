@@ -9,6 +9,24 @@ from topoloom.documents.ai import AxesDocument, ExpertsDocument, MeshDocument
 from topoloom.documents.allocations import AllocateDocument
 from topoloom.documents.balancing import BalanceDocument, BalanceTasksDocument
 from topoloom.documents.catalog import ListDocument
+from topoloom.documents.collectives import (
+    CollectiveDocument,
+    ContentionDocument,
+    GridDocument,
+    MeasureDocument,
+    OrderDocument,
+    TilesDocument,
+    TreesDocument,
+)
+from topoloom.documents.machines import MachineDocument, SweepDocument
+from topoloom.documents.models import (
+    ChannelCurve,
+    ChannelPatterns,
+    ModelFitDocument,
+    ModelPredictDocument,
+    ModelShowDocument,
+)
+from topoloom.documents.patterns import PatternDocument
 from topoloom.documents.placements import (
     BoundDocument,
     CompareDocument,
@@ -20,6 +38,7 @@ from topoloom.documents.placements import (
     ReportDocument,
     SimulateDocument,
 )
+from topoloom.documents.probes import CheckDocument, LocateDocument, ProbeDocument
 from topoloom.documents.programs import (
     ExportDocument,
     RecordDocument,
@@ -27,6 +46,7 @@ from topoloom.documents.programs import (
     VerifyDocument,
     VerifyTorchDocument,
 )
+from topoloom.documents.ring_buses import BladeDocument, RingBusDocument
 
 #: The types of a command's documents; several if its arguments decide.
 DOCUMENTS: dict[str, tuple[Any, ...]] = {
@@ -47,4 +67,22 @@ DOCUMENTS: dict[str, tuple[Any, ...]] = {
     "ai experts": (ExpertsDocument,),
     "demo": (DemoDocument,),
     "list": (ListDocument,),
+    "pattern": (PatternDocument,),
+    "machine": (MachineDocument,),
+    "probe": (ProbeDocument, CheckDocument, LocateDocument),
+    "network": (SweepDocument,),
+    "model": (
+        ListDocument,
+        ModelShowDocument,
+        ModelPredictDocument,
+        ModelFitDocument,
+        ChannelCurve,
+        ChannelPatterns,
+    ),
+    "collective": (CollectiveDocument, MeasureDocument),
+    "grid": (GridDocument, TilesDocument),
+    "order": (OrderDocument,),
+    "steps": (ContentionDocument,),
+    "trees": (TreesDocument,),
+    "affinity": (RingBusDocument, BladeDocument),
 }

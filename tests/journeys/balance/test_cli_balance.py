@@ -203,7 +203,7 @@ def test_invalid_options_are_refused_in_one_line(
 @pytest.mark.parametrize("loads", [[7], [0], [0, 0, 0], [5, 5], ["# none", 1, "", 1]])
 def test_balanced_loads_need_no_plan(topoloom: Command, loads: list[Any]) -> None:
     write_loads(loads)
-    for entry in topoloom("list", "balancers", "--json").json:
+    for entry in topoloom("list", "balancers", "--json").json["balancers"]:
         words = ["balance", "loads.csv", "--method", entry["name"]]
         words += ["--machine", "mesh:5"] if entry["needs"] else []
         assert topoloom(*words, "--json").json["plan"] == []

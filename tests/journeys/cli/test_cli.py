@@ -252,7 +252,7 @@ KINDS = [
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_lists_name_every_entry(topoloom: Command, kind: str) -> None:
-    entries = topoloom("list", kind, "--json").json
+    entries = topoloom("list", kind, "--json").json[kind]
     shown = topoloom("list", kind)
     assert shown.status == 0
     for entry in entries:

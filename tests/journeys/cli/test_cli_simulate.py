@@ -218,14 +218,14 @@ def test_schedules_of_a_collective_are_simulated_in_switches(
     found = {each["name"]: each for each in document["schedules"]}
     assert set(found) == {"ring", "bruck"}
     # 15 rounds of 64 KiB over 1 GB/s, with headers.
-    assert found["ring"]["simulated"] > 15 * 65536 / 1e9 * 4096 / 4064
+    assert found["ring"]["simulated_seconds"] > 15 * 65536 / 1e9 * 4096 / 4064
     for each in found.values():
-        assert 0.5 * each["time"] < each["simulated"] < 4 * each["time"]
-        assert 0 < each["busiest"][0]["busy"] <= 1
-    assert "simulated" in topoloom(*words).out
-    assert "busiest" not in topoloom(*words[:-2], "--json").json["schedules"][0]
+        assert 0.5 < each["simulated_seconds"] / each["predicted_seconds"] < 4
+        assert 0 < each["busiest_channels"][0]["sending"] <= 1
+    assert "simulated_seconds" in topoloom(*words).out
+    assert "busiest_channels" not in topoloom(*words[:-2], "--json").json["schedules"][0]
     fastest = topoloom(*words[:-4], "--with", "switches", "--json").json["schedules"]
-    assert ["simulated" in each for each in fastest[:6]] == [True] * 5 + [False]
+    assert ["simulated_seconds" in each for each in fastest[:6]] == [True] * 5 + [False]
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def test_one_split_limit_gives_one_fitted_line(topoloom: Command) -> None:
 
 
 def test_every_model_is_listed_and_shown(topoloom: Command) -> None:
-    listed = topoloom("model", "list", "--json").json
+    listed = topoloom("model", "list", "--json").json["models"]
     assert {"qsnet", "myrinet", "slingshot", "tofu-d"} <= {m["name"] for m in listed}
     for entry in listed:
         shown = topoloom("model", "show", entry["name"])

@@ -81,7 +81,6 @@ class RankedCollective:
 
     def document(self) -> dict[str, Any]:
         """Return the fields of the ``--json`` output."""
-        names = ("time", "cpu", "congestion", "rounds", "messages", "bytes")
         call, demand = self.call, self.call.demand
         document: dict[str, Any] = {
             **{key: value for key, value in call._asdict().items() if key != "demand"},
@@ -90,7 +89,15 @@ class RankedCollective:
             "machine": self.platform.machine_name or None,
             "usual": self.default_schedule,
             "schedules": [
-                {"name": one.name, **{name: getattr(one.cost, name) for name in names}}
+                {
+                    "name": one.name,
+                    "predicted_seconds": one.cost.time,
+                    "cpu_seconds": one.cost.cpu,
+                    "congestion_seconds": one.cost.congestion,
+                    "rounds": one.cost.rounds,
+                    "messages": one.cost.messages,
+                    "bytes": one.cost.bytes,
+                }
                 for one in self.ranked
             ],
         }

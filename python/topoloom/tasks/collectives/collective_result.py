@@ -94,10 +94,14 @@ class CollectiveResult:
         document = self.found.document()
         for each in document["schedules"]:
             if one := self.simulated.get(each["name"]):
-                each["simulated"] = sum(one.seconds)
-                each["busiest"] = [channel._asdict() for channel in one.busiest]
+                each["simulated_seconds"] = sum(one.seconds)
+                each["busiest_channels"] = [
+                    {"channel": channel, "sending": busy}
+                    for channel, busy in one.busiest
+                ]
                 each["busiest_switches"] = [
-                    switch._asdict() for switch in one.busiest_switches
+                    {"output": output, "sending": busy}
+                    for output, busy in one.busiest_switches
                 ]
         if self.others:
             document["also"] = [other.document() for other in self.others]

@@ -91,9 +91,9 @@ class MeasuredCollective:
                     "schedules": [
                         {
                             "name": one.schedule,
-                            "median": one.median,
-                            "interval": list(one.interval),
-                            "predicted": one.predicted,
+                            "median_seconds": one.median,
+                            "interval_seconds": list(one.interval),
+                            "predicted_seconds": one.predicted,
                         }
                         for one in measured
                     ],
