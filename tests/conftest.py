@@ -3,19 +3,14 @@
 
 from __future__ import annotations
 
-import json
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
-
-if TYPE_CHECKING:
-    from jsonschema import Draft202012Validator
 
 # No deadline per example: test machines are shared.
 settings.register_profile(
@@ -88,33 +83,10 @@ class Outcome:
 
     @property
     def json(self) -> Any:
-        """The JSON document in the output, validated, without the name of its schema."""
+        """The validated JSON document in the output, without the schema's name."""
+        from json_documents import check_document
+
         return check_document(self.out)
-
-
-def check_document(text: str) -> Any:
-    """Read a JSON document, validate it, and remove the name of its schema."""
-    from jsonschema.exceptions import best_match
-
-    document = json.loads(text)
-    errors = find_validator(document["schema"]).iter_errors(document)
-    if error := best_match(errors):
-        raise AssertionError(f"{error.json_path}: {error.message}")
-    del document["schema"]
-    return document
-
-
-@cache
-def find_validator(schema: str) -> Draft202012Validator:
-    """Compile the schema with this name, such as ``topoloom/machine-show/1``."""
-    from json_schemas import make_schema
-    from jsonschema import Draft202012Validator
-
-    from topoloom.cli.json_output import name_schema
-    from topoloom.documents.commands import DOCUMENTS
-
-    (command,) = (each for each in DOCUMENTS if name_schema(each) == schema)
-    return Draft202012Validator(make_schema(command))
 
 
 Command = Callable[..., Outcome]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -221,9 +221,9 @@ def _get_log_distance(ratio: float) -> float:
     return float(abs(np.log(ratio)))
 
 
-def _match_models(truth: Truth, findings: Findings) -> dict[int, dict[str, Any]]:
+def _match_models(truth: Truth, findings: Findings) -> dict[int, Mapping[str, Any]]:
     """For each planted level, return the curve of the found level with most pairs."""
-    shares: dict[int, tuple[int, dict[str, Any]]] = {}
+    shares: dict[int, tuple[int, Mapping[str, Any]]] = {}
     for level in findings.levels:
         costs = findings.level_costs.get(level.name)
         if costs is None:
@@ -239,7 +239,7 @@ def _match_models(truth: Truth, findings: Findings) -> dict[int, dict[str, Any]]
 
 
 def _compute_errors(
-    level: int, number: int, line: Line, curve: dict[str, Any]
+    level: int, number: int, line: Line, curve: Mapping[str, Any]
 ) -> RegimeErrors:
     last = line.last or math.inf
     sizes = [size for size in curve["sizes"] if line.first <= size <= last]
@@ -262,7 +262,7 @@ def _is_inside(value: float, interval: Sequence[float]) -> bool:
 
 
 def _compare_suspects(
-    made: Outcome, machine: Planted, suspects: Sequence[dict[str, Any]]
+    made: Outcome, machine: Planted, suspects: Sequence[Mapping[str, Any]]
 ) -> None:
     slow = machine.slow
     for suspect in suspects:
@@ -276,7 +276,7 @@ def _compare_suspects(
             made.alarms.append(_format_suspect(suspect))
 
 
-def _format_suspect(suspect: dict[str, Any]) -> str:
+def _format_suspect(suspect: Mapping[str, Any]) -> str:
     hosts = " ".join(suspect["hosts"])
     times = suspect["times_as_long"]
     return f"{suspect['kind']} {suspect['of']} {hosts} x{times:.2f}"

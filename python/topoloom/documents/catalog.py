@@ -145,6 +145,22 @@ class ListedExport(Named):
     """Command line that uses the file."""
 
 
+class TopicsDocument(TypedDict):
+    """The topics of `topoloom help`."""
+
+    topics: dict[str, str]
+    """Title of each topic."""
+
+
+class HelpDocument(TypedDict):
+    """The page of a topic."""
+
+    topic: str
+    """Name of the topic."""
+    text: str
+    """The page."""
+
+
 class ListDocument(TypedDict):
     """Lists by kind; only the requested one, or all."""
 

@@ -8,7 +8,7 @@ from typing import Any
 from topoloom.documents.ai import AxesDocument, ExpertsDocument, MeshDocument
 from topoloom.documents.allocations import AllocateDocument
 from topoloom.documents.balancing import BalanceDocument, BalanceTasksDocument
-from topoloom.documents.catalog import ListDocument
+from topoloom.documents.catalog import HelpDocument, ListDocument, TopicsDocument
 from topoloom.documents.collectives import (
     CollectiveDocument,
     ContentionDocument,
@@ -18,7 +18,12 @@ from topoloom.documents.collectives import (
     TilesDocument,
     TreesDocument,
 )
-from topoloom.documents.machines import MachineDocument, SweepDocument
+from topoloom.documents.machines import (
+    MachineDocument,
+    MachineDrawDocument,
+    MachineExportDocument,
+    SweepDocument,
+)
 from topoloom.documents.models import (
     ChannelCurve,
     ChannelPatterns,
@@ -67,10 +72,16 @@ DOCUMENTS: dict[str, tuple[Any, ...]] = {
     "ai experts": (ExpertsDocument,),
     "demo": (DemoDocument,),
     "list": (ListDocument,),
+    "help": (HelpDocument, TopicsDocument),
     "pattern": (PatternDocument,),
-    "machine": (MachineDocument,),
-    "probe": (ProbeDocument, CheckDocument, LocateDocument),
-    "network": (SweepDocument,),
+    "machine show": (MachineDocument,),
+    "machine detect": (MachineDocument,),
+    "machine import": (MachineDocument,),
+    "machine export": (MachineExportDocument,),
+    "machine draw": (MachineDrawDocument,),
+    "machine probe": (ProbeDocument,),
+    "machine check": (CheckDocument, LocateDocument),
+    "machine sweep": (SweepDocument,),
     "model": (
         ListDocument,
         ModelShowDocument,

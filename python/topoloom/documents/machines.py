@@ -70,6 +70,8 @@ class MachineFacts(TypedDict):
 class MachineDocument(MachineFacts):
     """A machine: its size, its nodes, and measurements if it was probed."""
 
+    name: NotRequired[str]
+    """Full name of the machine; absent without a name."""
     hosts: NotRequired[str]
     """Host names, such as `n[00-63]`; absent if unknown."""
     vacant: NotRequired[int]
@@ -120,10 +122,24 @@ class MachineDocument(MachineFacts):
     """Sentences about unreliable or missing measurements."""
     claims: NotRequired[list[str]]
     """Sentences about differences from another description."""
-    output: str | None
-    """The written file; null without -o."""
-    figure: str | None
-    """File of the figure; null without --figure."""
+    output: NotRequired[str]
+    """The written file; absent without -o."""
+
+
+class MachineDrawDocument(TypedDict):
+    """A drawn machine."""
+
+    machine: str
+    """The machine as text."""
+    output: str
+    """File of the drawing."""
+
+
+class MachineExportDocument(MachineDrawDocument):
+    """A written machine."""
+
+    losses: list[str]
+    """Sentences about what the file omits or assumes."""
 
 
 class LatencyHistogram(TypedDict):

@@ -85,33 +85,38 @@ class LogGP(TypedDict):
     """Gap per byte."""
 
 
-class LevelFields(TypedDict):
-    """Message costs of a level."""
+class LevelCostFields(TypedDict, total=False):
+    """Message costs of a level; absent with too few measurements."""
+
+    alone: TimeCurveFields
+    """Half a round trip by size."""
+    burst: TimeCurveFields | None
+    """Time of the sender per message of a burst."""
+    latency_s: float | None
+    """Time from sending to arrival besides the gap, in seconds."""
+    send_cpu_s: float | None
+    """CPU time of a send call in seconds."""
+    receive_cpu_s: float | None
+    """CPU time of a receive call in seconds."""
+    both_ways: float | None
+    """Bidirectional bandwidth relative to that of one direction."""
+    posted_receive_s: float | None
+    """Seconds for each receive that was posted earlier."""
+    bytes_per_second: float
+    """Bandwidth of long messages."""
+    loggp: LogGP | None
+    """Parameters of LogGP; null without bursts."""
+    unexpected: dict[str, float]
+    """Relative time of messages whose receive is late, by size in bytes."""
+
+
+class LevelFields(LevelCostFields):
+    """A level: pairs of ranks that are equally near."""
 
     level: str
     """Name of the level."""
     short_s: float
     """Median time of a short message in seconds."""
-    alone: NotRequired[TimeCurveFields]
-    """Half a round trip by size; absent with too few measurements, as the rest."""
-    burst: NotRequired[TimeCurveFields | None]
-    """Time of the sender per message of a burst."""
-    latency_s: NotRequired[float | None]
-    """Time from sending to arrival besides the gap, in seconds."""
-    send_cpu_s: NotRequired[float | None]
-    """CPU time of a send call in seconds."""
-    receive_cpu_s: NotRequired[float | None]
-    """CPU time of a receive call in seconds."""
-    both_ways: NotRequired[float | None]
-    """Bidirectional bandwidth relative to that of one direction."""
-    posted_receive_s: NotRequired[float | None]
-    """Seconds for each receive that was posted earlier."""
-    bytes_per_second: NotRequired[float]
-    """Bandwidth of long messages."""
-    loggp: NotRequired[LogGP | None]
-    """Parameters of LogGP; null without bursts."""
-    unexpected: NotRequired[dict[str, float]]
-    """Relative time of messages whose receive is late, by size in bytes."""
 
 
 class HopTimes(TypedDict):
@@ -175,11 +180,9 @@ class SuspectFields(TypedDict):
     """The slow direction as the end of a sentence; empty for both."""
 
 
-class ProbeDocument(TypedDict):
+class ProbeFields(TypedDict):
     """A measured machine."""
 
-    output: str
-    """The written machine file."""
     ranks: int
     """Number of ranks."""
     hosts: list[str]
@@ -216,6 +219,13 @@ class ProbeDocument(TypedDict):
     """Sentences about unreliable or missing measurements."""
     claims: list[str]
     """Sentences about differences from the description of --machine."""
+
+
+class ProbeDocument(ProbeFields):
+    """A measured machine, and its file."""
+
+    output: str
+    """The written machine file."""
 
 
 class SlowHostFields(TypedDict):
@@ -276,7 +286,7 @@ class CheckDocument(TypedDict):
     """Median ratio of long messages' times to those in the file."""
 
 
-class LocateDocument(TypedDict):
+class DiagnosisFields(TypedDict):
     """The parts that explain measurements, and what to measure next."""
 
     bad: list[BadPartFields]
@@ -289,6 +299,11 @@ class LocateDocument(TypedDict):
     """Number of parts that no test covers sufficiently."""
     plan: list[list[str]]
     """Pairs to measure concurrently in the next round."""
+
+
+class LocateDocument(DiagnosisFields):
+    """The parts that explain measurements, and what to measure next."""
+
     rounds_at_most: int
     """Upper bound on the number of rounds."""
     doubts: list[str]
