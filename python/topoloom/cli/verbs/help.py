@@ -5,12 +5,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import click
+
 from topoloom.cli import completions
 from topoloom.cli.options.files import AsJson
 from topoloom.cli.parameters import Argument
 
 
 def command(
+    context: click.Context,
     topic: Annotated[
         str | None,
         Argument(
@@ -32,7 +35,6 @@ def command(
       topoloom help mappers
     """
     from topoloom._core import Error
-    from topoloom.cli.app import COMMANDS
     from topoloom.cli.console import print_facts, print_json
     from topoloom.cli.help_topics import TOPICS, read_title, read_topic
     from topoloom.support.name_lookup import describe_unknown_name
@@ -44,7 +46,9 @@ def command(
         else:
             print_facts(list(titles.items()), "topics of 'topoloom help TOPIC'")
         return
-    if topic in COMMANDS:
+    commands = context.find_root().command
+    assert isinstance(commands, click.Group)
+    if topic in commands.list_commands(context):
         raise Error(f"'{topic}' is a command; see 'topoloom {topic} --help'")
     if topic not in TOPICS:
         raise Error(describe_unknown_name("topic", topic, TOPICS))
