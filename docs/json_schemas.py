@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes a JSON Schema for each command from the types of its documents."""
+"""Makes a JSON Schema for each command from the types of its documents.
+
+``python docs/json_schemas.py COMMAND`` prints one.
+"""
 
 from __future__ import annotations
 
 import ast
 import inspect
+import json
+import sys
 import textwrap
 from functools import cache
 from typing import Any
@@ -85,3 +90,52 @@ def describe_measure(key: str) -> str:
     measure = MEASURES[key]
     title = f"{measure.title[:1].upper()}{measure.title[1:]}"
     return f"{title}: {measure.meaning} ({measure.unit.value})."
+
+
+def make_tables(command: str) -> str:
+    """Make the section about the documents of a command, in Markdown."""
+    schema = make_schema(command)
+    link = f"json/{command.replace(' ', '-')}.json"
+    lines = [f"### {command}", "", f"[Schema]({link}), `{name_schema(command)}`."]
+    for choice in schema.get("anyOf", [schema]):
+        lines += _make_table(choice)
+    for name, part in schema.get("$defs", {}).items():
+        lines += [f'<a id="{_name_anchor(command, name)}"></a>']
+        lines += _make_table(part, name)
+    text = "\n".join(lines)
+    return text.replace("#/$defs/", f"#{_name_anchor(command, '')}") + "\n"
+
+
+def _name_anchor(command: str, kind: str) -> str:
+    return f"{command.replace(' ', '-')}-{kind}"
+
+
+def _make_table(schema: dict[str, Any], name: str = "") -> list[str]:
+    title = f"**{name}**: " if name else ""
+    lines = ["", title + schema["description"], ""]
+    lines += ["| key | type | meaning |", "| --- | --- | --- |"]
+    for key, value in schema["properties"].items():
+        if key != "schema":
+            mark = "" if key in schema.get("required", ()) else "*"
+            kind = _format_type(value).replace("|", "\\|")
+            lines.append(f"| `{key}`{mark} | {kind} | {value['description']} |")
+    return [*lines, ""]
+
+
+def _format_type(schema: dict[str, Any]) -> str:
+    """Format the type of a value, such as `list of integer` or `number or null`."""
+    if "$ref" in schema:
+        return f"[{schema['$ref'].rpartition('/')[2]}]({schema['$ref']})"
+    if "anyOf" in schema:
+        return " or ".join(map(_format_type, schema["anyOf"]))
+    if "prefixItems" in schema:
+        return f"list of {', '.join(map(_format_type, schema['prefixItems']))}"
+    if schema.get("type") == "array":
+        return f"list of {_format_type(schema['items'])}"
+    if isinstance(inner := schema.get("additionalProperties"), dict):
+        return f"object of {_format_type(inner)}"
+    return str(schema.get("type", "any"))
+
+
+if __name__ == "__main__":
+    print(json.dumps(make_schema(" ".join(sys.argv[1:])), indent=1))

@@ -7,7 +7,7 @@ list_commands
 format_commands
 get_usage_pieces
 
-# Read or called by Python, IPython, pickle, NumPy, PyTorch, expat or MkDocs.
+# Read or called by Python, IPython, pickle, NumPy, PyTorch, expat, pydantic or MkDocs.
 __annotations__
 __signature__
 _repr_html_
@@ -17,6 +17,10 @@ writeable
 parent_pg
 StartDoctypeDeclHandler
 on_page_content
+on_page_markdown
+on_files
+field_title_should_be_set
+typed_dict_schema
 
 # Called by the compiled module (in_python in bindings/).
 from_networkx
