@@ -247,12 +247,14 @@ def _compute_errors(
     fitted = next(f for f in curve["lines"] if f.get("most_bytes", last) >= middle)
     made = RegimeErrors(level, number)
     if line.alpha >= _SEEN * (line.alpha + line.beta * sizes[0]):
-        made.alpha = fitted["alpha_s"] / line.alpha - 1
-        made.alpha_inside = _is_inside(line.alpha, fitted["alpha_interval_s"])
+        made.alpha = fitted["alpha_seconds"] / line.alpha - 1
+        made.alpha_inside = _is_inside(line.alpha, fitted["alpha_interval_seconds"])
     longest = line.beta * sizes[-1]
     if longest >= _SEEN * (line.alpha + longest):
-        made.beta = fitted["beta_s_per_byte"] / line.beta - 1
-        made.beta_inside = _is_inside(line.beta, fitted["beta_interval_s_per_byte"])
+        made.beta = fitted["beta_seconds_per_byte"] / line.beta - 1
+        made.beta_inside = _is_inside(
+            line.beta, fitted["beta_interval_seconds_per_byte"]
+        )
     return made
 
 

@@ -139,7 +139,7 @@ class MeasureDocument(TypedDict):
     """Fastest schedules by size, if a file contains them."""
 
 
-class LineTraffic(TypedDict):
+class LineTrafficFields(TypedDict):
     """Messages along all lines of a process grid at the same time."""
 
     external_links_by_axis: list[int]
@@ -148,13 +148,13 @@ class LineTraffic(TypedDict):
     """Most messages that leave a node."""
     segment_bytes: float
     """Segment size of the pipelined broadcast."""
-    pipelined_s: float
+    pipelined_seconds: float
     """Time of a pipelined broadcast in seconds."""
-    binomial_broadcast_s: float
+    binomial_bcast_seconds: float
     """Time of a broadcast along binomial trees in seconds."""
-    binomial_scatter_s: float
+    binomial_scatter_seconds: float
     """Time of a scatter along binomial trees in seconds."""
-    binomial_gather_s: float
+    binomial_gather_seconds: float
     """Time of a gather along binomial trees in seconds."""
 
 
@@ -173,16 +173,16 @@ class GridHead(TypedDict):
     """Model of pipelines: `counted` or `printed`."""
 
 
-class GridDocument(GridHead, LineTraffic):
+class GridDocument(GridHead, LineTrafficFields):
     """Traffic along the axes of a process grid."""
 
     mapper: str
     """The mapper of the placement."""
-    block: LineTraffic
+    block: LineTrafficFields
     """Traffic of block order, the default of the launcher."""
 
 
-class TileTraffic(LineTraffic):
+class TileTraffic(LineTrafficFields):
     """Traffic if each node has one tile of this shape."""
 
     tile: list[int]
@@ -226,7 +226,7 @@ class OrderDocument(TypedDict):
     """Messages of a group that do not slow each other down."""
     root: int
     """Root process."""
-    reading: str
+    sharing: str
     """Model of how messages share channels."""
     group_of: list[int]
     """Group of each process."""
@@ -236,13 +236,13 @@ class OrderDocument(TypedDict):
     """Groups of processes with cheap messages."""
     order: list[int]
     """Process at each position."""
-    scatter_s: float
+    scatter_seconds: float
     """Predicted time of a scatter in seconds."""
-    scatter_steps_s: list[float]
+    scatter_steps_seconds: list[float]
     """Predicted time of each step in seconds."""
-    standard_scatter_s: float
+    standard_scatter_seconds: float
     """Predicted time in the standard order, in seconds."""
-    standard_scatter_steps_s: list[float]
+    standard_scatter_steps_seconds: list[float]
     """Predicted time of each step in the standard order, in seconds."""
 
 
@@ -255,11 +255,11 @@ class StepFields(TypedDict):
     """Number of rounds."""
     links: int
     """Links that several messages cross, on the routes of the machine."""
-    most_on_routes: int
+    most_on_routes: float
     """Most messages on a link, on the routes of the machine."""
     subtrees: NotRequired[int]
     """Subtrees with contention for any ascending routes; in fat trees."""
-    most_on_any_ascent: NotRequired[int]
+    most_on_any_ascent: NotRequired[float]
     """Most messages on a link for any ascending routes; in fat trees."""
     bytes_per_second: NotRequired[float]
     """Bandwidth per node on the routes of the machine; with a model."""
@@ -319,9 +319,9 @@ class TreeSeconds(TypedDict):
 
     bytes: int
     """Size in bytes."""
-    in_switches_s: dict[str, float]
+    in_switches_seconds: dict[str, float]
     """Seconds in switches, by kind of tree."""
-    messages_s: float | None
+    messages_seconds: float | None
     """Seconds as messages; null for allreduces of several groups."""
     messages_by: str
     """Schedule of the messages."""

@@ -11,9 +11,9 @@ class CostLine(TypedDict):
 
     most_bytes: int | None
     """Largest message of the line; null for the last line."""
-    alpha_s: float
+    alpha_seconds: float
     """Startup in seconds."""
-    beta_s_per_byte: float
+    beta_seconds_per_byte: float
     """Seconds per byte."""
 
 
@@ -68,7 +68,7 @@ class ModelTables(TypedDict):
     """Lines of which the largest value applies."""
     alone: list[CostLine]
     """Lines of single messages; empty if the same."""
-    costs_s: MessageCosts
+    costs_seconds: MessageCosts
     """Other costs in seconds."""
     packet_bytes: int
     """Size of a packet, after which the sender waits; 0 without packets."""
@@ -125,9 +125,9 @@ class FittedSize(TypedDict):
 
     bytes: int
     """Size of the messages."""
-    measured_s: float
+    measured_seconds: float
     """Median of the measured times in seconds."""
-    predicted_s: float
+    predicted_seconds: float
     """Time of the model in seconds."""
 
 
@@ -149,9 +149,9 @@ class PairTotal(TypedDict):
     """Number of pairs."""
     samples: int
     """Number of samples."""
-    slowest_s: float
+    slowest_seconds: float
     """Median time of the slowest pair in seconds."""
-    sigma_s: float
+    sigma_seconds: float
     """Standard deviation of the times in seconds."""
     bytes_per_second: float
     """Total bandwidth of all pairs."""

@@ -13,9 +13,9 @@ from topoloom.documents.models import ChannelCurve
 class TimeSample(TypedDict):
     """Times of several pairs."""
 
-    mean_s: float
+    mean_seconds: float
     """Mean in seconds."""
-    sigma_s: float
+    sigma_seconds: float
     """Standard deviation in seconds."""
     n: int
     """Number of pairs."""
@@ -41,13 +41,13 @@ class GroupEvidence(TypedDict):
 class FittedLineFields(TypedDict):
     """Messages up to a size take alpha + beta m seconds for m bytes."""
 
-    alpha_s: float
+    alpha_seconds: float
     """Startup in seconds."""
-    beta_s_per_byte: float
+    beta_seconds_per_byte: float
     """Seconds per byte."""
-    alpha_interval_s: NotRequired[list[float]]
+    alpha_interval_seconds: NotRequired[list[float]]
     """95 % confidence interval of the startup."""
-    beta_interval_s_per_byte: NotRequired[list[float]]
+    beta_interval_seconds_per_byte: NotRequired[list[float]]
     """95 % confidence interval of the seconds per byte."""
     most_bytes: NotRequired[int]
     """Largest message of the line; absent for the last line."""
@@ -68,7 +68,7 @@ class TimeCurveFields(TypedDict):
     """Largest error of the lines relative to the times."""
     sizes: list[int]
     """Measured sizes in bytes."""
-    measured_s: list[float]
+    measured_seconds: list[float]
     """Median time of each size in seconds."""
 
 
@@ -92,15 +92,15 @@ class LevelCostFields(TypedDict, total=False):
     """Half a round trip by size."""
     burst: TimeCurveFields | None
     """Time of the sender per message of a burst."""
-    latency_s: float | None
+    latency_seconds: float | None
     """Time from sending to arrival besides the gap, in seconds."""
-    send_cpu_s: float | None
+    send_cpu_seconds: float | None
     """CPU time of a send call in seconds."""
-    receive_cpu_s: float | None
+    receive_cpu_seconds: float | None
     """CPU time of a receive call in seconds."""
     both_ways: float | None
     """Bidirectional bandwidth relative to that of one direction."""
-    posted_receive_s: float | None
+    posted_receive_seconds: float | None
     """Seconds for each receive that was posted earlier."""
     bytes_per_second: float
     """Bandwidth of long messages."""
@@ -115,7 +115,7 @@ class LevelFields(LevelCostFields):
 
     level: str
     """Name of the level."""
-    short_s: float
+    short_seconds: float
     """Median time of a short message in seconds."""
 
 
@@ -126,7 +126,7 @@ class HopTimes(TypedDict):
     """Distance in hops."""
     pairs: int
     """Number of pairs."""
-    short_s: float
+    short_seconds: float
     """Median time of a short message in seconds."""
 
 

@@ -122,8 +122,8 @@ class PairCurve:
                 {
                     "pairs": pairs,
                     "samples": samples,
-                    "slowest_s": seconds,
-                    "sigma_s": sigma,
+                    "slowest_seconds": seconds,
+                    "sigma_seconds": sigma,
                     "bytes_per_second": total,
                 }
                 for pairs, samples, seconds, sigma, total in rows

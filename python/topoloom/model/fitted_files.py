@@ -35,7 +35,11 @@ class FittedModel:
             "worst_error": float(errors.max()),
             "mean_error": float(errors.mean()),
             "sizes": [
-                {"bytes": int(size), "measured_s": measured, "predicted_s": predicted}
+                {
+                    "bytes": int(size),
+                    "measured_seconds": measured,
+                    "predicted_seconds": predicted,
+                }
                 for size, measured, predicted in samples
             ],
         }

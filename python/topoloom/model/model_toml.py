@@ -124,7 +124,7 @@ class ModelFile(NamedTuple):
 def _make_model_document(model: NetworkModel) -> dict[str, Any]:
     def list_documents(lines: Sequence[Line]) -> list[dict[str, Any]]:
         return [
-            {"most_bytes": limit, "alpha_s": alpha, "beta_s_per_byte": beta}
+            {"most_bytes": limit, "alpha_seconds": alpha, "beta_seconds_per_byte": beta}
             for alpha, beta, limit in lines
         ]
 
@@ -132,7 +132,7 @@ def _make_model_document(model: NetworkModel) -> dict[str, Any]:
     return {
         "largest" if model.takes_largest else "regimes": list_documents(model.lines),
         ALONE: list_documents(model.alone),
-        "costs_s": {key: getattr(costs, key) for key in (*COSTS, "node_beta")},
+        "costs_seconds": {key: getattr(costs, key) for key in (*COSTS, "node_beta")},
         "packet_bytes": costs.packet,
     }
 

@@ -120,7 +120,7 @@ class Findings:
             {
                 "hops": count,
                 "pairs": int((apart == count).sum()),
-                "short_s": float(np.median(seconds[apart == count])),
+                "short_seconds": float(np.median(seconds[apart == count])),
             }
             for count in np.unique(apart).tolist()
         ]
@@ -179,7 +179,7 @@ class Findings:
     def _make_level_document(self, level: Level) -> LevelFields:
         costs = self.level_costs.get(level.name)
         known = {} if costs is None else costs.document()
-        return {"level": level.name, "short_s": level.median, **known}
+        return {"level": level.name, "short_seconds": level.median, **known}
 
 
 def _select_nested_groups(groups: list[object]) -> list[object]:
@@ -209,8 +209,8 @@ def _list_tested_parts(group: RankGroup) -> Sequence[tuple[RankGroup, GroupTest]
 
 def _make_sample_document(sample: Any) -> TimeSample:
     return {
-        "mean_s": sample.mean,
-        "sigma_s": sample.sigma if sample.n > 1 else 0.0,
+        "mean_seconds": sample.mean,
+        "sigma_seconds": sample.sigma if sample.n > 1 else 0.0,
         "n": sample.n,
         "outliers": sample.outliers,
     }

@@ -69,12 +69,12 @@ class FittedLine:
     def document(self) -> FittedLineFields:
         """Return the fields of the ``--json`` output."""
         made: FittedLineFields = {
-            "alpha_s": self.alpha.value,
-            "beta_s_per_byte": self.beta.value,
+            "alpha_seconds": self.alpha.value,
+            "beta_seconds_per_byte": self.beta.value,
         }
         if math.isfinite(self.alpha.high):  # two sizes leave no degree of freedom
-            made["alpha_interval_s"] = [self.alpha.low, self.alpha.high]
-            made["beta_interval_s_per_byte"] = [self.beta.low, self.beta.high]
+            made["alpha_interval_seconds"] = [self.alpha.low, self.alpha.high]
+            made["beta_interval_seconds_per_byte"] = [self.beta.low, self.beta.high]
         if self.end is not None:
             made["most_bytes"] = int(self.end.value)
             made["most_interval_bytes"] = [int(self.end.low), int(self.end.high)]
@@ -111,7 +111,7 @@ class TimeCurve:
             "mean_error": float(errors.mean()),
             "worst_error": float(errors.max()),
             "sizes": self.fit.sizes.astype(int).tolist(),
-            "measured_s": self.fit.measured.tolist(),
+            "measured_seconds": self.fit.measured.tolist(),
         }
 
 
@@ -201,11 +201,11 @@ class LevelCosts:
         return {
             "alone": self.alone.document(),
             "burst": None if self.burst is None else self.burst.document(),
-            "latency_s": _replace_nan(self.latency),
-            "send_cpu_s": _replace_nan(self.send_cpu),
-            "receive_cpu_s": _replace_nan(self.receive_cpu),
+            "latency_seconds": _replace_nan(self.latency),
+            "send_cpu_seconds": _replace_nan(self.send_cpu),
+            "receive_cpu_seconds": _replace_nan(self.receive_cpu),
             "both_ways": _replace_nan(self.both_ways),
-            "posted_receive_s": _replace_nan(self.posted),
+            "posted_receive_seconds": _replace_nan(self.posted),
             "bytes_per_second": self.bandwidth,
             "loggp": self.loggp,
             "unexpected": {str(size): value for size, value in self.unexpected.items()},
