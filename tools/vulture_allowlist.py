@@ -22,6 +22,29 @@ on_files
 field_title_should_be_set
 typed_dict_schema
 
+# Types of JSON documents, named in the text of a cast.
+AxisOperation
+AxisTraffic
+BestAxisOrder
+ExpertCostFields
+FoundOrder
+GapMeasures
+ImprovementStep
+LineTrafficFields
+ListDocument
+LowerBounds
+MapperResult
+Measures
+MessageCostFields
+ObjectiveMeasures
+PlacementOnPage
+PlanMeasures
+ReportedGpu
+RunSeconds
+SimulatedMoves
+TreeLoadFields
+TriedSlack
+
 # Called by the compiled module (in_python in bindings/).
 from_networkx
 to_networkx
@@ -85,10 +108,10 @@ replicate
 shard
 peak
 segment_bytes
-pipelined_s
-binomial_bcast_s
-binomial_scatter_s
-binomial_gather_s
+pipelined_seconds
+binomial_bcast_seconds
+binomial_scatter_seconds
+binomial_gather_seconds
 loads_of_links
 loads_of_switches
 independent

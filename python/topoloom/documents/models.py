@@ -17,7 +17,7 @@ class CostLine(TypedDict):
     """Seconds per byte."""
 
 
-class MessageCosts(TypedDict):
+class MessageCostFields(TypedDict):
     """Costs of messages besides the lines, in seconds."""
 
     latency: float
@@ -68,9 +68,9 @@ class ModelTables(TypedDict):
     """Lines of which the largest value applies."""
     alone: list[CostLine]
     """Lines of single messages; empty if the same."""
-    costs_seconds: MessageCosts
+    costs_seconds: MessageCostFields
     """Other costs in seconds."""
-    packet_bytes: int
+    packet_bytes: float
     """Size of a packet, after which the sender waits; 0 without packets."""
 
 
