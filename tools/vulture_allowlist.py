@@ -26,9 +26,12 @@ typed_dict_schema
 AxisOperation
 AxisTraffic
 BestAxisOrder
+BytesPerRankFields
+DirectionFields
 ExpertCostFields
 FoundOrder
 GapMeasures
+HalvesFields
 ImprovementStep
 LineTrafficFields
 ListDocument
@@ -36,12 +39,16 @@ LowerBounds
 MapperResult
 Measures
 MessageCostFields
+MessageFields
 ObjectiveMeasures
 PlacementOnPage
 PlanMeasures
+RandomFields
 ReportedGpu
 RunSeconds
+ScoreFields
 SimulatedMoves
+StoredCollectivesFields
 TreeLoadFields
 TriedSlack
 

@@ -31,7 +31,7 @@ from topoloom.documents.models import (
     ModelPredictDocument,
     ModelShowDocument,
 )
-from topoloom.documents.patterns import PatternDocument
+from topoloom.documents.patterns import PatternDocument, PatternShowDocument
 from topoloom.documents.placements import (
     BoundDocument,
     CompareDocument,
@@ -47,6 +47,7 @@ from topoloom.documents.probes import CheckDocument, LocateDocument, ProbeDocume
 from topoloom.documents.programs import (
     ExportDocument,
     RecordDocument,
+    ReorderDocument,
     RunDocument,
     VerifyDocument,
     VerifyTorchDocument,
@@ -55,7 +56,7 @@ from topoloom.documents.ring_buses import BladeDocument, RingBusDocument
 
 #: The types of a command's documents; several if its arguments decide.
 DOCUMENTS: dict[str, tuple[Any, ...]] = {
-    "run": (RunDocument,),
+    "run": (RunDocument, ReorderDocument),
     "record": (RecordDocument,),
     "map": (MapDocument,),
     "compare": (CompareDocument,),
@@ -73,7 +74,9 @@ DOCUMENTS: dict[str, tuple[Any, ...]] = {
     "demo": (DemoDocument,),
     "list": (ListDocument,),
     "help": (HelpDocument, TopicsDocument),
-    "pattern": (PatternDocument,),
+    "pattern generate": (PatternDocument,),
+    "pattern import": (PatternDocument,),
+    "pattern show": (PatternShowDocument,),
     "machine show": (MachineDocument,),
     "machine detect": (MachineDocument,),
     "machine import": (MachineDocument,),
@@ -82,14 +85,10 @@ DOCUMENTS: dict[str, tuple[Any, ...]] = {
     "machine probe": (ProbeDocument,),
     "machine check": (CheckDocument, LocateDocument),
     "machine sweep": (SweepDocument,),
-    "model": (
-        ListDocument,
-        ModelShowDocument,
-        ModelPredictDocument,
-        ModelFitDocument,
-        ChannelCurve,
-        ChannelPatterns,
-    ),
+    "model show": (ModelShowDocument,),
+    "model predict": (ModelPredictDocument,),
+    "model fit": (ModelFitDocument,),
+    "model channels": (ChannelCurve, ChannelPatterns),
     "collective rank": (CollectiveDocument,),
     "collective measure": (MeasureDocument,),
     "collective export": (CollectiveDocument,),
@@ -99,5 +98,5 @@ DOCUMENTS: dict[str, tuple[Any, ...]] = {
     "collective trees": (TreesDocument,),
     "collective order": (OrderDocument,),
     "collective grid": (GridDocument, TilesDocument),
-    "affinity": (RingBusDocument, BladeDocument),
+    "ring-bus": (RingBusDocument, BladeDocument),
 }

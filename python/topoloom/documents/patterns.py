@@ -17,13 +17,9 @@ class HeaviestEdge(TypedDict):
     """Bytes from source to target."""
 
 
-class PatternDocument(TypedDict):
-    """A communication graph."""
+class GraphTotals(TypedDict):
+    """The size of a communication graph."""
 
-    pattern: str
-    """Name of the pattern, or the imported file."""
-    output: str | None
-    """The written file; null without -o."""
     ranks: int
     """Number of ranks."""
     edges: int
@@ -33,16 +29,72 @@ class PatternDocument(TypedDict):
     messages: int
     """Number of messages."""
     proxied: int
-    """Number of ranks with proxies."""
+    """Number of ranks whose data goes to a slot once."""
     phases: int
     """Number of phases."""
     self_bytes: int
-    """Bytes that ranks send to themselves."""
+    """Bytes that ranks send to themselves; not counted in `bytes`."""
+
+
+class GraphFacts(GraphTotals):
+    """The size of a communication graph, and its peers."""
+
     peers_average: float
     """Mean number of ranks to which a rank sends."""
     peers_max: int
     """Largest number of ranks to which a rank sends."""
     heaviest: HeaviestEdge | None
     """The pair with the most bytes; null without messages."""
+
+
+class PatternDocument(GraphFacts):
+    """A generated or imported communication graph."""
+
+    pattern: str
+    """Name of the pattern, or the imported file."""
+    output: str | None
+    """The written file; null without -o."""
     losses: NotRequired[list[str]]
-    """Sentences about missing data, for traces of jobs."""
+    """Sentences about missing data; for traces of jobs."""
+
+
+class BytesPerRankFields(TypedDict):
+    """Bytes of a rank."""
+
+    min: int
+    """Fewest bytes of a rank."""
+    mean: float
+    """Mean over ranks."""
+    max: int
+    """Most bytes of a rank."""
+
+
+class HeavyPair(HeaviestEdge):
+    """A pair of ranks with many bytes."""
+
+    messages: int
+    """Messages from source to target."""
+
+
+class StoredCollectivesFields(TypedDict):
+    """The collectives in a recording."""
+
+    calls: dict[str, int]
+    """Number of calls by collective, summed over ranks."""
+    messages: int
+    """Messages of collectives with a size per pair, such as alltoallv."""
+    in_edges: bool
+    """Whether the edges of the graph include the collectives."""
+
+
+class PatternShowDocument(GraphTotals):
+    """What a communication graph contains."""
+
+    sent_per_rank: BytesPerRankFields
+    """Bytes that a rank sends."""
+    received_per_rank: BytesPerRankFields
+    """Bytes that a rank receives."""
+    heaviest_pairs: list[HeavyPair]
+    """Pairs with the most bytes, heaviest first."""
+    collectives: StoredCollectivesFields | None
+    """Recorded collectives; null if the file stores none."""

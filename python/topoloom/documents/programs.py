@@ -204,6 +204,15 @@ class RunDocument(TypedDict):
     """Durations."""
 
 
+class ReorderDocument(TypedDict):
+    """A program whose MPI topologies were reordered."""
+
+    command: list[str]
+    """The started command."""
+    lines: list[str]
+    """Sentences about each topology."""
+
+
 class ExportDocument(TypedDict):
     """A placement in the format of a launcher."""
 
