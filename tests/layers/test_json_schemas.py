@@ -39,9 +39,9 @@ def test_every_schema_is_valid_and_every_key_is_described(command: str) -> None:
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        ({"traffic": [TRAFFIC], "mine": 1}, "'mine' was unexpected"),
-        ({"traffic": [{"name": "uniform"}]}, r"\$.traffic\[0\]: 'summary' is a req"),
-        ({"traffic": "uniform"}, r"\$.traffic: 'uniform' is not of type 'array'"),
+        ({"traffic_patterns": [TRAFFIC], "mine": 1}, "'mine' was unexpected"),
+        ({"traffic_patterns": [{"name": "uniform"}]}, r"\$.traffic_patterns\[0\]: 'summary' is a req"),
+        ({"traffic_patterns": "uniform"}, r"\$.traffic_patterns: 'uniform' is not of type 'array'"),
     ],
 )
 def test_an_undescribed_document_is_refused(document: object, message: str) -> None:

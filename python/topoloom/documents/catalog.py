@@ -73,7 +73,7 @@ class ListedPattern(Named):
     """The option that sets its size."""
 
 
-class ListedAffinity(Named):
+class ListedBusAssignment(Named):
     """An assignment of threads to the elements of a ring bus."""
 
     elements: NotRequired[list[int]]
@@ -172,7 +172,7 @@ class ListDocument(TypedDict):
     """Schedules of collectives."""
     patterns: NotRequired[list[ListedPattern]]
     """Communication patterns."""
-    affinities: NotRequired[list[ListedAffinity]]
+    bus_assignments: NotRequired[list[ListedBusAssignment]]
     """Assignments of threads to a ring bus."""
     topologies: NotRequired[list[ListedTopology]]
     """Topologies of machines."""
@@ -182,9 +182,9 @@ class ListDocument(TypedDict):
     """Network models."""
     switches: NotRequired[list[ListedSwitch]]
     """Described switches."""
-    traffic: NotRequired[list[Named]]
+    traffic_patterns: NotRequired[list[Named]]
     """Traffic patterns of simulated switches."""
-    injection: NotRequired[list[Named]]
+    injections: NotRequired[list[Named]]
     """Injection processes of simulated switches."""
     formats: NotRequired[list[ListedFormat]]
     """File formats."""

@@ -42,7 +42,8 @@ def command(
         raise Error(describe_unknown_name("kind of list", kind, CATALOG))
     lists = {name: CATALOG[name]() for name in CATALOG if kind in (None, name)}
     if as_json:
-        print_json(cast("ListDocument", lists))
+        document = {name.replace("-", "_"): lists[name] for name in lists}
+        print_json(cast("ListDocument", document))
         return
     for name, entries in lists.items():
         columns = _list_columns(name)
