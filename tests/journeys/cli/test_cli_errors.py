@@ -72,7 +72,7 @@ def write_inputs(topoloom: Command) -> None:
         (["map", "p.npz", "-m", "torus:4x4", "--mapper", "ggee"], "did you mean 'gge'"),
         (["map", "p.npz", "-m", "torus:4x4", "--mapper", ""], "mapper"),
         (
-            ["map", "p.npz", "-m", "torus:4x4", "--mapper", "gge,swpa"],
+            ["map", "p.npz", "-m", "torus:4x4", "--mapper", "gge+swpa"],
             "did you mean 'swap'",
         ),
         (["map", "p.npz", "-m", "torus:4x4", "--mapper", "gge(x=1)"], "gge"),
