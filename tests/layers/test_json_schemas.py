@@ -14,8 +14,6 @@ from topoloom.cli.app import command_names
 from topoloom.cli.json_output import VERSIONS, name_schema
 from topoloom.documents.commands import DOCUMENTS
 
-TRAFFIC = {"name": "uniform", "summary": "any other node"}
-
 
 def test_every_command_has_documents() -> None:
     assert set(DOCUMENTS) == set(command_names())
@@ -39,9 +37,9 @@ def test_every_schema_is_valid_and_every_key_is_described(command: str) -> None:
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        ({"traffic_patterns": [TRAFFIC], "mine": 1}, "'mine' was unexpected"),
-        ({"traffic_patterns": [{"name": "uniform"}]}, r"\$.traffic_patterns\[0\]: 'summary' is a req"),
-        ({"traffic_patterns": "uniform"}, r"\$.traffic_patterns: 'uniform' is not of type 'array'"),
+        ({"models": [], "mine": 1}, "'mine' was unexpected"),
+        ({"injections": [{"name": "on-off"}]}, r"\$.injections\[0\]: 'summary' is"),
+        ({"injections": "on-off"}, r"\$.injections: 'on-off' is not of type 'array'"),
     ],
 )
 def test_an_undescribed_document_is_refused(document: object, message: str) -> None:
