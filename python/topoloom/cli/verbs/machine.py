@@ -180,7 +180,7 @@ def _print_result(
     if output is not None:
         rows.append(("written", str(output)))
     if figure is not None:
-        rows.append(("figure", str(figure)))
+        rows.append(("written", str(figure)))
     print_facts(rows, machine_name(machine, node))
     print("\n".join(["", *outline(machine, node, hosts)]))
     if probed := read_probe_results(shown.source):

@@ -204,7 +204,8 @@ def _print_result(
         )
         for name, value in file.values.items()
     ]
-    print_table(["", "block (default)", file.mapper, "gain"], rows)
+    columns = ["", "block (default)", file.mapper, "gain"]
+    print_table(columns, rows, keep=["", file.mapper, "gain"])
     used = len(set((file.placement.slots // slots_per_host(machine)).tolist()))
     if used > filled:
         facts.append(
