@@ -58,11 +58,15 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
         "probe": Command("measure a machine, and write its description", True),
         "network": Command("simulate the switches of a machine, cycle by cycle"),
         "model": Command("model message costs by size; fit them to measured times"),
-        "allocate": Command("choose nodes for a job, or show or generate an allocation"),
+        "allocate": Command(
+            "choose nodes for a job, or show or generate an allocation"
+        ),
     },
     "Prove and simulate": {
         "bound": Command("prove lower bounds on the objective"),
-        "simulate": Command("simulate placements on the network, next to the prediction"),
+        "simulate": Command(
+            "simulate placements on the network, next to the prediction"
+        ),
     },
     "Beyond the placement of one job": {
         "joint": Command("place several jobs together to minimize interference"),
@@ -79,7 +83,9 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
             },
         ),
         "balance": Command("compute a redistribution of tasks"),
-        "affinity": Command("rank assignments of threads to the elements of a ring bus"),
+        "affinity": Command(
+            "rank assignments of threads to the elements of a ring bus"
+        ),
         "reorder": Command("run a program whose MPI topologies are reordered", True),
     },
     "Learn": {
@@ -202,7 +208,10 @@ class CommandGroup(click.Group):
         for title, entries in sections.items():
             with formatter.section(title):
                 formatter.write_dl(
-                    [(f"{name:{width}}", each.summary) for name, each in entries.items()]
+                    [
+                        (f"{name:{width}}", each.summary)
+                        for name, each in entries.items()
+                    ]
                 )
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:

@@ -164,10 +164,7 @@ def _format_cells(cells: Sequence[str], layout: Layout, where: int) -> list[str]
         for lines in parts
     ]
     aligned = [
-        [
-            line.ljust(width) if column.is_text else line.rjust(width)
-            for line in lines
-        ]
+        [line.ljust(width) if column.is_text else line.rjust(width) for line in lines]
         for lines, width, column in zip(
             padded, layout.widths, layout.columns, strict=True
         )

@@ -177,4 +177,6 @@ def _print_busiest(results: list[dict[str, Any]], what: str, name: str) -> None:
     ]
     if rows:
         title = "busiest channels" if name == "channel" else "busiest switches: of"
-        print_table(["placement", title, "sending"], rows, left=2, keep=[title, "sending"])
+        print_table(
+            ["placement", title, "sending"], rows, left=2, keep=[title, "sending"]
+        )
