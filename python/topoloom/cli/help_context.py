@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import click
 
@@ -15,7 +15,7 @@ class _HelpFormatter(click.HelpFormatter):
     """A formatter that leaves room for the descriptions on narrow terminals."""
 
     def write_dl(
-        self, rows: Sequence[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
+        self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
     ) -> None:
         """Write names and descriptions in two columns."""
         super().write_dl(rows, min(col_max, self.width // 3), col_spacing)

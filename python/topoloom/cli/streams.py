@@ -18,7 +18,7 @@ _REPLACEMENTS = {
     "←": "<-",
     "◄": "<-",
     "▲": "^",
-    "×": "x",
+    "\N{MULTIPLICATION SIGN}": "x",
     "±": "+-",
     "µ": "u",
     "μ": "u",
@@ -31,10 +31,10 @@ _REPLACEMENTS = {
     "│": "|",
     "─": "-",
     "━": "-",
-    "–": "-",
+    "\N{EN DASH}": "-",
     "—": "-",
-    "‘": "'",
-    "’": "'",
+    "\N{LEFT SINGLE QUOTATION MARK}": "'",
+    "\N{RIGHT SINGLE QUOTATION MARK}": "'",
     "“": '"',
     "”": '"',
 }
@@ -72,7 +72,7 @@ def has_escape_codes(stream: IO[str] | None) -> bool:
 
 
 def find_width(stream: IO[str] | None) -> int | None:
-    """Return the columns of a terminal, or COLUMNS; None if neither limits the width."""
+    """Return COLUMNS or the width of a terminal; None if neither is known."""
     columns = os.environ.get("COLUMNS", "")
     if columns.isdecimal() and int(columns) > 0:
         return int(columns)

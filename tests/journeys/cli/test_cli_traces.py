@@ -65,7 +65,15 @@ def test_collectives_of_a_trace_are_expanded_to_nccl_messages(
         2,
         1,
     )
-    mesh = ("ai", "axes", "--mesh", "tp=4,dp=2", "--traffic", "tp=1MB,dp=1MB", "--machine")
+    mesh = (
+        "ai",
+        "axes",
+        "--mesh",
+        "tp=4,dp=2",
+        "--traffic",
+        "tp=1MB,dp=1MB",
+        "--machine",
+    )
     by_nccl = (*mesh, "torus:2x4", "--collectives", "nccl")
     sent = ("--gpus-per-node", 4, "--write-pattern", "axes.npz", "-o", "x.json")
     assert topoloom(*by_nccl, *sent).status == 0
@@ -151,7 +159,10 @@ def test_an_incomplete_dump_requires_the_partial_option(topoloom: Command) -> No
             ["ai", "axes", "--from-trace", "step.hlo", "--mesh", "tp=8"],
             "--from-trace defines the mesh and its traffic; leave out other",
         ),
-        (["ai", "axes", "--mesh", "tp=8", "--traffic", "tp=1GB"], "--machine is missing"),
+        (
+            ["ai", "axes", "--mesh", "tp=8", "--traffic", "tp=1GB"],
+            "--machine is missing",
+        ),
     ],
 )
 def test_invalid_traces_are_refused_in_one_line(

@@ -135,7 +135,9 @@ def test_links_are_shown_by_the_axis_that_loads_them(
     axes = [axis[:2] for axis in mesh.split(",")]
     sends = ",".join(f"{axis}={9 // (1 + n)}GB" for n, axis in enumerate(axes))
     options = ["--mesh", mesh, "--traffic", sends, "--machine", machine]
-    run_topoloom(tmp_path, "ai", "axes", *options, "--write-pattern", "p.npz", "-o", "x.json")
+    run_topoloom(
+        tmp_path, "ai", "axes", *options, "--write-pattern", "p.npz", "-o", "x.json"
+    )
     run_topoloom(tmp_path, "report", "x.json", "-o", "r.html")
     shown = open_report(browser, tmp_path / "r.html")
     page = shown.page

@@ -282,13 +282,17 @@ def test_the_command_shows_the_gain_of_a_slack(
 ) -> None:
     draw_hidden_groups(tmp_path / "t.npz", first_group_weight=1.15)
     words = (tmp_path / "t.npz", "-m", RAILS, "--ep", "8", "--redundant", "16")
-    shown = topoloom("ai", "experts", *words, "--to", "sglang", "-o", tmp_path / "e.json")
+    shown = topoloom(
+        "ai", "experts", *words, "--to", "sglang", "-o", tmp_path / "e.json"
+    )
     assert shown.status == 0
     assert "--slack" in shown.out
     assert "all have experts" in shown.out
     given = topoloom("ai", "experts", *words, "--slack", "0.05")
     assert "--slack" not in given.out
-    refused = topoloom("ai", "experts", *words, "--to", "sglang", "-o", tmp_path / "e.txt")
+    refused = topoloom(
+        "ai", "experts", *words, "--to", "sglang", "-o", tmp_path / "e.txt"
+    )
     assert refused.status == 2
     assert "reads only files with the suffix .json" in refused.err
     assert not (tmp_path / "e.txt").exists()
@@ -335,6 +339,8 @@ def test_the_command_names_the_limiting_factor(
         "ai", "experts", write_rules(tmp_path / "twice.npz", 4, twice=True), *words
     )
     assert "10 tokens choose an expert again; each choice is load" in twice.out
-    both = topoloom("ai", "experts", tmp_path / "even.npz", *words, "--to", "vllm", "--json")
+    both = topoloom(
+        "ai", "experts", tmp_path / "even.npz", *words, "--to", "vllm", "--json"
+    )
     assert both.status == 2
     assert "write the engine's file with -o" in both.err

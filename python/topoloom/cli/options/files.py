@@ -20,6 +20,22 @@ def _require_writable(path: Path | None) -> Path | None:
     return path
 
 
+def _require_page(path: Path | None) -> Path | None:
+    if path is not None:
+        from topoloom.support.files import check_page_name
+
+        check_page_name(path)
+    return path
+
+
+def _require_directory(path: Path | None) -> Path | None:
+    if path is not None:
+        from topoloom.support.files import check_directory
+
+        check_directory(path)
+    return path
+
+
 def _require_drawable(path: Path | None) -> Path | None:
     from topoloom.figure.page import check_figure_suffix
 
@@ -35,6 +51,16 @@ def output_option(text: str, *names: str) -> Option:
         metavar="FILE",
         help=text,
         callback=_require_writable,
+    )
+
+
+def page_option(text: str, *names: str) -> Option:
+    """Make an option for an output page, by default -o."""
+    return Option(
+        *(names or ("--output", "-o")),
+        metavar="FILE",
+        help=f"{text}: .html.",
+        callback=_require_page,
     )
 
 
@@ -102,6 +128,7 @@ OutputDirectory = Annotated[
         "-o",
         metavar="DIR",
         help="Write the results into this directory.",
+        callback=_require_directory,
     ),
 ]
 Figure = Annotated[Path | None, figure_option("Draw the result")]

@@ -51,6 +51,6 @@ Reading = Annotated[
     Option(
         "--reading",
         metavar="NAME",
-        help="Variant of the model, one of those above.",
+        help="Variant of the model; the description explains each.",
     ),
 ]

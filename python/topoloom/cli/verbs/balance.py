@@ -44,7 +44,8 @@ def command(
         Option(
             "--method",
             metavar="METHOD",
-            help="One of those above.",
+            help="Method, with options as in curve(partners=nearest); the description "
+            "explains each.",
             autocompletion=completions.balancers,
         ),
     ] = "auto",

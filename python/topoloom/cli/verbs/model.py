@@ -170,7 +170,7 @@ def _predict_times(
     from topoloom.model.model_names import load_model
     from topoloom.model.model_toml import format_time
     from topoloom.support.range_checks import check_int64
-    from topoloom.support.units import format_bandwidth, parse_bytes
+    from topoloom.support.units import format_bandwidth, format_size, parse_bytes
 
     if amounts is None:
         raise Error(
@@ -187,7 +187,7 @@ def _predict_times(
         return
     rows = [
         [
-            f"{one.bytes:,}",
+            format_size(one.bytes),
             format_time(one.seconds, 4),
             format_time(one.arrival_seconds, 4),
             format_bandwidth(count * one.bytes / one.seconds) if one.bytes else "",
@@ -235,10 +235,11 @@ def _print_fit(fit: Fit, file: ModelFile, written: list[Path | None]) -> None:
 
     from topoloom.cli.console import print_facts, print_table
     from topoloom.model.model_toml import format_time
+    from topoloom.support.units import format_size
 
     rows = [
         (
-            f"{size:,.0f}",
+            format_size(int(size)),
             format_time(one, 4),
             format_time(other, 4),
             f"{100 * error:+.1f} %",
@@ -255,7 +256,8 @@ def _print_fit(fit: Fit, file: ModelFile, written: list[Path | None]) -> None:
         ("mean error", f"{100 * np.abs(fit.errors).mean():.1f} %"),
         (
             "worst error",
-            f"{100 * abs(fit.errors[worst]):.1f} % at {fit.sizes[worst]:,.0f} bytes",
+            f"{100 * abs(fit.errors[worst]):.1f} % at "
+            f"{format_size(int(fit.sizes[worst]))}",
         ),
     ]
     print_facts(facts, written=written)
@@ -364,11 +366,15 @@ def _print_link_factors(model: NetworkModel) -> None:
 
 def _format_size_ranges(ends: list[int | None]) -> list[str]:
     """Format size ranges, given their upper ends; None means unlimited."""
+    from topoloom.support.units import format_size
+
     texts = []
     below = 0
     for most in ends:
         texts.append(
-            f"{below:,} and more" if most is None else f"{below:,} to {most:,}"
+            f"{format_size(below)} and more"
+            if most is None
+            else f"{format_size(below)} to {format_size(most)}"
         )
         below = 0 if most is None else most + 1
     return texts

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from topoloom.cli.options.files import AsJson, output_option
+from topoloom.cli.options.files import AsJson, output_option, page_option
 from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import (
     AllocationText,
@@ -78,8 +78,8 @@ def command(
     ] = None,
     page: Annotated[
         Path | None,
-        output_option(
-            "Write a page as 'topoloom report' does, with where the ranks were seen.",
+        page_option(
+            "Write a page as 'topoloom report' does, with where the ranks were seen",
             "--report",
         ),
     ] = None,
