@@ -6,6 +6,7 @@ from __future__ import annotations
 import codecs
 import io
 import os
+import re
 import shutil
 import sys
 from typing import IO
@@ -74,7 +75,7 @@ def has_escape_codes(stream: IO[str] | None) -> bool:
 def find_width(stream: IO[str] | None) -> int | None:
     """Return COLUMNS or the width of a terminal; None if neither is known."""
     columns = os.environ.get("COLUMNS", "")
-    if columns.isdecimal() and int(columns) > 0:
+    if re.fullmatch("0*[1-9][0-9]{,4}", columns):
         return int(columns)
     if not is_terminal(stream):
         return None

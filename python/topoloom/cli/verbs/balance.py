@@ -44,8 +44,7 @@ def command(
         Option(
             "--method",
             metavar="METHOD",
-            help="Method, with options as in curve(partners=nearest); the description "
-            "explains each.",
+            help="Method; the description explains each.",
             autocompletion=completions.balancers,
         ),
     ] = "auto",

@@ -36,7 +36,7 @@ def command(
         Option(
             "--method",
             metavar="METHOD",
-            help="Method: fastest-edge-first, channel-aware, random or standard.",
+            help="Method; the description explains each.",
             show_default="the best of all but random; standard where there are no "
             "groups",
         ),
