@@ -13,6 +13,8 @@ from typing import IO
 
 #: Name of the codec error handler that replaces characters by ASCII.
 ASCII_FALLBACK = "topoloom.ascii"
+#: Width below which help is laid out for narrow terminals; click's minimum.
+NARROW = 52
 
 _REPLACEMENTS = {
     "→": "->",
@@ -87,9 +89,9 @@ def find_width(stream: IO[str] | None) -> int | None:
 
 
 def find_help_width() -> int | None:
-    """Return the width of help on terminals below click's minimum; else None."""
+    """Return the width for help on narrow terminals; else None, click's default."""
     width = shutil.get_terminal_size().columns
-    return width if width < 52 else None
+    return width if width < NARROW else None
 
 
 def _replace_by_ascii(error: UnicodeError) -> tuple[str | bytes, int]:

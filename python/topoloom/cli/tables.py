@@ -11,7 +11,7 @@ from typing import NamedTuple
 _GAP, _NARROW_GAP = 3, 2  # characters between two columns
 _MARGIN = 2
 #: Columns of text are wrapped down to this width before other columns are left out.
-_MIN_TEXT_WIDTH = 20
+_MIN_TEXT_WIDTH = 24
 _BEFORE_UNIT = re.compile(r"(?<=[0-9]) (?=(?:%|[KMGTPE]?i?B(?:/s)?|[munk]?s)(?!\w))")
 
 

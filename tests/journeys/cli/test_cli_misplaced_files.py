@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files in the place of others, and names that cannot be written, give one line."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+TORUS = ["-m", "torus:4x4"]
+PLACEMENT = "x.json is a placement, not {}; give it as PLACEMENT"
+GRAPH = "{} is a communication graph, not {}; give it as GRAPH"
+
+
+@pytest.fixture
+def files(topoloom: Command) -> Command:
+    """Make a graph, a placement and a machine."""
+    topoloom("pattern", "ring", "--ranks", 16, "-o", "p.npz")
+    topoloom("map", "p.npz", *TORUS, "-o", "x.json")
+    topoloom("machine", "torus:4x4", "-o", "m.toml")
+    Path("plain").write_bytes(Path("p.npz").read_bytes())
+    return topoloom
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (["judge", "x.json", "p.npz"], PLACEMENT.format("a communication graph")),
+        (["judge", "p.npz", "p.npz"], GRAPH.format("p.npz", "a placement")),
+        (["judge", "p.npz", "plain"], GRAPH.format("plain", "a placement")),
+        (["map", "x.json", *TORUS], PLACEMENT.format("a communication graph")),
+        (["map", "p.npz", "-m", "x.json"], PLACEMENT.format("a machine")),
+        (["map", "p.npz", "-m", "p.npz"], GRAPH.format("p.npz", "a machine")),
+        (
+            ["map", "p.npz", *TORUS, "-a", "x.json"],
+            PLACEMENT.format("an allocation"),
+        ),
+        (
+            ["map", "p.npz", *TORUS, "--background", "x.json"],
+            PLACEMENT.format("a file of link loads"),
+        ),
+        (["report", "p.npz", "-o", "r.html"], GRAPH.format("p.npz", "a placement")),
+        (
+            ["export", "m.toml", "--to", "openmpi-rankfile"],
+            "m.toml is a machine, not a placement; give it as MACHINE",
+        ),
+    ],
+)
+def test_a_file_in_the_place_of_another_is_named(
+    files: Command, words: list[str], error: str
+) -> None:
+    refused = files(*words)
+    assert (refused.status, refused.out) == (2, "")
+    assert refused.err == f"topoloom: {error}\n"
+
+
+def test_a_model_may_be_in_a_machine_but_not_in_a_placement(files: Command) -> None:
+    refused = files("collective", "alltoall", "-n", 4, "--model", "x.json")
+    assert refused.err == (
+        f"topoloom: {PLACEMENT.format('a model of message costs')}\n"
+    )
+
+
+@pytest.mark.parametrize("name", ["r.pdf", "r", "r.htm"])
+def test_pages_are_only_written_as_html(files: Command, name: str) -> None:
+    refused = files("report", "x.json", "-o", name)
+    assert refused.status == 2
+    assert refused.err == (
+        f"topoloom: {name}: pages are written as HTML; end the name with .html\n"
+    )
+    assert not Path(name).exists()
+
+
+@pytest.mark.parametrize(
+    "words", [["demo"], ["joint", "p.npz", "-m", "torus:4x4"]], ids=["demo", "joint"]
+)
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("p.npz", "p.npz is a file; name a directory for the results"),
+        ("new.json", "new.json is a file name; name a directory for the results"),
+    ],
+)
+def test_results_need_a_directory(
+    files: Command, words: list[str], name: str, error: str
+) -> None:
+    refused = files(*words, "-o", name)
+    assert (refused.status, refused.err) == (2, f"topoloom: {error}\n")
+
+
+@pytest.mark.parametrize(
+    ("flags", "reason"), [(os.ST_RDONLY, errno.EROFS), (0, errno.EACCES)]
+)
+def test_the_reason_why_a_directory_is_not_writable_is_named(
+    files: Command, monkeypatch: pytest.MonkeyPatch, flags: int, reason: int
+) -> None:
+    class Status:
+        f_flag = flags
+
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    monkeypatch.setattr(os, "statvfs", lambda _: Status)
+    refused = files("map", "p.npz", *TORUS, "-o", "y.json")
+    assert refused.status == 2
+    assert refused.err == f"topoloom: y.json: {os.strerror(reason)}\n"
+
+
+def test_map_says_when_block_order_is_already_best(files: Command) -> None:
+    files("pattern", "stencil2d", "--grid", "4x4", "-o", "s.npz")
+    shown = files("map", "s.npz", *TORUS)
+    assert "  block      proven best: no placement has fewer hop-bytes\n" in shown.out
+    files("pattern", "random-geometric", "--ranks", 16, "-o", "g.npz")
+    assert "  block  " not in files("map", "g.npz", *TORUS).out
