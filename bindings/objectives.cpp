@@ -101,7 +101,7 @@ NamedObjective make_weighted(double hop_bytes, double congestion, double congest
         if (weight == 0) return;
         char digits[32];
         const char* const end = std::to_chars(digits, digits + sizeof digits, weight).ptr;
-        if (!parts.empty()) parts += ';';
+        if (!parts.empty()) parts += ',';
         parts.append(name_of(kind)).append("=").append(static_cast<const char*>(digits), end);
     };
     add(ObjectiveKind::hop_bytes, hop_bytes);
@@ -131,7 +131,7 @@ void bind_objective(nb::module_& m) {
     objective
         .def(nb::init<std::string>(), "name"_a,
              "Makes it from its name: auto, hop-bytes, congestion, congestion-soft, time, or a mix such as\n"
-             "weighted(hop-bytes=1;congestion=2).")
+             "weighted(hop-bytes=1,congestion=2).")
         .def_static("weighted", &make_weighted, nb::kw_only(), "hop_bytes"_a = 0.0, "congestion"_a = 0.0,
                     "congestion_soft"_a = 0.0, "time"_a = 0.0,
                     "A weighted mix; each objective is relative to its value for block placement.")

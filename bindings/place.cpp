@@ -177,7 +177,7 @@ void bind_place(nb::module_& m) {
         "allocation : Allocation\n"
         "    The available slots, such as `Allocation.whole(machine)`.\n"
         "mapper : str, default 'auto'\n"
-        "    A chain such as 'gge,swap'; `topoloom.mappers()` lists them.\n"
+        "    A chain such as 'gge+swap'; `topoloom.mappers()` lists them.\n"
         "objective : Objective or str, default Objective.auto\n"
         "    What to minimize; for `Objective.auto`, the result of `choose_objective`.\n"
         "phases : sequence of CommGraph, default ()\n"

@@ -63,7 +63,7 @@ class Case(NamedTuple):
 def measure(machine: str, ragged: bool, kind: str, seeds: int) -> Case:
     """Balance random loads by every method."""
     if ragged:
-        allocation = load_nodes(machine, AllocationSpec(allocate=MACHINES[machine]))[
+        allocation = load_nodes(machine, AllocationSpec(nodes=MACHINES[machine]))[
             0
         ].allocation
     else:

@@ -36,7 +36,7 @@ def time_scattered(processes: int, task_bytes: int, steps: int) -> Walk:
         folder = Path(name)
         program = build(HERE / "random_steps.c", folder)
         platform, hosts = folder / "torus.xml", folder / "hosts"
-        run("topoloom", "machine", MACHINE, "-o", platform)
+        run("topoloom", "machine", "export", MACHINE, "-o", platform)
         times = {}
         for way, method in METHODS.items():
             order = sort_nodes_along_curve(machine, nodes) if "curve" in way else nodes

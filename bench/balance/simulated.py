@@ -155,7 +155,7 @@ def _run_on_torus(folder: Path, ranks: int, program: Path, *words: object) -> st
     """Return the output of a program simulated on the torus."""
     platform, hosts = folder / f"torus{ranks}.xml", folder / f"hosts{ranks}"
     if not platform.exists():
-        run("topoloom", "machine", machine(ranks), "-o", platform)
+        run("topoloom", "machine", "export", machine(ranks), "-o", platform)
         names = [f"node-{rank // 12}.topoloom\n" for rank in range(ranks)]
         hosts.write_text("".join(names))
     rarely = {"smpi/iprobe": "1e-6"} if ranks >= MANY_RANKS else {}

@@ -70,7 +70,7 @@ def _simulate_call(
     fitted, others = _predict_schedules(call, placed)
     where = f"machine={placed.machine}"
     names = [*fitted, *others]
-    cases = [(call, where), *((call, f"{where};schedule={name}") for name in names)]
+    cases = [(call, where), *((call, f"{where},schedule={name}") for name in names)]
     done = [seconds for _, seconds in run_cases(program, placed, smpi.QUICK, cases)]
     chosen[AUTO] = done[0]
     took = dict(zip(names, done[1:], strict=True))

@@ -133,7 +133,7 @@ def _simulate_ours(
     for name in sorted(names):
         for call, found in candidates.items():
             if name in dict(found):
-                ours.append((call, f"{machine};schedule={name}"))
+                ours.append((call, f"{machine},schedule={name}"))
                 by.append(name)
                 predicted.append(dict(found)[name])
     done = run_cases(program, placed, smpi.QUICK, ours)
@@ -223,7 +223,7 @@ def overlap(
     placed = place_job(platform, "block", ranks, program.parent)
     setting = f"machine={placed.machine}"
     if schedule != AUTO:
-        setting += f";schedule={schedule}"
+        setting += f",schedule={schedule}"
     case = [(Call("all-to-all", ranks, bytes), setting)]
     settings = smpi.QUICK | {"smpi/test": "1e-8"}
     seconds = {

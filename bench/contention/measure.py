@@ -20,7 +20,7 @@ class MapperRun(NamedTuple):
     objective: str = "hop-bytes"
 
 
-DEFAULT, RIVAL, BOUND = "default", "emahd,local-opt", "bound"
+DEFAULT, RIVAL, BOUND = "default", "emahd+local-opt", "bound"
 EMAHD_ON_LINKS = "emahd, congestion"
 OURS, NEAR, TIMED = "auto, congestion", "auto, hop-bytes", "auto, time"
 
@@ -34,7 +34,7 @@ PUBLISHED = (
 AIMED = (MapperRun(NEAR, "auto"), MapperRun(OURS, "auto", "congestion"))
 MORE = tuple(
     MapperRun(name, name)
-    for name in ("multisection,swap", "multisection,anneal", "multisection,tabu")
+    for name in ("multisection+swap", "multisection+anneal", "multisection+tabu")
 )
 WAYS = {
     "published": (*PUBLISHED, *MORE, *AIMED),

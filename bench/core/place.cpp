@@ -71,8 +71,8 @@ void run_ragged(benchmark::State& state, const char* chain) {
 BENCHMARK_CAPTURE(run, gge, "gge")->Arg(16)->Arg(41)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(run, mahd, "mahd")->Arg(16)->Arg(41)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(run, hilbert, "hilbert")->Arg(16)->Arg(41)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(run, random_swap, "random,swap")->Arg(16)->Arg(24)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(run, mahd_swap, "mahd,swap")->Arg(16)->Arg(41)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(run, random_swap, "random+swap")->Arg(16)->Arg(24)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(run, mahd_swap, "mahd+swap")->Arg(16)->Arg(41)->Unit(benchmark::kMillisecond);
 // A million ranks: one per slot, and with shared slots.
 const std::vector<GridAxis> cube(3, {100, true});
 const std::vector<GridAxis> plane(2, {1000, true});
@@ -90,7 +90,7 @@ BENCHMARK_CAPTURE(run_fold, hilbert_grid, cube, "torus:100x100x100", "hilbert(gr
 const std::vector<GridAxis> few{{20, true}, {20, true}, {23, true}};
 const char* const large = "dragonfly:74x32,nodes=4,global=10+node:62";
 BENCHMARK_CAPTURE(run_fold, mahd_few_ranks, few, large, "mahd")->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(run_fold, swap_few_ranks, few, large, "block,swap")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(run_fold, swap_few_ranks, few, large, "block+swap")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(run_ragged, fold, "fold(grid=100x100x100)")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(run_ragged, tile, "tile(grid=100x100x100)")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(run_ragged, hilbert, "hilbert(grid=100x100x100)")->Unit(benchmark::kMillisecond);

@@ -17,22 +17,9 @@ from peers.best_known import BestKnownValue, BestKnownValues
 from peers.comparison import format_short_comparison
 from peers.instance import Instance
 from peers.measure import Run, make_unscored_run, measure
+from topoloom.support.comma_list import split_at_commas
 
 OUT = instances.ROOT / "build" / "bench-peers"
-
-
-def split_at_commas(text: str) -> list[str]:
-    """Split a list at its commas, but not inside ``mapper:a,b``."""
-    found: list[str] = []
-    for word in text.split(","):
-        if found and found[-1].startswith("mapper:") and word not in KNOWN:
-            found[-1] += f",{word}"
-        else:
-            found.append(word)
-    return found
-
-
-KNOWN = {effort for tool in tools.TOOLS for effort in tool.efforts}
 
 
 def parse_options(argv: Sequence[str] | None = None) -> argparse.Namespace:

@@ -45,7 +45,7 @@ TOOLS = [
     Tool(
         "simple",
         "ours",
-        ("mapper:block", "mapper:gge", "mapper:mahd,swap"),
+        ("mapper:block", "mapper:gge", "mapper:mahd+swap"),
         "block order (doing nothing), greedy graph embedding, mahd and swap",
         peer=False,
     ),

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom probe` on known machines: random ones in SimGrid, and published ones."""
+"""`topoloom machine probe` on known machines: random in SimGrid, and published."""

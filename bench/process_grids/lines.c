@@ -40,7 +40,7 @@ static struct grid make_grid(int dimensions, const int extents[], const int orde
     for (int d = 0; d < dimensions; ++d) grid.extents[d] = extents[d];
     char setting[512];
     snprintf(setting, sizeof setting, "machine=%s%s%s", machine,
-             schedule[0] == '\0' ? "" : ";schedule=", schedule);
+             schedule[0] == '\0' ? "" : ",schedule=", schedule);
     setenv("TOPOLOOM_COLLECTIVES", setting, 1);
     topoloom_grid_create(MPI_COMM_WORLD, dimensions, extents, order, &grid.made);
     topoloom_grid_coords(grid.made, rank, grid.coords);

@@ -23,7 +23,7 @@ NEAR = {
     "EMAHD": "emahd",
     "GRASP": "grasp",
 }
-ON_LINKS = {**NEAR, "LocalOpt": "emahd,local-opt"}
+ON_LINKS = {**NEAR, "LocalOpt": "emahd+local-opt"}
 NEAR_SIZES = TABLE_SIZES[1:]  # at least 8 ranks
 LINK_SIZES = TABLE_SIZES[:-2]  # up to 216
 #: Mean spread of GRASP's hops per byte on our three ragged allocations.
@@ -101,7 +101,7 @@ def _compute_text_values() -> Iterator[Ours]:
         for ranks in LINK_SIZES
         for before, after in zip(
             judge_meshes(ranks, "block", "congestion"),
-            judge_meshes(ranks, "emahd,local-opt", "congestion"),
+            judge_meshes(ranks, "emahd+local-opt", "congestion"),
             strict=True,
         )
     )

@@ -83,7 +83,7 @@ def compute_table_5() -> Iterator[Ours]:
         for side in (128, 256):
             short, long = (extent // side for extent in ELEMENTS)
             stencil = Stencil(f"torus:{nodes}", (short, long))
-            hops = stencil.hops(f"fold(grid={short}x{long};onto=x+zy;reflect=no)")
+            hops = stencil.hops(f"fold(grid={short}x{long},onto=x+zy,reflect=no)")
             yield Ours(SOURCE, PLANE, processors, f"{side}^2 hops TO", hops)
             # With one object per processor, the runtime does not hash.
             flat = side == 128 or int(processors) == short * long

@@ -69,7 +69,7 @@ PATTERNS: dict[str, Callable[[], list[CommGraph]]] = {
 _BEST = "auto(effort=fast)"
 _MAPPERS = (
     *("block", "round-robin", "hilbert", "morton", "structure", "gge", "mahd", "emahd"),
-    *("multisection", "multisection,swap", _BEST),
+    *("multisection", "multisection+swap", _BEST),
 )
 _OBJECTIVES = ("congestion", "time")
 _SEEDS = range(1, 4)

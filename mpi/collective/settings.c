@@ -100,12 +100,12 @@ static bool read_option(char* option, struct text_buffer parts[setting_count], c
     return parts[which].data != NULL;
 }
 
-/// Finds the end of an option: a semicolon outside of parentheses, which enclose the options of a schedule.
+/// Finds the end of an option: a comma outside of parentheses, which enclose the options of a schedule.
 static char* find_option_end(char* text) {
     int depth = 0;
     for (; *text != '\0'; ++text) {
         depth += *text == '(' ? 1 : *text == ')' ? -1 : 0;
-        if (*text == ';' && depth == 0) return text;
+        if (*text == ',' && depth == 0) return text;
     }
     return text;
 }

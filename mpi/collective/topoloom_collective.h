@@ -8,7 +8,7 @@
  * choose the same schedule.
  *
  * Rank 0 of the communicator reads the settings from the environment variable TOPOLOOM_COLLECTIVES: options separated by
- * semicolons, or the name of a decision table. Without settings, the choice depends only on which processes
+ * commas, or the name of a decision table. Without settings, the choice depends only on which processes
  * share a host.
  *   machine=FILE     machine file: lines `machine TEXT` and `node NUMBER HOST`, and message costs
  *   placement=FILE   slot of each rank of MPI_COMM_WORLD, written by `topoloom map`

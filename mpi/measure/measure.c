@@ -27,7 +27,7 @@ static MPI_Comm create_comm(const struct job* job, int variant, const char* trac
     const char* used = NULL;
     char* setting = NULL;
     if (asprintf(&setting, "schedule=%s%s%s", job->variants[variant],
-                 trace == NULL ? "" : ";trace=", trace == NULL ? "" : trace) >= 0)
+                 trace == NULL ? "" : ",trace=", trace == NULL ? "" : trace) >= 0)
         setenv("TOPOLOOM_COLLECTIVES", setting, 1);
     topoloom_schedule_of(comm, job->operation->name, 1, &used);
     if (strcmp(used, job->variants[variant]) != 0)

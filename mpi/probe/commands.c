@@ -13,7 +13,7 @@
 #endif
 
 static const long pause_ns = 2000000;
-/// Timeout without commands: `topoloom probe` was probably killed, and waiting ranks occupy cores.
+/// Timeout without commands: `topoloom machine probe` was probably killed, and waiting ranks occupy cores.
 enum { stall_timeout_s = 600 };
 enum { gone = -1 };
 

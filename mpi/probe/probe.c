@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Executes commands of `topoloom probe` one after another.
+// Executes commands of `topoloom machine probe` one after another.
 //
 // Usage: probe FOLDER. Files in the folder: `orders` (input) receives commands until the line `end`; `ranks` has a line with host,
 // CPUs and MPI per rank; `results` has the blocks described in results.h.

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
 import pytest
 
 import topoloom
@@ -31,7 +30,8 @@ DOCS = ROOT / "docs"
 PAGES = sorted(
     [*DOCS.rglob("*.md"), *(ROOT / n for n in ("README.md", "CONTRIBUTING.md"))]
 )
-#: Verbs and mappers that readers of the examples in docs/develop write.
+TOPICS = sorted((ROOT / "python/topoloom/cli/topics").glob("*.txt"))
+#: Commands and functions that readers of the examples in docs/develop write.
 WRITTEN_BY_READERS = {"peers", "count_peers"}
 BLOCK = re.compile(r"^ *```(\w*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 
@@ -52,8 +52,11 @@ def list_printed_commands() -> list[tuple[str, list[str]]]:
                 if console and not line.startswith("$ "):
                     continue
                 words = shlex.split(line.removeprefix("$ "), comments=True)
-                if words[:1] == ["topoloom"] and words[1] not in WRITTEN_BY_READERS:
+                if words[:1] == ["topoloom"] and not WRITTEN_BY_READERS & {*words}:
                     found.append((str(page.relative_to(ROOT)), words[1:]))
+    for page in TOPICS:
+        for line in re.findall(r"(?:  |: )(topoloom .*)$", page.read_text(), re.M):
+            found.append((page.name, shlex.split(line)[1:]))
     return found
 
 
@@ -85,7 +88,9 @@ def test_the_mapper_tables_match_the_registry(tmp_path: Path) -> None:
     page = DOCS / "reference" / "mappers.md"
     renewed = tmp_path / "mappers.md"
     renewed.write_text(page.read_text())
-    subprocess.run([sys.executable, DOCS / "mapper_reference.py", renewed], check=True)
+    subprocess.run(
+        [sys.executable, DOCS / "tables" / "mapper_reference.py", renewed], check=True
+    )
     assert page.read_text() == renewed.read_text()
     for mapper in topoloom.mappers():
         assert f"| `{mapper['name']}` | {mapper['kind']} |" in renewed.read_text()
@@ -101,7 +106,7 @@ def test_the_docs_measure_only_existing_mappers() -> None:
 
 def test_the_schedule_tables_match_the_registry() -> None:
     made = subprocess.run(
-        [sys.executable, DOCS / "schedule_table.py"],
+        [sys.executable, DOCS / "tables" / "schedule_table.py"],
         capture_output=True,
         text=True,
         check=True,
@@ -113,7 +118,7 @@ def test_the_schedule_tables_match_the_registry() -> None:
 
 def test_the_topology_page_matches_the_core() -> None:
     made = subprocess.run(
-        [sys.executable, DOCS / "topology_table.py"],
+        [sys.executable, DOCS / "tables" / "topology_table.py"],
         capture_output=True,
         text=True,
         check=True,

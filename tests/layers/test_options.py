@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An option has the same meaning in all verbs."""
+"""An option has the same meaning in all commands."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections import defaultdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,83 +16,67 @@ from topoloom.cli.app import SECTIONS, command_names, find_command
 if TYPE_CHECKING:
     from tests.conftest import Command
 
-#: Options whose help differs because it describes the output or formats of a verb.
-OUTPUT_OPTIONS = {"--output", "-o"}
-FORMAT_OPTIONS = {"--to"}
-#: Options that, in `network`, are established terms with another meaning.
-NETWORK_TERMS = {"--loads", "--traffic"}
-#: Options that `axes` uses as training frameworks do: the number of ranks.
-FRAMEWORK_TERMS = {"--world"}
-#: `probe` checks a machine, `export` checks a placement.
-CHECK_OPTIONS = {"--check"}
-#: `trees` selects with it what to simulate; in `balance` it has only one choice.
-SIMULATION_OPTIONS = {"--simulate"}
+ROOT = Path(__file__).resolve().parents[2]
+
+#: The option whose help says what the command writes.
+OUTPUT = "--output"
 
 
-def map_options(verb: str) -> dict[str, Any]:
-    """Map the names of a verb's options to the options."""
-    named = [p for p in find_command(verb).params if p.param_type_name == "option"]
-    return {word: p for p in named for word in [*p.opts, *p.secondary_opts]}
-
-
-def classify_option(option: Any) -> tuple[Any, ...]:
-    """Return the properties of an option's value: metavar, output, flag, multiple."""
-    writes = option.callback is not None
-    return option.metavar, writes, option.is_flag, option.multiple
-
-
-def map_options_to_verbs() -> dict[str, dict[str, Any]]:
-    """Map every option to its verbs."""
+def map_options() -> dict[str, dict[str, Any]]:
+    """Map the long name of every option to its commands."""
     found: dict[str, dict[str, Any]] = defaultdict(dict)
-    for verb in command_names():
-        for word, option in map_options(verb).items():
-            found[word][verb] = option
+    for name in command_names():
+        for option in find_command(name).params:
+            if option.param_type_name == "option":
+                found[max(option.opts, key=len)][name] = option
     return found
 
 
-SHARED = {
-    word: verbs for word, verbs in map_options_to_verbs().items() if len(verbs) > 1
-}
+SHARED = {word: names for word, names in map_options().items() if len(names) > 1}
 
 
-def test_verbs_share_options() -> None:
-    assert {"--machine", "--seed", "--pattern", "-n", "--json"} <= SHARED.keys()
+def test_commands_share_options() -> None:
+    assert {"--machine", "--seed", "--graph", "--ranks", "--json"} <= SHARED.keys()
 
 
-@pytest.mark.parametrize(
-    "word",
-    sorted(
-        SHARED.keys()
-        - OUTPUT_OPTIONS
-        - FORMAT_OPTIONS
-        - NETWORK_TERMS
-        - FRAMEWORK_TERMS
-        - CHECK_OPTIONS
-        - SIMULATION_OPTIONS
-    ),
-)
-def test_an_option_has_the_same_meaning_in_every_verb(word: str) -> None:
-    meanings = {
-        (classify_option(option), option.help) for option in SHARED[word].values()
-    }
-    assert len(meanings) == 1, f"{word} of {', '.join(SHARED[word])}"
+@pytest.mark.parametrize("word", sorted(SHARED.keys() - {OUTPUT}))
+def test_an_option_has_one_meaning_one_value_and_one_default(word: str) -> None:
+    meanings = defaultdict(list)
+    for name, option in SHARED[word].items():
+        default = None if option.required else option.default
+        value = (*option.opts, option.metavar, option.is_flag, option.multiple)
+        said = (option.help, option.show_default, option.callback is not None)
+        meanings[(default, *value, *said)].append(name)
+    assert len(meanings) == 1, list(meanings.values())
 
 
-@pytest.mark.parametrize("word", sorted(OUTPUT_OPTIONS))
-def test_output_options_name_files_to_write(word: str) -> None:
-    for verb, option in SHARED[word].items():
-        assert option.metavar in ("FILE", "DIR"), verb
-        assert "rite " in option.help, verb
+def test_the_output_option_names_a_file_or_a_directory_to_write() -> None:
+    for name, option in SHARED[OUTPUT].items():
+        assert option.opts == ["--output", "-o"], name
+        assert option.metavar in ("FILE", "DIR"), name
+        assert "rite " in option.help, name
 
 
 def test_a_short_name_denotes_one_option() -> None:
-    for word, verbs in map_options_to_verbs().items():
-        if len(word) == 2 and word not in OUTPUT_OPTIONS:
-            long = {option.opts[0] for option in verbs.values()}
-            assert len(long) == 1, f"{word} is {long}"
+    long = defaultdict(set)
+    for word, commands in map_options().items():
+        for option in commands.values():
+            for short in set(option.opts) - {word}:
+                long[short].add(word)
+    assert {short: words for short, words in long.items() if len(words) > 1} == {}
 
 
-def test_the_help_of_topoloom_is_short() -> None:
+def test_the_page_on_options_matches_the_commands() -> None:
+    made = subprocess.run(
+        [sys.executable, ROOT / "docs" / "tables" / "option_table.py"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert (ROOT / "docs/reference/options.md").read_text() == made.stdout
+
+
+def test_topoloom_has_few_commands() -> None:
     listed = [name for entries in SECTIONS.values() for name in entries]
     assert len(listed) == len(set(listed)) <= 22
 

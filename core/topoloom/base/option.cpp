@@ -77,15 +77,15 @@ void OptionReader::finish() const {
     throw Error(unknown_name_message("option of " + owner_, values_.begin()->first, known_));
 }
 
-std::vector<std::string_view> split_outside_parentheses(std::string_view text, std::string_view separators) {
+std::vector<std::string_view> split_outside_parentheses(std::string_view text, char separator) {
     std::vector<std::string_view> parts;
     int depth = 0;
     std::size_t begin = 0;
     for (std::size_t at = 0; at <= text.size(); ++at) {
-        const char c = at < text.size() ? text[at] : separators.front();
+        const char c = at < text.size() ? text[at] : separator;
         depth += c == '(' ? 1 : c == ')' ? -1 : 0;
         if (depth > 0 && at < text.size()) continue;
-        if (separators.find(c) == std::string_view::npos) continue;
+        if (c != separator) continue;
         parts.push_back(text.substr(begin, at - begin));
         begin = at + 1;
     }
@@ -98,7 +98,7 @@ NamedOptions read_named_options(std::string_view kind, std::string_view text) {
     if (open == std::string_view::npos) return named;
     if (text.back() != ')') fail(kind, " '", text, "': expected ')' at the end");
     for (const std::string_view option :
-         split_outside_parentheses(text.substr(open + 1, text.size() - open - 2), ",;")) {
+         split_outside_parentheses(text.substr(open + 1, text.size() - open - 2), ',')) {
         const std::size_t equals = option.find('=');
         if (equals == std::string_view::npos) fail(kind, " '", text, "': expected options as name=value");
         const bool fresh = named.options.emplace(option.substr(0, equals), option.substr(equals + 1)).second;

@@ -93,7 +93,7 @@ class OptionReader {
     std::vector<std::string> known_;
 };
 
-/// A name with options, parsed from text such as anneal(sweeps=4;restarts=2).
+/// A name with options, parsed from text such as anneal(sweeps=4,restarts=2).
 struct NamedOptions {
     std::string_view name;
     OptionValues options;
@@ -101,9 +101,9 @@ struct NamedOptions {
 
 /// Splits text at every separator that is not inside parentheses.
 [[nodiscard]] std::vector<std::string_view> split_outside_parentheses(std::string_view text,
-                                                                      std::string_view separators);
+                                                                      char separator);
 
-/// Parses a name, which options in parentheses may follow, separated by , or ;. For any other text, throws an
+/// Parses a name, which options in parentheses may follow, separated by commas. For any other text, throws an
 /// Error whose message begins with `kind`.
 [[nodiscard]] NamedOptions read_named_options(std::string_view kind, std::string_view text);
 

@@ -19,7 +19,7 @@ ObjectiveKind parse_alternative(std::string_view text) {
     const auto found = std::ranges::find(names, text);
     if (found != names.end()) return static_cast<ObjectiveKind>(found - names.begin());
     std::vector<std::string> known(names.begin(), names.end());
-    known.emplace_back("weighted(NAME=WEIGHT;...)");
+    known.emplace_back("weighted(NAME=WEIGHT,...)");
     throw Error(unknown_name_message("objective", text, known));
 }
 
@@ -52,10 +52,10 @@ Objective parse_objective(std::string_view text) {
     if (!text.ends_with(')')) fail("objective '", text, "': expected ')' at the end");
     std::string_view rest = text.substr(mix.size(), text.size() - mix.size() - 1);
     while (true) {
-        const std::string_view part = rest.substr(0, rest.find_first_of(";,"));
+        const std::string_view part = rest.substr(0, rest.find(','));
         const std::size_t equals = part.find('=');
         if (equals == std::string_view::npos)
-            fail("objective '", text, "': expected NAME=WEIGHT, as in weighted(hop-bytes=1;congestion=2)");
+            fail("objective '", text, "': expected NAME=WEIGHT, as in weighted(hop-bytes=1,congestion=2)");
         double& weight =
             objective.weight[static_cast<std::size_t>(parse_alternative(part.substr(0, equals)))];
         if (weight != 0) fail("objective '", text, "': ", part.substr(0, equals), " is given twice");

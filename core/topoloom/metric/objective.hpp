@@ -29,7 +29,7 @@ struct Objective {
     [[nodiscard]] bool is(ObjectiveKind kind) const;
 };
 
-/// Reads hop-bytes, congestion, congestion-soft, time, or a mix such as weighted(hop-bytes=1;congestion=2).
+/// Reads hop-bytes, congestion, congestion-soft, time, or a mix such as weighted(hop-bytes=1,congestion=2).
 /// Throws Error for other text.
 [[nodiscard]] Objective parse_objective(std::string_view text);
 

@@ -56,7 +56,7 @@ struct PlaceResult {
     std::optional<double> proven;  // a proven lower bound of the objective
 };
 
-/// Runs a chain such as `mahd,swap` or `mahd+swap(reach=3)`: a constructor, then improvers. The result
+/// Runs a chain such as `mahd+swap` or `mahd+swap(reach=3)`: a constructor, then improvers. The result
 /// depends on problem, seed and work budget, not on the number of threads. Throws Error if a name is unknown,
 /// an option is out of range, or the chain does not start with a constructor.
 [[nodiscard]] PlaceResult place(const Problem& problem, std::string_view chain, const Budget& budget = {});

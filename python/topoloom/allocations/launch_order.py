@@ -229,7 +229,7 @@ class LaunchOrder:
             raise Error(
                 "memory per rank: the machine has no memory size; set "
                 'memory_size = "512 GB" in [node] of its TOML (create one with '
-                "'topoloom machine MACHINE -o machine.toml'), or set the "
+                "'topoloom machine export MACHINE -o machine.toml'), or set the "
                 "number of ranks per node"
             )
         most = int(memory.max())

@@ -12,7 +12,7 @@ import errno
 import importlib
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -39,6 +39,8 @@ class Group(NamedTuple):
 
     summary: str
     commands: Mapping[str, Command]
+    #: The command that is suggested if the first word is not a command.
+    suggested: str = ""
 
 
 SECTIONS: dict[str, dict[str, Command | Group]] = {
@@ -54,9 +56,20 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
     },
     "Describe jobs and machines": {
         "pattern": Command("generate a communication graph, or import one from a file"),
-        "machine": Command("show or describe a machine: nodes, links, shape"),
-        "probe": Command("measure a machine, and write its description", True),
-        "network": Command("simulate the switches of a machine, cycle by cycle"),
+        "machine": Group(
+            "show, describe, measure and check machines",
+            {
+                "show": Command("show a machine: nodes, links, bisection"),
+                "detect": Command("detect this node, or the nodes of your batch job"),
+                "import": Command("convert a file of another program to a description"),
+                "export": Command("write a machine as TOML, or for other programs"),
+                "draw": Command("draw the nodes, switches and links of a machine"),
+                "probe": Command("measure a machine, and write its description", True),
+                "check": Command("find slow or bad hosts, NICs, cables and switches"),
+                "sweep": Command("simulate the switches of a machine, load by load"),
+            },
+            suggested="show",
+        ),
         "model": Command("model message costs by size; fit them to measured times"),
         "allocate": Command(
             "choose nodes for a job, or show or generate an allocation"
@@ -89,6 +102,7 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
         "reorder": Command("run a program whose MPI topologies are reordered", True),
     },
     "Learn": {
+        "help": Command("explain a topic: machines, mappers, objectives, ..."),
         "demo": Command("run all steps on a small example, into ./out/demo"),
         "list": Command("list mappers, schedules, patterns, topologies, machines, ..."),
     },
@@ -97,13 +111,13 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
 COMMANDS = {name: entry for each in SECTIONS.values() for name, entry in each.items()}
 
 
-def command_names() -> Iterator[str]:
-    """Iterate over the full names of all commands, such as 'machine show'."""
+def command_names() -> list[str]:
+    """List the full names of all commands, such as 'machine show'."""
+    names = []
     for name, entry in COMMANDS.items():
-        if isinstance(entry, Group):
-            yield from (f"{name} {each}" for each in entry.commands)
-        else:
-            yield name
+        inside = entry.commands if isinstance(entry, Group) else ()
+        names += [f"{name} {each}" for each in inside] or [name]
+    return names
 
 
 def find_command(name: str) -> click.Command:
@@ -139,10 +153,15 @@ class CommandGroup(click.Group):
     context_class = HelpContext
 
     def __init__(
-        self, name: str, entries: Mapping[str, Command | Group], **settings: Any
+        self,
+        name: str,
+        entries: Mapping[str, Command | Group],
+        suggested: str = "",
+        **settings: Any,
     ) -> None:
         super().__init__(name, **settings)
         self.entries = entries
+        self.suggested = suggested
 
     def list_commands(self, ctx: Any) -> list[str]:
         """List the commands in the order of the table."""
@@ -162,6 +181,7 @@ class CommandGroup(click.Group):
             return CommandGroup(
                 name,
                 entry.commands,
+                entry.suggested,
                 help=_make_sentence(entry.summary),
                 short_help=entry.summary,
             )
@@ -178,14 +198,27 @@ class CommandGroup(click.Group):
             context_settings={"allow_interspersed_args": not entry.runs_a_program},
         )
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the words of this group; without words, print the help."""
+        return super().parse_args(ctx, args or ["--help"])
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Raise an error for an unknown command, and suggest the most similar one."""
         if args and args[0] not in self.entries and not ctx.resilient_parsing:
-            from topoloom.support.name_lookup import describe_unknown_name
-
-            kind = "command" if self is app else f"command of '{ctx.command_path}'"
-            raise Failure(describe_unknown_name(kind, args[0], self.entries), 2)
+            raise Failure(self._describe_unknown_command(ctx.command_path, args[0]), 2)
         return super().resolve_command(ctx, args)
+
+    def _describe_unknown_command(self, path: str, word: str) -> str:
+        from topoloom.support.name_lookup import describe_unknown_name, suggest
+
+        if self is app:
+            return describe_unknown_name("command", word, self.entries)
+        kind = f"command of '{path}'"
+        if not self.suggested or suggest(word, self.entries):
+            return describe_unknown_name(kind, word, self.entries)
+        names = ", ".join(self.entries)
+        guess = f"did you mean '{path} {self.suggested} {word}'?"
+        return f"no {kind} '{word}' ({guess}); there are: {names}"
 
     def make_context(self, *words: Any, **more: Any) -> Any:
         """Parse the command line; convert Ctrl-C to `Interrupted`."""
@@ -301,8 +334,6 @@ def run(arguments: Sequence[str]) -> int:
     """
     command_line.set(("topoloom", *arguments))
     try:
-        if not arguments:
-            arguments = ["--help"]
         status = app.main(
             list(arguments),
             prog_name="topoloom",

@@ -22,7 +22,7 @@ MAX_LISTED = 20
 class TaskOptions(NamedTuple):
     """Options for weighted tasks, as typed by the user."""
 
-    edges: Path | None = None
+    graph: str | None = None
     owners: Path | None = None
     periods: float = 1
     ranks: int | None = None
@@ -53,18 +53,18 @@ def balance_file(
     from topoloom.tasks.balancing.weighted_tasks import balance_tasks, rank_count
 
     if is_task_graph(file):
-        if options.edges is not None:
-            raise Error(f"{file} is a graph and contains the edges; leave out --edges")
+        if options.graph is not None:
+            raise Error(f"{file} is a graph and contains the edges; leave out --graph")
         tasks = read_task_graph(file, options.owners)
     else:
         if options.owners is not None:
             raise Error(f"{file} contains a column of owners; leave out --owners")
         tasks = read_tasks(file)
-        if options.edges is not None:
-            tasks = with_edges(tasks, options.edges)
+        if options.graph is not None:
+            tasks = with_edges(tasks, Path(options.graph))
     if options.periods != 1 and tasks.graph is None:
         raise Error(
-            "--periods sets how often the messages of --edges are sent; add --edges"
+            "--periods sets how often the messages of --graph are sent; add --graph"
         )
     count = rank_count(tasks, options.ranks)
     ranks = find_rank_slots(count, machine, placement, where)

@@ -42,6 +42,8 @@ class MachineDescription:
     labels
         The Kubernetes labels whose values name a node's groups, from leaf groups up; ""
         if unknown.
+    name
+        Name of the machine in its TOML file; empty for other sources, and if changed.
     """
 
     text: str
@@ -53,6 +55,7 @@ class MachineDescription:
     switches: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
+    name: str = ""
 
 
 class GivenSpeeds(NamedTuple):

@@ -25,8 +25,9 @@ class ExportFormat:
         Writes a placement; raises `topoloom.Error` if the format cannot express it.
     usage_values : function
         Returns the values of format-specific fields of `usage`.
-    binds : str ``ranks`` if the file contains the CPUs of every rank; ``alike`` if the
-    command binds the i-th ranks of all hosts to the same CPUs; else ``nothing``.
+    binds : str
+        ``ranks`` if the file contains the CPUs of every rank; ``alike`` if the command
+        binds the i-th ranks of all hosts to the same CPUs; else ``nothing``.
     keeps_slots : function
         Returns whether the file determines each rank's slot, not only its host.
     special_loss : function

@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 CORE, PU = BINDS = ("core", "pu")
 
 CPUS_REMEDY = (
-    "take one from hwloc ('topoloom machine node.xml -o m.toml', joined with a network "
-    "by 'topoloom machine NETWORK --node node.xml') or 'detect', or write node.cpus"
+    "take one from hwloc ('topoloom machine import node.xml -o m.toml', joined with a "
+    "network by 'topoloom machine import NETWORK --node node.xml') or 'detect', or "
+    "write node.cpus"
 )
 
 Ids = npt.NDArray[np.int64]

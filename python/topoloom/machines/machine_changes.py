@@ -19,6 +19,7 @@ def apply_changes(described: MachineDescription, changes: str) -> MachineDescrip
     the result is not a valid machine.
     """
     old, new = MachineText(described.text), MachineText(changes)
+    described = replace(described, name="")
     text = old.network
     if down := [*old.down, *new.down]:
         text += f"+down:{','.join(down)}"

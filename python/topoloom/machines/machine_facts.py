@@ -17,7 +17,7 @@ from topoloom.support.number_ranges import compress_ranges
 
 
 def machine_facts(machine: Machine, node: NodeParts = NO_PARTS) -> dict[str, Any]:
-    """Collect the properties that ``topoloom machine --json`` prints.
+    """Collect the properties that ``topoloom machine show --json`` prints.
 
     ``nodes``, ``slots``, ``links`` and ``bandwidths`` exclude failed parts.
     ``bandwidths`` are in descending order of frequency, and ``relative`` if unknown.

@@ -188,7 +188,8 @@ def _import_file(
                 first, more = described.missing[0], len(described.missing) - 1
                 rest = f"; and {more} more" if more else ""
                 error = IncompleteFileError(
-                    f"{path}: {first}{rest}; 'topoloom machine' can omit these nodes"
+                    f"{path}: {first}{rest}; 'topoloom machine import --partial' "
+                    "omits these nodes"
                 )
                 error.lines = described.missing
                 raise error

@@ -41,7 +41,7 @@ from topoloom.nodes.host_text import parse_nodes_per_host
 from topoloom.support.file_kinds import MACHINE, check_file_kind
 from topoloom.support.hostlist import expand_hostlist
 from topoloom.support.toml_document import HEADER_KEYS, check_header, read_toml
-from topoloom.support.toml_values import check_keys, get_entry
+from topoloom.support.toml_values import check_keys, check_type, get_entry
 
 FORMAT = "topoloom-machine"
 VERSION = 1
@@ -78,6 +78,7 @@ def _read_document(document: dict[str, Any], folder: Path) -> MachineDescription
         read_allocation_tables(document),
         switches=_read_switch_names(topology),
         labels=_read_labels(topology),
+        name=check_type(document.get("name", ""), str, "name"),
     )
     if isinstance(document.get("node"), list):
         return with_node_groups(described, read_node_types(document["node"], described))

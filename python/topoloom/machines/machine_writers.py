@@ -62,12 +62,14 @@ def save_machine(
     switches: Sequence[str] = (),
     model: NetworkModel | None = None,
     labels: Sequence[str] = (),
+    name: str = "",
 ) -> None:
     """Write a machine in the format of the file suffix: ``.toml`` or `WRITERS`.
 
     Only ``.toml`` preserves all data, with the remarks as comments; TOML is also
     written to devices such as ``/dev/stdout``. `find_losses` lists the data that other
     formats lose. The message costs in `model` are written if the format supports them.
+    Without a name, TOML contains a generated one.
 
     Raises
     ------
@@ -79,8 +81,9 @@ def save_machine(
         from topoloom.machines.machine_facts import machine_name
         from topoloom.machines.machine_toml_writer import write_machine_toml
 
-        name, about = machine_name(machine, node), (hosts, allocated, node, remarks)
-        write_machine_toml(path, machine, name, *about, switches, labels=labels)
+        about = (hosts, allocated, node, remarks, switches)
+        name = name or machine_name(machine, node)
+        write_machine_toml(path, machine, name, *about, labels=labels)
         return
     writer = _find_writer(path)
     if writer is None:

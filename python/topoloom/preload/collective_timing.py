@@ -92,9 +92,9 @@ def _format_cases(request: TimingRequest, repeats: int, trace_in: Path | None) -
         f"repeats {repeats}",
     ]
     if trace_in is not None:
-        if ";" in str(trace_in) or "(" in str(trace_in):
+        if "," in str(trace_in) or "(" in str(trace_in):
             raise Error(
-                f"'{trace_in.parent}' contains a semicolon or a parenthesis; trace "
+                f"'{trace_in.parent}' contains a comma or a parenthesis; trace "
                 "calls from another folder"
             )
         lines.append(f"trace {trace_in / 'trace'}")

@@ -81,8 +81,8 @@ def parse_settings(setting: str) -> dict[str, str]:
     if the library cannot parse a file, or if a schedule is unknown.
     """
     found: dict[str, str] = {}
-    # Semicolons outside parentheses separate options.
-    for option in re.findall(r"(?:\([^)]*\)|[^;(])+", setting):
+    # Commas outside parentheses separate options.
+    for option in re.findall(r"(?:\([^)]*\)|[^,(])+", setting):
         name, equals, value = option.partition("=")
         if not equals:
             name, value = "decisions", option
@@ -111,7 +111,7 @@ def parse_settings(setting: str) -> dict[str, str]:
 
 def format_settings(options: Mapping[str, str]) -> str:
     """Format options for TOPOLOOM_COLLECTIVES, the inverse of `parse_settings`."""
-    return ";".join(f"{name}={value}" for name, value in options.items())
+    return ",".join(f"{name}={value}" for name, value in options.items())
 
 
 def _check_file(option: str, name: str) -> str:
@@ -132,9 +132,9 @@ def _check_output_file(name: str) -> str:
 
 
 def _check_path_characters(file: Path) -> str:
-    if ";" in str(file) or "(" in str(file):
+    if "," in str(file) or "(" in str(file):
         raise Error(
-            f"--replace-collectives: '{file}' contains a semicolon or a parenthesis; "
+            f"--replace-collectives: '{file}' contains a comma or a parenthesis; "
             "choose another path"
         )
     return str(file)

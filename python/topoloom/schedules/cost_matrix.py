@@ -29,8 +29,8 @@ MAX_PROCESSES = 4096
 def load_costs(path: str | Path) -> NDArray[np.float64]:
     """Read a square matrix of numbers that are separated by commas or blanks.
 
-    ``#`` begins a comment. If the file is a ``.toml`` written by ``topoloom probe``,
-    read the matrix from the samples of the probe.
+    ``#`` begins a comment. If the file is a ``.toml`` written by ``topoloom machine
+    probe``, read the matrix from the samples of the probe.
 
     Raises
     ------

@@ -146,7 +146,7 @@ def _find_orders(
     orders = [place_ranks("hilbert")]
     if graph.edge_count <= MAX_PEERS * call.ranks:
         orders.append(place_ranks("auto(effort=fast)"))
-        orders.append(place_ranks("auto(effort=fast),congestion", "time"))
+        orders.append(place_ranks("auto(effort=fast)+congestion", "time"))
     return orders
 
 

@@ -12,7 +12,7 @@ For example::
     header = "30 B"
     switching = "cut-through"   # or "wormhole"
     router = "output-queued"    # or "input-queued", "voq"
-    routing = "own"             # see `topoloom network sweep --help`
+    routing = "own"             # see `topoloom machine sweep --help`
     arbiter = "age"             # or "round-robin", "random"
     allocator = "islip"         # or "wavefront"; for input-queued and voq switches
     iterations = 1

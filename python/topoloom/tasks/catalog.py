@@ -169,8 +169,8 @@ CATALOG: dict[str, Callable[[], list[dict[str, Any]]]] = {
     "machines": list_machines,
     "models": list_models,
     "switches": list_switch_models,
-    "traffic": partial(_list_from_pairs, "traffics"),
-    "injection": partial(_list_from_pairs, "injections"),
+    "traffic-patterns": partial(_list_from_pairs, "traffics"),
+    "injections": partial(_list_from_pairs, "injections"),
     "formats": list_formats,
     "exports": list_exports,
 }

@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from topoloom._core import Error, Placement, Sharing, mappers, place
+from topoloom.support.comma_list import split_at_commas
 from topoloom.support.gain import gain
 from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.tasks.objective import PROVEN, Objective, proves_optimality
@@ -75,7 +76,7 @@ def compare_mappers(
 ) -> Comparison:
     """Place ranks in block order and with every mapper; limits apply to each search.
 
-    A mapper is a name, such as ``gge,swap``, or a user mapper. A user mapper is the
+    A mapper is a name, such as ``gge+swap``, or a user mapper. A user mapper is the
     text ``mine.py:function``, or a function that takes a `MapperProblem` and returns a
     `Placement` or the slot of every rank. If it fails, it is listed in `failed`.
     """
@@ -144,7 +145,7 @@ def compare_mappers(
 
 def split_mappers(text: str) -> list[str]:
     """Split a list of mappers at commas outside parentheses; drop duplicates."""
-    names = [name.strip() for name in re.split(r",(?![^()]*\))", text)]
+    names = split_at_commas(text)
     if not all(names):
         raise Error(f"the list of mappers '{text}' contains an empty name")
     return list(dict.fromkeys(names))
@@ -174,7 +175,7 @@ def _check_mappers(names: Sequence[str]) -> None:
     """Raise an error for unknown mappers before the first search."""
     known = [str(mapper["name"]) for mapper in mappers()]
     for name in names:
-        for stage in re.split(r"[+,](?![^()]*\))", name):
+        for stage in re.split(r"\+(?![^()]*\))", name):
             plain = stage.partition("(")[0].strip()
             if plain not in known:
                 raise Error(describe_unknown_name("mapper", plain, known))

@@ -30,7 +30,7 @@ from topoloom.tasks.problem import AllocationSpec
 
 AUTO, HOP_BYTES = "auto", "hop-bytes"
 
-#: Names of objectives; the text `weighted(NAME=WEIGHT;...)` combines several.
+#: Names of objectives; the text `weighted(NAME=WEIGHT,...)` combines several.
 OBJECTIVES = (AUTO, HOP_BYTES, "congestion", "congestion-soft", "time")
 PROVEN = "the mapper exact proves these"
 
@@ -176,7 +176,7 @@ def check_objective(name: str, machine: Machine | None = None) -> None:
 def _check_name(name: str) -> None:
     """Raise an error for an unknown objective; the core does not accept ``auto``."""
     if name not in OBJECTIVES and not name.startswith("weighted("):
-        known = (*OBJECTIVES, "weighted(NAME=WEIGHT;...)")
+        known = (*OBJECTIVES, "weighted(NAME=WEIGHT,...)")
         raise Error(describe_unknown_name("objective", name, known))
 
 

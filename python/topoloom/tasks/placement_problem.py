@@ -65,7 +65,7 @@ def load_placement_problem(
             problem.switches,
             problem.node,
         )
-    if machine or where.allocation or where.allocate:
+    if machine or where.allocation or where.nodes:
         raise Error(
             f"{placement} contains its machine and allocation; "
             "leave out the machine and the allocation"

@@ -32,7 +32,7 @@ class WrittenPage(NamedTuple):
 def write_probed_page(
     machine: Path, output: Path, command: tuple[str, ...] = ()
 ) -> WrittenPage:
-    """Write the HTML page of a machine that ``topoloom probe`` measured.
+    """Write the HTML page of a machine that ``topoloom machine probe`` measured.
 
     Parameters
     ----------

@@ -59,7 +59,7 @@ class AllocationSpec(NamedTuple):
     """The slots that a job may use, as the user describes them."""
 
     allocation: str | None = None
-    allocate: int | None = None  # number of nodes of a generated allocation
+    nodes: int | None = None  # number of nodes of a generated allocation
     fragments: int | None = None
     seed: int = 1
     order: LaunchOrder = LaunchOrder()  # launcher order, which selects and orders slots
@@ -74,7 +74,7 @@ class AllocationSpec(NamedTuple):
             return self.fragments
         shape = machine.shape
         per_router = machine.node_count // math.prod(shape) if shape else 1
-        return min(4, -(-(self.allocate or 0) // per_router))
+        return min(4, -(-(self.nodes or 0) // per_router))
 
 
 def load_problem(
@@ -128,7 +128,7 @@ def select_launched_slots(
     """
     order, node = where.order, described.node
     words = ""
-    allocated = where.allocation or where.allocate or described.allocated
+    allocated = where.allocation or where.nodes or described.allocated
     if allocated or as_started:
         at, words = order.select_used_slots(
             given.allocation, ranks, node.memory_size, node
@@ -153,7 +153,7 @@ def choose_allocation(
 ) -> AllocatedHosts:
     """Read or generate an allocation; by default the machine file's, or all nodes."""
     hosts = described.hosts
-    if where.allocation is not None and where.allocate is not None:
+    if where.allocation is not None and where.nodes is not None:
         raise Error(
             "an allocation and a number of nodes to allocate are mutually exclusive; "
             "give one of them"
@@ -162,10 +162,10 @@ def choose_allocation(
     if where.allocation is not None:
         listed = load_allocation(machine, where.allocation, hosts)
         return AllocatedHosts(slots.drop_missing(listed.allocation), listed.hosts)
-    if where.allocate is None:
+    if where.nodes is None:
         return described_allocation(machine, described)
     pieces = where.count_fragments(machine)
-    allocation = generate_allocation(machine, hosts, where.allocate, pieces, where.seed)
+    allocation = generate_allocation(machine, hosts, where.nodes, pieces, where.seed)
     names = tuple(hosts[node] for node in allocation.nodes.tolist()) if hosts else None
     return AllocatedHosts(slots.drop_missing(allocation), names)
 

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import math
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from topoloom.support.comma_list import split_at_commas
 from topoloom.tasks.objective import AUTO, HOP_BYTES
 from topoloom.tasks.search import Search
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 #: Limits of options in libtopoloom-reorder.
 _MAX_SECONDS, _MAX_SEED = 86_400, 2**32 - 1
 #: Matches a comma outside parentheses.
-_COMMA = re.compile(r",(?![^(]*\))")
 
 
 class ReorderOptions(NamedTuple):
@@ -37,7 +36,7 @@ class ReorderOptions(NamedTuple):
         if self.search.seed != 1:
             given["seed"] = str(self.search.seed)
         if self.mapper != "auto":  # in a running job, auto selects the fast mapper
-            given["mapper"] = _COMMA.sub("+", self.mapper)
+            given["mapper"] = self.mapper
         if self.search.seconds is not None:  # 0 means no limit in the library
             seconds = min(max(1, math.ceil(self.search.seconds)), _MAX_SECONDS)
             given["seconds"] = str(seconds)
@@ -105,7 +104,10 @@ def run_reordered(
 
 def _merge_options(given: ReorderOptions, environment: str, has_machine: bool) -> str:
     """Merge options; the user's options override options in the environment."""
-    words = [*_COMMA.split(environment), *map("=".join, given.list_changes().items())]
+    words = [
+        *split_at_commas(environment),
+        *map("=".join, given.list_changes().items()),
+    ]
     options = {word.partition("=")[0]: word for word in words if word}
     if has_machine:
         options.pop("machine", None)

@@ -51,7 +51,7 @@ TEST_CASE("after any changes, every objective equals its definition over all pha
                     background.push_back(rng.below(100'000));
             }
             const std::string name =
-                rng.below(3) == 0 ? "time" : "weighted(hop-bytes=1;congestion=2;congestion-soft=3;time=4)";
+                rng.below(3) == 0 ? "time" : "weighted(hop-bytes=1,congestion=2,congestion-soft=3,time=4)";
             CAPTURE(name);
             const PhasedObjective objective{
                 .mix = parse_objective(name), .phases = {&first, &second}, .background = background};
@@ -103,7 +103,7 @@ TEST_CASE("undoing a change restores the value of every objective") {
             const Allocation whole = Allocation::whole(machine);
             const std::size_t ranks = whole.slot_count() - 1;
             const CommGraph graph = random_pattern(ranks, 4 * ranks, rng);
-            const PhasedObjective objective{.mix = parse_objective("weighted(hop-bytes=1;time=4)"),
+            const PhasedObjective objective{.mix = parse_objective("weighted(hop-bytes=1,time=4)"),
                                             .phases = {&graph}};
             const RandomChanges start(whole, ranks, rng);
             ObjectiveLoads loads(machine, objective, start.slots);
@@ -198,7 +198,7 @@ TEST_CASE("without background, an objective of one phase equals the one computed
 TEST_CASE("objectives are parsed, and errors name the part that is invalid") {
     CHECK(parse_objective("time").is(ObjectiveKind::time));
     CHECK_FALSE(parse_objective("weighted(time=1)").is(ObjectiveKind::time));
-    const Objective mix = parse_objective("weighted(hop-bytes=1;congestion=2.5)");
+    const Objective mix = parse_objective("weighted(hop-bytes=1,congestion=2.5)");
     CHECK(mix.of(ObjectiveKind::hop_bytes) == 1);
     CHECK(mix.of(ObjectiveKind::congestion) == 2.5);
     CHECK(mix.of(ObjectiveKind::time) == 0);
@@ -206,5 +206,5 @@ TEST_CASE("objectives are parsed, and errors name the part that is invalid") {
     CHECK_THROWS_WITH_AS((void)parse_objective("weighted(time=1"), doctest::Contains("')'"), Error);
     CHECK_THROWS_WITH_AS((void)parse_objective("weighted(time)"), doctest::Contains("NAME=WEIGHT"), Error);
     CHECK_THROWS_WITH_AS((void)parse_objective("weighted(time=0)"), doctest::Contains("above 0"), Error);
-    CHECK_THROWS_WITH_AS((void)parse_objective("weighted(time=1;time=2)"), doctest::Contains("twice"), Error);
+    CHECK_THROWS_WITH_AS((void)parse_objective("weighted(time=1,time=2)"), doctest::Contains("twice"), Error);
 }

@@ -169,14 +169,14 @@ TEST_CASE("anneal reaches the optimum for a ring on a ring and a torus on a toru
     const Machine circle = make_machine("torus:16");
     const Allocation on_circle = Allocation::whole(circle);
     const CommGraph round = ring(16, Bytes{10});
-    CHECK(hop_bytes_by(Problem(round, on_circle, 1), "random,anneal(sweeps=1000,heat=1000,chains=4)") ==
+    CHECK(hop_bytes_by(Problem(round, on_circle, 1), "random+anneal(sweeps=1000,heat=1000,chains=4)") ==
           16 * 10);
 
     const Machine cube = make_machine("torus:4x4x4");
     const Allocation in_cube = Allocation::whole(cube);
     const std::vector<GridAxis> axes(3, GridAxis{4, true});
     const CommGraph halo = stencil(axes, StencilShape::star, Bytes{10});
-    CHECK(hop_bytes_by(Problem(halo, in_cube, 1), "random,anneal(sweeps=4000,heat=1000,chains=8)") ==
+    CHECK(hop_bytes_by(Problem(halo, in_cube, 1), "random+anneal(sweeps=4000,heat=1000,chains=8)") ==
           64 * 6 * 10);
 }
 
@@ -185,14 +185,14 @@ TEST_CASE(
     const Machine machine = make_machine("torus:12x12x12");
     const Allocation allocation = fragmented_allocation(machine, 220, 4, 2);
     const CommGraph graph = random_geometric(200, Bytes{100}, 3, 8);
-    const std::string anneal = "random,swap,anneal(sweeps=60,heat=500,chains=3)";
+    const std::string anneal = "random+swap+anneal(sweeps=60,heat=500,chains=3)";
     const PlaceResult one = place(Problem(graph, allocation, 5, 1), anneal);
     const PlaceResult three = place(Problem(graph, allocation, 5, 3), anneal);
     CHECK(std::ranges::equal(one.placement.slots(), three.placement.slots()));
     CHECK(one.work == three.work);
     const Problem problem(graph, allocation, 5);
-    CHECK(hop_bytes_by(problem, anneal) < hop_bytes_by(problem, "random,swap"));
-    CHECK(hop_bytes_by(problem, "random,swap,anneal(heat=0)") <= hop_bytes_by(problem, "random,swap"));
+    CHECK(hop_bytes_by(problem, anneal) < hop_bytes_by(problem, "random+swap"));
+    CHECK(hop_bytes_by(problem, "random+swap+anneal(heat=0)") <= hop_bytes_by(problem, "random+swap"));
 }
 
 TEST_CASE("with sweeps=0 annealing uses up its work budget") {
@@ -202,9 +202,9 @@ TEST_CASE("with sweeps=0 annealing uses up its work budget") {
     Budget budget;
     budget.work = 2'000'000;
     const PlaceResult one =
-        place(Problem(graph, allocation, 1, 1), "random,anneal(sweeps=0,heat=500)", budget);
+        place(Problem(graph, allocation, 1, 1), "random+anneal(sweeps=0,heat=500)", budget);
     const PlaceResult two =
-        place(Problem(graph, allocation, 1, 2), "random,anneal(sweeps=0,heat=500)", budget);
+        place(Problem(graph, allocation, 1, 2), "random+anneal(sweeps=0,heat=500)", budget);
     CHECK(std::ranges::equal(one.placement.slots(), two.placement.slots()));
     CHECK(one.work == two.work);
     CHECK(one.work > 1'700'000);
@@ -218,7 +218,7 @@ TEST_CASE("annealing stops on request") {
     Budget budget;
     int asked = 0;
     budget.keep_going = [&](std::uint64_t) { return ++asked < 3; };
-    const PlaceResult result = place(Problem(graph, allocation), "block,anneal(sweeps=1000000000)", budget);
+    const PlaceResult result = place(Problem(graph, allocation), "block+anneal(sweeps=1000000000)", budget);
     CHECK(result.exhausted);
     CHECK(asked == 3);
 }

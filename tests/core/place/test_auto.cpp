@@ -59,7 +59,7 @@ TEST_CASE("auto is never worse than block order or the mappers that it combines"
         for (const CommGraph& graph : graphs) {
             const Problem problem(graph, allocation, 5, 2);
             const std::int64_t found = value_by(problem, "auto(effort=fast)");
-            for (const std::string chain : {"block", "multisection,swap", "structure"}) {
+            for (const std::string chain : {"block", "multisection+swap", "structure"}) {
                 CAPTURE(chain);
                 CHECK(found <= value_by(problem, chain));
             }
@@ -85,7 +85,7 @@ TEST_CASE("ranks with inter-node messages are placed on the slots nearest to the
         const Machine machine = make_machine(text);
         const Allocation allocation = Allocation::whole(machine);
         const Problem problem(shuffled, allocation, 1, 1);
-        for (const std::string chain : {"auto(effort=fast)", "auto", "multisection,swap"}) {
+        for (const std::string chain : {"auto(effort=fast)", "auto", "multisection+swap"}) {
             CAPTURE(chain);
             const Placement placement = place(problem, chain, {.work = 500'000}).placement;
             std::int64_t ports = 0;  // bytes times distances to ports
@@ -113,7 +113,7 @@ TEST_CASE("every effort is at least as good as multisection and swap") {
     for (const std::string chain :
          {"auto(effort=fast)", "auto", "auto(effort=default)", "auto(effort=best)"}) {
         CAPTURE(chain);
-        CHECK(value_by(problem, chain, budget) <= value_by(problem, "multisection,swap"));
+        CHECK(value_by(problem, chain, budget) <= value_by(problem, "multisection+swap"));
     }
     CHECK_THROWS_WITH_AS(
         (void)place(problem, "auto(effort=bets)"),
@@ -171,7 +171,7 @@ TEST_CASE("isolated ranks, edges without bytes, and few ranks on many slots are 
             const Problem problem(sparse, allocation, 1, 2);
             const PlaceResult result = place(problem, "auto(effort=fast)");
             CHECK(has_one_rank_per_slot(result.placement));
-            CHECK(problem.value(result.placement.slots()) <= value_by(problem, "multisection,swap"));
+            CHECK(problem.value(result.placement.slots()) <= value_by(problem, "multisection+swap"));
         }
     }
 }
@@ -205,8 +205,8 @@ TEST_CASE(
         const Problem problem = Problem(graph, allocation, 1, 2).with_migration(migration);
         const Placement placement = place(problem, "auto(effort=fast)").placement;
         CHECK(problem.value(placement.slots()) <= problem.value(before.slots()));
-        CHECK(problem.value(placement.slots()) <= value_by(problem, "multisection,swap"));
-        CHECK(problem.value(placement.slots()) <= value_by(problem, "previous,resettle"));
+        CHECK(problem.value(placement.slots()) <= value_by(problem, "multisection+swap"));
+        CHECK(problem.value(placement.slots()) <= value_by(problem, "previous+resettle"));
         if (cost == 100000) CHECK(std::ranges::equal(placement.slots(), before.slots()));
     }
 }

@@ -49,7 +49,7 @@ TEST_CASE("messages that share a link are moved to separate links") {
         4, std::array{Rank{0}, Rank{1}}, std::array{Rank{2}, Rank{3}}, std::array{Bytes{10}, Bytes{10}});
     const Problem problem(graph, allocation);
     CHECK(key_of(problem, place(problem, "block").placement) == CongestionKey{20, 1, 40});
-    for (const std::string mapper : {"block,local-opt", "block,congestion"}) {
+    for (const std::string mapper : {"block+local-opt", "block+congestion"}) {
         CAPTURE(mapper);
         CHECK(key_of(problem, place(problem, mapper).placement) == CongestionKey{10, 2, 20});
     }
@@ -67,7 +67,7 @@ TEST_CASE(
         const std::size_t ranks = machine.node_count() * (1 + machine.slots_per_node()) / 2 - 2;
         const CommGraph graph = random_geometric(ranks, Bytes{100}, 1, 3);
         const Problem problem(graph, allocation);
-        CHECK_FALSE(can_improve(problem, place(problem, "random,local-opt").placement));
+        CHECK_FALSE(can_improve(problem, place(problem, "random+local-opt").placement));
     }
 }
 
@@ -77,12 +77,12 @@ TEST_CASE(
     const Allocation allocation = fragmented_allocation(machine, 50, 3, 1);
     const CommGraph graph = random_geometric(45, Bytes{100}, 2, 5);
     const Problem problem(graph, allocation);
-    const CongestionKey local = key_of(problem, place(problem, "mahd,local-opt").placement);
-    CHECK(key_of(problem, place(problem, "mahd,congestion(sweeps=20)").placement) <= local);
+    const CongestionKey local = key_of(problem, place(problem, "mahd+local-opt").placement);
+    CHECK(key_of(problem, place(problem, "mahd+congestion(sweeps=20)").placement) <= local);
     Budget budget;
     budget.work = 3000;
-    const PlaceResult one = place(problem, "mahd,congestion", budget);
-    const PlaceResult two = place(problem, "mahd,congestion", budget);
+    const PlaceResult one = place(problem, "mahd+congestion", budget);
+    const PlaceResult two = place(problem, "mahd+congestion", budget);
     CHECK(std::ranges::equal(one.placement.slots(), two.placement.slots()));
     CHECK(key_of(problem, one.placement) <= key_of(problem, place(problem, "mahd").placement));
 }

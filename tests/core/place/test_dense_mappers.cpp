@@ -48,7 +48,7 @@ TEST_CASE("a ring and a stencil that fit the torus are placed with one hop per m
     const Allocation on_ring = Allocation::whole(ring_machine);
     const CommGraph graph = ring(12, Bytes{10});
     const Problem problem(graph, on_ring, 3, 1);
-    CHECK(value(problem, place(problem, "random,tabu(iterations=20000)").placement) ==
+    CHECK(value(problem, place(problem, "random+tabu(iterations=20000)").placement) ==
           graph.total_bytes().value);
     CHECK(value(problem, place(problem, "grasp(restarts=50)").placement) == graph.total_bytes().value);
     const Machine torus = make_machine("torus:5x6");
@@ -56,15 +56,15 @@ TEST_CASE("a ring and a stencil that fit the torus are placed with one hop per m
     const CommGraph halo =
         stencil(std::vector<GridAxis>{{5, true}, {6, true}}, stencil_shape(2, 5), Bytes{1});
     const Problem grid(halo, on_torus, 1, 1);
-    CHECK(value(grid, place(grid, "random,tabu(iterations=100000)").placement) == halo.total_bytes().value);
+    CHECK(value(grid, place(grid, "random+tabu(iterations=100000)").placement) == halo.total_bytes().value);
 }
 
 TEST_CASE("under a work budget, threads do not change the placement, and no result is worse than the start") {
     const Machine machine = make_machine("torus:6x6x6");
     const Allocation allocation = fragmented_allocation(machine, 90, 3, 1);
     const CommGraph graph = random_geometric(83, Bytes{100}, 2, 6);
-    for (const std::string chain : {"grasp", "grasp(dense=0)", "grasp(dense=0;warm=mahd)", "hybrid(part=20)",
-                                    "random,tabu", "random,tabu(dense=0)"}) {
+    for (const std::string chain : {"grasp", "grasp(dense=0)", "grasp(dense=0,warm=mahd)", "hybrid(part=20)",
+                                    "random+tabu", "random+tabu(dense=0)"}) {
         for (const std::uint64_t work :
              {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{5000}, std::uint64_t{1} << 40}) {
             CAPTURE(chain);
@@ -92,8 +92,8 @@ TEST_CASE("tabu among near ranks improves on local optima of swap, and uses free
     const CommGraph graph =
         stencil(std::vector<GridAxis>{{9, false}, {10, false}}, stencil_shape(2, 5), Bytes{1});
     const Problem problem(graph, allocation, 2, 1);
-    const std::int64_t local = value(problem, place(problem, "random,swap").placement);
-    CHECK(value(problem, place(problem, "random,swap,tabu(dense=0;iterations=5000)").placement) < local);
+    const std::int64_t local = value(problem, place(problem, "random+swap").placement);
+    CHECK(value(problem, place(problem, "random+swap+tabu(dense=0,iterations=5000)").placement) < local);
 }
 
 TEST_CASE("tabu includes migration cost, both in the dense search and among near ranks") {
@@ -112,7 +112,7 @@ TEST_CASE("tabu includes migration cost, both in the dense search and among near
             const Problem problem = Problem(graph, allocation, 1, 1).with_migration({from, Bytes{bytes}});
             const Placement start = place(problem, "random").placement;
             CHECK(dense_qap(problem).value(assignment_of(problem, start)) == problem.value(start.slots()));
-            for (const std::string tabu : {"tabu(dense=0;iterations=500)", "tabu"}) {
+            for (const std::string tabu : {"tabu(dense=0,iterations=500)", "tabu"}) {
                 const Placement better = place(problem, "random," + tabu).placement;
                 CHECK(problem.value(better.slots()) < problem.value(start.slots()));
                 const Placement home = place(problem, "previous").placement;
@@ -130,7 +130,7 @@ TEST_CASE("no rank moves if migration costs more than all messages") {
     std::vector<std::optional<Slot>> from;
     for (std::uint32_t u = 0; u < 12; ++u) from.emplace_back(Slot{(7 * u) % 16});
     const Problem problem = Problem(graph, allocation, 1, 1).with_migration({from, Bytes{1 << 20}});
-    const Placement placement = place(problem, "random,tabu(iterations=20000)").placement;
+    const Placement placement = place(problem, "random+tabu(iterations=20000)").placement;
     for (std::uint32_t u = 0; u < 12; ++u) CHECK(placement[Rank{u}] == *from[u]);
 }
 
@@ -148,7 +148,7 @@ TEST_CASE(
                 CAPTURE(text);
                 CAPTURE(warm);
                 CAPTURE(dense);
-                const std::string chain = "grasp(restarts=1;warm=" + warm + ";dense=" + dense + ")";
+                const std::string chain = "grasp(restarts=1,warm=" + warm + ",dense=" + dense + ")";
                 CHECK(value(problem, place(problem, chain).placement) <=
                       value(problem, place(problem, warm).placement));
             }
@@ -164,13 +164,13 @@ TEST_CASE("grasp along edges returns the best of its starts, also with isolated 
                                 : ranks == 2 ? ring(2, Bytes{3})
                                              : CommGraph::from_rows(1, [](Rank, const auto&) {});
         const Problem problem(graph, allocation, 1, 1);
-        std::int64_t least = value(problem, place(problem, "grasp(dense=0;restarts=1)").placement);
+        std::int64_t least = value(problem, place(problem, "grasp(dense=0,restarts=1)").placement);
         for (const std::string restarts : {"2", "5", "20"}) {
             const Placement best =
-                place(problem, "grasp(dense=0;alpha=1000;restarts=" + restarts + ")").placement;
+                place(problem, "grasp(dense=0,alpha=1000,restarts=" + restarts + ")").placement;
             CHECK(best.rank_count() == ranks);
             const std::int64_t found =
-                value(problem, place(problem, "grasp(dense=0;restarts=" + restarts + ")").placement);
+                value(problem, place(problem, "grasp(dense=0,restarts=" + restarts + ")").placement);
             CHECK(found <= least);
             least = found;
         }

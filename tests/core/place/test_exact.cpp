@@ -88,8 +88,8 @@ TEST_CASE("only exact searches report a proven bound") {
     const Machine machine = make_machine("mesh:3x3");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = random_geometric(9, Bytes{100}, 2, 6);
-    CHECK_FALSE(place(Problem(graph, allocation), "mahd,swap").proven);
-    CHECK(place(Problem(graph, allocation), "exact,swap").proven);
+    CHECK_FALSE(place(Problem(graph, allocation), "mahd+swap").proven);
+    CHECK(place(Problem(graph, allocation), "exact+swap").proven);
 }
 
 TEST_CASE("minimum congestion is found and proven") {

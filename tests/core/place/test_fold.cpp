@@ -116,7 +116,7 @@ TEST_CASE("onto= is refused if it does not name every axis once, or if the grid 
     const auto fails = [&](const std::string& onto, const std::string& message,
                            const std::string& machine = "torus:2x4x4") {
         CAPTURE(onto);
-        CHECK_THROWS_WITH_AS(count_hops(machine, graph, "fold(grid=16x16;onto=" + onto + ")"),
+        CHECK_THROWS_WITH_AS(count_hops(machine, graph, "fold(grid=16x16,onto=" + onto + ")"),
                              message.c_str(), Error);
     };
     fails("x+yw", "fold: onto=x+yw names the axis 'w'; the machine has xyz");
@@ -129,7 +129,7 @@ TEST_CASE("onto= is refused if it does not name every axis once, or if the grid 
           "fold: onto=yzx+ maps 16x16 cells onto 32x1 routers, which does not divide them; leave out onto");
     CHECK_THROWS_WITH_AS(count_hops("torus:2x4x4", graph, "fold(onto=x+zy)"),
                          "fold: onto=x+zy is for the axes of a grid in their order; name it, as in "
-                         "fold(grid=64x1024;onto=x+zy)",
+                         "fold(grid=64x1024,onto=x+zy)",
                          Error);
     fails(
         "x+", "fold: onto=x+ needs slots that form a complete torus or mesh; leave out onto",

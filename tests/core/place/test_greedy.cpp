@@ -251,9 +251,9 @@ TEST_CASE("greedy constructors choose the same slots as their papers") {
                                              reference_greedy(graph, allocation, key, rule, first)));
                 };
                 check("mahd", CentralityKey::bytes, SlotRule::mahd_weighted);
-                check("mahd(key=degree;weighted=0)", CentralityKey::degree, SlotRule::mahd);
+                check("mahd(key=degree,weighted=0)", CentralityKey::degree, SlotRule::mahd);
                 check("mahd(key=degree)", CentralityKey::degree, SlotRule::mahd_weighted);
-                check("mahd(key=neighbors;weighted=0)", CentralityKey::neighbors, SlotRule::mahd);
+                check("mahd(key=neighbors,weighted=0)", CentralityKey::neighbors, SlotRule::mahd);
                 check("gge", CentralityKey::bytes, SlotRule::gge);
                 check("gge(key=degree)", CentralityKey::degree, SlotRule::gge);
                 check("gge(key=neighbors)", CentralityKey::neighbors, SlotRule::gge);

@@ -137,7 +137,7 @@ TEST_CASE("under any work budget every chain returns a valid placement, the same
     const Machine machine = make_machine("torus:6x6x6");
     const Allocation allocation = fragmented_allocation(machine, 150, 3, 1);
     const CommGraph graph = random_geometric(140, Bytes{100}, 2, 6);
-    for (const std::string chain : {"gge", "mahd", "emahd", "random,swap", "mahd,swap"}) {
+    for (const std::string chain : {"gge", "mahd", "emahd", "random+swap", "mahd+swap"}) {
         for (const std::uint64_t work : {0U, 1U, 500U, 20000U}) {
             Budget budget;
             budget.work = work;
@@ -156,7 +156,7 @@ TEST_CASE("a search stops on request and returns its best placement") {
     Budget budget;
     int asked = 0;
     budget.keep_going = [&](std::uint64_t) { return ++asked < 3; };
-    const PlaceResult result = place(Problem(graph, allocation), "mahd,swap", budget);
+    const PlaceResult result = place(Problem(graph, allocation), "mahd+swap", budget);
     CHECK(result.exhausted);
     CHECK(result.placement.rank_count() == 8000);
     CHECK(asked == 3);
@@ -180,9 +180,9 @@ TEST_CASE("invalid chains are refused with the reason") {
     says("madh", "did you mean 'mahd'");
     says("", "no mapper ''");
     says("mahd,", "no mapper ''");
-    says("mahd,swap(reach=0)", "from 1 to 100");
-    says("mahd,swap(reach=two)", "an integer");
-    says("mahd,swap(raech=2)", "did you mean 'reach'");
+    says("mahd+swap(reach=0)", "from 1 to 100");
+    says("mahd+swap(reach=two)", "an integer");
+    says("mahd+swap(raech=2)", "did you mean 'reach'");
     says("mahd(weighted=1", "expected ')'");
     says("mahd(weighted)", "name=value");
     says("mahd(weighted=1,weighted=0)", "twice");
@@ -193,11 +193,11 @@ TEST_CASE("invalid chains are refused with the reason") {
         "5 ranks do not fit on the 4 slots of 4 nodes; allocate more nodes, start fewer ranks, or let ranks "
         "share slots with an imbalance of 0",
         Error);
-    says("block,refine", "for ranks that share slots; here each has one of its own");
+    says("block+refine", "for ranks that share slots; here each has one of its own");
     says("previous", "needs an earlier placement");
     const Problem shared(more, allocation, 1, 1, {.imbalance = 1.0});
     CHECK_THROWS_WITH_AS(
-        (void)place(shared, "block,swap"),
+        (void)place(shared, "block+swap"),
         "mapper 'swap' gives each rank a slot of its own; for ranks that share slots use auto, "
         "multisection, refine or block",
         Error);

@@ -56,7 +56,7 @@ bool respects_capacities(const Problem& problem, const Placement& placement) {
 
 const std::vector<std::string>& multisection_chains() {
     static const std::vector<std::string> all{"multisection", "multisection(starts=1)",
-                                              "multisection(starts=2;cycles=1;family=3)"};
+                                              "multisection(starts=2,cycles=1,family=3)"};
     return all;
 }
 
@@ -95,7 +95,7 @@ TEST_CASE(
              {ring(ranks, Bytes{1}), CommGraph::from_rows(ranks, [](Rank, const auto&) {})}) {
             const Problem problem(graph, allocation, 1, 1, {.imbalance = 0});
             for (const std::string chain :
-                 {"multisection(family=3)", "multisection,refine(family=4;cycles=3)", "auto"})
+                 {"multisection(family=3)", "multisection+refine(family=4,cycles=3)", "auto"})
                 CHECK(respects_capacities(problem, place(problem, chain).placement));
         }
     }

@@ -43,7 +43,7 @@ TEST_CASE("auto and the link improvers are never worse than their starts, for an
     const Problem hop_bytes_problem(first, allocation);
     std::vector<double> background(machine.link_count(), 0);
     for (std::size_t i = 0; i < background.size(); i += 3) background[i] = 50'000;
-    for (const std::string text : {"congestion", "congestion-soft", "time", "weighted(hop-bytes=1;time=1)"}) {
+    for (const std::string text : {"congestion", "congestion-soft", "time", "weighted(hop-bytes=1,time=1)"}) {
         CAPTURE(text);
         const Problem problem =
             hop_bytes_problem.with_objective(parse_objective(text), {&first, &second}, background);
@@ -56,7 +56,7 @@ TEST_CASE("auto and the link improvers are never worse than their starts, for an
             CHECK(value("mahd," + improver) <= start);
         }
         const double found = value("auto(effort=fast)");
-        for (const std::string mapper : {"block", "auto(effort=fast),swap"}) CHECK(found <= value(mapper));
+        for (const std::string mapper : {"block", "auto(effort=fast)+swap"}) CHECK(found <= value(mapper));
     }
 }
 
@@ -87,7 +87,7 @@ TEST_CASE("ranks avoid links that background traffic uses") {
     background[0] = 100;  // 0 -> 1
     const Problem problem =
         Problem(graph, allocation).with_objective(parse_objective("congestion"), {}, background);
-    for (const std::string mapper : {"block,local-opt", "block,congestion", "auto"}) {
+    for (const std::string mapper : {"block+local-opt", "block+congestion", "auto"}) {
         CAPTURE(mapper);
         const Placement placement = place(problem, mapper).placement;
         const auto used = placement.slots();
@@ -113,7 +113,7 @@ TEST_CASE("a port slower than the links counts only in the predicted time") {
     CHECK(time.objective_value(together) == doctest::Approx(4 + 2));
     CHECK(congestion.time(apart) == time.objective_value(apart));
     const Problem mix =
-        hop_bytes_problem.with_objective(parse_objective("weighted(hop-bytes=1;time=3)"), {}, {});
+        hop_bytes_problem.with_objective(parse_objective("weighted(hop-bytes=1,time=3)"), {}, {});
     // In block order, hop-bytes are 0 and the time is the reference time.
     CHECK(mix.objective_value(together) == doctest::Approx(3));
 }
@@ -124,7 +124,7 @@ TEST_CASE("the objective time is refused on machines without bandwidths") {
     const CommGraph graph = make_pattern(4, {{0, 1, 100}});
     const Problem hop_bytes_problem(graph, allocation);
     CHECK(hop_bytes_problem.time(allocation.slots().first(4)) == 0);
-    for (const std::string objective : {"time", "weighted(hop-bytes=1;time=3)"}) {
+    for (const std::string objective : {"time", "weighted(hop-bytes=1,time=3)"}) {
         CHECK_THROWS_WITH_AS(
             (void)hop_bytes_problem.with_objective(parse_objective(objective), {}, {}),
             "time needs bandwidths, and the machine 'torus:4+node:2' gives none; describe them "

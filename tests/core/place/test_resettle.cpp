@@ -141,7 +141,7 @@ TEST_CASE("no rank moves if migration costs more than all messages") {
                 from = Slot{rng.below(static_cast<std::uint32_t>(machine.slot_count()))};
         }
         const Problem problem = Problem(graph, allocation).with_migration(migration);
-        for (const std::string chain : {"previous,resettle", "auto(effort=fast)"}) {
+        for (const std::string chain : {"previous+resettle", "auto(effort=fast)"}) {
             CAPTURE(chain);
             const Placement placement = place(problem, chain).placement;
             // Moves between slots at distance 0 cost nothing.
@@ -163,7 +163,7 @@ TEST_CASE(
             const Migration migration = random_earlier_placement(machine, graph.rank_count(), cost, rng);
             const Problem problem = Problem(graph, allocation).with_migration(migration);
             const Placement start = place(problem, "previous").placement;
-            const Placement better = place(problem, "previous,resettle").placement;
+            const Placement better = place(problem, "previous+resettle").placement;
             CHECK(problem.value(better.slots()) <= problem.value(start.slots()));
             CHECK(is_local_optimum(problem, better));
         }
@@ -205,7 +205,7 @@ TEST_CASE("resettle on a ring of one-way links terminates from every start") {
                                         .with_migration(random_earlier_placement(machine, ranks, 50000, rng));
             Budget budget;
             budget.work = 1'000'000;
-            CHECK_FALSE(place(problem, "random,resettle", budget).exhausted);
+            CHECK_FALSE(place(problem, "random+resettle", budget).exhausted);
         }
     }
 }

@@ -32,12 +32,12 @@ TEST_CASE(
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
         const CommGraph graph = random_geometric(100, Bytes{10}, seed, 6);
         const Problem problem(graph, allocation, seed);
-        const std::int64_t swapped = rotated_hop_bytes(problem, "random,swap");
-        const std::int64_t rotated = rotated_hop_bytes(problem, "random,swap,rotate");
+        const std::int64_t swapped = rotated_hop_bytes(problem, "random+swap");
+        const std::int64_t rotated = rotated_hop_bytes(problem, "random+swap+rotate");
         CHECK(rotated <= swapped);
         if (rotated < swapped) ++better;
         cycles += rotated;
-        pairs += rotated_hop_bytes(problem, "random,swap,rotate(length=2)");
+        pairs += rotated_hop_bytes(problem, "random+swap+rotate(length=2)");
     }
     CHECK(better > 10);
     CHECK(cycles < pairs);
@@ -48,7 +48,7 @@ TEST_CASE("after rotate no rank gains by moving to a free slot near a partner") 
     const Allocation allocation = fragmented_allocation(machine, 120, 3, 4);
     const CommGraph graph = random_geometric(100, Bytes{10}, 2, 6);
     const CommGraph partners = graph.symmetric();
-    const PlaceResult result = place(Problem(graph, allocation), "random,rotate(near=4)");
+    const PlaceResult result = place(Problem(graph, allocation), "random+rotate(near=4)");
     std::vector<Slot> slots(result.placement.slots().begin(), result.placement.slots().end());
     const std::int64_t reached = hop_bytes(graph, machine, slots);
     for (const Rank u : ids<Rank>(100)) {

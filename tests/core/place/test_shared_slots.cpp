@@ -29,10 +29,10 @@ void check_capacities(const Problem& problem, const Placement& placement) {
 }
 
 const std::vector<std::string> sharing_chains{"multisection",
-                                              "multisection(family=1;cuts=0)",
-                                              "multisection(family=4;islands=3)",
-                                              "block,refine(cycles=3)",
-                                              "multisection,refine(family=2;cycles=4)",
+                                              "multisection(family=1,cuts=0)",
+                                              "multisection(family=4,islands=3)",
+                                              "block+refine(cycles=3)",
+                                              "multisection+refine(family=2,cycles=4)",
                                               "auto(effort=fast)",
                                               "auto",
                                               "auto(effort=best)"};
@@ -174,7 +174,7 @@ TEST_CASE("all-to-all with more peers than a search examines is divided into its
     const CommGraph even = clique(1);  // all assignments to the slots are equally good
     const Problem problem(even, allocation, 1, 1, Sharing{.imbalance = 0});
     const std::int64_t expected = 320LL * 20 * (3 * 1 + 12 * 10);
-    CHECK(problem.value(place(problem, "block,refine").placement.slots()) == expected);
+    CHECK(problem.value(place(problem, "block+refine").placement.slots()) == expected);
 }
 
 TEST_CASE("more ranks than slots are refused unless sharing is allowed") {

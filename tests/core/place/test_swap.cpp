@@ -33,7 +33,7 @@ TEST_CASE("after swap no exchange of two communicating ranks and no move to a fr
         const Allocation allocation = Allocation::whole(machine);
         const CommGraph graph = random_geometric(allocation.slot_count() - 6, Bytes{100}, 3, 4);
         const CommGraph partners = graph.symmetric();
-        const PlaceResult result = place(Problem(graph, allocation, 5), "random,swap(reach=1)");
+        const PlaceResult result = place(Problem(graph, allocation, 5), "random+swap(reach=1)");
         std::vector<Slot> slots(result.placement.slots().begin(), result.placement.slots().end());
         const std::int64_t reached = value(graph, machine, slots);
         std::vector<char> used(machine.slot_count(), false);
@@ -71,7 +71,7 @@ TEST_CASE("searches by gain terminate with asymmetric distances, also without a 
         const Problem problem(graph, allocation, 5, 1);
         Budget budget;
         budget.work = 100'000'000;
-        CHECK_FALSE(place(problem, "random,swap(reach=1)", budget).exhausted);
+        CHECK_FALSE(place(problem, "random+swap(reach=1)", budget).exhausted);
     }
 }
 
@@ -81,7 +81,7 @@ TEST_CASE("swap restores a ring in which the ranks of each pair were exchanged")
     // Ranks 2i and 2i+1 are on each other's slots: One exchange per pair repairs the ring.
     const CommGraph graph = CommGraph::from_rows(
         16, [](Rank u, const auto& add) { add(Edge{Rank{((u.value ^ 1U) + 1) % 16 ^ 1U}, Bytes{10}, 1}); });
-    const PlaceResult result = place(Problem(graph, allocation), "block,swap");
+    const PlaceResult result = place(Problem(graph, allocation), "block+swap");
     CHECK(hop_bytes(graph, machine, result.placement.slots()) == 16 * 10);
 }
 
@@ -92,7 +92,7 @@ TEST_CASE("swap never increases hop-bytes on routes that differ by direction") {
         const CommGraph graph = bruck(5, Bytes{3});
         const Problem problem(graph, allocation, seed);
         const std::int64_t before = hop_bytes(graph, machine, place(problem, "random").placement.slots());
-        CHECK(hop_bytes(graph, machine, place(problem, "random,swap").placement.slots()) <= before);
+        CHECK(hop_bytes(graph, machine, place(problem, "random+swap").placement.slots()) <= before);
     }
 }
 
@@ -105,7 +105,7 @@ TEST_CASE("a search on a ring of one-way links terminates from every start") {
                 for (std::uint64_t seed = 0; seed < 50; ++seed) {
                     Budget budget;
                     budget.work = 1'000'000;
-                    CHECK_FALSE(place(Problem(graph, allocation, seed), "random,swap", budget).exhausted);
+                    CHECK_FALSE(place(Problem(graph, allocation, seed), "random+swap", budget).exhausted);
                 }
             }
         }

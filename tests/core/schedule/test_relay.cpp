@@ -51,5 +51,5 @@ TEST_CASE("with a barrier per stop, each stop is a round of k messages") {
     };
     CHECK(rounds("k-prefix") == 63);
     CHECK(rounds("k-prefix(barrier=stop)") == 8);
-    CHECK(rounds("k-shift(barrier=stop;k=16)") == 4);
+    CHECK(rounds("k-shift(barrier=stop,k=16)") == 4);
 }

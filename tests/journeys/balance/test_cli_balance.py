@@ -115,13 +115,13 @@ def test_ranks_are_placed_in_launcher_order(topoloom: Command) -> None:
     """The default is the same as in `map`: spread over allocated nodes, else packed."""
     write_loads([9, 1] * 4)
     words = ["balance", "loads.csv", "--machine", "torus:4x4+node:2:2"]
-    some = topoloom(*words, "--allocate", "4")
+    some = topoloom(*words, "--nodes", "4")
     assert "ranks          2 on each of 4 nodes" in some.out
     assert "ranks          4 on each of 2 nodes" in topoloom(*words).out
     write_loads([9, 1, 1], "few.csv")
     words[1] = "few.csv"
-    assert "1 to 2 on each of 2 nodes" in topoloom(*words, "--allocate", "2").out
-    assert "3 on 1 node" in topoloom(*words, "--allocate", "1").out
+    assert "1 to 2 on each of 2 nodes" in topoloom(*words, "--nodes", "2").out
+    assert "3 on 1 node" in topoloom(*words, "--nodes", "1").out
 
 
 def test_plans_are_drawn(topoloom: Command) -> None:
@@ -184,7 +184,7 @@ def test_invalid_loads_are_refused_in_one_line(
             "balancer 'auto' with a cost requires a machine; give one",
         ),
         (
-            ["--allocate", "4"],
+            ["--nodes", "4"],
             "an allocation requires a machine; name the machine, too",
         ),
     ],

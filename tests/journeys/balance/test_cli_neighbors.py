@@ -65,7 +65,7 @@ def list_moves(found: dict[str, Any]) -> list[tuple[int, int, int]]:
 def test_neighboring_tasks_stay_on_the_same_rank(topoloom: Command) -> None:
     write_tables()
     alone = topoloom("balance", "tasks.csv", "--json").json
-    found = topoloom("balance", "tasks.csv", "--edges", "edges.csv", "--json").json
+    found = topoloom("balance", "tasks.csv", "--graph", "edges.csv", "--json").json
     owners = np.array(OWNERS)
     for task, old, new in list_moves(alone):
         assert owners[task] == old
@@ -80,7 +80,7 @@ def test_neighboring_tasks_stay_on_the_same_rank(topoloom: Command) -> None:
 
 def test_longer_periods_allow_more_moves_and_a_smaller_cut(topoloom: Command) -> None:
     write_tables()
-    words = ["balance", "tasks.csv", "--edges", "edges.csv", "--json"]
+    words = ["balance", "tasks.csv", "--graph", "edges.csv", "--json"]
     once = topoloom(*words).json
     long = topoloom(*words, "--periods", "1000").json
     assert long["cut_bytes"] < once["cut_bytes"]
@@ -89,7 +89,7 @@ def test_longer_periods_allow_more_moves_and_a_smaller_cut(topoloom: Command) ->
 
 def test_on_a_machine_the_cost_is_bytes_times_distance(topoloom: Command) -> None:
     write_tables()
-    words = ["balance", "tasks.csv", "--edges", "edges.csv", "--machine", MACHINE]
+    words = ["balance", "tasks.csv", "--graph", "edges.csv", "--machine", MACHINE]
     found = topoloom(*words, "--simulate", "--json").json
     owners = np.array(OWNERS)
     for task, _, new in list_moves(found):
@@ -111,7 +111,7 @@ def test_on_a_machine_the_cost_is_bytes_times_distance(topoloom: Command) -> Non
 def test_memory_limits_are_respected_with_neighbors(topoloom: Command) -> None:
     write_tables()
     most = sum(SIZES) // 4 * 11 // 10
-    words = ["balance", "tasks.csv", "--edges", "edges.csv", "--memory", str(most)]
+    words = ["balance", "tasks.csv", "--graph", "edges.csv", "--memory", str(most)]
     owners = np.array(OWNERS)
     for task, _, new in list_moves(topoloom(*words, "--json").json):
         owners[task] = new
@@ -129,7 +129,7 @@ def test_partitioner_files_give_the_same_result_as_tables(
     words = ["balance", "mesh.graph", "--json"]
     by_graph = topoloom(*words).json
     if sizes:
-        table = topoloom("balance", "tasks.csv", "--edges", "edges.csv", "--json").json
+        table = topoloom("balance", "tasks.csv", "--graph", "edges.csv", "--json").json
         assert list_moves(by_graph) == list_moves(table)
         assert by_graph["moved_bytes"] == table["moved_bytes"]
     else:
@@ -145,7 +145,7 @@ def test_edges_are_read_from_a_communication_graph(topoloom: Command) -> None:
     ends = np.array(PAIRS).T
     graph = tl.CommGraph.from_edges(len(OWNERS), *ends, np.full(len(PAIRS), 40))
     tl.save_graph("edges.npz", graph)
-    words = ["balance", "tasks.csv", "--json", "--edges"]
+    words = ["balance", "tasks.csv", "--json", "--graph"]
     assert topoloom(*words, "edges.npz").json == topoloom(*words, "edges.csv").json
 
 
@@ -248,7 +248,7 @@ def test_invalid_edges_are_refused(
 ) -> None:
     write_lines("tasks.csv", ["task,owner,load,bytes", "a,0,1,1", "b,1,1,1"])
     write_lines("edges.csv", lines)
-    refused = topoloom("balance", "tasks.csv", "--edges", "edges.csv")
+    refused = topoloom("balance", "tasks.csv", "--graph", "edges.csv")
     assert (refused.status, refused.out, refused.err.count("\n")) == (2, "", 1)
     assert message in refused.err
 
@@ -295,7 +295,7 @@ FAST = "torus:2x2,bandwidth=1GB/s,latency=1us"
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["loads.csv", "--edges", "edges.csv"], "loads.csv contains numbers of equal"),
+        (["loads.csv", "--graph", "edges.csv"], "loads.csv contains numbers of equal"),
         (["loads.csv", "--simulate"], "--simulate is for transfers on a machine"),
         (["loads.csv", "-m", "mesh:4", "--simulate"], "has no links with bandwidths"),
         (
@@ -304,10 +304,10 @@ FAST = "torus:2x2,bandwidth=1GB/s,latency=1us"
         ),
         (
             ["tasks.csv", "--periods", "2"],
-            "--periods sets how often the messages of --edges are sent",
+            "--periods sets how often the messages of --graph are sent",
         ),
         (
-            ["tasks.csv", "--edges", "edges.csv", "--periods", "0"],
+            ["tasks.csv", "--graph", "edges.csv", "--periods", "0"],
             "periods must be above 0",
         ),
         (
@@ -316,7 +316,7 @@ FAST = "torus:2x2,bandwidth=1GB/s,latency=1us"
         ),
         (["tasks.csv", "--simulate"], "--simulate requires a machine"),
         (
-            ["mesh.graph", "--edges", "edges.csv"],
+            ["mesh.graph", "--graph", "edges.csv"],
             "mesh.graph is a graph and contains the edges",
         ),
         (["tasks.csv", "-m", "mesh:3"], "there are 4 ranks, but the allocation has"),

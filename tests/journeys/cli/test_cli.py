@@ -85,7 +85,7 @@ def test_a_random_pattern_depends_only_on_its_seed(topoloom: Command) -> None:
 def test_a_placement_records_its_inputs(topoloom: Command) -> None:
     write_stencil(topoloom)
     outcome = topoloom(
-        "map", "p.npz", "--machine", "torus:4x4x4", "--mapper", "gge,swap", "--seed", 1,
+        "map", "p.npz", "--machine", "torus:4x4x4", "--mapper", "gge+swap", "--seed", 1,
         "-o", "x.json",
     )  # fmt: skip
     assert outcome.status == 0, outcome.err
@@ -95,7 +95,7 @@ def test_a_placement_records_its_inputs(topoloom: Command) -> None:
     assert document["machine"] == "torus:4x4x4"
     assert document["allocation"]["nodes"] == list(range(64))
     assert sorted(document["placement"]) == list(range(64))
-    assert document["mapper"] == "gge,swap"
+    assert document["mapper"] == "gge+swap"
     assert document["seed"] == 1
     assert document["work"] >= 0
     assert document["topoloom"]
@@ -165,7 +165,7 @@ def test_the_launcher_order_is_always_compared(topoloom: Command) -> None:
 
 def test_an_allocation_can_be_generated_by_map(topoloom: Command) -> None:
     write_stencil(topoloom)
-    words = ["--allocate", 64, "--fragments", 9, "--seed", 1]
+    words = ["--nodes", 64, "--fragments", 9, "--seed", 1]
     machine = ["--machine", "torus:8x8x8"]
     assert topoloom("map", "p.npz", *machine, *words, "-o", "x.json").status == 0
     nodes = json.loads(Path("x.json").read_text())["allocation"]["nodes"]
@@ -191,7 +191,7 @@ def test_equal_seeds_give_equal_placements_for_any_number_of_threads(
     topoloom: Command,
 ) -> None:
     write_stencil(topoloom)
-    words = ["map", "p.npz", "-m", "torus:9x9", "--mapper", "random,swap", "--json"]
+    words = ["map", "p.npz", "-m", "torus:9x9", "--mapper", "random+swap", "--json"]
     one, two = (topoloom(*words, "--threads", n).json for n in (1, 2))
     assert one.pop("command") != two.pop("command")
     assert one == two
@@ -200,7 +200,7 @@ def test_equal_seeds_give_equal_placements_for_any_number_of_threads(
 
 def test_budgets_in_work_and_time_are_respected(topoloom: Command) -> None:
     write_stencil(topoloom, "8x8x8")
-    words = ["map", "p.npz", "-m", "torus:8x8x8", "--mapper", "random,swap", "--json"]
+    words = ["map", "p.npz", "-m", "torus:8x8x8", "--mapper", "random+swap", "--json"]
     full = topoloom(*words).json
     little = topoloom(*words, "--work", 1000).json
     assert little["work"] < full["work"]
@@ -210,25 +210,26 @@ def test_budgets_in_work_and_time_are_respected(topoloom: Command) -> None:
 
 
 def test_machines_are_shown_and_described(topoloom: Command) -> None:
-    shown = topoloom("machine", "torus:8x8x8", "-o", "m.toml", "--json").json
+    shown = topoloom("machine", "show", "torus:8x8x8", "--json").json
     assert shown["nodes"] == 512
     assert shown["links"] == 512 * 6
     assert shown["shape"] == [8, 8, 8]
     assert shown["diameter"] == 12
-    again = topoloom("machine", "m.toml", "--json").json
-    assert {**again, "output": None} == {**shown, "output": None}
+    topoloom("machine", "export", "torus:8x8x8", "-o", "m.toml")
+    again = topoloom("machine", "show", "m.toml", "--json").json
+    assert again == {"name": "8x8x8 torus", **shown}
     for machine in ("mesh:4x4", "tree:4:8:2,distance=1:10:100", "hopper"):
-        outcome = topoloom("machine", machine)
+        outcome = topoloom("machine", "show", machine)
         assert outcome.status == 0, outcome.err
         assert "nodes" in outcome.out
 
 
 def test_machines_are_exported_and_read_back(topoloom: Command) -> None:
     for name in ("m.tgt", "m.xml", "m.graph"):
-        written = topoloom("machine", "torus:4x3", "-o", name)
+        written = topoloom("machine", "export", "torus:4x3", "-o", name)
         assert written.status == 0, written.err
-        assert topoloom("machine", name, "--json").json["nodes"] == 12
-    refused = topoloom("machine", "torus:4x3", "-o", "m.txt")
+        assert topoloom("machine", "show", name, "--json").json["nodes"] == 12
+    refused = topoloom("machine", "export", "torus:4x3", "-o", "m.txt")
     assert refused.status == 2
     assert refused.err.count("\n") == 1
 
@@ -243,8 +244,8 @@ KINDS = [
     "machines",
     "models",
     "switches",
-    "traffic",
-    "injection",
+    "traffic-patterns",
+    "injections",
     "formats",
     "exports",
 ]

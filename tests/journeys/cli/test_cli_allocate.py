@@ -59,7 +59,7 @@ def test_nodes_are_chosen_for_a_pattern_and_used(topoloom: Command) -> None:
         *words,
         "--effort",
         "fast",
-        "--pattern",
+        "--graph",
         "p.npz",
         "-o",
         "n.txt",
@@ -105,7 +105,7 @@ def test_without_a_node_count_enough_nodes_for_the_pattern_are_chosen(
     write_busy_machine(topoloom)
     outcome = topoloom(
         "allocate", "-m", MACHINE + "+node:4", "--choose", "free.txt",
-        "--pattern", "p.npz", "--effort", "fast", "--json",
+        "--graph", "p.npz", "--effort", "fast", "--json",
     )  # fmt: skip
     assert outcome.status == 0, outcome.err
     assert len(outcome.json["nodes"]) == 16
@@ -126,7 +126,7 @@ def test_without_a_pattern_the_closest_nodes_are_chosen(topoloom: Command) -> No
 def test_chosen_nodes_keep_the_names_of_free_nodes(topoloom: Command) -> None:
     topoloom("pattern", "ring", "--ranks", 3, "--bytes", 8, "-o", "p.npz")
     Path("named.txt").write_text("login1 17\nfar 4 4 4\nlogin2 18\nlogin3 19\n")
-    for words in (["-N", 3], ["--pattern", "p.npz", "--write-placement", "x.json"]):
+    for words in (["-N", 3], ["--graph", "p.npz", "--write-placement", "x.json"]):
         chosen = topoloom(
             "allocate", "-m", MACHINE, "--choose", "named.txt", *words, "-o", "n.txt"
         )
@@ -141,7 +141,7 @@ def test_a_node_choice_respects_its_time_limit(topoloom: Command) -> None:
     write_busy_machine(topoloom)
     outcome = topoloom(
         "allocate", "-m", MACHINE, "--choose", "free.txt", "-N", 64,
-        "--pattern", "p.npz", "--time", "300ms", "--json",
+        "--graph", "p.npz", "--time", "300ms", "--json",
     )  # fmt: skip
     assert outcome.status == 0, outcome.err
     assert outcome.json["hop_bytes_chosen"] <= outcome.json["hop_bytes_first"]
@@ -228,19 +228,19 @@ def test_connected_components_have_different_colors(topoloom: Command) -> None:
     ("words", "message"),
     [
         ([], "no nodes are given; set a number of nodes"),
-        (["--pattern", "p.npz", "-N", 4], "are for --choose"),
+        (["--graph", "p.npz", "-N", 4], "are for --choose"),
         (["-N", 4, "--time", "1s"], "are for --choose"),
         (
             ["-N", 4, "--write-placement", "x.json"],
-            "--write-placement requires --pattern",
+            "--write-placement requires --graph",
         ),
         (["--allocation", "n[1-3]", "-N", 3], "leave out --choose and -N"),
         (["--choose", "n[1-9]"], "no number of nodes is given"),
         (["--choose", "n[1-9]", "-N", 10], "cannot choose 10 of 9 nodes"),
         (["--choose", "n[1-9]", "-N", 0], "nodes must be 1 or more, not 0"),
-        (["--choose", "n[1-9]", "-N", 3, "--work", 5], "require --pattern"),
-        (["--choose", "n[1-9]", "--pattern", "p.npz"], "cannot choose 64 of 9 nodes"),
-        (["--choose", "n[1-9]", "-N", 9, "--pattern", "p.npz"], "choose 64 or more"),
+        (["--choose", "n[1-9]", "-N", 3, "--work", 5], "require --graph"),
+        (["--choose", "n[1-9]", "--graph", "p.npz"], "cannot choose 64 of 9 nodes"),
+        (["--choose", "n[1-9]", "-N", 9, "--graph", "p.npz"], "choose 64 or more"),
         (["--choose", "gone.txt", "-N", 9], "gone.txt"),
         (["-N", 4, "--jobs", "gone.txt"], "gone.txt"),
         (["-N", 4, "--figure", "a.gif"], "figures are .svg, .png, .pdf"),
@@ -278,7 +278,7 @@ def test_hosts_are_chosen_and_ordered_for_a_mesh(topoloom: Command) -> None:
         (["--mesh", "dp=99"], "the mesh needs 99 hosts, but 16 are free"),
         (["--mesh", "dp=1"], "every group of the mesh fits in one host"),
         (["--mesh", "dp=4", "--write-placement", "x.json"], "--mesh places ranks"),
-        (["--mesh", "dp=4", "--time", "5s"], "--pattern, --effort, --time and --work"),
+        (["--mesh", "dp=4", "--time", "5s"], "--graph, --effort, --time and --work"),
     ],
 )
 def test_options_incompatible_with_a_mesh_are_named(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom ai axes` converts a mesh with traffic to orders, placements and patterns."""
+"""`topoloom ai axes` converts a mesh with traffic to orders, placements and graphs."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_an_order_of_axes_can_be_piped(topoloom: Command) -> None:
 def test_other_verbs_read_the_written_placement_and_pattern(
     topoloom: Command,
 ) -> None:
-    found = topoloom(*AXES, "--write-pattern", "p.npz", "-o", "x.json", "--json").json
+    found = topoloom(*AXES, "--write-graph", "p.npz", "-o", "x.json", "--json").json
     placed = load_placement("x.json")
     assert placed.objective == "time"
     assert placed.values["objective"] == found["best"]["seconds"]
@@ -120,7 +120,7 @@ def test_framework_settings_are_printed_and_free_settings_searched(
 
 
 def test_a_named_order_uses_slots_in_allocation_order(topoloom: Command) -> None:
-    files = ["--write-pattern", "p.npz", "-o", "m.json"]
+    files = ["--write-graph", "p.npz", "-o", "m.json"]
     found = topoloom(*MEGATRON, "--json").json
     topoloom(*MEGATRON, *files, "--to", "name")
     placed = load_placement("m.json")
@@ -255,7 +255,7 @@ def test_bytes_are_printed_without_seconds(topoloom: Command) -> None:
 
 def test_nccl_patterns_use_the_gpus_per_node_of_the_machine(topoloom: Command) -> None:
     words = ["ai", "axes", "--mesh", "tp=4,dp=4", "--traffic", "tp=9GB,dp=1GB", "-m",
-             "nvl72-row", "--collectives", "nccl", "--write-pattern"]  # fmt: skip
+             "nvl72-row", "--collectives", "nccl", "--write-graph"]  # fmt: skip
     topoloom(*words, "plain.npz")
     topoloom(*words, "said.npz", "--gpus-per-node", 4)
     assert load_graph("plain.npz") == load_graph("said.npz")

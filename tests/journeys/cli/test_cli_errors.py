@@ -87,13 +87,13 @@ def write_inputs(topoloom: Command) -> None:
         (["map", "p.npz", "-m", "torus:4x4", "-a", "n[0-16]"], "n16 would be node 16"),
         (["map", "p.npz", "-m", "torus:4x4", "-a", "n[0-9,3]"], "n3 is named twice"),
         (
-            ["map", "p.npz", "-m", "torus:4x4", "-a", "n1,n2", "--allocate", "3"],
+            ["map", "p.npz", "-m", "torus:4x4", "-a", "n1,n2", "--nodes", "3"],
             "are mutually exclusive",
         ),
-        (["map", "p.npz", "-m", "torus:4x4", "--allocate", "17"], "17"),
-        (["map", "p.npz", "-m", "torus:4x4", "--allocate", "0"], "must be 1 or more"),
+        (["map", "p.npz", "-m", "torus:4x4", "--nodes", "17"], "17"),
+        (["map", "p.npz", "-m", "torus:4x4", "--nodes", "0"], "must be 1 or more"),
         (
-            ["map", "p.npz", "-m", "torus:5x5", "--allocate", "16", "--fragments", "0"],
+            ["map", "p.npz", "-m", "torus:5x5", "--nodes", "16", "--fragments", "0"],
             "0",
         ),
         (
@@ -132,15 +132,15 @@ def write_inputs(topoloom: Command) -> None:
         (["pattern", "import", "none.mtx"], "none.mtx"),
         (["pattern", "import", "p.npz", "--format", "metsi"], "did you mean 'metis'"),
         (["pattern", "ring", "file"], "is unexpected"),
-        (["machine"], "missing argument"),
-        (["machine", "torus:0x4"], "0"),
-        (["machine", "torus:4x4,nods=2"], "nodes"),
-        (["machine", "torus:4x4", "-o", "none/m.toml"], "no directory"),
-        (["machine", "torus"], "has no size; add it, as in torus:"),
-        (["machine", "folder"], "folder: Is a directory"),
-        (["machine", "folder/none"], "folder/none: No such file"),
-        (["machine", ""], "no machine ''"),
-        (["machine", "nothing"], "topoloom list machines"),
+        (["machine", "show"], "missing argument"),
+        (["machine", "show", "torus:0x4"], "0"),
+        (["machine", "show", "torus:4x4,nods=2"], "nodes"),
+        (["machine", "show", "torus"], "has no size; add it, as in torus:"),
+        (["machine", "show", "folder"], "folder: Is a directory"),
+        (["machine", "show", "folder/none"], "folder/none: No such file"),
+        (["machine", "show", ""], "no machine ''"),
+        (["machine", "show", "nothing"], "topoloom list machines"),
+        (["machine", "export", "torus:4x4", "-o", "none/m.toml"], "no directory"),
         (["allocate", "-m", "torus:4x4", "--nodes", "17"], "17"),
         (["allocate", "-m", "torus:4x4", "--nodes", "-3"], "-3"),
         (["allocate", "-m", "torus:4x4", "--nodes", f"{2**63}"], "must be below 2^63"),
@@ -183,13 +183,12 @@ def test_if_one_of_two_outputs_fails_neither_is_written(
     topoloom: Command, run_refused, other: list[str]
 ) -> None:
     figure = ["--figure", "none/m.png"]
-    assert "no directory 'none'" in run_refused("machine", "torus:4x4", *other, *figure)
     nodes = ["-m", "torus:4x4", "--nodes", "4"]
     assert "no directory 'none'" in run_refused("allocate", *nodes, *other, *figure)
 
 
 def test_an_error_names_the_requested_file_and_no_temporary_file(run_refused) -> None:
-    line = run_refused("machine", "torus:4x4", "-o", "/proc/m.toml")
+    line = run_refused("machine", "export", "torus:4x4", "-o", "/proc/m.toml")
     assert line.startswith("topoloom: /proc/m.toml: ")
 
 
@@ -248,7 +247,7 @@ MACHINE_VERBS = [
     ["map", "p.npz", "-m", "FILE", "-o", "out.json"],
     ["judge", "p.npz", "-m", "FILE"],
     ["compare", "p.npz", "-m", "FILE"],
-    ["machine", "FILE", "-o", "out.toml"],
+    ["machine", "import", "FILE", "-o", "out.toml"],
     ["allocate", "-m", "FILE", "--nodes", "3", "-o", "out.txt"],
 ]
 

@@ -79,7 +79,7 @@ def test_a_stencil_on_its_own_torus_has_gap_1(topoloom: Command) -> None:
 
 def test_judge_and_compare_print_the_same_gaps(topoloom: Command) -> None:
     write_pattern(topoloom, "stencil2d", "--grid", "6x8")
-    where = ["-m", "torus:8x8x4", "--allocate", 48]
+    where = ["-m", "torus:8x8x4", "--nodes", 48]
     topoloom("map", "p.npz", *where, "--mapper", "gge", "-o", "x.json")
 
     def read_judged_gap() -> Any:

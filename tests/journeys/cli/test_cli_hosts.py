@@ -27,9 +27,10 @@ def write_machine_and_pattern(topoloom: Command) -> None:
 
 def test_a_rewritten_machine_keeps_its_host_names(topoloom: Command) -> None:
     write_machine_and_pattern(topoloom)
-    shown = topoloom("machine", "m.toml", "-o", "again.toml", "--json").json
-    assert shown["hosts"] == "cn[11-18]"
-    assert topoloom("machine", "again.toml", "--json").json["hosts"] == "cn[11-18]"
+    assert topoloom("machine", "export", "m.toml", "-o", "again.toml").status == 0
+    for file in ("m.toml", "again.toml"):
+        shown = topoloom("machine", "show", file, "--json").json
+        assert shown["hosts"] == "cn[11-18]"
 
 
 def test_an_exported_placement_has_the_host_names_of_the_machine(
@@ -98,10 +99,12 @@ CELL = "".join(f"h{i} 0 0 0 {i % 2} 0 {i // 2}\n" for i in range(4))
 def test_coordinates_without_a_host_are_never_allocated(topoloom: Command) -> None:
     Path("cell.txt").write_text(CELL)
     assert topoloom("pattern", "ring", "--ranks", 4, "-o", "p.npz").status == 0
-    assert topoloom("machine", "cell.txt", "--json").json["hosts"] == "h[0,2,1,3]"
-    assert topoloom("machine", "cell.txt", "-o", "cell.toml").status == 0
+    assert (
+        topoloom("machine", "show", "cell.txt", "--json").json["hosts"] == "h[0,2,1,3]"
+    )
+    assert topoloom("machine", "export", "cell.txt", "-o", "cell.toml").status == 0
     for machine in ("cell.txt", "cell.toml"):
-        for words in ([], ["--allocate", 4]):
+        for words in ([], ["--nodes", 4]):
             mapped = topoloom("map", "p.npz", "-m", machine, *words, "-o", "x.json")
             assert mapped.status == 0, mapped.err
             text = topoloom("export", "x.json", "--to", "slurm-hostfile").out

@@ -165,7 +165,7 @@ def test_a_budget_is_shared_by_all_searches(topoloom_with_jobs: Command) -> None
         (["a.npz@n[0-7]", "b.npz@n[8-12]"], "b.npz has 8 ranks"),
         (["a.npz@n[0-7]", "b.npz@"], "the allocation is empty"),
         (["a.npz@n[0-7]", "b.npz@n[8-16]"], "16"),
-        (["a.npz@n[0-7]", "b.npz@n[8-15]", "--allocate", "8"], "leave it out"),
+        (["a.npz@n[0-7]", "b.npz@n[8-15]", "--nodes", "8"], "leave it out"),
         (["a.npz", "b.npz", "a.npz"], "have 24 ranks together"),
         (["a.npz", "b.npz", "-a", "empty"], "empty"),
         (["a.npz", "empty"], "empty: the file is empty"),

@@ -37,7 +37,7 @@ def list_nodes(mapped: Outcome, slots: int = 12) -> list[int]:
 
 
 def test_ranks_are_distributed_like_srun_distributes_them(topoloom: Command) -> None:
-    where = ["-m", "torus:8x8+node:12", "--allocate", 20]
+    where = ["-m", "torus:8x8+node:12", "--nodes", 20]
     mapped = topoloom("map", "p.npz", *where, "--json")
     assert list_nodes(mapped) == [1] * 15 + [2] * 5
     printed = topoloom("map", "p.npz", *where, "--work", 1000).out
@@ -65,7 +65,7 @@ def test_ranks_are_distributed_like_srun_distributes_them(topoloom: Command) -> 
 def test_options_set_the_number_of_ranks_per_node(
     topoloom: Command, options: list[object], counts: list[int]
 ) -> None:
-    words = ["p.npz", "-m", "m.toml", "--allocate", 16, *options, "--json"]
+    words = ["p.npz", "-m", "m.toml", "--nodes", 16, *options, "--json"]
     assert list_nodes(topoloom("map", *words, "--mapper", "auto")) == counts
     nodes = len(counts)
     assert topoloom("judge", *words).json["nodes"] == nodes
@@ -128,7 +128,7 @@ def test_ranks_of_several_cores_are_bound_to_all_of_them(topoloom: Command) -> N
         (["--launcher", "slrum"], "no launcher 'slrum' (did you mean 'slurm'?)"),
     ],
 )
-@pytest.mark.parametrize("allocation_options", [[], ["--allocate", 16]])
+@pytest.mark.parametrize("allocation_options", [[], ["--nodes", 16]])
 def test_impossible_launch_requests_are_refused_in_one_line(
     topoloom: Command, options: list[Any], message: str, allocation_options: list[Any]
 ) -> None:
@@ -140,10 +140,10 @@ def test_impossible_launch_requests_are_refused_in_one_line(
 
 def test_launch_limits_are_refused_for_shared_slots(topoloom: Command) -> None:
     words = ["-m", "m.toml", "--imbalance", 0.1, "--ranks-per-node", 2]
-    shared = topoloom("map", "p.npz", *words, "--allocate", 2)
+    shared = topoloom("map", "p.npz", *words, "--nodes", 2)
     assert shared.status == 2
     assert "an imbalance or capacities cannot be combined" in shared.err
-    alone = topoloom("map", "p.npz", *words, "--allocate", 16, "--json")
+    alone = topoloom("map", "p.npz", *words, "--nodes", 16, "--json")
     assert max(list_nodes(alone)) == 2
 
 
@@ -156,9 +156,11 @@ def test_launch_options_cannot_be_combined_with_a_placement(topoloom: Command) -
 
 
 def test_the_memory_of_nodes_is_printed_and_respected(topoloom: Command) -> None:
-    assert re.search(r"memory per node +96.0 GiB", topoloom("machine", "m.toml").out)
-    topoloom("machine", "m.toml", "-o", "again.toml")
+    assert re.search(
+        r"memory per node +96.0 GiB", topoloom("machine", "show", "m.toml").out
+    )
+    topoloom("machine", "export", "m.toml", "-o", "again.toml")
     assert 'memory_size = "96 GiB"' in Path("again.toml").read_text()
     Path("m.toml").write_text(NODE.replace("96 GiB", "0"))
-    message = topoloom("machine", "m.toml").err
+    message = topoloom("machine", "show", "m.toml").err
     assert message == "topoloom: m.toml: node.memory_size must be more than 0\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom machine -o` invents no bandwidths, and reports what a file omits."""
+"""`topoloom machine export` invents no bandwidths, and reports what a file omits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RATE = 12.5e9
 def test_json_has_no_bandwidth_if_the_machine_has_none(
     topoloom: Command, machine: str
 ) -> None:
-    facts = topoloom("machine", machine, "--json").json
+    facts = topoloom("machine", "show", machine, "--json").json
     is_known = machine in KNOWN
     for each in facts["bandwidths"]:
         assert each["bytes_per_second"] == (2e9 if is_known else None)
@@ -36,7 +36,7 @@ def test_json_has_no_bandwidth_if_the_machine_has_none(
 def test_simgrid_exports_report_the_assumed_rate(
     topoloom: Command, machine: str
 ) -> None:
-    outcome = topoloom("machine", machine, "-o", "m.xml")
+    outcome = topoloom("machine", "export", machine, "-o", "m.xml")
     assert outcome.status == 0
     text = Path("m.xml").read_text()
     remark = "assumed: links of 12.5 GB/s (100 Gbit/s); the machine gives no bandwidths"
@@ -57,11 +57,14 @@ def test_exports_name_their_omissions(
     }
     for name, lost in lines.items():
         text = machine.removesuffix("+node:2") if name == "m.tgt" else machine
-        outcome = topoloom("machine", text, "-o", name)
+        outcome = topoloom("machine", "export", text, "-o", name)
         line = f"topoloom: {name} omits {lost}; a .toml file preserves all data\n"
         assert outcome.err == line
-    assert topoloom("machine", machine, "-o", "m.toml").err == ""
-    assert topoloom("machine", "torus:4x4,bandwidth=1GB/s", "-o", "m.xml").err == ""
+    assert topoloom("machine", "export", machine, "-o", "m.toml").err == ""
+    assert (
+        topoloom("machine", "export", "torus:4x4,bandwidth=1GB/s", "-o", "m.xml").err
+        == ""
+    )
     names = find_losses("m.xml", load_machine("torus:2"), ["a", "b"])
     assert names[0] == "m.xml omits host names; a .toml file preserves all data"
 

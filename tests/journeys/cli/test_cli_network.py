@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom network` simulates switches under load."""
+"""`topoloom machine sweep` simulates switches under load."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 if TYPE_CHECKING:
     from tests.conftest import Command
 
-SWEEP = ("network", "sweep", "--machine", "torus:4x4")
+SWEEP = ("machine", "sweep", "torus:4x4")
 
 
 def test_latencies_grow_with_the_load_until_saturation(
@@ -36,7 +36,14 @@ def test_latencies_grow_with_the_load_until_saturation(
 def test_a_figure_is_drawn_and_a_table_printed(
     topoloom: Command, tmp_path: Path
 ) -> None:
-    words = ("--loads", "0.1,0.9", "--traffic", "shift(by=5)", "--figure", "a.svg")
+    words = (
+        "--loads",
+        "0.1,0.9",
+        "--traffic-pattern",
+        "shift(by=5)",
+        "--figure",
+        "a.svg",
+    )
     printed = topoloom(*SWEEP, *words)
     assert (printed.status, printed.err) == (0, "")
     assert "16 nodes, 16 switches, shift(by=5) traffic" in printed.out
@@ -72,13 +79,13 @@ def test_bursts_increase_latency_and_a_window_limits_packets(
         (["--loads", "0"], "a load must be above 0"),
         (["--loads", "1.1"], "a load must be above 0"),
         (["--loads", ""], "--loads '' is not a list of numbers"),
-        (["--traffic", "uniforms"], "did you mean 'uniform'?"),
+        (["--traffic-pattern", "uniforms"], "did you mean 'uniform'?"),
         (["--injection", "bernouli"], "did you mean 'bernoulli'?"),
         (["--injection", "on-off(length=0)"], "length"),
         (["--injection", "on-off(peak=10)", "--loads", "0.2"], "raise their peak"),
         (["--injection", "closed(window=0)"], "window"),
         (
-            ["--injection", "closed", "--traffic", "copies", "--router", "voq"],
+            ["--injection", "closed", "--traffic-pattern", "copies", "--router", "voq"],
             "multicasts have no replies",
         ),
         (["--router", "output"], "no router 'output'; there are: input-queued, voq"),
@@ -111,7 +118,7 @@ def test_invalid_network_options_are_refused_in_one_line(
 
 
 def test_deadlocked_packets_are_detected(topoloom: Command) -> None:
-    ring = ("network", "sweep", "-m", "torus:8", "--traffic", "shift(by=3)")
+    ring = ("machine", "sweep", "torus:8", "--traffic-pattern", "shift(by=3)")
     few = ("--vcs", "1", "--buffer", "2", "--loads", "0.01,1", "--json")
     stalled = topoloom(*ring, *few, "--watch")
     assert stalled.status == 1
@@ -128,11 +135,19 @@ def test_deadlocked_packets_are_detected(topoloom: Command) -> None:
 
 
 def test_a_dragonfly_is_simulated_with_its_routing(topoloom: Command) -> None:
-    words = ("--traffic", "shift(by=8)", "--loads", "0.5", "--vcs", "6", "--json")
+    words = (
+        "--traffic-pattern",
+        "shift(by=8)",
+        "--loads",
+        "0.5",
+        "--vcs",
+        "6",
+        "--json",
+    )
     accepted = {}
     for routing in ("minimal", "valiant", "ugal"):
         machine = f"dragonfly:9x1x4,nodes=2,routing={routing}"
-        found = topoloom("network", "sweep", "-m", machine, *words).json
+        found = topoloom("machine", "sweep", machine, *words).json
         assert found["routing"] == ("own" if routing == "minimal" else routing)
         accepted[routing] = found["loads"][0]["accepted"]
     # All 8 nodes of a group send over one channel to the next group.

@@ -23,7 +23,7 @@ OBJECTIVES = (
     "congestion",
     "congestion-soft",
     "time",
-    "weighted(hop-bytes=1;congestion=2)",
+    "weighted(hop-bytes=1,congestion=2)",
 )
 
 
@@ -84,7 +84,7 @@ def test_more_hop_bytes_than_block_are_reported_only_if_relevant(
     timed = ["map", "p.npz", *TIMED, "--mapper", "random"]
     assert "less predicted time" in topoloom(*timed, "--objective", "time").err
     # Random order has more hop-bytes than block order here, but less congestion.
-    ragged = ["map", "p.npz", "-m", "torus:8x8", "--allocate", 16]
+    ragged = ["map", "p.npz", "-m", "torus:8x8", "--nodes", 16]
     assert topoloom(*ragged, "--mapper", "random").err != ""
     aimed = ["--mapper", "random", "--objective", "congestion"]
     assert topoloom(*ragged, *aimed).err == ""
@@ -134,7 +134,7 @@ def test_a_job_avoids_the_links_of_another(topoloom: Command) -> None:
     topoloom(
         "map", "p.npz", *mesh, "-a", "far.txt", "--mapper", "block", "-o", "1.json"
     )
-    topoloom("judge", "p.npz", "1.json", "--loads", "l.json")
+    topoloom("judge", "p.npz", "1.json", "--write-loads", "l.json")
     document = json.loads(Path("l.json").read_text())
     assert document["machine"] == "mesh:2x4"
     assert sorted(set(document["loads"])) == [0, 1000]
@@ -194,7 +194,7 @@ def test_invalid_objectives_are_refused_in_one_line(
     topoloom_with_pattern(
         "map", "p.npz", "-m", "torus:5x4", "--mapper", "block", "-o", "5x4.x"
     )
-    topoloom_with_pattern("judge", "p.npz", "5x4.x", "--loads", "5x4.json")
+    topoloom_with_pattern("judge", "p.npz", "5x4.x", "--write-loads", "5x4.json")
     topoloom_with_pattern("pattern", "ring", "-n", 3, "-o", "q.npz")
     Path("empty").write_text("")
     bad = json.loads(Path("5x4.json").read_text()) | {"machine": "torus:4x4"}
@@ -212,7 +212,7 @@ def test_options_that_require_hop_bytes_are_named(
     )
     assert (
         "with an earlier placement, ranks are placed for hop-bytes only"
-        in run_refused(topoloom_with_pattern, *words, *TORUS, "--from", "x.json")
+        in run_refused(topoloom_with_pattern, *words, *TORUS, "--placement", "x.json")
     )
 
 
@@ -233,7 +233,7 @@ def test_only_some_patterns_have_phases(
     assert not Path("q.npz").exists()
 
 
-@pytest.mark.parametrize("objective", ["time", "weighted(hop-bytes=1;time=1)"])
+@pytest.mark.parametrize("objective", ["time", "weighted(hop-bytes=1,time=1)"])
 def test_time_objectives_are_refused_only_without_bandwidths(
     topoloom: Command, objective: str
 ) -> None:

@@ -30,7 +30,7 @@ def map_grid(topoloom: Command, *words: object) -> dict[str, Any]:
     ("mapper", "hops"),
     [
         ("fold", 24576),
-        ("fold(grid=64x1024;boxes=8x64;reflect=no)", 25600),
+        ("fold(grid=64x1024,boxes=8x64,reflect=no)", 25600),
         ("box", 25600),
         ("round-robin", 149504),
     ],
@@ -65,7 +65,7 @@ def test_folding_a_grid_onto_an_equal_torus_keeps_the_rank_order(
 
 def test_mapping_curve_to_curve_beats_rows_along_a_curve(topoloom: Command) -> None:
     write_grid(topoloom, "8x8x8")
-    words = ("-m", "torus:25x32x16", "--allocate", 512, "--mapper")
+    words = ("-m", "torus:25x32x16", "--nodes", 512, "--mapper")
     values = [
         map_grid(topoloom, *words, mapper)["values"]["hop_bytes"]
         for mapper in ("hilbert", "hilbert(ranks=by-curve)", "hilbert(grid=8x8x8)")

@@ -47,7 +47,7 @@ def list_row_titles(printed: str) -> list[str]:
 def test_a_line_names_the_chosen_objective_and_the_reason(
     topoloom: Command, verb: str, machine: str, message: str
 ) -> None:
-    words = [verb, "p.npz", "-m", machine, "--allocate", 16, "--work", 10_000]
+    words = [verb, "p.npz", "-m", machine, "--nodes", 16, "--work", 10_000]
     if verb == "compare":
         words += ["--mappers", "hilbert"]
     assert f"  {message}" in topoloom(*words).out
@@ -142,13 +142,13 @@ def test_assumptions_about_a_machine_are_reported(topoloom: Command) -> None:
         ["map", "p.npz", "-m", machine],
         ["judge", "p.npz", "x.json"],
         ["compare", "p.npz", "-m", machine, "--mappers", "hilbert"],
-        ["machine", machine],
+        ["machine", "show", machine],
     ):
         printed = topoloom(*words).out
         assert printed.count("assumed: ") == 3
         assert "a message over the network takes its sender 0.5 us" in printed
         assert "read 200 GB/s from its memory" in printed
-    assert len(topoloom("machine", machine, "--json").json["remarks"]) == 3
+    assert len(topoloom("machine", "show", machine, "--json").json["remarks"]) == 3
     assert "assumed" not in topoloom("map", "p.npz", "-m", TOLD).out
     topoloom("report", "x.json", "-o", "r.html")
     assert (
@@ -158,13 +158,13 @@ def test_assumptions_about_a_machine_are_reported(topoloom: Command) -> None:
 
 def test_nodes_of_an_included_machine_can_be_replaced(topoloom: Command) -> None:
     topoloom("pattern", "stencil3d", "--grid", "4x4x4", "-o", "c.npz")
-    words = ["c.npz", "-m", "frontier+node:8", "--allocate", 8, "--json"]
+    words = ["c.npz", "-m", "frontier+node:8", "--nodes", 8, "--json"]
     found = topoloom("map", *words).json
     assert len({slot // 8 for slot in found["placement"]}) == 8
     # With two lines of 4 ranks or 2 x 2 x 2 ranks on a node, half of the bytes are
     # intra-node.
     assert found["values"]["inter_node_bytes"] == 64 * 6 * 1024 / 2
-    words = [*words[:-3], "--work", 10_000, "--json", "--allocate", 16]
+    words = [*words[:-3], "--work", 10_000, "--json", "--nodes", 16]
     spread = topoloom("map", *words).json
     assert len({slot // 8 for slot in spread["placement"]}) == 16
     packed = topoloom("map", *words, "--ranks-per-node", 8).json
@@ -177,7 +177,7 @@ def test_using_more_nodes_than_block_is_reported(topoloom: Command) -> None:
     line = f"  nodes    {len(used)}, where block fills 4; --allocation says which"
     assert len(used) > 4
     assert line in topoloom("map", *words).out
-    assert "  nodes  " not in topoloom("map", *words, "--allocate", 4).out
+    assert "  nodes  " not in topoloom("map", *words, "--nodes", 4).out
 
 
 def test_a_job_without_an_allocation_stays_on_few_nodes(topoloom: Command) -> None:

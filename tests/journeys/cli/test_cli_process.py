@@ -56,6 +56,7 @@ def test_help_lists_every_command_without_importing_it() -> None:
 
 def test_a_command_without_arguments_prints_the_help() -> None:
     assert run_command().stdout == run_command("--help").stdout
+    assert run_command("machine").stdout == run_command("machine", "--help").stdout
 
 
 @pytest.mark.parametrize("name", command_names())
@@ -82,14 +83,15 @@ def test_shell_completion_lists_verbs_and_options() -> None:
         ).stdout
         return [line.partition(",")[2] for line in offered.splitlines()]
 
-    assert list_completions("topoloom ma") == ["machine", "map"]
+    assert list_completions("topoloom ma") == ["map", "machine"]
     assert "--allocation" in list_completions("topoloom map --allo")
     assert list_completions("topoloom map p.npz --machine ho") == ["hopper"]
-    assert list_completions("topoloom map p.npz --mapper gge,sw") == ["gge,swap"]
+    assert list_completions("topoloom map p.npz --mapper gge+sw") == ["gge+swap"]
     assert list_completions("topoloom map p.npz --objective ti") == ["time"]
     assert list_completions("topoloom list map") == ["mappers"]
     assert list_completions("topoloom export x.json --to fl") == ["flux-taskmap"]
     assert "ring" in list_completions("topoloom pattern ri")
+    assert list_completions("topoloom machine draw ho") == ["hopper"]
 
 
 def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
@@ -110,7 +112,9 @@ def test_an_error_is_one_line_without_a_traceback(tmp_path: Path) -> None:
 def test_a_full_disk_is_a_failure(tmp_path: Path) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("/dev/full does not exist on this system")
-    failed = run_command("machine", "torus:4x4", "-o", "/dev/full", cwd=tmp_path)
+    failed = run_command(
+        "machine", "export", "torus:4x4", "-o", "/dev/full", cwd=tmp_path
+    )
     assert failed.returncode == 1
     assert failed.stderr == "topoloom: /dev/full: No space left on device\n"
 
@@ -190,7 +194,7 @@ def test_ctrl_c_ends_a_search_with_the_best_so_far(tmp_path: Path) -> None:
         "pattern", "random-geometric", "--ranks", "40000", "-o", "p.npz", cwd=tmp_path
     )
     assert made.returncode == 0, made.stderr
-    mapper = "random,swap(reach=100,candidates=100000)"
+    mapper = "random+swap(reach=100,candidates=100000)"
     interrupt_search(
         "map", "p.npz", "-m", "torus:200x200", "--mapper", mapper, cwd=tmp_path
     )

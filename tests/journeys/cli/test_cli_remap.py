@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Remapping of a job with --from and --migration-cost."""
+"""Remapping of a job with --placement and --migration-cost."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def count_moves(old: dict[str, Any], new: dict[str, Any]) -> int:
 
 def test_remapping_an_unchanged_problem_moves_no_rank(topoloom: Command) -> None:
     old = map_initially(topoloom)
-    words = ["-m", MACHINE, "-a", HOSTS, "--from", "before.json"]
+    words = ["-m", MACHINE, "-a", HOSTS, "--placement", "before.json"]
     again = map_pattern(topoloom, "x.json", *words, "--migration-cost", 10**6)
     assert again["placement"] == old["placement"]
     shown = topoloom("map", "p.npz", *words, "--migration-cost", 10**6)
@@ -50,14 +50,14 @@ def test_remapping_an_unchanged_problem_moves_no_rank(topoloom: Command) -> None
 def test_remapping_never_increases_the_cost(topoloom: Command) -> None:
     old = map_initially(topoloom)
     again = map_pattern(
-        topoloom, "x.json", "-m", MACHINE, "-a", HOSTS, "--from", "before.json"
+        topoloom, "x.json", "-m", MACHINE, "-a", HOSTS, "--placement", "before.json"
     )
     assert again["values"]["hop_bytes"] <= old["values"]["hop_bytes"]
 
 
 def test_only_the_rank_of_a_lost_node_must_move(topoloom: Command) -> None:
     old = map_initially(topoloom)
-    words = ["-m", MACHINE, "-a", LOST_ONE, "--from", "before.json"]
+    words = ["-m", MACHINE, "-a", LOST_ONE, "--placement", "before.json"]
     dear = map_pattern(topoloom, "x.json", *words, "--migration-cost", 10**6)
     assert 31 not in dear["placement"]
     assert count_moves(old, dear) == old["placement"].count(31) == 1
@@ -68,7 +68,7 @@ def test_only_the_rank_of_a_lost_node_must_move(topoloom: Command) -> None:
 def test_the_mapper_previous_moves_only_ranks_of_lost_nodes(topoloom: Command) -> None:
     old = map_initially(topoloom)
     outcome = topoloom(
-        "map", "p.npz", "-m", MACHINE, "-a", LOST_ONE, "--from", "before.json",
+        "map", "p.npz", "-m", MACHINE, "-a", LOST_ONE, "--placement", "before.json",
         "--mapper", "previous", "--json",
     )  # fmt: skip
     assert outcome.status == 0, outcome.err
@@ -77,7 +77,7 @@ def test_the_mapper_previous_moves_only_ranks_of_lost_nodes(topoloom: Command) -
 
 def test_a_smaller_job_keeps_its_remaining_nodes(topoloom: Command) -> None:
     old = map_initially(topoloom, "-m", "torus:4x4x4+node:2")
-    words = ["-m", "torus:4x4x4+node:2", "--allocate", 40, "--from", "before.json"]
+    words = ["-m", "torus:4x4x4+node:2", "--nodes", 40, "--placement", "before.json"]
     new = map_pattern(topoloom, "x.json", *words, "--migration-cost", 1)
     nodes = set(new["allocation"]["nodes"])
     assert {slot // 2 for slot in new["placement"]} <= nodes
@@ -88,7 +88,7 @@ def test_a_smaller_job_keeps_its_remaining_nodes(topoloom: Command) -> None:
 @pytest.mark.parametrize("threads", [1, 2])
 def test_remapping_is_repeatable(topoloom: Command, threads: int) -> None:
     map_initially(topoloom)
-    words = ["-m", MACHINE, "-a", LOST_ONE, "--from", "before.json"]
+    words = ["-m", MACHINE, "-a", LOST_ONE, "--placement", "before.json"]
     costs = ["--migration-cost", 100, "--threads"]
     one = map_pattern(topoloom, "x.json", *words, *costs, 1)
     two = map_pattern(topoloom, "y.json", *words, *costs, threads)
@@ -100,30 +100,33 @@ def test_remapping_is_repeatable(topoloom: Command, threads: int) -> None:
     ("words", "message"),
     [
         (
-            ["-m", "torus:8x8", "--from", "before.json"],
+            ["-m", "torus:8x8", "--placement", "before.json"],
             "is for torus:4x4x5, not torus:8x8, and nodes cannot be matched",
         ),
         (
-            ["-m", "torus:8x8+node:2", "--from", "before.json"],
+            ["-m", "torus:8x8+node:2", "--placement", "before.json"],
             "nodes of 1 slot, but nodes of torus:8x8+node:2 have 2",
         ),
-        (["-m", MACHINE, "--migration-cost", "5"], "--migration-cost requires --from"),
         (
-            ["-m", MACHINE, "--from", "before.json", "--migration-cost", "-1"],
+            ["-m", MACHINE, "--migration-cost", "5"],
+            "--migration-cost requires --placement",
+        ),
+        (
+            ["-m", MACHINE, "--placement", "before.json", "--migration-cost", "-1"],
             "--migration-cost must be 0 or more, not -1",
         ),
         (
-            ["-m", MACHINE, "--from", "before.json", "--migration-cost", "much"],
+            ["-m", MACHINE, "--placement", "before.json", "--migration-cost", "much"],
             "--migration-cost",
         ),
         (
-            ["-m", MACHINE, "--from", "before.json", "--migration-cost", 2**62],
+            ["-m", MACHINE, "--placement", "before.json", "--migration-cost", 2**62],
             "the migration cost is",
         ),
-        (["-m", MACHINE, "--from", "none.json"], "none.json"),
-        (["-m", MACHINE, "--from", "p.npz"], "p.npz"),
+        (["-m", MACHINE, "--placement", "none.json"], "none.json"),
+        (["-m", MACHINE, "--placement", "p.npz"], "p.npz"),
         (
-            ["-m", MACHINE, "-a", "n[00-40]", "--from", "before.json"],
+            ["-m", MACHINE, "-a", "n[00-40]", "--placement", "before.json"],
             "64 ranks, but the allocation has only 41 slots",
         ),
         (

@@ -165,7 +165,7 @@ def test_the_steps_of_auto_can_be_run_separately(topoloom: Command) -> None:
     write_mesh()
     words = ["-m", TREE, "--imbalance", 0.03, "--mapper"]
     first = map_grid(topoloom, *words, "multisection")["values"]
-    then = map_grid(topoloom, *words, "multisection,refine(cycles=2)")["values"]
+    then = map_grid(topoloom, *words, "multisection+refine(cycles=2)")["values"]
     assert then["hop_bytes"] <= first["hop_bytes"]
     assert then["load_max"] <= math.floor(1.03 * math.ceil(RANKS / SLOTS))
 
@@ -195,7 +195,7 @@ def run_refused(topoloom: Command, *words: object) -> str:
             "--effort requires the auto mapper, not 'multisection'",
         ),
         (["--imbalance", "0", "--mapper", "gge"], "'gge' gives each rank a slot"),
-        (["--imbalance", "0", "--mapper", "block,swap"], "'swap' gives each rank"),
+        (["--imbalance", "0", "--mapper", "block+swap"], "'swap' gives each rank"),
         (["--imbalance", "0", "--capacities", "six.txt"], "are mutually exclusive"),
         (["--capacities", "none.txt"], "none.txt"),
         (["--capacities", "few.txt"], "63 capacities for 64 slots"),

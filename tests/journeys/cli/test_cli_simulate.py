@@ -139,7 +139,7 @@ def test_simulated_ranks_are_in_launcher_order(topoloom: Command) -> None:
     """Two ranks exchange 1 MB over 1 GB/s unless they share a node."""
     topoloom("pattern", "ring", "--ranks", "2", "--bytes", "1MB", "-o", "p.npz")
     machine = "torus:4,bandwidth=1GB/s,latency=1us+node:2,memory=100GB/s"
-    words = ["simulate", "p.npz", "-m", machine, "--allocate", 2, "--json"]
+    words = ["simulate", "p.npz", "-m", machine, "--nodes", 2, "--json"]
     for options, seconds in (
         (["--ranks-per-node", 1], 1e-3),
         (["--launcher", "mpich"], 0),

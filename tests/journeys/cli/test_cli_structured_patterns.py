@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def test_groups_of_a_triangular_grid_are_judged_separately(topoloom: Command) -> None:
     words = ["triangular", "--rows", "23", "--order", "bcm", "--phases", "-o", "p.npz"]
     assert "phases    3" in topoloom("pattern", *words).out
-    where = ["-m", "hopper", "--allocate", "12", "--launcher", "openmpi"]
+    where = ["-m", "hopper", "--nodes", "12", "--launcher", "openmpi"]
     shown = topoloom("judge", "p.npz", *where, "--json")
     columns, rows, orthogonalization = shown.json["phases"]
     assert shown.json["phase_names"][2] == "orthogonalization"

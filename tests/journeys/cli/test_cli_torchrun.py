@@ -40,7 +40,7 @@ def prepare_job(topoloom: Command) -> list[str]:
     """Write a placement on four hosts and a script; return the command to start it."""
     words = ["--mesh", "tp=2,pp=2,dp=2", "--traffic", "tp=1GB,dp=5MB,pp=90MB"]
     made = topoloom("ai", "axes", *words, "-m", MACHINE, "-o", "x.json",
-                    "--write-pattern", "p.npz")  # fmt: skip
+                    "--write-graph", "p.npz")  # fmt: skip
     assert made.status == 0, made.err
     written = topoloom("export", "x.json", "--to", "torchrun-script", "--hosts",
                        "a,b,c,d", "-o", "job.sh")  # fmt: skip

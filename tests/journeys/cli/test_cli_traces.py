@@ -75,10 +75,10 @@ def test_collectives_of_a_trace_are_expanded_to_nccl_messages(
         "--machine",
     )
     by_nccl = (*mesh, "torus:2x4", "--collectives", "nccl")
-    sent = ("--gpus-per-node", 4, "--write-pattern", "axes.npz", "-o", "x.json")
+    sent = ("--gpus-per-node", 4, "--write-graph", "axes.npz", "-o", "x.json")
     assert topoloom(*by_nccl, *sent).status == 0
     assert topoloom("judge", "axes.npz", "x.json").status == 0
-    assert "add --write-pattern" in topoloom(*by_nccl).err
+    assert "add --write-graph" in topoloom(*by_nccl).err
     kept = topoloom(*mesh, "torus:2x4", "--collectives", "keep")
     assert (
         kept.err == "topoloom: --collectives keep: the only choice for axes is nccl\n"

@@ -26,9 +26,17 @@ def topoloom_with_placement(topoloom: Command) -> Command:
     ("words", "written"),
     [
         (["map", "p.npz", *TORUS, "-o", "y.json"], ["y.json"]),
-        (["judge", "p.npz", "x.json", "--loads", "l.json"], ["l.json"]),
+        (["judge", "p.npz", "x.json", "--write-loads", "l.json"], ["l.json"]),
         (
-            ["judge", "p.npz", "x.json", "--figure", "f.svg", "--loads", "l.json"],
+            [
+                "judge",
+                "p.npz",
+                "x.json",
+                "--figure",
+                "f.svg",
+                "--write-loads",
+                "l.json",
+            ],
             ["f.svg", "l.json"],
         ),
         (
@@ -39,7 +47,9 @@ def topoloom_with_placement(topoloom: Command) -> Command:
             ["steps", "prefix", *TORUS, "--find", "routes", "-o", "order.txt"],
             ["order.txt"],
         ),
-        (["machine", "torus:4x4", "-o", "m.toml"], ["m.toml"]),
+        (["machine", "export", "torus:4x4", "-o", "m.tgt"], ["m.tgt"]),
+        (["machine", "import", "hopper", "-o", "m.toml"], ["m.toml"]),
+        (["machine", "draw", "torus:4x4", "-o", "m.svg"], ["m.svg"]),
         (["allocate", *TORUS, "-N", 4, "-o", "a.txt"], ["a.txt"]),
     ],
 )

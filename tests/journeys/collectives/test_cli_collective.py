@@ -77,9 +77,9 @@ def test_a_written_rank_order_can_be_used_by_other_verbs(topoloom: Command) -> N
     assert first.pop("command") != second.pop("command")
     assert first == second
 
-    made = topoloom(*words, "--placement", "x.json", "--write-pattern", "p.npz")
+    made = topoloom(*words, "--placement", "x.json", "--write-graph", "p.npz")
     assert made.status == 2  # refused: --placement implies a machine
-    made = topoloom(*ALL_TO_ALL, "--placement", "x.json", "--write-pattern", "p.npz")
+    made = topoloom(*ALL_TO_ALL, "--placement", "x.json", "--write-graph", "p.npz")
     assert made.status == 0
     judged = topoloom("judge", "p.npz", "x.json", "--json").json
     assert judged["hop_bytes"] > 0
@@ -256,14 +256,14 @@ def test_missing_message_costs_are_refused(topoloom: Command) -> None:
 
 def test_ranks_are_distributed_over_an_allocation_like_srun(topoloom: Command) -> None:
     machine = "torus:4x4,bandwidth=1GB/s+node:4,startup=1us"
-    words = (*ALL_TO_ALL, "-m", machine, "--allocate", 8)
+    words = (*ALL_TO_ALL, "-m", machine, "--nodes", 8)
     spread = topoloom(*words)
     assert "16 ranks use 2 slots of each, as srun -N 8 -n 16 does" in spread.out
     packed = topoloom(*words, "--ranks-per-node", 4)
     assert "16 ranks use 4 slots of 4 of them" in packed.out
 
 
-@pytest.mark.parametrize("option", ["--allocate", "--ranks-per-node"])
+@pytest.mark.parametrize("option", ["--nodes", "--ranks-per-node"])
 def test_rank_location_options_require_a_machine(
     topoloom: Command, option: str
 ) -> None:
@@ -275,7 +275,7 @@ def test_rank_location_options_require_a_machine(
 def test_output_has_the_machine_name_of_the_user_and_times_with_units(
     topoloom: Command,
 ) -> None:
-    words = ["bcast", "-n", 2, "--bytes", 8, "-m", "frontier", "--allocate", 2]
+    words = ["bcast", "-n", 2, "--bytes", 8, "-m", "frontier", "--nodes", 2]
     printed = topoloom("collective", *words)
     assert printed.out.startswith("broadcast of 8 B among 2 ranks on frontier\n")
     assert " 0.08 ns" in printed.out  # over four NICs of 25 GB/s each

@@ -23,7 +23,7 @@ from topoloom.probe.scan_inference import infer_findings
 from topoloom.probe.stages.scan import SIZE
 from topoloom.tasks.machines.probe import save_findings
 
-COMMAND = ("topoloom", "probe", "-o", "m.toml", "--", "mpirun", "-n", "8")
+COMMAND = ("topoloom", "machine", "probe", "-o", "m.toml", "--", "mpirun", "-n", "8")
 SIZES = [4**n for n in range(11)]
 Costs = NDArray[np.float64]
 

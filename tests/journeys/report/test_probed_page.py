@@ -83,7 +83,7 @@ def test_the_headline_names_levels_and_the_slow_host(
     )
     assert summary["bytes"] == Path("m.html").stat().st_size < 3_000_000
     page = Path("m.html").read_text()
-    assert "topoloom probe -o m.toml -- mpirun -n 8" in page
+    assert "topoloom machine probe -o m.toml -- mpirun -n 8" in page
     assert "topoloom report m.toml -o m.html --json" in page
 
 
@@ -347,10 +347,10 @@ def test_a_machine_page_cannot_include_other_files(
 
 
 def test_unmeasured_machines_are_refused(topoloom: Command, tmp_path: Path) -> None:
-    topoloom("machine", "torus:4x4", "-o", "t.toml")
+    topoloom("machine", "export", "torus:4x4", "-o", "t.toml")
     refused = topoloom("report", "t.toml", "-o", "m.html")
     assert refused.status == 2
-    assert "t.toml is not measured; 'topoloom probe -o t.toml" in refused.err
+    assert "t.toml is not measured; 'topoloom machine probe -o t.toml" in refused.err
 
 
 def test_missing_samples_and_samples_of_another_probe_are_refused(
@@ -398,5 +398,5 @@ def test_the_verb_machine_prints_the_probe_findings(
     assert re.search(r"between hosts of a group\s+5(\.\d+)? us\s+[\d.]+ GB/s", shown)
     assert "between groups of level 1: 2 channels, 20 GB/s in all" in shown
     assert "slow host n3: latency 1.50 times as long as its like" in shown
-    topoloom("machine", "torus:4x4", "-o", "t.toml")
-    assert "measured" not in topoloom("machine", "t.toml").out
+    topoloom("machine", "export", "torus:4x4", "-o", "t.toml")
+    assert "measured" not in topoloom("machine", "show", "t.toml").out

@@ -32,7 +32,7 @@ def report_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write a report on 64 ranks on nodes of 2 x 2 slots; host names contain markup."""
     folder = tmp_path_factory.mktemp("report")
     run_topoloom(folder, "pattern", "stencil3d", "--grid", "4x4x4", "-o", "p.npz")
-    where = ["-m", "torus:4x4x4+node:2:2", "--allocate", "20"]
+    where = ["-m", "torus:4x4x4+node:2:2", "--nodes", "20"]
     run_topoloom(folder, "map", "p.npz", *where, "--mapper", "mahd", "-o", "x.json")
     document = json.loads((folder / "x.json").read_text())
     document["allocation"]["hosts"] = [f"{NASTY}{i}" for i in range(20)]
@@ -136,7 +136,7 @@ def test_links_are_shown_by_the_axis_that_loads_them(
     sends = ",".join(f"{axis}={9 // (1 + n)}GB" for n, axis in enumerate(axes))
     options = ["--mesh", mesh, "--traffic", sends, "--machine", machine]
     run_topoloom(
-        tmp_path, "ai", "axes", *options, "--write-pattern", "p.npz", "-o", "x.json"
+        tmp_path, "ai", "axes", *options, "--write-graph", "p.npz", "-o", "x.json"
     )
     run_topoloom(tmp_path, "report", "x.json", "-o", "r.html")
     shown = open_report(browser, tmp_path / "r.html")

@@ -32,7 +32,7 @@ def run(
     if setting is not None:
         variables = {
             "LD_PRELOAD": str(build_preloaded_library(of or mpi)),
-            "TOPOLOOM_COLLECTIVES": f"{setting};report=1",
+            "TOPOLOOM_COLLECTIVES": f"{setting},report=1",
         }
     options = [
         word

@@ -89,7 +89,7 @@ message - 1e-6 1e-10
 node 0 {host}
 """
 #: Settings: none, or a machine with learning and a trace.
-SETTINGS = ("", "machine={machine};learn=1;trace={trace}")
+SETTINGS = ("", "machine={machine},learn=1,trace={trace}")
 
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=["none", "machine"])

@@ -96,9 +96,9 @@ def test_a_report_names_the_basis_of_the_choice(cases: Cases, tmp_path: Path) ->
     on_one = "3 ranks on 1 node, schedules by"
     assert f"{on_one} what messages cost" in read_reports(cases, "report=1")
     assert f"{on_one} what messages cost" in read_reports(
-        cases, f"machine={costs};report=1"
+        cases, f"machine={costs},report=1"
     )
-    by_torus = read_reports(cases, f"machine={torus};schedule=ring;report=1")
+    by_torus = read_reports(cases, f"machine={torus},schedule=ring,report=1")
     (whole,) = (line for line in by_torus if line.startswith("3 ranks"))
     assert "torus:2x2" in whole
     assert whole.endswith("by name, ring, else by the machine's routes")
@@ -114,7 +114,7 @@ def test_a_wrong_setting_is_reported_once_and_ignored(
         "learn=yes": "'learn' is 0 or 1, not 'yes'",
         "schedule=rings": "'rings'",
         f"decisions={tmp_path}/absent": "absent",
-        f"machine={torus};schedule=ring;report=1": "rank 0",
+        f"machine={torus},schedule=ring,report=1": "rank 0",
     }
     for setting, what in wrong.items():
         fields = read_reports(cases, setting)

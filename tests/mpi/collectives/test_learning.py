@@ -104,7 +104,7 @@ def test_learning_ends_at_the_best_schedule(
     machine = tmp_path / "machine"
     machine.write_text(WRONG_COSTS)
     learned, _ = measure_repeated(
-        simulated_command, f"machine={machine};learn=1", size, 20
+        simulated_command, f"machine={machine},learn=1", size, 20
     )
     not_learned, _ = measure_repeated(simulated_command, f"machine={machine}", size, 1)
     times = {

@@ -161,7 +161,7 @@ def test_traced_ranks_wait_in_their_own_order(tmp_path: Path) -> None:
         text=True,
         timeout=SECONDS,
         check=True,
-        env={**os.environ, "TOPOLOOM_COLLECTIVES": f"schedule=binomial;trace={trace}"},
+        env={**os.environ, "TOPOLOOM_COLLECTIVES": f"schedule=binomial,trace={trace}"},
     )
     assert done.stdout == "right\n"
     assert [json.loads(line)["operation"] for line in trace.open()] == ["bcast"] * 20

@@ -165,7 +165,7 @@ def test_run_replaces_the_collectives_of_the_placed_program(
         *where,
         *world,
         *("--profile", "ring.npz", "--mapper", "random", "--seed", 3),
-        *("--replace-collectives", "schedule=ring;report=1"),
+        *("--replace-collectives", "schedule=ring,report=1"),
         "--",
         *mpi.command(RANKS, program(mpi)),
     )
@@ -189,7 +189,7 @@ def test_the_machine_of_the_user_overrides_that_of_the_job(
         done = topoloom(
             "run",
             *("--machine", machine, "--hosts", host, "--profile", "ring.npz"),
-            *("--replace-collectives", f"{setting};report=1", "--"),
+            *("--replace-collectives", f"{setting},report=1", "--"),
             *MPICH.command(RANKS, program(MPICH)),
         )
         before, _, words = done.stderr.partition(f" {RANKS} ranks on 1 node")
@@ -209,7 +209,7 @@ def test_the_machine_of_the_user_overrides_that_of_the_job(
         ("schedule=rign", "no schedule 'rign'"),
         ("trace=none/calls.jsonl", "there is no directory 'none'"),
         ("nosuch=ring", "no option 'nosuch'; there are: machine, placement, "),
-        ("report=1;report=1", "'report' is set twice"),
+        ("report=1,report=1", "'report' is set twice"),
         ("learn=2", "'learn' must be 0 or 1, not '2'"),
         ("trace=", "'trace' has no value"),
     ],

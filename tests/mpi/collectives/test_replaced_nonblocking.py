@@ -32,7 +32,7 @@ def test_results_equal_those_of_blocking_calls(
     mpi: Mpi, setting: str, nonblocking_program: Path
 ) -> None:
     done = run(
-        mpi, f"{setting};progress=1", nonblocking_program, "multiple", "random", 60
+        mpi, f"{setting},progress=1", nonblocking_program, "multiple", "random", 60
     )
     assert read_answers(done) == ["0 wrong, ours"]
 
@@ -41,7 +41,7 @@ def test_results_equal_those_of_blocking_calls(
 def test_calls_progress_while_the_program_is_in_mpi(
     mpi: Mpi, nonblocking_program: Path
 ) -> None:
-    setting = "schedule=recursive-doubling(fold=even);progress=1"
+    setting = "schedule=recursive-doubling(fold=even),progress=1"
     done = run(mpi, setting, nonblocking_program, "multiple", "unseen", 20, 64)
     assert read_answers(done) == ["0 wrong, ours"]
 
@@ -53,7 +53,7 @@ def test_calls_progress_while_the_program_is_in_mpi(
 def test_without_a_progress_thread_mpi_runs_the_calls(
     mpi: Mpi, level: str, progress: int, nonblocking_program: Path
 ) -> None:
-    setting = f"schedule=recursive-doubling(fold=even);progress={progress}"
+    setting = f"schedule=recursive-doubling(fold=even),progress={progress}"
     done = run(mpi, setting, nonblocking_program, level, "unseen", 20, 64)
     assert read_answers(done) == ["0 wrong, theirs"]
     refused = "progress=1 needs a program that asks for MPI_THREAD_MULTIPLE"
@@ -70,7 +70,7 @@ def test_mpi_runs_calls_that_a_progress_thread_would_notice_too_late(
     costs.write_text("message - 1e-6 1e-9\n")
     save_graph(pattern, ring(3, 1000))
     topoloom("map", pattern, "--machine", "torus:3,bandwidth=1GB/s", "-o", placement)
-    setting = f"machine={costs};placement={placement};progress=1"
+    setting = f"machine={costs},placement={placement},progress=1"
     short = run(mpi, setting, nonblocking_program, "multiple", "unseen", 20, 64)
     assert read_answers(short) == ["0 wrong, theirs"]
     assert "3 nodes of torus:3,bandwidth=1GB/s, placed by a file" in short.stderr
@@ -86,7 +86,7 @@ def test_objects_may_be_freed_as_early_as_with_mpi(
     mpi: Mpi, nonblocking_program: Path
 ) -> None:
     done = run(
-        mpi, "schedule=binomial;progress=1", nonblocking_program, "multiple", "freed"
+        mpi, "schedule=binomial,progress=1", nonblocking_program, "multiple", "freed"
     )
     assert read_answers(done) == ["0 wrong, ours"]
 
@@ -94,7 +94,7 @@ def test_objects_may_be_freed_as_early_as_with_mpi(
 @ours
 def test_a_non_blocking_call_does_no_setup(mpi: Mpi, nonblocking_program: Path) -> None:
     done = run(
-        mpi, "schedule=binomial;progress=1", nonblocking_program, "multiple", "alone"
+        mpi, "schedule=binomial,progress=1", nonblocking_program, "multiple", "alone"
     )
     assert read_answers(done) == ["0 wrong, theirs"]
     assert len(read_reports(done)) == 1  # reports only the number of ranks of the world
@@ -110,7 +110,7 @@ def test_unusual_programs_run_as_with_mpi(mpi: Mpi, what: str) -> None:
     schedule = "bruck" if what in ("attributes", "again") else "binomial"
     if what in ("nulls", "faults", "fortran", "leaving"):
         schedule = "recursive-doubling(fold=even)"
-    done = run(mpi, f"schedule={schedule};progress=1", program, what)
+    done = run(mpi, f"schedule={schedule},progress=1", program, what)
     assert read_answers(done) == ["0 wrong"]
 
 
@@ -118,7 +118,7 @@ def test_unusual_programs_run_as_with_mpi(mpi: Mpi, what: str) -> None:
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
 def test_fortran_programs_are_supported(mpi: Mpi, source: str) -> None:
     program = build_program(mpi, REPLACED / source)
-    done = run(mpi, "schedule=ring;progress=1", program)
+    done = run(mpi, "schedule=ring,progress=1", program)
     assert read_answers(done) == read_answers(run(mpi, None, program))
     assert len(read_reports(done)) == 1
 
@@ -135,5 +135,5 @@ def test_errors_equal_those_of_mpi(mpi: Mpi, nonblocking_program: Path) -> None:
         "op",
         "communicator",
     ]
-    returned = run(mpi, "schedule=binomial;progress=1", *words)
+    returned = run(mpi, "schedule=binomial,progress=1", *words)
     assert read_answers(returned) == read_answers(run(mpi, None, *words))

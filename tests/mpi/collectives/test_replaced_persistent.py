@@ -39,25 +39,25 @@ def persistent_program(mpi: Mpi) -> Path:
 def test_started_collectives_give_the_results_of_mpi(
     mpi: Mpi, persistent_program: Path, schedule: str, words: list[object]
 ) -> None:
-    done = run(mpi, f"{schedule};progress=1", persistent_program, "multiple", *words)
+    done = run(mpi, f"{schedule},progress=1", persistent_program, "multiple", *words)
     assert read_answers(done) == ["0 wrong, ours"]
 
 
 def test_without_thread_support_mpi_runs_the_calls(
     mpi: Mpi, persistent_program: Path
 ) -> None:
-    done = run(mpi, f"{TREES};progress=1", persistent_program, "single", "repeated", 2)
+    done = run(mpi, f"{TREES},progress=1", persistent_program, "single", "repeated", 2)
     assert read_answers(done) == ["0 wrong, theirs"]
 
 
 def test_mpi_runs_calls_whose_completion_it_would_not_notice() -> None:
     program = build_program(MPICH, REPLACED / "persistent.c")
-    done = run(MPICH, f"{DOUBLING};progress=1", program, "multiple", "unseen", 3)
+    done = run(MPICH, f"{DOUBLING},progress=1", program, "multiple", "unseen", 3)
     assert read_answers(done) == ["0 wrong, theirs"]
 
 
 def test_errors_equal_those_of_mpi(mpi: Mpi, persistent_program: Path) -> None:
-    done = run(mpi, f"{TREES};progress=1", persistent_program, "multiple", "wrong")
+    done = run(mpi, f"{TREES},progress=1", persistent_program, "multiple", "wrong")
     assert read_answers(done) == read_answers(
         run(mpi, None, persistent_program, "multiple", "wrong")
     )

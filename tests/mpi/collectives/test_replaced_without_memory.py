@@ -24,7 +24,7 @@ def memory_limit_setting(tmp_path_factory: pytest.TempPathFactory) -> str:
         *("map", folder / "ring.npz", "--machine", WHERE, "-o", folder / "placed")
     )
     assert placed.returncode == 0, placed.stderr
-    return f"machine={folder / 'machine'};placement={folder / 'placed'}"
+    return f"machine={folder / 'machine'},placement={folder / 'placed'}"
 
 
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)

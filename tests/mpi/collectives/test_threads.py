@@ -32,7 +32,7 @@ def test_threads_use_separate_communicators(
 
 def test_calls_progress_without_tests(threads_command: list[str]) -> None:
     # Threads start in rounds, so that later communicators are used, too.
-    setting = "progress=1;schedule=bruck"
+    setting = "progress=1,schedule=bruck"
     assert (
         run([*threads_command, "unseen", 200], TOPOLOOM_COLLECTIVES=setting)
         == "0 wrong\n"
@@ -69,7 +69,7 @@ def test_the_thread_sanitizer_reports_nothing() -> None:
         OPEN_MPI_4, THREADS, everywhere="-g -pthread -fsanitize=thread"
     )
     variables = {
-        "TOPOLOOM_COLLECTIVES": "progress=1;schedule=bruck",
+        "TOPOLOOM_COLLECTIVES": "progress=1,schedule=bruck",
         # Ignore races inside the MPI library.
         "TSAN_OPTIONS": "ignore_noninstrumented_modules=1",
     }

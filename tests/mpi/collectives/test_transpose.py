@@ -42,7 +42,7 @@ def test_a_simulated_transposition_is_faster_and_traced(tmp_path: Path) -> None:
     setting = "schedule=bruck(radix=4)"
     assert measure_microseconds(ours, TOPOLOOM_COLLECTIVES=setting) < 0.6 * theirs
     trace = tmp_path / "calls.jsonl"
-    measure_microseconds(ours, TOPOLOOM_COLLECTIVES=f"{setting};trace={trace}")
+    measure_microseconds(ours, TOPOLOOM_COLLECTIVES=f"{setting},trace={trace}")
     calls = load_traces(trace)
     assert [call.schedule for call in calls] == ["bruck(radix=4)"] * 10
     draw_timeline(tmp_path / "calls.svg", calls[-1])

@@ -23,7 +23,7 @@ FACTORS = {
 
 
 def run_probe(topoloom: Command, file: str, words: list[str]) -> Any:
-    done = topoloom("probe", "-o", file, "--json", "--", *words)
+    done = topoloom("machine", "probe", "-o", file, "--json", "--", *words)
     assert done.status == 0, done.err
     return done.json["models"]
 
@@ -36,7 +36,7 @@ def test_messages_of_every_level_and_size_take_as_long_on_the_export(
     words = [word for word in words if "factor" not in word and "smpi/or" not in word]
     words += [f"--cfg={name}:{value}" for name, value in FACTORS.items()]
     planted = run_probe(topoloom, "m.toml", words)
-    assert topoloom("machine", "m.toml", "-o", "m.xml").status == 0
+    assert topoloom("machine", "export", "m.toml", "-o", "m.xml").status == 0
 
     names = [f"node-{host}.topoloom\n" for host in range(8) for _ in range(2)]
     Path("names").write_text("".join(names))

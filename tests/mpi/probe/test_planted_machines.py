@@ -24,7 +24,9 @@ CLOSE = 0.02
 
 
 def run_probe(topoloom: Command, words: list[str], *options: object) -> Any:
-    done = topoloom("probe", *options, "-o", "m.toml", "--json", "--", *words)
+    done = topoloom(
+        "machine", "probe", *options, "-o", "m.toml", "--json", "--", *words
+    )
     assert done.status == 0, done.err
     return done.json
 
@@ -70,7 +72,7 @@ def test_groups_latencies_and_uplinks_are_found(
     for level in (near, far):
         last = level["alone"]["lines"][-1]
         assert 1 / last["beta_s_per_byte"] == pytest.approx(10e9, rel=CLOSE)
-    shown = topoloom("machine", "m.toml", "--json").json["bandwidths"]
+    shown = topoloom("machine", "show", "m.toml", "--json").json["bandwidths"]
     rates = sorted(link["bytes_per_second"] for link in shown)
     assert rates[0] == pytest.approx(10e9, rel=CLOSE)
     assert rates[1:] == pytest.approx([20e9] * (len(rates) - 1), rel=0.05)
@@ -102,7 +104,7 @@ def test_the_links_of_a_torus_are_found(topoloom: Command, tmp_path: Path) -> No
     assert [each["short_s"] for each in measured["hops"]] == pytest.approx(
         [3.11e-6, 4.11e-6, 5.11e-6, 6.11e-6], rel=CLOSE
     )
-    assert "at 4 hops" in topoloom("machine", "m.toml").out
+    assert "at 4 hops" in topoloom("machine", "show", "m.toml").out
     # The first coordinate varies fastest.
     places = list(product(*map(range, extents[::-1])))
     links = set()
@@ -143,7 +145,7 @@ def test_a_slow_cable_is_found(topoloom: Command, tmp_path: Path, part: float) -
     hosts = [f"h{host}" for host in range(5)]
     rates = {**dict.fromkeys(hosts, rate), "h2": rate / part}
     words = write_launcher(tmp_path, format_tree([5], 1e-4, bandwidths=rates), hosts)
-    done = topoloom("probe", "-o", "m.toml", "--", *words)
+    done = topoloom("machine", "probe", "-o", "m.toml", "--", *words)
     assert done.status == 0, done.err
     suspect = f"slow host h2: bandwidth {part:.2f} times as long as its like"
     assert [line for line in done.out.splitlines() if "slow" in line] == [suspect]
@@ -186,12 +188,12 @@ def test_one_slow_host_of_four_does_not_set_the_speed_of_all(
     assert [slow["hosts"] for slow in found["suspects"]] == [["h0"]]
     assert found["models"][0]["bytes_per_second"] == pytest.approx(10e9, rel=CLOSE)
     assert found["models"][0]["short_s"] == pytest.approx(4.05e-6, rel=CLOSE)
-    rates = topoloom("machine", "m.toml", "--json").json["bandwidths"]
+    rates = topoloom("machine", "show", "m.toml", "--json").json["bandwidths"]
     assert [each["bytes_per_second"] for each in rates] == [
         pytest.approx(10e9, rel=CLOSE)
     ]
     # The file marks the host as slow, so a check reports it but finds nothing new.
-    good = topoloom("probe", "--check", "m.toml", "--", *words)
+    good = topoloom("machine", "check", "m.toml", "--", *words)
     assert good.status == 0, good.out
     assert good.out.startswith("good: 4 hosts: latency 1.00 x, bandwidth 1.00 x")
     assert "; slow there already: h0 (bandwidth 10.1" in good.out
@@ -226,8 +228,8 @@ def test_hosts_behind_one_link_are_named(topoloom: Command, tmp_path: Path) -> N
     assert sorted(link["hosts"]) == behind
     assert link["bytes_per_second"] == pytest.approx(12e9, rel=0.1)
     assert found["pairs_met"] == 1
-    assert "h1, h4, h6 share a link of" in topoloom("machine", "m.toml").out
-    rates = topoloom("machine", "m.toml", "--json").json["bandwidths"]
+    assert "h1, h4, h6 share a link of" in topoloom("machine", "show", "m.toml").out
+    rates = topoloom("machine", "show", "m.toml", "--json").json["bandwidths"]
     assert min(
         abs(each["bytes_per_second"] - link["bytes_per_second"]) for each in rates
     ) == pytest.approx(0, abs=1e5)
@@ -240,7 +242,7 @@ def test_a_host_that_sends_slowly_is_named(topoloom: Command, tmp_path: Path) ->
     assert (slow["kind"], slow["hosts"], slow["of"]) == ("host", ["h5"], "bandwidth")
     assert slow["way"] == "out"
     assert slow["times_as_long"] == pytest.approx(1.25, rel=0.05)
-    shown = topoloom("machine", "m.toml").out
+    shown = topoloom("machine", "show", "m.toml").out
     assert "slow host h5: bandwidth 1.2" in shown
     assert "times as long as its like when it sends" in shown
 
@@ -280,7 +282,7 @@ def test_other_commands_accept_the_probed_machine_file(
     assert chosen.status == 0, chosen.err
     ordered = topoloom("order", "m.toml", "--json")
     assert ordered.json["group_of"] == [0, 0, 0, 0, 1, 1, 1, 1]
-    shown = topoloom("machine", "m.toml", "--json").json
+    shown = topoloom("machine", "show", "m.toml", "--json").json
     assert shown["groups"] == [[0, 1, 2, 3], [4, 5, 6, 7]]
     assert [level["level"] for level in shown["models"]] == [
         "between hosts of a group",
@@ -293,14 +295,14 @@ def test_a_check_finds_hosts_that_have_become_slow(
 ) -> None:
     hosts = [f"h{host}" for host in range(12)]
     run_probe(topoloom, write_launcher(tmp_path, format_tree([6, 6]), hosts), "--quick")
-    good = topoloom("probe", "--check", "m.toml", "--", *write_launcher(
+    good = topoloom("machine", "check", "m.toml", "--", *write_launcher(
         tmp_path, format_tree([6, 6]), hosts[3:9]
     ))  # fmt: skip
     assert (good.status, good.err) == (0, "")
     assert good.out.startswith("good: 6 hosts: ")
     slow = format_tree([6, 6], bandwidths={"h7": 5e9})
     bad = topoloom(
-        *("probe", "--check", "m.toml", "--json", "--"),
+        *("machine", "check", "m.toml", "--json", "--"),
         *write_launcher(tmp_path, slow, [*hosts[4:], "h0"]),
     )
     assert bad.status == 1
@@ -318,7 +320,7 @@ def test_a_slow_host_does_not_make_its_neighbors_slow(
     run_probe(topoloom, write_launcher(tmp_path, format_tree([6]), hosts), "--quick")
     slow = format_tree([6], bandwidths={"h1": 5e9})
     words = write_launcher(tmp_path, slow, hosts[:3])
-    done = topoloom("probe", "--check", "m.toml", "--json", "--", *words)
+    done = topoloom("machine", "check", "m.toml", "--json", "--", *words)
     assert [host["host"] for host in done.json["slow"]] == ["h1"]
 
 
@@ -351,5 +353,7 @@ def test_concurrent_pairs_share_no_link_of_claimed_routes(
     order = next(o for o in load_samples(Path("m.npz")).orders if o.how == "pairs")
     assert order.rest.count("-") == 8
     words = write_launcher(tmp_path, format_tree([4]), ["h0", "h1"])
-    done = topoloom("probe", "-m", "claim.toml", "-o", "x.toml", "--", *words)
+    done = topoloom(
+        "machine", "probe", "-m", "claim.toml", "-o", "x.toml", "--", *words
+    )
     assert done.err == "topoloom: claim.toml does not contain the host h0\n"

@@ -35,7 +35,9 @@ def mpirun(mpi: Mpi, ranks: int) -> list[str]:
 
 def test_ranks_of_a_real_host_are_measured(mpi: Mpi, topoloom: Command) -> None:
     options = ["--quick", "--time", "20s", "--mpicc", mpi.mpicc]
-    done = topoloom("probe", *options, "-o", "m.toml", "--json", "--", *mpirun(mpi, 2))
+    done = topoloom(
+        "machine", "probe", *options, "-o", "m.toml", "--json", "--", *mpirun(mpi, 2)
+    )
     assert done.status == 0, done.err
     assert done.json["ranks"] == 2
     assert 0 < done.json["models"][0]["short_s"] < 1
@@ -47,7 +49,7 @@ def test_ranks_of_a_real_host_are_measured(mpi: Mpi, topoloom: Command) -> None:
 
 def test_one_rank_is_refused(mpi: Mpi, topoloom: Command) -> None:
     done = topoloom(
-        *("probe", "-o", "m.toml", "--mpicc", mpi.mpicc, "--"),
+        *("machine", "probe", "-o", "m.toml", "--mpicc", mpi.mpicc, "--"),
         *mpirun(mpi, 1),
     )
     assert (done.status, done.out) == (2, "")
@@ -70,24 +72,40 @@ def test_one_rank_is_refused(mpi: Mpi, topoloom: Command) -> None:
          "--thorough are mutually exclusive; leave one out"),
         (["-o", "m.toml", "--resume", "--", "mpirun"], "m.npz: No such file or "
          "directory"),
-        (["--check", "none.toml", "--", "mpirun"], "none.toml: No such file or "
-         "directory"),
-        (["--check", "m.toml", "--resume", "--", "mpirun"], "--check always "
-         "remeasures; --resume is not allowed"),
-        (["--check", "m.toml", "-a", "h[0-3]", "--", "mpirun"], "the launcher decides "
-         "which hosts are measured; leave -a out"),
     ],
 )  # fmt: skip
-def test_invalid_options_are_reported(
+def test_invalid_options_of_probe_are_reported(
     topoloom: Command, words: list[str], problem: str
 ) -> None:
-    done = topoloom("probe", *words)
+    done = topoloom("machine", "probe", *words)
+    assert (done.status, done.out) == (2, "")
+    assert done.err == f"topoloom: {problem}\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (
+            ["none.toml"],
+            "none.toml: there is no such file; name the file of an earlier probe, "
+            "before -- LAUNCHER",
+        ),
+        (
+            ["m.toml", "-a", "h[0-3]"],
+            "the launcher decides which hosts are measured; leave -a out",
+        ),
+    ],
+)
+def test_invalid_options_of_check_are_reported(
+    topoloom: Command, words: list[str], problem: str
+) -> None:
+    done = topoloom("machine", "check", *words, "--", "mpirun")
     assert (done.status, done.out) == (2, "")
     assert done.err == f"topoloom: {problem}\n"
 
 
 def test_a_command_that_starts_another_program_is_reported(topoloom: Command) -> None:
-    done = topoloom("probe", "-o", "m.toml", "--", "true")
+    done = topoloom("machine", "probe", "-o", "m.toml", "--", "true")
     assert (done.status, done.out) == (1, "")
     assert done.err == (
         "topoloom: 'true' ended with status 0: it did not start what measures; write "
@@ -97,7 +115,7 @@ def test_a_command_that_starts_another_program_is_reported(topoloom: Command) ->
 
 
 def test_a_time_limit_of_0_is_refused(topoloom: Command) -> None:
-    done = topoloom("probe", "--time", "0", "-o", "m.toml", "--", "mpirun")
+    done = topoloom("machine", "probe", "--time", "0", "-o", "m.toml", "--", "mpirun")
     assert done.err == (
         "topoloom: --time 0 leaves no time to measure; set a longer time, such as "
         "--time 30s\n"
@@ -109,15 +127,17 @@ def test_damaged_samples_are_refused(
     topoloom: Command, tmp_path: Path, broken: bytes
 ) -> None:
     (tmp_path / "m.npz").write_bytes(broken)
-    done = topoloom("probe", "--resume", "-o", tmp_path / "m.toml", "--", "mpirun")
+    done = topoloom(
+        "machine", "probe", "--resume", "-o", tmp_path / "m.toml", "--", "mpirun"
+    )
     assert done.status == 2
     assert f"{tmp_path / 'm.npz'}: not samples of a probe" in done.err
 
 
 def test_a_check_needs_a_probed_machine(topoloom: Command, tmp_path: Path) -> None:
-    topoloom("machine", "torus:4x4", "-o", "torus.toml")
+    topoloom("machine", "export", "torus:4x4", "-o", "torus.toml")
     words = write_launcher(tmp_path, format_tree([4]), ["h0", "h1"])
-    done = topoloom("probe", "--check", "torus.toml", "--", *words)
+    done = topoloom("machine", "check", "torus.toml", "--", *words)
     assert done.status == 2
     assert "torus.toml: [probe] is missing" in done.err
 
@@ -156,7 +176,7 @@ def test_an_interrupted_probe_can_be_resumed(
     slow_machine: list[str], topoloom: Command
 ) -> None:
     running = start_topoloom(
-        ["probe", "--thorough", "-o", "m.toml", "--", *slow_machine]
+        ["machine", "probe", "--thorough", "-o", "m.toml", "--", *slow_machine]
     )
     wait_for_results()
     running.send_signal(signal.SIGINT)
@@ -167,7 +187,7 @@ def test_an_interrupted_probe_can_be_resumed(
     )
     assert load_machine("m.toml").node_count == 24
     before = load_samples(Path("m.npz"))
-    done = topoloom("probe", "--resume", "-o", "m.toml", "--", *slow_machine)
+    done = topoloom("machine", "probe", "--resume", "-o", "m.toml", "--", *slow_machine)
     assert done.status == 0, done.err
     after = load_samples(Path("m.npz"))
     again = {e.seconds.tobytes() for e in after.exchanges}
@@ -178,7 +198,7 @@ def test_a_termination_by_the_batch_system_keeps_the_measured_samples(
     slow_machine: list[str],
 ) -> None:
     running = start_topoloom(
-        ["probe", "--thorough", "-o", "m.toml", "--", *slow_machine]
+        ["machine", "probe", "--thorough", "-o", "m.toml", "--", *slow_machine]
     )
     wait_for_results()
     running.send_signal(signal.SIGTERM)
@@ -193,7 +213,7 @@ def test_a_termination_by_the_batch_system_keeps_the_measured_samples(
 
 def test_a_killed_job_keeps_its_measured_samples(slow_machine: list[str]) -> None:
     running = start_topoloom(
-        ["probe", "--thorough", "-o", "m.toml", "--", *slow_machine]
+        ["machine", "probe", "--thorough", "-o", "m.toml", "--", *slow_machine]
     )
     folder = wait_for_results()
     for process in Path("/proc").glob("[0-9]*"):
@@ -237,7 +257,7 @@ def test_a_full_disk_is_reported_at_once(
     done = subprocess.run(
         [
             *("unshare", *user, "--mount", "sh", "-c", fill, "sh"),
-            *(*TOPOLOOM, "probe", "--quick", "-o", "m.toml", "--", *words),
+            *(*TOPOLOOM, "machine", "probe", "--quick", "-o", "m.toml", "--", *words),
         ],
         capture_output=True,
         text=True,
@@ -270,7 +290,7 @@ def test_hosts_are_measured_by_name(
             start_ = [f"--{scope}", f"plm_{agent}_agent", str(network.agent)]
             hosts = ["--host", ",".join(names)]
         words = [
-            *(*TOPOLOOM, "probe", "--quick", "--time", "5s", "-o", "m.toml"),
+            *(*TOPOLOOM, "machine", "probe", "--quick", "--time", "5s", "-o", "m.toml"),
             *("--mpicc", mpi.mpicc, "--", mpi.mpirun, *start_, *hosts),
             *("-n", str(len(names))),
         ]

@@ -64,7 +64,7 @@ def test_topoloom_reports_the_expected_duration(
     words = write_launcher(
         tmp_path, format_tree([4]), [f"h{host}" for host in range(4)]
     )
-    done = topoloom("probe", "--quick", "-o", "m.toml", "--", *words)
+    done = topoloom("machine", "probe", "--quick", "-o", "m.toml", "--", *words)
     assert done.status == 0, done.err
     (line,) = (each for each in done.err.splitlines() if "rounds" in each)
     assert line.startswith("4 hosts, 4 ranks: all pairs in 3 rounds, about ")

@@ -12,7 +12,7 @@ import pytest
 
 import topoloom
 from peers import comparison, files, graphs, tables, tools
-from peers.__main__ import TimeoutTracker, offer_value, parse_options, split_at_commas
+from peers.__main__ import TimeoutTracker, offer_value, parse_options
 from peers.adapters.scotch import format_target
 from peers.best_known import BestKnownValue, BestKnownValues
 from peers.distance import distances
@@ -342,7 +342,6 @@ def test_ratios_are_averaged_geometrically() -> None:
 
 
 def test_help_lists_the_values_of_options(capsys: pytest.CaptureFixture[str]) -> None:
-    assert split_at_commas("mapper:mahd,swap,fast") == ["mapper:mahd,swap", "fast"]
     chosen = parse_options(["--sets", "stencils", "--tools", "ours,scotch"])
     assert (chosen.sets, chosen.tools) == (["stencils"], ["ours", "scotch"])
     assert "scale" not in parse_options([]).sets

@@ -55,7 +55,7 @@ def make_task_pools(
         Job("b", _core.ring(3), _core.Allocation(machine, [5, 6, 7])),
         Job("", _core.ring(2), allocations[-1]),
     ]
-    budgets = [Budget("block", work=50, threads=1), Budget("gge,swap", work=200)]
+    budgets = [Budget("block", work=50, threads=1), Budget("gge+swap", work=200)]
     file = load_model("qsnet")
     sizes = [1, 100, 1000, 10_000, 100_000]
     pools: dict[str, list[Any]] = {
@@ -67,9 +67,9 @@ def make_task_pools(
             AllocationSpec(),
             AllocationSpec("0-3"),
             AllocationSpec("a.txt"),
-            AllocationSpec(allocate=4, seed=2),
-            AllocationSpec(allocate=-1),
-            AllocationSpec(allocate=2**40, fragments=0),
+            AllocationSpec(nodes=4, seed=2),
+            AllocationSpec(nodes=-1),
+            AllocationSpec(nodes=2**40, fragments=0),
             AllocationSpec(order=LaunchOrder(ranks_per_node=0)),
             AllocationSpec(
                 order=LaunchOrder("x", cores_per_rank=-3, memory_per_rank=1)
@@ -167,7 +167,7 @@ def draw_matching_task_arguments(
     tasks: dict[str, dict[str, Any]] = {
         "allocate_nodes": {
             "machine_text": "torus:4x4",
-            "where": AllocationSpec(allocate=4),
+            "where": AllocationSpec(nodes=4),
             "free": None,
             "jobs": (),
         },
@@ -192,7 +192,7 @@ def draw_matching_task_arguments(
     placing = {
         "problem": rng.choice(pools["Problem"]),
         "objective": rng.choice(pools["TaskObjective"]),
-        "mapper": rng.choice(("block", "gge,swap")),
+        "mapper": rng.choice(("block", "gge+swap")),
         "names": ["block", "gge"],
         "previous": rng.choice((None, pools["PlacementFile"][0])),
     }

@@ -29,7 +29,7 @@ MACHINES = [
     "graph:6+1:0-4,1-4,2>4,4>2,3-4,0-1,4-5",
 ]
 KINDS = ["hop-bytes", "congestion", "congestion-soft", "time"]
-MIX = "weighted(hop-bytes=1;congestion=2;congestion-soft=0.5)"
+MIX = "weighted(hop-bytes=1,congestion=2,congestion-soft=0.5)"
 PROBLEMS = [
     (text, objective, shared)
     for text in MACHINES

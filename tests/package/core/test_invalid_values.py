@@ -131,7 +131,7 @@ def test_objective_values_of_shared_placements_equal_judge(ranks: int) -> None:
     assert compute_value("congestion") == found.congestion_max
     assert compute_value("time") == predicted_time(graph, ALL, shared)
     with pytest.raises(Error, match=r"^a mix is relative to block placement"):
-        compute_value("weighted(hop-bytes=1;time=2)")
+        compute_value("weighted(hop-bytes=1,time=2)")
 
 
 def test_objective_values_of_shared_placements_equal_the_minimized_objective() -> None:

@@ -16,7 +16,7 @@ OBJECTIVES = (
     "congestion",
     "congestion-soft",
     "time",
-    "weighted(hop-bytes=1;congestion=2)",
+    "weighted(hop-bytes=1,congestion=2)",
 )
 
 
@@ -53,7 +53,7 @@ def test_congestion_objective_equals_the_congestion_of_judge() -> None:
 def test_a_mix_is_relative_to_block_placement() -> None:
     graph, allocation = make_problems()[0]
     block = place(graph, allocation, "block").placement
-    mix = "weighted(hop-bytes=1;congestion=2)"
+    mix = "weighted(hop-bytes=1,congestion=2)"
     assert objective_value(graph, allocation, block, objective=mix) == 3
 
 

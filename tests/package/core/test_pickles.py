@@ -147,7 +147,7 @@ def test_every_described_machine_survives_pickling(name: str) -> None:
 def test_unpickled_objects_can_be_used() -> None:
     machine = Machine("torus:4x4+down:3+node:2")
     allocation = Allocation(machine, [5, 1, 2])
-    result = place(ring(6), allocation, "gge,swap")
+    result = place(ring(6), allocation, "gge+swap")
     twin = pickle.loads(pickle.dumps(result))
     assert (twin.placement, twin.work) == (result.placement, result.work)
     assert (twin.proven, twin.optimal) == (result.proven, result.optimal)

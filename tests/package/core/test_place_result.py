@@ -46,14 +46,14 @@ def test_an_objective_is_a_value_or_its_name() -> None:
         (Objective.congestion_soft, "congestion-soft"),
         (
             Objective.weighted(hop_bytes=1, congestion=0.5),
-            "weighted(hop-bytes=1;congestion=0.5)",
+            "weighted(hop-bytes=1,congestion=0.5)",
         ),
     ):
         assert value == Objective(name) != name
         assert hash(value) == hash(Objective(name))
         assert (str(value), repr(value)) == (name, f"Objective('{name}')")
         by_value, by_name = (
-            place(ring(9), TORUS, "mahd,congestion", objective=objective)
+            place(ring(9), TORUS, "mahd+congestion", objective=objective)
             for objective in (value, name)
         )
         assert by_value.placement.slots.tolist() == by_name.placement.slots.tolist()

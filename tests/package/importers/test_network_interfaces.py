@@ -91,7 +91,7 @@ def test_port_costs_and_bindings_use_the_infiniband_nic(
     rows = find_format("bindings").write(placed).splitlines()[1:]
     assert [row.split()[-1] for row in rows] == ["mlx5_0"] * 4
     (tmp_path / "node.xml").write_text(xml)
-    shown = topoloom("machine", str(tmp_path / "node.xml")).out
+    shown = topoloom("machine", "show", str(tmp_path / "node.xml")).out
     assert "ethernet eno1" in shown
     assert "mlx5_0, not the Ethernet cards" in shown
 

@@ -383,7 +383,7 @@ def test_placements_contain_cpus_and_devices_of_the_machine(
     rows = topoloom("export", "x.json", "--to", "bindings").out.splitlines()[1:]
     assert {row.split()[3] for row in rows} == {"0,4", "2,6", "1,5", "3,7"}
     assert {row.split()[5] for row in rows} == {"hsn0"}
-    shown = topoloom("machine", "m.toml", "--json").json
+    shown = topoloom("machine", "show", "m.toml", "--json").json
     assert shown["costs"] == {"package": 8, "node": 16, "hop": 16}
     assert shown["devices"] == [{"name": "hsn0", "kind": "nic", "slots": "0-1"}]
-    assert "nic hsn0          slots 0-1\n" in topoloom("machine", "m.toml").out
+    assert "nic hsn0          slots 0-1\n" in topoloom("machine", "show", "m.toml").out

@@ -226,7 +226,7 @@ def test_verbs_read_and_print_host_names_of_rails(
         "r.npz",
         "-m",
         "rails:8:4:2",
-        "--allocate",
+        "--nodes",
         "2",
         "-o",
         "x.json",

@@ -34,14 +34,10 @@ def test_a_machine_file_needs_hosts() -> None:
     ("mapper", "expected"),
     [
         ("auto", None),
-        ("mahd,swap", "mahd+swap"),
-        (
-            "mahd,anneal(sweeps=4,restarts=2),swap",
-            "mahd+anneal(sweeps=4,restarts=2)+swap",
-        ),
+        ("mahd+anneal(sweeps=4,restarts=2)+swap",) * 2,
     ],
 )
-def test_mapper_chains_survive_the_conversion_to_a_list(
+def test_mappers_other_than_auto_become_options(
     mapper: str, expected: str | None
 ) -> None:
     request = ReorderOptions(mapper, "hop-bytes", read_search(3, "1500ms"))

@@ -38,7 +38,7 @@ def list_machines(*kinds: str) -> list[str]:
 def test_the_page_of_machines_has_the_computed_figures(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    file = ROOT / "docs" / "machine_table.py"
+    file = ROOT / "docs" / "tables" / "machine_table.py"
     spec = importlib.util.spec_from_file_location("machine_table", file)
     assert spec is not None
     assert spec.loader is not None

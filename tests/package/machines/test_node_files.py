@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom machine --node` joins files of networks and of nodes."""
+"""`topoloom machine import --node` joins files of networks and of nodes."""
 
 from __future__ import annotations
 
@@ -77,7 +77,15 @@ def test_hosts_can_have_different_node_files() -> None:
 
 
 def test_the_command_writes_a_file_that_is_read_back() -> None:
-    command = ["machine", "topology.conf", "--node", "slurm.conf", "-o", "m.toml"]
+    command = [
+        "machine",
+        "import",
+        "topology.conf",
+        "--node",
+        "slurm.conf",
+        "-o",
+        "m.toml",
+    ]
     assert run(command) == 0
     joined = replace_nodes_from_files(describe_machine("topology.conf"), ["slurm.conf"])
     _, read = load_machine_and_description("m.toml")
@@ -90,7 +98,7 @@ def test_the_command_writes_a_file_that_is_read_back() -> None:
 
 
 def test_slots_are_printed_by_node_type(capsys: pytest.CaptureFixture[str]) -> None:
-    command = ["machine", "topology.conf", "--node", "slurm.conf", "--json"]
+    command = ["machine", "import", "topology.conf", "--node", "slurm.conf", "--json"]
     assert run(command) == 0
     facts = json.loads(capsys.readouterr().out)
     assert (facts["nodes"], facts["slots"]) == (5, 3 * 8 + 2 * 6)

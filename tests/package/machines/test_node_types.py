@@ -286,7 +286,7 @@ def test_nodes_of_a_single_type_are_chosen_for_a_pattern(
 
 def test_the_closest_nodes_may_have_different_types(cluster_file: str) -> None:
     found = allocate_nodes(
-        cluster_file, AllocationSpec(allocate=3), free="cpu4,gpu[1-2],cpu1"
+        cluster_file, AllocationSpec(nodes=3), free="cpu4,gpu[1-2],cpu1"
     )
     assert found.nodes.hosts == ("cpu4", "gpu1", "gpu2")
     assert found.nodes.allocation.slot_count == 20

@@ -46,7 +46,7 @@ def test_counts_include_only_working_nodes_slots_and_hosts(
 def test_the_command_prints_how_many_nodes_are_down(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert run(["machine", "torus:4x4+down:3,7+node:2"]) == 0
+    assert run(["machine", "show", "torus:4x4+down:3,7+node:2"]) == 0
     printed = capsys.readouterr().out
     assert "nodes             14, 2 down\n" in printed
     assert "slots             28\n" in printed

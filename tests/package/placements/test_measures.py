@@ -61,7 +61,7 @@ def test_congestion_is_a_time_only_if_bandwidths_are_known() -> None:
         ("congestion-soft", 1024, BYTES, "1.0 KiB"),
         ("congestion-soft", 2e-3, SECONDS, "2 ms"),
         ("hop-bytes", 1024, SECONDS, "1,024"),
-        ("weighted(hop-bytes=1;congestion=2)", 2.5, SECONDS, "2.500"),
+        ("weighted(hop-bytes=1,congestion=2)", 2.5, SECONDS, "2.500"),
     ],
 )
 def test_every_objective_has_its_unit(

@@ -32,7 +32,7 @@ def make_placement_file() -> PlacementFile:
         placement=Placement(allocation, np.array([18, 4, 10, 5], dtype=np.uint32)),
         hosts=("a", "b", "c"),
         values={"hop_bytes": 12.0},
-        mapper="gge,swap",
+        mapper="gge+swap",
         seed=7,
         work=123,
     )

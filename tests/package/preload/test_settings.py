@@ -38,7 +38,7 @@ def _working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_written_setting_is_read_back() -> None:
     Path("x").write_text(TABLE)
-    read = parse_settings("x;schedule=chain(segment=64);report=1")
+    read = parse_settings("x,schedule=chain(segment=64),report=1")
     file = str(Path("x").absolute())
     assert read == {
         "decisions": file,

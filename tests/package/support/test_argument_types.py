@@ -53,8 +53,8 @@ def test_every_argument_has_a_type_that_is_checked(function: Any) -> None:
             "load_machine(): text must be a str | Path, not int 5",
         ),
         (
-            lambda: tasks.load_nodes("torus:3", tasks.AllocationSpec(allocate="3")),  # type: ignore[arg-type]
-            "load_nodes(): where.allocate must be an int | None, not str '3'",
+            lambda: tasks.load_nodes("torus:3", tasks.AllocationSpec(nodes="3")),  # type: ignore[arg-type]
+            "load_nodes(): where.nodes must be an int | None, not str '3'",
         ),
         (
             lambda: figure.draw_comparison("x.svg", ["a", 3], "a", [], ""),  # type: ignore[list-item]

@@ -172,7 +172,7 @@ def test_numbers_out_of_range_are_named(name: str, value: int) -> None:
 def test_a_callback_can_return_any_truth_value(result: Any, is_stopped: bool) -> None:
     allocation = Allocation.whole(Machine("torus:4x4"))
     graph = stencil([4, 4], 9, bytes=1000)
-    mapper = "block,tabu(iterations=2000)"
+    mapper = "block+tabu(iterations=2000)"
     found = place(graph, allocation, mapper, progress=lambda work: result)
     whole = place(graph, allocation, mapper)
     assert (found.work < whole.work) == is_stopped

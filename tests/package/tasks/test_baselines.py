@@ -83,9 +83,9 @@ def test_a_single_job_is_placed_like_map_on_all_slots(
 ) -> None:
     pool = Allocation(Machine("torus:4x4"), order)
     jobs = [("a", ring(5, 900)), ("b", all_to_all(4, 100)), ("c", ring(6, 50))]
-    found = place_in_pool(jobs, pool, Budget("gge,swap", objective=objective))
+    found = place_in_pool(jobs, pool, Budget("gge+swap", objective=objective))
     for (_, graph), alone in zip(jobs, found.alone, strict=True):
-        placed = place(graph, pool, "gge,swap", seed=1, objective=objective).placement
+        placed = place(graph, pool, "gge+swap", seed=1, objective=objective).placement
         assert alone == objective_value(graph, pool, placed, objective=objective)
 
 

@@ -25,14 +25,12 @@ HOP_BYTES = Objective("hop-bytes")
 def problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Problem:
     monkeypatch.chdir(tmp_path)
     save_graph("p.npz", stencil([4, 4], 5, bytes=1000))
-    return load_problem(
-        "p.npz", "torus:4x4x2", AllocationSpec(allocate=16, fragments=2)
-    )
+    return load_problem("p.npz", "torus:4x4x2", AllocationSpec(nodes=16, fragments=2))
 
 
 def test_map_ranks_stores_the_measures(problem: Problem) -> None:
-    mapped = map_ranks(problem, HOP_BYTES, "gge,swap", search=Search(seed=3))
-    assert mapped.file.mapper == "gge,swap"
+    mapped = map_ranks(problem, HOP_BYTES, "gge+swap", search=Search(seed=3))
+    assert mapped.file.mapper == "gge+swap"
     assert mapped.file.seed == 3
     assert mapped.least is None
     assert mapped.gap is None
@@ -44,7 +42,7 @@ def test_map_ranks_stores_the_measures(problem: Problem) -> None:
 def test_an_imbalance_has_no_effect_with_a_slot_for_every_rank(
     problem: Problem,
 ) -> None:
-    where = AllocationSpec(allocate=16, fragments=2)
+    where = AllocationSpec(nodes=16, fragments=2)
     sharing = Sharing(imbalance=0.2)
     same = load_problem("p.npz", "torus:4x4x2", where, sharing)
     assert same.allocation.slots.tolist() == problem.allocation.slots.tolist()

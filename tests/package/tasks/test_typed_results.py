@@ -66,9 +66,9 @@ def rank_schedules(**options: Any) -> Any:
 #: command line without --json -> the same task in Python
 SAME: dict[str, Callable[[], Any]] = {
     "allocate -m torus:4x4 -N 6 --seed 3": lambda: allocate_nodes(
-        MACHINE, AllocationSpec(allocate=6, seed=3)
+        MACHINE, AllocationSpec(nodes=6, seed=3)
     ),
-    "axes -m torus:4x4 --mesh tp=4,dp=4 --traffic tp=1GB,dp=1MB": lambda: map_axes(
+    "ai axes -m torus:4x4 --mesh tp=4,dp=4 --traffic tp=1GB,dp=1MB": lambda: map_axes(
         NODES,
         mesh := parse_mesh("tp=4,dp=4"),
         parse_traffic("tp=1GB,dp=1MB", mesh),
@@ -109,7 +109,7 @@ def test_nodes_are_chosen_and_ranks_are_placed_for_a_graph() -> None:
         AllocationSpec(),
         free="free.txt",
         graph_file="p.npz",
-        mapper="gge,swap",
+        mapper="gge+swap",
     )
     assert found.choice is not None
     file = found.placement_file()

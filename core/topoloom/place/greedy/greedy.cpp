@@ -64,7 +64,7 @@ Placement place_gge(const Problem& problem, Meter& meter, const GrowthOptions& o
 /// smallest average distance to its placed partners.
 ///
 /// The source leaves the choice of the neighbor open. Read literally, it is the neighbor of highest degree
-/// (key=degree;weighted=0), which gives three times the hop-bytes of GRASP; table 6.1 of the source has a
+/// (key=degree,weighted=0), which gives three times the hop-bytes of GRASP; table 6.1 of the source has a
 /// ratio of 1.25. Selecting and weighting by bytes reproduces that ratio.
 ///
 /// Ties go to the lowest index. Every component of the graph restarts at the most central free slot. About

@@ -130,7 +130,7 @@ Placement place_fold(const Problem& problem, Meter& meter, const FoldOptions& op
     if (!options.onto.empty() && options.grid.empty())
         fail("fold: onto=", options.onto,
              " is for the axes of a grid in their order; name it, as in "
-             "fold(grid=64x1024;onto=x+zy)");
+             "fold(grid=64x1024,onto=x+zy)");
     const RankGrid grid = rank_grid(problem, options.grid, "fold");
     check_boxes(problem, grid, options.boxes);
     if (auto folded =

@@ -81,24 +81,24 @@ std::vector<std::string> list_candidates(const Problem& problem, const EffortLim
     const std::size_t ranks = problem.rank_count();
     // Annealing follows. It improves as much as swap or a second start would, at lower cost.
     if (!limits.tries_many)
-        return {ranks > small_rank_count ? "multisection(starts=1)" : "multisection,swap"};
+        return {ranks > small_rank_count ? "multisection(starts=1)" : "multisection+swap"};
     if (ranks > max_ranks_in_parallel) return {"multisection"};
-    const std::string good = "multisection(starts=8;cycles=2),swap";
-    const std::string on_rings = "multisection(starts=8;cycles=2;rings=rings),swap";
+    const std::string good = "multisection(starts=8,cycles=2)+swap";
+    const std::string on_rings = "multisection(starts=8,cycles=2,rings=rings)+swap";
     std::vector<std::string> chains{good, on_rings};
     if (ranks > small_rank_count) {  // greedy mappers are slower and far worse
         chains.insert(chains.end(), {good, on_rings});
     } else {
-        chains.insert(chains.end(), {"mahd,swap", "gge,swap"});
+        chains.insert(chains.end(), {"mahd+swap", "gge+swap"});
     }
     // On trees and other sparse graphs, a start takes milliseconds and results vary, so many starts are
     // tried.
     const std::size_t edges = std::max<std::size_t>(1, problem.symmetric().edge_count());
     const std::size_t more = edges <= 4 * ranks ? std::min<std::size_t>(30, 40'000 / edges) : 0;
-    chains.insert(chains.end(), more, "multisection(starts=1),swap");
-    chains.insert(chains.end(), limits.long_multisections, "multisection(starts=16;cycles=4),swap");
+    chains.insert(chains.end(), more, "multisection(starts=1)+swap");
+    chains.insert(chains.end(), limits.long_multisections, "multisection(starts=16,cycles=4)+swap");
     chains.insert(chains.end(), limits.long_multisections,
-                  "multisection(starts=16;cycles=4;rings=rings),swap");
+                  "multisection(starts=16,cycles=4,rings=rings)+swap");
     return chains;
 }
 
@@ -287,7 +287,7 @@ Placement offer_nearest(const Problem& near, BestPlacement& best, Meter& meter, 
     const Budget part = meter.sub_budget(share_for_hop_bytes);
     Meter part_meter(part);
     if (near.rank_count() <= small_rank_count && limits.tries_greedy) {
-        try_all(near, {"round-robin", "hilbert", "gge", "mahd", "mahd,swap", "emahd", "multisection,swap"},
+        try_all(near, {"round-robin", "hilbert", "gge", "mahd", "mahd+swap", "emahd", "multisection+swap"},
                 best, part_meter);
     }
     Placement nearest = place_one_rank_per_slot(near, part_meter, limits_of(limits.near));

@@ -30,12 +30,12 @@ ChainStage parse_stage(std::string_view text) {
 
 std::vector<ChainStage> parse_chain(std::string_view chain) {
     std::vector<ChainStage> stages;
-    for (const std::string_view part : split_outside_parentheses(chain, ",+"))
+    for (const std::string_view part : split_outside_parentheses(chain, '+'))
         stages.push_back(parse_stage(part));
     for (std::size_t i = 0; i < stages.size(); ++i) {
         const MapperEntry& mapper = *stages[i].mapper;
         if (i == 0 && !mapper.is_constructor()) {
-            fail("mapper '", mapper.name, "' improves a placement; put a constructor before it, as in block,",
+            fail("mapper '", mapper.name, "' improves a placement; put a constructor before it, as in block+",
                  mapper.name);
         }
         if (i > 0 && mapper.is_constructor()) {

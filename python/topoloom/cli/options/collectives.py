@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 from topoloom.cli import completions
 from topoloom.cli.options.files import (
     Figure,
-    WritePattern,
+    WriteGraph,
     figure_option,
     output_option,
 )
 from topoloom.cli.options.messages import MaybeBytes, Root
 from topoloom.cli.options.network import SwitchName
 from topoloom.cli.options.programs import Mpicc
-from topoloom.cli.options.simulators import MaybeSimulatorName
+from topoloom.cli.options.simulators import SimulatorName
 from topoloom.cli.parameters import Option
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class ResultOptions(NamedTuple):
             "measured times as JSON Lines."
         ),
     ] = None
-    write_pattern: WritePattern = None
+    write_pattern: WriteGraph = None
     decisions: Annotated[
         Path | None,
         output_option(
@@ -106,7 +106,7 @@ class ResultOptions(NamedTuple):
 class SimulationOptions(NamedTuple):
     """Options for simulations of switches."""
 
-    simulator: MaybeSimulatorName = None
+    simulator: SimulatorName = None
     switch: SwitchName = None
 
 
@@ -190,7 +190,7 @@ def check_option_conflicts(
     if measuring.run and any(ranked_only):
         raise Error(
             "--run only measures schedules; leave out --order-ranks, --to, "
-            "--write-pattern, --rounds, --demand and --over"
+            "--write-graph, --rounds, --demand and --over"
         )
 
 

@@ -36,6 +36,19 @@ def _require_directory(path: Path | None) -> Path | None:
     return path
 
 
+def _require_toml(path: Path | None) -> Path | None:
+    """Raise an error for a suffix other than .toml, except for devices."""
+    from topoloom._core import Error
+
+    is_device = path is not None and path.exists() and not path.is_file()
+    if path is not None and path.suffix != ".toml" and not is_device:
+        raise Error(
+            f"{path}: machine descriptions are written as .toml; 'topoloom machine "
+            "export' writes other formats"
+        )
+    return _require_writable(path)
+
+
 def _require_drawable(path: Path | None) -> Path | None:
     from topoloom.figure.page import check_figure_suffix
 
@@ -64,10 +77,15 @@ def page_option(text: str, *names: str) -> Option:
     )
 
 
-def figure_option(text: str, name: str = "--figure") -> Option:
-    """Make an option for an output figure."""
+def description_option(text: str) -> Option:
+    """Make an option -o for a machine description, which is written as TOML."""
+    return Option("--output", "-o", metavar="FILE", help=text, callback=_require_toml)
+
+
+def figure_option(text: str, *names: str) -> Option:
+    """Make an option for an output figure, by default --figure."""
     return Option(
-        name,
+        *(names or ("--figure",)),
         metavar="FILE",
         help=f"{text}: .svg, .png or .pdf.",
         callback=_require_drawable,
@@ -82,20 +100,21 @@ GraphFile = Annotated[
         "dense text, GOAL, Open MPI monitoring output (file or directory).",
     ),
 ]
-Pattern = Annotated[
+GraphOption = Annotated[
     str | None,
     Option(
-        "--pattern",
+        "--graph",
         "-g",
         metavar="GRAPH",
-        help="Read the communication graph of the job from this file.",
+        help="Communication graph of the job, in a format that 'topoloom map' reads; "
+        "of tasks also a table task,task,bytes.",
     ),
 ]
-WritePattern = Annotated[
+WriteGraph = Annotated[
     Path | None,
     output_option(
         "Write the messages as a communication graph with phases (.npz).",
-        "--write-pattern",
+        "--write-graph",
     ),
 ]
 PlacementFile = Annotated[
@@ -113,8 +132,8 @@ PlacementOption = Annotated[
     Path | None,
     Option(
         "--placement",
-        metavar="FILE",
-        help="Read the slots of the ranks from this placement, instead of --machine.",
+        metavar="PLACEMENT",
+        help="Where the ranks are: a file written by 'topoloom map'.",
     ),
 ]
 WritePlacement = Annotated[
@@ -124,7 +143,7 @@ WritePlacement = Annotated[
 OutputDirectory = Annotated[
     Path | None,
     Option(
-        "--output-dir",
+        "--output",
         "-o",
         metavar="DIR",
         help="Write the results into this directory.",

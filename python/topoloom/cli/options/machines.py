@@ -3,27 +3,41 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from topoloom.cli import completions
-from topoloom.cli.parameters import Option
+from topoloom.cli.options.files import description_option
+from topoloom.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from topoloom.allocations.launch_order import LaunchOrder
 
+_MACHINE_HELP = (
+    "torus:8x8x8, mesh:4x4, tree:4:8:2,distance=1:10:100, a file in a format from "
+    "'topoloom list formats', a name from 'topoloom list machines', or 'detect'; "
+    "append +node:8:2 to replace its nodes."
+)
+MachineArgument = Annotated[
+    str,
+    Argument(
+        metavar="MACHINE", help=_MACHINE_HELP, autocompletion=completions.machines
+    ),
+]
 MachineText = Annotated[
     str,
     Option(
         "--machine",
         "-m",
         metavar="MACHINE",
-        help="torus:8x8x8, mesh:4x4, tree:4:8:2,distance=1:10:100, a file in a format "
-        "from 'topoloom list formats', a name from 'topoloom list machines', or "
-        "'detect'; append +node:8:2 to replace its nodes.",
+        help=_MACHINE_HELP,
         autocompletion=completions.machines,
     ),
 ]
 MaybeMachineText = Annotated[str | None, MachineText.__metadata__[0]]
+WriteDescription = Annotated[
+    Path | None, description_option("Write the machine's description, to edit (.toml).")
+]
 AllocationText = Annotated[
     str | None,
     Option(
@@ -33,6 +47,16 @@ AllocationText = Annotated[
         help="Nodes that the job may use: a file (hosts, node ids or coordinates, one "
         "per line) or a host list such as 'n[001-064,070]'. Unless the machine names "
         "its hosts, digits at the end of a name are the node id. Default: all nodes.",
+    ),
+]
+NodeCount = Annotated[
+    int | None,
+    Option(
+        "--nodes",
+        "-N",
+        metavar="N",
+        help="Number of nodes of the job; on rails, of hosts. Without --allocation "
+        "or --choose, they are generated in --fragments pieces.",
     ),
 ]
 Fragments = Annotated[
@@ -112,13 +136,5 @@ class AllocationOptions(NamedTuple):
     """Options for the nodes that a job may use."""
 
     allocation: AllocationText = None
-    allocate: Annotated[
-        int | None,
-        Option(
-            "--allocate",
-            metavar="NODES",
-            help="Generate a fragmented allocation of NODES nodes, instead of "
-            "--allocation.",
-        ),
-    ] = None
+    nodes: NodeCount = None
     fragments: Fragments = None

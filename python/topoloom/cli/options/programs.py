@@ -46,7 +46,7 @@ ReplacedCollectives = Annotated[
         metavar="SETTING",
         help="Let libtopoloom-collective run the collectives of the placed program, "
         "non-blocking ones with progress=1. SETTING is as for TOPOLOOM_COLLECTIVES: "
-        "decisions=FILE, schedule=NAME, report=1, ..., separated by semicolons; '' "
+        "decisions=FILE, schedule=NAME, report=1, ..., separated by commas; '' "
         "chooses by message costs.",
     ),
 ]

@@ -18,7 +18,7 @@ MapperName = Annotated[
     Option(
         "--mapper",
         metavar="MAPPER",
-        help="auto, or a constructor and improvers, such as gge,swap; see: list "
+        help="auto, or a constructor and improvers, such as gge+swap; see: list "
         "mappers.",
         autocompletion=completions.mapper,
     ),
@@ -50,12 +50,23 @@ ObjectiveName = Annotated[
         "--objective",
         metavar="NAME",
         help="What to minimize: hop-bytes, congestion, congestion-soft, time, a mix "
-        "such as 'weighted(hop-bytes=1;congestion=2)', or auto: time, but hop-bytes "
+        "such as 'weighted(hop-bytes=1,congestion=2)', or auto: time, but hop-bytes "
         "if bandwidths are unknown or messages short. With other jobs, auto is time, "
         "or congestion if bandwidths are unknown.",
         autocompletion=completions.objectives,
     ),
 ]
+
+
+def set_effort(mapper: str, effort: str | None) -> str:
+    """Return the mapper with this effort; raise an error unless it is auto."""
+    from topoloom._core import Error
+
+    if effort is None:
+        return mapper
+    if mapper != "auto":
+        raise Error(f"--effort is for the mapper auto, not for '{mapper}'")
+    return f"auto(effort={effort})"
 
 
 class SearchOptions(NamedTuple):
@@ -88,7 +99,7 @@ class ObjectiveOptions(NamedTuple):
             "--background",
             metavar="FILE",
             help="Traffic of other jobs: loads of links, from 'topoloom judge "
-            "--loads', or another job's GRAPH,PLACEMENT; may be given several times.",
+            "--write-loads', or another job's GRAPH,PLACEMENT; may be repeated.",
         ),
     ] = None
 

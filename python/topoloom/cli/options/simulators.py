@@ -9,7 +9,7 @@ from topoloom.cli import completions
 from topoloom.cli.parameters import Option
 
 SimulatorName = Annotated[
-    str,
+    str | None,
     Option(
         "--with",
         metavar="SIMULATOR",
@@ -18,4 +18,3 @@ SimulatorName = Annotated[
         autocompletion=completions.simulators,
     ),
 ]
-MaybeSimulatorName = Annotated[str | None, SimulatorName.__metadata__[0]]

@@ -9,14 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 from topoloom.cli.options.files import (
     AsJson,
     Figure,
-    Pattern,
+    GraphOption,
     WritePlacement,
     output_option,
 )
 from topoloom.cli.options.frameworks import MeshText, TrafficText
 from topoloom.cli.options.groups import flatten_option_groups
-from topoloom.cli.options.machines import AllocationText, Fragments, MachineText
-from topoloom.cli.options.searches import Effort, SearchOptions
+from topoloom.cli.options.machines import (
+    AllocationText,
+    Fragments,
+    MachineText,
+    NodeCount,
+)
+from topoloom.cli.options.searches import Effort, SearchOptions, set_effort
 from topoloom.cli.parameters import Option
 
 if TYPE_CHECKING:
@@ -35,15 +40,7 @@ MAX_JOBS = 10
 def command(
     machine: MachineText,
     *,
-    nodes: Annotated[
-        int | None,
-        Option(
-            "--nodes",
-            "-N",
-            metavar="N",
-            help="Number of nodes for the job; on rails, of hosts.",
-        ),
-    ] = None,
+    nodes: NodeCount = None,
     choose: Annotated[
         str | None,
         Option(
@@ -52,7 +49,7 @@ def command(
             help="Choose them among these free nodes, written as for --allocation.",
         ),
     ] = None,
-    pattern: Pattern = None,
+    graph: GraphOption = None,
     mesh: MeshText = None,
     traffic: TrafficText = None,
     allocation: AllocationText = None,
@@ -78,8 +75,8 @@ def command(
 ) -> None:
     """Choose nodes for a job, or show or generate an allocation.
 
-    --choose selects the free nodes on which the --pattern has the fewest hop-bytes;
-    without a pattern, it selects the nodes that are closest together. --mesh chooses
+    --choose selects the free nodes on which the --graph has the fewest hop-bytes;
+    without a graph, it selects the nodes that are closest together. --mesh chooses
     and orders hosts for the axes of a training job, so that the groups of each axis
     span few leaf groups of the network. Axes are weighted by --traffic; without it, the
     largest spread is minimized. A lower bound is printed, too. --allocation shows an
@@ -105,7 +102,7 @@ def command(
       topoloom allocate --machine torus:25x32x16 --nodes 512 --fragments 9 -o a.txt
       topoloom allocate --machine torus:25x32x16 --allocation a.txt --figure a.png
       topoloom allocate --machine torus:25x32x16 --choose free.txt --nodes 512 \\
-          --pattern p.npz -o nodes.txt
+          --graph p.npz -o nodes.txt
       topoloom allocate --machine dgx-h100-pod --mesh tp=8,dp=16,pp=4 -o nodes.txt
       topoloom allocate --machine topology.conf --choose 'n[1-64]' -N 16
     """
@@ -124,18 +121,18 @@ def command(
     limits = (effort, searching.time, searching.work)
     shown = (allocation, nodes, fragments)
     if axes is not None:
-        _check_mesh_options(pattern, write_placement, shown)
+        _check_mesh_options(graph, write_placement, shown)
     elif traffic is not None:
         raise Error("--traffic requires --mesh, such as --mesh tp=8,dp=16")
-    _check_choice_options(choose, pattern, write_placement, shown, limits)
+    _check_choice_options(choose, graph, write_placement, shown, limits)
     found = allocate_nodes(
         machine,
         AllocationSpec(*shown, search.seed),
         free=choose,
-        graph_file=pattern,
+        graph_file=graph,
         mesh=axes,
         traffic=parse_traffic(traffic, axes) if traffic and axes else (),
-        mapper="auto" if effort is None else f"auto(effort={effort})",
+        mapper=set_effort("auto", effort),
         search=search,
         jobs=jobs or [],
         monitor=monitor_search,
@@ -160,16 +157,16 @@ def command(
 
 
 def _check_mesh_options(
-    pattern: str | None,
+    graph: str | None,
     write_placement: Path | None,
     shown: tuple[str | None, int | None, int | None],
 ) -> None:
     """Raise an error for options that conflict with --mesh."""
     from topoloom._core import Error
 
-    if (pattern, *shown) != (None,) * 4:
+    if (graph, *shown) != (None,) * 4:
         raise Error(
-            "--mesh determines the number of nodes; leave out --pattern, --allocation, "
+            "--mesh determines the number of nodes; leave out --graph, --allocation, "
             "-N and --fragments, and give free nodes with --choose"
         )
     if write_placement is not None:
@@ -181,23 +178,21 @@ def _check_mesh_options(
 
 def _check_choice_options(
     choose: str | None,
-    pattern: str | None,
+    graph: str | None,
     write_placement: Path | None,
     shown: tuple[str | None, int | None, int | None],
     limits: tuple[str | None, str | None, int | None],
 ) -> None:
-    """Raise an error for options that require --choose or --pattern."""
+    """Raise an error for options that require --choose or --graph."""
     from topoloom._core import Error
 
     allocation, nodes, _ = shown
-    if choose is None and (pattern, *limits) != (None,) * 4:
-        raise Error(
-            "--pattern, --effort, --time and --work are for --choose FREE-NODES"
-        )
-    if pattern is None and limits != (None,) * 3:
-        raise Error("--effort, --time and --work require --pattern")
-    if pattern is None and write_placement is not None:
-        raise Error("--write-placement requires --pattern")
+    if choose is None and (graph, *limits) != (None,) * 4:
+        raise Error("--graph, --effort, --time and --work are for --choose FREE-NODES")
+    if graph is None and limits != (None,) * 3:
+        raise Error("--effort, --time and --work require --graph")
+    if graph is None and write_placement is not None:
+        raise Error("--write-placement requires --graph")
     if allocation is not None and (choose is not None or nodes is not None):
         raise Error(
             "--allocation shows an existing allocation; leave out --choose and -N"

@@ -16,7 +16,7 @@ from topoloom.cli.balanced_output import (
     list_time_facts,
     make_times_document,
 )
-from topoloom.cli.options.files import AsJson, Figure, PlacementOption
+from topoloom.cli.options.files import AsJson, Figure, GraphOption, PlacementOption
 from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import AllocationOptions, MaybeMachineText
 from topoloom.cli.options.messages import MaybeBytes, MaybeRanks
@@ -54,15 +54,7 @@ def command(
     allowed: AllocationOptions,
     amount: MaybeBytes = None,
     job_ranks: MaybeRanks = None,
-    edges: Annotated[
-        Path | None,
-        Option(
-            "--edges",
-            metavar="FILE",
-            help="Messages between tasks of a table per period: columns "
-            "task,task,bytes, or a communication graph.",
-        ),
-    ] = None,
+    graph: GraphOption = None,
     owners: Annotated[
         Path | None,
         Option(
@@ -130,13 +122,13 @@ def command(
 
     Weighted tasks have no --method: they are moved until no rank's load exceeds the
     mean by more than --tolerance, and no rank exceeds its --memory. Few bytes are
-    moved; a lower bound is printed. With --edges, bytes that are sent between ranks in
-    all --periods also count. With a machine, bytes are weighted by distance, with
-    little weight inside a node.
+    moved; a lower bound is printed. With --graph, what tasks send to each other in a
+    period, bytes that are sent between ranks in all --periods also count. With a
+    machine, bytes are weighted by distance, with little weight inside a node.
 
     Each measure is printed with a lower bound for all plans with the same final loads.
     With a machine, hop-bytes and link loads are computed for tasks of --bytes (default
-    1). Without --placement, ranks use the machine's slots in order. If --allocate or
+    1). Without --placement, ranks use the machine's slots in order. If --nodes or
     --allocation has more slots than ranks, ranks are spread over all nodes as by srun.
 
     \b
@@ -147,7 +139,7 @@ def command(
       topoloom balance loads.csv --machine torus:4x4 --figure plan.svg
       topoloom balance loads.csv -m torus:4x4,bandwidth=10GB/s,latency=1us --simulate
       topoloom balance tasks.csv --memory 16GiB --json
-      topoloom balance tasks.csv --edges edges.csv --machine torus:4x4 --periods 100
+      topoloom balance tasks.csv --graph edges.csv --machine torus:4x4 --periods 100
       topoloom balance mesh.graph --owners mesh.part.16 --tolerance 0.05
       topoloom balance loads.csv --placement x.json --method 'transport(receives=1)'
     """
@@ -164,7 +156,7 @@ def command(
     from topoloom.tasks.problem import AllocationSpec
 
     where = AllocationSpec(*allowed, seed)
-    options = TaskOptions(edges, owners, periods, job_ranks, memory, tolerance)
+    options = TaskOptions(graph, owners, periods, job_ranks, memory, tolerance)
     kind = "graph" if is_task_graph(loads) else "table" if is_task_list(loads) else ""
     if kind:
         if method != "auto":
@@ -180,7 +172,7 @@ def command(
         return
     if options != TaskOptions():
         raise Error(
-            "--edges, --owners, --periods, --ranks, --memory and --tolerance are for "
+            "--graph, --owners, --periods, --ranks, --memory and --tolerance are for "
             f"weighted tasks; {loads} contains numbers of equal tasks"
         )
     given = read_loads(loads)

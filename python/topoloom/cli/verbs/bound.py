@@ -65,7 +65,7 @@ def command(
     \b
     Examples:
       topoloom bound p.npz x.json
-      topoloom bound p.npz --machine torus:8x8x8 --allocate 100 --time 10s
+      topoloom bound p.npz --machine torus:8x8x8 --nodes 100 --time 10s
       topoloom bound p.npz x.json --json
       topoloom bound p.npz --machine mesh:4x4 --lp
     """

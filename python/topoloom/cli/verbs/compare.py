@@ -16,9 +16,11 @@ from topoloom.cli.options.machines import (
     RankLimitOptions,
 )
 from topoloom.cli.options.searches import (
+    Effort,
     ObjectiveOptions,
     SearchOptions,
     SharingOptions,
+    set_effort,
 )
 from topoloom.cli.parameters import Option
 
@@ -62,10 +64,11 @@ def command(
             help="Mappers separated by commas; + joins the stages of one. "
             "FILE.py:FUNCTION and LIBRARY.so:FUNCTION are user mappers; the file is "
             "executed.",
-            autocompletion=completions.mapper,
+            autocompletion=completions.mapper_list,
             show_default=f"{MAPPERS}; where ranks share slots {SHARING_MAPPERS}",
         ),
     ] = None,
+    effort: Effort = None,
     minimizing: ObjectiveOptions,
     sharing: SharingOptions,
     searching: SearchOptions,
@@ -99,7 +102,7 @@ def command(
           --mappers block,gge,mahd+swap,auto
       topoloom compare p.npz -m torus:8x8x8 --objective congestion \\
           --mappers mahd+swap,mahd+swap+local-opt,auto
-      topoloom compare p.npz -m tree:4:8:2 --allocate 64 --figure mappers.svg
+      topoloom compare p.npz -m tree:4:8:2 --nodes 64 --figure mappers.svg
       topoloom compare md.npz -m torus:8x8x8 --imbalance 0.3 --mappers bricks,auto
       topoloom compare p.npz -m torus:8x8x8 --mappers auto,mine.py:place
     """
@@ -119,7 +122,7 @@ def command(
     found = compare_mappers(
         problem,
         read_objective(*minimizing, graph, problem.machine),
-        split_mappers(mappers),
+        _set_efforts(split_mappers(mappers), effort),
         search=search,
         sharing=share,
         monitor=monitor_search,
@@ -229,6 +232,13 @@ def _make_title(problem: Problem, comparison: Comparison) -> str:
     if objective.measure != "hop_bytes":
         title += f"; objective: {objective.title}"
     return title
+
+
+def _set_efforts(mappers: list[str], effort: str | None) -> list[str]:
+    """Set the effort of the mapper auto in a list."""
+    if effort is not None and "auto" not in mappers:
+        set_effort(", ".join(mappers), effort)
+    return [set_effort(one, effort) if one == "auto" else one for one in mappers]
 
 
 def _draw(figure: Path, problem: Problem, comparison: Comparison) -> None:

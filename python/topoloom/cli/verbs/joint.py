@@ -10,8 +10,14 @@ from topoloom.cli.options.files import AsJson, OutputDirectory
 from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import AllocationOptions, MachineText
 from topoloom.cli.options.network import SwitchName
-from topoloom.cli.options.searches import MapperName, ObjectiveName, SearchOptions
-from topoloom.cli.options.simulators import MaybeSimulatorName
+from topoloom.cli.options.searches import (
+    Effort,
+    MapperName,
+    ObjectiveName,
+    SearchOptions,
+    set_effort,
+)
+from topoloom.cli.options.simulators import SimulatorName
 from topoloom.cli.parameters import Argument
 
 if TYPE_CHECKING:
@@ -34,8 +40,9 @@ def command(
     *,
     allowed: AllocationOptions,
     mapper: MapperName = "auto",
+    effort: Effort = None,
     objective: ObjectiveName = "auto",
-    simulator: MaybeSimulatorName = None,
+    simulator: SimulatorName = None,
     switch: SwitchName = None,
     output: OutputDirectory = None,
     searching: SearchOptions,
@@ -92,7 +99,12 @@ def command(
     loaded = load_jobs(jobs, the_machine, described, where)
     start = perf_counter()
     with monitor_search(f"placing {len(jobs)} jobs", search) as watch:
-        budget = Budget(mapper, objective=objective, **search._asdict(), progress=watch)
+        budget = Budget(
+            set_effort(mapper, effort),
+            objective=objective,
+            **search._asdict(),
+            progress=watch,
+        )
         found = loaded.place(budget)
     took = perf_counter() - start
     files: list[Path] = []

@@ -46,7 +46,7 @@ def command(
     loads: Annotated[
         Path | None,
         output_option(
-            "Write the bytes on every link, for 'map --background'.", "--loads"
+            "Write the bytes on every link, for 'map --background'.", "--write-loads"
         ),
     ] = None,
     as_json: AsJson = False,
@@ -73,7 +73,7 @@ def command(
       topoloom judge p.npz x.json --json
       topoloom judge p.npz x.json --figure before-after.svg
       topoloom judge p.npz --machine torus:8x8x8        the default placement
-      topoloom judge p.npz x.json --loads l.json        for 'map --background'
+      topoloom judge p.npz x.json --write-loads l.json        for 'map --background'
     """
     from topoloom.cli.console import print_json
     from topoloom.graphs.phases import load_phase_names, load_phases

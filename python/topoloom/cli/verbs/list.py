@@ -16,7 +16,8 @@ def command(
         Argument(
             metavar="KIND",
             help="mappers, balancers, schedules, patterns, affinities, topologies, "
-            "machines, models, switches, traffic, injection, formats or exports.",
+            "machines, models, switches, traffic-patterns, injections, formats or "
+            "exports.",
             autocompletion=completions.kinds,
         ),
     ] = None,
@@ -65,8 +66,8 @@ def _list_columns(kind: str) -> list[str]:
         "machines": ["name", "summary", "text"],
         "models": ["name", "summary", "date"],
         "switches": ["name", "title", "summary", "date"],
-        "traffic": ["name", "summary"],
-        "injection": ["name", "summary"],
+        "traffic-patterns": ["name", "summary"],
+        "injections": ["name", "summary"],
         "formats": ["name", "of", "summary", "files", "written"],
         "exports": ["name", "summary"],
     }[kind]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from topoloom.cli.options.files import AsJson, GraphFile, output_option
+from topoloom.cli.options.files import AsJson, GraphFile, PlacementOption, output_option
 from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import (
     AllocationOptions,
@@ -20,6 +20,7 @@ from topoloom.cli.options.searches import (
     ObjectiveOptions,
     SearchOptions,
     SharingOptions,
+    set_effort,
 )
 from topoloom.cli.parameters import Option
 
@@ -38,22 +39,14 @@ def command(
     effort: Effort = None,
     minimizing: ObjectiveOptions,
     sharing: SharingOptions,
-    previous: Annotated[
-        Path | None,
-        Option(
-            "--from",
-            metavar="FILE",
-            help="Start from an earlier placement, of another pattern, allocation or "
-            "machine.",
-        ),
-    ] = None,
+    placement: PlacementOption = None,
     migration_cost: Annotated[
         int,
         Option(
             "--migration-cost",
             metavar="BYTES",
-            help="With --from: bytes that move with a rank; a rank moves only if it "
-            "saves more hop-bytes.",
+            help="With --placement: bytes that move with a rank; a rank moves only if "
+            "it saves more hop-bytes.",
         ),
     ] = 0,
     output: Annotated[Path | None, output_option("Write the placement.")] = None,
@@ -76,6 +69,9 @@ def command(
     except hop-bytes use the phases of the pattern: messages of different phases do not
     share links.
 
+    With --placement, the search starts from an earlier placement, of another graph,
+    allocation or machine.
+
     Each rank has its own slot. With --imbalance or --capacities, ranks may share slots:
     they are partitioned and placed at once.
 
@@ -83,10 +79,10 @@ def command(
     Examples:
       topoloom map p.npz --machine torus:8x8x8 -o x.json
       topoloom map p.npz --machine torus:25x32x16 --allocation a.txt \\
-          --mapper gge,swap --seed 1 --time 10s -o x.json
-      topoloom map p.npz -m frontier+node:8 --allocate 64 --effort best
+          --mapper gge+swap --seed 1 --time 10s -o x.json
+      topoloom map p.npz -m frontier+node:8 --nodes 64 --effort best
       topoloom map mesh.graph -m tree:4:8:2,distance=1:10:100 --imbalance 0.03
-      topoloom map p.npz -m torus:8x8x8 --from x.json --migration-cost 1000000
+      topoloom map p.npz -m torus:8x8x8 --placement x.json --migration-cost 1000000
       topoloom map p.npz -m torus:8x8x8 -a a.txt --objective congestion \\
           --background other.npz,other.json
     Then:
@@ -105,17 +101,14 @@ def command(
 
     search = searching.make_search()
     check_int64("--migration-cost", migration_cost, 0)
-    if migration_cost and previous is None:
-        raise Error("--migration-cost requires --from, the previous placement")
+    if migration_cost and placement is None:
+        raise Error("--migration-cost requires --placement, the earlier placement")
     share = sharing.make_sharing()
-    if effort is not None:
-        if mapper != "auto":
-            raise Error(f"--effort requires the auto mapper, not '{mapper}'")
-        mapper = f"auto(effort={effort})"
+    mapper = set_effort(mapper, effort)
     where = AllocationSpec(*allowed, search.seed, limits.make_launch_order(launcher))
     problem = load_problem(graph, machine, where, share)
     objective = read_objective(*minimizing, graph, problem.machine)
-    before = load_placement(previous) if previous is not None else None
+    before = load_placement(placement) if placement is not None else None
     with monitor_search(f"placing with {mapper}", search) as watch:
         mapped = map_ranks(
             problem,

@@ -28,7 +28,7 @@ def command(
         Argument(
             metavar="COSTS",
             help="CSV: seconds of a message from each process, by row, to each; or a "
-            "machine that 'topoloom probe' wrote.",
+            "machine that 'topoloom machine probe' wrote.",
         ),
     ],
     method: Annotated[

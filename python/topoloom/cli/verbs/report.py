@@ -7,9 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-from topoloom.cli.options.files import AsJson, Pattern, page_option
+from topoloom.cli.options.files import AsJson, GraphOption, page_option
 from topoloom.cli.options.network import SwitchName
-from topoloom.cli.options.simulators import MaybeSimulatorName
+from topoloom.cli.options.simulators import SimulatorName
 from topoloom.cli.parameters import Argument
 
 
@@ -19,12 +19,12 @@ def command(
         Argument(
             metavar="PLACEMENT|MACHINE",
             help="Files written by 'topoloom map', all of one job; or a machine "
-            "measured by 'topoloom probe'.",
+            "measured by 'topoloom machine probe'.",
         ),
     ],
     output: Annotated[Path, page_option("Write the page")],
-    pattern: Pattern = None,
-    simulator: MaybeSimulatorName = None,
+    graph: GraphOption = None,
+    simulator: SimulatorName = None,
     switch: SwitchName = None,
     as_json: AsJson = False,
 ) -> None:
@@ -54,10 +54,10 @@ def command(
     from topoloom.tasks.report_page import Simulator, write_report
 
     if any(path.suffix == ".toml" for path in placements):
-        options = (pattern, simulator, switch)
+        options = (graph, simulator, switch)
         if len(placements) > 1 or any(option is not None for option in options):
             raise Error(
-                "the page of a machine takes no placements, --pattern, --with or "
+                "the page of a machine takes no placements, --graph, --with or "
                 "--switch; use 'topoloom report MACHINE.toml -o page.html'"
             )
         _write_machine(placements[0], output, as_json)
@@ -68,7 +68,7 @@ def command(
     if simulator is not None:
         monitor = partial(make_progress_bar, unit="messages")
         simulation = Simulator(simulator, switch, monitor)
-    written = write_report(placements, output, pattern, command_line.get(), simulation)
+    written = write_report(placements, output, graph, command_line.get(), simulation)
     for warning in written.warnings:
         note(f"topoloom: {warning}")
     if as_json:

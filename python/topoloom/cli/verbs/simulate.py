@@ -32,7 +32,7 @@ def command(
         ),
     ] = None,
     *,
-    simulator: SimulatorName = "simgrid",
+    simulator: SimulatorName = None,
     switch: SwitchName = None,
     machine: MaybeMachineText = None,
     allowed: AllocationOptions,
@@ -47,8 +47,8 @@ def command(
     left. The round ends for a rank when its messages are sent and received. After the
     last round the next phase begins. In switches, operations of GOAL files start when
     their dependencies are done. The simulator uses the described machine: links, NICs,
-    memories, message costs, and one route per pair of ranks. The first row of the table
-    is 'block', the launcher's default.
+    memories, message costs, and one route per pair of ranks; by default it is simgrid.
+    The first row of the table is 'block', the launcher's default.
 
     \b
     congestion      load of the busiest link divided by its bandwidth
@@ -79,6 +79,7 @@ def command(
     from topoloom.tasks.problem import AllocationSpec
     from topoloom.tasks.simulate import check_same_machine, simulate_placements
 
+    simulator = simulator or "simgrid"
     operations = load_operations(graph)
     simulate = bind_switch(
         load_simulator(simulator), simulator, switch, machine, operations

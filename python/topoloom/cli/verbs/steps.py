@@ -80,7 +80,7 @@ def command(
     Examples:
       topoloom steps shift --machine fattree:4:4:4
       topoloom steps k-shift --machine fattree:4:4:4:4 --allocation nodes.txt
-      topoloom steps 'k-shift(k=4)' --machine fattree:4:4:4 --allocate 50 \\
+      topoloom steps 'k-shift(k=4)' --machine fattree:4:4:4 --nodes 50 \\
           --find routes -o order.txt
       topoloom steps shift -m fattree:4:4:4,bandwidth=340MB/s --model qsnet \\
           --bytes 256KiB --figure shifts.svg

@@ -168,8 +168,8 @@ def read_probed(path: Path) -> ProbedMachine:
     document = read_toml(path)
     if "probe" not in document:
         raise Error(
-            f"{path} is not measured; 'topoloom probe -o {path.name} -- mpirun -n 64' "
-            f"measures a machine, 'topoloom machine {path}' shows this one"
+            f"{path} is not measured; 'topoloom machine probe -o {path.name} -- mpirun "
+            f"-n 64' measures a machine, 'topoloom machine show {path}' shows this one"
         )
     probed = read_probe_table(document, path)
     samples_path = path.parent / probed["samples"]
@@ -184,8 +184,8 @@ def read_probed(path: Path) -> ProbedMachine:
         found = _make_probed(path, document, samples_path, samples, costs)
     except (KeyError, ValueError) as odd:
         raise Error(
-            f"{path}: [probe] is not in the format of 'topoloom probe' ({odd}); "
-            "measure the machine again"
+            f"{path}: [probe] is not in the format of 'topoloom machine probe' "
+            f"({odd}); measure the machine again"
         ) from None
     if len(found.host_of) != samples.ranks:
         raise Error(

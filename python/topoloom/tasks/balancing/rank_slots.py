@@ -30,10 +30,10 @@ def find_rank_slots(
             if count <= given.allocation.slot_count:
                 given, _ = select_launched_slots(given, described, where, count)
             return block_ranks(given.allocation, count)
-        if where.allocation or where.allocate:
+        if where.allocation or where.nodes:
             raise Error("an allocation requires a machine; name the machine, too")
         return None
-    if where.allocation or where.allocate:
+    if where.allocation or where.nodes:
         raise Error(f"{placement} contains its allocation; leave out the allocation")
     file = load_placement(placement)
     if machine is not None and load_machine(machine).text != file.machine.text:

@@ -73,7 +73,7 @@ def load_jobs(
             f"'{texts[own.index(False)]}' has no allocation; write GRAPH@ALLOCATION "
             "for all jobs or for none"
         )
-    if all(own) and (where.allocation or where.allocate):
+    if all(own) and (where.allocation or where.nodes):
         raise Error("jobs with @ALLOCATION cannot share an allocation; leave it out")
     listed = [
         choose_allocation(machine, described, AllocationSpec(text) if at else where)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures machines and chooses nodes, for `topoloom probe` and `allocate`."""
+"""Measures machines and chooses nodes, for `topoloom machine probe` and `allocate`."""

@@ -151,18 +151,14 @@ def allocate_nodes(
     elif free is not None:
         listed = load_allocation(machine, free, described.hosts)
         chosen, choice, title = _choose_nodes(
-            listed, described.node, where.allocate, graph_file, mapper, search, monitor
+            listed, described.node, where.nodes, graph_file, mapper, search, monitor
         )
         nodes = listed.part(chosen)
-    elif (
-        where.allocation is not None
-        or where.allocate is not None
-        or described.allocated
-    ):
+    elif where.allocation is not None or where.nodes is not None or described.allocated:
         nodes = choose_allocation(machine, described, where)
         hosts = list_hosts_of_nodes(machine, nodes.allocation.nodes)
         title = format_host_count(machine, len(nodes.allocation.nodes), len(hosts))
-        if where.allocate is None:
+        if where.nodes is None:
             title += f" of {where.allocation or machine_text}"
         else:
             pieces = where.count_fragments(machine)

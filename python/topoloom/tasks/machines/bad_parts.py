@@ -66,7 +66,7 @@ def locate_bad_parts(
     ----------
     machine
         The machine with the wiring of the hosts: a short text, or a file such as the
-        output of `topoloom probe`.
+        output of `topoloom machine probe`.
     measured
         Files or directories: output of the NCCL or RCCL Inspector, and tables
         ``a,b,GB/s`` of host pairs. If empty, the first round is planned.

@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collects the output of `topoloom machine`: facts, nodes, hosts and probe results."""
+"""Collects what `topoloom machine show` prints: facts, nodes, hosts, probe results."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from topoloom._core import Machine
 from topoloom.allocations.described_allocation import described_allocation
 from topoloom.importers.machine_description import GivenSpeeds, MachineDescription
-from topoloom.machines.machine_facts import collect_node_facts, machine_facts
+from topoloom.machines.machine_facts import (
+    collect_node_facts,
+    machine_facts,
+    machine_name,
+)
 from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.machines.machine_writers import find_losses, save_machine
 from topoloom.machines.node_files import replace_nodes_from_files
@@ -25,6 +30,14 @@ class ShownMachine(NamedTuple):
     source: str
     machine: Machine
     described: MachineDescription
+
+    def title(self) -> str:
+        """Return the name in the machine's file, and a generated name."""
+        own, generated = (
+            self.described.name,
+            machine_name(self.machine, self.described.node),
+        )
+        return generated if own in ("", generated) else f"{own}: {generated}"
 
     def facts(self) -> dict[str, Any]:
         """Collect the facts of the machine, its hosts and the job's allocation."""
@@ -48,7 +61,8 @@ class ShownMachine(NamedTuple):
         nodes = collect_node_facts(
             self.machine, self.described.node, self.described.hosts
         )
-        return self.facts() | nodes | read_probe_results(self.source)
+        name = {"name": self.described.name} if self.described.name else {}
+        return name | self.facts() | nodes | read_probe_results(self.source)
 
     def save(self, path: Path) -> list[str]:
         """Write the description; return notes on data that the format cannot store."""
@@ -63,6 +77,7 @@ class ShownMachine(NamedTuple):
             described.switches,
             load_cost_model(self.source),
             described.labels,
+            described.name,
         )
         return find_losses(path, self.machine, described.hosts, described.node)
 
@@ -95,5 +110,6 @@ def load_shown_machine(
     machine, described = load_machine_and_description(source, partial, speeds)
     if node_files:
         described = replace_nodes_from_files(described, node_files)
+        described = replace(described, name="")
         machine = Machine(described.text, described.remarks)
     return ShownMachine(source, machine, described)

@@ -15,8 +15,6 @@ from topoloom._core import (
 )
 from topoloom.tasks.search import UNLIMITED, MonitorSearch, run_unmonitored
 
-#: Studies that `topoloom network` supports.
-STUDIES = ("sweep",)
 SWITCHING = ("wormhole", "cut-through")
 #: Router types without an allocator.
 WITHOUT_ALLOCATOR = ("output-queued", "split-fanout", "whole-fanout")
@@ -143,7 +141,7 @@ def sweep_loads(
     injection: str = "bernoulli",
     watch: bool = False,
     seed: int = 1,
-    threads: int = 1,
+    threads: int = 0,
     monitor: MonitorSearch = run_unmonitored,
 ) -> LoadSweep:
     """Simulate the switches of a machine at each load.

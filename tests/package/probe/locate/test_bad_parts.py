@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom probe --plan` and `--measured`, with tables and with NCCL dumps."""
+"""`topoloom machine check --plan` and `--measured`, with tables and NCCL dumps."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def cluster_file(tmp_path: Path) -> Path:
 def test_rounds_of_tables_find_a_slow_host(
     topoloom: Any, cluster_file: Path, tmp_path: Path
 ) -> None:
-    plan_of = ("probe", "--plan", "--json", "-m", cluster_file)
+    plan_of = ("machine", "check", cluster_file, "--plan", "--json")
     table = tmp_path / "rounds.csv"
     table.write_text("a,b,GB/s\n")
     plan = topoloom(*plan_of).json["plan"]
@@ -44,12 +44,12 @@ def test_rounds_of_tables_find_a_slow_host(
     assert [bad["one_of"][0] for bad in found["bad"]] == ["host cn06"]
     assert found["bad"][0]["times_as_long"] == pytest.approx(3, rel=0.05)
     assert found["rounds_at_most"] == 8
-    message = topoloom("probe", "-m", cluster_file, "--measured", table)
+    message = topoloom("machine", "check", cluster_file, "--measured", table)
     assert message.status == 1
     assert message.out.startswith(
         "host cn06 or cable cn06 to level 1 switch 1: messages take"
     )
-    message = topoloom("probe", "--plan", "-m", cluster_file, "--measured", table)
+    message = topoloom("machine", "check", cluster_file, "--plan", "--measured", table)
     assert "no pair of hosts would say more" in message.out
 
 
@@ -67,13 +67,13 @@ def test_a_slow_switch_is_reported_by_name(topoloom: Any, tmp_path: Path) -> Non
             for a, b in combinations(hosts, 2)
         ]
         (tmp_path / "all.csv").write_text("\n".join(["a,b,us", *rows, ""]))
-        found = topoloom("probe", "-m", file, "--measured", tmp_path / "all.csv")
+        found = topoloom("machine", "check", file, "--measured", tmp_path / "all.csv")
         assert found.out.startswith(f"{message}: messages take 2.00 times as long")
 
 
 def test_a_plan_uses_only_hosts_of_the_job(topoloom: Any, cluster_file: Path) -> None:
     message = topoloom(
-        "probe", "--plan", "--check", cluster_file, "-a", "cn[00-03,08-09]"
+        "machine", "check", cluster_file, "--plan", "-a", "cn[00-03,08-09]"
     )
     first, _, *pairs = message.out.splitlines()
     assert message.status == 0
@@ -87,7 +87,7 @@ def test_each_gpu_is_measured_with_a_gpu_of_its_rail(
     topoloom: Any, tmp_path: Path
 ) -> None:
     machine = "rails:2:8:2,host=2"  # 16 hosts of 2 GPUs
-    plan = topoloom("probe", "--plan", "--json", "-m", machine).json["plan"]
+    plan = topoloom("machine", "check", machine, "--plan", "--json").json["plan"]
     gpus = [gpu for pair in plan for gpu in pair]
     assert set(gpus) <= {f"host {n} GPU {g}" for n in range(16) for g in range(2)}
     assert len(set(gpus)) == len(gpus) > 16
@@ -169,14 +169,14 @@ def test_repeated_slow_pairs_do_not_change_the_usual_time(
 
 
 def test_plans_use_host_names_of_the_allocation(topoloom: Any, tmp_path: Path) -> None:
-    network = ("-m", "fattree:4:4,up=1:2", "-a", "cn[01-08]")
-    pairs = topoloom("probe", "--plan", "--json", *network).json["plan"]
+    check = ("machine", "check", "fattree:4:4,up=1:2", "-a", "cn[01-08]")
+    pairs = topoloom(*check, "--plan", "--json").json["plan"]
     named = {host for pair in pairs for host in pair}
     assert named <= {f"cn{n:02}" for n in range(1, 9)}
     table = tmp_path / "rounds.csv"
     rows = [f"{a},{b},12.5\n" for a, b in pairs]
     table.write_text("".join(["a,b,GB/s\n", *rows]))
-    message = topoloom("probe", "--measured", table, *network)
+    message = topoloom(*check, "--measured", table)
     assert message.out.startswith(f"nothing bad found by {len(rows)} measurements; 8")
 
 
@@ -287,18 +287,18 @@ def test_tables_that_cannot_be_read_are_refused(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--plan"], "the wiring of the hosts is unknown; add -m or --check"),
-        (["--plan", "-m", "tree:4:4", "--check", "m.toml"], "leave one of them out"),
-        (["--plan", "-m", "tree:4:4", "--", "srun"], "leave -- LAUNCHER out"),
-        (["--plan", "-m", "tree:4:4", "--quick"], "leave --quick out"),
-        (["--measured", "none.csv", "-m", "tree:4:4"], "none.csv"),
-        (["--partial", "-o", "m.toml", "--", "srun"], "--partial is for files of"),
-        ([], "no launcher is given; add it after --"),
+        (["--plan"], "missing argument 'MACHINE'"),
+        (["tree:4:4", "--plan", "-m", "tree:4"], "from 'tree:4:4'; leave -m out"),
+        (["tree:4:4", "--plan", "--", "srun"], "leave -- LAUNCHER out"),
+        (["tree:4:4", "--plan", "--quick"], "leave --quick out"),
+        (["tree:4:4", "--measured", "none.csv"], "none.csv"),
+        (["m.toml", "--partial", "--", "srun"], "--partial is for files of"),
+        (["m.toml"], "no launcher is given; add it after --"),
     ],
 )
-def test_wrong_options_of_probe_plans_are_refused(
+def test_wrong_options_of_checks_are_refused(
     topoloom: Any, words: list[str], message: str
 ) -> None:
-    found = topoloom("probe", *words)
+    found = topoloom("machine", "check", *words)
     assert found.status == 2
     assert message in found.err

@@ -108,7 +108,7 @@ def test_truncated_or_foreign_dumps_require_the_partial_option(
     files = sorted(dumps.iterdir())
     files[7].write_text(files[7].read_text()[:-60])
     (dumps / "slurm.out").write_text("srun: job 7\nstep 1: loss 2.71\nstep 2\n")
-    words = ("probe", "-m", cluster_file, "--measured", dumps)
+    words = ("machine", "check", cluster_file, "--measured", dumps)
     output = topoloom(*words)
     assert output.status == 2
     assert output.err.count("\n") == 1

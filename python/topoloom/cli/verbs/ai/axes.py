@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from topoloom.cli import completions
-from topoloom.cli.options.files import AsJson, WritePattern, output_option
+from topoloom.cli.options.files import AsJson, WriteGraph, output_option
 from topoloom.cli.options.frameworks import (
     JobOptions,
     MeshText,
@@ -72,7 +72,7 @@ def command(
         Path | None,
         output_option("Write the placement."),
     ] = None,
-    write_pattern: WritePattern = None,
+    write_pattern: WriteGraph = None,
     collectives: Collectives = "expand",
     gpus_per_node: MaybeGpusPerNode = None,
     as_json: AsJson = False,
@@ -99,9 +99,9 @@ def command(
       topoloom ai axes --mesh tp=4,ep=8,dp=8 --traffic tp=9GB,ep=4GB,dp=1GB \\
           --machine nvl72-row --to slurm
       topoloom ai axes --mesh tp=4,dp=16 --traffic tp=1GB,dp=250MB \\
-          --machine tpu-v4-cube --write-pattern p.npz -o x.json
+          --machine tpu-v4-cube --write-graph p.npz -o x.json
       topoloom ai axes --mesh tp=8,dp=16 --traffic tp=1GB,dp=250MB --collectives nccl \\
-          --machine dgx-h100-pod --write-pattern p.npz
+          --machine dgx-h100-pod --write-graph p.npz
     Then:
       topoloom judge p.npz x.json             link by link
       topoloom map p.npz --machine tpu-v4-cube --objective time
@@ -195,7 +195,7 @@ def _check_collectives_options(
             "--gpus-per-node is for the messages of NCCL; add --collectives nccl"
         )
     if collectives == BY_NCCL and write_pattern is None:
-        raise Error("--collectives is for the written pattern; add --write-pattern")
+        raise Error("--collectives is for the written pattern; add --write-graph")
 
 
 def _read_problem(

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Prints tables that compare mappers: one problem, hops, congestion and time.
 
-Usage: ``python docs/mapper_table.py``. The problem is a periodic 3-D stencil of 512
-ranks on a ragged allocation of 512 nodes in a 25x32x16 torus; times are medians of 5,
-or the only one where it exceeds a second. The first table has every mapper, the second
-those that go by links, under ``--objective congestion``. Mappers for other problems are
-omitted: those for shared slots, for molecular dynamics, for few ranks, and those that
-start from an earlier placement.
+Usage: ``python docs/tables/mapper_table.py``. The problem is a periodic 3-D stencil of
+512 ranks on a ragged allocation of 512 nodes in a 25x32x16 torus; times are medians of
+5, or the only one where it exceeds a second. The first table has every mapper, the
+second those that go by links, under ``--objective congestion``. Mappers for other
+problems are omitted: those for shared slots, for molecular dynamics, for few ranks, and
+those that start from an earlier placement.
 """
 
 from __future__ import annotations

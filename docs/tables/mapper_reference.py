@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes the tables of the reference page on mappers, as the registry has them.
 
-Usage: ``python docs/mapper_reference.py [PAGE]``; the page is
+Usage: ``python docs/tables/mapper_reference.py [PAGE]``; the page is
 ``docs/reference/mappers.md``.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 
 from topoloom._core import mappers
 
-PAGE = Path(__file__).parent / "reference" / "mappers.md"
+PAGE = Path(__file__).parents[1] / "reference" / "mappers.md"
 
 
 def main(page: Path) -> None:

@@ -1,18 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom machine`: show a machine, or write its description."""
+"""Prints a machine: facts, an outline, and the results of a probe."""
 
 from __future__ import annotations
 
 import math
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-from topoloom.cli import completions
-from topoloom.cli.options.files import AsJson, Figure, Partial, output_option
-from topoloom.cli.parameters import Argument, Option
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from topoloom._core import Machine
     from topoloom.nodes.node_parts import Device, NodeParts, NodeType
@@ -32,143 +28,20 @@ _SPEEDS = {
 }
 
 
-def command(
-    words: Annotated[
-        list[str],
-        Argument(
-            metavar="[show] MACHINE",
-            help="torus:8x8x8, mesh:4x4, tree:4:8:2, graph:..., a file, a name from "
-            "'topoloom list machines', or 'detect'.",
-            autocompletion=completions.machines,
-        ),
-    ],
-    output: Annotated[
-        Path | None,
-        output_option(
-            "Write a description to edit (.toml), or a file for Scotch (.tgt), SimGrid "
-            "(.xml) or METIS (.graph)."
-        ),
-    ] = None,
-    figure: Figure = None,
-    node: Annotated[
-        list[str] | None,
-        Option(
-            "--node",
-            metavar="[HOSTS=]FILE",
-            help="Internal structure of nodes: hwloc XML, a machine file, or "
-            "+node:8:2. May be repeated for different hosts.",
-        ),
-    ] = None,
-    partial: Partial = False,
-    network: Annotated[
-        str | None,
-        Option(
-            "--network",
-            metavar="RATE",
-            help="Total bandwidth of a node's NICs in each direction, if a file has "
-            "only switches: 400Gbit/s, 200GB/s.",
-        ),
-    ] = None,
-    nvlink: Annotated[
-        str | None,
-        Option(
-            "--nvlink",
-            metavar="RATE",
-            help="NVLink bandwidth per GPU in each direction, for nodes of Kubernetes.",
-        ),
-    ] = None,
-    as_json: AsJson = False,
+def print_machine(
+    shown: ShownMachine, as_json: bool, output: Path | None = None
 ) -> None:
-    """Show a machine, draw it, or write its description.
-
-    \b
-    A machine is a short text:
-      torus:8x8x8                         512 nodes, rings in three dimensions
-      torus:8x8x8,wrap=110                the last axis is open
-      torus:17x8x24,nodes=2               two nodes per router
-      torus:8x8,bandwidth=9.4GB/s,bandwidth.y=half,latency=1.3us
-      mesh:4x4x4                          no wrap-around links
-      tree:4:8:2,distance=1:10:100        bottom-up: 4 in a group, 8 groups, 2
-      graph:4+1:0-4,1-4,2-4,3-4           four nodes on one switch
-      torus:8x8x8+node:16:2,distance=1:2  nodes of 2 sockets with 16 slots each
-    For more kinds, see 'topoloom list topologies'. A TOML file, which -o writes,
-    describes the same with names and units.
-    'detect' is the node that runs this command, or the machine of your batch job.
-    Files of Slurm, ibnetdiscover, hwloc, NCCL, Scotch, SimGrid, Cray systems, Tofu,
-    Amazon, Google, Oracle and Kubernetes are recognized by content, METIS graphs by
-    the suffix .graph: see 'topoloom list formats'.
-
-    \b
-    Examples:
-      topoloom machine show frontier --figure frontier.png
-      topoloom machine torus:8x8x8            'show' may be left out
-      topoloom machine torus:8x8x8 -o m.toml && topoloom machine m.toml
-      topoloom machine detect -o here.toml
-      topoloom machine topology.conf -o cluster.tgt
-      topoloom machine topology.conf --node node.xml -o cluster.toml
-      topoloom machine topology.conf --node 'gpu[1-4]=gpu.xml' --node cpu.xml
-      topoloom machine nodes.json --partial --network 1600Gbit/s -o cluster.toml
-    """
-    from topoloom.cli.console import note, print_json
-
-    shown = _load_machine(_parse_source(words), node or [], partial, network, nvlink)
-    if output is not None:
-        for line in shown.save(output):
-            note(f"topoloom: {line}")
-    if figure is not None:
-        from topoloom.figure import draw_machine
-
-        draw_machine(figure, shown.machine, shown.described.hosts)
-    if as_json:
-        written = {"output": output and str(output), "figure": figure and str(figure)}
-        print_json({**shown.document(), **written})
-    else:
-        _print_result(shown, output, figure)
-
-
-def _load_machine(
-    source: str,
-    node_files: list[str],
-    partial: bool,
-    network: str | None,
-    nvlink: str | None,
-) -> ShownMachine:
-    """Load the machine, and print remarks about omitted parts."""
-    from topoloom._core import Error
-    from topoloom.cli.console import note
-    from topoloom.importers.machine_description import GivenSpeeds
-    from topoloom.machines.machine_file import IncompleteFileError
-    from topoloom.support.units import counted, parse_bandwidth
-    from topoloom.tasks.machines.shown_machine import load_shown_machine
-
-    speeds = GivenSpeeds(
-        None if network is None else parse_bandwidth(network),
-        None if nvlink is None else parse_bandwidth(nvlink),
-    )
-    try:
-        shown = load_shown_machine(source, node_files, partial=partial, speeds=speeds)
-    except IncompleteFileError as error:
-        for line in error.lines:
-            note(f"topoloom: {line}")
-        count = counted(len(error.lines), "node")
-        raise Error(
-            f"{source}: {count} cannot be located; --partial uses the others"
-        ) from None
-    for line in shown.described.missing:
-        note(f"topoloom: left out: {line}")
-    return shown
-
-
-def _print_result(
-    shown: ShownMachine, output: Path | None, figure: Path | None
-) -> None:
-    from topoloom.cli.console import print_facts
+    """Print a machine and the path of its written description, as text or JSON."""
+    from topoloom.cli.console import print_facts, print_json
     from topoloom.cli.probed_output import print_probed
-    from topoloom.machines.machine_facts import machine_name
     from topoloom.machines.outline import outline
     from topoloom.machines.separate_parts import describe_parts, separate_parts
     from topoloom.tasks.machines.probe import read_probe_results
 
+    if as_json:
+        written = {} if output is None else {"output": str(output)}
+        print_json({**shown.document(), **written})
+        return
     machine, node, hosts = shown.machine, shown.described.node, shown.described.hosts
     facts = shown.facts()
     if facts.pop("parts", None):
@@ -177,29 +50,10 @@ def _print_result(
         *_list_rows(facts, machine.has_bandwidths),
         *_list_node_rows(machine, node, hosts),
     ]
-    if output is not None:
-        rows.append(("written", str(output)))
-    if figure is not None:
-        rows.append(("written", str(figure)))
-    print_facts(rows, machine_name(machine, node))
+    print_facts(rows, shown.title(), [output])
     print("\n".join(["", *outline(machine, node, hosts)]))
     if probed := read_probe_results(shown.source):
         print_probed(probed)
-
-
-def _parse_source(words: list[str]) -> str:
-    """Return MACHINE, given the arguments ``show MACHINE`` or ``MACHINE``."""
-    from topoloom._core import Error
-
-    if len(words) == 2 and words[0] == "show":
-        return words[1]
-    if len(words) > 1:
-        raise Error(f"expected one machine, but found: {', '.join(words)}")
-    if words == ["show"] and not Path("show").exists():
-        raise Error(
-            "no machine is given; name one, such as from 'topoloom list machines'"
-        )
-    return words[0]
 
 
 def _list_rows(facts: dict[str, Any], has_bandwidths: bool) -> list[tuple[str, str]]:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes the page of topologies: what each kind is, and its options.
 
-Usage: ``python docs/topology_table.py > docs/reference/topologies.md``. A test holds
-the page to what this prints.
+Usage: ``python docs/tables/topology_table.py > docs/reference/topologies.md``. A test
+holds the page to what this prints.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ HEAD = """# Topologies
 What `topoloom list topologies` lists, with all options of the short text; [describe a
 machine](../how-to/machines/describe-a-machine.md) explains them. In TOML the body and
 the options are keys of `[topology]`. The page is the output of
-`python docs/topology_table.py`.
+`python docs/tables/topology_table.py`.
 
 | text | what | body | example |
 | --- | --- | --- | --- |"""

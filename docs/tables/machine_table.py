@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes the page of described machines: what each is, its figures, its source.
 
-Usage: ``python docs/machine_table.py > docs/reference/machines.md``. A test holds the
-page to what this prints.
+Usage: ``python docs/tables/machine_table.py > docs/reference/machines.md``. A test
+holds the page to what this prints.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ links are directed, distances are hops between different nodes, and the bisectio
 both directions. Where no halving is proven to be the worst, it is given as a range. On
 rails (`dgx-h100-pod`, `nvl72-row`) the average distance weighs links by how much slower
 than NVLink they are; the diameter is in links everywhere. The page is the output of
-`python docs/machine_table.py`.
+`python docs/tables/machine_table.py`.
 
 | name | what | nodes | links | diameter | average distance | bisection |
 | --- | --- | ---: | ---: | ---: | ---: | ---: |"""

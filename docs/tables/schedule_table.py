@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Prints the tables of the page on schedules.
 
-Usage: ``python docs/schedule_table.py``.
+Usage: ``python docs/tables/schedule_table.py``.
 """
 
 from __future__ import annotations

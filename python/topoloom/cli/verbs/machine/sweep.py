@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom network`: simulate the switches of a machine."""
+"""`topoloom machine sweep`: simulate the switches of a machine, load by load."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from topoloom.cli import completions
 from topoloom.cli.options.files import AsJson, Figure
-from topoloom.cli.options.machines import MachineText
+from topoloom.cli.options.machines import MachineArgument
 from topoloom.cli.options.network import (
     AllocatorName,
     ArbiterName,
@@ -16,7 +16,7 @@ from topoloom.cli.options.network import (
     RoutingName,
 )
 from topoloom.cli.options.searches import Seed, Threads
-from topoloom.cli.parameters import Argument, Option
+from topoloom.cli.parameters import Option
 
 if TYPE_CHECKING:
     from topoloom._core import LoadMeasure
@@ -24,23 +24,15 @@ if TYPE_CHECKING:
 
 
 def command(
-    study: Annotated[
-        str,
-        Argument(
-            metavar="sweep",
-            help="sweep: measure packet latency by load.",
-            autocompletion=completions.network_studies,
-        ),
-    ],
-    machine: MachineText,
+    machine: MachineArgument,
     *,
-    traffic: Annotated[
+    traffic_pattern: Annotated[
         str,
         Option(
-            "--traffic",
+            "--traffic-pattern",
             metavar="NAME",
-            help="Destinations of packets; see 'topoloom list traffic'.",
-            autocompletion=completions.traffics,
+            help="Destinations of packets; see 'topoloom list traffic-patterns'.",
+            autocompletion=completions.traffic_patterns,
         ),
     ] = "uniform",
     injection: Annotated[
@@ -49,7 +41,7 @@ def command(
             "--injection",
             metavar="NAME",
             help="Injection times: bernoulli, poisson, on-off (bursts) or closed (a "
-            "window of packets without a reply); see 'topoloom list injection'.",
+            "window of packets without a reply); see 'topoloom list injections'.",
             autocompletion=completions.injections,
         ),
     ] = "bernoulli",
@@ -106,7 +98,7 @@ def command(
         ),
     ] = False,
     seed: Seed = 1,
-    threads: Threads = 1,
+    threads: Threads = 0,
     as_json: AsJson = False,
 ) -> None:
     """Simulate switches cycle by cycle: buffers, virtual channels, arbiters, credits.
@@ -129,38 +121,33 @@ def command(
 
     \b
     Examples:
-      topoloom network sweep --machine torus:8x8x8 --loads 0.05,0.1,0.2,0.3
-      topoloom network sweep -m fattree:4:4:4 --traffic transpose --figure loads.svg
-      topoloom network sweep -m torus:8x8 --traffic 'hot-spot(percent=20)' --vcs 4
-      topoloom network sweep -m torus:8x8 --injection 'on-off(length=50)'
-      topoloom network sweep -m torus:8x8 --injection 'closed(window=2)' --loads 1
-      topoloom network sweep -m fattree:4:4:4 --routing minimal-adaptive
-      topoloom network sweep -m torus:8x8 --vcs 1 --watch
-      topoloom network sweep -m dragonfly:9x1x4,nodes=2 --traffic 'shift(by=8)'
+      topoloom machine sweep torus:8x8x8 --loads 0.05,0.1,0.2,0.3
+      topoloom machine sweep fattree:4:4:4 --traffic-pattern transpose
+      topoloom machine sweep torus:8x8 --traffic-pattern 'hot-spot(percent=20)' --vcs 4
+      topoloom machine sweep torus:8x8 --injection 'on-off(length=50)'
+      topoloom machine sweep torus:8x8 --injection 'closed(window=2)' --loads 1
+      topoloom machine sweep fattree:4:4:4 --routing minimal-adaptive --figure loads.svg
+      topoloom machine sweep torus:8x8 --vcs 1 --watch
+      topoloom machine sweep dragonfly:9x1x4,nodes=2 --traffic-pattern 'shift(by=8)'
     """
-    from topoloom._core import Error
     from topoloom.cli.console import monitor_search, print_json
     from topoloom.cli.exit_status import Failure, Interrupted
     from topoloom.figure.page import check_figure_suffix
     from topoloom.machines.machine_file import load_machine
-    from topoloom.support.name_lookup import describe_unknown_name
     from topoloom.support.range_checks import check_int64
     from topoloom.support.units import counted
     from topoloom.tasks.network.sweep import (
         DEFAULT_LOADS,
-        STUDIES,
         SwitchSettings,
         sweep_loads,
     )
 
     check_int64("--threads", threads, 0)
-    if study not in STUDIES:
-        raise Error(describe_unknown_name("study", study, STUDIES))
     if figure is not None:
         check_figure_suffix(figure)
     found = sweep_loads(
         load_machine(machine),
-        traffic,
+        traffic_pattern,
         SwitchSettings(
             router,
             vcs,
@@ -182,7 +169,7 @@ def command(
     if figure is not None and found.points:
         from topoloom.figure.packet_latency import draw_loads
 
-        draw_loads(figure, found.points, f"{machine}, {traffic} traffic")
+        draw_loads(figure, found.points, f"{machine}, {traffic_pattern} traffic")
     if as_json:
         print_json(found.document())
     else:

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom machine import`: convert a file of another program to a description."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from topoloom.cli import completions
+from topoloom.cli.options.files import AsJson, Partial
+from topoloom.cli.options.machines import WriteDescription
+from topoloom.cli.parameters import Argument, Option
+
+if TYPE_CHECKING:
+    from topoloom.importers.machine_description import GivenSpeeds
+    from topoloom.tasks.machines.shown_machine import ShownMachine
+
+
+def command(
+    file: Annotated[
+        str,
+        Argument(
+            metavar="FILE",
+            help="A file in a format from 'topoloom list formats'; with --node, any "
+            "machine.",
+            autocompletion=completions.machines,
+        ),
+    ],
+    node: Annotated[
+        list[str] | None,
+        Option(
+            "--node",
+            metavar="[HOSTS=]FILE",
+            help="Internal structure of nodes: hwloc XML, a machine file, or "
+            "+node:8:2. May be repeated for different hosts.",
+        ),
+    ] = None,
+    partial: Partial = False,
+    network: Annotated[
+        str | None,
+        Option(
+            "--network",
+            metavar="RATE",
+            help="Total bandwidth of a node's NICs in each direction, if a file has "
+            "only switches: 400Gbit/s, 200GB/s.",
+        ),
+    ] = None,
+    nvlink: Annotated[
+        str | None,
+        Option(
+            "--nvlink",
+            metavar="RATE",
+            help="NVLink bandwidth per GPU in each direction, for nodes of Kubernetes.",
+        ),
+    ] = None,
+    output: WriteDescription = None,
+    as_json: AsJson = False,
+) -> None:
+    """Convert a file of another program to a machine description.
+
+    Files of Slurm, ibnetdiscover, hwloc, NCCL, Scotch, SimGrid, Cray systems, Tofu,
+    Amazon, Google, Oracle and Kubernetes are recognized by content, METIS graphs by
+    the suffix .graph: see 'topoloom list formats'.
+
+    Other commands also read these files as machines. Import a file to add what it does
+    not contain: the nodes inside, with --node, or speeds. Without -o, the machine is
+    only shown. Remarks name what was assumed.
+
+    \b
+    Examples:
+      topoloom machine import topology.conf -o cluster.toml
+      topoloom machine import topology.conf --node node.xml -o cluster.toml
+      topoloom machine import topology.conf --node 'gpu[1-4]=gpu.xml' --node cpu.xml
+      topoloom machine import nodes.json --partial --network 1600Gbit/s -o cluster.toml
+    """
+    from topoloom.cli.shown_machine_output import print_machine
+
+    shown = _load_machine(file, node or [], partial, _parse_speeds(network, nvlink))
+    if output is not None:
+        shown.save(output)
+    print_machine(shown, as_json, output)
+
+
+def _parse_speeds(network: str | None, nvlink: str | None) -> GivenSpeeds:
+    from topoloom.importers.machine_description import GivenSpeeds
+    from topoloom.support.units import parse_bandwidth
+
+    return GivenSpeeds(
+        None if network is None else parse_bandwidth(network),
+        None if nvlink is None else parse_bandwidth(nvlink),
+    )
+
+
+def _load_machine(
+    file: str, node_files: list[str], partial: bool, speeds: GivenSpeeds
+) -> ShownMachine:
+    """Load the machine, and print remarks about omitted parts."""
+    from topoloom._core import Error
+    from topoloom.cli.console import note
+    from topoloom.machines.machine_file import IncompleteFileError
+    from topoloom.support.units import counted
+    from topoloom.tasks.machines.shown_machine import load_shown_machine
+
+    try:
+        shown = load_shown_machine(file, node_files, partial=partial, speeds=speeds)
+    except IncompleteFileError as error:
+        for line in error.lines:
+            note(f"topoloom: {line}")
+        count = counted(len(error.lines), "node")
+        raise Error(
+            f"{file}: {count} cannot be located; --partial uses the others"
+        ) from None
+    for line in shown.described.missing:
+        note(f"topoloom: left out: {line}")
+    return shown
