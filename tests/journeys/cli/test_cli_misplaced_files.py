@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from topoloom._core import random_geometric, ring, stencil
+from topoloom.graphs.graph_file import save_graph
+
 if TYPE_CHECKING:
     from tests.conftest import Command
 
@@ -21,9 +24,9 @@ GRAPH = "{} is a communication graph, not {}; give it as GRAPH"
 @pytest.fixture
 def files(topoloom: Command) -> Command:
     """Make a graph, a placement and a machine."""
-    topoloom("pattern", "ring", "--ranks", 16, "-o", "p.npz")
+    save_graph("p.npz", ring(16))
     topoloom("map", "p.npz", *TORUS, "-o", "x.json")
-    topoloom("machine", "torus:4x4", "-o", "m.toml")
+    topoloom("machine", "export", "torus:4x4", "-o", "m.toml")
     Path("plain").write_bytes(Path("p.npz").read_bytes())
     return topoloom
 
@@ -111,8 +114,8 @@ def test_the_reason_why_a_directory_is_not_writable_is_named(
 
 
 def test_map_says_when_block_order_is_already_best(files: Command) -> None:
-    files("pattern", "stencil2d", "--grid", "4x4", "-o", "s.npz")
+    save_graph("s.npz", stencil([4, 4], 5))
     shown = files("map", "s.npz", *TORUS)
     assert "  block      proven best: no placement has fewer hop-bytes\n" in shown.out
-    files("pattern", "random-geometric", "--ranks", 16, "-o", "g.npz")
+    save_graph("g.npz", random_geometric(16))
     assert "  block  " not in files("map", "g.npz", *TORUS).out

@@ -15,6 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from topoloom._core import stencil
+from topoloom.graphs.graph_file import save_graph
+
 TOPOLOOM = str(Path(sys.executable).parent / "topoloom")
 #: Variables that change the width, colors and encodings; tests set them themselves.
 VARIABLES = ("COLUMNS", "LINES", "NO_COLOR", "TERM", "PYTHONUTF8", "PYTHONIOENCODING")
@@ -25,8 +28,7 @@ COMPARE = ["compare", "p.npz", *MACHINE, "--mappers", "block,hilbert,mahd+swap"]
 
 #: A command line of every verb that prints a table or facts and starts no program.
 COMMANDS = [
-    ["pattern", "ring", "--ranks", "16", "-o", "q.npz"],
-    ["machine", "frontier"],
+    ["machine", "show", "frontier"],
     ["map", "p.npz", *MACHINE],
     COMPARE,
     ["judge", "p.npz", "x.json"],
@@ -49,11 +51,9 @@ def make_environment(**variables: str) -> dict[str, str]:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make a folder with a graph and a placement."""
     made = tmp_path_factory.mktemp("terminal")
-    for words in (
-        ["pattern", "stencil2d", "--grid", "4x4", "--bytes", "1024", "-o", "p.npz"],
-        ["map", "p.npz", *MACHINE, "-o", "x.json"],
-    ):
-        subprocess.run([TOPOLOOM, *words], cwd=made, check=True, capture_output=True)
+    save_graph(made / "p.npz", stencil([4, 4], 5, bytes=1024))
+    words = [TOPOLOOM, "map", "p.npz", *MACHINE, "-o", "x.json"]
+    subprocess.run(words, cwd=made, check=True, capture_output=True)
     return made
 
 
