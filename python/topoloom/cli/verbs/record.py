@@ -48,7 +48,8 @@ def command(
     MPI: records any dynamically linked program without changes to it. Counts all kinds
     of point-to-point messages, one-sided access, and all collectives, including
     neighborhood collectives. MPI_Pcontrol(N) in the program starts phase N. Ctrl-C ends
-    the job and writes the recorded data. The exit status is the program's.
+    the job and writes the recorded data. The exit status is the program's. stdout is
+    the program's; the report goes to stderr.
 
     PyTorch: a command with torchrun, another command with --torch, or one process that
     is run as several ranks of a large --world. Counts every call of torch.distributed,
