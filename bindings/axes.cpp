@@ -23,7 +23,7 @@ using namespace nb::literals;
 
 namespace {
 
-constexpr std::array collectives{"ring", "all-to-all", "halving", "chain"};
+constexpr std::array collectives{"ring", "alltoall", "halving", "chain"};
 
 using Traffic = std::tuple<std::vector<std::uint32_t>, std::string, std::int64_t>;
 

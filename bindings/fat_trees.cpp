@@ -150,7 +150,7 @@ void bind_steps(nb::module_& m) {
                 return list_schedule_steps(
                     make_schedule({parse_operation(operation), ranks, Bytes{0}, Rank{0}}, schedule));
             },
-            "schedule"_a, "ranks"_a, "operation"_a = "all-gather",
+            "schedule"_a, "ranks"_a, "operation"_a = "allgather",
             "The distinct rounds of a schedule such as k-shift(k=8), in order.")
         .def_prop_ro("messages",
                      [](const RepeatedStep& s) {

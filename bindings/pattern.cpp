@@ -330,7 +330,7 @@ void bind_pattern(nb::module_& m) {
         "rows"_a, "order"_a, "group"_a, "bytes"_a = 1,
         "Makes the messages of groups along binomial trees from the diagonal. group: column, row, "
         "orthogonalization,\n"
-        "column-reduction, row-reduction, gather or all-reduce.");
+        "column-reduction, row-reduction, gather or allreduce.");
     m.def(
         "triangular_levels",
         [](std::uint32_t rows, std::string_view order, std::string_view group, std::int64_t bytes) {

@@ -19,11 +19,11 @@ using namespace nb::literals;
 namespace {
 
 GridCollective parse_collective(std::string_view name) {
-    constexpr std::array<std::string_view, 4> names{"broadcast", "reduce", "scatter", "gather"};
+    constexpr std::array<std::string_view, 4> names{"bcast", "reduce", "scatter", "gather"};
     for (std::size_t i = 0; i < names.size(); ++i) {
         if (names[i] == name) return static_cast<GridCollective>(i);
     }
-    fail("no collective '", name, "' on grids; there are broadcast, reduce, scatter and gather");
+    fail("no collective '", name, "' on grids; there are bcast, reduce, scatter and gather");
 }
 
 FormulaVariant parse_reading(std::string_view name) {
@@ -68,7 +68,7 @@ void bind_process_grid(nb::module_& m) {
                 return pipelined_time(map, links, bytes, segment, parse_reading(reading));
             },
             "links"_a, "bytes"_a, "segment"_a, nb::kw_only(), "reading"_a = "counted",
-            "Predicts the seconds of a segmented broadcast or reduction along the chains of each axis.\n"
+            "Predicts the seconds of a segmented bcast or reduction along the chains of each axis.\n"
             "Readings: counted, messages that leave a node along an axis share its channels; printed, a\n"
             "message to another node is faster by the number of channels.")
         .def(
@@ -84,7 +84,7 @@ void bind_process_grid(nb::module_& m) {
                 return binomial_time(map, parse_collective(collective), links, bytes);
             },
             "collective"_a, "links"_a, "bytes"_a,
-            "Bounds the seconds of a broadcast, reduce, scatter or gather along binomial trees of each "
+            "Bounds the seconds of a bcast, reduce, scatter or gather along binomial trees of each "
             "axis:\n"
             "in all but the inner rounds a node sends as many messages as it has external links.");
 

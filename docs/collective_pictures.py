@@ -28,7 +28,7 @@ SIDE = 4
 GRID = (4, 6)
 #: Two quad-cores; the socket of every process.
 SOCKETS = (0, 1, 0, 0, 1, 0, 1, 1)
-#: Ranks of the all-to-all whose times are drawn, with the constants of QsNet.
+#: Ranks of the alltoall whose times are drawn, with the constants of QsNet.
 MANY = 1024
 ALPHA, BETA = 11e-6, 8e-9
 COSTS = schedules.CombiningCosts(alpha=ALPHA, beta=BETA, gamma=2e-9)
@@ -104,7 +104,7 @@ def draw_times(panel: Axes) -> None:
     """Draw the time of every strategy over the size of a message."""
     sizes = np.geomspace(8, 65536, 60)
     for name, line in LINES.items():
-        times = [schedules.all_to_all_time(name, MANY, size, COSTS) for size in sizes]
+        times = [schedules.alltoall_time(name, MANY, size, COSTS) for size in sizes]
         color = AFTER if name == "direct" else BEFORE if name == "mesh" else "#555555"
         panel.loglog(sizes, times, line, color=color, linewidth=1.4, label=name)
     panel.axvline(ALPHA / BETA, color=NEUTRAL, linewidth=0.8, zorder=0)
@@ -140,8 +140,8 @@ def draw_orders(file: Path) -> None:
 
 
 def draw_lines(file: Path) -> None:
-    """Draw a broadcast along all lines of a grid, round by round."""
-    rounds = schedules.grid_line_messages(list(GRID), "broadcast", 1)
+    """Draw a bcast along all lines of a grid, round by round."""
+    rounds = schedules.grid_line_messages(list(GRID), "bcast", 1)
     columns = GRID[1]
     with page(file, len(rounds), figsize=(9.0, 1.6)) as panels:
         for number, (panel, messages) in enumerate(zip(panels, rounds, strict=True), 1):

@@ -14,28 +14,28 @@ from topoloom.schedules.choose import Call
 
 PICTURES = {
     "trees": [
-        (Call("broadcast", 8, 3072), "binomial"),
+        (Call("bcast", 8, 3072), "binomial"),
         (Call("scatter", 8, 1024), "binomial"),
     ],
     "pieces": [
-        (Call("broadcast", 4, 3072), "chain(segment=1024)"),
-        (Call("broadcast", 4, 4096), "scatter-all-gather"),
+        (Call("bcast", 4, 3072), "chain(segment=1024)"),
+        (Call("bcast", 4, 4096), "scatter-allgather"),
     ],
     "rings": [
-        (Call("all-gather", 5, 1024), "ring"),
-        (Call("all-gather", 6, 1024), "neighbor-exchange"),
+        (Call("allgather", 5, 1024), "ring"),
+        (Call("allgather", 6, 1024), "neighbor-exchange"),
     ],
     "doubling": [
-        (Call("all-gather", 8, 1024), "recursive-doubling"),
-        (Call("all-gather", 6, 1024), "bruck"),
+        (Call("allgather", 8, 1024), "recursive-doubling"),
+        (Call("allgather", 6, 1024), "bruck"),
     ],
-    "halving": [(Call("all-reduce", 8, 8192), "halving")],
+    "halving": [(Call("allreduce", 8, 8192), "halving")],
     "dissemination": [(Call("barrier", 6, 0), "dissemination")],
     "direct": [
-        (Call("all-to-all", 5, 1024), "cyclic"),
-        (Call("all-to-all", 6, 1024), "pairwise"),
+        (Call("alltoall", 5, 1024), "cyclic"),
+        (Call("alltoall", 6, 1024), "pairwise"),
     ],
-    "bruck": [(Call("all-to-all", 6, 1024), "bruck")],
+    "bruck": [(Call("alltoall", 6, 1024), "bruck")],
 }
 
 

@@ -82,7 +82,7 @@ shard
 peak
 segment_bytes
 pipelined_s
-binomial_broadcast_s
+binomial_bcast_s
 binomial_scatter_s
 binomial_gather_s
 loads_of_links

@@ -2,7 +2,7 @@
 """Emulates one rank of a Megatron-Core job, in Megatron's own groups.
 
 Arguments: a wheel, the sizes for `initialize_model_parallel`, and the bytes that a rank
-sends along each axis. The rank uses an all-gather per axis, and messages in both
+sends along each axis. The rank uses an allgather per axis, and messages in both
 directions along pp.
 """
 

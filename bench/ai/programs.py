@@ -2,8 +2,8 @@
 """JAX programs, compiled for CPU devices; each states its traffic.
 
 Runs in a Python that has JAX. Writes NAME.hlo, and the traffic of all programs as
-programs.json, to a folder. Bytes are sums over calls: the buffer of an all-reduce or
-reduce-scatter, a rank's part of an all-gather, the block per peer of an all-to-all, and
+programs.json, to a folder. Bytes are sums over calls: the buffer of an allreduce or
+reduce_scatter, a rank's part of an allgather, the block per peer of an alltoall, and
 the busiest rank's sent bytes along chains and rings.
 """
 

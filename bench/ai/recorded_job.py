@@ -2,8 +2,8 @@
 """A PyTorch job that counts its own traffic, for `topoloom record`.
 
 torchrun passes a folder; every rank writes counts_RANK.json there. Bytes of a call
-follow the profile: the buffer of an all-reduce or broadcast, all input of a
-reduce-scatter, and one rank's part for other collectives.
+follow the profile: the buffer of an allreduce or bcast, all input of a
+reduce_scatter, and one rank's part for other collectives.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 
 Runs in a Python that has PyTorch. Writes a Kineto trace and a flight recorder dump per
 rank, and the job's own counts (job.json), to a folder. Bytes are those of one call: the
-buffer of an all-reduce, a rank's part of an all-gather, the block per peer of an
-all-to-all.
+buffer of an allreduce, a rank's part of an allgather, the block per peer of an
+alltoall.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def call_collectives(members: tuple[int, ...], group: dist.ProcessGroup) -> Coun
         count(counts, "allreduce", members, 10 * n * 2)
         dist.all_gather_into_tensor(whole, part, group=group)
         count(counts, "allgather", members, 24 * 4)
-    # gloo implements a reduce-scatter by an all-reduce, and records the latter.
+    # gloo implements a reduce_scatter by an allreduce, and records the latter.
     dist.reduce_scatter_tensor(part, whole, group=group)
     count(counts, "allreduce", members, 24 * n * 4)
     even = torch.ones(6 * n, dtype=torch.float64)

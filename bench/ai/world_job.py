@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Emulates one rank of a large world: pipeline stages of FSDP and tensor parallelism.
 
-The messages are those that the bench requests from `topoloom ai axes`: an all-gather
+The messages are those that the bench requests from `topoloom ai axes`: an allgather
 along every axis except the pipeline, and messages in both directions along the
 pipeline.
 """

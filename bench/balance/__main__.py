@@ -123,7 +123,7 @@ def _print_simulated(quick: bool) -> None:
             ]
         )
     title = "Messages of a decision in SimGrid's MPI, us"
-    print_table(["ranks", "all-gather", "by messages"], rows, title=title, left=0)
+    print_table(["ranks", "allgather", "by messages"], rows, title=title, left=0)
     walks = [
         simulated.time_walks(*of) for of in simulated.WALKS[: 1 if quick else None]
     ]
@@ -145,7 +145,7 @@ def _print_crossing(quick: bool) -> None:
             _format_microseconds(found.by_messages),
         ]
         rows.append([f"{ranks:,}", *times, str(found.messages)])
-    columns = ["ranks", "all-gather", "by messages", "messages of a rank"]
+    columns = ["ranks", "allgather", "by messages", "messages of a rank"]
     print_table(columns, rows, title="Decisions on a slow network, us", left=0)
     predicted = crossing.predict(message_us)
     print(

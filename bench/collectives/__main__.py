@@ -31,9 +31,9 @@ from peers.tables import write_between_marks
 
 HERE = Path(__file__).parent
 SAVED = HERE.parent / "results" / "collectives.jsonl"
-#: Collectives by name, shared with `topoloom collective --run`.
+#: Collectives by name, shared with `topoloom collective measure`.
 SHARED = ("timing/operations.c", "measure/our_operations.c")
-#: Numbers of ranks, and bytes per pair, of all-to-alls that overlap computation.
+#: Numbers of ranks, and bytes per pair, of alltoalls that overlap computation.
 OVERLAPPED = 256
 HIDDEN = (4096,)
 #: The chosen schedule, and schedules with fewer messages that take longer without

@@ -18,11 +18,11 @@ MIB = 1 << 20
 #: (machine, nodes of the job) -> (operation, sizes) of its calls.
 JOBS = {
     ("torus 4x4x4", tuple(range(64))): (
-        ("broadcast", (MIB // 16, MIB, 4 * MIB, 16 * MIB)),
+        ("bcast", (MIB // 16, MIB, 4 * MIB, 16 * MIB)),
         ("reduce", (MIB // 16, MIB, 4 * MIB, 16 * MIB)),
     ),
     ("fat tree 8:8", tuple(set(range(64)) - {5, 22, 23, 47})): (
-        ("all-to-all", (4096, 32768, 131072)),
+        ("alltoall", (4096, 32768, 131072)),
     ),
 }
 #: Number of other schedules to simulate, fastest predictions first. Fitted schedules

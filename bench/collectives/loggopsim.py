@@ -24,13 +24,13 @@ from topoloom.schedules.exports.request import ExportRequest
 RANKS = (8, 13, 64)
 SIZES = (8, 1024, 65536)
 SCHEDULES = {
-    "broadcast": (
-        *("binomial", "linear", "scatter-all-gather"),
+    "bcast": (
+        *("binomial", "linear", "scatter-allgather"),
         *("chain(segment=8192)", "two-trees(segment=8192)"),
     ),
-    "all-gather": ("ring", "recursive-doubling", "bruck", "at-once"),
-    "all-reduce": ("recursive-doubling", "halving", "ring"),
-    "all-to-all": ("at-once", "cyclic", "pairwise", "bruck", "mesh"),
+    "allgather": ("ring", "recursive-doubling", "bruck", "at-once"),
+    "allreduce": ("recursive-doubling", "halving", "ring"),
+    "alltoall": ("at-once", "cyclic", "pairwise", "bruck", "mesh"),
 }
 #: LogGOPSim's parameters in nanoseconds; S makes all messages eager.
 NANOSECONDS = {"L": 2000, "o": 1000, "g": 1500, "G": 1, "S": 2**31 - 1}

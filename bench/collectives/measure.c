@@ -22,21 +22,21 @@ enum { computed_calls = 4, tests = 400 };
 
 typedef int init_call(const struct buffers*, topoloom_request*);
 
-static int init_all_to_all(const struct buffers* b, topoloom_request* request) {
+static int init_alltoall(const struct buffers* b, topoloom_request* request) {
     return topoloom_alltoall_init(b->in, b->count, b->type, b->out, b->count, b->type, b->comm, MPI_INFO_NULL,
                                   request);
 }
 
-static int init_all_gather(const struct buffers* b, topoloom_request* request) {
+static int init_allgather(const struct buffers* b, topoloom_request* request) {
     return topoloom_allgather_init(b->in, b->count, b->type, b->out, b->count, b->type, b->comm,
                                    MPI_INFO_NULL, request);
 }
 
-static int init_all_reduce(const struct buffers* b, topoloom_request* request) {
+static int init_allreduce(const struct buffers* b, topoloom_request* request) {
     return topoloom_allreduce_init(b->in, b->out, b->count, b->type, b->op, b->comm, MPI_INFO_NULL, request);
 }
 
-static int init_broadcast(const struct buffers* b, topoloom_request* request) {
+static int init_bcast(const struct buffers* b, topoloom_request* request) {
     return topoloom_bcast_init(b->out, b->count, b->type, b->root, b->comm, MPI_INFO_NULL, request);
 }
 
@@ -49,8 +49,8 @@ static const struct made {
     const char* name;
     init_call* make;
 } made[] = {
-    {"all-to-all", init_all_to_all}, {"all-gather", init_all_gather}, {"all-reduce", init_all_reduce},
-    {"broadcast", init_broadcast},   {"reduce", init_reduce},
+    {"alltoall", init_alltoall}, {"allgather", init_allgather}, {"allreduce", init_allreduce},
+    {"bcast", init_bcast},       {"reduce", init_reduce},
 };
 
 static void exit_with_error(const char* what, const char* name) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Predicted all-to-alls with the best schedule and the best order of ranks."""
+"""Predicted alltoalls with the best schedule and the best order of ranks."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ MACHINES = {
 
 @dataclass(frozen=True)
 class Result:
-    """Predicted seconds of an all-to-all on a machine.
+    """Predicted seconds of an alltoall on a machine.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ def measure(machine: str, size: int, seed: int = 1) -> Result:
     slots = [int(node) * the_machine.slots_per_node for node in nodes]
     allocation = Allocation(the_machine, nodes, slots)
     model = network_model(machine)
-    call = Call("all-to-all", RANKS, size)
+    call = Call("alltoall", RANKS, size)
     start = perf_counter()
     block = RankSlots(allocation, make_block_order(call, allocation))
     ranked = rank_schedules(call, model, block)

@@ -60,7 +60,7 @@ class PlacedJob(NamedTuple):
 def place_job(name: str, placement: str, ranks: int, folder: Path) -> PlacedJob:
     """Allocate nodes for a job, in four fragments if it does not fill the machine.
 
-    Our placement is the best order of ranks for all-to-alls of 512 B.
+    Our placement is the best order of ranks for alltoalls of 512 B.
     """
     platform = folder / f"{name.replace(' ', '-')}.xml"
     platform.write_text(_CLUSTER.format(what=PLATFORMS[name], last=1023))
@@ -69,7 +69,7 @@ def place_job(name: str, placement: str, ranks: int, folder: Path) -> PlacedJob:
     if ranks < machine.node_count and name != "flat":
         nodes = sorted(fragmented_allocation(machine, ranks, 4, 1).nodes)
     allocation = Allocation(machine, list(nodes), list(nodes))
-    call = Call("all-to-all", ranks, 512)
+    call = Call("alltoall", ranks, 512)
     order = make_block_order(call, allocation)
     if placement == "ours":
         model = load_model("simgrid").model

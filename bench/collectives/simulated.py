@@ -17,7 +17,7 @@ from topoloom.schedules.choose import Call, rank_schedules
 #: Selectors of SMPI for Open MPI, MPICH, Intel MPI and MVAPICH2.
 SELECTORS = ("ompi", "mpich", "impi", "mvapich2")
 AUTO = "auto"
-OPERATIONS = ("all-to-all", "all-gather", "all-reduce")
+OPERATIONS = ("alltoall", "allgather", "allreduce")
 SIZES = (8, 64, 512, 4096, 32768)
 
 
@@ -28,7 +28,7 @@ class Effort:
     Attributes
     ----------
     most
-        Maximum bytes of all-to-alls and all-gathers.
+        Maximum bytes of alltoalls and allgathers.
     slower
         Maximum predicted time of a simulated schedule relative to the best one.
     schedules
@@ -146,7 +146,7 @@ def _simulate_ours(
 def _list_calls(ranks: int) -> Iterator[Call]:
     for operation in OPERATIONS:
         for size in SIZES:
-            if operation == "all-reduce" or size <= RANKS[ranks].most:
+            if operation == "allreduce" or size <= RANKS[ranks].most:
                 yield Call(operation, ranks, size)
 
 
@@ -191,7 +191,7 @@ def run_cases(
 
 @dataclass(frozen=True)
 class Overlap:
-    """A non-blocking all-to-all during computation.
+    """A non-blocking alltoall during computation.
 
     Attributes
     ----------
@@ -224,7 +224,7 @@ def overlap(
     setting = f"machine={placed.machine}"
     if schedule != AUTO:
         setting += f",schedule={schedule}"
-    case = [(Call("all-to-all", ranks, bytes), setting)]
+    case = [(Call("alltoall", ranks, bytes), setting)]
     settings = smpi.QUICK | {"smpi/test": "1e-8"}
     seconds = {
         form: next(run_cases(program, placed, settings, case, form))[1]

@@ -19,7 +19,7 @@ from peers.graphs import Graph
 from topoloom import CommGraph
 from topoloom.graphs.patterns import Request, make_phases
 
-#: Bytes of an all-gather's block, and of an edge between two parts.
+#: Bytes of an allgather's block, and of an edge between two parts.
 UNIT = 1024
 
 Points = NDArray[np.float64]

@@ -40,7 +40,7 @@ CommGraph make_ring(std::uint32_t threads) {
     return stencil(std::vector<GridAxis>{{threads, true}}, StencilShape::star, Bytes{16384});
 }
 
-/// 256 ranks with all-to-all messages, on 4 x 8 x 8 nodes.
+/// 256 ranks with alltoall messages, on 4 x 8 x 8 nodes.
 template <auto bound>
 void time_dense_bound(benchmark::State& state) {
     const Machine machine = make_machine("torus:4x8x8");

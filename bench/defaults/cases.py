@@ -64,12 +64,12 @@ def _make_halo(points: int) -> Callable[[int, int], list[CommGraph]]:
 
 
 def _make_rows_and_columns(ranks: int, size: int) -> list[CommGraph]:
-    """All-to-all in the rows of a grid, then in its columns: an FFT with pencils."""
+    """Alltoall in the rows of a grid, then in its columns: an FFT with pencils."""
     grid = np.arange(ranks).reshape(_GRIDS[ranks][1])
-    return [_make_all_to_all(grid, size), _make_all_to_all(grid.T, size)]
+    return [_make_alltoall(grid, size), _make_alltoall(grid.T, size)]
 
 
-def _make_all_to_all(groups: np.ndarray, size: int) -> CommGraph:  # type: ignore[type-arg]
+def _make_alltoall(groups: np.ndarray, size: int) -> CommGraph:  # type: ignore[type-arg]
     pairs = [(a, b) for group in groups.tolist() for a, b in product(group, group)]
     source, target = np.array([(a, b) for a, b in pairs if a != b], np.uint32).T
     amounts = np.full(len(source), size)

@@ -15,7 +15,7 @@
 
 enum operation { alltoall, allgather, allreduce, bcast, operation_count };
 enum kind { our_one_shot, our_persistent, mpi_blocking, mpi_persistent, kind_count };
-static const char* const operations[] = {"all-to-all", "all-gather", "all-reduce", "broadcast"};
+static const char* const operations[] = {"alltoall", "allgather", "allreduce", "bcast"};
 
 struct persistent_call {
     enum operation operation;
@@ -25,15 +25,15 @@ struct persistent_call {
     MPI_Request theirs;
 };
 
-#define ALL_TO_ALL one->in, one->bytes, MPI_BYTE, one->out, one->bytes, MPI_BYTE, MPI_COMM_WORLD
-#define ALL_GATHER ALL_TO_ALL
-#define ALL_REDUCE one->in, one->out, one->doubles, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD
-#define BROADCAST one->out, one->bytes, MPI_BYTE, 0, MPI_COMM_WORLD
-#define EACH_OPERATION(DO)               \
-    DO(alltoall, Alltoall, ALL_TO_ALL)   \
-    DO(allgather, Allgather, ALL_GATHER) \
-    DO(allreduce, Allreduce, ALL_REDUCE) \
-    DO(bcast, Bcast, BROADCAST)
+#define ALLTOALL one->in, one->bytes, MPI_BYTE, one->out, one->bytes, MPI_BYTE, MPI_COMM_WORLD
+#define ALLGATHER ALLTOALL
+#define ALLREDUCE one->in, one->out, one->doubles, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD
+#define BCAST one->out, one->bytes, MPI_BYTE, 0, MPI_COMM_WORLD
+#define EACH_OPERATION(DO)              \
+    DO(alltoall, Alltoall, ALLTOALL)    \
+    DO(allgather, Allgather, ALLGATHER) \
+    DO(allreduce, Allreduce, ALLREDUCE) \
+    DO(bcast, Bcast, BCAST)
 
 static void init_request(struct persistent_call* one) {
     switch (one->operation) {

@@ -104,11 +104,11 @@ def _make_stencil(ranks: int, size: int, times: int) -> list[Schedule]:
 
 
 def _make_transpose(ranks: int, size: int, times: int) -> list[Schedule]:
-    return [Schedule("at-once", "all-to-all", ranks, size)] * times
+    return [Schedule("at-once", "alltoall", ranks, size)] * times
 
 
 def _make_gradients(ranks: int, size: int, times: int) -> list[Schedule]:
-    add = Schedule("recursive-doubling", "all-reduce", ranks, 8)
+    add = Schedule("recursive-doubling", "allreduce", ranks, 8)
     return [_make_halo(ranks, size), add, add] * times
 
 
@@ -170,7 +170,7 @@ def _make_pattern_function(
 
 
 def _make_pencils(ranks: int, size: int, _times: int) -> list[Schedule]:
-    """Make all-to-alls within rows and columns of the grid, as in 2-D transforms."""
+    """Make alltoalls within rows and columns of the grid, as in 2-D transforms."""
     columns = _count_columns(ranks)
     rows = [range(first, first + columns) for first in range(0, ranks, columns)]
     pairs = [(a, b, size) for row in rows for a in row for b in row if a != b]
@@ -179,7 +179,7 @@ def _make_pencils(ranks: int, size: int, _times: int) -> list[Schedule]:
     return [_make_exchange(ranks, pairs)]
 
 
-#: Patterns to place. All placements of an all-to-all are equal, so `pencils` replaces
+#: Patterns to place. All placements of an alltoall are equal, so `pencils` replaces
 #: it.
 PATTERNS: dict[str, Pattern] = {
     "stencil": _make_pattern_function(_make_stencil, 1 << 16),

@@ -26,12 +26,12 @@ GROUPS: dict[tuple[int, int], list[tuple[tuple[int, ...], int]]] = {
 }
 #: Theta of measured rows by cores per node: Alamode, RA and Jaguar.
 PUBLISHED = {
-    ("library broadcast", 2): {4: 1.35, 8: 1.10, 12: 1.64},
+    ("library bcast", 2): {4: 1.35, 8: 1.10, 12: 1.64},
     ("pipeline", 2): {4: 1.24, 8: 1.17, 12: 1.40},
     ("binomial", 2): {4: 1.30, 8: 1.13, 12: 1.68},
     ("library gather", 2): {4: 1.24, 8: 1.69, 12: 1.88},
     ("library scatter", 2): {4: 1.37, 8: 1.53, 12: 1.76},
-    ("library broadcast", 3): {8: 1.09, 12: 1.34},
+    ("library bcast", 3): {8: 1.09, 12: 1.34},
 }
 
 

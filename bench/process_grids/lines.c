@@ -2,7 +2,7 @@
 // Times collectives on all lines of a grid, dimension after dimension, in the default order and in tiles;
 // writes JSON Lines.
 //
-// Usage: lines BYTES MACHINE all|broadcast EXTENT...; MACHINE is a machine file. The first rank of each line
+// Usage: lines BYTES MACHINE all|bcast EXTENT...; MACHINE is a machine file. The first rank of each line
 // has BYTES in total. MPI's collectives run on split communicators; ours run on the grid, by named schedules
 // and by our choice. All ranks start at the same time of MPI's clock, which must be synchronized; a collective is timed
 // until the last rank completes it.
@@ -54,7 +54,7 @@ static void free_grid(struct grid* grid) {
     for (int d = 0; d < grid->dimensions; ++d) MPI_Comm_free(&grid->lines[d]);
 }
 
-enum operation { broadcast, gather, scatter };
+enum operation { bcast, gather, scatter };
 
 struct buffers {
     char *whole, *block;
@@ -65,7 +65,7 @@ static void call_collective(enum operation operation, bool library, const struct
                             const struct buffers* at) {
     const int part = at->bytes / grid->extents[d];
     const MPI_Comm line = grid->lines[d];
-    if (operation == broadcast) {
+    if (operation == bcast) {
         if (library)
             MPI_Bcast(at->whole, at->bytes, MPI_BYTE, 0, line);
         else
@@ -97,11 +97,11 @@ struct way {
     const char* schedule;  // "" is our choice
 };
 static const struct way ways[] = {
-    {"library broadcast", broadcast, true, ""},
-    {"pipeline", broadcast, false, "chain(segment=262144)"},
-    {"pipeline", broadcast, false, "chain(segment=1048576)"},
-    {"binomial", broadcast, false, "binomial"},
-    {"our broadcast", broadcast, false, ""},
+    {"library bcast", bcast, true, ""},
+    {"pipeline", bcast, false, "chain(segment=262144)"},
+    {"pipeline", bcast, false, "chain(segment=1048576)"},
+    {"binomial", bcast, false, "binomial"},
+    {"our bcast", bcast, false, ""},
     {"library gather", gather, true, ""},
     {"our gather", gather, false, ""},
     {"library scatter", scatter, true, ""},
@@ -121,7 +121,7 @@ int main(int argc, char** argv) {
     const int* const orders[] = {NULL, topoloom_tiled};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; ++i) {
         const struct way* way = &ways[i];
-        if (!all && way->operation != broadcast) continue;
+        if (!all && way->operation != bcast) continue;
         double seconds[2];
         for (int tiled = 0; tiled < 2; ++tiled) {
             struct grid grid = make_grid(dimensions, extents, orders[tiled], way->schedule, machine);

@@ -24,7 +24,7 @@ PLATFORM = """\
 
 SETTINGS = smpi.SETTINGS | {
     "smpi/auto-shared-malloc-thresh": "1000000",
-    # Do not use MPICH's broadcasts, which abort some of these simulations.
+    # Do not use MPICH's bcasts, which abort some of these simulations.
     "smpi/bcast": "scatter_LR_allgather",
     "smpi/gather": "mpich",
     "smpi/scatter": "mpich",
@@ -47,7 +47,7 @@ class Cell:
     @property
     def operations(self) -> str:
         """Operations argument of `lines.c`."""
-        return "all" if len(self.grid) == 2 else "broadcast"
+        return "all" if len(self.grid) == 2 else "bcast"
 
 
 @dataclass(frozen=True)

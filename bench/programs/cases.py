@@ -62,13 +62,13 @@ def simulate_halo(
 
 #: name -> (machine, simulation)
 CASES: dict[str, tuple[str, Simulation]] = {
-    "all-reduce by a ring, 4,096 hosts": (
+    "allreduce by a ring, 4,096 hosts": (
         TREE,
-        make_simulation(("ring", "all-reduce")),
+        make_simulation(("ring", "allreduce")),
     ),
-    "all-reduce by binomial trees, 4,096 hosts": (
+    "allreduce by binomial trees, 4,096 hosts": (
         TREE,
-        make_simulation(("binomial", "reduce"), ("binomial", "broadcast")),
+        make_simulation(("binomial", "reduce"), ("binomial", "bcast")),
     ),
     "halo of a 3-D stencil, 65,536 hosts": (TORUS, simulate_halo),
 }

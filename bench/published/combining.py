@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kumar 2005, chapter 3: all-to-all with combined messages."""
+"""Kumar 2005, chapter 3: alltoall with combined messages."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ def compute_values() -> Iterator[Ours]:
     row = "3-D vs 2-D cross-over degree at 476 B, 2048 processors"
     note = "by the equations, with 16 us and 5 ns/B; the source measured it"
     yield Ours(SOURCE, TABLE, row, "value", degree, note)
-    yield from compute_all_to_alls()
+    yield from compute_alltoalls()
     yield from count_hole_messages()
 
 
-def compute_all_to_alls() -> Iterator[Ours]:
-    """Compute the all-to-alls of the text on its machine, four processes per node."""
+def compute_alltoalls() -> Iterator[Ours]:
+    """Compute the alltoalls of the text on its machine, four processes per node."""
     short, long = (
-        rank_schedules_of_all_to_all(2048, 76),
-        rank_schedules_of_all_to_all(1024, 8192),
+        rank_schedules_of_alltoall(2048, 76),
+        rank_schedules_of_alltoall(1024, 8192),
     )
     note = (
         f"the best, {short[0].name}; direct messages take "
@@ -59,13 +59,11 @@ def compute_all_to_alls() -> Iterator[Ours]:
     yield Ours(SOURCE, TABLE, row, "value", 1e3 * long[0].cost.time, note, stated="800")
 
 
-def rank_schedules_of_all_to_all(
-    ranks: int, size: int
-) -> list[schedules.RankedSchedule]:
-    """Rank the schedules of an all-to-all with four processes per node."""
+def rank_schedules_of_alltoall(ranks: int, size: int) -> list[schedules.RankedSchedule]:
+    """Rank the schedules of an alltoall with four processes per node."""
     machine = Machine(MACHINE)
     allocation = Allocation(machine, range(ranks // 4))
-    call = schedules.Call("all-to-all", ranks, size)
+    call = schedules.Call("alltoall", ranks, size)
     slots = RankSlots(allocation, make_block_order(call, allocation))
     return rank_schedules(call, QSNET, slots)
 
@@ -84,7 +82,7 @@ def find_zero(difference: Callable[[float], float]) -> float:
 def compute_excess_over_mesh(ranks: int, size: float) -> float:
     """Return the time of direct messages minus the time of a mesh."""
     direct, mesh = (
-        schedules.all_to_all_time(strategy, ranks, size, SMALL)
+        schedules.alltoall_time(strategy, ranks, size, SMALL)
         for strategy in ("direct", "mesh")
     )
     return direct - mesh
@@ -101,7 +99,7 @@ def compute_excess_over_grid(ranks: int, degree: float, size: float) -> float:
 
 def count_extra_messages(direct: int) -> float:
     """Count the additional messages of a hypercube with some direct dimensions."""
-    call = schedules.Call("all-gather", 256, 1)
+    call = schedules.Call("allgather", 256, 1)
     some, none = (
         call.schedule(f"hypercube-direct(direct={dimensions})").cost(QSNET).messages
         for dimensions in (direct, 0)

@@ -140,7 +140,7 @@ def predict_bandwidths() -> Iterator[Ours]:
 
     for row in ("64", "128", "144", "256"):
         count, _ = NODES[row]
-        ring = Call("all-gather", count, MESSAGE).schedule("ring")
+        ring = Call("allgather", count, MESSAGE).schedule("ring")
         rate = 2 * (count - 1) * MESSAGE / ring.cost(MODEL).time / 1e6
         note = (
             "as a ring out of main memory, without contention; what it was is not known"

@@ -15,7 +15,7 @@ from readings.grids import (
     binomial,
     cases,
     nodes_in_tiles,
-    predict_pipelined_broadcast,
+    predict_pipelined_bcast,
 )
 from topoloom import placements, schedules
 
@@ -57,7 +57,7 @@ def compute_values() -> Iterator[Ours]:
     yield from compute_node_map()
     yield from count_external_links()
     yield from predict_bounds()
-    yield from predict_broadcasts()
+    yield from predict_bcasts()
     yield from compute_mean_gains()
 
 
@@ -109,8 +109,8 @@ def predict_bounds() -> Iterator[Ours]:
         yield Ours(SOURCE, table, f"{machine} {axes}-D", "Theta", line / tile)
 
 
-def predict_broadcasts() -> Iterator[Ours]:
-    """Predict broadcasts, and the ratios of the sums of our times, table by table."""
+def predict_bcasts() -> Iterator[Ours]:
+    """Predict bcasts, and the ratios of the sums of our times, table by table."""
     totals: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for case in cases():
         if len(case.grid) == 3:
@@ -121,7 +121,7 @@ def predict_broadcasts() -> Iterator[Ours]:
                 yield Ours(*key, value, SOLID_NOTE, within=GAIN)
             continue
         for name, times in (
-            ("Pipeline Bcast", predict_pipelined_broadcast(case)),
+            ("Pipeline Bcast", predict_pipelined_bcast(case)),
             ("Binomial Bcast", binomial(case)),
         ):
             totals.setdefault((case.table, name), []).append(times)

@@ -30,11 +30,11 @@ def main() -> None:
 def compare_grids(published: Published) -> None:
     """Compare gains of tiles: time in default order over time in tiles.
 
-    The source omits the axes of the three-dimensional broadcasts; all readings are
+    The source omits the axes of the three-dimensional bcasts; all readings are
     shown.
     """
     pipelines = {
-        reading: partial(grids.predict_pipelined_broadcast, reading=reading)
+        reading: partial(grids.predict_pipelined_bcast, reading=reading)
         for reading in grids.READINGS
     }
     kinds: dict[str, Models] = {

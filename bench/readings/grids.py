@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Broadcasts on process grids: measured by Karlsson 2012, and modeled."""
+"""Bcasts on process grids: measured by Karlsson 2012, and modeled."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ JAGUAR = Cluster("Jaguar", 12, 1.33, 1627.5, 2218.8, 2)
 
 @dataclass(frozen=True)
 class GridCase:
-    """A broadcast measured in default order and in tiles.
+    """A bcast measured in default order and in tiles.
 
     The source states numbers of processes, not grids. The grids here are the most
     nearly square or cubic ones whose tiles fill whole nodes; nodes do not divide 20,000
@@ -124,7 +124,7 @@ def nodes_in_tiles(grid: list[int], tile: list[int]) -> NDArray[np.uint32]:
     return np.ravel(node).astype(np.uint32)
 
 
-def predict_pipelined_broadcast(
+def predict_pipelined_bcast(
     case: GridCase, reading: str = "counted"
 ) -> tuple[float, float]:
     """Return the times in ms, in default order and in tiles, with the best segments."""
@@ -144,7 +144,6 @@ def binomial(case: GridCase) -> tuple[float, float]:
     """Return milliseconds in default order and in tiles."""
     links = case.cluster.links
     order, tiles = (
-        1e3 * one.binomial_time("broadcast", links, case.bytes)
-        for one in node_maps(case)
+        1e3 * one.binomial_time("bcast", links, case.bytes) for one in node_maps(case)
     )
     return order, tiles

@@ -30,11 +30,11 @@ PLACES = "<!-- bench-places: begin -->", "<!-- bench-places: end -->"
 WAYS = ("stream", "pushed", "delivered", "buffers", "messages")
 BUCKETS = 16384, 32768, 65536
 LARGE_HEAD = (
-    "| ranks | bucket, B | stream | all-to-all-v of buffers | stream / buffers |\n"
+    "| ranks | bucket, B | stream | alltoallv of buffers | stream / buffers |\n"
     "| ---: | ---: | ---: | ---: | ---: |"
 )
 HEAD = (
-    "| MPI | stream | pushed | delivered | all-to-all-v of buffers | single messages "
+    "| MPI | stream | pushed | delivered | alltoallv of buffers | single messages "
     "| messages / stream | stream / buffers | buckets, KB |\n"
     "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
 )
@@ -52,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         help="only this many runs of the termination model",
     )
     parser.add_argument(
-        "--shapes", action="store_true", help="only simulated all-to-alls"
+        "--shapes", action="store_true", help="only simulated alltoalls"
     )
     parser.add_argument(
         "--laid", action="store_true", help="only simulated meshes along nodes"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Seconds per message of single messages, streams and mesh streams: `mesh_extents PATTERN K BUCKET
-// DIMENSIONS...`. PATTERN is ring or all-to-all, with K messages per pair.
+// DIMENSIONS...`. PATTERN is ring or alltoall, with K messages per pair.
 // DIMENSIONS: 0 for single messages; negative for a mesh in rank order; positive for a mesh aligned with
 // nodes; extents such as 4x8x16 for a mesh in the order of node positions; auto for a mesh that is chosen
 // after a phase.

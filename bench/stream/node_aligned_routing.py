@@ -51,7 +51,7 @@ def simulate_row(program: Path, name: str, per_pair: int) -> str:
     platform = program.with_name("machine.xml")
     platform.write_text(CLUSTER.format(last=NODES - 1, what=MACHINES[name]))
     hosts = shuffle_hosts(NODES, SHARE)
-    words = ("all-to-all", per_pair, BUCKET, -2, 2)
+    words = ("alltoall", per_pair, BUCKET, -2, 2)
     read = simulate(platform, hosts, SETTINGS, program, *words)
     by_rank, laid = (1e6 * one["seconds"] for one in read)
     times = f"{by_rank:.3f}", f"{laid:.3f}"

@@ -83,7 +83,7 @@ def simulate_with_cpu_limit(
     before = read_cpu_seconds()
     try:
         (read,) = simulate(
-            *(platform, hosts, SETTINGS | PLAIN), *limited, "all-to-all", 1, BUCKET, way
+            *(platform, hosts, SETTINGS | PLAIN), *limited, "alltoall", 1, BUCKET, way
         )
     except SystemExit:
         if read_cpu_seconds() - before < 0.95 * LIMIT:

@@ -88,7 +88,7 @@ def simulate_row(program: Path, ranks: int, per_pair: int, *published: float) ->
     Also simulate the mesh that is chosen after a phase.
     """
     read = simulate_seconds(
-        program, ranks, "all-to-all", per_pair, BUCKET, 0, 1, 2, "auto"
+        program, ranks, "alltoall", per_pair, BUCKET, 0, 1, 2, "auto"
     )
     *times, chosen = [f"{1e6 * one['seconds']:.2f}" for one in read]
     end = f"{1e6 * (read[1]['end'] - read[1]['seconds']):.2f}"

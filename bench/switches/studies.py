@@ -100,7 +100,5 @@ def simulate_multicasts(sizes: Sequence[int]) -> Iterator[tuple[int, list[SizeTi
     for ports, network in NETWORKS.items():
         allocation = Allocation.whole(Machine(network + SPEEDS + CARDS))
         trees = build_trees(allocation, "16", 16)
-        found = time_trees(
-            allocation, trees, "broadcast", sizes, load_switch("kumar-2005")
-        )
+        found = time_trees(allocation, trees, "bcast", sizes, load_switch("kumar-2005"))
         yield ports, found.sizes

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from topoloom import Allocation, CommGraph, Placement, place
-from topoloom.graphs import all_to_all, random_geometric, stencil
+from topoloom.graphs import alltoall, random_geometric, stencil
 from topoloom.graphs.patterns import Request, make_phases
 from topoloom.graphs.phases import add_phases
 
@@ -34,7 +34,7 @@ ABOUT = {
 }
 
 
-def _make_all_to_all_in_groups(groups: list[list[int]], size: int) -> CommGraph:
+def _make_alltoall_in_groups(groups: list[list[int]], size: int) -> CommGraph:
     pairs = [(a, b) for group in groups for a in group for b in group if a != b]
     source, target = np.array(pairs, np.uint32).T
     amounts = np.full(len(pairs), size)
@@ -42,11 +42,11 @@ def _make_all_to_all_in_groups(groups: list[list[int]], size: int) -> CommGraph:
 
 
 def _make_rows_and_columns(size: int) -> list[CommGraph]:
-    """All-to-all along the rows of an 8x8 grid, then along its columns: a 2-D FFT."""
+    """Alltoall along the rows of an 8x8 grid, then along its columns: a 2-D FFT."""
     grid = np.arange(RANKS).reshape(8, 8)
     return [
-        _make_all_to_all_in_groups(grid.tolist(), size),
-        _make_all_to_all_in_groups(grid.T.tolist(), size),
+        _make_alltoall_in_groups(grid.tolist(), size),
+        _make_alltoall_in_groups(grid.T.tolist(), size),
     ]
 
 
@@ -56,9 +56,9 @@ PATTERNS: dict[str, Callable[[], list[CommGraph]]] = {
     "2-D halo with diagonals": lambda: [stencil([8, 8], 9, bytes=BYTES)],
     "3-D halo": lambda: [stencil([4, 4, 4], 7, bytes=BYTES)],
     "3-D halo with diagonals": lambda: [stencil([4, 4, 4], 27, bytes=BYTES)],
-    "all-to-all of 32 ranks": lambda: [all_to_all(32, BYTES)],
-    "all-to-all in rows, then in columns": lambda: _make_rows_and_columns(BYTES),
-    "all-gather by Bruck, 6 rounds": lambda: make_phases(
+    "alltoall of 32 ranks": lambda: [alltoall(32, BYTES)],
+    "alltoall in rows, then in columns": lambda: _make_rows_and_columns(BYTES),
+    "allgather by Bruck, 6 rounds": lambda: make_phases(
         "bruck", Request(RANKS, BYTES // 16)
     ),
     "irregular mesh": lambda: [random_geometric(RANKS, BYTES)],

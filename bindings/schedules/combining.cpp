@@ -49,33 +49,33 @@ void bind_message_combining(nb::module_& m) {
             "alpha per message; beta per byte sent, gamma copied, beta_em sent from NIC memory, delta copied "
             "there.");
     m.def(
-        "all_to_all_time",
+        "alltoall_time",
         [](std::string_view strategy, std::size_t ranks, double bytes, const CombiningCosts& costs,
            bool printed) {
-            return all_to_all_time(parse_combining(strategy), ranks, bytes, costs, select_reading(printed));
+            return alltoall_time(parse_combining(strategy), ranks, bytes, costs, select_reading(printed));
         },
         "strategy"_a, "ranks"_a, "bytes"_a, "costs"_a, nb::kw_only(), "printed"_a = false,
-        "Predicts the seconds of an all-to-all with bytes per pair. Strategies: direct, mesh, grid, "
+        "Predicts the seconds of an alltoall with bytes per pair. Strategies: direct, mesh, grid, "
         "hypercube.");
     m.def(
-        "all_gather_time",
+        "allgather_time",
         [](std::string_view strategy, std::size_t ranks, double bytes, const CombiningCosts& costs,
            bool printed) {
-            return all_gather_time(parse_combining(strategy), ranks, bytes, costs, select_reading(printed));
+            return allgather_time(parse_combining(strategy), ranks, bytes, costs, select_reading(printed));
         },
         "strategy"_a, "ranks"_a, "bytes"_a, "costs"_a, nb::kw_only(), "printed"_a = false,
-        "Predicts the seconds of an all-gather with bytes per rank.");
+        "Predicts the seconds of an allgather with bytes per rank.");
     m.def(
-        "nic_all_gather_time",
+        "nic_allgather_time",
         [](std::string_view strategy, std::size_t ranks, double bytes, const CombiningCosts& costs,
            unsigned direct, bool printed) {
-            return nic_all_gather_time(parse_combining(strategy), ranks, bytes, costs, direct,
-                                       select_reading(printed));
+            return nic_allgather_time(parse_combining(strategy), ranks, bytes, costs, direct,
+                                      select_reading(printed));
         },
         "strategy"_a, "ranks"_a, "bytes"_a, "costs"_a, nb::kw_only(), "direct"_a = 0, "printed"_a = false,
         "Predicts the same for sends from NIC memory; the last `direct` dimensions of a hypercube are "
         "one round.");
-    m.def("relay_all_gather_time", &relay_all_gather_time, "ranks"_a, "k"_a, "bytes"_a, "costs"_a,
+    m.def("relay_allgather_time", &relay_allgather_time, "ranks"_a, "k"_a, "bytes"_a, "costs"_a,
           "Predicts the same for k-prefix or k-shift.");
     m.def(
         "many_to_many_time",

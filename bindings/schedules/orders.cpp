@@ -158,14 +158,14 @@ void bind_tree_and_grid_orders(nb::module_& m) {
             if (extents.empty() || cell_count(extents) == 0 || cell_count(extents) >= std::uint64_t{1} << 31)
                 fail("a grid of ", format_extents(extents), " ranks; there must be 1 to 2147483647");
             const Operation does = parse_operation(operation);
-            if (does != Operation::broadcast && does != Operation::reduce && does != Operation::scatter &&
+            if (does != Operation::bcast && does != Operation::reduce && does != Operation::scatter &&
                 does != Operation::gather)
-                fail("lines support broadcast, reduce, scatter and gather, not ", operation);
+                fail("lines support bcast, reduce, scatter and gather, not ", operation);
             return pieces == 0 ? messages_on_lines<Binomial>(extents, does, Bytes{bytes}, Rank{root}, 1)
                                : messages_on_lines<Chain>(extents, does, Bytes{bytes}, Rank{root}, pieces);
         },
         "extents"_a, "operation"_a, "bytes"_a, nb::kw_only(), "root"_a = 0, "pieces"_a = 0,
-        "Lists (from, to, bytes) by round for a broadcast, reduce, scatter or gather along all lines of an "
+        "Lists (from, to, bytes) by round for a bcast, reduce, scatter or gather along all lines of an "
         "axis at once, axis after axis. Lines are binomial trees, or chains if there are pieces.");
 }
 

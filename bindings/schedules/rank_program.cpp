@@ -62,7 +62,7 @@ void bind_rank_program(nb::module_& m) {
           "sends,\n"
           "copies meanwhile, and operations after. A message is (peer, location, bytes), an operation\n"
           "(combines, from, to, bytes), a location (memory, offset) in `input`, `output` or `scratch`.\n"
-          "A broadcast has no input.");
+          "A bcast has no input.");
 }
 
 }  // namespace topoloom::python

@@ -101,10 +101,10 @@ nb::list list_blocks(const AnySchedule& schedule, std::uint64_t round, std::uint
     return blocks;
 }
 
-/// The communication graph of an all-gather, in which every message has `bytes` bytes.
-CommGraph all_gather_pattern(std::string_view name, std::size_t ranks, std::int64_t bytes, bool unit) {
-    const Call call{Operation::all_gather, ranks, Bytes{unit ? 0 : bytes}};
-    if (unit && bytes < 0) fail("all-gather: ", bytes, " bytes; there must be 0 or more");
+/// The communication graph of an allgather, in which every message has `bytes` bytes.
+CommGraph allgather_pattern(std::string_view name, std::size_t ranks, std::int64_t bytes, bool unit) {
+    const Call call{Operation::allgather, ranks, Bytes{unit ? 0 : bytes}};
+    if (unit && bytes < 0) fail("allgather: ", bytes, " bytes; there must be 0 or more");
     return pattern(make_schedule(call, name), unit ? std::optional(Bytes{bytes}) : std::nullopt);
 }
 
@@ -154,11 +154,11 @@ void bind_schedule(nb::module_& m) {
             "in_all"_a = false,
             "name is one of schedules(), with options as in chain(segment=4096). bytes are those of the "
             "whole\n"
-            "vector (broadcast, reduce, all-reduce), of a rank (scatter, gather, all-gather, reduce-scatter) "
+            "vector (bcast, reduce, allreduce), of a rank (scatter, gather, allgather, reduce_scatter) "
             "or\n"
-            "of a pair (all-to-all). A many-to-many has a degree: to how many of the next ranks each sends. "
+            "of a pair (alltoall). A many-to-many has a degree: to how many of the next ranks each sends. "
             "in_all:\n"
-            "bytes of all ranks together (all-gather, reduce-scatter), whose blocks may differ by one.")
+            "bytes of all ranks together (allgather, reduce_scatter), whose blocks may differ by one.")
         .def_static(
             "many_to_many",
             [](std::string_view name, const CommGraph& demand, bool multicast) {
@@ -255,23 +255,22 @@ void bind_schedule(nb::module_& m) {
         m.def(
             function,
             [schedule](std::size_t ranks, std::int64_t bytes, bool unit) {
-                return all_gather_pattern(schedule, ranks, bytes, unit);
+                return allgather_pattern(schedule, ranks, bytes, unit);
             },
             "rank_count"_a, "bytes"_a = 1, "unit"_a = false, Unlocked(),
-            "Makes the graph of an all-gather; unit: every message has `bytes`.");
+            "Makes the graph of an allgather; unit: every message has `bytes`.");
     }
     m.def(
         "binomial_tree",
         [](std::size_t ranks, std::int64_t bytes, std::uint32_t root) {
-            return pattern(
-                make_schedule({Operation::broadcast, ranks, Bytes{bytes}, Rank{root}}, "binomial"));
+            return pattern(make_schedule({Operation::bcast, ranks, Bytes{bytes}, Rank{root}}, "binomial"));
         },
         "rank_count"_a, "bytes"_a = 1, "root"_a = 0, Unlocked(),
-        "Makes the graph of a broadcast from root along MPICH's binomial tree.");
+        "Makes the graph of a bcast from root along MPICH's binomial tree.");
     m.def(
-        "all_to_all",
+        "alltoall",
         [](std::size_t ranks, std::int64_t bytes) {
-            return pattern(make_schedule({Operation::all_to_all, ranks, Bytes{bytes}}, "at-once"));
+            return pattern(make_schedule({Operation::alltoall, ranks, Bytes{bytes}}, "at-once"));
         },
         "rank_count"_a, "bytes"_a = 1, Unlocked(),
         "Makes a graph in which each rank sends to every other one.");

@@ -5,7 +5,7 @@
 static bool is_root(const struct arguments* arguments, int rank) { return rank == arguments->root; }
 
 bool has_input(const struct arguments* arguments, int rank) {
-    if (arguments->operation == TOPOLOOM_BARRIER || arguments->operation == TOPOLOOM_BROADCAST) return false;
+    if (arguments->operation == TOPOLOOM_BARRIER || arguments->operation == TOPOLOOM_BCAST) return false;
     return arguments->operation != TOPOLOOM_SCATTER || is_root(arguments, rank);
 }
 
@@ -17,16 +17,16 @@ bool has_output(const struct arguments* arguments, int rank) {
 }
 
 bool must_copy_in_place(enum topoloom_operation operation) {
-    return operation == TOPOLOOM_ALL_TO_ALL || operation == TOPOLOOM_REDUCE_SCATTER;
+    return operation == TOPOLOOM_ALLTOALL || operation == TOPOLOOM_REDUCE_SCATTER;
 }
 
 static bool is_reduction(enum topoloom_operation operation) {
-    return operation == TOPOLOOM_REDUCE || operation == TOPOLOOM_ALL_REDUCE ||
+    return operation == TOPOLOOM_REDUCE || operation == TOPOLOOM_ALLREDUCE ||
            operation == TOPOLOOM_REDUCE_SCATTER || operation == TOPOLOOM_SCAN || operation == TOPOLOOM_EXSCAN;
 }
 
 static bool is_rooted(enum topoloom_operation operation) {
-    return operation == TOPOLOOM_BROADCAST || operation == TOPOLOOM_REDUCE || operation == TOPOLOOM_SCATTER ||
+    return operation == TOPOLOOM_BCAST || operation == TOPOLOOM_REDUCE || operation == TOPOLOOM_SCATTER ||
            operation == TOPOLOOM_GATHER;
 }
 

@@ -50,7 +50,7 @@ static void resolve_in_place(struct call* call) {
     call->in_place = arguments->operation == TOPOLOOM_SCATTER ? has_out && output->buffer == MPI_IN_PLACE
                                                               : has_in && input->buffer == MPI_IN_PLACE;
     if (call->in_place && must_copy_in_place(arguments->operation)) {
-        if (arguments->operation == TOPOLOOM_ALL_TO_ALL) *input = *output;
+        if (arguments->operation == TOPOLOOM_ALLTOALL) *input = *output;
         input->buffer = output->buffer;
     }
     call->reads_input = has_in && input->buffer != MPI_IN_PLACE;
@@ -204,7 +204,7 @@ static int64_t count_units(const struct call* call) {
         return arguments->input.counts == NULL ? arguments->input.count
                                                : get_total_count(&arguments->input, ranks) / ranks;
     // Ranks with different datatypes may have different counts, but the size in bytes is the same.
-    if (arguments->operation == TOPOLOOM_ALL_GATHER && arguments->output.counts != NULL)
+    if (arguments->operation == TOPOLOOM_ALLGATHER && arguments->output.counts != NULL)
         return get_total_count(&arguments->output, ranks) * call->output_type.size / ranks;
     const int64_t count = call->reads_input ? arguments->input.count : arguments->output.count;
     return call->combines ? count
@@ -233,7 +233,7 @@ static int build_plan_query(const struct call* call, struct plan_query* query) {
         core->unit_bytes = size > 0 ? (uint64_t)size : 1;
         if (!commutes && arguments->operation == TOPOLOOM_REDUCE && arguments->root != 0) {
             // Trees combine in rank order only if the root is rank 0.
-            core->operation = TOPOLOOM_ALL_REDUCE;
+            core->operation = TOPOLOOM_ALLREDUCE;
             core->root = 0;
             core->wants_result = state->rank == arguments->root;
             query->schedule = "recursive-doubling(fold=even)";
@@ -242,7 +242,7 @@ static int build_plan_query(const struct call* call, struct plan_query* query) {
     query->bytes = core->units * (int64_t)core->unit_bytes;
     if (!arguments->is_vector) return MPI_SUCCESS;
     // Only schedules of direct messages need no information about other ranks' blocks.
-    if (arguments->operation == TOPOLOOM_ALL_TO_ALL) query->schedule = "at-once";
+    if (arguments->operation == TOPOLOOM_ALLTOALL) query->schedule = "at-once";
     if (arguments->operation == TOPOLOOM_GATHER || arguments->operation == TOPOLOOM_SCATTER)
         query->schedule = "linear";
     if (query->schedule != NULL) core->units = 0;
@@ -328,7 +328,7 @@ static int fill_copies(struct call* call) {
                                      get_total_count(&arguments->input, ranks))
                      : pack_buffer(&arguments->input, &call->input_type, ranks, -1, call->input_copy);
     }
-    const bool sends_output = arguments->operation == TOPOLOOM_BROADCAST
+    const bool sends_output = arguments->operation == TOPOLOOM_BCAST
                                   ? rank == arguments->root
                                   : call->in_place && !must_copy_in_place(arguments->operation);
     if (status == MPI_SUCCESS && call->output_copy != NULL && sends_output)
@@ -414,7 +414,7 @@ int advance_call(struct call* call, enum advance_mode mode, bool* done) {
     if (!*done) return MPI_SUCCESS;
     call->is_running = false;
     const struct arguments* arguments = &call->arguments;
-    const bool is_source = arguments->operation == TOPOLOOM_BROADCAST && call->state->rank == arguments->root;
+    const bool is_source = arguments->operation == TOPOLOOM_BCAST && call->state->rank == arguments->root;
     if (call->output_copy == NULL || is_source) return MPI_SUCCESS;
     status = unpack_buffer(&arguments->output, &call->output_type, call->state->ranks, call->output_copy);
     return record_error(call, status, NULL);

@@ -7,7 +7,7 @@ static int sum_over_ranks(struct comm_state* state, MPI_Comm comm, int64_t* valu
                           size_t count) {
     struct run* run = get_fence_run(state, count);
     struct call call = {
-        .arguments = {.name = "fence", .operation = TOPOLOOM_ALL_REDUCE, .comm = comm, .op = MPI_SUM},
+        .arguments = {.name = "fence", .operation = TOPOLOOM_ALLREDUCE, .comm = comm, .op = MPI_SUM},
         .is_blocking = true,
         .advance = advance_call,
         .state = state,

@@ -16,10 +16,10 @@ bool choose_schedule(struct comm_state* state, const struct schedule_query* sche
                                    error_size) == 0;
 }
 
-/// Creates a run of our all-reduce; other active calls advance meanwhile. Returns NULL, and writes `error`,
+/// Creates a run of our allreduce; other active calls advance meanwhile. Returns NULL, and writes `error`,
 /// on failure.
 static struct run* create_fence_run(struct comm_state* state, int64_t size, char* error, size_t error_size) {
-    const topoloom_call call = {.operation = TOPOLOOM_ALL_REDUCE,
+    const topoloom_call call = {.operation = TOPOLOOM_ALLREDUCE,
                                 .ranks = (size_t)state->ranks,
                                 .rank = (uint32_t)state->rank,
                                 .units = size,

@@ -19,7 +19,7 @@ bool choose_schedule(struct comm_state* state, const struct schedule_query* sche
 /// different schedules. Caller holds the state's mutex. Returns false, and writes `error`, on failure.
 bool create_learner(struct comm_state* state, char* error, size_t error_size);
 void free_learner(struct comm_state* state);
-/// Returns the run whose all-reduce sums at least `count` values.
+/// Returns the run whose allreduce sums at least `count` values.
 struct run* get_fence_run(const struct comm_state* state, size_t count);
 
 #endif

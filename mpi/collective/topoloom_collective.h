@@ -12,7 +12,7 @@
  * share a host.
  *   machine=FILE     machine file: lines `machine TEXT` and `node NUMBER HOST`, and message costs
  *   placement=FILE   slot of each rank of MPI_COMM_WORLD, written by `topoloom map`
- *   decisions=FILE   decision table, written by `topoloom collective --decisions`
+ *   decisions=FILE   decision table, written by `topoloom collective rank --decisions`
  *   schedule=NAME    the only schedule, for operations that support it
  *   exchange=NAME    algorithm of topoloom_exchange.h: reduction, nbx or mesh
  *   learn=1          choose schedules also by measured times of blocking calls

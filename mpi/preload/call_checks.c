@@ -68,20 +68,20 @@ bool can_replace_barrier(enum call_form form, MPI_Comm comm) {
 bool can_replace_alltoall(enum call_form form, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                           const void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
     return is_valid_buffer(sendbuf, sendcount, sendtype) && is_valid_buffer(recvbuf, recvcount, recvtype) &&
-           can_replace_data_movement(form, comm, TOPOLOOM_ALL_TO_ALL, get_bytes(recvcount, recvtype));
+           can_replace_data_movement(form, comm, TOPOLOOM_ALLTOALL, get_bytes(recvcount, recvtype));
 }
 
 bool can_replace_allgather(enum call_form form, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                            const void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
     return is_valid_buffer(sendbuf, sendcount, sendtype) && is_valid_buffer(recvbuf, recvcount, recvtype) &&
-           can_replace_data_movement(form, comm, TOPOLOOM_ALL_GATHER, get_bytes(recvcount, recvtype));
+           can_replace_data_movement(form, comm, TOPOLOOM_ALLGATHER, get_bytes(recvcount, recvtype));
 }
 
 bool can_replace_allgatherv(enum call_form form, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                             const void* recvbuf, const int recvcounts[], MPI_Datatype recvtype,
                             MPI_Comm comm) {
     return is_valid_buffer(sendbuf, sendcount, sendtype) && has_valid_counts(recvbuf, recvcounts, recvtype) &&
-           can_replace_data_movement(form, comm, TOPOLOOM_ALL_GATHER,
+           can_replace_data_movement(form, comm, TOPOLOOM_ALLGATHER,
                                      get_mean_bytes(recvcounts, recvtype, comm));
 }
 
@@ -102,7 +102,7 @@ bool can_replace_bcast(enum call_form form, const void* buffer, int count, MPI_D
                        MPI_Comm comm) {
     bool is_root = false;
     return is_valid_root(comm, root, &is_root) && is_valid_buffer(buffer, count, datatype) &&
-           can_replace_data_movement(form, comm, TOPOLOOM_BROADCAST, get_bytes(count, datatype));
+           can_replace_data_movement(form, comm, TOPOLOOM_BCAST, get_bytes(count, datatype));
 }
 
 bool can_replace_reduce(enum call_form form, int count, MPI_Datatype datatype, MPI_Op op, int root,
@@ -137,7 +137,7 @@ bool can_replace_alltoallv(enum call_form form, const void* sendbuf, const int s
                            MPI_Datatype recvtype, MPI_Comm comm) {
     return has_valid_counts(sendbuf, sendcounts, sendtype) &&
            has_valid_counts(recvbuf, recvcounts, recvtype) &&
-           can_replace_direct_sends(form, comm, TOPOLOOM_ALL_TO_ALL);
+           can_replace_direct_sends(form, comm, TOPOLOOM_ALLTOALL);
 }
 
 bool can_replace_gatherv(enum call_form form, const void* sendbuf, int sendcount, MPI_Datatype sendtype,

@@ -22,7 +22,7 @@ static bool fits_int(MPI_Count count, MPI_Datatype type) {
         NEXT_OF(name);                                                                                     \
         return !is_excluded_comm(comm) && is_intracomm(comm) && (is_small_call) ? small_form : large_form; \
     }
-#define BROADCAST(name, parameter, argument)                                                       \
+#define BCAST(name, parameter, argument)                                                           \
     SHIM_EXPORT int name##_c(void* buffer, MPI_Count count, MPI_Datatype type, int root,           \
                              MPI_Comm comm parameter)                                              \
         FORM(name##_c, fits_int(count, type), name(buffer, (int)count, type, root, comm argument), \
@@ -58,8 +58,8 @@ static bool fits_int(MPI_Count count, MPI_Datatype type) {
 #define IS_SMALL_RECEIVE \
     (recvbuf == MPI_IN_PLACE ? fits_int(sendcount, sendtype) : fits_int(recvcount, recvtype))
 
-BROADCAST(MPI_Bcast, NONE, NONE)
-BROADCAST(MPI_Ibcast, PARAMETER, ARGUMENT)
+BCAST(MPI_Bcast, NONE, NONE)
+BCAST(MPI_Ibcast, PARAMETER, ARGUMENT)
 REDUCE(MPI_Reduce, NONE, NONE)
 REDUCE(MPI_Ireduce, PARAMETER, ARGUMENT)
 COMBINE(MPI_Allreduce, NONE, NONE)

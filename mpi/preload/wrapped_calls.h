@@ -24,7 +24,7 @@ ALL_FORMS(Allgatherv, allgatherv,
 ALL_FORMS(Allreduce, allreduce,
           (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm),
           (sendbuf, recvbuf, count, datatype, op, comm),
-          can_replace_reduction(form, TOPOLOOM_ALL_REDUCE, count, datatype, op, comm))
+          can_replace_reduction(form, TOPOLOOM_ALLREDUCE, count, datatype, op, comm))
 ALL_FORMS(Reduce_scatter, reduce_scatter,
           (const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op,
            MPI_Comm comm),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads files written by `topoloom order -o`: one rank per line; # begins a comment.
+// Reads files written by `topoloom collective order -o`: one rank per line; # begins a comment.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>

@@ -70,7 +70,7 @@ TOPOLOOM_MPI_API int topoloom_comm_remap(MPI_Comm comm, const int ranks[], MPI_C
  *     random                  the root, then the others in random order
  *     blocked                 node by node, independent of the launcher's distribution
  *     tiled(4x8)              each node has a compact tile of the grid of row-major ranks (ch. 5)
- *     file(NAME)              file that rank 0 reads, written by `topoloom order -o`: a rank per line
+ *     file(NAME)              file that rank 0 reads, written by `topoloom collective order -o`: a rank per line
  *   root=0                    process that becomes rank 0 in the first four orders
  *   channels=1                number of messages that two groups can exchange at once, each as fast as alone
  *   message=16384, seed=1     message size for the measurement, in bytes

@@ -16,19 +16,9 @@ static const struct operation operations[] = {
 #include "operation_calls.h"
 };
 
-static bool is_same_without_hyphens(const char* name, const char* other) {
-    for (;; ++name, ++other) {
-        while (*name == '-') ++name;
-        while (*other == '-') ++other;
-        if (*name != *other) return false;
-        if (*name == '\0') return true;
-    }
-}
-
 const struct operation* find_operation(const char* name) {
-    if (strcmp(name, "bcast") == 0) name = "broadcast";
     for (size_t i = 0; i < sizeof operations / sizeof *operations; ++i)
-        if (is_same_without_hyphens(operations[i].name, name)) return &operations[i];
+        if (strcmp(operations[i].name, name) == 0) return &operations[i];
     return NULL;
 }
 

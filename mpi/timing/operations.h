@@ -26,8 +26,7 @@ struct operation {
     bool is_reduction;
 };
 
-/// Finds an operation by our name or MPI's: `all-to-all` or `alltoall`, `broadcast` or `bcast`. Returns NULL if the
-/// name is unknown.
+/// Finds an operation by MPI's name, such as `alltoall` or `reduce_scatter`. Returns NULL for an unknown name.
 const struct operation* find_operation(const char* name);
 
 /// Allocates buffers for blocks of up to `bytes` per rank. Returns false if memory is exhausted on this rank. In both

@@ -40,7 +40,7 @@ def write_recording(folder: Path, words: list[int], name: str = "recording-1") -
 
 
 def write_example(folder: Path) -> Profile:
-    """Read a recording of three ranks: sends, gets, and a broadcast on {2, 1, 0}."""
+    """Read a recording of three ranks: sends, gets, and a bcast on {2, 1, 0}."""
     bcast = [7, OPERATIONS.index("bcast"), 99, 1, 50, 4]
     sends = [[0, 0, 1, 100, 2], [7, 0, 1, 10, 1], [7, 4, 2, 5, 1]]
     got = [[0, KINDS.index("get"), 0, 30, 3]]
@@ -61,7 +61,7 @@ def test_a_recording_becomes_a_profile(tmp_path: Path) -> None:
     assert pairs(profile.point_to_point()) == {(0, 1): (110, 3), (0, 2): (30, 3)}
     assert pairs(profile.point_to_point(7)) == {(0, 1): (10, 1)}
     assert pairs(profile.direct()) == {(0, 2): (5, 1)}
-    # The root is rank 1 of {2, 1, 0}; the broadcast follows a ring.
+    # The root is rank 1 of {2, 1, 0}; the bcast follows a ring.
     assert pairs(profile.sum_collectives()) == {(1, 0): (200, 4), (1, 2): (200, 4)}
     assert not pairs(profile.sum_collectives(0))
     assert pairs(profile.edges("keep")) == pairs(profile.edges("drop"))

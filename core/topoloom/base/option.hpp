@@ -100,8 +100,7 @@ struct NamedOptions {
 };
 
 /// Splits text at every separator that is not inside parentheses.
-[[nodiscard]] std::vector<std::string_view> split_outside_parentheses(std::string_view text,
-                                                                      char separator);
+[[nodiscard]] std::vector<std::string_view> split_outside_parentheses(std::string_view text, char separator);
 
 /// Parses a name, which options in parentheses may follow, separated by commas. For any other text, throws an
 /// Error whose message begins with `kind`.

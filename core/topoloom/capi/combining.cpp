@@ -21,7 +21,7 @@ int topoloom_many_to_many_time(enum topoloom_combining strategy, uint64_t ranks,
         const CombiningCosts costs{alpha, beta};
         const auto count = static_cast<std::size_t>(ranks);
         const bool is_to_all = degree + 1 >= static_cast<double>(ranks);
-        *seconds = is_to_all ? all_to_all_time(combining, count, bytes, costs)
+        *seconds = is_to_all ? alltoall_time(combining, count, bytes, costs)
                              : many_to_many_time(combining, count, degree, bytes, costs);
     });
 }

@@ -17,7 +17,7 @@ using namespace topoloom;
 namespace {
 
 static_assert(TOPOLOOM_EXSCAN == static_cast<int>(Operation::exscan));
-static_assert(TOPOLOOM_ALL_TO_ALL == static_cast<int>(Operation::all_to_all));
+static_assert(TOPOLOOM_ALLTOALL == static_cast<int>(Operation::alltoall));
 static_assert(TOPOLOOM_SCRATCH == static_cast<int>(ProgramBuffer::scratch));
 
 /// Whether a C struct has the same layout as a struct of the core.
@@ -46,7 +46,7 @@ BlockLayout make_layout(const Collective& collective, const topoloom_call& call)
     const bool is_root = call.rank == call.root;
     const bool has_all = collective.is_personalized() || operation == Operation::reduce_scatter ||
                          (operation == Operation::scatter && is_root);
-    const bool gets_all = collective.is_personalized() || operation == Operation::all_gather ||
+    const bool gets_all = collective.is_personalized() || operation == Operation::allgather ||
                           (operation == Operation::gather && is_root);
     BlockLayout layout(collective, Rank{call.rank},
                        make_block_counts(entries(has_all), call.input_units, call.input_offsets),

@@ -32,11 +32,11 @@ std::string strip_operation_name(std::string_view name) {
     for (const std::string_view end : {"init", "block", "v", "w"}) {
         if (bare.ends_with(end)) bare.remove_suffix(end.size());
     }
-    return bare == "bcast" ? "broadcast" : std::string(bare);
+    return std::string(bare);
 }
 
 Operation parse_any_operation(std::string_view name) {
-    for (int number = TOPOLOOM_BROADCAST; number <= TOPOLOOM_EXSCAN; ++number) {
+    for (int number = TOPOLOOM_BCAST; number <= TOPOLOOM_EXSCAN; ++number) {
         const auto operation = static_cast<Operation>(number);
         if (strip_operation_name(operation_name(operation)) == strip_operation_name(name)) return operation;
     }
@@ -46,7 +46,7 @@ Operation parse_any_operation(std::string_view name) {
 }  // namespace
 
 Operation topoloom::check_operation(topoloom_operation operation) {
-    if (operation < TOPOLOOM_BROADCAST || operation > TOPOLOOM_EXSCAN)
+    if (operation < TOPOLOOM_BCAST || operation > TOPOLOOM_EXSCAN)
         fail("no operation has the number ", static_cast<int>(operation));
     return static_cast<Operation>(operation);
 }

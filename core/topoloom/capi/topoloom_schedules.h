@@ -20,14 +20,14 @@ extern "C" {
 /* NOLINTBEGIN(readability-identifier-naming): C */
 
 enum topoloom_operation {
-    TOPOLOOM_BROADCAST,
+    TOPOLOOM_BCAST,
     TOPOLOOM_REDUCE,
     TOPOLOOM_SCATTER,
     TOPOLOOM_GATHER,
-    TOPOLOOM_ALL_GATHER,
-    TOPOLOOM_ALL_REDUCE,
+    TOPOLOOM_ALLGATHER,
+    TOPOLOOM_ALLREDUCE,
     TOPOLOOM_REDUCE_SCATTER,
-    TOPOLOOM_ALL_TO_ALL,
+    TOPOLOOM_ALLTOALL,
     TOPOLOOM_BARRIER,
     TOPOLOOM_MANY_TO_MANY,
     TOPOLOOM_MANY_TO_MANY_MULTICAST,
@@ -35,7 +35,7 @@ enum topoloom_operation {
     TOPOLOOM_EXSCAN
 };
 
-/* The send buffer, the receive buffer (in a broadcast: the only buffer), and scratch memory. */
+/* The send buffer, the receive buffer (in a bcast: the only buffer), and scratch memory. */
 enum topoloom_memory { TOPOLOOM_INPUT, TOPOLOOM_OUTPUT, TOPOLOOM_SCRATCH };
 
 /* Offsets and lengths count units: elements in reductions, bytes otherwise. */
@@ -90,7 +90,7 @@ typedef struct {
     const int64_t *input_units, *input_offsets;
     const int64_t *output_units, *output_offsets;
     int in_place;      /* 1: in place (the input is in the output buffer) */
-    int wants_result;  /* 0: this rank does not need the result of the all-reduce */
+    int wants_result;  /* 0: this rank does not need the result of the allreduce */
     int in_rank_order; /* 1: the operator is not commutative */
 } topoloom_call;
 
@@ -107,7 +107,7 @@ typedef struct topoloom_strategy topoloom_strategy;
  *   machine: a machine file with the lines `machine TEXT`, `node NUMBER HOST`, and message costs in seconds:
  *              `message MOST ALPHA BETA` for messages of up to MOST bytes (-: any), `cost latency 637e-9`.
  *   placement: JSON, as written by `topoloom map`.
- *   decisions: JSON, as written by `topoloom collective --decisions`.
+ *   decisions: JSON, as written by `topoloom collective rank --decisions`.
  *   schedule: one schedule for all operations that it supports.
  *   locations: by rank, its node number in the machine, its rank in the placement, or without both any number
  *              shared only by the ranks of its node. NULL: every rank is on a separate node */
@@ -191,7 +191,7 @@ TOPOLOOM_API int topoloom_parse_operation(const char* name, enum topoloom_operat
 enum topoloom_combining { TOPOLOOM_DIRECT, TOPOLOOM_MESH, TOPOLOOM_GRID, TOPOLOOM_HYPERCUBE };
 
 /* Predicts the time in seconds of a many-to-many in which each rank sends `bytes` to each of `degree` ranks.
- * A message costs alpha seconds plus beta seconds per byte. With degree = ranks - 1 it is an all-to-all.
+ * A message costs alpha seconds plus beta seconds per byte. With degree = ranks - 1 it is an alltoall.
  * Source: S. Kumar, Optimizing Communication for Massively Parallel Processing, 2005, eq. 3.1 to 3.20. */
 TOPOLOOM_API int topoloom_many_to_many_time(enum topoloom_combining strategy, uint64_t ranks, double degree,
                                             double bytes, double alpha, double beta, double* seconds,

@@ -14,9 +14,9 @@ using enum Operation;
 /// Whether the operation's blocks are pieces of one vector.
 bool is_in_one_vector(Operation operation) {
     switch (operation) {
-        case broadcast:
+        case bcast:
         case reduce:
-        case all_reduce:
+        case allreduce:
         case scan:
         case exscan:
         case barrier:
@@ -77,7 +77,7 @@ Location BlockLayout::location_in_output(std::uint64_t index) const {
 std::optional<Location> BlockLayout::initial_location(std::uint64_t block) const {
     const Operation operation = collective_.operation();
     if (!collective_.has_initially(rank_, block)) return std::nullopt;
-    if (operation == broadcast) return Location{ProgramBuffer::output, offset_before(block)};
+    if (operation == bcast) return Location{ProgramBuffer::output, offset_before(block)};
     if (is_in_one_vector(operation))
         return Location{in_place_ ? ProgramBuffer::output : ProgramBuffer::input, offset_before(block)};
     if (operation == scatter || operation == reduce_scatter) return location_in_input(block);

@@ -20,17 +20,17 @@ struct BlockCounts {
 };
 
 /// Where the blocks of a collective are in buffers laid out as in MPI, in units:
-///   broadcast: input and output are the same memory.
-///   reduce, all-reduce, scan: the blocks are pieces of one vector.
+///   bcast: input and output are the same memory.
+///   reduce, allreduce, scan: the blocks are pieces of one vector.
 ///   others: one block per rank, contiguous unless counts and offsets are passed.
 class BlockLayout {
    public:
     /// in_place: the input is in the output buffer, where the result will be: a rank's own block for gather
-    /// and all-gather, its contribution for reductions. For scatter, the root's own block stays in the input.
-    /// Not supported for all-to-all and reduce-scatter, whose results would overwrite data not yet sent.
+    /// and allgather, its contribution for reductions. For scatter, the root's own block stays in the input.
+    /// Not supported for alltoall and reduce_scatter, whose results would overwrite data not yet sent.
     BlockLayout(Collective collective, Rank rank, bool in_place = false);
     /// Blocks of different sizes. Uses all entries of `input` if the rank has a block for every rank, as in
-    /// scatter and reduce-scatter; otherwise only the rank's own entry. Uses all entries of `output` if the
+    /// scatter and reduce_scatter; otherwise only the rank's own entry. Uses all entries of `output` if the
     /// rank receives a block from every rank; otherwise only its own entry. Sizes of blocks that a rank
     /// neither sends nor receives are unknown, so only direct schedules work.
     BlockLayout(Collective collective, Rank rank, BlockCounts input, BlockCounts output,

@@ -20,7 +20,7 @@ struct AxisLines {
 };
 
 /// Counts the rounds that stay inside nodes. In round s of a binomial tree, counted from the last round of a
-/// broadcast, every 2^(s+1)-th cell of a line sends to the cell at distance 2^s.
+/// bcast, every 2^(s+1)-th cell of a line sends to the cell at distance 2^s.
 std::uint32_t count_inner_rounds(const AxisLines& lines, std::span<const std::uint32_t> node_of_cell) {
     std::uint32_t rounds = 0;
     for (std::uint64_t step = 1; step < lines.extent; step *= 2, ++rounds) {

@@ -12,14 +12,14 @@ namespace topoloom {
 
 namespace {
 
-constexpr std::array<std::string_view, 13> names{"broadcast",
+constexpr std::array<std::string_view, 13> names{"bcast",
                                                  "reduce",
                                                  "scatter",
                                                  "gather",
-                                                 "all-gather",
-                                                 "all-reduce",
-                                                 "reduce-scatter",
-                                                 "all-to-all",
+                                                 "allgather",
+                                                 "allreduce",
+                                                 "reduce_scatter",
+                                                 "alltoall",
                                                  "barrier",
                                                  "many-to-many",
                                                  "many-to-many-multicast",
@@ -56,9 +56,9 @@ Collective::Collective(Operation operation, std::size_t ranks, Bytes bytes, Rank
         fail(name, ": the root ", root.value, " is not a rank; ranks are 0 to ", ranks - 1);
     if (operation == Operation::many_to_many || operation == Operation::many_to_many_multicast)
         fail(name, ": it needs a demand: the ranks to which each rank sends");
-    const bool in_pieces = operation == Operation::broadcast || operation == Operation::reduce ||
-                           operation == Operation::all_reduce;
-    const bool in_blocks = operation == Operation::all_gather || operation == Operation::reduce_scatter;
+    const bool in_pieces =
+        operation == Operation::bcast || operation == Operation::reduce || operation == Operation::allreduce;
+    const bool in_blocks = operation == Operation::allgather || operation == Operation::reduce_scatter;
     if (pieces == 0 || pieces > std::uint64_t{1} << 31 ||
         (pieces > 1 && !in_pieces && !(in_blocks && pieces == ranks && cut == Cut::even))) {
         fail(name, ": it can't be divided into ", pieces, " pieces");
@@ -81,22 +81,22 @@ Bytes Collective::demanded_bytes(std::uint64_t first, std::uint64_t count) const
 }
 
 bool Collective::reduces() const {
-    return operation_ == Operation::reduce || operation_ == Operation::all_reduce ||
+    return operation_ == Operation::reduce || operation_ == Operation::allreduce ||
            operation_ == Operation::reduce_scatter || operation_ == Operation::barrier ||
            operation_ == Operation::scan || operation_ == Operation::exscan;
 }
 
 std::uint64_t Collective::block_count() const {
     switch (operation_) {
-        case Operation::broadcast:
+        case Operation::bcast:
         case Operation::reduce:
-        case Operation::all_reduce:
+        case Operation::allreduce:
             return pieces_;
         case Operation::barrier:
         case Operation::scan:
         case Operation::exscan:
             return 1;
-        case Operation::all_to_all:
+        case Operation::alltoall:
         case Operation::many_to_many:
             return std::uint64_t{ranks_} * ranks_;
         default:
@@ -106,15 +106,15 @@ std::uint64_t Collective::block_count() const {
 
 bool Collective::has_initially(Rank rank, std::uint64_t block) const {
     switch (operation_) {
-        case Operation::broadcast:
+        case Operation::bcast:
             return rank == root_ || is_empty(block);
         case Operation::scatter:
             return rank == root_;
         case Operation::gather:
-        case Operation::all_gather:
+        case Operation::allgather:
         case Operation::many_to_many_multicast:
             return rank.value == block;
-        case Operation::all_to_all:
+        case Operation::alltoall:
             return rank.value == block / ranks_;
         case Operation::many_to_many:
             return rank.value == block / ranks_ && is_target(rank, Rank{block % ranks_});
@@ -132,7 +132,7 @@ bool Collective::has_finally(Rank rank, std::uint64_t block) const {
         case Operation::scatter:
         case Operation::reduce_scatter:
             return rank.value == block;
-        case Operation::all_to_all:
+        case Operation::alltoall:
             return rank.value == block % ranks_;
         case Operation::many_to_many:
             return rank.value == block % ranks_ && is_target(Rank{block / ranks_}, rank);

@@ -14,17 +14,17 @@
 
 namespace topoloom {
 
-/// The operations of MPI. All-to-all is personalized: each pair has its own block. Many-to-many is a sparse
-/// all-to-all between the pairs of the demand; its multicast variant is a sparse all-gather.
+/// The operations of MPI. Alltoall is personalized: each pair has its own block. Many-to-many is a sparse
+/// alltoall between the pairs of the demand; its multicast variant is a sparse allgather.
 enum class Operation {
-    broadcast,
+    bcast,
     reduce,
     scatter,
     gather,
-    all_gather,
-    all_reduce,
+    allgather,
+    allreduce,
     reduce_scatter,
-    all_to_all,
+    alltoall,
     barrier,
     many_to_many,
     many_to_many_multicast,
@@ -32,7 +32,7 @@ enum class Operation {
     exscan,
 };
 
-/// Returns the name used on the command line, such as all-gather.
+/// Returns the name used on the command line, such as allgather.
 [[nodiscard]] std::string_view operation_name(Operation operation);
 /// Throws Error if the name is unknown; the error lists all operations.
 [[nodiscard]] Operation parse_operation(std::string_view name);
@@ -49,14 +49,14 @@ enum class Cut : std::uint8_t {
 };
 
 /// Data in numbered blocks.
-///   broadcast, reduce, all-reduce     `bytes` in total, cut into `pieces`: block b is piece b
-///   scatter, gather, all-gather       `bytes` per rank: block b is sent to or by rank b
-///   reduce-scatter                    `bytes` per rank: block b is reduced to rank b
-///                                     (`bytes` in total if all-gather or reduce-scatter has `pieces`)
+///   bcast, reduce, allreduce     `bytes` in total, cut into `pieces`: block b is piece b
+///   scatter, gather, allgather       `bytes` per rank: block b is sent to or by rank b
+///   reduce_scatter                    `bytes` per rank: block b is reduced to rank b
+///                                     (`bytes` in total if allgather or reduce_scatter has `pieces`)
 ///   scan, exscan                      one block; rank r needs the contributions of ranks 0 .. r (scan) or
 ///                                     0 .. r - 1 (exscan), and keeps those of lower ranks separate
-///   all-to-all                        `bytes` per pair: block o * ranks + t is sent by rank o to rank t
-///   many-to-many                      like all-to-all, but only for the pairs of a demand, with its bytes
+///   alltoall                        `bytes` per pair: block o * ranks + t is sent by rank o to rank t
+///   many-to-many                      like alltoall, but only for the pairs of a demand, with its bytes
 ///   many-to-many-multicast            block b is sent by rank b to its targets; other ranks may also have it
 ///   barrier                           one block of 0 bytes; every rank contributes at least once
 class Collective {
@@ -85,7 +85,7 @@ class Collective {
     }
     /// Whether every pair of ranks has its own block.
     [[nodiscard]] bool is_personalized() const {
-        return operation_ == Operation::all_to_all || operation_ == Operation::many_to_many;
+        return operation_ == Operation::alltoall || operation_ == Operation::many_to_many;
     }
     /// Whether the target receives data from the origin. Only for operations in which every rank has its own
     /// data.

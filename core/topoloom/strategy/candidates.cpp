@@ -25,7 +25,7 @@ bool is_useful_segment(const Call& call, std::string_view segment) {
     // With more segments, startup costs exceed what a pipeline can gain.
     constexpr std::int64_t most_segments = 1 << 14;
     const std::int64_t bytes = parse_number(segment);
-    return (call.operation == broadcast || call.operation == reduce) && bytes < call.bytes.value &&
+    return (call.operation == bcast || call.operation == reduce) && bytes < call.bytes.value &&
            call.bytes.value / bytes <= most_segments;
 }
 
@@ -59,7 +59,7 @@ const std::vector<OptionVariants>& variants() {
          "segment",
          {"1024", "4096", "16384", "65536", "262144", "1048576"},
          is_useful_segment},
-        {"scatter-all-gather", "gather", {"doubling"}, is_power_of_two},
+        {"scatter-allgather", "gather", {"doubling"}, is_power_of_two},
         {"recursive-doubling", "fold", {"even", "odd"}, is_not_power_of_two},
         {"recursive-doubling", "radix", {"3", "4", "8"}, has_at_least_ranks},
         {"halving", "fold", {"even", "odd"}, is_not_power_of_two},

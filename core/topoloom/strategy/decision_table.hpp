@@ -14,7 +14,7 @@
 
 namespace topoloom {
 
-/// Decision tables as written by `topoloom collective --decisions`, at most one per operation.
+/// Decision tables as written by `topoloom collective rank --decisions`, at most one per operation.
 class DecisionTable {
    public:
     /// An empty table.

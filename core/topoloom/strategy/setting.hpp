@@ -15,7 +15,7 @@ struct Setting {
     std::size_t ranks = 0;
     std::string machine;    // text of a machine file, see MachineFile
     std::string placement;  // text of a placement file, as written by `topoloom map`
-    std::string decisions;  // JSON tables, as written by `topoloom collective --decisions`
+    std::string decisions;  // JSON tables, as written by `topoloom collective rank --decisions`
     std::string schedule;   // one schedule for all operations that it supports
     /// By rank: its node number in the machine, or its rank in the placement; without either, any number that
     /// only the ranks of its node share. Empty: every rank is on a separate node.

@@ -15,22 +15,22 @@ std::string usual_schedule(const Call& call) {
     switch (call.operation) {
         case Operation::barrier:
             return "dissemination";
-        case Operation::broadcast:
+        case Operation::bcast:
             return bytes < 12288 || call.ranks < 8 ? "binomial"
-                   : is_power && bytes < 524288    ? "scatter-all-gather(gather=doubling,cut=rounded-up)"
-                                                   : "scatter-all-gather(gather=ring,cut=rounded-up)";
+                   : is_power && bytes < 524288    ? "scatter-allgather(gather=doubling,cut=rounded-up)"
+                                                   : "scatter-allgather(gather=ring,cut=rounded-up)";
         case Operation::reduce:
             return bytes <= 2048 ? "binomial" : "halving(fold=odd,order=near,cut=last)";
-        case Operation::all_reduce:
+        case Operation::allreduce:
             return bytes <= 2048 ? "recursive-doubling(fold=even)" : "halving(fold=even,order=near,cut=last)";
         case Operation::scatter:
         case Operation::gather:
             return "binomial";
-        case Operation::all_gather:
+        case Operation::allgather:
             return all >= (is_power ? 524288 : 81920) ? "ring" : is_power ? "recursive-doubling" : "bruck";
         case Operation::reduce_scatter:
             return all < 524288 ? "halving(fold=even)" : "pairwise";
-        case Operation::all_to_all:
+        case Operation::alltoall:
             return bytes <= 256 && call.ranks >= 8 ? "bruck" : bytes <= 32768 ? "at-once" : "pairwise";
         case Operation::scan:
         case Operation::exscan:

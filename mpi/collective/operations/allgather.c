@@ -5,7 +5,7 @@
 COLLECTIVE(allgather, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm) {
     return (struct arguments){
         .name = "allgather",
-        .operation = TOPOLOOM_ALL_GATHER,
+        .operation = TOPOLOOM_ALLGATHER,
         .comm = comm,
         .op = MPI_OP_NULL,
         .input = {.buffer = sendbuf, .count = sendcount, .type = sendtype},

@@ -4,7 +4,7 @@
 
 COLLECTIVE(allgatherv, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm) {
     return (struct arguments){.name = "allgatherv",
-                              .operation = TOPOLOOM_ALL_GATHER,
+                              .operation = TOPOLOOM_ALLGATHER,
                               .comm = comm,
                               .op = MPI_OP_NULL,
                               .is_vector = true,

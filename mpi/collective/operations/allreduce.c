@@ -4,7 +4,7 @@
 
 COLLECTIVE(allreduce, sendbuf, recvbuf, count, datatype, op, comm) {
     return (struct arguments){.name = "allreduce",
-                              .operation = TOPOLOOM_ALL_REDUCE,
+                              .operation = TOPOLOOM_ALLREDUCE,
                               .comm = comm,
                               .op = op,
                               .input = {.buffer = sendbuf, .count = count, .type = datatype},

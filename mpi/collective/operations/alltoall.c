@@ -5,7 +5,7 @@
 COLLECTIVE(alltoall, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm) {
     return (struct arguments){
         .name = "alltoall",
-        .operation = TOPOLOOM_ALL_TO_ALL,
+        .operation = TOPOLOOM_ALLTOALL,
         .comm = comm,
         .op = MPI_OP_NULL,
         .input = {.buffer = sendbuf, .count = sendcount, .type = sendtype, .has_block_per_rank = true},

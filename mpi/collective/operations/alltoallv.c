@@ -4,7 +4,7 @@
 
 COLLECTIVE(alltoallv, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm) {
     return (struct arguments){.name = "alltoallv",
-                              .operation = TOPOLOOM_ALL_TO_ALL,
+                              .operation = TOPOLOOM_ALLTOALL,
                               .comm = comm,
                               .op = MPI_OP_NULL,
                               .is_vector = true,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Broadcast: every rank receives the root's vector.
+// Bcast: every rank receives the root's vector.
 #include "entry_points.h"
 
 COLLECTIVE(bcast, buffer, count, datatype, root, comm) {
     return (struct arguments){.name = "bcast",
-                              .operation = TOPOLOOM_BROADCAST,
+                              .operation = TOPOLOOM_BCAST,
                               .comm = comm,
                               .op = MPI_OP_NULL,
                               .root = root,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reduce-scatter of blocks of different sizes: rank r receives block r of the combination of all ranks' vectors.
+// Reduce_scatter of blocks of different sizes: rank r receives block r of the combination of all ranks' vectors.
 #include "entry_points.h"
 
 static int get_own_count(const int recvcounts[], MPI_Comm comm) {

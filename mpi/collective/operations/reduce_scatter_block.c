@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reduce-scatter: rank r receives block r of the combination of all ranks' vectors.
+// Reduce_scatter: rank r receives block r of the combination of all ranks' vectors.
 #include "entry_points.h"
 
 COLLECTIVE(reduce_scatter_block, sendbuf, recvbuf, recvcount, datatype, op, comm) {

@@ -83,11 +83,26 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
     },
     "Beyond the placement of one job": {
         "joint": Command("place several jobs together to minimize interference"),
-        "collective": Command("rank the schedules of a collective by their cost"),
-        "order": Command("order the processes of a node for binomial trees"),
-        "steps": Command("report which steps of a schedule cause link contention"),
-        "trees": Command("build multicast trees in switches and report their loads"),
-        "grid": Command("measure off-node traffic along the axes of a process grid"),
+        "collective": Group(
+            "rank, measure, export and place collectives",
+            {
+                "rank": Command("rank the schedules of a collective by predicted time"),
+                "measure": Command(
+                    "measure the schedules of a collective, and MPI's own"
+                ),
+                "export": Command(
+                    "write schedules for MPI libraries and other programs"
+                ),
+                "simulate": Command("simulate schedules of a collective in switches"),
+                "place": Command("order the ranks of a job for its collective"),
+                "contention": Command("report which steps cause link contention"),
+                "trees": Command(
+                    "build multicast trees in switches, report their loads"
+                ),
+                "order": Command("order the processes of a node for binomial trees"),
+                "grid": Command("measure off-node traffic of a process grid's axes"),
+            },
+        ),
         "ai": Group(
             "place the parallel axes and the experts of AI models",
             {

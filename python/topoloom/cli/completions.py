@@ -75,16 +75,23 @@ meetings = _complete_module_names("tasks.collectives.steps", "MEETINGS")
 models = _complete_module_names("model.model_names", "model_names")
 objectives = _complete_module_names("tasks.objective", "OBJECTIVES", "weighted(")
 operations = _complete_module_names("schedules.choose", "operations")
+orders = _complete_module_names("tasks.collectives.order", "METHOD_NAMES")
 patterns = _complete_module_names("graphs.patterns", "PATTERNS", "import")
 routers = _complete_core_names("routers")
 routings = _complete_core_names("routings")
-schedules = _complete_chained_names("schedules", "+")
+schedules = _complete_chained_names("schedules", ",")
 simulators = _complete_module_names("simulate", "SIMULATORS")
 switch_operations = _complete_module_names("tasks.network.tree_times", "IN_SWITCHES")
 switches = _complete_module_names("simulate.switch_toml", "switch_names")
 switchings = _complete_module_names("tasks.network.sweep", "SWITCHING")
 topics = _complete_module_names("cli.help_topics", "TOPICS")
 traffic_patterns = _complete_core_names("traffics")
+
+
+def operation_list(incomplete: str) -> list[str]:
+    """Complete the last collective of a comma-separated list."""
+    before, comma, last = incomplete.rpartition(",")
+    return [before + comma + name for name in operations(last)]
 
 
 def machines(incomplete: str) -> list[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Prints and writes the results of `topoloom collective --run`."""
+"""Prints and writes the results of `topoloom collective measure`."""
 
 from __future__ import annotations
 

@@ -31,9 +31,9 @@ _MARGIN = 0.35  # heights
 _MAX_HEIGHT = 4.0
 _LETTER = 0.055
 
-_ROOTED = ("broadcast", "reduce", "scatter", "gather")
+_ROOTED = ("bcast", "reduce", "scatter", "gather")
 #: Operations whose blocks are named by two ranks; such names are too long for labels.
-_PERSONAL = ("all-to-all", "many-to-many")
+_PERSONAL = ("alltoall", "many-to-many")
 
 
 class _Message(NamedTuple):
@@ -115,7 +115,7 @@ def check_rounds(call: Call) -> None:
 def draw_rounds(path: str | Path, schedules: Sequence[tuple[Call, str]]) -> None:
     """Draw a panel per round: ranks on a line, and messages as arrows.
 
-    Arrows are labeled with block numbers. In an all-to-all, or if the label is too
+    Arrows are labeled with block numbers. In an alltoall, or if the label is too
     long, it is the number of blocks. Darker arrows mean more bytes.
 
     Parameters

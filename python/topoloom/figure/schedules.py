@@ -134,7 +134,7 @@ def _make_label(call: Call, over: str) -> str:
         return "ranks"
     if over == "degree":
         return "ranks to which each rank sends"
-    whole = call.operation in ("broadcast", "reduce", "all-reduce")
+    whole = call.operation in ("bcast", "reduce", "allreduce")
     return "bytes" if whole else "bytes of a block"
 
 

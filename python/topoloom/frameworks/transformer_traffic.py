@@ -103,7 +103,7 @@ def count_traffic(
         # Dispatch and combine, forward and backward. Ranks that share an expert gather
         # the expert's tokens and scatter its results.
         routed = model.active * activations / tp
-        send(["ep"], "all-to-all", 4 * routed * _other_ranks_fraction(ep) * layers)
+        send(["ep"], "alltoall", 4 * routed * _other_ranks_fraction(ep) * layers)
         send(["etp"], "ring", 4 * routed * (etp - 1) * layers)
     send(["pp"], "chain", 2 * activations / tp * micro_batches)
     if "shard" in mesh:
@@ -116,7 +116,7 @@ def count_traffic(
             2 * ELEMENT_BYTES * copied * _other_ranks_fraction(replicas),
         )
         return _make_traffic(sent)
-    # Replicas reduce-scatter their gradients and all-gather their weights.
+    # Replicas reduce_scatter their gradients and allgather their weights.
     attention = model.attention_weights * model.layers / (tp * pp)
     experts = model.expert_weights * model.layers / (etp * ep * pp)
     attention_copies, expert_copies = ["cp", "dp"], ["edp"]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from topoloom._core import (
-    all_to_all as all_to_all,
+    alltoall as alltoall,
     binomial_tree as binomial_tree,
     bruck as bruck,
     hybrid_rows as hybrid_rows,

@@ -33,10 +33,10 @@ from topoloom.support.units import parse_bytes
 #: Common axes in the default order, fastest first.
 USUAL_ORDER = ("tp", "cp", "ep", "dp", "pp")
 
-COLLECTIVES = ("ring", "all-to-all", "halving", "chain")
+COLLECTIVES = ("ring", "alltoall", "halving", "chain")
 
 #: Default collective of an axis by name; other axes use rings.
-USUAL_COLLECTIVE = {"ep": "all-to-all", "pp": "chain"}
+USUAL_COLLECTIVE = {"ep": "alltoall", "pp": "chain"}
 
 _AXIS = r"[A-Za-z_]\w*"
 
@@ -166,7 +166,7 @@ def parse_mesh(text: str) -> dict[str, int]:
 
 
 def parse_traffic(text: str, mesh: Mapping[str, int]) -> list[Traffic]:
-    """Parse ``tp=2GiB,ep=all-to-all:64MiB,dp+ep=ring:1GiB``.
+    """Parse ``tp=2GiB,ep=alltoall:64MiB,dp+ep=ring:1GiB``.
 
     Raises `topoloom.Error` if the text is invalid, or an axis is not in the mesh.
     """
@@ -178,7 +178,7 @@ def parse_traffic(text: str, mesh: Mapping[str, int]) -> list[Traffic]:
         if match is None:
             raise Error(
                 f"cannot read '{part}' of the traffic: write AXIS=BYTES or "
-                "AXIS=COLLECTIVE:BYTES, as in tp=2GiB,ep=all-to-all:64MiB,dp+ep=1GiB"
+                "AXIS=COLLECTIVE:BYTES, as in tp=2GiB,ep=alltoall:64MiB,dp+ep=1GiB"
             )
         axes = tuple(match[1].split("+"))
         for axis in axes:

@@ -9,23 +9,21 @@ from topoloom import _core
 from topoloom._core import Error, Schedule
 from topoloom.graphs.messages import Messages, make_messages
 
-#: Names of operations in the core, in the order of the recorder's ``enum operation``.
-_OPERATION = {
-    "barrier": "barrier",
-    "bcast": "broadcast",
-    "reduce": "reduce",
-    "allreduce": "all-reduce",
-    "gather": "gather",
-    "scatter": "scatter",
-    "allgather": "all-gather",
-    "allgatherv": "all-gather",
-    "alltoall": "all-to-all",
-    "reduce_scatter": "reduce-scatter",
-    "scan": "scan",
-    "exscan": "exscan",
-}
-
-OPERATIONS = tuple(_OPERATION)
+#: Names of the recorder's operations, in the order of its ``enum operation``.
+OPERATIONS = (
+    "barrier",
+    "bcast",
+    "reduce",
+    "allreduce",
+    "gather",
+    "scatter",
+    "allgather",
+    "allgatherv",
+    "alltoall",
+    "reduce_scatter",
+    "scan",
+    "exscan",
+)
 
 #: Operations whose `bytes` is the sum over all ranks.
 _TOTAL_BYTES = ("allgatherv", "reduce_scatter")
@@ -34,12 +32,17 @@ _TOTAL_BYTES = ("allgatherv", "reduce_scatter")
 MAX_PAIRS = 5 * 10**7
 
 
+def _find_core_name(operation: str) -> str:
+    """Return the operation without its ``v``: schedules have blocks of any size."""
+    return "allgather" if operation == "allgatherv" else operation
+
+
 def usual_schedule(operation: str, size: int, bytes: int) -> str:
     """Return the schedule, with options, that MPI libraries use on `size` ranks."""
-    if operation not in _OPERATION:
+    if operation not in OPERATIONS:
         raise Error(f"no collective '{operation}'; there are: {', '.join(OPERATIONS)}")
     return _core.usual_schedule(
-        _OPERATION[operation], size, bytes, in_all=operation in _TOTAL_BYTES
+        _find_core_name(operation), size, bytes, in_all=operation in _TOTAL_BYTES
     )
 
 
@@ -80,7 +83,7 @@ def messages_by_schedule(
         )
     schedule = Schedule(
         name,
-        _OPERATION[operation],
+        _find_core_name(operation),
         size,
         0 if operation == "barrier" else bytes,
         root,

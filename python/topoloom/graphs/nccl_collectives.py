@@ -18,7 +18,7 @@ Expansion = Callable[[str, Sequence[int], int, int], Messages]
 def make_nccl_expansion(ranks: int, gpus_per_node: int) -> Expansion:
     """Return a function that expands collectives of a job to the messages of NCCL.
 
-    All-reduces use NCCL's algorithm for their size: rings, trees or NVLink SHARP.
+    Allreduces use NCCL's algorithm for their size: rings, trees or NVLink SHARP.
     Raises `topoloom.Error` if the ranks do not fill nodes.
     """
     check_world(ranks, gpus_per_node)
@@ -44,7 +44,7 @@ def make_nccl_expansion(ranks: int, gpus_per_node: int) -> Expansion:
 
 
 def choose_algorithm(group: Communicator, bytes: int) -> str:
-    """Return the name of NCCL's algorithm for a group's all-reduce."""
+    """Return the name of NCCL's algorithm for a group's allreduce."""
     most = max(map(len, group.nodes))
     node = find_hardware("dgx-h100").with_changes(gpus=most, nics=most)
     return predict_algorithms(node, len(group.nodes), "allreduce", bytes)[0].algorithm
@@ -61,7 +61,7 @@ def expand_on_all_ranks(
 
 
 def make_exchange_rounds(ranks: int, gpus_per_node: int, bytes: int) -> list[Messages]:
-    """Make the messages of each round of an all-to-all over all ranks."""
+    """Make the messages of each round of an alltoall over all ranks."""
     check_world(ranks, gpus_per_node)
     group = make_communicator(range(ranks), gpus_per_node)
     return [Messages(*sent).summed() for sent in exchange_rounds(group, bytes)]

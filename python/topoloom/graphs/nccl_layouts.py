@@ -25,7 +25,7 @@ def make_nccl_graph(
 ) -> tuple[CommGraph, list[CommGraph]]:
     """Make the communication graph of a job, and its phases.
 
-    Rings and halvings become all-reduces in which each rank sends the same number of
+    Rings and halvings become allreduces in which each rank sends the same number of
     bytes; chains
     stay as they are. Raises `topoloom.Error` if the devices do not fill whole nodes in
     order.
@@ -43,7 +43,7 @@ def make_nccl_graph(
             if others == 0:
                 continue
             members = device_of_rank[group].tolist()
-            if one.collective == "all-to-all":
+            if one.collective == "alltoall":
                 sent = expansion("alltoall", members, one.bytes // others, 0)
             else:
                 size = one.bytes * len(group) // (2 * others)

@@ -92,16 +92,16 @@ def _round_maker(name: str, operation: str) -> Callable[[Request], list[CommGrap
     return make
 
 
-#: Bytes of the all-reduce on a triangular grid: 99 projections of 8 bytes.
+#: Bytes of the allreduce on a triangular grid: 99 projections of 8 bytes.
 _PROJECTIONS = 99 * 8
 #: Names of the phases of a triangular grid, by kind of group.
 _TRIANGULAR = {
-    "column": "column broadcasts",
-    "row": "row broadcasts",
+    "column": "column bcasts",
+    "row": "row bcasts",
     "column-reduction": "column reductions",
     "row-reduction": "row reductions",
     "orthogonalization": "orthogonalization",
-    "all-reduce": "all-reduce",
+    "allreduce": "allreduce",
     "gather": "gather",
 }
 
@@ -111,7 +111,7 @@ def _make_triangular_levels(request: Request, group: str) -> list[CommGraph]:
     rows = _core.hybrid_rows(request.rows, request.threads)
     # With threads there are fewer pieces, which together contain as many unknowns.
     piece = request.bytes * request.rows // rows
-    amount = _PROJECTIONS if group == "all-reduce" else piece
+    amount = _PROJECTIONS if group == "allreduce" else piece
     make = (rows, request.order, group, amount)
     if request.levels and rows > 1:
         return _core.triangular_levels(*make)
@@ -229,20 +229,20 @@ PATTERNS = {
         lambda r: _core.ring(r.ranks, r.bytes),
     ),
     "recursive-doubling": Pattern(
-        "all-gather by exchange with i XOR 2^k; bytes double each round",
+        "allgather by exchange with i XOR 2^k; bytes double each round",
         lambda r: _core.recursive_doubling(r.ranks, r.bytes),
-        phases=_round_maker("recursive-doubling", "all-gather"),
+        phases=_round_maker("recursive-doubling", "allgather"),
     ),
     "bruck": Pattern(
-        "all-gather by Bruck's algorithm, any number of ranks",
+        "allgather by Bruck's algorithm, any number of ranks",
         lambda r: _core.bruck(r.ranks, r.bytes),
-        phases=_round_maker("bruck", "all-gather"),
+        phases=_round_maker("bruck", "allgather"),
     ),
     "binomial": Pattern(
-        "broadcast from --root down a binomial tree",
+        "bcast from --root down a binomial tree",
         lambda r: _core.binomial_tree(r.ranks, r.bytes, r.root),
         reads=("bytes", "root"),
-        phases=_round_maker("binomial", "broadcast"),
+        phases=_round_maker("binomial", "bcast"),
     ),
     "rd1": Pattern(
         "one phase of recursive doubling: exchange with i XOR 1",
@@ -264,26 +264,26 @@ PATTERNS = {
         "last phase of a binomial tree: even ranks send to the next",
         _phase_maker(lambda rank: (rank[:-1:2], rank[1::2])),
     ),
-    "all-to-all": Pattern(
+    "alltoall": Pattern(
         "every rank sends to every other",
-        lambda r: _core.all_to_all(r.ranks, r.bytes),
+        lambda r: _core.alltoall(r.ranks, r.bytes),
     ),
     "nccl-ring": Pattern(
-        "all-reduce of NCCL in rings through all nodes (--gpus-per-node)",
+        "allreduce of NCCL in rings through all nodes (--gpus-per-node)",
         _nccl_maker("allreduce", "ring"),
         reads=_GPUS,
     ),
     "nccl-tree": Pattern(
-        "all-reduce of NCCL along double binary trees (--gpus-per-node)",
+        "allreduce of NCCL along double binary trees (--gpus-per-node)",
         _nccl_maker("allreduce", "tree"),
         reads=_GPUS,
     ),
     "nccl-nvls": Pattern(
-        "all-reduce of NCCL in NVSwitches, trees between nodes (--gpus-per-node)",
+        "allreduce of NCCL in NVSwitches, trees between nodes (--gpus-per-node)",
         _nccl_maker("allreduce", "nvls"),
         reads=_GPUS,
     ),
-    "nccl-all-to-all": Pattern(
+    "nccl-alltoall": Pattern(
         "NCCL's exchange of --bytes per pair, over rails (--gpus-per-node)",
         _nccl_maker("alltoall"),
         reads=_GPUS,

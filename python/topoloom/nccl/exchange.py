@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Order and routes of point-to-point messages in all-to-all, gather and scatter.
+"""Order and routes of point-to-point messages in alltoall, gather and scatter.
 
 NCCL exchanges messages in rounds, between groups of up to eight GPUs of a node. In the
 rounds, each group sends to the group at distance 0, 1, 3, 6, 10, ... from it. Thus no

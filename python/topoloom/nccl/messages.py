@@ -22,12 +22,12 @@ from topoloom.support.name_lookup import describe_unknown_name
 
 Ints = NDArray[np.int64]
 
-#: Algorithms of all-reduce; other collectives have one algorithm.
+#: Algorithms of allreduce; other collectives have one algorithm.
 ALGORITHMS = ("ring", "tree", "nvls")
 
-#: Bytes of PyTorch's barrier, an all-reduce of one element.
+#: Bytes of PyTorch's barrier, an allreduce of one element.
 _BARRIER_BYTES = 4
-#: Maximum number of rank pairs in an all-to-all; relays nearly double the messages.
+#: Maximum number of rank pairs in an alltoall; relays nearly double the messages.
 MAX_PAIRS = 2 * 10**7
 
 
@@ -85,7 +85,7 @@ def expand_collective(
     ------
     topoloom.Error
         If NCCL lacks the operation or the algorithm, a number is invalid, or an
-        all-to-all has too many ranks.
+        alltoall has too many ranks.
     """
     if bytes < 0 or not 0 <= root < group.ranks:
         raise Error(
@@ -99,7 +99,7 @@ def expand_collective(
     if operation == "barrier":
         operation, bytes = "allreduce", _BARRIER_BYTES
     if operation == "allreduce":
-        _ALL_REDUCE[algorithm](rows, group, bytes)
+        _ALLREDUCE[algorithm](rows, group, bytes)
     elif operation in ("allgather", "allgatherv", "reduce_scatter"):
         in_all = bytes * (group.ranks if operation == "allgather" else 1)
         _add_ring_blocks(rows, group, in_all, gather=operation != "reduce_scatter")
@@ -136,12 +136,12 @@ def _add_ring_blocks(
             rows.add(rank, following, share - kept, len(ranks) - 1)
 
 
-def _add_ring_all_reduce(rows: _MessageTable, group: Communicator, bytes: int) -> None:
+def _add_ring_allreduce(rows: _MessageTable, group: Communicator, bytes: int) -> None:
     _add_ring_blocks(rows, group, bytes, gather=False)
     _add_ring_blocks(rows, group, bytes, gather=True)
 
 
-def _add_tree_all_reduce(rows: _MessageTable, group: Communicator, bytes: int) -> None:
+def _add_tree_allreduce(rows: _MessageTable, group: Communicator, bytes: int) -> None:
     for channel, share in enumerate(_split_evenly(bytes, group.channels)):
         for rank, above in enumerate(make_tree(group, channel).up):
             if above >= 0:
@@ -149,9 +149,7 @@ def _add_tree_all_reduce(rows: _MessageTable, group: Communicator, bytes: int) -
                 rows.add(above, rank, share)
 
 
-def _add_switch_all_reduce(
-    rows: _MessageTable, group: Communicator, bytes: int
-) -> None:
+def _add_switch_allreduce(rows: _MessageTable, group: Communicator, bytes: int) -> None:
     heads = min(len(ranks) for ranks in group.nodes)
     trees = make_double_binary_tree(len(group.nodes))
     for head, share in enumerate(_split_evenly(bytes, heads)):
@@ -186,7 +184,7 @@ def _expand_direct_messages(
     everyone = np.arange(group.ranks)
     if operation == "alltoall" and group.ranks * (group.ranks - 1) > MAX_PAIRS:
         raise Error(
-            f"an all-to-all of {group.ranks} ranks has too many messages to expand; "
+            f"an alltoall of {group.ranks} ranks has too many messages to expand; "
             "choose fewer ranks, or keep or drop the collectives of a trace"
         )
     source = np.array([root]) if operation == "scatter" else everyone
@@ -196,7 +194,7 @@ def _expand_direct_messages(
 
 
 def exchange_rounds(group: Communicator, bytes: int) -> list[Messages]:
-    """For each round of an all-to-all with blocks of `bytes`, list the messages."""
+    """For each round of an alltoall with blocks of `bytes`, list the messages."""
     ranks = np.arange(group.ranks)
     return [
         _route_by_relays(
@@ -217,8 +215,8 @@ def _route_by_relays(
     return Messages(senders, receivers, ones * bytes, ones)
 
 
-_ALL_REDUCE: dict[str, Callable[[_MessageTable, Communicator, int], None]] = {
-    "ring": _add_ring_all_reduce,
-    "tree": _add_tree_all_reduce,
-    "nvls": _add_switch_all_reduce,
+_ALLREDUCE: dict[str, Callable[[_MessageTable, Communicator, int], None]] = {
+    "ring": _add_ring_allreduce,
+    "tree": _add_tree_allreduce,
+    "nvls": _add_switch_allreduce,
 }

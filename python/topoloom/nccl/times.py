@@ -4,7 +4,7 @@
 NCCL's published tuning model is the sum of the latency of consecutive steps and the
 transfer time on the slowest link. This module adds three effects: NCCL uses few
 channels for small data, NVSwitches reduce chunk by chunk, and a CPU posts each
-inter-node chunk. NCCL has no model for all-to-all exchanges.
+inter-node chunk. NCCL has no model for alltoall exchanges.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from topoloom.support.name_lookup import describe_unknown_name
 
 OPERATIONS = ("allreduce", "allgather", "reduce_scatter", "bcast", "reduce", "alltoall")
 
-#: Maximum block size in bytes with which an all-to-all uses the protocol LL.
+#: Maximum block size in bytes with which an alltoall uses the protocol LL.
 _LL_BLOCK = 16384
 #: Maximum number of channels of an exchange, and how many bytes of a block a channel
 #: carries before NCCL uses another one. Source: NCCL 2.30, addP2pToPlan of
@@ -106,7 +106,7 @@ def predict_algorithms(
     if job.ranks == 1:
         return [AlgorithmTime("ring", "Simple", 0.0, 0.0)]
     if operation == "alltoall":
-        return [_predict_all_to_all(job, bytes)]
+        return [_predict_alltoall(job, bytes)]
     found = [
         _predict_ring(job, operation, bytes, protocol) for protocol in job.protocols
     ]
@@ -306,8 +306,8 @@ def _compute_switch_round(job: _TimePredictor, bytes: int) -> int:
     return pieces * 32768
 
 
-def _predict_all_to_all(job: _TimePredictor, bytes: int) -> AlgorithmTime:
-    """Predict an all-to-all limited by a GPU's NVLinks and a node's NICs.
+def _predict_alltoall(job: _TimePredictor, bytes: int) -> AlgorithmTime:
+    """Predict an alltoall limited by a GPU's NVLinks and a node's NICs.
 
     The CPU posts a send and a receive for each rank on other nodes. Within a node,
     peers share the channels; a rank's copy of its own block uses the channels of one

@@ -43,7 +43,7 @@ CHANNEL_BYTES = (512 * 8, 640 * 8, 512 * 64)
 #: (src/init.cc).
 TREE_CHUNK = (32768, 576000, 524288)
 
-#: Factor on the latency of Simple in all-reduces along inter-node rings.
+#: Factor on the latency of Simple in allreduces along inter-node rings.
 PLATEAU = 1.4
 
 

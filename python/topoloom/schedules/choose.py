@@ -26,9 +26,6 @@ from topoloom._core import (
 )
 from topoloom.support.name_lookup import describe_unknown_name
 
-#: MPI names that differ from Topoloom's names by more than hyphens.
-_OTHER_NAMES = {"bcast": "broadcast"}
-
 
 class Call(NamedTuple):
     """A call of a collective.
@@ -40,11 +37,11 @@ class Call(NamedTuple):
     ranks
         Number of ranks of the communicator.
     bytes
-        Bytes of the whole vector (broadcast, reduce, all-reduce), of one rank's block
-        (scatter, gather, all-gather, reduce-scatter) or of one pair's block
-        (all-to-all).
+        Bytes of the whole vector (bcast, reduce, allreduce), of one rank's block
+        (scatter, gather, allgather, reduce_scatter) or of one pair's block
+        (alltoall).
     root
-        Root rank of a broadcast, reduce, scatter or gather.
+        Root rank of a bcast, reduce, scatter or gather.
     degree
         For many-to-many: the number of following ranks to which each rank sends.
     demand
@@ -91,18 +88,17 @@ def operations() -> list[str]:
 
 
 def find_operation(text: str) -> str:
-    """Find a collective by Topoloom's name or the MPI function.
+    """Find a collective by the name of its MPI function, with or without ``MPI_``.
 
     Raises
     ------
     topoloom.Error
         If no collective has this name.
     """
-    known = {name.replace("-", ""): name for name in operations()} | _OTHER_NAMES
-    plain = text.lower().replace("-", "").replace("_", "").removeprefix("mpi")
-    if plain not in known:
+    name = text.lower().removeprefix("mpi_")
+    if name not in operations():
         raise Error(describe_unknown_name("collective", text, operations()))
-    return known[plain]
+    return name
 
 
 def list_schedule_names(call: Call, slots: RankSlots | None = None) -> list[str]:

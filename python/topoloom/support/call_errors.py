@@ -36,7 +36,7 @@ _EXAMPLES = {
     ("Machine", "text"): "such as 'torus:4x4'; topoloom.load_machine() reads files",
     ("Objective", "name"): "such as 'congestion'",
     ("Schedule", "name"): "one of topoloom.schedules.schedules(), such as 'ring'",
-    ("Schedule", "operation"): "such as 'all-gather'",
+    ("Schedule", "operation"): "such as 'allgather'",
 }
 _BUILTIN_TYPES = {
     "str": (str,),

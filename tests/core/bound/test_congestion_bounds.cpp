@@ -150,7 +150,7 @@ TEST_CASE("the best bound reports its name, and the rank or group of ranks from 
     CHECK(hub.by == "injection");
     CHECK(hub.where == "rank 0");
     CHECK(hub.value == doctest::Approx(1500));
-    // All-to-all: the bytes that leave a group of four use one link.
+    // Alltoall: the bytes that leave a group of four use one link.
     std::vector<Rank> from;
     std::vector<Rank> to;
     for (std::uint32_t u = 0; u < 16; ++u) {

@@ -75,7 +75,7 @@ TEST_CASE(
     const Extents extents{4, 2, 3, 2};
     const std::vector<MeshTraffic> traffic{{{0}, MeshCollective::halving, Bytes{60'000}},
                                            {{1, 3}, MeshCollective::ring, Bytes{20'000}},
-                                           {{2}, MeshCollective::all_to_all, Bytes{50'000}},
+                                           {{2}, MeshCollective::alltoall, Bytes{50'000}},
                                            {{3}, MeshCollective::chain, Bytes{10'000}}};
     for (const char* text :
          {"torus:4x4x4", "mesh:8x6", "twisted:4x4x8,twist.x=0:0:4,twist.y=0:0:4", "rails:8:3:2",
@@ -104,10 +104,10 @@ TEST_CASE("the best order is as good as the best of all orders of prime factors"
     const Machine torus = make_machine("torus:4x8");
     const Machine rails = make_machine("rails:4:4:2,bandwidth=1GB/s,bandwidth.nvlink=5GB/s");
     const std::vector<std::vector<MeshTraffic>> mixes{
-        {{{0}, MeshCollective::all_to_all, Bytes{9000}}, {{1}, MeshCollective::ring, Bytes{7000}}},
+        {{{0}, MeshCollective::alltoall, Bytes{9000}}, {{1}, MeshCollective::ring, Bytes{7000}}},
         {{{0}, MeshCollective::ring, Bytes{3000}}, {{1, 2}, MeshCollective::ring, Bytes{7000}}},
         {{{0}, MeshCollective::halving, Bytes{5000}},
-         {{1}, MeshCollective::all_to_all, Bytes{3000}},
+         {{1}, MeshCollective::alltoall, Bytes{3000}},
          {{2}, MeshCollective::chain, Bytes{9000}}},
     };
     const Extents extents{2, 8, 2};
@@ -172,7 +172,7 @@ TEST_CASE("a stopped search has measured the default order and returns its best 
     const Allocation allocation = Allocation::whole(machine);
     const Extents extents{4, 8, 2, 2};
     const std::vector<MeshTraffic> traffic{{{0}, MeshCollective::ring, Bytes{1'000'000}},
-                                           {{1}, MeshCollective::all_to_all, Bytes{4'000'000}},
+                                           {{1}, MeshCollective::alltoall, Bytes{4'000'000}},
                                            {{2, 3}, MeshCollective::ring, Bytes{500'000}}};
     double before = order_axes(allocation, extents, traffic, {.work = 1}).best.total();
     CHECK(before > order_axes(allocation, extents, traffic).best.total());

@@ -34,7 +34,7 @@ std::vector<MeshLayout> make_layouts(const Extents& a, const Extents& b) {
     for (const std::uint32_t attention : {0U, 1U}) {
         for (const std::uint32_t experts : {0U, 1U}) {
             layouts.push_back({{a, {{attention}, MeshCollective::ring, Bytes{70'000}}},
-                               {b, {{experts}, MeshCollective::all_to_all, Bytes{50'000}}},
+                               {b, {{experts}, MeshCollective::alltoall, Bytes{50'000}}},
                                {b, {{experts, 2}, MeshCollective::ring, Bytes{9'000}}}});
         }
     }
@@ -78,7 +78,7 @@ TEST_CASE("a single layout is ordered like a mesh with the same traffic") {
     const Machine machine = make_machine("torus:4x8");
     const Allocation allocation = Allocation::whole(machine);
     const Extents extents{2, 8, 2};
-    const std::vector<MeshTraffic> traffic{{{0}, MeshCollective::all_to_all, Bytes{9000}},
+    const std::vector<MeshTraffic> traffic{{{0}, MeshCollective::alltoall, Bytes{9000}},
                                            {{1}, MeshCollective::ring, Bytes{7000}},
                                            {{2}, MeshCollective::chain, Bytes{7000}}};
     MeshLayout layout;

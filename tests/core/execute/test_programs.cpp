@@ -24,7 +24,7 @@ struct ProgramCase {
 };
 
 bool is_rooted(Operation operation) {
-    return operation == broadcast || operation == reduce || operation == scatter || operation == gather;
+    return operation == bcast || operation == reduce || operation == scatter || operation == gather;
 }
 
 std::size_t count_units(const Call& call) { return static_cast<std::size_t>(call.bytes.value) * call.ranks; }
@@ -146,7 +146,7 @@ TEST_CASE("the programs of all ranks perform the collective and send the schedul
 TEST_CASE("results may overwrite the input") {
     for_each_call([](ProgramCase one) {
         const Operation operation = one.call.operation;
-        if (operation == all_to_all || operation == reduce_scatter) return;
+        if (operation == alltoall || operation == reduce_scatter) return;
         one.in_place = true;
         run_programs(one);
     });
@@ -158,7 +158,7 @@ TEST_CASE("a non-commutative operator gets its operands in rank order") {
         if (!keeps_rank_order(make_schedule(one.call, one.schedule))) return;
         one.in_rank_order = true;
         run_programs(one);
-        one.in_place = one.call.operation != reduce_scatter && one.call.operation != all_to_all;
+        one.in_place = one.call.operation != reduce_scatter && one.call.operation != alltoall;
         run_programs(one);
         ++checked;
     });
@@ -169,24 +169,24 @@ TEST_CASE("schedules with non-default options perform their collectives") {
     for (const std::size_t ranks : rank_counts) {
         for (const std::string_view fold : {"even", "odd", "last"}) {
             const std::string options = "(fold=" + std::string(fold) + ")";
-            for (const Operation operation : {all_reduce, all_gather})
+            for (const Operation operation : {allreduce, allgather})
                 run_programs({{operation, ranks, Bytes{24}}, "recursive-doubling" + options});
-            for (const Operation operation : {all_reduce, reduce, reduce_scatter})
+            for (const Operation operation : {allreduce, reduce, reduce_scatter})
                 run_programs({{operation, ranks, Bytes{24}}, "halving" + options});
         }
-        run_programs({{broadcast, ranks, Bytes{40}}, "chain(segment=7)"});
+        run_programs({{bcast, ranks, Bytes{40}}, "chain(segment=7)"});
         run_programs({{reduce, ranks, Bytes{40}}, "chain(segment=7)"});
-        run_programs({{broadcast, ranks, Bytes{19}}, "scatter-all-gather(cut=rounded-up)"});
-        run_programs({{all_gather, ranks, Bytes{5}}, "k-prefix(k=4,barrier=stop)"});
-        for (const Operation operation : {broadcast, reduce})
+        run_programs({{bcast, ranks, Bytes{19}}, "scatter-allgather(cut=rounded-up)"});
+        run_programs({{allgather, ranks, Bytes{5}}, "k-prefix(k=4,barrier=stop)"});
+        for (const Operation operation : {bcast, reduce})
             run_programs({{operation, ranks, Bytes{40}, Rank{ranks / 2}}, "two-trees(segment=7)"});
         for (const std::string_view radix : {"(radix=3)", "(radix=4)", "(radix=1000)"}) {
             const std::string options(radix);
-            for (const Operation operation : {broadcast, reduce, scatter, gather})
+            for (const Operation operation : {bcast, reduce, scatter, gather})
                 run_programs({{operation, ranks, Bytes{11}, Rank{ranks / 2}}, "binomial" + options});
-            for (const Operation operation : {all_gather, all_to_all})
+            for (const Operation operation : {allgather, alltoall})
                 run_programs({{operation, ranks, Bytes{11}}, "bruck" + options});
-            for (const Operation operation : {all_gather, all_reduce})
+            for (const Operation operation : {allgather, allreduce})
                 run_programs({{operation, ranks, Bytes{11}}, "recursive-doubling" + options});
             run_programs({{barrier, ranks, Bytes{0}}, "dissemination" + options});
         }
@@ -196,14 +196,13 @@ TEST_CASE("schedules with non-default options perform their collectives") {
 TEST_CASE("exchanges between neighboring groups of ranks preserve rank order") {
     for (const std::size_t ranks : rank_counts) {
         CAPTURE(ranks);
-        CHECK(
-            keeps_rank_order(make_schedule({all_reduce, ranks, Bytes{8}}, "recursive-doubling(fold=even)")));
+        CHECK(keeps_rank_order(make_schedule({allreduce, ranks, Bytes{8}}, "recursive-doubling(fold=even)")));
         CHECK(keeps_rank_order(
-            make_schedule({all_reduce, ranks, Bytes{8}}, "recursive-doubling(fold=even,radix=3)")));
+            make_schedule({allreduce, ranks, Bytes{8}}, "recursive-doubling(fold=even,radix=3)")));
         CHECK(keeps_rank_order(make_schedule({reduce, ranks, Bytes{8}}, "binomial")));
         CHECK(keeps_rank_order(make_schedule({reduce, ranks, Bytes{8}}, "binomial(radix=4)")));
         CHECK(keeps_rank_order(make_schedule({reduce_scatter, ranks, Bytes{8}}, "at-once")));
     }
-    CHECK_FALSE(keeps_rank_order(make_schedule({all_reduce, 5, Bytes{8}}, "ring")));
+    CHECK_FALSE(keeps_rank_order(make_schedule({allreduce, 5, Bytes{8}}, "ring")));
     CHECK_FALSE(keeps_rank_order(make_schedule({reduce, 5, Bytes{8}, Rank{2}}, "binomial")));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Query helpers for machines: links of a route, loads of all-to-all, error messages.
+// Query helpers for machines: links of a route, loads of alltoall, error messages.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ inline std::vector<std::string> route_names(const topoloom::Machine& machine, to
 
 /// Number of messages on every link if every node sends one message to every other node.
 template <class T>
-std::vector<double> all_to_all_loads(const T& topology) {
+std::vector<double> alltoall_loads(const T& topology) {
     std::vector<double> loads(topology.link_count(), 0.0);
     for (const topoloom::Node a : topoloom::ids<topoloom::Node>(topology.node_count())) {
         for (const topoloom::Node b : topoloom::ids<topoloom::Node>(topology.node_count()))

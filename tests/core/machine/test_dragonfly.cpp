@@ -25,7 +25,7 @@ Loads compute_route_loads(const auto& routes, Node a, Node b) {
 }
 
 /// Bytes on every link if each node sends one byte to every other node.
-std::vector<double> compute_all_to_all_loads(const Machine& machine) {
+std::vector<double> compute_alltoall_loads(const Machine& machine) {
     std::vector<double> loads(get_dragonfly(machine).link_count(), 0);
     for (const Node a : ids<Node>(machine.node_count())) {
         for (const Node b : ids<Node>(machine.node_count())) {
@@ -162,12 +162,12 @@ TEST_CASE("a canonical dragonfly has the published counts") {
     CHECK(make_machine("dragonfly:129x16,nodes=8").node_count() == 16512);  // h = 8
 }
 
-TEST_CASE("minimal routes of all-to-all give the published loads on a canonical dragonfly") {
+TEST_CASE("minimal routes of alltoall give the published loads on a canonical dragonfly") {
     for (const char* arrangement : {"consecutive", "palmtree"}) {
         const double h = 2;
         const double a = 4;
         const Machine machine = make_machine(std::string("dragonfly:9x4,nodes=2,arrangement=") + arrangement);
-        const std::vector<double> loads = compute_all_to_all_loads(machine);
+        const std::vector<double> loads = compute_alltoall_loads(machine);
         for (const Link link : ids<Link>(loads.size())) {
             // A global link carries the messages between all pairs of nodes of two groups. A local link joins
             // two routers with p = h nodes each. It carries messages between these nodes, to the h groups of
@@ -179,9 +179,9 @@ TEST_CASE("minimal routes of all-to-all give the published loads on a canonical 
     }
 }
 
-TEST_CASE("Valiant routing of all-to-all doubles the load of global links") {
+TEST_CASE("Valiant routing of alltoall doubles the load of global links") {
     const Machine machine = make_machine("dragonfly:9x4,nodes=2,routing=valiant");
-    const std::vector<double> loads = compute_all_to_all_loads(machine);
+    const std::vector<double> loads = compute_alltoall_loads(machine);
     for (const Link link : ids<Link>(loads.size())) {
         if (is_global(get_dragonfly(machine), link)) CHECK(loads[link.value] == doctest::Approx(2 * 8 * 8));
     }

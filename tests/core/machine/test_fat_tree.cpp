@@ -49,7 +49,7 @@ std::vector<Cable> find_route_cables(const FatTree& tree, Node a, Node b) {
 }
 
 /// Messages between all pairs of different nodes, by link.
-std::vector<double> compute_all_to_all_loads(const FatTree& tree) {
+std::vector<double> compute_alltoall_loads(const FatTree& tree) {
     std::vector<double> load(tree.link_count(), 0);
     for (const Node a : ids<Node>(tree.node_count())) {
         for (const Node b : ids<Node>(tree.node_count()))
@@ -123,7 +123,7 @@ TEST_CASE("routes by target, by source and of SimGrid equal those computed from 
     }
 }
 
-TEST_CASE("loads of all-to-all equal those of routes computed from labels") {
+TEST_CASE("loads of alltoall equal those of routes computed from labels") {
     for (const std::string& text : fat_trees) {
         CAPTURE(text);
         const FatTree tree = get_fat_tree(text);
@@ -135,18 +135,18 @@ TEST_CASE("loads of all-to-all equal those of routes computed from labels") {
                 for (const Cable& cable : labels.route(a, b, b)) ++expected[cable];
             }
         }
-        const std::vector<double> load = compute_all_to_all_loads(tree);
+        const std::vector<double> load = compute_alltoall_loads(tree);
         for (const Link link : ids<Link>(tree.link_count()))
             if (load[link.value] != expected[cable_of(tree, link)]) FAIL_CHECK(tree.link_name(link));
     }
 }
 
-TEST_CASE("all-to-all on a k-ary n-tree puts N - k^l messages on every link above level l") {
+TEST_CASE("alltoall on a k-ary n-tree puts N - k^l messages on every link above level l") {
     for (const std::string text :
          {"fattree:4:4:4", "fattree:4:4:4,routing=s-mod-k", "fattree:4:4:4,routing=random"}) {
         CAPTURE(text);
         const FatTree tree = get_fat_tree(text);
-        const std::vector<double> load = compute_all_to_all_loads(tree);
+        const std::vector<double> load = compute_alltoall_loads(tree);
         std::size_t size = 1;
         for (const LinkRun& level : tree.bandwidth_runs()) {
             CHECK(level.count == 128);
@@ -162,7 +162,7 @@ TEST_CASE("random routing splits traffic out of a subtree equally over the cable
         CAPTURE(text);
         const FatTree tree = get_fat_tree(text + ",routing=random");
         const FatTreeSpec& spec = tree.spec();
-        const std::vector<double> load = compute_all_to_all_loads(tree);
+        const std::vector<double> load = compute_alltoall_loads(tree);
         std::size_t below = 1;
         std::size_t roots = 1;
         std::size_t level = 0;
@@ -191,7 +191,7 @@ TEST_CASE("adding messages to loads equals walking their routes") {
                     tree.visit_sum_links(a, b, [&](Link link, double) { load[link.value] += 1; });
             }
             tree.convert_sums(load);
-            const std::vector<double> routed = compute_all_to_all_loads(tree);
+            const std::vector<double> routed = compute_alltoall_loads(tree);
             for (const Link link : ids<Link>(tree.link_count()))
                 CHECK(load[link.value] == doctest::Approx(routed[link.value]));
         }

@@ -70,7 +70,7 @@ TEST_CASE("routes of a HyperX take at most one link along each axis, in the orde
 }
 
 TEST_CASE(
-    "all-to-all puts nodes^2 x routers / extent messages on every link of an axis, for `nodes` per router") {
+    "alltoall puts nodes^2 x routers / extent messages on every link of an axis, for `nodes` per router") {
     // On the link's own axis both ends of a message are fixed. On every other axis one end is fixed and the
     // other is any router.
     for (const std::string text : {"hyperx:4x3x5", "hyperx:4x3x5,order=1:2:0", "hyperx:6x2x1,nodes=3",
@@ -78,7 +78,7 @@ TEST_CASE(
         CAPTURE(text);
         with_hyperx(text, [](const auto& hosted, const auto& size, std::uint32_t nodes) {
             const auto& hyperx = router_network(hosted);
-            const std::vector<double> loads = all_to_all_loads(hyperx);
+            const std::vector<double> loads = alltoall_loads(hyperx);
             for (const Link link : ids<Link>(hyperx.link_count())) {
                 const auto from = compute_coordinates(hyperx.ends(link).from, size);
                 const auto to = compute_coordinates(hyperx.ends(link).to, size);

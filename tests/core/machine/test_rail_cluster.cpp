@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rail-optimized GPU clusters: routes of pairs, and loads of all-to-all in closed form.
+// Rail-optimized GPU clusters: routes of pairs, and loads of alltoall in closed form.
 #include <map>
 #include <string>
 #include <utility>
@@ -60,7 +60,7 @@ TEST_CASE("with fewer rails than GPUs in a domain, every other GPU shares a rail
                                                           "unit 0 rail 1 -> GPU 5"});
 }
 
-TEST_CASE("loads of all-to-all equal closed forms for each class of links") {
+TEST_CASE("loads of alltoall equal closed forms for each class of links") {
     struct ClusterShape {
         double gpus, domains, units, rails, spines;
     };
@@ -91,7 +91,7 @@ TEST_CASE("loads of all-to-all equal closed forms for each class of links") {
                     (by_nvlink ? ",cross=nvlink" : ",cross=spine");
             CAPTURE(text);
             with_topology(make_machine(text), [&](const auto& t) {
-                const std::vector<double> loads = all_to_all_loads(t);
+                const std::vector<double> loads = alltoall_loads(t);
                 for (const Link link : ids<Link>(t.link_count()))
                     CHECK(loads[link.value] ==
                           doctest::Approx(expected.at(classify_link(t.link_name(link)))));

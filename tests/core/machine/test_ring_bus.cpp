@@ -150,7 +150,7 @@ TEST_CASE("rings of the same direction form one link with their total bandwidth"
     CHECK(make_machine("ring:8").describe() == "ring bus of 8 stations");
 }
 
-TEST_CASE("all-to-all loads every link of a ring bus equally") {
+TEST_CASE("alltoall loads every link of a ring bus equally") {
     // Each station sends over arcs of 1, 2, ... links in either direction. With an even number n of stations,
     // half a message goes over n / 2 links in each direction.
     for (const std::uint32_t n : {2U, 3U, 7U, 8U, 12U}) {
@@ -158,7 +158,7 @@ TEST_CASE("all-to-all loads every link of a ring bus equally") {
         for (std::uint32_t length = 1; 2 * length < n; ++length) load += length;
         if (n % 2 == 0) load += n / 4.0;
         with_topology(make_machine("ring:" + std::to_string(n)), [&](const auto& bus) {
-            for (const double found : all_to_all_loads(bus)) CHECK(found == load);
+            for (const double found : alltoall_loads(bus)) CHECK(found == load);
         });
     }
 }

@@ -148,13 +148,13 @@ TEST_CASE("the twisted slices of TPU v4 are cubic lattices with a lower diameter
     }
 }
 
-TEST_CASE("all-to-all loads all links of an axis and direction equally, and the loads sum to all hops") {
+TEST_CASE("alltoall loads all links of an axis and direction equally, and the loads sum to all hops") {
     for (const std::string text : {"twisted:4x4x8,twist.x=0:0:4,twist.y=0:0:4",
                                    "twisted:3x5,twist.y=1:0,nodes=2", "twisted:1x9,twist.x=0:2"}) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
         with_topology(machine, [&](const auto& t) {
-            const std::vector<double> loads = all_to_all_loads(t);
+            const std::vector<double> loads = alltoall_loads(t);
             std::map<std::string, std::vector<double>> by_direction;
             for (const Link link : ids<Link>(t.link_count())) {
                 const std::string name = t.link_name(link);

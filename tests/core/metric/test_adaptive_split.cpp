@@ -104,9 +104,9 @@ TEST_CASE("traffic to the next group is split as in the closed form") {
 }
 
 TEST_CASE("uniform traffic takes only minimal routes") {
-    const Judgement ugal = judge_routing("ugal", all_to_all(72, Bytes{10}));
+    const Judgement ugal = judge_routing("ugal", alltoall(72, Bytes{10}));
     CHECK(*ugal.minimal_share == 1);
-    CHECK(ugal.congestion_max == judge_routing("minimal", all_to_all(72, Bytes{10})).congestion_max);
+    CHECK(ugal.congestion_max == judge_routing("minimal", alltoall(72, Bytes{10})).congestion_max);
 }
 
 TEST_CASE("adaptive routing never has more congestion than minimal or Valiant routing") {

@@ -167,10 +167,10 @@ TEST_CASE(
     const auto expected = [&](double outer_0, double outer_1) {
         return (1 + 10) * outer_0 * 2 + (1 + 1) + (1 + 10) * outer_1 * 2 + (1 + 1) * 2;
     };
-    CHECK(binomial_time(map, GridCollective::broadcast, links, 1) == doctest::Approx(expected(4, 2)));
+    CHECK(binomial_time(map, GridCollective::bcast, links, 1) == doctest::Approx(expected(4, 2)));
     GridLinks two = links;
     two.channels = 2;
-    CHECK(binomial_time(map, GridCollective::broadcast, two, 1) == doctest::Approx(expected(2, 1)));
+    CHECK(binomial_time(map, GridCollective::bcast, two, 1) == doctest::Approx(expected(2, 1)));
     GridLinks summing = links;
     summing.reduce_s_per_byte = 0.5;
     CHECK(binomial_time(map, GridCollective::reduce, summing, 1) ==

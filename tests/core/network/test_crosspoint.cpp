@@ -282,7 +282,7 @@ TEST_CASE("a reduction crosses each link of its tree once, towards the root") {
     }
 }
 
-TEST_CASE("all members get the result of an all-reduce") {
+TEST_CASE("all members get the result of an allreduce") {
     for (const char* const text : machines) {
         const Machine machine = make_machine(text);
         const SwitchGroup group =
@@ -314,7 +314,7 @@ TEST_CASE("a reduction in a switch takes the time of its channels and its reduct
     CHECK(run_collective(machine, {group}, 32, setting).end == 100 + 8 + 4 + 3 + 1 + 3 + 5 + 70);
 }
 
-TEST_CASE("link-disjoint trees multiply the bandwidth of a broadcast") {
+TEST_CASE("link-disjoint trees multiply the bandwidth of a bcast") {
     const Machine machine = make_machine("torus:4x4");
     const Fabric fabric(machine);
     const std::vector<Node> members = all_nodes(machine);

@@ -7,20 +7,20 @@
 
 namespace topoloom {
 
-inline CommGraph all_to_all(std::size_t ranks, Bytes bytes) {
-    return pattern(make_schedule({Operation::all_to_all, ranks, bytes}, "at-once"));
+inline CommGraph alltoall(std::size_t ranks, Bytes bytes) {
+    return pattern(make_schedule({Operation::alltoall, ranks, bytes}, "at-once"));
 }
 
 inline CommGraph bruck(std::size_t ranks, Bytes bytes) {
-    return pattern(make_schedule({Operation::all_gather, ranks, bytes}, "bruck"));
+    return pattern(make_schedule({Operation::allgather, ranks, bytes}, "bruck"));
 }
 
 inline CommGraph recursive_doubling(std::size_t ranks, Bytes bytes) {
-    return pattern(make_schedule({Operation::all_gather, ranks, bytes}, "recursive-doubling"));
+    return pattern(make_schedule({Operation::allgather, ranks, bytes}, "recursive-doubling"));
 }
 
 inline CommGraph binomial_tree(std::size_t ranks, Bytes bytes, Rank root = Rank{0}) {
-    return pattern(make_schedule({Operation::broadcast, ranks, bytes, root}, "binomial"));
+    return pattern(make_schedule({Operation::bcast, ranks, bytes, root}, "binomial"));
 }
 
 }  // namespace topoloom

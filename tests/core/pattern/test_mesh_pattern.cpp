@@ -70,7 +70,7 @@ TEST_CASE("members of a group along several axes are numbered with the first axi
 TEST_CASE("every member sends the requested bytes, and the ends of a chain half of them") {
     for (const std::uint32_t n : {2U, 3U, 4U, 8U}) {
         for (const MeshCollective collective :
-             {MeshCollective::ring, MeshCollective::all_to_all, MeshCollective::halving}) {
+             {MeshCollective::ring, MeshCollective::alltoall, MeshCollective::halving}) {
             if (collective == MeshCollective::halving && !std::has_single_bit(n)) continue;
             const Dense matrix = matrix_of({3, n}, {{1}, collective, Bytes{bytes}});
             for (std::size_t u = 0; u < matrix.size(); ++u) CHECK(sent_bytes(matrix, u) == bytes);
@@ -95,13 +95,13 @@ TEST_CASE("each round of halving sends half as much over twice the distance") {
 
 TEST_CASE(
     "a mesh with a single axis has the pattern of the collective, and groups of one rank send nothing") {
-    CHECK(matrix_of({7}, {{0}, MeshCollective::all_to_all, Bytes{60}}) ==
-          to_dense_matrix(all_to_all(7, Bytes{10})));
+    CHECK(matrix_of({7}, {{0}, MeshCollective::alltoall, Bytes{60}}) ==
+          to_dense_matrix(alltoall(7, Bytes{10})));
     CHECK(mesh_phases(Extents{1, 4}, {{0}, MeshCollective::ring, Bytes{10}}).empty());
 }
 
 TEST_CASE("bytes per message are rounded up, and large byte counts stay exact") {
-    CHECK(sent_bytes(matrix_of({4}, {{0}, MeshCollective::all_to_all, Bytes{10}}), 0) == 12);
+    CHECK(sent_bytes(matrix_of({4}, {{0}, MeshCollective::alltoall, Bytes{10}}), 0) == 12);
     const std::int64_t most = 7 * (std::int64_t{1} << 57);
     CHECK(sent_bytes(matrix_of({8}, {{0}, MeshCollective::halving, Bytes{most}}), 3) == most);
 }

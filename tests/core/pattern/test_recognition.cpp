@@ -93,8 +93,8 @@ void check_stencil(const std::vector<GridAxis>& grid, StencilShape shape) {
     const auto pattern = recognize(graph, 1);
     REQUIRE(pattern);
     const std::size_t n = graph.rank_count();
-    const bool all_to_all = graph.edge_count() == n * (n - 1);
-    if (all_to_all && !pattern->uniform) return;  // unequal bytes may be recognized as groups instead
+    const bool alltoall = graph.edge_count() == n * (n - 1);
+    if (alltoall && !pattern->uniform) return;  // unequal bytes may be recognized as groups instead
     check_pattern(graph, *pattern);
     auto expected = expected_axes(grid, shape);
     const bool one_ring = expected.size() == 1 && expected[0].kind == AxisKind::ring;
@@ -163,7 +163,7 @@ TEST_CASE("bytes that differ by axis change only the weights") {
     CHECK(pattern->uniform);
 }
 
-TEST_CASE("rows and columns with all-to-all are recognized") {
+TEST_CASE("rows and columns with alltoall are recognized") {
     const CommGraph graph = CommGraph::from_rows(35, [](Rank u, const auto& add) {
         for (const Rank v : ids<Rank>(35)) {
             if (u != v && (u.value / 7 == v.value / 7 || u.value % 7 == v.value % 7)) add(Edge{v, Bytes{1}});
@@ -205,7 +205,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("groups with all-to-all are recognized, also among lighter messages") {
+TEST_CASE("groups with alltoall are recognized, also among lighter messages") {
     Rng rng(4);
     const auto groups = [&](std::uint32_t light) {
         return CommGraph::from_rows(60, [&](Rank u, const auto& add) {
@@ -237,11 +237,11 @@ TEST_CASE("groups with all-to-all are recognized, also among lighter messages") 
     CHECK_FALSE(recognize(renumber_ranks(broken, 3).symmetric()));
 }
 
-TEST_CASE("all-to-all is one clique, and heavy groups within it are recognized") {
-    const auto even = recognize(renumber_ranks(all_to_all(30, Bytes{4}), 1).symmetric());
+TEST_CASE("alltoall is one clique, and heavy groups within it are recognized") {
+    const auto even = recognize(renumber_ranks(alltoall(30, Bytes{4}), 1).symmetric());
     REQUIRE(even);
-    CHECK(even->text() == "all-to-all of 30");
-    const CommGraph uneven = replace_bytes(all_to_all(30, Bytes{4}), [](Rank u, Rank v, std::int64_t bytes) {
+    CHECK(even->text() == "alltoall of 30");
+    const CommGraph uneven = replace_bytes(alltoall(30, Bytes{4}), [](Rank u, Rank v, std::int64_t bytes) {
         return u.value % 10 == v.value % 10 ? 10 * bytes : bytes;
     });
     const auto groups = recognize(uneven.symmetric());

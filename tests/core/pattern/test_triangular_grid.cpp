@@ -128,7 +128,7 @@ TEST_CASE("messages follow a binomial tree in every group, from the rank on the 
     }
 }
 
-TEST_CASE("reductions and gathers send the messages of broadcasts and scatters in reverse") {
+TEST_CASE("reductions and gathers send the messages of bcasts and scatters in reverse") {
     for (const TriangularOrder order : orders) {
         for (std::size_t i = 0; i < groups.size(); ++i) {
             const auto there = triangular_messages(9, order, groups[i], Bytes{1000});
@@ -140,7 +140,7 @@ TEST_CASE("reductions and gathers send the messages of broadcasts and scatters i
 
 TEST_CASE("the levels together contain all messages, and no rank receives after it has sent") {
     const auto all = {
-        groups[0], groups[1], groups[2], backward[0], backward[1], backward[2], TriangularGroup::all_reduce};
+        groups[0], groups[1], groups[2], backward[0], backward[1], backward[2], TriangularGroup::allreduce};
     for (const TriangularOrder order : orders) {
         for (const TriangularGroup group : all) {
             const bool up = std::ranges::find(backward, group) != backward.end();
@@ -153,7 +153,7 @@ TEST_CASE("the levels together contain all messages, and no rank receives after 
                     CHECK(senders.insert(pair.first).second);  // one message at a time
                     CHECK(receivers.insert(pair.second).second);
                 }
-                if (group == TriangularGroup::all_reduce) continue;
+                if (group == TriangularGroup::allreduce) continue;
                 for (const std::uint32_t u : receivers) CHECK(!sent.contains(u));
                 for (const std::uint32_t u : senders) CHECK((!up || !sent.contains(u)));
                 sent.merge(senders);
@@ -163,13 +163,13 @@ TEST_CASE("the levels together contain all messages, and no rank receives after 
     }
 }
 
-TEST_CASE("after the levels of an all-reduce every rank has the sum of all ranks once") {
+TEST_CASE("after the levels of an allreduce every rank has the sum of all ranks once") {
     for (const TriangularOrder order : orders) {
         for (const std::uint32_t rows : {1U, 3U, 7U}) {
             const std::size_t ranks = triangular_grid(rows, order).size();
             std::vector<std::uint64_t> sum(ranks);
             for (std::size_t u = 0; u < ranks; ++u) sum[u] = std::uint64_t{1} << u;
-            const auto levels = triangular_levels(rows, order, TriangularGroup::all_reduce, Bytes{8});
+            const auto levels = triangular_levels(rows, order, TriangularGroup::allreduce, Bytes{8});
             for (std::size_t level = 0; level < levels.size(); ++level) {
                 const bool down = level >= levels.size() / 2;
                 const std::vector<std::uint64_t> before = sum;

@@ -146,8 +146,8 @@ TEST_CASE("patterns that no search can improve are placed like block order") {
     graphs.push_back(CommGraph::from_rows(20, [](Rank, const auto&) {}));  // isolated ranks
     graphs.push_back(CommGraph::from_rows(1, [](Rank, const auto&) {}));   // one rank
     graphs.push_back(CommGraph::from_rows(1, [](Rank u, const auto& add) { add(Edge{u, Bytes{9}}); }));
-    graphs.push_back(ring(32, Bytes{0}));        // messages of 0 bytes
-    graphs.push_back(all_to_all(32, Bytes{3}));  // all ranks are equivalent, and no slot is free
+    graphs.push_back(ring(32, Bytes{0}));      // messages of 0 bytes
+    graphs.push_back(alltoall(32, Bytes{3}));  // all ranks are equivalent, and no slot is free
     for (const CommGraph& graph : graphs) {
         const Problem problem(graph, allocation, 1, 2);
         for (const std::string chain : {"auto(effort=fast)", "auto"}) {
@@ -176,7 +176,7 @@ TEST_CASE("isolated ranks, edges without bytes, and few ranks on many slots are 
     }
 }
 
-TEST_CASE("the hub of a star is placed in the middle, and 256 ranks with all-to-all as in block order") {
+TEST_CASE("the hub of a star is placed in the middle, and 256 ranks with alltoall as in block order") {
     const Machine machine = make_machine("torus:16x16");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph hub = renumber_ranks(make_star(256, Bytes{5}), 3);
@@ -184,7 +184,7 @@ TEST_CASE("the hub of a star is placed in the middle, and 256 ranks with all-to-
     std::int64_t total = 0;  // on a torus every slot is the middle
     for (const Slot slot : allocation.slots()) total += machine.distance(Slot{0}, slot);
     CHECK(value_by(around, "auto") == 10 * total);
-    const CommGraph clique = all_to_all(256, Bytes{1});
+    const CommGraph clique = alltoall(256, Bytes{1});
     const Problem all(clique, allocation, 1, 2);
     CHECK(value_by(all, "auto(effort=fast)") == value_by(all, "block"));
     // With spare slots, the ranks of a star surround its hub: 4 at one hop, 8 at two.
@@ -305,7 +305,7 @@ TEST_CASE("on few slots with a dense pattern, no exchange of two ranks improves 
 
 TEST_CASE(
     "a search that would exceed memory is refused before it starts, but mappers without search still run") {
-    const CommGraph graph = all_to_all(2000, Bytes{1});
+    const CommGraph graph = alltoall(2000, Bytes{1});
     const Machine machine = make_machine("tree:8:250");
     const Allocation allocation = Allocation::whole(machine);
     const Problem problem(graph, allocation, 1, 1);

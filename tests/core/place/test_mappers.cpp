@@ -176,10 +176,11 @@ TEST_CASE("invalid chains are refused with the reason") {
         }
     };
     says("swap", "put a constructor before it");
-    says("mahd,block", "can only come first");
+    says("mahd+block", "can only come first");
     says("madh", "did you mean 'mahd'");
     says("", "no mapper ''");
-    says("mahd,", "no mapper ''");
+    says("mahd+", "no mapper ''");
+    says("gge,swap", "join the stages with +");
     says("mahd+swap(reach=0)", "from 1 to 100");
     says("mahd+swap(reach=two)", "an integer");
     says("mahd+swap(raech=2)", "did you mean 'reach'");

@@ -151,7 +151,7 @@ TEST_CASE("stars and isolated ranks can share slots") {
     }
 }
 
-TEST_CASE("all-to-all with more peers than a search examines is divided into its tightly coupled groups") {
+TEST_CASE("alltoall with more peers than a search examines is divided into its tightly coupled groups") {
     constexpr std::uint32_t ranks = 320;
     const Machine machine = make_machine("tree:4:4,distance=1:10");
     const Allocation allocation = Allocation::whole(machine);

@@ -118,7 +118,7 @@ TEST_CASE("blocks are boxes if slots have distances to ports, but no placement i
     CHECK_FALSE(boxes->plain);
 }
 
-TEST_CASE("groups stay together on a tree, and any placement of all-to-all is optimal") {
+TEST_CASE("groups stay together on a tree, and any placement of alltoall is optimal") {
     const CommGraph groups = CommGraph::from_rows(64, [](Rank u, const auto& add) {
         for (const Rank v : ids<Rank>(64)) {
             if (u != v && u.value / 8 == v.value / 8) add(Edge{v, Bytes{5}});
@@ -128,9 +128,9 @@ TEST_CASE("groups stay together on a tree, and any placement of all-to-all is op
     CHECK(outcome.pattern == "8 groups of 8");
     CHECK(outcome.value == 5 * 64 * (3 * 1 + 4 * 10));
     CHECK(place_on(renumber_ranks(groups, 1), "torus:4x4x4").value == 5 * 64 * 12);  // cubes
-    const PlacedPattern all = place_on(all_to_all(27, Bytes{2}), "torus:3x3x3");
+    const PlacedPattern all = place_on(alltoall(27, Bytes{2}), "torus:3x3x3");
     CHECK(all.optimal);
-    CHECK(all.pattern == "all-to-all of 27");
+    CHECK(all.pattern == "alltoall of 27");
 }
 
 TEST_CASE("a hub is placed in the middle, surrounded by its heaviest partners") {

@@ -23,7 +23,7 @@ constexpr std::size_t group_sizes[] = {8, 12, 16, 20, 36, 124, 160, 180};
 template <class Weight>
 std::int64_t sum_messages(Operation operation, std::string_view name, std::size_t ranks,
                           const Weight& weight) {
-    const Call call{operation, ranks, Bytes{operation == all_reduce ? static_cast<std::int64_t>(ranks) : 1}};
+    const Call call{operation, ranks, Bytes{operation == allreduce ? static_cast<std::int64_t>(ranks) : 1}};
     std::int64_t sum = 0;
     const AnySchedule schedule = make_schedule(call, name);
     for (const Rank from : ids<Rank>(ranks)) {
@@ -89,9 +89,9 @@ TEST_CASE("Bine butterflies never send more bytes out of groups than hypercubes,
         for (const std::size_t group : group_sizes) {
             CAPTURE(ranks);
             CAPTURE(group);
-            for (const auto& [operation, other] : {std::pair{all_gather, "recursive-doubling"},
+            for (const auto& [operation, other] : {std::pair{allgather, "recursive-doubling"},
                                                    {reduce_scatter, "halving"},
-                                                   {all_reduce, "halving"}}) {
+                                                   {allreduce, "halving"}}) {
                 CHECK(bytes_leaving_groups(operation, "bine", ranks, group) <=
                       bytes_leaving_groups(operation, other, ranks, group));
                 CHECK(bytes_leaving_shifted_groups(operation, "bine", ranks, group) <
@@ -108,7 +108,7 @@ TEST_CASE(
             if (4 * group > ranks) continue;
             CAPTURE(ranks);
             CAPTURE(group);
-            for (const Operation operation : {broadcast, reduce, scatter, gather}) {
+            for (const Operation operation : {bcast, reduce, scatter, gather}) {
                 CHECK(bytes_leaving_shifted_groups(operation, "bine", ranks, group) <
                       bytes_leaving_shifted_groups(operation, "binomial", ranks, group));
             }
@@ -122,13 +122,13 @@ TEST_CASE("the bytes saved between groups equal the documented values") {
         const std::int64_t usual = bytes_leaving_shifted_groups(operation, other, ranks, group);
         return 1 - static_cast<double>(bine) / static_cast<double>(usual);
     };
-    CHECK(saved(broadcast, "binomial", 1024, 160) == doctest::Approx(0.16).epsilon(0.03));
+    CHECK(saved(bcast, "binomial", 1024, 160) == doctest::Approx(0.16).epsilon(0.03));
     CHECK(saved(scatter, "binomial", 1024, 160) == doctest::Approx(0.09).epsilon(0.05));
-    CHECK(saved(all_gather, "recursive-doubling", 64, 32) == doctest::Approx(0.19).epsilon(0.03));
-    CHECK(saved(all_gather, "recursive-doubling", 1024, 160) == doctest::Approx(0.04).epsilon(0.12));
+    CHECK(saved(allgather, "recursive-doubling", 64, 32) == doctest::Approx(0.19).epsilon(0.03));
+    CHECK(saved(allgather, "recursive-doubling", 1024, 160) == doctest::Approx(0.04).epsilon(0.12));
 }
 
-TEST_CASE("a binomial broadcast sends data only once into each aligned group, which is optimal") {
-    CHECK(bytes_leaving_groups(broadcast, "binomial", 256, 16) == 15);
-    CHECK(bytes_leaving_groups(broadcast, "bine", 256, 16) > 15);
+TEST_CASE("a binomial bcast sends data only once into each aligned group, which is optimal") {
+    CHECK(bytes_leaving_groups(bcast, "binomial", 256, 16) == 15);
+    CHECK(bytes_leaving_groups(bcast, "bine", 256, 16) > 15);
 }

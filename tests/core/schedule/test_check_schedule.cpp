@@ -9,7 +9,7 @@ using namespace topoloom;
 namespace {
 
 const Collective scatter_of_3(Operation::scatter, 3, Bytes{10});
-const Collective all_reduce_of_3(Operation::all_reduce, 3, Bytes{10});
+const Collective allreduce_of_3(Operation::allreduce, 3, Bytes{10});
 
 TracedMessage make_message(int from, int to, std::vector<std::uint64_t> blocks) {
     const auto bytes = static_cast<std::int64_t>(10 * blocks.size());
@@ -58,26 +58,26 @@ TEST_CASE("an error names the fault of a schedule") {
     CHECK_THROWS_WITH(
         played(scatter_of_3, Transfer::move, Messages{make_message(0, 1, {3})}),
         "scatter of 3 ranks, round 0: rank 0 sends block 3 to rank 1, but the block does not exist");
-    CHECK_THROWS_WITH(played(all_reduce_of_3, Transfer::combine, Messages{make_message(0, 1, {0})}),
-                      "all-reduce of 3 ranks: in the end rank 0 lacks data of block 0");
+    CHECK_THROWS_WITH(played(allreduce_of_3, Transfer::combine, Messages{make_message(0, 1, {0})}),
+                      "allreduce of 3 ranks: in the end rank 0 lacks data of block 0");
     TracedMessage heavy = make_message(0, 1, {1});
     heavy.bytes = Bytes{11};
     CHECK_THROWS_WITH(played(scatter_of_3, Transfer::move, Messages{heavy}),
                       "round 0: the message from rank 0 to rank 1 has 11 bytes, but its blocks have 10");
 
-    ScheduleVerifier verifier(all_reduce_of_3);
+    ScheduleVerifier verifier(allreduce_of_3);
     verifier.verify_round(0, Transfer::combine, Messages{make_message(0, 1, {0})});
     CHECK_THROWS_WITH(verifier.verify_round(1, Transfer::combine, Messages{make_message(0, 1, {0})}),
-                      "all-reduce of 3 ranks, round 1: rank 0 sends block 0 to rank 1, which already has a "
+                      "allreduce of 3 ranks, round 1: rank 0 sends block 0 to rank 1, which already has a "
                       "part of this block");
     CHECK_THROWS_WITH(verifier.verify_round(1, Transfer::copy, Messages{make_message(2, 1, {0})}),
-                      "all-reduce of 3 ranks, round 1: rank 2 sends block 0 to rank 1, which would lose a "
+                      "allreduce of 3 ranks, round 1: rank 2 sends block 0 to rank 1, which would lose a "
                       "part of its data");
     CHECK_THROWS_WITH(verifier.verify_round(1, Transfer::copy, Messages{make_message(0, 1, {0})}),
-                      "all-reduce of 3 ranks, round 1: rank 0 sends block 0 to rank 1, which would lose a "
+                      "allreduce of 3 ranks, round 1: rank 0 sends block 0 to rank 1, which would lose a "
                       "part of its data");
 
-    CHECK_THROWS_WITH(check_schedule(OversizedReceives(Collective(Operation::broadcast, 3, Bytes{10}))),
+    CHECK_THROWS_WITH(check_schedule(OversizedReceives(Collective(Operation::bcast, 3, Bytes{10}))),
                       "round 0: rank 2 waits for 11 bytes that rank 0 does not send");
 }
 

@@ -21,7 +21,7 @@ AnySchedule make_combining_schedule(std::string_view name, Operation operation, 
 std::vector<std::uint32_t> list_receivers(std::string_view name, std::size_t ranks, Rank rank,
                                           std::uint64_t round) {
     std::vector<std::uint32_t> to;
-    make_combining_schedule(name, Operation::all_to_all, ranks).sends(rank, round, [&](Rank peer, Bytes) {
+    make_combining_schedule(name, Operation::alltoall, ranks).sends(rank, round, [&](Rank peer, Bytes) {
         to.push_back(peer.value);
     });
     return to;
@@ -115,54 +115,52 @@ TEST_CASE(
         CAPTURE(ranks);
         const double side = std::ceil(std::sqrt(static_cast<double>(ranks)));
         const double edge = std::ceil(std::cbrt(static_cast<double>(ranks)) - 1e-9);
-        MessageCounts found = count_messages("mesh", all_to_all, ranks);
+        MessageCounts found = count_messages("mesh", alltoall, ranks);
         const double more = is_power(ranks, 2) ? 0 : 1;
-        CHECK(found.messages <= messages(all_to_all_time, CombiningStrategy::mesh, ranks));
-        CHECK(found.messages >= messages(all_to_all_time, CombiningStrategy::mesh, ranks) - more);
-        CHECK(found.bytes <= bytes(all_to_all_time, CombiningStrategy::mesh, ranks));
-        CHECK(found.bytes >= bytes(all_to_all_time, CombiningStrategy::mesh, ranks) - more * 2 * side);
-        found = count_messages("mesh", all_gather, ranks);
-        CHECK(std::abs(found.bytes - bytes(all_gather_time, CombiningStrategy::mesh, ranks)) <= more * side);
+        CHECK(found.messages <= messages(alltoall_time, CombiningStrategy::mesh, ranks));
+        CHECK(found.messages >= messages(alltoall_time, CombiningStrategy::mesh, ranks) - more);
+        CHECK(found.bytes <= bytes(alltoall_time, CombiningStrategy::mesh, ranks));
+        CHECK(found.bytes >= bytes(alltoall_time, CombiningStrategy::mesh, ranks) - more * 2 * side);
+        found = count_messages("mesh", allgather, ranks);
+        CHECK(std::abs(found.bytes - bytes(allgather_time, CombiningStrategy::mesh, ranks)) <= more * side);
 
-        found = count_messages("grid", all_to_all, ranks);
+        found = count_messages("grid", alltoall, ranks);
         const double holes = is_power(ranks, 3) ? 0 : 1;
-        CHECK(found.messages <= messages(all_to_all_time, CombiningStrategy::grid, ranks));
-        CHECK(found.messages >= messages(all_to_all_time, CombiningStrategy::grid, ranks) - holes * 5);
-        CHECK(found.bytes <= bytes(all_to_all_time, CombiningStrategy::grid, ranks));
-        CHECK(found.bytes >=
-              bytes(all_to_all_time, CombiningStrategy::grid, ranks) - holes * 5 * edge * edge);
-        found = count_messages("grid", all_gather, ranks);
-        CHECK(std::abs(found.bytes - bytes(all_gather_time, CombiningStrategy::grid, ranks)) <=
+        CHECK(found.messages <= messages(alltoall_time, CombiningStrategy::grid, ranks));
+        CHECK(found.messages >= messages(alltoall_time, CombiningStrategy::grid, ranks) - holes * 5);
+        CHECK(found.bytes <= bytes(alltoall_time, CombiningStrategy::grid, ranks));
+        CHECK(found.bytes >= bytes(alltoall_time, CombiningStrategy::grid, ranks) - holes * 5 * edge * edge);
+        found = count_messages("grid", allgather, ranks);
+        CHECK(std::abs(found.bytes - bytes(allgather_time, CombiningStrategy::grid, ranks)) <=
               holes * (edge * edge + 1));
 
-        found = count_messages("hypercube", all_to_all, ranks);
+        found = count_messages("hypercube", alltoall, ranks);
         const bool full = (ranks & (ranks - 1)) == 0;
-        CHECK(found.messages == messages(all_to_all_time, CombiningStrategy::hypercube, ranks));
+        CHECK(found.messages == messages(alltoall_time, CombiningStrategy::hypercube, ranks));
         CHECK(found.copied == found.bytes);
-        CHECK(copy.gamma * all_to_all_time(CombiningStrategy::hypercube, ranks, 1, copy) ==
-              bytes(all_to_all_time, CombiningStrategy::hypercube, ranks));
-        const double part = found.bytes / bytes(all_to_all_time, CombiningStrategy::hypercube, ranks);
+        CHECK(copy.gamma * alltoall_time(CombiningStrategy::hypercube, ranks, 1, copy) ==
+              bytes(alltoall_time, CombiningStrategy::hypercube, ranks));
+        const double part = found.bytes / bytes(alltoall_time, CombiningStrategy::hypercube, ranks);
         CHECK(part >= (full ? 1 : 0.78));
         CHECK(part <= (full ? 1 : 1.13));
-        found = count_messages("hypercube-direct(direct=0)", all_gather, ranks);
-        CHECK(found.messages == messages(all_gather_time, CombiningStrategy::hypercube, ranks));
-        CHECK(found.bytes <= bytes(all_gather_time, CombiningStrategy::hypercube, ranks));
-        CHECK(found.bytes >= (full ? 1 : 0.5) * bytes(all_gather_time, CombiningStrategy::hypercube, ranks));
+        found = count_messages("hypercube-direct(direct=0)", allgather, ranks);
+        CHECK(found.messages == messages(allgather_time, CombiningStrategy::hypercube, ranks));
+        CHECK(found.bytes <= bytes(allgather_time, CombiningStrategy::hypercube, ranks));
+        CHECK(found.bytes >= (full ? 1 : 0.5) * bytes(allgather_time, CombiningStrategy::hypercube, ranks));
     }
 }
 
 TEST_CASE("direct sends in the last d dimensions take 2^d - 1 - d more messages, but copy less") {
     for (const auto& [name, more] :
          {std::pair("hypercube-direct(direct=2)", 1.0), {"hypercube-direct", 4.0}}) {
-        const MessageCounts pure = count_messages("hypercube-direct(direct=0)", Operation::all_gather, 64);
-        const MessageCounts found = count_messages(name, Operation::all_gather, 64);
+        const MessageCounts pure = count_messages("hypercube-direct(direct=0)", Operation::allgather, 64);
+        const MessageCounts found = count_messages(name, Operation::allgather, 64);
         CHECK(found.messages == pure.messages + more);
         CHECK(found.bytes == pure.bytes);
         CHECK(found.copied < pure.copied);
         const auto direct = more == 1 ? 2U : 3U;
-        CHECK(found.messages ==
-              nic_all_gather_time(CombiningStrategy::hypercube, 64, 1, per_message, direct));
-        CHECK(found.copied == nic_all_gather_time(CombiningStrategy::hypercube, 64, 1, copy, direct));
+        CHECK(found.messages == nic_allgather_time(CombiningStrategy::hypercube, 64, 1, per_message, direct));
+        CHECK(found.copied == nic_allgather_time(CombiningStrategy::hypercube, 64, 1, copy, direct));
     }
 }
 
@@ -170,10 +168,10 @@ TEST_CASE("direct messages and a square mesh cost the same at alpha / beta bytes
     const CombiningCosts costs{.alpha = 11e-6, .beta = 8e-9};
     for (const std::size_t side : {2U, 5U, 16U, 32U}) {
         const std::size_t ranks = side * side;
-        CHECK(all_to_all_time(CombiningStrategy::direct, ranks, 1375, costs) ==
-              doctest::Approx(all_to_all_time(CombiningStrategy::mesh, ranks, 1375, costs)));
-        CHECK(all_to_all_time(CombiningStrategy::direct, ranks, 1376, costs) <
-              all_to_all_time(CombiningStrategy::mesh, ranks, 1376, costs));
+        CHECK(alltoall_time(CombiningStrategy::direct, ranks, 1375, costs) ==
+              doctest::Approx(alltoall_time(CombiningStrategy::mesh, ranks, 1375, costs)));
+        CHECK(alltoall_time(CombiningStrategy::direct, ranks, 1376, costs) <
+              alltoall_time(CombiningStrategy::mesh, ranks, 1376, costs));
     }
 }
 
@@ -197,16 +195,16 @@ TEST_CASE("the best many-to-many strategy of 2048 ranks depends on degree and si
     CHECK(best(353, 476, large) == CombiningStrategy::mesh);
     CHECK(best(1024, 476, large) == CombiningStrategy::mesh);
     CHECK(many_to_many_time(CombiningStrategy::hypercube, 2048, 2048, 8, byte) ==
-          doctest::Approx(all_to_all_time(CombiningStrategy::hypercube, 2048, 8, byte)));
+          doctest::Approx(alltoall_time(CombiningStrategy::hypercube, 2048, 8, byte)));
     CHECK(many_to_many_time(CombiningStrategy::hypercube, 2048, 64, 8, byte, FormulaVariant::printed) ==
           2 * many_to_many_time(CombiningStrategy::hypercube, 2048, 64, 8, byte));
 }
 
 TEST_CASE(
-    "a many-to-many has as many messages as the all-to-all, and at most the bytes of the printed equation") {
+    "a many-to-many has as many messages as the alltoall, and at most the bytes of the printed equation") {
     const auto demand = std::make_shared<Demand>(64, 16, Bytes{1});
     for (const std::string_view name : {"mesh", "grid", "hypercube"}) {
-        const MessageCounts all = count_messages(name, Operation::all_to_all, 64);
+        const MessageCounts all = count_messages(name, Operation::alltoall, 64);
         const MessageCounts many =
             count_messages(make_schedule({Operation::many_to_many, 64, Bytes{1}, Rank{0}, demand}, name));
         CHECK(many.messages == all.messages);
@@ -220,8 +218,8 @@ TEST_CASE(
 TEST_CASE("schedules of a million ranks can be enumerated, because they store no messages") {
     using enum Operation;
     for (const std::string_view name : {"mesh", "grid", "hypercube"})
-        CHECK(count_messages(name, all_to_all, 1'000'000).bytes > 1'000'000);
-    CHECK(count_messages("mesh", all_to_all, 1'000'000).bytes == 2.0 * 999 * 1000);
+        CHECK(count_messages(name, alltoall, 1'000'000).bytes > 1'000'000);
+    CHECK(count_messages("mesh", alltoall, 1'000'000).bytes == 2.0 * 999 * 1000);
 }
 
 TEST_CASE("an impossible demand is refused") {
@@ -231,6 +229,6 @@ TEST_CASE("an impossible demand is refused") {
                       "many-to-many: -1 bytes per pair; there must be 0 or more, at most 2^62 per rank");
     CHECK_THROWS_WITH(Collective(Operation::many_to_many, 4, Bytes{1}),
                       "many-to-many: it needs a demand: the ranks to which each rank sends");
-    CHECK_THROWS_WITH((void)all_to_all_time(CombiningStrategy::mesh, 0, 1, per_message),
+    CHECK_THROWS_WITH((void)alltoall_time(CombiningStrategy::mesh, 0, 1, per_message),
                       "combining: no ranks; there must be 1 or more");
 }

@@ -51,8 +51,8 @@ double reference_congestion(const AnySchedule& schedule, const Machine& machine,
     return sum;
 }
 
-constexpr auto operations = {Operation::broadcast, Operation::reduce,     Operation::scatter,
-                             Operation::gather,    Operation::all_gather, Operation::all_reduce};
+constexpr auto operations = {Operation::bcast,  Operation::reduce,    Operation::scatter,
+                             Operation::gather, Operation::allgather, Operation::allreduce};
 
 }  // namespace
 
@@ -103,7 +103,7 @@ TEST_CASE("the cost estimated from a sample of the messages of many calls is nea
 
 TEST_CASE("a number of slots that is not a multiple of the ranks per call is refused") {
     const Machine machine = make_machine("torus:4x4,bandwidth=10GB/s");
-    const AnySchedule schedule = make_schedule({Operation::broadcast, 4, Bytes{100}}, "binomial");
+    const AnySchedule schedule = make_schedule({Operation::bcast, 4, Bytes{100}}, "binomial");
     CHECK_THROWS_WITH((void)cost(schedule, model, machine, std::vector<Slot>(6, Slot{0})),
                       "there are 6 slots for a schedule of 4 ranks");
 }

@@ -137,7 +137,7 @@ TEST_CASE(
     const FatTree tree = k_ary_tree(4, 4);
     const auto met = [&](std::string_view schedule, const std::set<std::size_t>& missing) {
         const auto steps =
-            list_schedule_steps(make_schedule({Operation::all_gather, 128, Bytes{1}}, schedule));
+            list_schedule_steps(make_schedule({Operation::allgather, 128, Bytes{1}}, schedule));
         const auto count = std::ranges::count_if(
             steps, [&](const RepeatedStep& s) { return !is_free(tree, s.step, 128, missing); });
         return std::pair(static_cast<std::size_t>(count), steps.size());
@@ -153,9 +153,8 @@ TEST_CASE("k-shift is contention-free if k is 1, 2, 3, 4 or 8, but for no other 
         const FatTree tree = k_ary_tree(4, levels);
         std::vector<std::size_t> free;
         for (std::size_t k = 1; k <= 20; ++k) {
-            const auto steps =
-                list_schedule_steps(make_schedule({Operation::all_gather, tree.node_count(), Bytes{1}},
-                                                  "k-shift(k=" + std::to_string(k) + ")"));
+            const auto steps = list_schedule_steps(make_schedule(
+                {Operation::allgather, tree.node_count(), Bytes{1}}, "k-shift(k=" + std::to_string(k) + ")"));
             if (std::ranges::all_of(steps,
                                     [&](const auto& s) { return is_free(tree, s.step, tree.node_count()); }))
                 free.push_back(k);

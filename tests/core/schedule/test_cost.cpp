@@ -42,33 +42,33 @@ TEST_CASE("costs equal the formulas in the documented table of schedules") {
             const double log = std::log2(p);
             const auto is = [](double seconds) { return doctest::Approx(seconds).epsilon(1e-12); };
             using enum Operation;
-            CHECK(schedule_time(broadcast, ranks, bytes, "binomial") == is(log * (alpha + m * beta)));
+            CHECK(schedule_time(bcast, ranks, bytes, "binomial") == is(log * (alpha + m * beta)));
             CHECK(schedule_time(scatter, ranks, bytes, "binomial") == is(log * alpha + (p - 1) * m * beta));
             CHECK(schedule_time(gather, ranks, bytes, "chain") == is((p - 1) * (alpha + m * beta)));
-            CHECK(schedule_time(all_gather, ranks, bytes, "ring") == is((p - 1) * (alpha + m * beta)));
-            CHECK(schedule_time(all_gather, ranks, bytes, "recursive-doubling") ==
+            CHECK(schedule_time(allgather, ranks, bytes, "ring") == is((p - 1) * (alpha + m * beta)));
+            CHECK(schedule_time(allgather, ranks, bytes, "recursive-doubling") ==
                   is(log * alpha + (p - 1) * m * beta));
-            CHECK(schedule_time(all_gather, ranks, bytes, "bruck") == is(log * alpha + (p - 1) * m * beta));
-            CHECK(schedule_time(all_gather, ranks, bytes, "neighbor-exchange") ==
+            CHECK(schedule_time(allgather, ranks, bytes, "bruck") == is(log * alpha + (p - 1) * m * beta));
+            CHECK(schedule_time(allgather, ranks, bytes, "neighbor-exchange") ==
                   is(p / 2 * alpha + (p - 1) * m * beta));
-            CHECK(schedule_time(all_reduce, ranks, bytes, "recursive-doubling") ==
+            CHECK(schedule_time(allreduce, ranks, bytes, "recursive-doubling") ==
                   is(log * (alpha + m * beta)));
             CHECK(schedule_time(reduce_scatter, ranks, bytes, "halving") ==
                   is(log * alpha + (p - 1) * m * beta));
-            CHECK(schedule_time(all_to_all, ranks, bytes, "cyclic") == is((p - 1) * (alpha + m * beta)));
-            CHECK(schedule_time(all_to_all, ranks, bytes, "pairwise") == is((p - 1) * (alpha + m * beta)));
-            CHECK(schedule_time(all_to_all, ranks, bytes, "at-once") == is((p - 1) * (alpha + m * beta)));
-            CHECK(schedule_time(all_to_all, ranks, bytes, "bruck") ==
+            CHECK(schedule_time(alltoall, ranks, bytes, "cyclic") == is((p - 1) * (alpha + m * beta)));
+            CHECK(schedule_time(alltoall, ranks, bytes, "pairwise") == is((p - 1) * (alpha + m * beta)));
+            CHECK(schedule_time(alltoall, ranks, bytes, "at-once") == is((p - 1) * (alpha + m * beta)));
+            CHECK(schedule_time(alltoall, ranks, bytes, "bruck") ==
                   is(log * (alpha + p / 2 * m * (beta + gamma_s))));
         }
-        CHECK(schedule_time(Operation::all_reduce, 1024, 1024 * bytes, "ring") ==
+        CHECK(schedule_time(Operation::allreduce, 1024, 1024 * bytes, "ring") ==
               doctest::Approx(2 * 1023 * (alpha + m * beta)));
-        CHECK(schedule_time(Operation::all_reduce, 1024, 1024 * bytes, "halving") ==
+        CHECK(schedule_time(Operation::allreduce, 1024, 1024 * bytes, "halving") ==
               doctest::Approx(20 * alpha + 2 * 1023 * m * beta));
-        CHECK(schedule_time(Operation::broadcast, 10, 8192 * bytes, "chain(segment=4096)") ==
+        CHECK(schedule_time(Operation::bcast, 10, 8192 * bytes, "chain(segment=4096)") ==
               doctest::Approx(bytes == 0 ? 9 * alpha : (8 + 2 * m) * (alpha + 4096 * beta)));
     }
-    CHECK(schedule_time(Operation::reduce, 1024, 4096 * 1024, "scatter-all-gather") ==
+    CHECK(schedule_time(Operation::reduce, 1024, 4096 * 1024, "scatter-allgather") ==
           doctest::Approx(1033 * alpha + 2 * 1023 * 4096 * beta));
     CHECK(schedule_time(Operation::barrier, 1000, 0, "dissemination") == doctest::Approx(10 * alpha));
 }
@@ -82,12 +82,12 @@ TEST_CASE("every round that waits for the previous one adds a latency, and other
     const Machine machine = make_machine("torus:4x4x4,bandwidth=2GB/s,latency=1us+node:1,bandwidth=5GB/s");
     const std::vector<Slot> slots = first_slots(64);
     using enum Operation;
-    for (const auto& [operation, name, waits] : {std::tuple(all_reduce, "recursive-doubling", 6),
-                                                 {all_gather, "ring", 63},
-                                                 {all_to_all, "pairwise", 63},
-                                                 {all_to_all, "at-once", 1},
+    for (const auto& [operation, name, waits] : {std::tuple(allreduce, "recursive-doubling", 6),
+                                                 {allgather, "ring", 63},
+                                                 {alltoall, "pairwise", 63},
+                                                 {alltoall, "at-once", 1},
                                                  {scatter, "chain", 63},
-                                                 {broadcast, "chain(segment=4096)", 63},
+                                                 {bcast, "chain(segment=4096)", 63},
                                                  {reduce, "chain(segment=512)", 63}}) {
         CAPTURE(name);
         const AnySchedule schedule = make_schedule({operation, 64, Bytes{1 << 20}}, name);
@@ -109,11 +109,11 @@ TEST_CASE("with a placement, rounds of a schedule cost as much as the same messa
         std::vector<Slot> slots = first_slots(machine.slot_count());
         rng.shuffle(std::span(slots));
         slots.resize(ranks);
-        for (const auto& [operation, name] : {std::pair(Operation::all_gather, "ring"),
-                                              {Operation::all_gather, "bruck"},
-                                              {Operation::all_reduce, "halving"},
-                                              {Operation::broadcast, "binomial"},
-                                              {Operation::all_to_all, "cyclic"}}) {
+        for (const auto& [operation, name] : {std::pair(Operation::allgather, "ring"),
+                                              {Operation::allgather, "bruck"},
+                                              {Operation::allreduce, "halving"},
+                                              {Operation::bcast, "binomial"},
+                                              {Operation::alltoall, "cyclic"}}) {
             CAPTURE(name);
             const AnySchedule schedule = make_schedule({operation, ranks, Bytes{3000}}, name);
             const ScheduleCost found = cost(schedule, machine_model(machine), machine, slots);

@@ -65,7 +65,7 @@ TEST_CASE("on tori and meshes no link is used twice in a round, for any root") {
         const std::vector<Node> nodes = first_nodes(machine.node_count());
         const Texts fitted = fitted_schedules(machine, nodes);
         REQUIRE(fitted.size() == 1);
-        for (const Operation operation : {Operation::broadcast, Operation::reduce}) {
+        for (const Operation operation : {Operation::bcast, Operation::reduce}) {
             const Call call{operation, nodes.size(), Bytes{1000},
                             Rank{rng.below(static_cast<std::uint32_t>(nodes.size()))}};
             const AnySchedule schedule =
@@ -110,7 +110,7 @@ TEST_CASE("on fat trees with missing nodes, fitted pairwise and cyclic schedules
             CAPTURE(nodes.size());
             for (const std::string& fitted : fitted_schedules(machine, nodes)) {
                 CAPTURE(fitted);
-                const Call call{Operation::all_to_all, nodes.size(), Bytes{7}};
+                const Call call{Operation::alltoall, nodes.size(), Bytes{7}};
                 const AnySchedule schedule = make_schedule(call, fitted);
                 check_schedule(schedule);
                 const bool exchanges = fitted.starts_with("pairwise");
@@ -137,7 +137,7 @@ TEST_CASE("on a fat tree, schedules are fitted only if nodes are missing or rank
 }
 
 TEST_CASE("invalid seats, or seats for another number of ranks, are refused") {
-    const Call call{Operation::all_to_all, 4, Bytes{8}};
+    const Call call{Operation::alltoall, 4, Bytes{8}};
     for (const auto& [text, what] :
          {std::pair("pairwise(seats=0-2)", "schedule 'pairwise(seats=0-2)' is for 3 ranks, not for 4"),
           {"cyclic(seats=0-2:1)", "seats '0-2:1': seat 1 occurs twice"},
@@ -147,7 +147,7 @@ TEST_CASE("invalid seats, or seats for another number of ranks, are refused") {
            "seats '0-99999999': '99999999' is not a number below 16777216, as in 0-2:4-6:8/16"}}) {
         CHECK_THROWS_WITH_AS((void)make_schedule(call, text), what, Error);
     }
-    const Call broadcast{Operation::broadcast, 60, Bytes{8}};
-    CHECK_THROWS_WITH_AS((void)make_schedule(broadcast, "disjoint-trees(grid=4x4x4)"),
+    const Call bcast{Operation::bcast, 60, Bytes{8}};
+    CHECK_THROWS_WITH_AS((void)make_schedule(bcast, "disjoint-trees(grid=4x4x4)"),
                          "schedule 'disjoint-trees(grid=4x4x4)' is for 64 ranks, not for 60", Error);
 }

@@ -103,7 +103,7 @@ TEST_CASE("the computed order has fewer contended rounds than the given one, and
     Rng rng(17);
     const Machine tree = k_ary_machine(4, 3);
     const auto nodes = random_nodes(rng, 64, 40);
-    const auto steps = list_schedule_steps(make_schedule({Operation::all_gather, 40, Bytes{1}}, "k-shift"));
+    const auto steps = list_schedule_steps(make_schedule({Operation::allgather, 40, Bytes{1}}, "k-shift"));
     const FreeOrder found = find_free_order(tree, nodes, steps, ContentionModel::any_ascent, 2'000'000);
     CHECK(found.rounds < contended_rounds(tree, steps, nodes));
     CHECK(found.rounds == find_free_order(tree, nodes, steps, ContentionModel::any_ascent, 2'000'000).rounds);

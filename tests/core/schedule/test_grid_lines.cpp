@@ -13,7 +13,7 @@ using namespace topoloom;
 
 namespace {
 
-constexpr std::array rooted_operations{Operation::broadcast, Operation::reduce, Operation::scatter,
+constexpr std::array rooted_operations{Operation::bcast, Operation::reduce, Operation::scatter,
                                        Operation::gather};
 
 /// Lines along every axis, each with its root at min(root, end of the line).
@@ -62,17 +62,17 @@ TEST_CASE("every line of a grid performs its own collective, and no message leav
         for (const Operation operation : rooted_operations) {
             for (const std::uint32_t root : {0U, 2U}) {
                 check_lines(make_grid_lines<Binomial>(extents, operation, root));
-                const bool cut = operation == Operation::broadcast || operation == Operation::reduce;
+                const bool cut = operation == Operation::bcast || operation == Operation::reduce;
                 check_lines(make_grid_lines<Chain>(extents, operation, root, cut ? 7 : 1));
             }
         }
     }
-    const std::vector<StrayMessages> lines(2, StrayMessages(Collective(Operation::broadcast, 4, Bytes{8})));
+    const std::vector<StrayMessages> lines(2, StrayMessages(Collective(Operation::bcast, 4, Bytes{8})));
     CHECK_THROWS_AS(check_lines(GridLines(lines)), Error);
 }
 
 TEST_CASE("lines of an axis start after those of the previous axis") {
-    const auto grid = make_grid_lines<Binomial>({4, 6}, Operation::broadcast);
+    const auto grid = make_grid_lines<Binomial>({4, 6}, Operation::bcast);
     CHECK(grid.rounds() == 2 + 3);
     std::vector<std::uint32_t> to;
     const auto note = [&](Rank rank, Bytes) { to.push_back(rank.value); };
@@ -92,7 +92,7 @@ TEST_CASE("with one rank per node, messages take the time of the grid model") {
         for (const std::uint64_t pieces : {1U, 8U, 50U}) {
             const double segment = 1000.0 / static_cast<double>(pieces);
             for (const auto& [operation, with] :
-                 {std::pair(Operation::broadcast, copying), {Operation::reduce, links}})
+                 {std::pair(Operation::bcast, copying), {Operation::reduce, links}})
                 for (const FormulaVariant reading : {FormulaVariant::counted, FormulaVariant::printed})
                     CHECK(sum_send_times(make_grid_lines<Chain>(extents, operation, 0, pieces), with) ==
                           doctest::Approx(pipelined_time(map, with, 1000, segment, reading)));

@@ -88,13 +88,13 @@ TEST_CASE(
 
 TEST_CASE("a round of several messages takes as long as the busiest of CPU, wire and port") {
     // One message: o_s + L + b / bandwidth + o_r.
-    CHECK(time_on_switch(broadcast, 2, 500, "binomial") == is(1e-6 + 2e-6 + 0.5e-6 + 1e-6));
+    CHECK(time_on_switch(bcast, 2, 500, "binomial") == is(1e-6 + 2e-6 + 0.5e-6 + 1e-6));
     // Every rank sends one message to each of 3 others: 3 o_s + L + wire + o_r. With 8 times the bytes it is
     // o_s + L + port + o_r.
-    CHECK(time_on_switch(all_to_all, 4, 500, "at-once") == is(3e-6 + 2e-6 + 0.5e-6 + 1e-6));
-    CHECK(time_on_switch(all_to_all, 4, 4000, "at-once") == is(1e-6 + 2e-6 + 12e-6 + 1e-6));
+    CHECK(time_on_switch(alltoall, 4, 500, "at-once") == is(3e-6 + 2e-6 + 0.5e-6 + 1e-6));
+    CHECK(time_on_switch(alltoall, 4, 4000, "at-once") == is(1e-6 + 2e-6 + 12e-6 + 1e-6));
     // With 8 messages sent and received by each rank: 8 o_s + 8 o_r.
-    CHECK(time_on_switch(all_to_all, 9, 500, "at-once") == is(16e-6));
+    CHECK(time_on_switch(alltoall, 9, 500, "at-once") == is(16e-6));
     // 3 concurrent messages to a root: o_s + L + wire + 3 o_r, because the root processes them in sequence.
     CHECK(time_on_switch(gather, 4, 500, "linear") == is(1e-6 + 2e-6 + 0.5e-6 + 3e-6));
 }
@@ -105,7 +105,7 @@ TEST_CASE("an exchange takes LogGP's L + 2 o + (b - 1) G, whether the gap or the
         const NetworkModel model = NetworkModel::loggp(latency, overhead, gap, byte_gap);
         for (const std::int64_t bytes : {1, 100, 10000}) {
             const double alone = latency + 2 * overhead + static_cast<double>(bytes - 1) * byte_gap;
-            CHECK(cost(make_schedule({all_reduce, 8, Bytes{bytes}}, "recursive-doubling"), model).time ==
+            CHECK(cost(make_schedule({allreduce, 8, Bytes{bytes}}, "recursive-doubling"), model).time ==
                   is(3 * alone));
         }
     }
@@ -113,21 +113,20 @@ TEST_CASE("an exchange takes LogGP's L + 2 o + (b - 1) G, whether the gap or the
 
 TEST_CASE("latency and bandwidth of links depend on the message size") {
     const NetworkModel model = link_limited_model().with_link_factors({{3, 0.5, 100}, {1.5, 0.8}});
-    CHECK(time_on_switch(broadcast, 2, 100, "binomial", model) == is(2e-6 + 3 * 2e-6 + 0.1e-6 / 0.5));
-    CHECK(time_on_switch(broadcast, 2, 101, "binomial", model) == is(2e-6 + 1.5 * 2e-6 + 0.101e-6 / 0.8));
-    CHECK(time_on_switch(all_to_all, 4, 4000, "at-once", model) == is(2e-6 + 1.5 * 2e-6 + 12e-6 / 0.8));
+    CHECK(time_on_switch(bcast, 2, 100, "binomial", model) == is(2e-6 + 3 * 2e-6 + 0.1e-6 / 0.5));
+    CHECK(time_on_switch(bcast, 2, 101, "binomial", model) == is(2e-6 + 1.5 * 2e-6 + 0.101e-6 / 0.8));
+    CHECK(time_on_switch(alltoall, 4, 4000, "at-once", model) == is(2e-6 + 1.5 * 2e-6 + 12e-6 / 0.8));
     const NetworkModel same = link_limited_model().with_link_factors({{}});
-    CHECK(time_on_switch(all_to_all, 4, 4000, "at-once", same) ==
-          time_on_switch(all_to_all, 4, 4000, "at-once"));
+    CHECK(time_on_switch(alltoall, 4, 4000, "at-once", same) == time_on_switch(alltoall, 4, 4000, "at-once"));
 }
 
 TEST_CASE("a round includes the latency of its message, for any size") {
     const NetworkModel model =
         NetworkModel::regimes({{1e-6, 1e-9}}).with_single_message_lines({{3e-6, 1e-9, 100}, {9e-6, 1e-9}});
     for (const auto& [bytes, alone] : {std::pair{100, 3.1e-6}, {101, 9.101e-6}}) {
-        const Call call{Operation::broadcast, 2, Bytes{bytes}};
+        const Call call{Operation::bcast, 2, Bytes{bytes}};
         CHECK(cost(make_schedule(call, "binomial"), model).time == is(alone));
-        CHECK(time_on_switch(broadcast, 2, bytes, "binomial", model) == is(alone + 2e-6));
+        CHECK(time_on_switch(bcast, 2, bytes, "binomial", model) == is(alone + 2e-6));
         const Machine machine = make_machine("tree:2,bandwidth=1GB/s,latency=1us");
         const std::vector<Slot> slots{Slot{0U}, Slot{1U}};
         CHECK(run_cost(make_schedule(call, "binomial"), model, machine, slots).time == is(alone + 2e-6));
@@ -145,11 +144,11 @@ TEST_CASE("a reduction costs time per received byte, a copy none") {
     const auto seconds = [&](Operation operation, const char* name) {
         return cost(make_schedule({operation, 8, Bytes{8000}}, name), model).time;
     };
-    CHECK(seconds(all_reduce, "recursive-doubling") == is(3 * (1e-6 + 8e-6 + 16e-6)));
+    CHECK(seconds(allreduce, "recursive-doubling") == is(3 * (1e-6 + 8e-6 + 16e-6)));
     CHECK(seconds(reduce, "binomial") == is(3 * (1e-6 + 8e-6 + 16e-6)));
-    CHECK(seconds(broadcast, "binomial") == is(3 * (1e-6 + 8e-6)));
+    CHECK(seconds(bcast, "binomial") == is(3 * (1e-6 + 8e-6)));
     // Halves, quarters and eighths of the data are reduced, and then gathered.
-    CHECK(seconds(all_reduce, "halving") == is(6e-6 + 14e-6 + 14e-6));
+    CHECK(seconds(allreduce, "halving") == is(6e-6 + 14e-6 + 14e-6));
 }
 
 TEST_CASE(
@@ -158,8 +157,7 @@ TEST_CASE(
     const Machine machine = make_machine("torus:4x4,bandwidth=2GB/s,latency=0.5us");
     const ids<Slot> slot_ids(16);
     const std::vector<Slot> slots(slot_ids.begin(), slot_ids.end());
-    for (const Operation operation :
-         {broadcast, reduce, all_gather, all_reduce, reduce_scatter, all_to_all}) {
+    for (const Operation operation : {bcast, reduce, allgather, allreduce, reduce_scatter, alltoall}) {
         for (const std::string& name : candidates({operation, 16, Bytes{1000}})) {
             CAPTURE(operation_name(operation));
             CAPTURE(name);

@@ -19,7 +19,7 @@ namespace {
 constexpr std::int64_t block = 8;
 using Blocks = std::set<std::size_t>;
 
-/// An all-gather simulated with sets: messages of a round are concurrent and carry named blocks.
+/// An allgather simulated with sets: messages of a round are concurrent and carry named blocks.
 class SimulatedAllGather {
    public:
     explicit SimulatedAllGather(std::size_t rank_count)
@@ -56,8 +56,8 @@ Dense with_unit_bytes(Dense matrix) {
     return matrix;
 }
 
-CommGraph unit_all_gather(std::size_t n, std::string_view schedule) {
-    return pattern(make_schedule({Operation::all_gather, n, Bytes{0}}, schedule), Bytes{block});
+CommGraph unit_allgather(std::size_t n, std::string_view schedule) {
+    return pattern(make_schedule({Operation::allgather, n, Bytes{0}}, schedule), Bytes{block});
 }
 
 Blocks remove_block(Blocks blocks, std::size_t one) {
@@ -82,11 +82,11 @@ TEST_CASE("recursive doubling gives every block to every rank, and the graph has
         all.end_round();
         all.check_complete();
         CHECK(to_dense_matrix(recursive_doubling(n, Bytes{block})) == all.matrix());
-        CHECK(to_dense_matrix(unit_all_gather(n, "recursive-doubling")) == with_unit_bytes(all.matrix()));
+        CHECK(to_dense_matrix(unit_allgather(n, "recursive-doubling")) == with_unit_bytes(all.matrix()));
     }
 }
 
-TEST_CASE("Bruck's all-gather gives every block to every rank, and the graph has its messages") {
+TEST_CASE("Bruck's allgather gives every block to every rank, and the graph has its messages") {
     for (std::size_t n = 1; n <= 40; ++n) {
         CAPTURE(n);
         SimulatedAllGather all(n);
@@ -102,11 +102,11 @@ TEST_CASE("Bruck's all-gather gives every block to every rank, and the graph has
         }
         all.check_complete();
         CHECK(to_dense_matrix(bruck(n, Bytes{block})) == all.matrix());
-        CHECK(to_dense_matrix(unit_all_gather(n, "bruck")) == with_unit_bytes(all.matrix()));
+        CHECK(to_dense_matrix(unit_allgather(n, "bruck")) == with_unit_bytes(all.matrix()));
     }
 }
 
-TEST_CASE("an all-gather moves n (n - 1) blocks with any algorithm, for powers of two") {
+TEST_CASE("an allgather moves n (n - 1) blocks with any algorithm, for powers of two") {
     for (const std::int64_t n : {2, 4, 8, 64}) {
         CHECK(recursive_doubling(static_cast<std::size_t>(n), Bytes{block}).total_bytes().value ==
               n * (n - 1) * block);
@@ -134,7 +134,7 @@ TEST_CASE("the root of a binomial tree of eight sends to 1, 2 and 4") {
     CHECK(tree.edge_count() == 7);
 }
 
-TEST_CASE("all-to-all is the full matrix without its diagonal") {
+TEST_CASE("alltoall is the full matrix without its diagonal") {
     for (std::size_t n = 1; n < 6; ++n) {
         Dense expected = empty_matrix(n);
         for (std::size_t u = 0; u < n; ++u) {
@@ -142,7 +142,7 @@ TEST_CASE("all-to-all is the full matrix without its diagonal") {
                 if (u != v) add(expected, u, v, block);
             }
         }
-        CHECK(to_dense_matrix(topoloom::all_to_all(n, Bytes{block})) == expected);
+        CHECK(to_dense_matrix(topoloom::alltoall(n, Bytes{block})) == expected);
     }
 }
 
@@ -152,13 +152,13 @@ TEST_CASE("collectives without ranks, with negative bytes, or too large are refu
         CHECK_THROWS_AS((void)recursive_doubling(n, Bytes{1}), Error);
         CHECK_THROWS_AS((void)bruck(n, Bytes{1}), Error);
         CHECK_THROWS_AS((void)binomial_tree(n, Bytes{1}), Error);
-        CHECK_THROWS_AS((void)topoloom::all_to_all(n, Bytes{1}), Error);
+        CHECK_THROWS_AS((void)topoloom::alltoall(n, Bytes{1}), Error);
     }
     CHECK_THROWS_AS((void)bruck(1, Bytes{-1}), Error);
     CHECK_THROWS_AS((void)bruck(4, Bytes{std::int64_t{1} << 62}), Error);
     CHECK_THROWS_WITH_AS((void)binomial_tree(4, Bytes{1}, Rank{4}),
-                         "broadcast: the root 4 is not a rank; ranks are 0 to 3", Error);
+                         "bcast: the root 4 is not a rank; ranks are 0 to 3", Error);
     CHECK_THROWS_WITH_AS(
-        (void)topoloom::all_to_all(46'342, Bytes{1}),
-        "all-to-all: all of 46342 ranks to all are more than 2^31 messages; use at most 46341 ranks", Error);
+        (void)topoloom::alltoall(46'342, Bytes{1}),
+        "alltoall: all of 46342 ranks to all are more than 2^31 messages; use at most 46341 ranks", Error);
 }

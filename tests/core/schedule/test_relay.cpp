@@ -13,7 +13,7 @@ namespace {
 /// The ranks to which rank 0 sends, in order.
 std::vector<std::uint32_t> peers_of_rank_0(std::size_t ranks, std::string_view schedule) {
     std::vector<std::uint32_t> peers;
-    const AnySchedule relay = make_schedule({Operation::all_gather, ranks, Bytes{1}}, schedule);
+    const AnySchedule relay = make_schedule({Operation::allgather, ranks, Bytes{1}}, schedule);
     for (std::uint64_t round = 0; round < relay.rounds(); ++round)
         relay.sends(Rank{0}, round, [&](Rank peer, Bytes) { peers.push_back(peer.value); });
     return peers;
@@ -26,7 +26,7 @@ TEST_CASE("relay schedules bring every block to every rank, for any k and any nu
         for (const char* k : {"1", "2", "3", "4", "5", "8", "16", "64"}) {
             for (const char* name : {"k-prefix(k=", "k-shift(k="}) {
                 for (const char* barrier : {";barrier=message)", ";barrier=stop)"}) {
-                    const auto schedule = make_schedule({Operation::all_gather, ranks, Bytes{7}},
+                    const auto schedule = make_schedule({Operation::allgather, ranks, Bytes{7}},
                                                         std::string(name) + k + barrier);
                     check_schedule(schedule);
                 }
@@ -47,7 +47,7 @@ TEST_CASE("every rank sends to each of the k ranks around a stop, and then forwa
 
 TEST_CASE("with a barrier per stop, each stop is a round of k messages") {
     const auto rounds = [](std::string_view text) {
-        return make_schedule({Operation::all_gather, 64, Bytes{1}}, text).rounds();
+        return make_schedule({Operation::allgather, 64, Bytes{1}}, text).rounds();
     };
     CHECK(rounds("k-prefix") == 63);
     CHECK(rounds("k-prefix(barrier=stop)") == 8);

@@ -55,8 +55,8 @@ double busiest_link_seconds(const AnySchedule& schedule, const Machine& machine,
     return std::ranges::max(seconds);
 }
 
-constexpr auto run_operations = {Operation::reduce, Operation::all_gather, Operation::all_reduce,
-                                 Operation::reduce_scatter, Operation::all_to_all};
+constexpr auto run_operations = {Operation::reduce, Operation::allgather, Operation::allreduce,
+                                 Operation::reduce_scatter, Operation::alltoall};
 
 /// With CPU time, run_cost() may exceed cost(), which ignores the order of CPU and link time.
 const NetworkModel& model_without_cpu() {
@@ -93,7 +93,7 @@ TEST_CASE("with equal distances and sizes a run takes the sum of its rounds") {
     const Machine machine = make_machine("tree:16,bandwidth=10GB/s,latency=1us");
     for (const char* name : {"bruck", "cyclic", "pairwise", "at-once", "mesh"}) {
         CAPTURE(name);
-        const AnySchedule schedule = make_schedule({Operation::all_to_all, 16, Bytes{1000}}, name);
+        const AnySchedule schedule = make_schedule({Operation::alltoall, 16, Bytes{1000}}, name);
         CHECK(run_cost(schedule, model_without_cpu(), machine, first_slots(16)).time ==
               doctest::Approx(cost(schedule, model_without_cpu(), machine, first_slots(16)).time));
     }
@@ -102,8 +102,8 @@ TEST_CASE("with equal distances and sizes a run takes the sum of its rounds") {
 TEST_CASE("a program of one step takes as long as a run, and ranks start the next step without a barrier") {
     const Machine machine = make_machine("tree:4:4,bandwidth=10GB/s,latency=100ns:5us");
     const std::vector<Slot> slots = first_slots(16);
-    const AnySchedule near = make_schedule({Operation::all_gather, 16, Bytes{100}}, "ring");
-    const AnySchedule tree = make_schedule({Operation::broadcast, 16, Bytes{100}}, "binomial");
+    const AnySchedule near = make_schedule({Operation::allgather, 16, Bytes{100}}, "ring");
+    const AnySchedule tree = make_schedule({Operation::bcast, 16, Bytes{100}}, "binomial");
     const auto seconds = [&](const std::vector<const AnySchedule*>& steps) {
         return program_time(steps, model_without_cpu(), machine, slots);
     };
@@ -113,7 +113,7 @@ TEST_CASE("a program of one step takes as long as a run, and ranks start the nex
     CHECK(seconds({&near}) == doctest::Approx(of_near));
     CHECK(seconds({&tree, &near}) <= of_tree + of_near + 1e-15);
     CHECK(seconds({&tree, &tree}) < 2 * of_tree);  // the root does not wait for the leaves
-    const AnySchedule other = make_schedule({Operation::broadcast, 8, Bytes{100}}, "binomial");
+    const AnySchedule other = make_schedule({Operation::bcast, 8, Bytes{100}}, "binomial");
     CHECK_THROWS_WITH(seconds({&near, &other}),
                       "a step of a program has 8 ranks; ranks of the first step: 16");
 }
@@ -135,7 +135,7 @@ TEST_CASE("the latency of a distant message delays only its receiver") {
     const Machine machine = make_machine("mesh:5,bandwidth=1GB/s,latency=1us");
     const std::vector<Slot> slots{Slot{0}, Slot{4}, Slot{1}, Slot{2}};
     const NetworkModel model = NetworkModel::regimes({{0.5e-6, 0}});
-    const AnySchedule tree = make_schedule({Operation::broadcast, 4, Bytes{0}}, "binomial");
+    const AnySchedule tree = make_schedule({Operation::bcast, 4, Bytes{0}}, "binomial");
     const double start = 0.5e-6, link = 1e-6;
     CHECK(cost(tree, model, machine, slots).time == doctest::Approx(start + link + start + 4 * link));
     CHECK(run_cost(tree, model, machine, slots).time == doctest::Approx(start + start + 4 * link));
@@ -147,7 +147,7 @@ TEST_CASE("a message takes as long as the traffic on its busiest link") {
     const NetworkModel model = NetworkModel::regimes({{0, 0}});
     // First ranks 0 and 1 exchange over two links, and so do 2 and 3; one link is shared. Then 0 and 2
     // exchange twice as much over one link, and so do 1 and 3.
-    const AnySchedule pairs = make_schedule({Operation::all_gather, 4, Bytes{1000}}, "recursive-doubling");
+    const AnySchedule pairs = make_schedule({Operation::allgather, 4, Bytes{1000}}, "recursive-doubling");
     CHECK(run_cost(pairs, model, machine, slots).time == doctest::Approx(2e-6 + 2e-6));
 }
 
@@ -155,7 +155,7 @@ TEST_CASE("a segment of a chain leaves when it has arrived") {
     // Three segments go over two links. A rank receives one segment while it sends the previous one.
     const Machine machine = make_machine("mesh:3,bandwidth=1GB/s,latency=1us");
     const NetworkModel model = NetworkModel::regimes({{0.5e-6, 0}});
-    const AnySchedule chain = make_schedule({Operation::broadcast, 3, Bytes{3000}}, "chain(segment=1000)");
+    const AnySchedule chain = make_schedule({Operation::bcast, 3, Bytes{3000}}, "chain(segment=1000)");
     const double hop = 1e-6 + 0.5e-6 + 1e-6;
     CHECK(run_cost(chain, model, machine, first_slots(3)).time <= 4 * hop + 1e-15);
     CHECK(run_cost(chain, model, machine, first_slots(3)).time >= 2 * hop);
@@ -165,7 +165,7 @@ TEST_CASE("messages that a rank sends in several rounds share its link") {
     // The root sends to ranks 2 and 1 in sequence without waiting.
     const Machine machine = make_machine("tree:4,bandwidth=1GB/s,latency=0ns");
     const NetworkModel model = NetworkModel::regimes({{0, 0}});
-    const AnySchedule tree = make_schedule({Operation::broadcast, 4, Bytes{1000}}, "binomial");
+    const AnySchedule tree = make_schedule({Operation::bcast, 4, Bytes{1000}}, "binomial");
     CHECK(run_cost(tree, model, machine, first_slots(4)).time == doctest::Approx(2e-6));
     const AnySchedule all = make_schedule({Operation::scatter, 4, Bytes{1000}}, "linear");
     CHECK(run_cost(all, model, machine, first_slots(4)).time == doctest::Approx(3e-6));
@@ -190,7 +190,7 @@ TEST_CASE("a run takes at least as long as it occupies the busiest link") {
 
 TEST_CASE("intra-node messages use the memory of the node") {
     const NetworkModel model = NetworkModel::regimes({{5e-6, 0}});
-    const AnySchedule pair = make_schedule({Operation::broadcast, 2, Bytes{10'000}}, "binomial");
+    const AnySchedule pair = make_schedule({Operation::bcast, 2, Bytes{10'000}}, "binomial");
     const auto time_on = [&](const char* text) {
         return run_cost(pair, model, make_machine(text), first_slots(2)).time;
     };
@@ -211,7 +211,7 @@ TEST_CASE("a few rounds of segmented data predict the time of all rounds") {
     for (const char* name :
          {"chain(segment=4096)", "two-trees(segment=4096)", "disjoint-trees(segment=4096)"}) {
         CAPTURE(name);
-        const AnySchedule schedule = make_schedule({Operation::broadcast, 8, Bytes{4 << 20}}, name);
+        const AnySchedule schedule = make_schedule({Operation::bcast, 8, Bytes{4 << 20}}, name);
         const ScheduleCost all = run_cost(schedule, model, machine, slots);
         const ScheduleCost some = stream_cost(schedule, model, machine, slots, 64);
         CHECK(some.time == doctest::Approx(all.time).epsilon(0.05));

@@ -25,8 +25,8 @@ std::vector<Slot> some_slots(const Machine& machine, std::size_t count, bool shu
     return slots;
 }
 
-constexpr auto sampled_operations = {Operation::broadcast,  Operation::reduce,         Operation::all_gather,
-                                     Operation::all_reduce, Operation::reduce_scatter, Operation::all_to_all};
+constexpr auto sampled_operations = {Operation::bcast,     Operation::reduce,         Operation::allgather,
+                                     Operation::allreduce, Operation::reduce_scatter, Operation::alltoall};
 
 }  // namespace
 
@@ -60,7 +60,7 @@ TEST_CASE("all messages are counted if there are few") {
     const NetworkModel model = NetworkModel::regimes({{1e-6, 1e-10}});
     const Machine machine = make_machine("torus:4x4,bandwidth=10GB/s");
     const std::vector<Slot> slots = some_slots(machine, 16, true);
-    const AnySchedule schedule = make_schedule({Operation::all_to_all, 16, Bytes{100}}, "cyclic");
+    const AnySchedule schedule = make_schedule({Operation::alltoall, 16, Bytes{100}}, "cyclic");
     CHECK(sampled_cost(schedule, model, machine, slots, 240).time ==
           cost(schedule, model, machine, slots).time);
 }

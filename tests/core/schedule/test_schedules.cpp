@@ -19,7 +19,7 @@ namespace {
 
 bool is_rooted(Operation operation) {
     using enum Operation;
-    return operation == broadcast || operation == reduce || operation == scatter || operation == gather;
+    return operation == bcast || operation == reduce || operation == scatter || operation == gather;
 }
 
 bool is_many_to_many_operation(Operation operation) {
@@ -52,35 +52,35 @@ struct ScheduleVariant {
 const std::vector<ScheduleVariant>& variants() {
     using enum Operation;
     static const std::vector<ScheduleVariant> list{
-        {"recursive-doubling(fold=even)", {all_gather, all_reduce}},
-        {"recursive-doubling(fold=odd)", {all_gather, all_reduce}},
-        {"recursive-doubling(radix=3)", {all_gather, all_reduce}},
-        {"recursive-doubling(radix=4,fold=odd)", {all_gather, all_reduce}},
-        {"recursive-doubling(radix=7,fold=even)", {all_gather, all_reduce}},
-        {"binomial(radix=3)", {broadcast, reduce, scatter, gather}},
-        {"binomial(radix=4)", {broadcast, reduce, scatter, gather}},
-        {"binomial(radix=1000)", {broadcast, reduce, scatter, gather}},
-        {"bruck(radix=3)", {all_gather, all_to_all}},
-        {"bruck(radix=4)", {all_gather, all_to_all}},
-        {"bruck(radix=1073741824)", {all_gather, all_to_all}},
-        {"chain(segment=40)", {broadcast, reduce}},
-        {"two-trees(segment=7)", {broadcast, reduce}},
-        {"two-trees(segment=40)", {broadcast, reduce}},
-        {"two-trees(segment=101)", {broadcast, reduce}},
-        {"disjoint-trees(segment=3)", {broadcast, reduce}},
-        {"disjoint-trees(segment=40)", {broadcast, reduce}},
-        {"disjoint-trees(lines=open,segment=4)", {broadcast, reduce}},
+        {"recursive-doubling(fold=even)", {allgather, allreduce}},
+        {"recursive-doubling(fold=odd)", {allgather, allreduce}},
+        {"recursive-doubling(radix=3)", {allgather, allreduce}},
+        {"recursive-doubling(radix=4,fold=odd)", {allgather, allreduce}},
+        {"recursive-doubling(radix=7,fold=even)", {allgather, allreduce}},
+        {"binomial(radix=3)", {bcast, reduce, scatter, gather}},
+        {"binomial(radix=4)", {bcast, reduce, scatter, gather}},
+        {"binomial(radix=1000)", {bcast, reduce, scatter, gather}},
+        {"bruck(radix=3)", {allgather, alltoall}},
+        {"bruck(radix=4)", {allgather, alltoall}},
+        {"bruck(radix=1073741824)", {allgather, alltoall}},
+        {"chain(segment=40)", {bcast, reduce}},
+        {"two-trees(segment=7)", {bcast, reduce}},
+        {"two-trees(segment=40)", {bcast, reduce}},
+        {"two-trees(segment=101)", {bcast, reduce}},
+        {"disjoint-trees(segment=3)", {bcast, reduce}},
+        {"disjoint-trees(segment=40)", {bcast, reduce}},
+        {"disjoint-trees(lines=open,segment=4)", {bcast, reduce}},
         {"dissemination(radix=3)", {barrier}},
         {"dissemination(radix=5)", {barrier}},
-        {"halving(fold=even)", {reduce_scatter, all_reduce, reduce}},
-        {"halving(fold=odd)", {reduce_scatter, all_reduce, reduce}},
-        {"halving(order=near)", {all_reduce, reduce}},
-        {"halving(cut=last)", {all_reduce, reduce}},
-        {"halving(fold=even,order=near,cut=last)", {all_reduce, reduce}},
-        {"halving(fold=odd,order=near,cut=last)", {all_reduce, reduce}},
-        {"scatter-all-gather(cut=rounded-up)", {broadcast, reduce}},
-        {"scatter-all-gather(gather=doubling)", {broadcast, reduce}, true},
-        {"scatter-all-gather(gather=doubling,cut=rounded-up)", {broadcast, reduce}, true},
+        {"halving(fold=even)", {reduce_scatter, allreduce, reduce}},
+        {"halving(fold=odd)", {reduce_scatter, allreduce, reduce}},
+        {"halving(order=near)", {allreduce, reduce}},
+        {"halving(cut=last)", {allreduce, reduce}},
+        {"halving(fold=even,order=near,cut=last)", {allreduce, reduce}},
+        {"halving(fold=odd,order=near,cut=last)", {allreduce, reduce}},
+        {"scatter-allgather(cut=rounded-up)", {bcast, reduce}},
+        {"scatter-allgather(gather=doubling)", {bcast, reduce}, true},
+        {"scatter-allgather(gather=doubling,cut=rounded-up)", {bcast, reduce}, true},
     };
     return list;
 }
@@ -105,18 +105,18 @@ template <class Use>
 void for_each_uneven_schedule(std::size_t ranks, Bytes bytes, const Use& use) {
     using enum Operation;
     const std::vector<ScheduleVariant> list{
-        {"ring", {all_gather, reduce_scatter}},
-        {"recursive-doubling", {all_gather}},
-        {"recursive-doubling(fold=even)", {all_gather}},
-        {"recursive-doubling(radix=3,fold=odd)", {all_gather}},
-        {"bine", {all_gather, reduce_scatter}},
-        {"bruck", {all_gather}},
-        {"bruck(radix=4)", {all_gather}},
+        {"ring", {allgather, reduce_scatter}},
+        {"recursive-doubling", {allgather}},
+        {"recursive-doubling(fold=even)", {allgather}},
+        {"recursive-doubling(radix=3,fold=odd)", {allgather}},
+        {"bine", {allgather, reduce_scatter}},
+        {"bruck", {allgather}},
+        {"bruck(radix=4)", {allgather}},
         {"halving", {reduce_scatter}},
         {"halving(fold=even)", {reduce_scatter}},
-        {"cyclic", {all_gather, reduce_scatter}},
-        {"pairwise", {all_gather, reduce_scatter}},
-        {"at-once", {all_gather, reduce_scatter}},
+        {"cyclic", {allgather, reduce_scatter}},
+        {"pairwise", {allgather, reduce_scatter}},
+        {"at-once", {allgather, reduce_scatter}},
     };
     for (const ScheduleVariant& variant : list) {
         for (const Operation operation : variant.operations) {
@@ -141,7 +141,7 @@ template <class Use>
 void for_each_schedule_with_seats(std::size_t ranks, Bytes bytes, const Use& use) {
     for (const std::string_view name : {"cyclic", "pairwise"}) {
         for (const Operation operation :
-             {Operation::all_to_all, Operation::all_gather, Operation::reduce_scatter}) {
+             {Operation::alltoall, Operation::allgather, Operation::reduce_scatter}) {
             CAPTURE(name);
             CAPTURE(operation_name(operation));
             CAPTURE(ranks);
@@ -260,22 +260,22 @@ TEST_CASE("options that a collective or a number of ranks does not permit are re
     const Call scatter{Operation::reduce_scatter, 12, Bytes{8}};
     CHECK_THROWS_AS((void)make_schedule(scatter, "halving(order=near)"), Error);
     CHECK_THROWS_AS((void)make_schedule(scatter, "halving(cut=last)"), Error);
-    const Call broadcast{Operation::broadcast, 12, Bytes{8}};
+    const Call bcast{Operation::bcast, 12, Bytes{8}};
     CHECK_THROWS_WITH_AS(
-        (void)make_schedule(broadcast, "scatter-all-gather(gather=doubling)"),
-        "schedule 'scatter-all-gather(gather=doubling)' is for powers of two of ranks, not for 12", Error);
+        (void)make_schedule(bcast, "scatter-allgather(gather=doubling)"),
+        "schedule 'scatter-allgather(gather=doubling)' is for powers of two of ranks, not for 12", Error);
 }
 
 TEST_CASE(
-    "bytes of all ranks can be given for all-gather and reduce-scatter; some schedules cannot divide them") {
+    "bytes of all ranks can be given for allgather and reduce_scatter; some schedules cannot divide them") {
     const auto call = [](Operation operation, std::int64_t bytes) {
         return Call{.operation = operation, .ranks = 6, .bytes = Bytes{bytes}, .in_all = true};
     };
-    CHECK_THROWS_AS((void)make_schedule(call(Operation::broadcast, 12), "binomial"), Error);
+    CHECK_THROWS_AS((void)make_schedule(call(Operation::bcast, 12), "binomial"), Error);
     CHECK_THROWS_WITH_AS(
-        (void)make_schedule(call(Operation::all_gather, 13), "neighbor-exchange"),
+        (void)make_schedule(call(Operation::allgather, 13), "neighbor-exchange"),
         "schedule 'neighbor-exchange' requires equal blocks; 13 bytes are not divisible by 6", Error);
-    const AnySchedule schedule = make_schedule(call(Operation::all_gather, 12), "neighbor-exchange");
+    const AnySchedule schedule = make_schedule(call(Operation::allgather, 12), "neighbor-exchange");
     CHECK(schedule.collective().bytes() == Bytes{2});
     check_schedule(schedule);
 }
@@ -283,7 +283,7 @@ TEST_CASE(
 TEST_CASE("with at-once, every rank first sends to the rank half of all ranks away") {
     const auto peers = [](std::size_t ranks) {
         std::vector<std::uint32_t> found;
-        make_schedule({Operation::all_to_all, ranks, Bytes{1}}, "at-once")
+        make_schedule({Operation::alltoall, ranks, Bytes{1}}, "at-once")
             .sends(Rank{1}, 0, [&](Rank peer, Bytes) { found.push_back(peer.value); });
         return found;
     };

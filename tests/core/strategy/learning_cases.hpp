@@ -51,8 +51,8 @@ inline PlantedCase draw_case(std::uint64_t seed) {
     const std::size_t ranks = one_of(std::array<std::size_t, 7>{4, 7, 16, 24, 32, 48, 64});
     const std::string machine = one_of(std::array<std::string, 3>{
         "", "machine torus:4x4x4,bandwidth=10GB/s\n", "machine tree:8:8,bandwidth=10GB/s\n"});
-    const Operation operation = one_of(
-        std::array{broadcast, reduce, all_gather, all_reduce, reduce_scatter, all_to_all, barrier, scan});
+    const Operation operation =
+        one_of(std::array{bcast, reduce, allgather, allreduce, reduce_scatter, alltoall, barrier, scan});
     const Bytes bytes{operation == barrier ? 0 : 1 + rng.below(1U << rng.below(21))};
     const auto costs = [](double starts, double per_byte) {
         return "message - " + std::to_string(starts) + "e-6 " + std::to_string(per_byte) +

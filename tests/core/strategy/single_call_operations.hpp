@@ -7,7 +7,7 @@
 #include "topoloom/schedule/collective.hpp"
 
 inline constexpr std::array single_call_operations = {
-    topoloom::Operation::broadcast,      topoloom::Operation::reduce,     topoloom::Operation::scatter,
-    topoloom::Operation::gather,         topoloom::Operation::all_gather, topoloom::Operation::all_reduce,
-    topoloom::Operation::reduce_scatter, topoloom::Operation::all_to_all, topoloom::Operation::barrier,
+    topoloom::Operation::bcast,          topoloom::Operation::reduce,    topoloom::Operation::scatter,
+    topoloom::Operation::gather,         topoloom::Operation::allgather, topoloom::Operation::allreduce,
+    topoloom::Operation::reduce_scatter, topoloom::Operation::alltoall,  topoloom::Operation::barrier,
     topoloom::Operation::scan,           topoloom::Operation::exscan};

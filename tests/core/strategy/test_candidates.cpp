@@ -38,7 +38,7 @@ TEST_CASE("candidates are all schedules that support the operation and number of
 
 TEST_CASE("chains are tried with segments smaller than the data, and with a limited number of segments") {
     const auto chains = [](std::int64_t bytes) {
-        const std::vector<std::string> texts = candidates({Operation::broadcast, 8, Bytes{bytes}});
+        const std::vector<std::string> texts = candidates({Operation::bcast, 8, Bytes{bytes}});
         return std::ranges::count_if(texts,
                                      [](const std::string& text) { return text.starts_with("chain("); });
     };
@@ -53,8 +53,8 @@ TEST_CASE("halving that begins with near partners is tried if the number of rank
     const auto tries = [&](Operation operation, std::size_t ranks) {
         return std::ranges::count(candidates({operation, ranks, Bytes{32768}}), both) == 1;
     };
-    CHECK(tries(Operation::all_reduce, 200));
+    CHECK(tries(Operation::allreduce, 200));
     CHECK(tries(Operation::reduce, 200));
-    CHECK_FALSE(tries(Operation::all_reduce, 64));
+    CHECK_FALSE(tries(Operation::allreduce, 64));
     CHECK_FALSE(tries(Operation::reduce_scatter, 200));
 }

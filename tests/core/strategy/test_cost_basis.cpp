@@ -203,8 +203,8 @@ TEST_CASE("errors of a decision table are one line with the line number") {
                           "the decision table: line 1: expected an object, {...}, with the key \"format\"");
     check_decisions_error(
         write_decisions("all-togather", ""),
-        "the decision table: line 2: no collective 'all-togather'; there are: broadcast, reduce, "
-        "scatter, gather, all-gather, all-reduce, reduce-scatter, all-to-all, barrier, many-to-many, "
+        "the decision table: line 2: no collective 'all-togather'; there are: bcast, reduce, "
+        "scatter, gather, allgather, allreduce, reduce_scatter, alltoall, barrier, many-to-many, "
         "many-to-many-multicast, scan, exscan");
     check_decisions_error(write_decisions("barrier", "\n{\"ranks\": 2}"),
                           "the decision table: line 4: the key \"bytes\" is missing");
@@ -227,6 +227,6 @@ TEST_CASE("an unknown schedule is refused, a schedule that does not support the 
     check_error(setting, "chain: option segment is '0'; it must be an integer from 1 to 1073741824");
     setting.schedule = "brook";
     CHECK_THROWS_AS(Strategy{setting}, Error);
-    setting.schedule = "scatter-all-gather(gather=doubling)";
+    setting.schedule = "scatter-allgather(gather=doubling)";
     CHECK_NOTHROW(Strategy{setting});
 }

@@ -56,13 +56,13 @@ TEST_CASE("on one node no call saves time, except with a schedule that the user 
 TEST_CASE("a decision in a table is applied, and cases without a decision are treated as without a table") {
     Setting setting = on_torus_nodes(16, 16);
     setting.decisions =
-        R"({"format": "topoloom-decisions", "version": 1, "operation": "all-to-all", "model": "", "machine": "",
+        R"({"format": "topoloom-decisions", "version": 1, "operation": "alltoall", "model": "", "machine": "",
             "decisions": [{"ranks": 16, "bytes": 100, "schedule": "cyclic"}]})";
     Strategy strategy(setting);
     CHECK(strategy.can_save_time());
-    CHECK(!strategy.saves_time(all_to_all, Bytes{99}, false, 0));
-    CHECK(strategy.saves_time(all_to_all, Bytes{100}, false, 1));
-    CHECK(!strategy.saves_time(all_gather, Bytes{100}, false, 0));
+    CHECK(!strategy.saves_time(alltoall, Bytes{99}, false, 0));
+    CHECK(strategy.saves_time(alltoall, Bytes{100}, false, 1));
+    CHECK(!strategy.saves_time(allgather, Bytes{100}, false, 0));
 }
 
 TEST_CASE(
@@ -94,16 +94,15 @@ TEST_CASE(
 }
 
 TEST_CASE("the assumed choice of MPICH changes at its thresholds") {
-    CHECK(usual_schedule({broadcast, 16, Bytes{12287}}) == "binomial");
-    CHECK(usual_schedule({broadcast, 16, Bytes{12288}}) ==
-          "scatter-all-gather(gather=doubling,cut=rounded-up)");
-    CHECK(usual_schedule({broadcast, 7, Bytes{1 << 20}}) == "binomial");
-    CHECK(usual_schedule({all_reduce, 16, Bytes{2049}}) == "halving(fold=even,order=near,cut=last)");
-    CHECK(usual_schedule({all_gather, 16, Bytes{32767}}) == "recursive-doubling");
-    CHECK(usual_schedule({all_gather, 16, Bytes{32768}}) == "ring");
-    CHECK(usual_schedule({all_to_all, 8, Bytes{256}}) == "bruck");
-    CHECK(usual_schedule({all_to_all, 8, Bytes{257}}) == "at-once");
-    CHECK(usual_schedule({all_to_all, 8, Bytes{32769}}) == "pairwise");
+    CHECK(usual_schedule({bcast, 16, Bytes{12287}}) == "binomial");
+    CHECK(usual_schedule({bcast, 16, Bytes{12288}}) == "scatter-allgather(gather=doubling,cut=rounded-up)");
+    CHECK(usual_schedule({bcast, 7, Bytes{1 << 20}}) == "binomial");
+    CHECK(usual_schedule({allreduce, 16, Bytes{2049}}) == "halving(fold=even,order=near,cut=last)");
+    CHECK(usual_schedule({allgather, 16, Bytes{32767}}) == "recursive-doubling");
+    CHECK(usual_schedule({allgather, 16, Bytes{32768}}) == "ring");
+    CHECK(usual_schedule({alltoall, 8, Bytes{256}}) == "bruck");
+    CHECK(usual_schedule({alltoall, 8, Bytes{257}}) == "at-once");
+    CHECK(usual_schedule({alltoall, 8, Bytes{32769}}) == "pairwise");
     for (const Operation operation : single_call_operations) {
         for (const std::size_t ranks : {1, 2, 3, 7, 8, 60, 64}) {
             for (const std::int64_t bytes : {1, 300, 3000, 100'000}) {

@@ -111,7 +111,7 @@ TEST_CASE("ranks agree even if all clocks are broken") {
         LearningRanks ranks(planted, 4);
         Rng rng(seed, 3);
         for (int call = 0; call < 1000; ++call) {
-            const auto operation = std::array{broadcast, all_reduce, all_to_all}[rng.below(3)];
+            const auto operation = std::array{bcast, allreduce, alltoall}[rng.below(3)];
             REQUIRE(!ranks.choose_trial(operation, Bytes{1 + rng.below(5000)}).empty());
             for (Learner& learner : ranks.learners)
                 if (rng.below(10) != 0) learner.record_time(broken_clock_time(rng, 1e-5));
@@ -143,13 +143,13 @@ TEST_CASE("after a change of the network, the new fastest schedule is found") {
     Learner learner(strategy);
     const auto run = [&](const std::string& machine, int calls) {
         setting.machine = machine;
-        const PlantedCase planted{strategy, find_cost_basis(setting), all_to_all, 32, Bytes{256}};
+        const PlantedCase planted{strategy, find_cost_basis(setting), alltoall, 32, Bytes{256}};
         for (int call = 0; call < calls; ++call) {
-            learner.record_time(planted.time_of(learner.choose_trial(all_to_all, Bytes{256}, false)));
+            learner.record_time(planted.time_of(learner.choose_trial(alltoall, Bytes{256}, false)));
             std::array<std::int64_t, Learner::max_observations> seen{};
             if (learner.is_due()) learner.learn({seen.data(), learner.write_observations(seen)});
         }
-        return planted.time_of(learner.choose(all_to_all, Bytes{256}, false)) / planted.best_time();
+        return planted.time_of(learner.choose(alltoall, Bytes{256}, false)) / planted.best_time();
     };
     CHECK(run("message - 1e-5 1e-10\ncost latency 1e-6", 200) <= 1.05);
     CHECK(run("message - 1e-7 1e-8\ncost latency 1e-6", 8000) <= 1.05);
@@ -161,7 +161,7 @@ TEST_CASE("a schedule named in the settings is not replaced") {
     setting.schedule = "ring";
     Learner learner(std::make_shared<Strategy>(setting));
     for (int call = 0; call < 10; ++call) {
-        CHECK(learner.choose_trial(all_gather, Bytes{64}, false) == "ring");
+        CHECK(learner.choose_trial(allgather, Bytes{64}, false) == "ring");
         learner.record_time(1);
         CHECK(!learner.is_due());
     }

@@ -81,8 +81,7 @@ std::vector<Question> some_questions(std::uint64_t seed) {
     for (const Operation operation : single_call_operations) {
         for (int i = 0; i < 6; ++i) {
             const std::int64_t size = rng.below(1U << rng.below(24));
-            const bool reduces =
-                operation == reduce || operation == all_reduce || operation == reduce_scatter;
+            const bool reduces = operation == reduce || operation == allreduce || operation == reduce_scatter;
             questions.push_back({operation, Bytes{operation == barrier ? 0 : size}, reduces && i % 2 == 1});
         }
     }
@@ -150,7 +149,7 @@ TEST_CASE("the fastest schedule is also chosen if only a sample of the messages 
     Setting setting = setting_of(300);
     setting.machine = "machine torus:8x8x5,bandwidth=10GB/s\nmessage - 1e-6 1e-10";
     Strategy strategy(setting);
-    for (const Operation operation : {all_to_all, all_gather}) {
+    for (const Operation operation : {alltoall, allgather}) {
         for (const std::int64_t bytes : {16, 1 << 20}) {
             CHECK(strategy.choose(operation, Bytes{bytes}, false) ==
                   find_fastest_schedule(setting, {operation, Bytes{bytes}, false}));
@@ -168,7 +167,7 @@ TEST_CASE("with long latencies, schedules with several concurrent messages per r
     };
     const char* overlapping = "message - 1e-6 1e-10\ncost latency 3e-6";
     const char* alone = "message - 4e-6 1e-10";
-    for (const Operation operation : {broadcast, all_reduce, barrier}) {
+    for (const Operation operation : {bcast, allreduce, barrier}) {
         CAPTURE(operation_name(operation));
         for (const std::size_t ranks : {9U, 27U}) CHECK(radix_on(overlapping, ranks, operation) == "3");
         for (const std::size_t ranks : {16U, 64U, 256U}) {
@@ -176,7 +175,7 @@ TEST_CASE("with long latencies, schedules with several concurrent messages per r
             CHECK(radix_on(alone, ranks, operation) == "2");
         }
     }
-    for (const Operation operation : {all_gather, all_to_all})
+    for (const Operation operation : {allgather, alltoall})
         CHECK(radix_on(overlapping, 256, operation) == "4");
 }
 
@@ -231,68 +230,68 @@ TEST_CASE("equal answers are the same string object") {
     Setting setting = setting_of(16);
     setting.schedule = "binomial";
     Strategy strategy(setting);
-    const std::string& small = strategy.choose(broadcast, Bytes{1}, false);
-    CHECK(&small == &strategy.choose(broadcast, Bytes{1 << 20}, false));
+    const std::string& small = strategy.choose(bcast, Bytes{1}, false);
+    CHECK(&small == &strategy.choose(bcast, Bytes{1 << 20}, false));
     CHECK(&small == &strategy.choose(reduce, Bytes{2}, false));
 }
 
 TEST_CASE("every message size has a schedule") {
     Strategy strategy(on_torus(64));
-    const std::string& large = strategy.choose(all_to_all, Bytes{std::int64_t{1} << 30}, false);
-    CHECK(&strategy.choose(all_to_all, Bytes{std::int64_t{1} << 62}, false) == &large);
-    CHECK_THROWS_WITH((void)strategy.choose(all_to_all, Bytes{-1}, false),
-                      "all-to-all: -1 bytes; there must be 0 or more");
+    const std::string& large = strategy.choose(alltoall, Bytes{std::int64_t{1} << 30}, false);
+    CHECK(&strategy.choose(alltoall, Bytes{std::int64_t{1} << 62}, false) == &large);
+    CHECK_THROWS_WITH((void)strategy.choose(alltoall, Bytes{-1}, false),
+                      "alltoall: -1 bytes; there must be 0 or more");
 }
 
 TEST_CASE("a decision table overrides costs, and a named schedule overrides both") {
     Setting setting = setting_of(9);
     setting.decisions =
-        R"({"format": "topoloom-decisions", "version": 1, "operation": "all-gather", "decisions": [
+        R"({"format": "topoloom-decisions", "version": 1, "operation": "allgather", "decisions": [
         {"ranks": 2, "bytes": 1, "schedule": "ring"},
         {"ranks": 8, "bytes": 1, "schedule": "neighbor-exchange"},
         {"ranks": 8, "bytes": 100, "schedule": "cyclic"},
         {"ranks": 16, "bytes": 1, "schedule": "pairwise"}]})";
     Strategy by_table(setting), by_cost(setting_of(9));
-    CHECK(by_table.choose(all_gather, Bytes{100}, false) == "cyclic");
-    CHECK(by_table.choose(all_gather, Bytes{1 << 30}, false) == "cyclic");
+    CHECK(by_table.choose(allgather, Bytes{100}, false) == "cyclic");
+    CHECK(by_table.choose(allgather, Bytes{1 << 30}, false) == "cyclic");
     // Neighbor exchange does not support nine ranks.
-    CHECK(by_table.choose(all_gather, Bytes{99}, false) == by_cost.choose(all_gather, Bytes{99}, false));
-    CHECK(by_table.choose(broadcast, Bytes{99}, false) == by_cost.choose(broadcast, Bytes{99}, false));
+    CHECK(by_table.choose(allgather, Bytes{99}, false) == by_cost.choose(allgather, Bytes{99}, false));
+    CHECK(by_table.choose(bcast, Bytes{99}, false) == by_cost.choose(bcast, Bytes{99}, false));
     setting.schedule = "ring";
     Strategy by_name(setting);
-    CHECK(by_name.choose(all_gather, Bytes{100}, false) == "ring");
-    CHECK(by_name.choose(all_reduce, Bytes{1}, false) == "ring");
-    CHECK(by_name.choose(all_reduce, Bytes{1}, true) == by_cost.choose(all_reduce, Bytes{1}, true));
-    CHECK(by_name.choose(broadcast, Bytes{99}, false) == by_cost.choose(broadcast, Bytes{99}, false));
+    CHECK(by_name.choose(allgather, Bytes{100}, false) == "ring");
+    CHECK(by_name.choose(allreduce, Bytes{1}, false) == "ring");
+    CHECK(by_name.choose(allreduce, Bytes{1}, true) == by_cost.choose(allreduce, Bytes{1}, true));
+    CHECK(by_name.choose(bcast, Bytes{99}, false) == by_cost.choose(bcast, Bytes{99}, false));
 }
 
 TEST_CASE("options that fit only some numbers of ranks apply to those, and are dropped for others") {
     for (const char* text : {"pairwise(seats=0-2:4-6)", "cyclic(seats=0-2:4-6/16)"}) {
         Setting setting = setting_of(6);
         setting.schedule = text;
-        CHECK(Strategy(setting).choose(all_to_all, Bytes{8}, false) == text);
+        CHECK(Strategy(setting).choose(alltoall, Bytes{8}, false) == text);
         setting.ranks = 7;
-        CHECK(Strategy(setting).choose(all_to_all, Bytes{8}, false) ==
-              Strategy(setting_of(7)).choose(all_to_all, Bytes{8}, false));
+        CHECK(Strategy(setting).choose(alltoall, Bytes{8}, false) ==
+              Strategy(setting_of(7)).choose(alltoall, Bytes{8}, false));
     }
     Setting setting = setting_of(12);
     setting.schedule = "disjoint-trees(grid=3x4)";
-    CHECK(Strategy(setting).choose(broadcast, Bytes{8}, false) == setting.schedule);
+    CHECK(Strategy(setting).choose(bcast, Bytes{8}, false) == setting.schedule);
     setting.ranks = 13;
-    CHECK(Strategy(setting).choose(broadcast, Bytes{8}, false) ==
-          Strategy(setting_of(13)).choose(broadcast, Bytes{8}, false));
+    CHECK(Strategy(setting).choose(bcast, Bytes{8}, false) ==
+          Strategy(setting_of(13)).choose(bcast, Bytes{8}, false));
     setting.schedule = "disjoint-trees(grid=3y4)";
     CHECK_THROWS_WITH_AS((void)Strategy(setting),
                          "disjoint-trees: option grid is '3y4'; it must be integers from 1, as in 8x8x16",
                          Error);
 }
 
-TEST_CASE("long broadcasts on a torus use all its links, short ones the fewest rounds") {
+TEST_CASE("long bcasts on a torus use all its links, short ones the fewest rounds") {
     Setting setting = on_torus(64);
     setting.machine = "machine torus:4x2x8,bandwidth=10GB/s\nmessage - 1e-6 0\n";  // one port for each link
     Strategy strategy(setting);
-    CHECK(strategy.choose(broadcast, Bytes{16 << 20}, false).starts_with("disjoint-trees(grid=4x2x8"));
-    CHECK(strategy.choose(broadcast, Bytes{8}, false).starts_with("b"));  // binomial, bine
+    CHECK(strategy.choose(bcast, Bytes{16 << 20}, false).starts_with("disjoint-trees(grid=4x2x8"));
+    CHECK(strategy.choose(bcast, Bytes{8}, false).starts_with("b"));  // binomial, bine
     CHECK_FALSE(strategy.choose(reduce, Bytes{16 << 20}, true).starts_with("disjoint-trees"));
 }
 

@@ -37,8 +37,8 @@ using namespace topoloom;
 
 namespace {
 
-constexpr auto costed_operations = {Operation::gather, Operation::all_gather, Operation::all_reduce,
-                                    Operation::all_to_all};
+constexpr auto costed_operations = {Operation::gather, Operation::allgather, Operation::allreduce,
+                                    Operation::alltoall};
 
 Setting lines_of_torus() {
     Setting setting;
@@ -93,7 +93,7 @@ TEST_CASE("a rank that is out of memory learns the decision of the others") {
     const auto strategy = std::make_shared<Strategy>(lines_of_torus());
     Learner rich(strategy), poor(strategy);
     for (int call = 0; call < 400; ++call) {
-        const Operation operation = call % 3 == 0 ? Operation::all_reduce : Operation::all_to_all;
+        const Operation operation = call % 3 == 0 ? Operation::allreduce : Operation::alltoall;
         const Bytes bytes{100 << call % 5};
         REQUIRE(rich.choose_trial(operation, bytes, false) == poor.choose_trial(operation, bytes, false));
         std::array<std::int64_t, Learner::max_observations> sums{}, seen{};

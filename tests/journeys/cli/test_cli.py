@@ -58,7 +58,7 @@ def test_a_stencil_is_written_and_summarized(topoloom: Command) -> None:
         (["recursive-doubling", "--ranks", "8"], 8, 24),
         (["bruck", "--ranks", "8"], 8, 24),
         (["binomial", "--ranks", "8"], 8, 7),
-        (["all-to-all", "--ranks", "6"], 6, 30),
+        (["alltoall", "--ranks", "6"], 6, 30),
     ],
 )
 def test_every_pattern_has_the_number_of_edges_counted_by_hand(

@@ -17,7 +17,7 @@ JOBS = [
     (["binomial", "--ranks", "32"], "tree:4:4:2"),
     (["bruck", "--ranks", "24"], "fattree:4:4:2"),
     (["recursive-doubling", "--ranks", "32"], "dragonfly:5x4,nodes=2"),
-    (["all-to-all", "--ranks", "12"], "ring:12"),
+    (["alltoall", "--ranks", "12"], "ring:12"),
     (["random-geometric", "--ranks", "60"], "hyperx:4x4x4"),
 ]
 

@@ -63,8 +63,8 @@ def test_a_file_in_the_place_of_another_is_named(
     assert refused.err == f"topoloom: {error}\n"
 
 
-def test_a_model_may_be_in_a_machine_but_not_in_a_placement(files: Command) -> None:
-    refused = files("collective", "alltoall", "-n", 4, "--model", "x.json")
+def test_a_placement_is_no_model(files: Command) -> None:
+    refused = files("model", "show", "x.json")
     assert refused.err == (
         f"topoloom: {PLACEMENT.format('a model of message costs')}\n"
     )

@@ -235,9 +235,8 @@ def test_ctrl_c_ends_the_ordering_of_a_collective_with_the_best_so_far(
         "hdr",
         "-m",
         network,
-        "--order-ranks",
     ]
-    interrupt_search("collective", *words, cwd=tmp_path)
+    interrupt_search("collective", "place", *words, cwd=tmp_path)
     document = json.loads((tmp_path / "x.json").read_text())
     assert len(set(document["placement"])) == 16000
 
@@ -298,7 +297,7 @@ def test_ctrl_c_works_while_schedules_are_costed() -> None:
     network = "torus:64x64x64,bandwidth=1GB/s"
     words = ["alltoall", "-n", "250000", "--model", "hdr", "-m", network]
     process = subprocess.Popen(
-        [TOPOLOOM, "collective", *words],
+        [TOPOLOOM, "collective", "rank", *words],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -212,9 +212,9 @@ def test_schedules_of_a_collective_are_simulated_in_switches(
     topoloom: Command,
 ) -> None:
     machine = f"{MACHINE.partition('+')[0]}+node:1,startup=1us"
-    words = ["collective", "allgather", "-n", "16", "--bytes", "64KiB", "-m", machine]
-    words += ["--schedule", "ring+bruck", "--with", "switches"]
-    document = topoloom(*words, "--json").json
+    words = ["collective", "simulate", "allgather", "-n", "16", "--bytes", "64KiB"]
+    words += ["-m", machine]
+    document = topoloom(*words, "--schedule", "ring,bruck", "--json").json
     found = {each["name"]: each for each in document["schedules"]}
     assert set(found) == {"ring", "bruck"}
     # 15 rounds of 64 KiB over 1 GB/s, with headers.
@@ -223,8 +223,7 @@ def test_schedules_of_a_collective_are_simulated_in_switches(
         assert 0.5 * each["time"] < each["simulated"] < 4 * each["time"]
         assert 0 < each["busiest"][0]["busy"] <= 1
     assert "simulated" in topoloom(*words).out
-    assert "busiest" not in topoloom(*words[:-2], "--json").json["schedules"][0]
-    fastest = topoloom(*words[:-4], "--with", "switches", "--json").json["schedules"]
+    fastest = topoloom(*words, "--json").json["schedules"]
     assert ["simulated" in each for each in fastest[:6]] == [True] * 5 + [False]
 
 
@@ -232,15 +231,13 @@ def test_schedules_of_a_collective_are_simulated_in_switches(
     ("options", "message"),
     [
         (["-m", "torus:4x4,bandwidth=1GB/s"], "the startup cost of"),
-        (["--model", "hdr"], "--with switches requires a machine"),
-        (["--model", "hdr", "--with", "simgrid"], "with switches, not with 'simgrid'"),
+        ([], "nothing to simulate on; add --machine or --placement"),
     ],
 )
 def test_collectives_that_cannot_be_simulated_are_refused_in_one_line(
     topoloom: Command, options: list[str], message: str
 ) -> None:
-    words = ["collective", "allgather", "-n", "16", "--with", "switches"]
-    refused = topoloom(*words, *options)
+    refused = topoloom("collective", "simulate", "allgather", "-n", "16", *options)
     assert (refused.status, refused.out) == (2, "")
     assert message in refused.err
     assert refused.err.count("\n") == 1
@@ -307,7 +304,7 @@ def test_signals_end_simgrid_without_leftover_files_or_processes(
     """The simulation takes many seconds."""
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    words = ["pattern", "all-to-all", "--ranks", "96", "--bytes", "1MB"]
+    words = ["pattern", "alltoall", "--ranks", "96", "--bytes", "1MB"]
     subprocess.run([TOPOLOOM, *words, "-o", "p.npz"], cwd=tmp_path, check=True)
     network = "torus:96,bandwidth=1GB/s,latency=1us"
     process = subprocess.Popen(

@@ -30,11 +30,11 @@ def test_levels_of_the_trees_of_a_triangular_grid_are_phases(
     assert "phases    6" in topoloom("pattern", *words, "-o", "p.npz").out
     shown = topoloom("judge", "p.npz", "-m", "torus:4x4x4", "--json").json
     assert shown["phase_names"][:2] == [
-        "row broadcasts, level 1",
-        "row broadcasts, level 2",
+        "row bcasts, level 1",
+        "row bcasts, level 2",
     ]
     hop_bytes = [level["hop_bytes"] for level in shown["phases"]]
-    # Reductions send the messages of the broadcasts in reverse, and the last level
+    # Reductions send the messages of the bcasts in reverse, and the last level
     # first.
     assert sum(hop_bytes[:3]) == sum(hop_bytes[3:])
     assert hop_bytes[:3] == hop_bytes[:2:-1]

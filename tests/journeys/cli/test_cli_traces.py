@@ -49,7 +49,7 @@ def test_collectives_of_a_trace_are_expanded_to_nccl_messages(
     Path("step.hlo").write_text(PROGRAM)
     words = ("pattern", "import", "step.hlo", "--collectives", "nccl")
     made = topoloom(*words, "--gpus-per-node", 4, "-o", "p.npz", "--json").json
-    # Pairs of GPUs all-reduce 4 KiB. Two groups of 4 GPUs, one per node, all-gather 4
+    # Pairs of GPUs allreduce 4 KiB. Two groups of 4 GPUs, one per node, allgather 4
     # blocks of 4 KiB.
     assert made["bytes"] == 4 * 2 * 4096 + 2 * 4 * 3 * 4096
     found = topoloom("ai", "axes", "--from-trace", "p.npz", "--json").json

@@ -44,7 +44,16 @@ def topoloom_with_placement(topoloom: Command) -> Command:
             ["f.svg"],
         ),
         (
-            ["steps", "prefix", *TORUS, "--find", "routes", "-o", "order.txt"],
+            [
+                "collective",
+                "contention",
+                "prefix",
+                *TORUS,
+                "--find",
+                "routes",
+                "-o",
+                "order.txt",
+            ],
             ["order.txt"],
         ),
         (["machine", "export", "torus:4x4", "-o", "m.tgt"], ["m.tgt"]),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom map --mapper tile` and `topoloom grid` place process grids on nodes."""
+"""`topoloom map --mapper tile` places process grids, `collective grid` measures."""
 
 from __future__ import annotations
 
@@ -24,12 +24,15 @@ def topoloom_with_placement(topoloom: Command) -> Command:
 def test_tiles_have_the_published_links_and_collectives_gain(
     topoloom_with_placement: Command,
 ) -> None:
-    found = topoloom_with_placement("grid", "x.json", "--grid", "16x16", "--json").json
+    found = topoloom_with_placement(
+        "collective", "grid", "x.json", "--grid", "16x16", "--json"
+    ).json
     assert found["external_links"] == 6
     assert found["block"]["external_links"] == 9
-    for name in ("pipelined_s", "binomial_broadcast_s", "binomial_gather_s"):
+    for name in ("pipelined_s", "binomial_bcast_s", "binomial_gather_s"):
         assert 0 < found[name] < found["block"][name]
     more = topoloom_with_placement(
+        "collective",
         "grid",
         "x.json",
         "--grid",
@@ -40,11 +43,11 @@ def test_tiles_have_the_published_links_and_collectives_gain(
         "1MiB",
         "--json",
     ).json
-    assert more["binomial_broadcast_s"] < found["binomial_broadcast_s"]
+    assert more["binomial_bcast_s"] < found["binomial_bcast_s"]
 
 
 def test_the_grid_table_shows_gains(topoloom_with_placement: Command) -> None:
-    printed = topoloom_with_placement("grid", "x.json", "--grid", "16x16")
+    printed = topoloom_with_placement("collective", "grid", "x.json", "--grid", "16x16")
     assert (printed.status, printed.err) == (0, "")
     assert "external links" in printed.out
     assert "+33.3 %" in printed.out
@@ -55,13 +58,13 @@ def test_block_order_is_shown_without_comparison(topoloom: Command) -> None:
     topoloom(
         "map", "p.npz", "-m", "torus:8+node:8", "--mapper", "block", "-o", "x.json"
     )
-    printed = topoloom("grid", "x.json", "--grid", "8x8")
+    printed = topoloom("collective", "grid", "x.json", "--grid", "8x8")
     assert (printed.status, printed.err) == (0, "")
 
 
 COLLECTIVES = {
     "pipelined": "pipelined_s",
-    "broadcast": "binomial_broadcast_s",
+    "bcast": "binomial_bcast_s",
     "scatter": "binomial_scatter_s",
     "gather": "binomial_gather_s",
 }
@@ -72,7 +75,7 @@ COLLECTIVES = {
 def test_the_placement_of_the_fastest_tile_has_the_printed_time(
     topoloom_with_placement: Command, collective: str, channels: int
 ) -> None:
-    words = ["grid", "--grid", "16x16", "--channels", channels, "--json"]
+    words = ["collective", "grid", "--grid", "16x16", "--channels", channels, "--json"]
     search = ["--fastest-tile", collective, "-o", "y.json"]
     tiles = topoloom_with_placement(*words, "x.json", *search).json["tiles"]
     assert sorted(one["tile"] for one in tiles) == [[1, 8], [2, 4], [4, 2], [8, 1]]
@@ -87,7 +90,7 @@ def test_the_placement_of_the_fastest_tile_has_the_printed_time(
 def test_tiles_never_lose_with_many_channels_in_the_default_reading(
     topoloom_with_placement: Command,
 ) -> None:
-    words = ["grid", "x.json", "--grid", "16x16", "--json", "--channels"]
+    words = ["collective", "grid", "x.json", "--grid", "16x16", "--json", "--channels"]
     counted = topoloom_with_placement(*words, 8).json
     assert counted["pipelined_s"] <= counted["block"]["pipelined_s"]
     printed = topoloom_with_placement(*words, 8, "--reading", "printed").json
@@ -98,7 +101,7 @@ def test_a_non_default_model_reading_is_printed(
     topoloom_with_placement: Command,
 ) -> None:
     for more in ([], ["--fastest-tile", "scatter"]):
-        words = ["grid", "x.json", "--grid", "16x16", *more]
+        words = ["collective", "grid", "x.json", "--grid", "16x16", *more]
         assert "reading" not in topoloom_with_placement(*words).out
         words += ["--reading", "printed"]
         assert "  reading  printed\n" in topoloom_with_placement(*words).out
@@ -110,11 +113,11 @@ def test_impossible_tiles_are_refused(topoloom: Command) -> None:
     topoloom("map", "p.npz", "-m", "mesh:7+node:4", "--mapper", "tile", "-o", "x.json")
     for words, what in (
         (["--fastest-tile", "scatter"], "gives nodes 1 to 4 ranks"),
-        (["--fastest-tile", "all"], "expected one of pipelined, broadcast"),
+        (["--fastest-tile", "all"], "expected one of pipelined, bcast"),
         (["--reading", "read"], "there are: counted, printed"),
         (["-o", "y.json"], "--fastest-tile"),
     ):
-        refused = topoloom("grid", "x.json", "--grid", "5x5", *words)
+        refused = topoloom("collective", "grid", "x.json", "--grid", "5x5", *words)
         assert refused.status == 2
         assert what in refused.err
         assert refused.err.count("\n") == 1
@@ -123,7 +126,7 @@ def test_impossible_tiles_are_refused(topoloom: Command) -> None:
 def test_a_grid_that_does_not_fit_is_refused_with_a_suggestion(
     topoloom_with_placement: Command,
 ) -> None:
-    refused = topoloom_with_placement("grid", "x.json", "--grid", "16x15")
+    refused = topoloom_with_placement("collective", "grid", "x.json", "--grid", "16x15")
     assert refused.status == 2
     assert "16x16" in refused.err
     refused = topoloom_with_placement(
@@ -132,7 +135,9 @@ def test_a_grid_that_does_not_fit_is_refused_with_a_suggestion(
     assert refused.status == 2
     assert "16x16" in refused.err
     for words in (["--channels", "0"], ["--bytes", "0"], ["--bandwidth", "fast"]):
-        refused = topoloom_with_placement("grid", "x.json", "--grid", "16x16", *words)
+        refused = topoloom_with_placement(
+            "collective", "grid", "x.json", "--grid", "16x16", *words
+        )
         assert refused.status == 2
         assert refused.err.count("\n") == 1
 
@@ -180,7 +185,7 @@ def test_grid_speeds_are_read_from_the_machine(
 ) -> None:
     topoloom("pattern", "stencil2d", "--grid", "8x8", "-o", "p.npz")
     topoloom("map", "p.npz", "-m", machine, "--mapper", "block", "-o", "x.json")
-    words = ["grid", "x.json", "--grid", "8x8"]
+    words = ["collective", "grid", "x.json", "--grid", "8x8"]
     assert f"  speeds  {speeds}\n" in topoloom(*words).out
     found = topoloom(*words, "--json").json
     assert found["speeds"] == speeds

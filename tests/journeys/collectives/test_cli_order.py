@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom order` numbers the processes of a node for binomial trees."""
+"""`topoloom collective order` numbers the processes of a node for binomial trees."""
 
 from __future__ import annotations
 
@@ -31,8 +31,17 @@ def topoloom_with_costs(topoloom: Command) -> Command:
 def test_published_orders_are_reproduced_and_written(
     topoloom_with_costs: Command,
 ) -> None:
-    words = ["order", "costs.csv", "--channels", 2, "-o", "order.txt", "--json"]
-    words += ["--reading", "printed"]
+    words = [
+        "collective",
+        "order",
+        "costs.csv",
+        "--channels",
+        2,
+        "-o",
+        "order.txt",
+        "--json",
+    ]
+    words += ["--sharing", "printed"]
     found = topoloom_with_costs(*words).json
     assert found["method"] == "channel-aware"
     assert found["order"] == [0, 3, 1, 6, 2, 5, 4, 7]
@@ -46,17 +55,25 @@ def test_published_orders_are_reproduced_and_written(
     assert found["scatter_s"] == pytest.approx(9e-6)
     assert len(found["scatter_steps_s"]) == 3
     assert Path("order.txt").read_text().split() == list("03162547")
-    words[2:4] = ["--method", "fastest-edge-first", "--channels", 2]
+    words[3:5] = ["--method", "fastest-edge-first", "--channels", 2]
     assert topoloom_with_costs(*words).json["order"] == [0, 1, 3, 4, 2, 6, 5, 7]
 
 
-def test_times_use_the_requested_reading(topoloom_with_costs: Command) -> None:
-    words = ["order", "costs.csv", "--method", "fastest-edge-first", "--channels", 2]
+def test_times_use_the_requested_sharing(topoloom_with_costs: Command) -> None:
+    words = [
+        "collective",
+        "order",
+        "costs.csv",
+        "--method",
+        "fastest-edge-first",
+        "--channels",
+        2,
+    ]
     found = {
-        reading: topoloom_with_costs(*words, "--reading", reading, "--json").json
-        for reading in ("growing", "printed", "node", "independent")
+        sharing: topoloom_with_costs(*words, "--sharing", sharing, "--json").json
+        for sharing in ("growing", "printed", "node", "independent")
     }
-    assert all(one["reading"] == reading for reading, one in found.items())
+    assert all(one["sharing"] == sharing for sharing, one in found.items())
     assert topoloom_with_costs(*words, "--json").json == found["growing"]
     # Steps: one message inside a group, then two inside it, then four between the
     # groups on two channels.
@@ -69,7 +86,7 @@ def test_times_use_the_requested_reading(topoloom_with_costs: Command) -> None:
 
 def test_the_order_table_shows_all_orders(topoloom_with_costs: Command) -> None:
     printed = topoloom_with_costs(
-        "order", "costs.csv", "--channels", 2, "--reading", "printed"
+        "collective", "order", "costs.csv", "--channels", 2, "--sharing", "printed"
     )
     assert (printed.status, printed.err) == (0, "")
     assert "order   0 3 1 6 2 5 4 7" in printed.out
@@ -88,18 +105,18 @@ def test_nested_groups_are_listed_with_statistics(topoloom: Command) -> None:
     ]
     rows[1] = rows[1].replace("10.", "2000.", 1)  # one message with a disturbed time
     Path("costs.csv").write_text("\n".join(rows) + "\n")
-    printed = topoloom("order", "costs.csv").out
+    printed = topoloom("collective", "order", "costs.csv").out
     assert "group 0 " + " ".join(map(str, range(16))) in printed
     for domain in range(4):
         first = 4 * domain
         names = " ".join(map(str, range(first, first + 4)))
         assert f"  group 0.{domain} {names}\n" in printed
     assert "239 (-1)" in printed
-    sockets = topoloom("order", "costs.csv", "--json").json["groups"]
+    sockets = topoloom("collective", "order", "costs.csv", "--json").json["groups"]
     assert [len(socket["groups"]) for socket in sockets] == [4, 4]
     assert sockets[0]["inside"]["outliers"] == 1
     assert sockets[0]["p"] < 1e-100
-    strict = topoloom("order", "costs.csv", "--p-value", "1e-100").out
+    strict = topoloom("collective", "order", "costs.csv", "--p-value", "1e-100").out
     assert "group 1 " in strict
     assert "group 1.0" not in strict
 
@@ -113,17 +130,19 @@ def test_processes_with_equal_costs_stay_in_the_standard_order(
     )
     Path("costs.csv").write_text("\n".join(rows) + "\n")
     line = "groups  none: no group of processes is nearer to each other than chance"
-    printed = topoloom("order", "costs.csv").out
+    printed = topoloom("collective", "order", "costs.csv").out
     assert printed.startswith(f"order   0 1 2 3 4 5 6 7\n{line}: standard order\n")
     assert "gain" not in printed
-    named = topoloom("order", "costs.csv", "--method", "fastest-edge-first").out
+    named = topoloom(
+        "collective", "order", "costs.csv", "--method", "fastest-edge-first"
+    ).out
     assert f"{line}\n" in named
     assert "gain" in named
 
 
 def test_a_single_process_has_no_order(topoloom: Command) -> None:
     Path("one.csv").write_text("0\n")
-    printed = topoloom("order", "one.csv")
+    printed = topoloom("collective", "order", "one.csv")
     assert (printed.status, printed.err) == (0, "")
 
 
@@ -143,7 +162,7 @@ def test_invalid_matrices_are_refused_by_line(
     topoloom: Command, text: str, message: str
 ) -> None:
     Path("bad.csv").write_text(text)
-    refused = topoloom("order", "bad.csv")
+    refused = topoloom("collective", "order", "bad.csv")
     assert refused.status == 2
     assert message in refused.err
     assert refused.err.count("\n") == 1
@@ -155,14 +174,14 @@ def test_invalid_matrices_are_refused_by_line(
         (["--root", "8"], "root 8 is none of the processes 0 to 7"),
         (["--channels", "0"], "channels must be 1 or more"),
         (["--method", "quickest"], "fastest-edge-first"),
-        (["--reading", "grown"], "growing"),
+        (["--sharing", "grown"], "growing"),
         (["--p-value", "0"], "p is 0; a probability of errors must be above 0"),
     ],
 )
 def test_invalid_order_options_are_refused(
     topoloom_with_costs: Command, words: list[str], message: str
 ) -> None:
-    refused = topoloom_with_costs("order", "costs.csv", *words)
+    refused = topoloom_with_costs("collective", "order", "costs.csv", *words)
     assert refused.status == 2
     assert message in refused.err
     assert refused.err.count("\n") == 1

@@ -271,7 +271,7 @@ def test_open_mpi_changes_its_algorithm_as_the_file_states(
     library: RuleLibrary, tmp_path: Path
 ) -> None:
     """With 8 ranks, Bruck sends 3 messages per rank, and all others send 7."""
-    request = ExportRequest(Call("all-to-all", 8, 1), "bruck", MODEL)
+    request = ExportRequest(Call("alltoall", 8, 1), "bruck", MODEL)
     rules = tmp_path / "rules.txt"
     rules.write_text(open_mpi.write(request))
     sizes = re.findall(r"^(\d+) \d+ 0 0$", rules.read_text().split("\n8 #")[1], re.M)
@@ -282,7 +282,7 @@ def test_open_mpi_changes_its_algorithm_as_the_file_states(
 
 
 def test_mpich_changes_its_algorithm_as_the_file_states(tmp_path: Path) -> None:
-    request = ExportRequest(Call("all-to-all", 8, 1), "bruck", MODEL)
+    request = ExportRequest(Call("alltoall", 8, 1), "bruck", MODEL)
     rules = tmp_path / "rules.json"
     rules.write_text(mpich.write(request))
     node = json.loads(rules.read_text())["collective=alltoall"]["comm_type=intra"]
@@ -304,25 +304,25 @@ def test_open_mpi_reads_the_rules_of_several_collectives(
     forced = {
         name: force_algorithm(function, each)
         for name, function, each in (
-            ("bcast", open_mpi.TABLE["broadcast"][0], MatchingAlgorithm("1", "linear")),
+            ("bcast", open_mpi.TABLE["bcast"][0], MatchingAlgorithm("1", "linear")),
             (
                 "alltoall",
-                open_mpi.TABLE["all-to-all"][0],
+                open_mpi.TABLE["alltoall"][0],
                 MatchingAlgorithm("3", "bruck"),
             ),
         )
     }
     rules.write_text(open_mpi.write_rules([*forced["alltoall"], *forced["bcast"]]))
     assert library.count_schedule_traffic(8, BYTES, ["bcast", "alltoall"], rules) == {
-        "bcast": count_schedule_traffic("broadcast", "linear", 8),
-        "alltoall": count_schedule_traffic("all-to-all", "bruck", 8),
+        "bcast": count_schedule_traffic("bcast", "linear", 8),
+        "alltoall": count_schedule_traffic("alltoall", "bruck", 8),
     }
 
 
 def test_mpich_reads_the_rules_of_several_collectives(tmp_path: Path) -> None:
     """One choice holds for all sizes: trees for 0 bytes, rings for many."""
     called = [
-        ExportRequest(Call(name, 8, 1), "", MODEL) for name in ("all-gather", "reduce")
+        ExportRequest(Call(name, 8, 1), "", MODEL) for name in ("allgather", "reduce")
     ]
     rules = tmp_path / "rules.json"
     rules.write_text(mpich.write(*called))
@@ -331,7 +331,7 @@ def test_mpich_reads_the_rules_of_several_collectives(tmp_path: Path) -> None:
         for function, spans in choose_algorithms(called, mpich.TABLE, mpich.NAME)
     }
     found = MPICH_4_RULES.count_schedule_traffic(8, 8, ["allgather", "reduce"], rules)
-    for function, operation in (("allgather", "all-gather"), ("reduce", "reduce")):
+    for function, operation in (("allgather", "allgather"), ("reduce", "reduce")):
         first = choices[function][0]
         (schedule,) = (
             each.schedule
@@ -345,9 +345,7 @@ def test_mpich_reads_the_rules_of_several_collectives(tmp_path: Path) -> None:
 
 def test_mpich_keeps_its_choice_if_the_file_has_no_decision(tmp_path: Path) -> None:
     rules = tmp_path / "rules.json"
-    rules.write_text(
-        mpich.write(ExportRequest(Call("all-to-all", 8, 1), "bruck", MODEL))
-    )
+    rules.write_text(mpich.write(ExportRequest(Call("alltoall", 8, 1), "bruck", MODEL)))
     functions = ("bcast", "allreduce", "allgather", "reduce_scatter", "barrier")
     for size in (8, 400_000):
         own = read_counts(MPICH_4_RULES.run(8, size, functions, None))

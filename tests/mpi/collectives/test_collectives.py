@@ -131,7 +131,7 @@ def test_ranks_with_different_datatypes_choose_the_same_schedule(
     lines = (("0", "ring"), ("10", "bruck"))
     table = tmp_path / "table.json"
     table.write_text(
-        '{"format": "topoloom-decisions", "version": 1,\n"operation": "all-gather",\n'
+        '{"format": "topoloom-decisions", "version": 1,\n"operation": "allgather",\n'
         '"decisions": [\n'
         + ",\n".join(
             f'{{"ranks": 3, "bytes": {least}, "schedule": "{name}"}}'

@@ -33,7 +33,7 @@ RANKS = 6
 MACHINE = "fattree:16,bandwidth=10GB/s,latency=1us"
 #: Schedules in which all ranks send and receive equally many messages.
 EQUAL_ROUNDS = {"at-once", "cyclic", "bruck"}
-ALL_TO_ALL = Call("all-to-all", RANKS, 0)
+ALLTOALL = Call("alltoall", RANKS, 0)
 
 
 @pytest.fixture(scope="module")
@@ -49,8 +49,9 @@ def test_simulated_times_equal_the_predicted_ones(
 ) -> None:
     files = ["-o", "samples", "--decisions", "table", "--figure", "bars.svg"]
     done = topoloom(
-        *("collective", "alltoall", "-n", RANKS, "--bytes", "64+4KiB", "--json"),
-        *("--model", "simgrid", "--machine", MACHINE, "--repeats", 3, "--run", *files),
+        *("collective", "measure", "alltoall", "-n", RANKS, "--bytes", "64,4KiB"),
+        "--json",
+        *("--model", "simgrid", "--machine", MACHINE, "--repeats", 3, *files),
         *("--timeline", "call.svg", "--", *simulated_command, "-n", RANKS),
     )
     assert done.status == 0, done.err
@@ -58,7 +59,7 @@ def test_simulated_times_equal_the_predicted_ones(
     best = []
     for size in done.json["sizes"]:
         found = size["schedules"]
-        call = ALL_TO_ALL._replace(bytes=size["bytes"])
+        call = ALLTOALL._replace(bytes=size["bytes"])
         assert {one["name"] for one in found} == {MPI_OWN, *list_schedule_names(call)}
         assert [one["median"] for one in found] == sorted(o["median"] for o in found)
         ours = [one for one in found if one["name"] != MPI_OWN]
@@ -103,7 +104,7 @@ def test_every_schedule_of_every_operation_is_measured(
 
 
 NO_ROOT = {
-    *("all-to-all", "all-gather", "all-reduce", "reduce-scatter", "scan", "exscan"),
+    *("alltoall", "allgather", "allreduce", "reduce_scatter", "scan", "exscan"),
     "barrier",
 }
 
@@ -113,7 +114,7 @@ def test_collectives_of_real_ranks_are_measured_and_traced(
     mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    call = Call("all-to-all", 3, 0)
+    call = Call("alltoall", 3, 0)
     names = ["bruck", "at-once"]
     launcher = mpi.command(3)
     found = measure_collective(
@@ -138,11 +139,11 @@ def test_a_trace_has_the_messages_of_the_schedule(
     monkeypatch.chdir(tmp_path)
     launcher = [*simulated_command, "-n", str(RANKS)]
     found = measure_collective(
-        ALL_TO_ALL, [64], launcher, None, [schedule], repeats=1, traced=True
+        ALLTOALL, [64], launcher, None, [schedule], repeats=1, traced=True
     )
     trace = found.trace
     assert trace is not None
-    check_trace(trace, ALL_TO_ALL._replace(bytes=64), schedule)
+    check_trace(trace, ALLTOALL._replace(bytes=64), schedule)
     (one,) = (one for one in found.sizes[0] if one.schedule == schedule)
     assert trace.seconds == pytest.approx(one.median, rel=0.05)
     for wait in trace.waits():
@@ -186,19 +187,15 @@ def check_trace(trace: CallTrace, call: Call, schedule: str) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--run"], "no launcher; write it after --, as in: -- mpirun -n 4"),
-        (["--run", "--", "no-such-run"], "cannot run 'no-such-run'"),
-        (["--run", "--", "false"], "'false' ended with status 1: no output"),
-        (["--run", "--", "true"], "'true' did not complete the measurement"),
-        (["--run", "--repeats", 0, "--", "true"], "repeats must be 1 or more, not 0"),
-        (["--run", "--schedule", "brukc", "--", "true"], "'brukc'"),
-        (["--run", "--bytes", "0", "--", "true"], "bytes must be 1 or more, not 0"),
-        (["--run", "--bytes", "8+8", "--", "true"], "a size is given twice"),
-        (["--run", "--bytes", "2GiB", "--", "true"], "too many for MPI"),
-        (["--run", "--to", "mpich", "-o", "x", "--", "true"], "leave out --order"),
-        (["--run", "--order-ranks", "--", "true"], "leave out --order-ranks"),
-        (["--model", "hdr", "--", "true"], "'true' is started to measure; add --run"),
-        (["--model", "hdr", "--timeline", "x.svg"], "are for --run; add it"),
+        ([], "missing argument '-- LAUNCHER"),
+        (["--", "no-such-run"], "cannot run 'no-such-run'"),
+        (["--", "false"], "'false' ended with status 1: no output"),
+        (["--", "true"], "'true' did not complete the measurement"),
+        (["--repeats", 0, "--", "true"], "repeats must be 1 or more, not 0"),
+        (["--schedule", "brukc", "--", "true"], "'brukc'"),
+        (["--bytes", "0", "--", "true"], "bytes must be 1 or more, not 0"),
+        (["--bytes", "8,8", "--", "true"], "a size is given twice"),
+        (["--bytes", "2GiB", "--", "true"], "too many for MPI"),
     ],
 )
 def test_invalid_input_is_refused_in_one_line(
@@ -209,7 +206,7 @@ def test_invalid_input_is_refused_in_one_line(
 
 def check_refused(topoloom: Command, message: str, *words: object) -> None:
     """Expect a one-line error and no new file."""
-    done = topoloom("collective", *words)
+    done = topoloom("collective", "measure", *words)
     assert (done.status, done.out) == (2, "")
     assert message in done.err
     assert len(done.err.splitlines()) == 1
@@ -217,18 +214,18 @@ def check_refused(topoloom: Command, message: str, *words: object) -> None:
 
 
 def test_operations_that_cannot_be_measured_are_refused(topoloom: Command) -> None:
-    many = ["many-to-many", "-n", 4, "--degree", 2, "--run", "--", "true"]
+    many = ["many-to-many", "-n", 4, "--", "true"]
     check_refused(topoloom, "MPI has no many-to-many to run", *many)
-    root = ["bcast", "-n", 4, "--root", 4, "--run", "--", "true"]
+    root = ["bcast", "-n", 4, "--root", 4, "--", "true"]
     check_refused(topoloom, "root 4", *root)
-    wide = ["alltoall", "-n", 65, "--run", "--timeline", "x.svg", "--", "true"]
+    wide = ["alltoall", "-n", 65, "--timeline", "x.svg", "--", "true"]
     check_refused(topoloom, "timelines can be drawn for up to 64 ranks, not 65", *wide)
 
 
 def test_the_launcher_must_start_the_stated_number_of_ranks(
     topoloom: Command, simulated_command: list[str]
 ) -> None:
-    words = ["alltoall", "-n", 4, "--run", "--", *simulated_command, "-n", 3]
+    words = ["alltoall", "-n", 4, "--", *simulated_command, "-n", 3]
     check_refused(topoloom, "the launcher starts 3, not 4 ranks", *words)
 
 
@@ -251,7 +248,7 @@ def test_an_interrupt_returns_the_completed_repetitions(
     folder = tmp_path / "work"
     folder.mkdir()
     compiler = need(MPICH.compilers[".c"], MPICH.install)
-    words = ["collective", "alltoall", "-n", "4", "--run", "-o", "samples"]
+    words = ["collective", "measure", "alltoall", "-n", "4", "-o", "samples"]
     words += ["--schedule", "bruck", "--json"]
     process = subprocess.Popen(
         [*TOPOLOOM, *words, "--mpicc", compiler, "--", str(launcher)],

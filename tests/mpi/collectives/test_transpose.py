@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Our all-to-all speeds up an unmodified program as documented."""
+"""Our alltoall speeds up an unmodified program as documented."""
 
 from __future__ import annotations
 

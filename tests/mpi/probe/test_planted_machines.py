@@ -276,11 +276,11 @@ def test_other_commands_accept_the_probed_machine_file(
     costs = load_model("m.toml").model
     assert costs.time(8) == pytest.approx(OVERHEAD, rel=0.1)
     chosen = topoloom(
-        *("collective", "alltoall", "-n", 8, "--bytes", 64, "--json"),
+        *("collective", "rank", "alltoall", "-n", 8, "--bytes", 64, "--json"),
         *("--model", "m.toml", "--machine", "m.toml"),
     )
     assert chosen.status == 0, chosen.err
-    ordered = topoloom("order", "m.toml", "--json")
+    ordered = topoloom("collective", "order", "m.toml", "--json")
     assert ordered.json["group_of"] == [0, 0, 0, 0, 1, 1, 1, 1]
     shown = topoloom("machine", "show", "m.toml", "--json").json
     assert shown["groups"] == [[0, 1, 2, 3], [4, 5, 6, 7]]

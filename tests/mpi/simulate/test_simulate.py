@@ -21,7 +21,7 @@ from simulated import (
 )
 
 from topoloom import Allocation, CommGraph, Error, Machine, Placement, place
-from topoloom.graphs import all_to_all, random_geometric, stencil
+from topoloom.graphs import alltoall, random_geometric, stencil
 from topoloom.graphs.phases import edge_rows
 from topoloom.placements import objective_value, predicted_time
 from topoloom.simulate import SIMULATORS, load_simulator, simgrid as smpi
@@ -278,11 +278,9 @@ STAR = f"fattree:16,{LINKS}+node:2,{NODE}"
 
 @pytest.mark.parametrize("size", [8, 64 * 1024, SIZE])
 @pytest.mark.parametrize("ranks", [16, 32])
-def test_an_all_to_all_on_a_star_takes_the_predicted_time(
-    size: int, ranks: int
-) -> None:
+def test_an_alltoall_on_a_star_takes_the_predicted_time(size: int, ranks: int) -> None:
     machine = Machine(STAR)
-    allocation, pattern = Allocation.whole(machine), all_to_all(ranks, size)
+    allocation, pattern = Allocation.whole(machine), alltoall(ranks, size)
     slots = np.arange(ranks, dtype=np.uint32) * (32 // ranks)
     placement = Placement(allocation, slots)
     (found,) = simulate(machine, (slots // 2).tolist(), [pattern]).seconds

@@ -72,14 +72,14 @@ def test_a_fitted_schedule_is_compared_with_the_best_other_schedule() -> None:
     schedules = {"cyclic": (5e-6, 5e-6), "mesh": (4e-6, 3e-6)}
     row = fitted.FittedCall(
         "tree",
-        Call("all-to-all", 4, 8),
+        Call("alltoall", 4, 8),
         chosen,
         {"cyclic(seats=0:2-4)": (3e-6, 3.5e-6)},
         schedules,
     )
     line = fitted.table([row]).splitlines()[-1]
     assert line == (
-        "| tree | all-to-all | 8 | impi | 6.0 | `mesh` | 4.0 | `cyclic(seats=0:2-4)` "
+        "| tree | alltoall | 8 | impi | 6.0 | `mesh` | 4.0 | `cyclic(seats=0:2-4)` "
         "| 3.0 | 3.5 | 5.0 | 2.0 | 2.00 |"
     )
 
@@ -90,15 +90,15 @@ def test_predictions_are_compared_with_loggopsim_by_schedule() -> None:
     assert theirs == pytest.approx(4e-6)
     with pytest.raises(SystemExit, match="failed:\nreceive queue"):
         loggopsim.read_end("receive queue on host 0 contains 1 elements!")
-    ring = ("all-gather", "ring")
+    ring = ("allgather", "ring")
     messages = [loggopsim.Predicted(ring, us * 1e-6, 4e-6, theirs) for us in (4, 5)]
     work = [loggopsim.Predicted(ring, 0.0, 3e-6, theirs)]
     line = loggopsim.table(messages, work).splitlines()[-1]
-    assert line == "| all-gather | `ring` | 1.00-1.25 | 1.00 | 0.75 |"
+    assert line == "| allgather | `ring` | 1.00-1.25 | 1.00 | 0.75 |"
 
 
 def _make_cells(ours: float, *others: float) -> list[Cell]:
-    call = ("torus", "block", 64, "all-to-all", 64)
+    call = ("torus", "block", 64, "alltoall", 64)
     chosen = zip(SELECTORS, others, strict=True)
     cells = [Cell(*call, by, seconds) for by, seconds in chosen]
     cells.append(Cell(*call, "auto", ours))
@@ -136,7 +136,7 @@ def test_a_page_keeps_rows_that_were_not_resimulated() -> None:
     new = calls_table(group(_make_cells(2e-6, 4e-6, 9e-6, 5e-6, 6e-6)))
     rest = " | ".join([""] * 4)
     other, old = (
-        f"| all-to-all | {n} | torus | block | 1.0 (1.00) | 7.0 (1.00){rest} |"
+        f"| alltoall | {n} | torus | block | 1.0 (1.00) | 7.0 (1.00){rest} |"
         for n in (8, 64)
     )
     both = merge_tables(
@@ -161,7 +161,7 @@ def test_a_job_is_simulated_only_for_missing_schedules(
     monkeypatch.setattr(simulated, "run_cases", simulate_seconds)
     monkeypatch.setattr(simulated, "_rank_candidates", lambda *_: [("bruck", 2e-6)])
     job = "flat", "block", 64
-    gather, reduce = "all-gather", "all-reduce"
+    gather, reduce = "allgather", "allreduce"
     everything = {
         (by, operation, size)
         for by in (*SELECTORS, "auto")
@@ -191,7 +191,7 @@ def test_a_job_is_simulated_only_for_missing_schedules(
         ours,
     ]
     assert simulate_missing(gather, 512) == [ours]
-    assert not simulate_missing("all-to-all")
+    assert not simulate_missing("alltoall")
 
 
 def test_unfinished_calls_are_shown() -> None:

@@ -74,7 +74,7 @@ def test_patterns_have_the_requested_ranks_and_reproducible_bytes() -> None:
 
 
 @pytest.mark.parametrize("pattern", ["Recursive doubling", "Bruck"])
-def test_the_rounds_of_an_all_gather_add_up_to_its_messages(pattern: str) -> None:
+def test_the_rounds_of_an_allgather_add_up_to_its_messages(pattern: str) -> None:
     parts = rounds(pattern, 8)
     whole = PATTERNS[pattern](8, 1)
     assert [part.total_bytes for part in parts] == [8 * UNIT * far for far in (1, 2, 4)]

@@ -16,11 +16,11 @@ SMALL = [case for case in grids.cases() if math.prod(case.grid) < 2000]
 def test_counted_pipelines_favor_tiles_as_measured(
     case: grids.GridCase,
 ) -> None:
-    order, tiles = grids.predict_pipelined_broadcast(case)
+    order, tiles = grids.predict_pipelined_bcast(case)
     assert tiles < order
     # For nodes with several channels, the equation as printed predicts the opposite.
     if case.cluster == grids.RA and len(case.grid) == 2:
-        order, tiles = grids.predict_pipelined_broadcast(case, "printed")
+        order, tiles = grids.predict_pipelined_bcast(case, "printed")
         assert tiles > order
 
 

@@ -50,7 +50,7 @@ class ArgumentSource:
             _core.ring(4),
             _core.ring(16),
             _core.stencil([4, 4], 5, bytes=1000),
-            _core.all_to_all(8, 2**40),
+            _core.alltoall(8, 2**40),
             _core.random_geometric(12, seed=3),
             _core.CommGraph.from_edges(3, [0, 1], [1, 1], [5, 5], load=[0.5, 2, 0.1]),
             _core.CommGraph.from_edges(0, [], [], []),
@@ -64,9 +64,9 @@ class ArgumentSource:
             "Objective": [_core.Objective(name) for name in ("time", "congestion")],
             "Step": [_core.Step.shift(4, 1), _core.Step([(0, 1), (7, 2)])],
             "Schedule": [
-                _core.Schedule("ring", "all-gather", 8, 64),
-                _core.Schedule("binomial", "broadcast", 4, 64, 2),
-                _core.Schedule("at-once", "all-to-all", 16, 2**40),
+                _core.Schedule("ring", "allgather", 8, 64),
+                _core.Schedule("binomial", "bcast", 4, 64, 2),
+                _core.Schedule("at-once", "alltoall", 16, 2**40),
             ],
             "NetworkModel": [
                 _core.NetworkModel.loggp(1e-6, 1e-6, 1e-6, 1e-9),
@@ -95,13 +95,13 @@ class ArgumentSource:
         self._add_python_objects()
 
     def _add_python_objects(self) -> None:
-        call = Call("all-gather", 8, 64)
+        call = Call("allgather", 8, 64)
         matrix = np.arange(9).reshape(3, 3)
         allocation = self.allocations[0]
         placement = _core.Placement(allocation, [allocation.slots[0]])
         placed = PlacementFile(allocation.machine, allocation, placement)
         self.pools |= {
-            "Call": [call, call._replace(operation="broadcast"), Call("scan", 3, 8)],
+            "Call": [call, call._replace(operation="bcast"), Call("scan", 3, 8)],
             "RankSlots": [RankSlots(allocation, placement)],
             "QapProblem": [QapProblem(matrix, matrix.T)],
             "QapSolution": [QapSolution([2, 0, 1], 5)],
@@ -262,7 +262,7 @@ class ArgumentSource:
         graph = _core.ring(ranks, rng.choice((1, 1000, 2**40)))
         nodes = list(allocation.nodes)
         pair = (rng.randrange(len(nodes)), rng.randrange(len(nodes)))
-        schedule = _core.Schedule("ring", "all-gather", ranks, 64)
+        schedule = _core.Schedule("ring", "allgather", ranks, 64)
         placement = _core.Placement(allocation, rng.sample(slots, ranks))
         kinds = ("hop-bytes", "congestion", "congestion-soft", "auto")
         evaluator = _core.Evaluator(
@@ -374,7 +374,7 @@ class ArgumentSource:
             and rng.random() < 0.5
         ):
             return rng.choice(
-                ("x=4,y=2", "x=4", "x:ring:8", "x,y:all-to-all:1KiB", "=", "x=0")
+                ("x=4,y=2", "x=4", "x:ring:8", "x,y:alltoall:1KiB", "=", "x=0")
             )
         if name in self.by_name and not _is_core_type(kind):
             return self.by_name[name]()

@@ -27,7 +27,7 @@ def _draw_traffic(source: ArgumentSource) -> Any:
     axes = [rng.randrange(3) for _ in range(rng.randrange(3))]
     return (
         axes,
-        rng.choice(("ring", "all-to-all", "halving", "chain", "x")),
+        rng.choice(("ring", "alltoall", "halving", "chain", "x")),
         2 ** rng.randrange(64),
     )
 
@@ -77,13 +77,13 @@ BY_NAME: dict[str, Callable[[ArgumentSource], Any]] = {
     ),
     "schedule": lambda d: d.rng.choice([one["name"] for one in _core.schedules()]),
     "operation": _choose_among(
-        "broadcast", "all-gather", "all-to-all", "scatter", "reduce", "scan", "x"
+        "bcast", "allgather", "alltoall", "scatter", "reduce", "scan", "x"
     ),
     "method": _choose_among(
         "standard", "fastest-edge-first", "channel-aware", "random", "x"
     ),
     "strategy": _choose_among("direct", "mesh", "grid", "hypercube", "x"),
-    "collective": _choose_among("broadcast", "reduce", "scatter", "gather", "x"),
+    "collective": _choose_among("bcast", "reduce", "scatter", "gather", "x"),
     "order": lambda d: d.rng.choice(("dm", "cm", "bdm", "bcm", d.draw_numbers())),
     "group": _choose_among("column", "row", "orthogonalization", "x"),
     "lines": lambda d: d.rng.choice(

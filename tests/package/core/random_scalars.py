@@ -29,7 +29,7 @@ TEXTS = (
     "torus:4x4",
     "time",
     "congestion",
-    "all-gather",
+    "allgather",
     "a\nb",
     "\0",
     "ü",

@@ -145,7 +145,7 @@ def test_invalid_arguments_of_binomial_orders_are_refused() -> None:
     with pytest.raises(topoloom.Error, match="fastest-edge-first"):
         schedules.binomial_order(RA, "fastest")
     with pytest.raises(topoloom.Error, match="direct"):
-        schedules.all_to_all_time("diret", 4, 1, schedules.CombiningCosts())
+        schedules.alltoall_time("diret", 4, 1, schedules.CombiningCosts())
     with pytest.raises(topoloom.Error, match="2 or 3"):
         schedules.virtual_mesh_receivers(4, 4, 0)
     with pytest.raises(topoloom.Error, match="0 to 3"):
@@ -158,18 +158,18 @@ def test_missing_ranks_of_a_virtual_mesh_are_replaced() -> None:
 
 
 def test_a_grid_broadcasts_along_one_axis_after_the_other() -> None:
-    rounds = schedules.grid_line_messages([2, 3], "broadcast", 8, root=1)
+    rounds = schedules.grid_line_messages([2, 3], "bcast", 8, root=1)
     assert rounds[0] == [(3, 0, 8), (4, 1, 8), (5, 2, 8)]
     assert [sorted(messages) for messages in rounds[1:]] == [
         [(1, 0, 8), (4, 3, 8)],
         [(1, 2, 8), (4, 5, 8)],
     ]
-    chain = schedules.grid_line_messages([1, 3], "broadcast", 8, pieces=2)
+    chain = schedules.grid_line_messages([1, 3], "bcast", 8, pieces=2)
     assert chain == [[(0, 1, 4)], [(0, 1, 4), (1, 2, 4)], [(1, 2, 4)]]
     with pytest.raises(topoloom.Error, match="scatter and gather, not barrier"):
         schedules.grid_line_messages([2, 3], "barrier", 0)
     with pytest.raises(topoloom.Error, match="root 2 is not a rank"):
-        schedules.grid_line_messages([2, 3], "broadcast", 8, root=2)
+        schedules.grid_line_messages([2, 3], "bcast", 8, root=2)
     for extents in ([], [0, 2], [2**31 - 1, 2**31 - 1]):
         with pytest.raises(topoloom.Error, match="grid of"):
-            schedules.grid_line_messages(extents, "broadcast", 8)
+            schedules.grid_line_messages(extents, "bcast", 8)

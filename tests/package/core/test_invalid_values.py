@@ -53,7 +53,7 @@ THREADED = [
     *LIMITED,
     lambda **given: judge(GRAPH, ALL, ROWS, **given),
     lambda **given: allocation_shape(ALL, **given),
-    lambda **given: Schedule("ring", "all-gather", 4, 8).graph(**given),
+    lambda **given: Schedule("ring", "allgather", 4, 8).graph(**given),
 ]
 
 
@@ -186,7 +186,7 @@ def test_the_time_covers_all_messages_of_a_binomial_round(seed: int) -> None:
         assert max(sent, default=0) <= max(grid.leaving[axis])
         longest += sum(1 if n == 0 else 10 * -(-n // 2) for n in sent)
     links = GridLinks(inner_s_per_byte=1, outer_s_per_byte=10, channels=2)
-    assert longest <= grid.binomial_time("broadcast", links, 1)
+    assert longest <= grid.binomial_time("bcast", links, 1)
 
 
 def test_many_channels_send_all_messages_concurrently() -> None:

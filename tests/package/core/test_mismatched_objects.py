@@ -25,7 +25,7 @@ USES: list[Callable[[CommGraph, Allocation, Placement], object]] = [
     lambda g, a, p: objective_value(g, a, p, objective="hop-bytes"),
     lambda g, a, p: objective_value(g, a, p, objective="congestion"),
     predicted_time,
-    lambda g, a, p: Schedule("ring", "all-gather", 2, 8).cost_on(a, p),
+    lambda g, a, p: Schedule("ring", "allgather", 2, 8).cost_on(a, p),
 ]
 
 

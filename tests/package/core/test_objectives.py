@@ -8,7 +8,7 @@ import pytest
 
 from topoloom import Allocation, CommGraph, Error, Machine, Placement, judge, place
 from topoloom.allocations import fragmented_allocation
-from topoloom.graphs import all_to_all, random_geometric, ring, stencil
+from topoloom.graphs import alltoall, random_geometric, ring, stencil
 from topoloom.graphs.patterns import Request, make_graph, make_phases
 from topoloom.placements import objective_value
 
@@ -26,7 +26,7 @@ def make_problems() -> list[tuple[CommGraph, Allocation]]:
     return [
         (stencil([3, 3], 5, True, 1000), torus),
         (random_geometric(8, 1000, 3), torus),
-        (all_to_all(6, 1000), Allocation.whole(tree)),
+        (alltoall(6, 1000), Allocation.whole(tree)),
     ]
 
 

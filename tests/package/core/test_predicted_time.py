@@ -19,7 +19,7 @@ from topoloom import (
     Sharing,
     place,
 )
-from topoloom.graphs import all_to_all, random_geometric, ring, stencil
+from topoloom.graphs import alltoall, random_geometric, ring, stencil
 from topoloom.graphs.patterns import Request, make_graph, make_phases
 from topoloom.graphs.phases import edge_rows
 from topoloom.placements import choose_objective, objective_value, predicted_time
@@ -174,7 +174,7 @@ def make_problems(bytes_per_message: int) -> list[CommGraph]:
     return [
         stencil([3, 3], 5, True, bytes_per_message),
         random_geometric(9, bytes_per_message, 3),
-        all_to_all(9, bytes_per_message),
+        alltoall(9, bytes_per_message),
         ring(8, bytes_per_message),
     ]
 

@@ -58,21 +58,21 @@ def simulate_last_arrival(call: Call, name: str) -> float:
 @pytest.mark.parametrize(
     ("operation", "name"),
     [
-        ("broadcast", "binomial"),
-        ("broadcast", "chain(segment=512)"),
+        ("bcast", "binomial"),
+        ("bcast", "chain(segment=512)"),
         ("reduce", "chain(segment=512)"),
         ("scatter", "chain"),
         ("gather", "binomial"),
-        ("reduce", "scatter-all-gather"),
-        ("all-gather", "ring"),
-        ("all-gather", "bruck"),
-        ("all-gather", "neighbor-exchange"),
-        ("all-reduce", "recursive-doubling"),
-        ("all-reduce", "halving"),
-        ("all-to-all", "at-once"),
-        ("all-to-all", "pairwise"),
-        ("all-to-all", "cyclic"),
-        ("all-to-all", "mesh"),
+        ("reduce", "scatter-allgather"),
+        ("allgather", "ring"),
+        ("allgather", "bruck"),
+        ("allgather", "neighbor-exchange"),
+        ("allreduce", "recursive-doubling"),
+        ("allreduce", "halving"),
+        ("alltoall", "at-once"),
+        ("alltoall", "pairwise"),
+        ("alltoall", "cyclic"),
+        ("alltoall", "mesh"),
         ("barrier", "dissemination"),
         ("many-to-many", "direct"),
     ],
@@ -97,7 +97,7 @@ def test_no_schedule_ends_before_its_last_message_arrives(operation: str) -> Non
 
 def test_a_pipeline_of_segments_pays_the_latency_once() -> None:
     for segments in (1, 10, 1000):
-        call = Call("broadcast", 2, 8 * segments)
+        call = Call("bcast", 2, 8 * segments)
         time = compute_cost(call, "chain(segment=8)").time
         assert time == pytest.approx(LATENCY + segments * MODEL.time(8))
 

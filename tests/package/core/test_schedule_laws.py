@@ -15,11 +15,11 @@ from topoloom.model.model_names import model_names
 from topoloom.schedules import (
     CombiningCosts,
     ScheduleCost,
-    all_gather_time,
-    all_to_all_time,
+    allgather_time,
+    alltoall_time,
     many_to_many_time,
-    nic_all_gather_time,
-    relay_all_gather_time,
+    nic_allgather_time,
+    relay_allgather_time,
 )
 from topoloom.schedules.choose import (
     Call,
@@ -83,14 +83,14 @@ def test_costs_of_full_virtual_meshes_equal_their_equations(
     gather = "hypercube-direct(direct=0)" if strategy == "hypercube" else exchange
     for ranks in numbers:
         for size in SIZES:
-            sent = compute_time("all-to-all", ranks, size, exchange, MAIN)
-            assert sent == pytest.approx(all_to_all_time(strategy, ranks, size, COSTS))
-            gathered = compute_time("all-gather", ranks, size, gather, MAIN)
-            equation = all_gather_time(strategy, ranks, size, COSTS)
+            sent = compute_time("alltoall", ranks, size, exchange, MAIN)
+            assert sent == pytest.approx(alltoall_time(strategy, ranks, size, COSTS))
+            gathered = compute_time("allgather", ranks, size, gather, MAIN)
+            equation = allgather_time(strategy, ranks, size, COSTS)
             assert gathered == pytest.approx(equation)
-            gathered = compute_time("all-gather", ranks, size, gather, CARD)
+            gathered = compute_time("allgather", ranks, size, gather, CARD)
             if strategy != "hypercube":
-                equation = nic_all_gather_time(strategy, ranks, size, COSTS)
+                equation = nic_allgather_time(strategy, ranks, size, COSTS)
             assert gathered == pytest.approx(equation)
 
 
@@ -99,12 +99,12 @@ def test_the_cost_of_the_hybrid_hypercube_equals_its_equation(direct: int) -> No
     name = f"hypercube-direct(direct={direct})"
     for ranks in (8, 64, 256):
         for size in SIZES:
-            found = compute_time("all-gather", ranks, size, name, CARD)
-            equation = nic_all_gather_time(
+            found = compute_time("allgather", ranks, size, name, CARD)
+            equation = nic_allgather_time(
                 "hypercube", ranks, size, COSTS, direct=direct
             )
             assert found == pytest.approx(equation)
-            printed = nic_all_gather_time(
+            printed = nic_allgather_time(
                 "hypercube", ranks, size, COSTS, direct=direct, printed=True
             )
             assert printed - equation == pytest.approx((ranks - 1) * size * GAMMA)
@@ -117,8 +117,8 @@ def test_the_published_cost_of_a_full_mesh_counts_too_many_messages(
     for side in (2, 5, 8):
         ranks = side**axes
         for size in SIZES:
-            counted = nic_all_gather_time(strategy, ranks, size, COSTS)
-            printed = nic_all_gather_time(strategy, ranks, size, COSTS, printed=True)
+            counted = nic_allgather_time(strategy, ranks, size, COSTS)
+            printed = nic_allgather_time(strategy, ranks, size, COSTS, printed=True)
             blocks = sum(side**axis for axis in range(axes - 1))
             more = axes * ALPHA + size * BETA_EM - blocks * size * DELTA
             assert printed - counted == pytest.approx(more)
@@ -134,9 +134,9 @@ def test_costs_of_relays_are_their_equation_plus_barriers(
             for barrier, rounds in (("message", ranks - 1), ("stop", ranks // k)):
                 text = f"{name}(k={k},barrier={barrier})"
                 for size in SIZES:
-                    found = compute_time("all-gather", ranks, size, text, CARD)
+                    found = compute_time("allgather", ranks, size, text, CARD)
                     waits = (rounds - 1) * CARD.barrier(ranks)
-                    equation = relay_all_gather_time(ranks, k, size, COSTS)
+                    equation = relay_allgather_time(ranks, k, size, COSTS)
                     if k == 1 and barrier == "stop":
                         waits = (ranks - 2) * CARD.barrier(ranks)
                     assert found == pytest.approx(equation + waits)
@@ -177,12 +177,12 @@ def test_only_message_combining_has_copy_overhead() -> None:
     for ranks in (8, 64, 256):
         rounds = math.log2(ranks)
         for name in ("hypercube", "bruck"):
-            more = compute_time("all-to-all", ranks, 76, name, dear)
-            more -= compute_time("all-to-all", ranks, 76, name, MAIN)
+            more = compute_time("alltoall", ranks, 76, name, dear)
+            more -= compute_time("alltoall", ranks, 76, name, MAIN)
             assert more == pytest.approx(rounds * ranks / 2 * 2.5e-6)
         for name in ("cyclic", "pairwise", "at-once"):
-            same = compute_time("all-to-all", ranks, 76, name, dear)
-            assert same == compute_time("all-to-all", ranks, 76, name, MAIN)
+            same = compute_time("alltoall", ranks, 76, name, dear)
+            assert same == compute_time("alltoall", ranks, 76, name, MAIN)
 
 
 def draw_models(count: int) -> Iterator[NetworkModel]:
@@ -265,7 +265,7 @@ def test_processes_of_a_node_wait_for_each_others_messages() -> None:
 def test_packets_with_acknowledgements_slow_distant_messages() -> None:
     """A message of 100 packets over one link waits for 100 acknowledgements."""
     allocation = Allocation.whole(Machine("torus:16,bandwidth=1GB/s,latency=1us"))
-    call = Call("all-gather", 16, 32_000)
+    call = Call("allgather", 16, 32_000)
     slots = RankSlots(allocation, make_block_order(call, allocation))
     free, waiting = (
         compute_cost(call, "ring", make_model((1e-6, 1e-9), packet=packet), slots).time
@@ -278,7 +278,7 @@ def test_qsnet_schedules_have_separate_costs() -> None:
     model = load_model("qsnet").model
     gathers = ("ring", "cyclic", "k-prefix", "k-shift(k=4)", "mesh")
     times = {
-        name: compute_time("all-gather", 64, 256 << 10, name, model) for name in gathers
+        name: compute_time("allgather", 64, 256 << 10, name, model) for name in gathers
     }
     assert len(set(times.values())) == len(times)
     assert times["ring"] / times["k-prefix"] == pytest.approx(2, rel=0.1)
@@ -310,10 +310,10 @@ def test_ranks_without_inter_node_messages_delay_no_others(name: str) -> None:
     for size in SIZES:
         tree, ring = [], []
         for block in BLOCKS:
-            call = Call("broadcast", 4 * block, size)
+            call = Call("bcast", 4 * block, size)
             at = place_in_block_order(f"{NODES}{block}", call, 4)
             tree.append(compute_cost(call, "binomial", model, at).time)
-            call = Call("all-gather", 4 * block, size)
+            call = Call("allgather", 4 * block, size)
             time = compute_cost(call, "ring", model, at).time
             ring.append(time / (4 * block - 1))
         # The inter-node rounds come first, then the intra-node rounds.
@@ -328,7 +328,7 @@ def test_ranks_of_a_node_share_its_nic() -> None:
     """With two nodes, inter-node exchanges involve all ranks of both nodes."""
     shared = make_model(node_beta=BETA)
     for block in BLOCKS:
-        call = Call("all-to-all", 2 * block, 100_000)
+        call = Call("alltoall", 2 * block, 100_000)
         at = place_in_block_order(f"torus:2,bandwidth=1TB/s+node:{block}", call, 2)
         for model, share in ((MAIN, 1), (shared, block)):
             found = compute_cost(call, "pairwise", model, at).time
@@ -343,7 +343,7 @@ def test_a_barrier_crosses_the_network_after_any_round() -> None:
     for nodes in (1, 2, 4, 5, 16):
         for block in BLOCKS:
             ranks = nodes * block
-            call = Call("all-gather", ranks, 8)
+            call = Call("allgather", ranks, 8)
             at = place_in_block_order(f"{NODES}{block}", call, nodes)
             for name, waits in (
                 ("k-prefix(k=4,barrier=message)", ranks - 2),
@@ -357,7 +357,7 @@ def test_a_barrier_crosses_the_network_after_any_round() -> None:
 
 
 def test_several_nics_of_a_node_have_the_rate_of_several_nodes() -> None:
-    call = Call("all-to-all", 64, 100_000)
+    call = Call("alltoall", 64, 100_000)
     for cards in (1, 2, 4):
         machine = f"dragonfly:2x2,nodes=2,cards={cards},bandwidth=1TB/s+node:8"
         one = machine.replace(f"cards={cards}", f"cards=1,bandwidth.host={cards}TB/s")

@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 
 from topoloom import Allocation, CommGraph, Machine, place
-from topoloom.graphs import all_to_all, binomial_tree, bruck, recursive_doubling, ring
+from topoloom.graphs import alltoall, binomial_tree, bruck, recursive_doubling, ring
 
-PATTERNS = (binomial_tree, recursive_doubling, bruck, ring, all_to_all)
+PATTERNS = (binomial_tree, recursive_doubling, bruck, ring, alltoall)
 MACHINES = (
     "torus:4x4",
     "mesh:4x4",

@@ -20,7 +20,7 @@ from topoloom import (
     find_bounds,
     place,
 )
-from topoloom.graphs import all_to_all, ring
+from topoloom.graphs import alltoall, ring
 from topoloom.placements import predicted_time
 
 INSIDE = "+node:{},startup=2us,latency=1us,memory=7GB/s,memory-startup=0.3us"
@@ -127,7 +127,7 @@ def test_messages_that_do_not_fit_a_node_are_included_in_the_bound(
     text: str, size: int
 ) -> None:
     allocation = Allocation.whole(Machine(text))
-    for graph in (ring(allocation.slot_count, size), all_to_all(4, size)):
+    for graph in (ring(allocation.slot_count, size), alltoall(4, size)):
         bound = find_bounds(graph, allocation, work=10**4).time
         placed = place(graph, allocation, FAST, objective="time").placement
         assert bound is not None

@@ -116,7 +116,7 @@ def test_messages_stay_inside_groups_of_their_axis(
     except Error:
         return
     for axes in (("tp",), ("cp", "dp"), ("ep",), ("etp", "ep"), ("edp",), ("pp",)):
-        text = f"{'+'.join(axes)}=all-to-all:1MB"
+        text = f"{'+'.join(axes)}=alltoall:1MB"
         graph, _ = layout_graph(
             layout, parse_traffic(text, make_job("0.16.1", sizes).axes)
         )

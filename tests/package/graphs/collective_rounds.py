@@ -59,7 +59,7 @@ def bcast_binomial(size: int, bytes: int, root: int) -> SimulatedRanks:
 
 
 def bcast_scattered(size: int, bytes: int, root: int, ring: bool) -> SimulatedRanks:
-    """Scatter pieces down a tree, then all-gather them by a ring or by doubling."""
+    """Scatter pieces down a tree, then allgather them by a ring or by doubling."""
     piece = -(-bytes // size)
     sizes = [max(0, min(piece, bytes - i * piece)) for i in range(size)]
     ranks = SimulatedRanks(size, sizes)
@@ -121,7 +121,7 @@ def doubling_allgather(ranks: SimulatedRanks, order: list[int]) -> None:
 def allgather(
     size: int, total: int, collect: Callable[[SimulatedRanks, list[int]], None]
 ) -> SimulatedRanks:
-    """Give each rank its own block, then all-gather the blocks with `collect`."""
+    """Give each rank its own block, then allgather the blocks with `collect`."""
     ranks = SimulatedRanks(size, split_evenly(total, size))
     for r in range(size):
         ranks.held[r] = {r: {r}}
@@ -216,7 +216,7 @@ def allreduce_doubling(size: int, bytes: int) -> SimulatedRanks:
 def reduce_scatter_vector(
     size: int, bytes: int, odd_stays: bool
 ) -> tuple[SimulatedRanks, FoldedRanks, list[list[int]]]:
-    """Reduce-scatter by halving: send half of the remaining pieces in each round."""
+    """Reduce_scatter by halving: send half of the remaining pieces in each round."""
     folded = FoldedRanks(size, odd_stays)
     power = folded.power
     sizes = [bytes // power] * power
@@ -242,7 +242,7 @@ def reduce_scatter_vector(
 
 
 def allreduce_rabenseifner(size: int, bytes: int) -> SimulatedRanks:
-    """Reduce-scatter by halving, then all-gather with the same partners in reverse."""
+    """Reduce_scatter by halving, then allgather with the same partners in reverse."""
     ranks, folded, done = reduce_scatter_vector(size, bytes, odd_stays=True)
     distance = folded.power // 2
     while distance >= 1:
@@ -261,7 +261,7 @@ def allreduce_rabenseifner(size: int, bytes: int) -> SimulatedRanks:
 
 
 def reduce_rabenseifner(size: int, bytes: int, root: int) -> SimulatedRanks:
-    """Reduce-scatter by halving, then gather the pieces to the root by doubling."""
+    """Reduce_scatter by halving, then gather the pieces to the root by doubling."""
     ranks, folded, done = reduce_scatter_vector(size, bytes, odd_stays=False)
     active = list(folded.active)
     if root not in active:  # a folded root replaces the first active rank

@@ -38,14 +38,14 @@ def test_a_parsed_mesh_keeps_the_order_of_axes() -> None:
 
 def test_traffic_uses_the_usual_collective_by_default() -> None:
     mesh = parse_mesh("tp=2,ep=2,pp=2,dp=2")
-    text = "tp=1kB,ep=2,pp=3,dp=halving:4,dp+ep=5,ep+tp=all-to-all:6"
+    text = "tp=1kB,ep=2,pp=3,dp=halving:4,dp+ep=5,ep+tp=alltoall:6"
     assert parse_traffic(text, mesh) == [
         Traffic(("tp",), "ring", 1000),
-        Traffic(("ep",), "all-to-all", 2),
+        Traffic(("ep",), "alltoall", 2),
         Traffic(("pp",), "chain", 3),
         Traffic(("dp",), "halving", 4),
         Traffic(("dp", "ep"), "ring", 5),
-        Traffic(("ep", "tp"), "all-to-all", 6),
+        Traffic(("ep", "tp"), "alltoall", 6),
     ]
 
 

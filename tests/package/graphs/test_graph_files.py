@@ -315,7 +315,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
 def test_the_goal_file_of_a_schedule_has_its_messages(
     name: str, tmp_path: Path
 ) -> None:
-    call = Call("all-reduce", 8, 4096)
+    call = Call("allreduce", 8, 4096)
     text = goal.write(ExportRequest(call, name, load_model("hdr").model))
     _, source, target, sizes = call.schedule(name).all_messages()
     expected = CommGraph.from_edges(8, source, target, sizes)

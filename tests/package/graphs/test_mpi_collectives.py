@@ -41,7 +41,7 @@ def assert_all_ranks_have(
 
 
 @given(sizes, amounts, st.data())
-def test_a_binomial_broadcast_reaches_every_rank_once(
+def test_a_binomial_bcast_reaches_every_rank_once(
     size: int, bytes: int, data: st.DataObject
 ) -> None:
     root = data.draw(st.integers(0, size - 1))
@@ -73,24 +73,24 @@ def test_a_binomial_gather_collects_every_block_and_scatter_is_its_mirror(
 
 
 @given(sizes, amounts, st.data())
-def test_a_scattered_broadcast_with_a_ring_gives_every_piece_to_all(
+def test_a_scattered_bcast_with_a_ring_gives_every_piece_to_all(
     size: int, bytes: int, data: st.DataObject
 ) -> None:
     root = data.draw(st.integers(0, size - 1))
     slow = rounds.bcast_scattered(size, bytes, root, ring=True)
     assert all(set(held) == set(range(size)) for held in slow.held)
-    schedule = "scatter-all-gather(gather=ring,cut=rounded-up)"
+    schedule = "scatter-allgather(gather=ring,cut=rounded-up)"
     assert map_messages_by_pair("bcast", schedule, size, bytes, root) == slow.sent
 
 
 @given(powers, amounts, st.data())
-def test_a_scattered_broadcast_with_doubling_gives_every_piece_to_all(
+def test_a_scattered_bcast_with_doubling_gives_every_piece_to_all(
     size: int, bytes: int, data: st.DataObject
 ) -> None:
     root = data.draw(st.integers(0, size - 1))
     slow = rounds.bcast_scattered(size, bytes, root, ring=False)
     assert all(set(held) == set(range(size)) for held in slow.held)
-    schedule = "scatter-all-gather(gather=doubling,cut=rounded-up)"
+    schedule = "scatter-allgather(gather=doubling,cut=rounded-up)"
     assert map_messages_by_pair("bcast", schedule, size, bytes, root) == slow.sent
 
 
@@ -170,7 +170,7 @@ def test_scan_adds_the_contributions_of_lower_ranks(size: int, bytes: int) -> No
 
 
 @given(st.integers(2, 17), amounts)
-def test_bruck_delivers_every_block_of_an_all_to_all(size: int, block: int) -> None:
+def test_bruck_delivers_every_block_of_an_alltoall(size: int, block: int) -> None:
     slow = rounds.alltoall_bruck(size, block)
     for target in range(size):
         assert all(s * size + target in slow.held[target] for s in range(size))
@@ -210,9 +210,9 @@ def test_a_barrier_informs_every_rank_of_every_other(size: int) -> None:
     [
         ("bcast", 100, 12287, "binomial"),
         ("bcast", 7, 10**6, "binomial"),
-        ("bcast", 64, 12288, "scatter-all-gather(gather=doubling,cut=rounded-up)"),
-        ("bcast", 100, 12288, "scatter-all-gather(gather=ring,cut=rounded-up)"),
-        ("bcast", 64, 524288, "scatter-all-gather(gather=ring,cut=rounded-up)"),
+        ("bcast", 64, 12288, "scatter-allgather(gather=doubling,cut=rounded-up)"),
+        ("bcast", 100, 12288, "scatter-allgather(gather=ring,cut=rounded-up)"),
+        ("bcast", 64, 524288, "scatter-allgather(gather=ring,cut=rounded-up)"),
         ("reduce", 10, 2048, "binomial"),
         ("reduce", 10, 2049, "halving(fold=odd,order=near,cut=last)"),
         ("allreduce", 10, 2048, "recursive-doubling(fold=even)"),

@@ -52,7 +52,7 @@ class RecordedRounds(SimulatedRanks):
         )
 
 
-def all_gather(ranks: int) -> RecordedRounds:
+def allgather(ranks: int) -> RecordedRounds:
     held = RecordedRounds(ranks, [10] * ranks)
     for r in range(ranks):
         held.held[r] = {r: {r}}
@@ -61,7 +61,7 @@ def all_gather(ranks: int) -> RecordedRounds:
 
 @pytest.mark.parametrize("ranks", SIZES)
 def test_bruck_doubles_the_distance_in_each_round(ranks: int) -> None:
-    expected = all_gather(ranks)
+    expected = allgather(ranks)
     bruck_allgather(expected, list(range(ranks)))
     assert make_rank_programs("bruck", ranks) == expected.rounds
 
@@ -71,7 +71,7 @@ def test_recursive_doubling_swaps_with_a_partner_twice_as_far_each_round(
     ranks: int,
 ) -> None:
     cube = 1 << (ranks.bit_length() - 1)
-    expected = all_gather(ranks)
+    expected = allgather(ranks)
     extra = range(cube, ranks)
     if extra:
         expected.run_round([(r, r - cube, [r]) for r in extra])
@@ -174,7 +174,7 @@ def test_wrong_phases_name_the_file(
 
 
 def make_profile(levels: tuple[int, int]) -> Profile:
-    """Create a profile: 0 -> 1 at `levels[0]`; 1 -> 2, a broadcast at `levels[1]`."""
+    """Create a profile: 0 -> 1 at `levels[0]`; 1 -> 2, a bcast at `levels[1]`."""
     first, second = levels
     return Profile(
         rank_count=4,
@@ -191,8 +191,8 @@ def test_a_recorded_run_has_the_phases_of_its_levels(
     make_profile((0, 3)).save(tmp_path / "p.npz", collectives)
     first, second = load_phases(tmp_path / "p.npz")
     assert map_bytes_by_pair(first) == {(0, 1): 100}
-    broadcast = {(0, 2): 8, (0, 1): 8, (2, 3): 8} if collectives == "expand" else {}
-    assert map_bytes_by_pair(second) == {(1, 2): 50, **broadcast}
+    bcast = {(0, 2): 8, (0, 1): 8, (2, 3): 8} if collectives == "expand" else {}
+    assert map_bytes_by_pair(second) == {(1, 2): 50, **bcast}
 
 
 def test_a_recording_with_one_level_has_no_phases(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def test_tiles_have_the_least_surface_of_all_that_divide_the_grid() -> None:
         placements.node_tiles([24, 24], 8, [1, 2, 3])
 
 
-@pytest.mark.parametrize("collective", ["pipelined", "broadcast", "scatter", "gather"])
+@pytest.mark.parametrize("collective", ["pipelined", "bcast", "scatter", "gather"])
 @pytest.mark.parametrize(("grid", "cores"), [([24, 36], 12), ([6, 4, 10], 8)])
 def test_the_first_tile_is_the_fastest(
     collective: str, grid: list[int], cores: int
@@ -69,7 +69,7 @@ def test_the_first_tile_is_the_fastest(
 def test_step_times_add_up_and_more_channels_never_slow_down() -> None:
     node_map = schedules.NodeMap([8], list(range(8)))
     links = schedules.GridLinks(latency_s=1e-6, outer_s_per_byte=1e-9)
-    assert node_map.binomial_time("broadcast", links, 1000) == pytest.approx(3 * 2e-6)
+    assert node_map.binomial_time("bcast", links, 1000) == pytest.approx(3 * 2e-6)
     assert node_map.pipelined_time(links, 1000, 100) == pytest.approx(16 * 1.1e-6)
     assert 0 < node_map.best_segment(links, 1000) <= 1000
     wide = schedules.NodeMap([4, 4], [i // 4 for i in range(16)])
@@ -82,7 +82,7 @@ def test_step_times_add_up_and_more_channels_never_slow_down() -> None:
         for c in (1, 2, 4, 8)
     ]
     assert times == sorted(times, reverse=True)
-    with pytest.raises(topoloom.Error, match="there are broadcast, reduce"):
+    with pytest.raises(topoloom.Error, match="there are bcast, reduce"):
         wide.binomial_time("scan", links, 1)
 
 

@@ -18,7 +18,7 @@ GROUPS = (
     "column-reduction",
     "row-reduction",
     "orthogonalization",
-    "all-reduce",
+    "allreduce",
     "gather",
 )
 #: Links along y have half the bandwidth of x and z, which is 1. The paper counts only
@@ -144,22 +144,22 @@ def test_times_of_levels_add_up_to_at_least_the_concurrent_time(
 
 
 def test_phases_follow_the_requested_groups_and_are_named_by_level() -> None:
-    groups = ("row-reduction", "all-reduce")
+    groups = ("row-reduction", "allreduce")
     request = Request(ranks=0, bytes=1000, rows=9, groups=groups, levels=True)
     made = generate_pattern("triangular", request, with_phases=True)
-    # A row has 5 ranks, hence 3 levels; the all-reduce has 2 x 7 levels.
+    # A row has 5 ranks, hence 3 levels; the allreduce has 2 x 7 levels.
     names = [f"row reductions, level {level}" for level in (1, 2, 3)]
-    names += [f"all-reduce, level {level}" for level in range(1, 15)]
+    names += [f"allreduce, level {level}" for level in range(1, 15)]
     assert list(made.phase_names) == names
     alone = [triangular_levels(9, "bcm", "row-reduction", 1000)]
-    alone += [triangular_levels(9, "bcm", "all-reduce", 99 * 8)]
+    alone += [triangular_levels(9, "bcm", "allreduce", 99 * 8)]
     for phase, level in zip(
         made.phases, [it for one in alone for it in one], strict=True
     ):
         assert np.array_equal(edge_rows(phase), edge_rows(level))
 
 
-@pytest.mark.parametrize("groups", [("row", "column"), ("all-reduce", "gather")])
+@pytest.mark.parametrize("groups", [("row", "column"), ("allreduce", "gather")])
 def test_a_grid_of_one_rank_has_one_empty_level(groups: tuple[str, ...]) -> None:
     request = Request(ranks=0, bytes=1000, rows=1, groups=groups, levels=True)
     made = generate_pattern("triangular", request, with_phases=True)

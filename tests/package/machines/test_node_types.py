@@ -16,7 +16,7 @@ from hypothesis import given, strategies as st
 from topoloom import Error, Machine, load_placement, save_placement
 from topoloom.allocations.described_allocation import described_allocation
 from topoloom.allocations.launch_order import LaunchOrder
-from topoloom.graphs import all_to_all, ring
+from topoloom.graphs import alltoall, ring
 from topoloom.graphs.graph_file import save_graph
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.node_groups import (
@@ -227,7 +227,7 @@ def _list_host_names(text: str) -> list[str]:
 def test_links_are_named_by_hosts_and_switches(
     cluster_file: str, tmp_path: Path
 ) -> None:
-    graph = save_pattern(tmp_path, all_to_all(44, 1000))
+    graph = save_pattern(tmp_path, alltoall(44, 1000))
     mapped = map_ranks(
         load_problem(graph, cluster_file, AllocationSpec()), Objective("hop-bytes")
     )
@@ -243,7 +243,7 @@ def test_links_are_named_by_hosts_and_switches(
 def test_titles_do_not_count_slots_that_differ(
     cluster_file: str, tmp_path: Path
 ) -> None:
-    graph = save_pattern(tmp_path, all_to_all(8, 1000))
+    graph = save_pattern(tmp_path, alltoall(8, 1000))
     mapped = map_ranks(
         load_problem(graph, cluster_file, AllocationSpec()), Objective("hop-bytes")
     )

@@ -44,7 +44,7 @@ def import_edges(path: Path, gpus_per_node: int) -> dict[tuple[int, int], int]:
     return {(s, t): sent for s, t, sent, _ in edge_rows(made.graph).tolist()}
 
 
-def test_a_small_all_reduce_between_nodes_uses_trees(tmp_path: Path) -> None:
+def test_a_small_allreduce_between_nodes_uses_trees(tmp_path: Path) -> None:
     found = import_edges(write_file(tmp_path, "[1,16]<=[16]"), 8)
     between = {(s, t): sent for (s, t), sent in found.items() if s // 8 != t // 8}
     # Each of the 8 NICs has two channels; r and r + 8 exchange half of their share on
@@ -55,7 +55,7 @@ def test_a_small_all_reduce_between_nodes_uses_trees(tmp_path: Path) -> None:
     assert sum(found.values()) == 2 * 15 * 4096
 
 
-def test_an_all_reduce_in_a_node_is_a_ring_of_its_ranks(
+def test_an_allreduce_in_a_node_is_a_ring_of_its_ranks(
     tmp_path: Path,
 ) -> None:
     found = import_edges(write_file(tmp_path, "[2,8]<=[16]"), 8)
@@ -82,7 +82,7 @@ def test_axes_are_expanded_to_nccl_messages_on_the_nodes_of_ranks() -> None:
     layout = Layout("", ((("tp", 4), ("dp", 4)),))
     traffic = [
         Traffic(("tp",), "ring", 6000),
-        Traffic(("dp",), "all-to-all", 3000),
+        Traffic(("dp",), "alltoall", 3000),
         Traffic(("dp",), "chain", 70),
     ]
     in_order, reversed_ = np.arange(16), np.arange(16)[::-1].copy()
@@ -117,7 +117,7 @@ def test_every_phase_has_the_name_of_its_axes(job: DeepSpeedJob | None) -> None:
         assert len(one.phase_names) == len(one.graph[1])
 
 
-@pytest.mark.parametrize("name", ["nccl-ring", "nccl-all-to-all"])
+@pytest.mark.parametrize("name", ["nccl-ring", "nccl-alltoall"])
 def test_a_job_too_large_to_list_is_refused_at_once(name: str) -> None:
     with pytest.raises(Error, match=r"of 100,000,000 ranks is too large .* 262,144"):
         make_graph(name, Request(ranks=10**8, bytes=1024))
@@ -132,30 +132,30 @@ def test_ranks_must_fill_their_nodes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["nccl-ring", "nccl-tree", "nccl-nvls"])
-def test_generated_all_reduces_have_equal_total_bytes(name: str) -> None:
+def test_generated_allreduces_have_equal_total_bytes(name: str) -> None:
     graph = make_graph(name, Request(ranks=24, bytes=4800, gpus_per_node=8))
     assert int(graph.total_bytes) == 2 * 23 * 4800
 
 
-def test_large_and_small_all_reduces_use_different_algorithms() -> None:
+def test_large_and_small_allreduces_use_different_algorithms() -> None:
     two = make_communicator(range(16), 8)
     assert [choose_algorithm(two, size) for size in (8, 1 << 30)] == ["tree", "nvls"]
     assert choose_algorithm(make_communicator(range(8), 8), 8) == "ring"
 
 
-def test_an_all_to_all_uses_the_rails_of_its_targets() -> None:
-    graph = make_graph("nccl-all-to-all", Request(ranks=16, bytes=10, gpus_per_node=8))
+def test_an_alltoall_uses_the_rails_of_its_targets() -> None:
+    graph = make_graph("nccl-alltoall", Request(ranks=16, bytes=10, gpus_per_node=8))
     rows = edge_rows(graph)
     between = rows[rows[:, 0] // 8 != rows[:, 1] // 8]
     assert set((between[:, 1] - between[:, 0]).tolist()) == {8, -8}
     assert set(between[:, 2].tolist()) == {80}
 
 
-def test_rounds_of_an_all_to_all_add_up_and_pair_each_rank_once() -> None:
+def test_rounds_of_an_alltoall_add_up_and_pair_each_rank_once() -> None:
     request = Request(ranks=24, bytes=10, gpus_per_node=4)
-    phases = make_phases("nccl-all-to-all", request)
+    phases = make_phases("nccl-alltoall", request)
     assert len(phases) == 23
-    whole = make_graph("nccl-all-to-all", request)
+    whole = make_graph("nccl-alltoall", request)
     assert np.array_equal(edge_rows(add_phases(phases)), edge_rows(whole))
     for phase in phases:
         _, sent = np.unique(edge_rows(phase)[:, 0], return_counts=True)

@@ -127,7 +127,7 @@ def test_all_but_the_root_receive_a_broadcast_and_send_a_reduction(
 
 
 @given(draw_communicator())
-def test_an_all_to_all_pairs_every_two_ranks_once(
+def test_an_alltoall_pairs_every_two_ranks_once(
     group: Communicator,
 ) -> None:
     seen: set[tuple[int, int]] = set()
@@ -161,7 +161,7 @@ def test_inter_node_messages_use_the_rail_of_their_target(
 
 
 @given(draw_communicator(), st.integers(0, 1000))
-def test_an_all_to_all_delivers_every_block(group: Communicator, block: int) -> None:
+def test_an_alltoall_delivers_every_block(group: Communicator, block: int) -> None:
     out, into = sum_bytes_by_rank(
         expand_collective(group, "alltoall", block), group.ranks
     )

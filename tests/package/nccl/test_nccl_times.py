@@ -51,7 +51,7 @@ def test_doubling_the_data_or_dropping_channels_never_saves_time(
 
 
 @given(hardware, st.integers(2, 16), st.sampled_from(OPERATIONS))
-def test_no_ring_or_all_to_all_is_faster_than_its_links(
+def test_no_ring_or_alltoall_is_faster_than_its_links(
     given: Hardware, nodes: int, operation: str
 ) -> None:
     bytes, ranks = 1 << 33, nodes * given.gpus
@@ -64,7 +64,7 @@ def test_no_ring_or_all_to_all_is_faster_than_its_links(
             assert choice.seconds >= 0.999 * fastest
 
 
-def test_small_all_reduces_use_trees_and_large_ones_the_switch_or_a_ring() -> None:
+def test_small_allreduces_use_trees_and_large_ones_the_switch_or_a_ring() -> None:
     h100 = find_hardware("dgx-h100")
     assert predict_algorithms(h100, 4, "allreduce", 8)[0][:2] == ("tree", "LL")
     assert predict_algorithms(h100, 1, "allreduce", 8)[0][:2] == ("ring", "LL")
@@ -99,7 +99,7 @@ def test_published_rows_of_h100_are_reproduced(
     assert found * 1e6 == pytest.approx(microseconds, rel=0.15)
 
 
-def test_all_reduce_time_is_constant_until_all_channels_are_used() -> None:
+def test_allreduce_time_is_constant_until_all_channels_are_used() -> None:
     # dgxc-benchmarking measured 18.7 us for 32 KiB and 19.7 us for 512 KiB on one H100
     # node.
     h100, sizes = find_hardware("dgx-h100"), [1 << power for power in range(10, 21)]
@@ -116,7 +116,7 @@ def test_all_reduce_time_is_constant_until_all_channels_are_used() -> None:
     assert ring.seconds == pytest.approx(ring.estimate)
 
 
-def test_an_intra_node_all_to_all_copies_its_own_block_concurrently() -> None:
+def test_an_intra_node_alltoall_copies_its_own_block_concurrently() -> None:
     h100, size = find_hardware("dgx-h100"), 1 << 28
     beyond = predict_seconds(h100, 1, "alltoall", 2 * size) - predict_seconds(
         h100, 1, "alltoall", size

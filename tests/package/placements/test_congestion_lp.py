@@ -12,7 +12,7 @@ import pytest
 import topoloom.placements.congestion_lp as lp
 from topoloom import Allocation, CommGraph, Error, Placement, judge, load_machine
 from topoloom.allocations import fragmented_allocation
-from topoloom.graphs import all_to_all, binomial_tree, recursive_doubling, ring, stencil
+from topoloom.graphs import alltoall, binomial_tree, recursive_doubling, ring, stencil
 
 MACHINES = [
     "torus:2x2x2",
@@ -32,7 +32,7 @@ PATTERNS = {
     "ring": ring(4, 10),
     "tree": binomial_tree(4, 10),
     "doubling": recursive_doubling(4, 10),
-    "all": all_to_all(4, 7),
+    "all": alltoall(4, 7),
     "uneven": CommGraph.from_edges(5, [0, 0, 4, 2], [1, 4, 2, 0], [70, 5, 0, 11]),
 }
 

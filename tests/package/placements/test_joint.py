@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from topoloom import Allocation, Error, Machine, judge
-from topoloom.graphs import all_to_all, ring, stencil
+from topoloom.graphs import alltoall, ring, stencil
 from topoloom.tasks.jobs.joint import (
     Budget,
     Job,
@@ -58,13 +58,13 @@ def test_two_rings_do_not_interfere() -> None:
 def test_jobs_are_never_worse_placed_jointly() -> None:
     jobs = [
         Job("stencil", stencil([2, 4], 5, True, 700), BLACK),
-        Job("all", all_to_all(7, 100), WHITE),
+        Job("all", alltoall(7, 100), WHITE),
     ]
     check_placements(place_jointly(jobs, SHORT), 2)
 
 
 def test_a_pool_of_nodes_is_divided_according_to_the_patterns() -> None:
-    patterns = [("a", all_to_all(6, 100)), ("b", ring(5, 900)), ("c", ring(4, 900))]
+    patterns = [("a", alltoall(6, 100)), ("b", ring(5, 900)), ("c", ring(4, 900))]
     pool = Allocation(TORUS, [0, 1, 2, 3, 8, 9, 10, 11, 4, 5, 6, 7, 12, 13, 14])
     found = place_in_pool(patterns, pool, SHORT)
     check_placements(found, 3)

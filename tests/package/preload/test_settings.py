@@ -11,18 +11,18 @@ from topoloom import Error
 from topoloom.preload.collectives import format_settings, parse_settings
 
 TABLE = """{"format": "topoloom-decisions", "version": 1,
-"operation": "all-gather", "decisions": [
+"operation": "allgather", "decisions": [
 {"ranks": 2, "bytes": 1, "schedule": "ring"}]}
 """
 #: (option, content of an invalid file, expected message)
 WRONG = [
     ("decisions", "", "x: the file is empty; 'decisions' requires a file with"),
     ("decisions", TABLE[:70], "x:2: expected '\"', but the text ends"),
-    ("decisions", TABLE.replace("ring", "rung"), "x:3: no all-gather schedule 'rung'"),
+    ("decisions", TABLE.replace("ring", "rung"), "x:3: no allgather schedule 'rung'"),
     (
         "decisions",
         TABLE.replace('{"ranks": 2, "bytes": 1, "schedule": "ring"}', ""),
-        "x:2: the table of all-gather has no decisions; add some, or remove the table",
+        "x:2: the table of allgather has no decisions; add some, or remove the table",
     ),
     ("machine", "", "x: the file is empty; 'machine' requires a file with"),
     ("machine", "\nmachines torus:4\n", "x:2: 'machines' is none of: machine"),

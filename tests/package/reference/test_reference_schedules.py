@@ -18,10 +18,10 @@ from topoloom import CommGraph, Error
 from topoloom.schedules import Schedule, schedules
 
 RANKS = (1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 13, 16, 17, 23, 24, 31, 33)
-ROOTED = {"broadcast", "reduce", "scatter", "gather"}
+ROOTED = {"bcast", "reduce", "scatter", "gather"}
 #: Operations on a vector that the schedule splits into pieces.
-CUT = {"broadcast", "reduce", "all-reduce"}
-REDUCING = {"reduce", "all-reduce", "reduce-scatter", "scan", "exscan", "barrier"}
+CUT = {"bcast", "reduce", "allreduce"}
+REDUCING = {"reduce", "allreduce", "reduce_scatter", "scan", "exscan", "barrier"}
 #: Non-default values of options.
 OPTIONS = {
     "binomial": ["radix=3", "radix=4", "radix=7"],
@@ -30,7 +30,7 @@ OPTIONS = {
     "disjoint-trees": ["segment=1", "lines=open,segment=7", "grid=4x2x3", "grid=3x11"],
     "cyclic": ["seats=0-2:4-6:9:12/16", "seats=5:0-3:8-10/12"],
     "pairwise": ["seats=0-2:4-6:9:12", "seats=5:0-3:8-10"],
-    "scatter-all-gather": ["gather=doubling", "cut=rounded-up"],
+    "scatter-allgather": ["gather=doubling", "cut=rounded-up"],
     "recursive-doubling": ["fold=even", "fold=odd", "radix=3", "radix=5,fold=odd"],
     "halving": ["fold=even", "fold=odd", "order=near", "cut=last"],
     "bruck": ["radix=3", "radix=4", "radix=7"],
@@ -60,13 +60,13 @@ def make_initial_data(operation: str, ranks: int, blocks: set[int], root: int) -
         own = frozenset([rank])
         if operation in REDUCING:
             held.append(dict.fromkeys(blocks, own))
-        elif operation == "broadcast":
+        elif operation == "bcast":
             held.append(
                 dict.fromkeys(blocks if rank == root else (), frozenset([root]))
             )
         elif operation == "scatter":
             held.append({block: frozenset([root]) for block in blocks if rank == root})
-        elif operation in ("all-to-all", "many-to-many"):
+        elif operation in ("alltoall", "many-to-many"):
             held.append({block: own for block in blocks if block // ranks == rank})
         else:
             held.append({rank: own})
@@ -84,23 +84,23 @@ def make_final_data(
     every = frozenset(range(ranks))
     ends: Held = [{} for _ in range(ranks)]
     for rank in range(ranks):
-        if operation in ("all-reduce", "barrier"):
+        if operation in ("allreduce", "barrier"):
             ends[rank] = dict.fromkeys(blocks, every)
         elif operation == "reduce":
             ends[rank] = dict.fromkeys(blocks if rank == root else (), every)
-        elif operation == "reduce-scatter":
+        elif operation == "reduce_scatter":
             ends[rank] = {rank: every}
         elif operation in ("scan", "exscan"):
             below = frozenset(range(rank + (operation == "scan")))
             ends[rank] = dict.fromkeys(blocks, below) if below else {}
-        elif operation == "broadcast":
+        elif operation == "bcast":
             ends[rank] = dict.fromkeys(blocks, frozenset([root]))
         elif operation == "scatter":
             ends[rank] = {rank: frozenset([root])}
-        elif operation in ("gather", "all-gather"):
+        elif operation in ("gather", "allgather"):
             all_own = {block: frozenset([block]) for block in range(ranks)}
-            ends[rank] = all_own if operation == "all-gather" or rank == root else {}
-        elif operation in ("all-to-all", "many-to-many"):
+            ends[rank] = all_own if operation == "allgather" or rank == root else {}
+        elif operation in ("alltoall", "many-to-many"):
             ends[rank] = {a * ranks + b: frozenset([a]) for a, b in wanted if b == rank}
         else:
             ends[rank] = {a: frozenset([a]) for a, b in wanted if b == rank}
@@ -160,7 +160,7 @@ def get_block_sizes(
         return {a * ranks + b: bytes_ for (a, b), bytes_ in wanted.items()}
     if operation == "many-to-many-multicast":
         return {a: bytes_ for (a, _), bytes_ in wanted.items()}
-    if operation == "all-to-all":
+    if operation == "alltoall":
         return dict.fromkeys(range(ranks * ranks), size)
     if operation in ("scan", "exscan", "barrier"):
         return {0: size}
@@ -195,8 +195,8 @@ def merge_received(
         there = held[rank].get(block, frozenset())
         doubled = there & parts
         # A complete sum may replace a partial one, and barriers add nothing. In a ring,
-        # pieces of a broadcast return to the root.
-        fine = there < parts or operation in ("barrier", "broadcast")
+        # pieces of a bcast return to the root.
+        fine = there < parts or operation in ("barrier", "bcast")
         assert not doubled or fine, (rank, block)
         held[rank][block] = there | parts
 
@@ -250,7 +250,7 @@ def test_multicasts_deliver_data_to_all_receivers(name: str, multicast: bool) ->
 
 @pytest.mark.parametrize(
     ("name", "operation"),
-    [one for one in ENTRIES if one[1] in ("all-gather", "reduce-scatter")],
+    [one for one in ENTRIES if one[1] in ("allgather", "reduce_scatter")],
     ids=str,
 )
 def test_schedules_deliver_blocks_of_different_sizes(name: str, operation: str) -> None:

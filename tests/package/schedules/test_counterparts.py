@@ -72,7 +72,7 @@ def test_the_fastest_algorithm_of_a_library_is_chosen(
 
 @given(library=st.sampled_from(sorted(TABLES)), ranks=st.integers(2, 40))
 def test_rule_ranges_cover_every_rank_count_once(library: str, ranks: int) -> None:
-    call = Call("all-to-all", ranks, 8)
+    call = Call("alltoall", ranks, 8)
     (_, spans), *_ = choose_algorithms(
         [ExportRequest(call, "", MODEL)], TABLES[library], library
     )
@@ -89,7 +89,7 @@ def test_rule_ranges_cover_every_rank_count_once(library: str, ranks: int) -> No
 def test_rules_for_a_machine_apply_only_to_its_rank_count() -> None:
     machine = Machine("torus:4x4,bandwidth=1GB/s+node:1,startup=1us")
     allocation = Allocation.whole(machine)
-    call = Call("all-reduce", 16, 8)
+    call = Call("allreduce", 16, 8)
     slots = RankSlots(allocation, make_block_order(call, allocation))
     request = ExportRequest(call, "", None, slots)
     assert "\n16 # ranks and more\n" in open_mpi.write(request)
@@ -99,7 +99,7 @@ def test_rules_for_a_machine_apply_only_to_its_rank_count() -> None:
 
 
 def test_ranges_of_intel_mpi_cover_every_size() -> None:
-    call = Call("broadcast", 64, 8)
+    call = Call("bcast", 64, 8)
     text = intel_mpi.write(ExportRequest(call, "", MODEL))
     found = re.fullmatch(r'export I_MPI_ADJUST_BCAST="(.*)"\n', text)
     assert found
@@ -109,7 +109,7 @@ def test_ranges_of_intel_mpi_cover_every_size() -> None:
         assert int(first) == end + 1
         end = int(last)
         best = list_fastest_algorithms(
-            intel_mpi.TABLE["broadcast"][0], call._replace(bytes=int(first))
+            intel_mpi.TABLE["bcast"][0], call._replace(bytes=int(first))
         )
         assert algorithm in best
     assert end == 2**31 - 1
@@ -118,6 +118,6 @@ def test_ranges_of_intel_mpi_cover_every_size() -> None:
 def test_unsupported_collectives_are_refused_with_a_list_of_supported_ones() -> None:
     call = Call("many-to-many", 8, 8, degree=2)
     with pytest.raises(
-        Error, match=r"^mpich has no algorithm .* choose one of all-gather"
+        Error, match=r"^mpich has no algorithm .* choose one of allgather"
     ):
         mpich.write(ExportRequest(call, "", MODEL))

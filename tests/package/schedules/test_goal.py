@@ -34,7 +34,7 @@ def test_goal_messages_equal_the_messages_of_the_schedule(
     many = operation.startswith("many")
     degree = draw.draw(st.integers(0, ranks - 1)) if many else None
     root = draw.draw(st.integers(0, ranks - 1))
-    rooted = operation in ("broadcast", "reduce", "scatter", "gather")
+    rooted = operation in ("bcast", "reduce", "scatter", "gather")
     call = Call(
         operation,
         ranks,
@@ -56,7 +56,7 @@ def test_goal_messages_equal_the_messages_of_the_schedule(
 
 
 def test_each_round_waits_for_the_whole_previous_round() -> None:
-    text = write_goal(Call("all-reduce", 4, 8), "recursive-doubling")
+    text = write_goal(Call("allreduce", 4, 8), "recursive-doubling")
     assert read_operations(text)[0].keys() == {"l1", "l2", "l3", "l4", "l5", "l6"}
     rank = read_operations(text)[0]
     assert [rank[label].kind for label in ("l1", "l2", "l3")] == [
@@ -70,7 +70,7 @@ def test_each_round_waits_for_the_whole_previous_round() -> None:
 
 @pytest.mark.parametrize(
     ("operation", "name", "nanoseconds"),
-    [("all-reduce", "recursive-doubling", 300), ("all-gather", "ring", 100)],
+    [("allreduce", "recursive-doubling", 300), ("allgather", "ring", 100)],
 )
 def test_goal_computation_equals_the_modeled_reduction_and_copy_time(
     operation: str, name: str, nanoseconds: int
@@ -85,5 +85,5 @@ def test_goal_computation_equals_the_modeled_reduction_and_copy_time(
 
 
 def test_goal_exports_with_too_many_messages_are_refused() -> None:
-    with pytest.raises(Error, match=r"all-to-all among 4096 ranks has more than 4,194"):
-        write_goal(Call("all-to-all", 4096, 8), "at-once")
+    with pytest.raises(Error, match=r"alltoall among 4096 ranks has more than 4,194"):
+        write_goal(Call("alltoall", 4096, 8), "at-once")

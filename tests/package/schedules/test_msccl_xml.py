@@ -17,12 +17,12 @@ from topoloom.schedules.exports.request import ExportRequest
 
 MODEL = load_model("hdr").model
 COLLECTIVES = (
-    "all-gather",
-    "all-reduce",
-    "all-to-all",
-    "broadcast",
+    "allgather",
+    "allreduce",
+    "alltoall",
+    "bcast",
     "reduce",
-    "reduce-scatter",
+    "reduce_scatter",
 )
 
 
@@ -33,15 +33,15 @@ def write_xml(call: Call, schedule: str) -> str:
 def list_expected_contents(call: Call, me: int, chunks: int) -> list[frozenset[Share]]:
     """List the final contents of a GPU's buffer, chunk by chunk."""
     operation, ranks = call.operation, call.ranks
-    if operation == "all-gather":
+    if operation == "allgather":
         each = chunks // ranks
         return [frozenset({(i // each, i % each)}) for i in range(chunks)]
-    if operation == "all-to-all":
+    if operation == "alltoall":
         each = chunks // ranks
         return [frozenset({(i // each, me * each + i % each)}) for i in range(chunks)]
-    if operation == "broadcast":
+    if operation == "bcast":
         return [frozenset({(call.root, i)}) for i in range(chunks)]
-    first = me * chunks if operation == "reduce-scatter" else 0
+    first = me * chunks if operation == "reduce_scatter" else 0
     return [
         frozenset((rank, first + i) for rank in range(ranks)) for i in range(chunks)
     ]
@@ -61,7 +61,7 @@ def test_gpus_end_with_the_data_of_the_collective(
     operation: str, ranks: int, draw: st.DataObject, seed: int
 ) -> None:
     root = draw.draw(st.integers(0, ranks - 1))
-    rooted = operation in ("broadcast", "reduce")
+    rooted = operation in ("bcast", "reduce")
     call = Call(operation, ranks, 840 * 8, root if rooted else 0)
     name = draw.draw(st.sampled_from(sorted(list_schedule_names(call))))
     gpus = GpuSimulator(write_xml(call, name))
@@ -72,29 +72,29 @@ def test_gpus_end_with_the_data_of_the_collective(
 
 
 def test_a_ring_uses_fused_receive_reduce_copy_steps() -> None:
-    text = write_xml(Call("all-reduce", 4, 4096), "ring")
+    text = write_xml(Call("allreduce", 4, 4096), "ring")
     assert text.count('type="rrc"') == 4 * 3
     assert 'type="re"' not in text
     assert 'coll="allreduce"' in text
 
 
 def test_exchanging_reduced_data_needs_a_buffer() -> None:
-    text = write_xml(Call("all-reduce", 4, 4096), "recursive-doubling")
+    text = write_xml(Call("allreduce", 4, 4096), "recursive-doubling")
     assert text.count('type="rrc"') == 4, "the first step sends the unmodified input"
     assert text.count('type="re"') == 4
 
 
 def test_chunks_are_the_largest_common_divisor_of_all_messages() -> None:
-    text = write_xml(Call("all-reduce", 8, 1 << 20), "halving")
+    text = write_xml(Call("allreduce", 8, 1 << 20), "halving")
     assert 'nchunksperloop="8"' in text
-    text = write_xml(Call("all-to-all", 8, 1 << 20), "bruck")
+    text = write_xml(Call("alltoall", 8, 1 << 20), "bruck")
     assert 'i_chunks="8" o_chunks="8"' in text
 
 
 @pytest.mark.parametrize("operation", ["gather", "scatter", "scan", "barrier"])
 def test_collectives_without_msccl_support_are_refused(operation: str) -> None:
     call = Call(operation, 4, 0 if operation == "barrier" else 64)
-    with pytest.raises(Error, match=rf"^MSCCL has no {operation}; it has all-gather"):
+    with pytest.raises(Error, match=rf"^MSCCL has no {operation}; it has allgather"):
         write_xml(call, list_schedule_names(call)[0])
 
 
@@ -102,4 +102,4 @@ def test_unequal_pieces_are_refused_with_suitable_sizes() -> None:
     with pytest.raises(
         Error, match=r"^halving splits 1000003 bytes .* such as 1000000$"
     ):
-        write_xml(Call("all-reduce", 8, 1000003), "halving")
+        write_xml(Call("allreduce", 8, 1000003), "halving")

@@ -125,7 +125,7 @@ def test_age_arbitration_uses_the_time_of_packets_in_the_network() -> None:
 def test_schedule_rounds_wait_for_their_dependencies() -> None:
     wiring = SwitchWiring(Machine(TORUS))
     settings = SwitchSettings(vcs=4)
-    ring = Schedule("ring", "all-gather", 8, 64_000)
+    ring = Schedule("ring", "allgather", 8, 64_000)
     found = simulate_schedule(wiring, list(range(8)), ring, settings=settings)
     assert found.complete
     # Seven rounds of 64 kB over one link; each packet of 1024 bytes also has a header.
@@ -142,7 +142,7 @@ def test_a_schedule_in_goal_takes_as_long_as_the_schedule(name: str) -> None:
     """Computation is set to 0, because schedules neglect copies and reductions."""
     wiring = SwitchWiring(Machine(TORUS))
     settings = SwitchSettings(vcs=4)
-    call = Call("all-reduce", 8, 64_000)
+    call = Call("allreduce", 8, 64_000)
     text = goal.write(ExportRequest(call, name, None))
     without_work = re.sub(r"calc \d+", "calc 0", text)
     found = simulate_operations(

@@ -19,7 +19,7 @@ from topoloom import (
     save_placement,
 )
 from topoloom._core import objective_value
-from topoloom.graphs import all_to_all, ring, stencil
+from topoloom.graphs import alltoall, ring, stencil
 from topoloom.graphs.graph_file import save_graph
 from topoloom.tasks.compare import compare_mappers
 from topoloom.tasks.jobs.joint import Budget, place_in_pool
@@ -82,7 +82,7 @@ def test_a_single_job_is_placed_like_map_on_all_slots(
     order: list[int], objective: str
 ) -> None:
     pool = Allocation(Machine("torus:4x4"), order)
-    jobs = [("a", ring(5, 900)), ("b", all_to_all(4, 100)), ("c", ring(6, 50))]
+    jobs = [("a", ring(5, 900)), ("b", alltoall(4, 100)), ("c", ring(6, 50))]
     found = place_in_pool(jobs, pool, Budget("gge+swap", objective=objective))
     for (_, graph), alone in zip(jobs, found.alone, strict=True):
         placed = place(graph, pool, "gge+swap", seed=1, objective=objective).placement

@@ -55,11 +55,11 @@ def test_reduction_time_is_the_sum_of_channels_switches_and_units() -> None:
 
 
 def test_concurrent_groups_share_the_network() -> None:
-    [alone] = simulate_times("fattree:4:4", "broadcast", 4096, members=4)
-    [all_] = simulate_times("fattree:4:4", "broadcast", 4096, roots="16", members=4)
+    [alone] = simulate_times("fattree:4:4", "bcast", 4096, members=4)
+    [all_] = simulate_times("fattree:4:4", "bcast", 4096, roots="16", members=4)
     assert all_.in_switches["least-loaded"] > alone.in_switches["least-loaded"]
     assert all_.how == "each member"
-    [several] = simulate_times("fattree:4:4", "all-reduce", 64, roots="2", members=4)
+    [several] = simulate_times("fattree:4:4", "allreduce", 64, roots="2", members=4)
     assert several.messages is None
     assert several.how == "of one root only"
 
@@ -87,7 +87,7 @@ def test_default_buffers_keep_links_busy() -> None:
         Machine("torus:4x4,bandwidth=25GB/s,latency=20ns" + FREE)
     )
     trees = build_trees(allocation)
-    [one] = time_trees(allocation, trees, "broadcast", (1 << 20,)).sizes
+    [one] = time_trees(allocation, trees, "bcast", (1 << 20,)).sizes
     # Packets have 16 flits, of which at most one is for the header.
     least = (1 << 20) / 25e9
     assert least < one.in_switches["routes"] < 1.1 * least
@@ -95,7 +95,7 @@ def test_default_buffers_keep_links_busy() -> None:
 
 def test_the_json_document_has_times_by_size() -> None:
     allocation = Allocation.whole(Machine("torus:4x4" + SPEEDS))
-    found = time_trees(allocation, build_trees(allocation), "broadcast", (8, 1024))
+    found = time_trees(allocation, build_trees(allocation), "bcast", (8, 1024))
     document = json.loads(json.dumps(found.document()))
     assert [size["bytes"] for size in document["sizes"]] == [8, 1024]
     assert set(document["sizes"][0]["in_switches_s"]) == {"routes", "disjoint"}

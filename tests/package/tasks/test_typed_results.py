@@ -76,22 +76,24 @@ SAME: dict[str, Callable[[], Any]] = {
     "bound p.npz x.json": lambda: prove_bounds(
         load_placement_problem("bound", "p.npz", "x.json", None, AllocationSpec())
     ),
-    "collective allgather -n 16 --bytes 1024 --model hdr": rank_schedules,
-    "grid x.json --grid 4x4 --inner-bandwidth 100GB/s": lambda: measure_grid(
+    "collective rank allgather -n 16 --bytes 1024 --model hdr": rank_schedules,
+    "collective grid x.json --grid 4x4 --inner-bandwidth 100GB/s": lambda: measure_grid(
         load_placement("x.json"), [4, 4], LineSpeeds(inner_bandwidth=100e9)
     ),
-    "grid x.json --grid 4x4 --fastest-tile scatter": lambda: rank_tiles(
+    "collective grid x.json --grid 4x4 --fastest-tile scatter": lambda: rank_tiles(
         load_placement("x.json"), [4, 4], collective="scatter"
     ),
     "model channels pairs.csv --sizes 8MiB": lambda: load_pair_curves(
         "pairs.csv", 8 << 20
     ),
     "model fit pings.csv": lambda: fit_file("pings.csv"),
-    "order costs.csv": lambda: order_processes(np.loadtxt("costs.csv", delimiter=",")),
-    "steps prefix -m torus:4x4 --find routes": lambda: find_contention(
+    "collective order costs.csv": lambda: order_processes(
+        np.loadtxt("costs.csv", delimiter=",")
+    ),
+    "collective contention prefix -m torus:4x4 --find routes": lambda: find_contention(
         NODES, "prefix", "routes"
     ),
-    "trees -m torus:4x4 --roots 4": lambda: build_trees(NODES, "4"),
+    "collective trees -m torus:4x4 --roots 4": lambda: build_trees(NODES, "4"),
 }
 
 

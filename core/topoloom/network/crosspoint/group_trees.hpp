@@ -60,7 +60,7 @@ struct TreeEntry {
     std::uint32_t window = no_index;
 };
 
-/// Trees of all groups. Vertices are numbered over all groups. Reductions end at the root. An all-reduce
+/// Trees of all groups. Vertices are numbered over all groups. Reductions end at the root. An allreduce
 /// combines up to the center of the tree and distributes the result from there.
 class GroupTrees {
    public:

@@ -12,7 +12,7 @@
 
 namespace topoloom {
 
-/// Collective operation of a group. A barrier is an all-reduce without data.
+/// Collective operation of a group. A barrier is an allreduce without data.
 enum class SwitchCollective { multicast, reduce, allreduce };
 inline constexpr std::array<Alternative, 3> switch_collectives{{
     {"multicast", "switches copy the data of a member to all other members"},

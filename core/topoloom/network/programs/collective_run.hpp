@@ -17,7 +17,7 @@
 namespace topoloom {
 
 /// Performs one collective per group, all with the same message size: a multicast from the root of the tree,
-/// a reduction to the root, or an all-reduce. An empty message is a barrier. A member divides its message
+/// a reduction to the root, or an allreduce. An empty message is a barrier. A member divides its message
 /// into packets and sends the first packet to each of its groups, then the second to each. So the members of
 /// several groups all send in the same order.
 class CollectiveRun final : public FiniteWorkload {

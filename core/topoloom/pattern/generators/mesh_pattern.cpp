@@ -108,9 +108,9 @@ std::vector<CommGraph> mesh_phases(std::span<const std::uint32_t> extents, const
                 send((i + n - 1) % n, half);
             }));
             break;
-        case MeshCollective::all_to_all:
+        case MeshCollective::alltoall:
             if (n > (std::size_t{1} << 31) / members.ranks())
-                fail("all-to-all in groups of ", n, " has more than 2^31 messages; use smaller groups");
+                fail("alltoall in groups of ", n, " has more than 2^31 messages; use smaller groups");
             phases.push_back(phase([&](std::size_t i, const auto& send) {
                 for (std::size_t j = 0; j < n; ++j) {
                     if (j != i) send(j, divide_rounding_up(traffic.bytes, 1, n - 1));

@@ -14,10 +14,10 @@ namespace topoloom {
 /// Algorithm of a collective among the n members of a group, numbered 0 .. n-1. Each member sends `bytes` in
 /// total.
 enum class MeshCollective : std::uint8_t {
-    ring,        ///< half of the bytes to the next member and half to the previous one, cyclically
-    all_to_all,  ///< an equal part of the bytes to every other member
+    ring,      ///< half of the bytes to the next member and half to the previous one, cyclically
+    alltoall,  ///< an equal part of the bytes to every other member
     /// One phase for each partner i xor 1, i xor 2, i xor 4, ..., with half the bytes of the previous phase.
-    /// An all-reduce by recursive halving and doubling (Rabenseifner, ICCS 2004).
+    /// An allreduce by recursive halving and doubling (Rabenseifner, ICCS 2004).
     halving,
     chain,  ///< an open ring, such as pipeline stages; the first and last member send half
 };

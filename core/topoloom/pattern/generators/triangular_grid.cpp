@@ -69,7 +69,7 @@ class BinomialTrees {
     [[nodiscard]] std::size_t rank_count() const { return members_.size(); }
 
     [[nodiscard]] std::uint32_t levels() const {
-        return group_ == TriangularGroup::all_reduce ? 2 * (deepest_ + tree_depth(groups())) : deepest_;
+        return group_ == TriangularGroup::allreduce ? 2 * (deepest_ + tree_depth(groups())) : deepest_;
     }
 
     /// Calls add(peer, bytes, level) for every message of u.
@@ -89,7 +89,7 @@ class BinomialTrees {
         };
         if (group_ == column_reduction || group_ == row_reduction || group_ == gather) {
             visit_parent(relative, size, within(0));
-        } else if (group_ != all_reduce) {
+        } else if (group_ != allreduce) {
             for_each_child(relative, size, within(0));
         } else {
             visit_parent(relative, size, within(0));
@@ -151,7 +151,7 @@ TriangularOrder parse_triangular_order(std::string_view text) {
 TriangularGroup parse_triangular_group(std::string_view text) {
     return parse_name<TriangularGroup>(
         "group", text,
-        {"column", "row", "orthogonalization", "column-reduction", "row-reduction", "gather", "all-reduce"});
+        {"column", "row", "orthogonalization", "column-reduction", "row-reduction", "gather", "allreduce"});
 }
 
 std::vector<TriangularCell> triangular_grid(std::uint32_t rows, TriangularOrder order) {

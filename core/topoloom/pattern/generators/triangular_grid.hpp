@@ -31,11 +31,11 @@ enum class TriangularGroup {
     column_reduction,
     row_reduction,
     gather,
-    all_reduce
+    allreduce
 };
 
 /// Reads dm, cm, bdm or bcm; column, row, orthogonalization, column-reduction, row-reduction, gather or
-/// all-reduce. Throws Error for other text.
+/// allreduce. Throws Error for other text.
 [[nodiscard]] TriangularOrder parse_triangular_order(std::string_view text);
 [[nodiscard]] TriangularGroup parse_triangular_group(std::string_view text);
 
@@ -54,7 +54,7 @@ struct TriangularCell {
 /// diagonal; the others are numbered cyclically after it. The parent of relative rank v is v without its
 /// lowest set bit. Column and row groups broadcast `bytes`, a piece of the vector. Orthogonalization scatters
 /// `bytes`: a message contains one equal part, rounded up, per rank of the subtree. Reductions and the gather
-/// send the same messages in the opposite direction. The all-reduce sends `bytes` up the trees of the
+/// send the same messages in the opposite direction. The allreduce sends `bytes` up the trees of the
 /// orthogonalization groups, up and down a tree of their roots (whose root belongs to column 0), and back
 /// down. Throws the same errors as triangular_grid(), and Error for bytes < 0. O(ranks). Source: ibid., sec.
 /// 4.

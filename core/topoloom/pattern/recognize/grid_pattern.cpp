@@ -154,7 +154,7 @@ std::string GridPattern::text() const {
         return "ring of " + std::to_string(axes[0].extent);
     if (axes.size() == 1 && axes[0].kind == AxisKind::path)
         return "path of " + std::to_string(axes[0].extent);
-    if (axes.size() == 1) return "all-to-all of " + std::to_string(axes[0].extent);
+    if (axes.size() == 1) return "alltoall of " + std::to_string(axes[0].extent);
     if (axes[0].kind == AxisKind::apart && axes.size() == 2)
         return std::to_string(axes[0].extent) + " groups of " + std::to_string(axes[1].extent);
     if (shape == StencilShape::star && all([](const PatternAxis& a) { return a.extent == 2; }))

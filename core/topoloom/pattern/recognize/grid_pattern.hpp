@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Communication graphs that are products of simple axes: stencils, rings, hypercubes, all-to-all in rows and
+// Communication graphs that are products of simple axes: stencils, rings, hypercubes, alltoall in rows and
 // columns.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace topoloom {
 enum class AxisKind : std::uint8_t {
     path,    ///< neighbors on a line with two ends; two ranks are always a path
     ring,    ///< neighbors on a ring; at least four ranks
-    clique,  ///< all-to-all; at least three ranks
+    clique,  ///< alltoall; at least three ranks
     apart,   ///< no communication: disjoint copies of the other axes
 };
 

@@ -50,7 +50,7 @@ std::optional<GridPattern> recognize(const CommGraph& symmetric, int threads) {
         GridPattern pattern;
         pattern.axes = {{graph.size(), graph.size() == 2 ? AxisKind::path : AxisKind::clique}};
         for (const Rank u : ids<Rank>(graph.size())) pattern.rank_of_cell.push_back(u);
-        // If all-to-all traffic is heavier inside groups, the groups describe the pattern better.
+        // If alltoall traffic is heavier inside groups, the groups describe the pattern better.
         if (measure(symmetric, pattern, threads) && pattern.uniform) return pattern;
         if (auto groups = find_groups(symmetric)) return groups;
         return pattern;

@@ -11,8 +11,8 @@
 namespace topoloom {
 
 /// Returns the pattern of a symmetric graph, checked edge by edge. Recognizes stars and boxes with any mix of
-/// paths, rings and cliques as axes, including hypercubes and all-to-all. Also recognizes equal groups with
-/// all-to-all inside, and no or lighter messages between groups. Axes are sorted by decreasing extent. Some
+/// paths, rings and cliques as axes, including hypercubes and alltoall. Also recognizes equal groups with
+/// alltoall inside, and no or lighter messages between groups. Axes are sorted by decreasing extent. Some
 /// patterns are the same graph: a periodic extent of 2 becomes a path, and 3 a clique. In a star, a periodic
 /// extent of 4 becomes a hypercube of two axes. In a box, extents of 2 and periodic extents of 3 form one
 /// clique. Most other graphs are rejected in O(ranks), the rest in O(edges * degree). In a star, the axes at

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Recognition of equal groups with all-to-all inside, and no or lighter messages between groups.
+// Recognition of equal groups with alltoall inside, and no or lighter messages between groups.
 #include <algorithm>
 
 #include "topoloom/base/id.hpp"

@@ -15,6 +15,8 @@ struct ChainStage {
 };
 
 const MapperEntry& find_mapper(std::string_view name) {
+    if (name.find(',') != std::string_view::npos)
+        fail("mapper '", name, "': join the stages with +, as in gge+swap");
     std::vector<std::string> names;
     for (const MapperEntry& entry : mappers()) {
         if (entry.name == name) return entry;

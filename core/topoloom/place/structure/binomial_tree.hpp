@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Recognizes the binomial tree of broadcasts and gathers, and places it by optimal halving.
+// Recognizes the binomial tree of bcasts and gathers, and places it by optimal halving.
 #pragma once
 
 #include <optional>

@@ -248,7 +248,7 @@ void try_lines(const Problem& problem, const GridPattern& pattern, std::size_t t
     }
 }
 
-/// Whether all placements are equally good: true for a uniform all-to-all that uses all slots.
+/// Whether all placements are equally good: true for a uniform alltoall that uses all slots.
 bool is_always_optimal(const Problem& problem, const GridPattern& pattern) {
     return pattern.axes.size() == 1 && pattern.axes[0].kind == AxisKind::clique && pattern.uniform &&
            problem.rank_count() == problem.allocation().slot_count();

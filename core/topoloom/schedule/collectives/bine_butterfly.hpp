@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All-gather, reduce-scatter and all-reduce by Bine butterflies.
+// Allgather, reduce_scatter and allreduce by Bine butterflies.
 #pragma once
 
 #include <bit>
@@ -13,9 +13,9 @@
 namespace topoloom {
 
 /// Exchanges as on a hypercube, but over distances that are one third shorter. The blocks of a rank always
-/// belong to adjacent positions of a ring. An all-gather sends the blocks to the partner of step 1, then of
-/// step 2, and so on. A reduce-scatter runs the steps in reverse: a rank sends the contributions that the
-/// partner needs. An all-reduce with one piece per corner combines the two; with a single piece, partners
+/// belong to adjacent positions of a ring. An allgather sends the blocks to the partner of step 1, then of
+/// step 2, and so on. A reduce_scatter runs the steps in reverse: a rank sends the contributions that the
+/// partner needs. An allreduce with one piece per corner combines the two; with a single piece, partners
 /// exchange complete vectors. If the number of ranks is not a power of two, every other one of the first
 /// ranks is an extra rank (see cube.hpp). Sources: that of BineRing, and D. De Sensi et al., Swing:
 /// Short-cutting Rings for Higher Bandwidth Allreduce, NSDI 2024.
@@ -26,7 +26,7 @@ class BineButterfly {
           cube_(collective_.ranks(), ExtraRanks::odd),
           ring_(cube_.corners()) {}
 
-    /// Number of pieces of an all-reduce that is cut into one piece per corner.
+    /// Number of pieces of an allreduce that is cut into one piece per corner.
     [[nodiscard]] static std::uint64_t pieces(std::size_t ranks) { return std::bit_floor(ranks); }
 
     [[nodiscard]] const Collective& collective() const { return collective_; }
@@ -34,7 +34,7 @@ class BineButterfly {
     [[nodiscard]] Transfer transfer(std::uint64_t round) const {
         const bool sums = stage(round) == Cube::Stage::hand_in ||
                           (stage(round) == Cube::Stage::exchange && (is_halving(round) || has_one_piece()));
-        return sums && !is_all_gather() ? Transfer::combine : Transfer::copy;
+        return sums && !is_allgather() ? Transfer::combine : Transfer::copy;
     }
     template <class Visit>
     void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
@@ -64,25 +64,25 @@ class BineButterfly {
                     cube_.rank(is_halving(round) ? ring_.partner(has_first, step(round)) : has_first));
             }
             case Cube::Stage::hand_back:
-                return visit(cube_.rank(is_all_gather() ? cube_.extra() - 1 : 0));
+                return visit(cube_.rank(is_allgather() ? cube_.extra() - 1 : 0));
         }
     }
 
    private:
-    [[nodiscard]] bool is_all_gather() const { return collective_.operation() == Operation::all_gather; }
+    [[nodiscard]] bool is_allgather() const { return collective_.operation() == Operation::allgather; }
     [[nodiscard]] bool is_reduce_scatter() const {
         return collective_.operation() == Operation::reduce_scatter;
     }
     [[nodiscard]] bool has_one_piece() const {
-        return collective_.operation() == Operation::all_reduce && collective_.pieces() == 1;
+        return collective_.operation() == Operation::allreduce && collective_.pieces() == 1;
     }
     [[nodiscard]] std::uint64_t exchanges() const {
-        return ring_.steps() * (is_all_gather() || is_reduce_scatter() || has_one_piece() ? 1 : 2);
+        return ring_.steps() * (is_allgather() || is_reduce_scatter() || has_one_piece() ? 1 : 2);
     }
     [[nodiscard]] Cube::Stage stage(std::uint64_t round) const { return cube_.stage(round, exchanges()); }
     /// Whether each partner keeps half of the blocks in this round.
     [[nodiscard]] bool is_halving(std::uint64_t round) const {
-        return !is_all_gather() && !has_one_piece() && cube_.exchange(round) < ring_.steps();
+        return !is_allgather() && !has_one_piece() && cube_.exchange(round) < ring_.steps();
     }
     [[nodiscard]] std::uint64_t step(std::uint64_t round) const {
         const std::uint64_t number = cube_.exchange(round);
@@ -96,16 +96,16 @@ class BineButterfly {
             const std::uint64_t n = step(round) - 1;
             const std::size_t first = ring_.first_joined(cube_.corner(is_halving(round) ? to : from), n);
             return ring_.each_range(first, std::size_t{1} << n, [&](std::size_t begin, std::size_t count) {
-                is_all_gather() || is_reduce_scatter() ? cube_.each_range(begin, count, visit)
-                                                       : visit(begin, count);
+                is_allgather() || is_reduce_scatter() ? cube_.each_range(begin, count, visit)
+                                                      : visit(begin, count);
             });
         }
         const bool back = stage(round) == Cube::Stage::hand_back;
-        if (is_all_gather() && back) {
+        if (is_allgather() && back) {
             visit(std::uint64_t{0}, std::uint64_t{to.value});
             return visit(to.value + std::uint64_t{1}, all - to.value - 1);
         }
-        if (is_all_gather() || (is_reduce_scatter() && back))
+        if (is_allgather() || (is_reduce_scatter() && back))
             return visit(std::uint64_t{back ? to.value : from.value}, std::uint64_t{1});
         visit(std::uint64_t{0}, all);
     }

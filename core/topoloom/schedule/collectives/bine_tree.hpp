@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Broadcast, reduce, scatter and gather along a Bine tree.
+// Bcast, reduce, scatter and gather along a Bine tree.
 #pragma once
 
 #include <utility>
@@ -12,7 +12,7 @@ namespace topoloom {
 
 /// A binomial tree, but over distances that are one third shorter. Positions count from the root. If their
 /// number is not a power of two, every other one of the first positions is an extra position: a leaf below
-/// its neighbor. A broadcast or scatter runs the steps of the ring from the last to the first. Ranks with
+/// its neighbor. A bcast or scatter runs the steps of the ring from the last to the first. Ranks with
 /// data send them to their partner: the whole vector, or the blocks of the partner's subtree, which are
 /// adjacent on the ring. Extra ranks receive in the last round. A reduce or gather runs the rounds in
 /// reverse. Source: that of BineRing; extra ranks are folded as in MPICH.
@@ -26,9 +26,9 @@ class BineTree {
     [[nodiscard]] const Collective& collective() const { return collective_; }
     [[nodiscard]] std::uint64_t rounds() const { return ring_.steps() + (cube_.extra() > 0 ? 1 : 0); }
     [[nodiscard]] Transfer transfer(std::uint64_t) const {
-        return collective_.operation() == Operation::broadcast ? Transfer::copy
-               : collective_.operation() == Operation::reduce  ? Transfer::combine
-                                                               : Transfer::move;
+        return collective_.operation() == Operation::bcast    ? Transfer::copy
+               : collective_.operation() == Operation::reduce ? Transfer::combine
+                                                              : Transfer::move;
     }
     template <class Visit>
     void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
@@ -62,12 +62,10 @@ class BineTree {
 
    private:
     [[nodiscard]] bool is_downward() const {
-        return collective_.operation() == Operation::broadcast ||
-               collective_.operation() == Operation::scatter;
+        return collective_.operation() == Operation::bcast || collective_.operation() == Operation::scatter;
     }
     [[nodiscard]] bool sends_whole_vector() const {
-        return collective_.operation() == Operation::broadcast ||
-               collective_.operation() == Operation::reduce;
+        return collective_.operation() == Operation::bcast || collective_.operation() == Operation::reduce;
     }
     /// The step of the ring that a round performs; 0 is the exchange with the extra ranks.
     [[nodiscard]] std::uint64_t step(std::uint64_t round) const {

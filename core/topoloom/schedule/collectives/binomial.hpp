@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Broadcast, reduce, scatter and gather along a binomial tree.
+// Bcast, reduce, scatter and gather along a binomial tree.
 #pragma once
 
 #include <algorithm>
@@ -11,9 +11,9 @@
 
 namespace topoloom {
 
-/// Positions count from the root. The radix is k, and L = ceil(log_k ranks). Broadcast and scatter have
+/// Positions count from the root. The radix is k, and L = ceil(log_k ranks). Bcast and scatter have
 /// rounds with h = k^(L-1), ..., k, 1: every position divisible by kh sends to those positions at distances
-/// h, 2h, ..., (k-1)h that exist. A message has all data (broadcast) or the data of the next h positions
+/// h, 2h, ..., (k-1)h that exist. A message has all data (bcast) or the data of the next h positions
 /// (scatter). Reduce and gather run the rounds in reverse. Source: Thakur, Rabenseifner, Gropp, IJHPCA 19(1),
 /// 2005; Karlsson 2012, A 4.6.
 class Binomial {
@@ -24,9 +24,9 @@ class Binomial {
     [[nodiscard]] const Collective& collective() const { return collective_; }
     [[nodiscard]] std::uint64_t rounds() const { return digits_.digits(); }
     [[nodiscard]] Transfer transfer(std::uint64_t) const {
-        return collective_.operation() == Operation::broadcast ? Transfer::copy
-               : collective_.operation() == Operation::reduce  ? Transfer::combine
-                                                               : Transfer::move;
+        return collective_.operation() == Operation::bcast    ? Transfer::copy
+               : collective_.operation() == Operation::reduce ? Transfer::combine
+                                                              : Transfer::move;
     }
     template <class Visit>
     void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
@@ -72,12 +72,10 @@ class Binomial {
 
    private:
     [[nodiscard]] bool is_downward() const {
-        return collective_.operation() == Operation::broadcast ||
-               collective_.operation() == Operation::scatter;
+        return collective_.operation() == Operation::bcast || collective_.operation() == Operation::scatter;
     }
     [[nodiscard]] bool sends_whole_vector() const {
-        return collective_.operation() == Operation::broadcast ||
-               collective_.operation() == Operation::reduce;
+        return collective_.operation() == Operation::bcast || collective_.operation() == Operation::reduce;
     }
     [[nodiscard]] std::uint64_t digit(std::uint64_t round) const {
         return is_downward() ? rounds() - 1 - round : round;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All-gather and all-to-all by Bruck's algorithm: ceil(log_k ranks) rounds of radix k for any number of
+// Allgather and alltoall by Bruck's algorithm: ceil(log_k ranks) rounds of radix k for any number of
 // ranks.
 #pragma once
 
@@ -12,9 +12,9 @@
 namespace topoloom {
 
 /// The radix is k. Round i has s = k^i < ranks and messages over distances j s < ranks, 0 < j < k.
-/// All-gather: rank r sends up to s of its blocks r, r + 1, ... to rank r - j s. All-to-all: a block from o
+/// Allgather: rank r sends up to s of its blocks r, r + 1, ... to rank r - j s. Alltoall: a block from o
 /// to t has to travel a distance of t - o ranks (modulo ranks); rank r sends the blocks whose distance has
-/// digit j at weight s to rank r + j s. Source: J. Bruck et al., Efficient Algorithms for All-to-All
+/// digit j at weight s to rank r + j s. Source: J. Bruck et al., Efficient Algorithms for Alltoall
 /// Communications in Multiport Message-Passing Systems, IEEE TPDS 8(11), 1997.
 class Bruck {
    public:
@@ -24,13 +24,13 @@ class Bruck {
     [[nodiscard]] const Collective& collective() const { return collective_; }
     [[nodiscard]] std::uint64_t rounds() const { return digits_.digits(); }
     [[nodiscard]] Transfer transfer(std::uint64_t) const {
-        return is_all_gather() ? Transfer::copy : Transfer::move;
+        return is_allgather() ? Transfer::copy : Transfer::move;
     }
     template <class Visit>
     void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
         each_distance(round, [&](std::size_t distance) {
             visit(collective_.rank_at_distance(rank,
-                                               is_all_gather() ? collective_.ranks() - distance : distance),
+                                               is_allgather() ? collective_.ranks() - distance : distance),
                   bytes(rank, distance, round));
         });
     }
@@ -38,7 +38,7 @@ class Bruck {
     void receives(Rank rank, std::uint64_t round, const Visit& visit) const {
         each_distance(round, [&](std::size_t distance) {
             const Rank from = collective_.rank_at_distance(
-                rank, is_all_gather() ? distance : collective_.ranks() - distance);
+                rank, is_allgather() ? distance : collective_.ranks() - distance);
             visit(from, bytes(from, distance, round));
         });
     }
@@ -46,7 +46,7 @@ class Bruck {
     void blocks(Rank from, Rank to, std::uint64_t round, const Visit& visit) const {
         const std::size_t ranks = collective_.ranks();
         const std::size_t s = digits_.weight(round);
-        if (is_all_gather()) {
+        if (is_allgather()) {
             const std::size_t distance = collective_.rank_at_distance(from, ranks - to.value).value;
             for (std::size_t i = 0; i < count(distance, round); ++i)
                 visit(std::uint64_t{collective_.rank_at_distance(from, i).value});
@@ -67,17 +67,17 @@ class Bruck {
         visit(Rank{0});
     }
 
-    /// The blocks of an all-to-all message are not contiguous.
+    /// The blocks of an alltoall message are not contiguous.
     [[nodiscard]] Copies copies(Rank, std::uint64_t round) const {
         Copies sum;
-        if (is_all_gather()) return sum;
+        if (is_allgather()) return sum;
         each_distance(round, [&](std::size_t distance) { sum.blocks += count(distance, round); });
         sum.bytes = collective_.bytes() * static_cast<std::int64_t>(sum.blocks);
         return sum;
     }
 
    private:
-    [[nodiscard]] bool is_all_gather() const { return collective_.operation() == Operation::all_gather; }
+    [[nodiscard]] bool is_allgather() const { return collective_.operation() == Operation::allgather; }
     /// Calls visit(distance) for each message of a rank.
     template <class Visit>
     void each_distance(std::uint64_t round, const Visit& visit) const {
@@ -87,12 +87,12 @@ class Bruck {
     [[nodiscard]] std::size_t count(std::size_t distance, std::uint64_t round) const {
         const std::size_t s = digits_.weight(round), period = digits_.radix() * s;
         const std::size_t ranks = collective_.ranks();
-        if (is_all_gather()) return std::min(s, ranks - distance);
+        if (is_allgather()) return std::min(s, ranks - distance);
         return ranks / period * s + std::min(s, std::max(ranks % period, distance) - distance);
     }
     [[nodiscard]] Bytes bytes(Rank from, std::size_t distance, std::uint64_t round) const {
         const std::size_t blocks = count(distance, round);
-        if (!is_all_gather()) return collective_.bytes() * static_cast<std::int64_t>(blocks);
+        if (!is_allgather()) return collective_.bytes() * static_cast<std::int64_t>(blocks);
         const std::size_t before_end = std::min(blocks, collective_.ranks() - from.value);
         return collective_.bytes_of(from.value, before_end) + collective_.bytes_of(0, blocks - before_end);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Broadcast, reduce, scatter and gather along a chain, block by block.
+// Bcast, reduce, scatter and gather along a chain, block by block.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace topoloom {
 
 /// Positions count from the root. In every round each position forwards the data of the previous round: away
-/// from the root in a broadcast or scatter, towards the root in a reduce or gather. A scatter sends the data
+/// from the root in a bcast or scatter, towards the root in a reduce or gather. A scatter sends the data
 /// of the farthest position first.
 class Chain {
    public:
@@ -22,9 +22,9 @@ class Chain {
         return links == 0 || sends_distinct_blocks() ? links : links - 1 + collective_.pieces();
     }
     [[nodiscard]] Transfer transfer(std::uint64_t) const {
-        return sends_distinct_blocks()                           ? Transfer::move
-               : collective_.operation() == Operation::broadcast ? Transfer::copy
-                                                                 : Transfer::combine;
+        return sends_distinct_blocks()                       ? Transfer::move
+               : collective_.operation() == Operation::bcast ? Transfer::copy
+                                                             : Transfer::combine;
     }
     /// In every round the first item advances by one link. After it has reached the end of the chain, the
     /// others follow without a latency in between.
@@ -77,8 +77,7 @@ class Chain {
 
    private:
     [[nodiscard]] bool is_outward() const {
-        return collective_.operation() == Operation::broadcast ||
-               collective_.operation() == Operation::scatter;
+        return collective_.operation() == Operation::bcast || collective_.operation() == Operation::scatter;
     }
     [[nodiscard]] bool sends_distinct_blocks() const {
         return collective_.operation() == Operation::scatter || collective_.operation() == Operation::gather;

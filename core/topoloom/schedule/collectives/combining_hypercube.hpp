@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All-to-all and many-to-many, personalized or multicast, by exchange along the dimensions of a virtual hypercube.
+// Alltoall and many-to-many, personalized or multicast, by exchange along the dimensions of a virtual hypercube.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace topoloom {
 /// before the first exchange, and receives its result from that rank after the last. The last `direct`
 /// dimensions form one round, in which a rank sends to 2^direct - 1 ranks. In all other rounds a rank sends
 /// one message; copying blocks into it cannot overlap with another message, so the copy adds gamma per byte.
-/// From NIC memory, with P' = P / 2^direct, an all-gather takes [3.16]
+/// From NIC memory, with P' = P / 2^direct, an allgather takes [3.16]
 ///   (log P - direct) alpha + (P' - 1) m (beta + gamma) + (2^direct - 1)(alpha + P' m beta_em) + P' m delta
 /// Source: S. Kumar, Optimizing Communication for Massively Parallel Processing, 2005, sec. 3.1 to 3.3.
 class CombiningHypercube {
@@ -67,7 +67,7 @@ class CombiningHypercube {
     }
     /// In the direct round, a rank sends its gathered data to several ranks at once.
     [[nodiscard]] std::optional<Bytes> staged_bytes(Rank rank, std::uint64_t round) const {
-        if (collective_.operation() != Operation::all_gather || !is_direct(round)) return std::nullopt;
+        if (collective_.operation() != Operation::allgather || !is_direct(round)) return std::nullopt;
         Bytes gathered;
         each_peer(rank, round, true, [&](Rank to) { gathered = message_data(rank, to, round).bytes; });
         return gathered;

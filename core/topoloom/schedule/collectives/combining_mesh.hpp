@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All-to-all and many-to-many, personalized or multicast, with messages combined along the lines of a virtual mesh.
+// Alltoall and many-to-many, personalized or multicast, with messages combined along the lines of a virtual mesh.
 #pragma once
 
 #include "topoloom/schedule/collectives/combined.hpp"
@@ -12,9 +12,9 @@ namespace topoloom {
 /// that cell, as a message that may be empty. With P = s^2 ranks and m bytes per pair, a rank sends 2 (s
 /// - 1) messages of s m bytes instead of P - 1 messages of m bytes, which is faster if m < alpha / beta.
 /// Copying blocks into a message overlaps with sending the previous message. Enumerating sends is O(1) per
-/// message; for a many-to-many, O(origins whose data the message may carry). An all-gather sends each message
+/// message; for a many-to-many, O(origins whose data the message may carry). An allgather sends each message
 /// to a whole line. From NIC memory, with delta per byte to copy it there and beta_em per byte to send it, an
-/// all-gather takes
+/// allgather takes
 ///   2 axes  2 sqrt(P) alpha + P m beta_em + sqrt(P) m delta [3.14]
 ///   3 axes  3 cbrt(P) alpha + P m beta_em + P^(2/3) m delta [3.15]
 /// Source: S. Kumar, Optimizing Communication for Massively Parallel Processing, 2005, sec. 3.1 to 3.3.
@@ -62,13 +62,13 @@ class CombiningMesh {
             mesh_.each_busiest_cell([&](const VirtualMesh::Cell& cell) { visit(mesh_.rank(cell)); });
         }
     }
-    /// The copies that form messages of several blocks. An all-gather copies only once, because all its
+    /// The copies that form messages of several blocks. An allgather copies only once, because all its
     /// messages are the same.
     [[nodiscard]] Copies copies(Rank rank, std::uint64_t round) const {
         const int axis = mesh_.axis(round);
         const VirtualMesh::Cell from = mesh_.cell(rank);
         const std::uint64_t origins = mesh_.origin_count(from, axis);
-        if (is_all_gather()) return origins > 1 ? message_data(from, origins, from, axis) : Copies{};
+        if (is_allgather()) return origins > 1 ? message_data(from, origins, from, axis) : Copies{};
         Copies sum;
         mesh_.each_receiver(from, axis, [&](const VirtualMesh::Cell&, const VirtualMesh::Cell& line) {
             const Copies one = message_data(from, origins, line, axis);
@@ -79,14 +79,14 @@ class CombiningMesh {
         return sum;
     }
     [[nodiscard]] std::optional<Bytes> staged_bytes(Rank rank, std::uint64_t round) const {
-        if (!is_all_gather()) return std::nullopt;
+        if (!is_allgather()) return std::nullopt;
         const int axis = mesh_.axis(round);
         const VirtualMesh::Cell from = mesh_.cell(rank);
         return message_data(from, mesh_.origin_count(from, axis), from, axis).bytes;
     }
 
    private:
-    [[nodiscard]] bool is_all_gather() const { return collective_.operation() == Operation::all_gather; }
+    [[nodiscard]] bool is_allgather() const { return collective_.operation() == Operation::allgather; }
     template <class Visit>
     void each_origin(const VirtualMesh::Cell& from, int axis, const Visit& visit) const {
         mesh_.each_origin(from, axis, [&](const VirtualMesh::Cell& cell) { visit(mesh_.rank(cell)); });

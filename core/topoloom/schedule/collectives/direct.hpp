@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Direct all-to-all, all-gather and reduce-scatter: every block is sent directly from its source to its
+// Direct alltoall, allgather and reduce_scatter: every block is sent directly from its source to its
 // target.
 #pragma once
 
@@ -38,9 +38,9 @@ class Direct {
     }
     [[nodiscard]] bool sends_to_all() const { return true; }
     [[nodiscard]] Transfer transfer(std::uint64_t) const {
-        return collective_.operation() == Operation::all_to_all   ? Transfer::move
-               : collective_.operation() == Operation::all_gather ? Transfer::copy
-                                                                  : Transfer::combine;
+        return collective_.operation() == Operation::alltoall    ? Transfer::move
+               : collective_.operation() == Operation::allgather ? Transfer::copy
+                                                                 : Transfer::combine;
     }
     template <class Visit>
     void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
@@ -57,8 +57,8 @@ class Direct {
     }
     template <class Visit>
     void blocks(Rank from, Rank to, std::uint64_t, const Visit& visit) const {
-        if (collective_.operation() == Operation::all_gather) return visit(std::uint64_t{from.value});
-        const bool personal = collective_.operation() == Operation::all_to_all;
+        if (collective_.operation() == Operation::allgather) return visit(std::uint64_t{from.value});
+        const bool personal = collective_.operation() == Operation::alltoall;
         visit((personal ? std::uint64_t{from.value} * collective_.ranks() : 0) + to.value);
     }
     /// For a rank without the highest bit, the partner in round `highest bit - 1` is an existing rank. If
@@ -69,10 +69,10 @@ class Direct {
         visit(Rank{order == DirectOrder::pairwise ? (round + 1) ^ std::bit_floor(round + 1) : 0});
     }
 
-    /// In an all-gather a rank sends its own block to all others, so it copies the block to NIC memory only
+    /// In an allgather a rank sends its own block to all others, so it copies the block to NIC memory only
     /// once [4.4].
     [[nodiscard]] std::optional<Bytes> staged_bytes(Rank rank, std::uint64_t round) const {
-        if (collective_.operation() != Operation::all_gather) return std::nullopt;
+        if (collective_.operation() != Operation::allgather) return std::nullopt;
         return round == 0 ? bytes(rank, rank) : Bytes{0};
     }
 
@@ -82,7 +82,7 @@ class Direct {
     }
     [[nodiscard]] Bytes bytes(Rank from, Rank to) const {
         if (collective_.pieces() == 1) return collective_.bytes();
-        return collective_.bytes_of(collective_.operation() == Operation::all_gather ? from.value : to.value);
+        return collective_.bytes_of(collective_.operation() == Operation::allgather ? from.value : to.value);
     }
     template <class Visit>
     void each_peer(Rank rank, std::uint64_t round, bool sending, const Visit& visit) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Broadcast and reduce along all disjoint spanning trees of a grid concurrently, piece by piece.
+// Bcast and reduce along all disjoint spanning trees of a grid concurrently, piece by piece.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace topoloom {
 
 /// Rank r is cell r of the grid. With T trees, piece p travels along tree p mod T. In every round of a
-/// broadcast a rank forwards the pieces that it received in the previous round, one per tree; a reduce runs
+/// bcast a rank forwards the pieces that it received in the previous round, one per tree; a reduce runs
 /// the rounds in reverse. On a torus with the shape of the grid, every link carries one piece per round, so a
 /// long vector takes m beta / T. A rank's parent in one tree is its child in another, so every round waits
 /// for the previous one. Source: J. Edmonds, Edge-disjoint branchings, in Combinatorial Algorithms, 1973.
@@ -57,7 +57,7 @@ class DisjointTrees {
     }
 
    private:
-    [[nodiscard]] bool is_downward() const { return collective_.operation() == Operation::broadcast; }
+    [[nodiscard]] bool is_downward() const { return collective_.operation() == Operation::bcast; }
     [[nodiscard]] std::uint64_t pieces_of_tree() const {
         return (collective_.pieces() + trees_.count() - 1) / trees_.count();
     }

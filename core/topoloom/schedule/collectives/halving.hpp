@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reduce-scatter by recursive halving, and Rabenseifner's all-reduce, which appends an all-gather by
+// Reduce_scatter by recursive halving, and Rabenseifner's allreduce, which appends an allgather by
 // recursive doubling.
 #pragma once
 
@@ -13,8 +13,8 @@ namespace topoloom {
 
 /// Every corner of the hypercube ends with the complete sums of its own piece and of the piece of its extra
 /// rank. In each exchange, each partner sends its contributions to the other's half of the pieces. An
-/// all-reduce then gathers the sums with the same exchanges in reverse. An all-reduce needs one piece per
-/// corner; a reduce-scatter needs HalvingOrder::far, because otherwise pieces end on other ranks. Source: R.
+/// allreduce then gathers the sums with the same exchanges in reverse. An allreduce needs one piece per
+/// corner; a reduce_scatter needs HalvingOrder::far, because otherwise pieces end on other ranks. Source: R.
 /// Rabenseifner, Optimization of collective reduction operations, ICCS 2004.
 class Halving {
    public:
@@ -24,7 +24,7 @@ class Halving {
           cube_(collective_.ranks(), fold),
           halves_(cube_.corners(), order) {}
 
-    /// Number of pieces that an all-reduce needs.
+    /// Number of pieces that an allreduce needs.
     [[nodiscard]] static std::uint64_t pieces(std::size_t ranks) { return std::bit_floor(ranks); }
 
     [[nodiscard]] const Collective& collective() const { return collective_; }
@@ -79,7 +79,7 @@ class Halving {
         return stage(round) == Cube::Stage::hand_in ||
                (stage(round) == Cube::Stage::exchange && cube_.exchange(round) < cube_.dimensions());
     }
-    /// The number of the halving's exchange that a round performs or, in the all-gather, reverses.
+    /// The number of the halving's exchange that a round performs or, in the allgather, reverses.
     [[nodiscard]] std::uint64_t exchange(std::uint64_t round) const {
         const std::uint64_t number = cube_.exchange(round);
         return number < cube_.dimensions() ? number : 2 * cube_.dimensions() - 1 - number;

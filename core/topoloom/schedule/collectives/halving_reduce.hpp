@@ -11,7 +11,7 @@
 
 namespace topoloom {
 
-/// The corners halve the vector as in an all-reduce, with one piece per corner. If the root is an extra rank,
+/// The corners halve the vector as in an allreduce, with one piece per corner. If the root is an extra rank,
 /// it replaces corner 0, which sends its piece to the root. Finally the exchanges run in reverse: of each
 /// pair of partners, the one farther from the root's corner sends all its pieces. Source: R. Rabenseifner,
 /// Optimization of collective reduction operations, ICCS 2004; replacing corner 0 as in MPICH.

@@ -9,7 +9,7 @@
 
 namespace topoloom {
 
-/// Broadcast, reduce, scatter and gather: the root exchanges one message with each rank, nearest position
+/// Bcast, reduce, scatter and gather: the root exchanges one message with each rank, nearest position
 /// first, without waiting in between. Only the root needs the sizes of all messages, and it can add
 /// contributions in any order. This is therefore the only schedule for blocks whose sizes only sender and
 /// receiver know.

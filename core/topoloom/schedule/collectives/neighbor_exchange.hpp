@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All-gather by neighbor exchange on a ring of an even number of ranks.
+// Allgather by neighbor exchange on a ring of an even number of ranks.
 #pragma once
 
 #include <utility>

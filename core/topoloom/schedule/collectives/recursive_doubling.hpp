@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All-gather and all-reduce by recursive doubling: dimension exchange on a hypercube.
+// Allgather and allreduce by recursive doubling: dimension exchange on a hypercube.
 #pragma once
 
 #include <utility>
@@ -21,7 +21,7 @@ class RecursiveDoubling {
     [[nodiscard]] const Collective& collective() const { return collective_; }
     [[nodiscard]] std::uint64_t rounds() const { return cube_.rounds(cube_.dimensions()); }
     [[nodiscard]] Transfer transfer(std::uint64_t round) const {
-        return is_all_gather() || stage(round) == Cube::Stage::hand_back ? Transfer::copy : Transfer::combine;
+        return is_allgather() || stage(round) == Cube::Stage::hand_back ? Transfer::copy : Transfer::combine;
     }
     template <class Visit>
     void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
@@ -46,7 +46,7 @@ class RecursiveDoubling {
     }
     template <class Visit>
     void blocks(Rank from, Rank to, std::uint64_t round, const Visit& visit) const {
-        if (!is_all_gather()) return visit(std::uint64_t{0});
+        if (!is_allgather()) return visit(std::uint64_t{0});
         const auto range = [&](std::size_t begin, std::size_t count) {
             for (std::size_t i = begin; i < begin + count; ++i) visit(std::uint64_t{i});
         };
@@ -74,7 +74,7 @@ class RecursiveDoubling {
     }
 
    private:
-    [[nodiscard]] bool is_all_gather() const { return collective_.operation() == Operation::all_gather; }
+    [[nodiscard]] bool is_allgather() const { return collective_.operation() == Operation::allgather; }
     [[nodiscard]] Cube::Stage stage(std::uint64_t round) const {
         return cube_.stage(round, cube_.dimensions());
     }
@@ -86,11 +86,11 @@ class RecursiveDoubling {
         return cube_.corner(from) - cube_.corner(from) % distance(round);
     }
     [[nodiscard]] Bytes bytes_from_extra_rank(Rank extra) const {
-        return is_all_gather() ? collective_.bytes_of(extra.value) : collective_.bytes();
+        return is_allgather() ? collective_.bytes_of(extra.value) : collective_.bytes();
     }
     /// Bytes sent by a corner that already has the blocks of `corners` corners.
     [[nodiscard]] Bytes exchange_bytes(std::size_t first_corner, std::size_t corners) const {
-        if (!is_all_gather()) return collective_.bytes();
+        if (!is_allgather()) return collective_.bytes();
         Bytes sum;
         cube_.each_range(first_corner, corners, [&](std::size_t begin, std::size_t count) {
             sum += collective_.bytes_of(begin, count);
@@ -98,7 +98,7 @@ class RecursiveDoubling {
         return sum;
     }
     [[nodiscard]] Bytes bytes_to_extra_rank(Rank extra) const {
-        if (!is_all_gather()) return collective_.bytes();
+        if (!is_allgather()) return collective_.bytes();
         return collective_.bytes_of(0, collective_.ranks()) - collective_.bytes_of(extra.value);
     }
     [[nodiscard]] Bytes bytes(Rank from, Rank to, std::uint64_t round) const {

@@ -27,7 +27,7 @@
 #include "topoloom/schedule/collectives/relay.hpp"
 #include "topoloom/schedule/collectives/ring.hpp"
 #include "topoloom/schedule/collectives/scan.hpp"
-#include "topoloom/schedule/collectives/scatter_all_gather.hpp"
+#include "topoloom/schedule/collectives/scatter_allgather.hpp"
 #include "topoloom/schedule/collectives/shapes/near_cube.hpp"
 #include "topoloom/schedule/collectives/two_trees.hpp"
 #include "topoloom/schedule/schedule_adapter.hpp"
@@ -109,9 +109,9 @@ AnySchedule make_with_radix(const Call& call, std::string_view name, const Optio
 }
 
 AnySchedule make_bine(const Call& call, std::string_view name, const OptionValues& values) {
-    if (call.operation == all_gather || call.operation == reduce_scatter)
+    if (call.operation == allgather || call.operation == reduce_scatter)
         return make_uneven<BineButterfly>(call, name, values);
-    if (call.operation != all_reduce) return make_without_options<BineTree>(call, name, values);
+    if (call.operation != allreduce) return make_without_options<BineTree>(call, name, values);
     (void)read_options<NoOptions>(name, values);
     return BineButterfly(make_collective(call, BineButterfly::pieces(call.ranks)));
 }
@@ -119,7 +119,7 @@ AnySchedule make_bine(const Call& call, std::string_view name, const OptionValue
 struct SegmentOptions {
     std::uint32_t segment = 8192;
     void visit(auto& field) {
-        field("segment", segment, {1, 1U << 30}, "bytes per segment of a broadcast or reduction");
+        field("segment", segment, {1, 1U << 30}, "bytes per segment of a bcast or reduction");
     }
 };
 
@@ -132,7 +132,7 @@ Collective make_segmented_collective(const Call& call, std::uint32_t segment) {
 
 AnySchedule make_chain(const Call& call, std::string_view name, const OptionValues& values) {
     const auto options = read_options<SegmentOptions>(name, values);
-    if (call.operation != broadcast && call.operation != reduce) return Chain(make_collective(call));
+    if (call.operation != bcast && call.operation != reduce) return Chain(make_collective(call));
     return Chain(make_segmented_collective(call, options.segment));
 }
 
@@ -174,26 +174,26 @@ struct ScatterOptions {
     std::uint32_t cut = 0;
     void visit(auto& field) {
         field("gather", gather, Choices{"ring", "doubling"},
-              "algorithm of the all-gather; doubling requires a power of two of ranks");
+              "algorithm of the allgather; doubling requires a power of two of ranks");
         field("cut", cut, Choices{"even", "rounded-up"},
               "sizes of the pieces; even: they differ by at most one byte; rounded-up: all are equal except "
               "the last ones");
     }
 };
 
-AnySchedule make_scatter_all_gather(const Call& call, std::string_view name, const OptionValues& values) {
+AnySchedule make_scatter_allgather(const Call& call, std::string_view name, const OptionValues& values) {
     const auto options = read_options<ScatterOptions>(name, values);
     const auto spread = static_cast<PieceExchange>(options.gather);
-    if (!ScatterAllGather::supports_rank_count(call.ranks, spread))
+    if (!ScatterAllgather::supports_rank_count(call.ranks, spread))
         fail("schedule '", name, "(gather=doubling)' is for powers of two of ranks, not for ", call.ranks);
-    return ScatterAllGather(make_collective(call, call.ranks, options.cut == 0 ? Cut::even : Cut::rounded_up),
+    return ScatterAllgather(make_collective(call, call.ranks, options.cut == 0 ? Cut::even : Cut::rounded_up),
                             spread);
 }
 
 AnySchedule make_ring(const Call& call, std::string_view name, const OptionValues& values) {
     (void)read_options<NoOptions>(name, values);
-    return Ring(call.operation == all_reduce ? make_collective(call, call.ranks)
-                                             : make_block_collective(call));
+    return Ring(call.operation == allreduce ? make_collective(call, call.ranks)
+                                            : make_block_collective(call));
 }
 
 constexpr std::string_view fold_help =
@@ -223,9 +223,9 @@ struct HalvingOptions {
     std::uint32_t cut = 0;
     void visit(auto& field) {
         field("fold", fold, Choices{"last", "even", "odd"}, fold_help);
-        field("order", order, Choices{"far", "near"}, "partners of the first step, not for reduce-scatter");
+        field("order", order, Choices{"far", "near"}, "partners of the first step, not for reduce_scatter");
         field("cut", cut, Choices{"even", "last"},
-              "sizes of the pieces, not for reduce-scatter; even: they differ by at most one byte; last: the "
+              "sizes of the pieces, not for reduce_scatter; even: they differ by at most one byte; last: the "
               "last piece has the remainder");
     }
 };
@@ -236,7 +236,7 @@ AnySchedule make_halving(const Call& call, std::string_view name, const OptionVa
     const auto order = static_cast<HalvingOrder>(options.order);
     if (call.operation == reduce_scatter) {
         if (options.order != 0 || options.cut != 0)
-            fail("schedule '", name, "': a reduce-scatter has no choice of order and cut; leave them out");
+            fail("schedule '", name, "': a reduce_scatter has no choice of order and cut; leave them out");
         return Halving(make_block_collective(call), fold);
     }
     const auto whole =
@@ -279,21 +279,21 @@ AnySchedule make_hypercube_direct(const Call& call, std::string_view name, const
 const std::vector<ScheduleEntry>& schedules() {
     static const std::vector<ScheduleEntry> table{
         {.name = "binomial",
-         .operations = {broadcast, reduce, scatter, gather},
+         .operations = {bcast, reduce, scatter, gather},
          .summary = "data moves along a binomial tree",
          .source = "Thakur et al. 2005",
          .cost = "ceil(log2 P) (alpha + m beta); scatter, gather: ceil(log2 P) alpha + (P - 1) m beta",
          .make = make_with_radix<Binomial>,
          .options = list_options<RadixOptions>},
         {.name = "chain",
-         .operations = {broadcast, reduce, scatter, gather},
+         .operations = {bcast, reduce, scatter, gather},
          .summary = "segments move from rank to rank in a pipeline",
          .source = "Karlsson 2012, eq. 5.2",
          .cost = "(P - 2 + m / s) (alpha + s beta); scatter, gather: (P - 1) (alpha + m beta)",
          .make = make_chain,
          .options = list_options<SegmentOptions>},
         {.name = "two-trees",
-         .operations = {broadcast, reduce},
+         .operations = {bcast, reduce},
          .summary =
              "segments alternate between two binary trees; an inner rank of one tree is a leaf of the other",
          .source = "Sanders, Speck, Träff 2009",
@@ -301,7 +301,7 @@ const std::vector<ScheduleEntry>& schedules() {
          .make = make_two_trees,
          .options = list_options<SegmentOptions>},
         {.name = "disjoint-trees",
-         .operations = {broadcast, reduce},
+         .operations = {bcast, reduce},
          .summary = "pieces alternate between spanning trees of a grid of ranks, link-disjoint on a torus of "
                     "this shape",
          .source = "Edmonds 1973",
@@ -309,63 +309,63 @@ const std::vector<ScheduleEntry>& schedules() {
          .make = make_disjoint_trees,
          .options = list_options<DisjointTreesOptions>},
         {.name = "linear",
-         .operations = {broadcast, reduce, scatter, gather},
+         .operations = {bcast, reduce, scatter, gather},
          .summary = "direct messages between the root and all other ranks, in one round",
          .cost = "(P - 1) (alpha + m beta)",
          .make = make_without_options<Linear>},
-        {.name = "scatter-all-gather",
-         .operations = {broadcast, reduce},
+        {.name = "scatter-allgather",
+         .operations = {bcast, reduce},
          .summary =
              "pieces are scattered along a tree, then gathered around a ring; a reduction does the reverse",
          .source = "Barnett et al. 1994; Thakur et al. 2005",
          .cost = "(ceil(log2 P) + P - 1) alpha + 2 (P - 1) / P m beta",
-         .make = make_scatter_all_gather,
+         .make = make_scatter_allgather,
          .options = list_options<ScatterOptions>},
         {.name = "ring",
-         .operations = {all_gather, reduce_scatter, all_reduce},
+         .operations = {allgather, reduce_scatter, allreduce},
          .summary = "each rank sends one block per round to the next rank",
          .source = "Patarasuk, Yuan 2009",
-         .cost = "(P - 1) (alpha + m beta); all-reduce: 2 (P - 1) (alpha + m / P beta)",
+         .cost = "(P - 1) (alpha + m beta); allreduce: 2 (P - 1) (alpha + m / P beta)",
          .make = make_ring},
         {.name = "recursive-doubling",
-         .operations = {all_gather, all_reduce, scan, exscan},
+         .operations = {allgather, allreduce, scan, exscan},
          .summary = "exchanges over distances 1, 2, 4, ..., the dimensions of a hypercube",
          .source = "Thakur et al. 2005; Kumar 2005, eq. 3.11",
-         .cost = "log2 P alpha + (P - 1) m beta; all-reduce, scan, exscan: log2 P (alpha + m beta)",
+         .cost = "log2 P alpha + (P - 1) m beta; allreduce, scan, exscan: log2 P (alpha + m beta)",
          .make = make_recursive_doubling,
          .options = list_options<DoublingOptions>},
         {.name = "halving",
-         .operations = {reduce_scatter, all_reduce, reduce},
-         .summary = "recursive halving; then an all-reduce gathers by doubling, and a reduction along a tree "
+         .operations = {reduce_scatter, allreduce, reduce},
+         .summary = "recursive halving; then an allreduce gathers by doubling, and a reduction along a tree "
                     "(Rabenseifner)",
          .source = "Rabenseifner 2004",
-         .cost = "log2 P alpha + (P - 1) m beta; all-reduce, reduce: 2 log2 P alpha + 2 (P - 1) / P m beta",
+         .cost = "log2 P alpha + (P - 1) m beta; allreduce, reduce: 2 log2 P alpha + 2 (P - 1) / P m beta",
          .make = make_halving,
          .options = list_options<HalvingOptions>},
         {.name = "bruck",
-         .operations = {all_gather, all_to_all},
+         .operations = {allgather, alltoall},
          .summary = "exchanges at doubling distances, in ceil(log2 P) rounds for any P",
          .source = "Bruck et al. 1997",
          .cost =
-             "ceil(log2 P) alpha + (P - 1) m beta; all-to-all: ceil(log2 P) (alpha + P / 2 m (beta + gamma))",
+             "ceil(log2 P) alpha + (P - 1) m beta; alltoall: ceil(log2 P) (alpha + P / 2 m (beta + gamma))",
          .make = make_with_radix<Bruck>,
          .options = list_options<RadixOptions>},
         {.name = "bine",
-         .operations = {broadcast, reduce, scatter, gather, all_gather, reduce_scatter, all_reduce},
+         .operations = {bcast, reduce, scatter, gather, allgather, reduce_scatter, allreduce},
          .summary = "trees or exchanges over ring distances 1, 1, 3, 5, 11, ..., a third below powers of two",
          .source = "De Sensi et al. 2025",
          .cost = "ceil(log2 P) (alpha + m beta); scatter, gather: ceil(log2 P) alpha + (P - 1) m beta; "
-                 "all-gather, reduce-scatter: log2 P alpha + (P - 1) m beta; all-reduce: 2 log2 P alpha + 2 "
+                 "allgather, reduce_scatter: log2 P alpha + (P - 1) m beta; allreduce: 2 log2 P alpha + 2 "
                  "(P - 1) / P m beta",
          .make = make_bine},
         {.name = "bine-doubling",
-         .operations = {all_reduce},
+         .operations = {allreduce},
          .summary = "exchanges of the whole vector with the partners of bine",
          .source = "De Sensi et al. 2025",
          .cost = "log2 P (alpha + m beta)",
          .make = make_without_options<BineButterfly>},
         {.name = "neighbor-exchange",
-         .operations = {all_gather},
+         .operations = {allgather},
          .summary = "neighbors of a ring exchange two blocks per round",
          .source = "Chen et al. 2005",
          .cost = "P / 2 alpha + (P - 1) m beta",
@@ -380,30 +380,30 @@ const std::vector<ScheduleEntry>& schedules() {
          .make = make_with_radix<Dissemination>,
          .options = list_options<RadixOptions>},
         {.name = "cyclic",
-         .operations = {all_to_all, all_gather, reduce_scatter},
+         .operations = {alltoall, allgather, reduce_scatter},
          .summary = "in round i each rank sends directly to the rank at distance i",
          .source = "Kumar 2005, eq. 4.2",
          .cost =
-             "(P - 1) (alpha + m beta); from NIC memory, all-gather: (P - 1) (alpha + m beta_em) + m delta",
+             "(P - 1) (alpha + m beta); from NIC memory, allgather: (P - 1) (alpha + m beta_em) + m delta",
          .make = make_direct<DirectOrder::cyclic>,
          .options = list_options<SeatOptions>},
         {.name = "pairwise",
-         .operations = {all_to_all, all_gather, reduce_scatter},
+         .operations = {alltoall, allgather, reduce_scatter},
          .summary = "in round i rank r exchanges data directly with rank r xor i (prefix send)",
          .source = "Kumar 2005, eq. 4.1",
-         .cost = "(2^ceil(log2 P) - 1) (alpha + m beta); from NIC memory, all-gather: (2^ceil(log2 P) - 1) "
+         .cost = "(2^ceil(log2 P) - 1) (alpha + m beta); from NIC memory, allgather: (2^ceil(log2 P) - 1) "
                  "(alpha + m beta_em) + m delta",
          .make = make_direct<DirectOrder::pairwise>,
          .options = list_options<SeatOptions>},
         {.name = "at-once",
-         .operations = {all_to_all, all_gather, reduce_scatter},
+         .operations = {alltoall, allgather, reduce_scatter},
          .summary = "each rank sends directly to all other ranks, in one round",
          .source = "Kumar 2005, eq. 3.1",
          .cost =
-             "(P - 1) (alpha + m beta); from NIC memory, all-gather: (P - 1) (alpha + m beta_em) + m delta",
+             "(P - 1) (alpha + m beta); from NIC memory, allgather: (P - 1) (alpha + m beta_em) + m delta",
          .make = make_uneven<Direct<DirectOrder::at_once>>},
         {.name = "k-prefix",
-         .operations = {all_gather},
+         .operations = {allgather},
          .summary =
              "blocks move in hops of k ranks; each stop r forwards them to ranks r xor 1, ..., r xor (k - 1)",
          .source = "Kumar 2005, eq. 4.5",
@@ -411,34 +411,34 @@ const std::vector<ScheduleEntry>& schedules() {
          .make = make_relay<RelayOrder::prefix>,
          .options = list_options<RelayOptions>},
         {.name = "k-shift",
-         .operations = {all_gather},
+         .operations = {allgather},
          .summary = "blocks move in hops of k ranks; each stop forwards them to the nearest k - 1 ranks",
          .source = "Kumar 2005, eq. 4.6",
          .cost = "(P - 1) (alpha + m beta); from NIC memory: (P - 1) (alpha + m beta_em) + P / k m delta",
          .make = make_relay<RelayOrder::shift>,
          .options = list_options<RelayOptions>},
         {.name = "mesh",
-         .operations = {all_to_all, all_gather, many_to_many, many_to_many_multicast},
+         .operations = {alltoall, allgather, many_to_many, many_to_many_multicast},
          .summary = "messages are combined along the rows, then the columns, of a virtual square",
          .source = "Kumar 2005, sec. 3.1",
-         .cost = "all-to-all 2 (sqrt(P) - 1) (alpha + sqrt(P) m beta); all-gather 2 (sqrt(P) - 1) alpha + (P "
+         .cost = "alltoall 2 (sqrt(P) - 1) (alpha + sqrt(P) m beta); allgather 2 (sqrt(P) - 1) alpha + (P "
                  "- 1) m beta",
          .make = make_without_options<CombiningMesh, 2>},
         {.name = "grid",
-         .operations = {all_to_all, all_gather, many_to_many, many_to_many_multicast},
+         .operations = {alltoall, allgather, many_to_many, many_to_many_multicast},
          .summary = "messages are combined along the three axes of a virtual cube",
          .source = "Kumar 2005, sec. 3.1",
-         .cost = "all-to-all 3 (cbrt(P) - 1) (alpha + P^(2/3) m beta); all-gather 3 (cbrt(P) - 1) alpha + (P "
+         .cost = "alltoall 3 (cbrt(P) - 1) (alpha + P^(2/3) m beta); allgather 3 (cbrt(P) - 1) alpha + (P "
                  "- 1) m beta",
          .make = make_without_options<CombiningMesh, 3>},
         {.name = "hypercube",
-         .operations = {all_to_all, many_to_many, many_to_many_multicast},
+         .operations = {alltoall, many_to_many, many_to_many_multicast},
          .summary = "messages are combined in one exchange along every dimension of a virtual hypercube",
          .source = "Kumar 2005, sec. 3.1",
-         .cost = "all-to-all log2 P (alpha + P/2 m (beta + gamma))",
+         .cost = "alltoall log2 P (alpha + P/2 m (beta + gamma))",
          .make = make_without_options<CombiningHypercube>},
         {.name = "hypercube-direct",
-         .operations = {all_gather, many_to_many_multicast},
+         .operations = {allgather, many_to_many_multicast},
          .summary = "as hypercube, but with direct messages to all others in the last dimensions",
          .source = "Kumar 2005, sec. 3.2",
          .cost = "(log2 P - d) alpha + (P/2^d - 1) m (beta + gamma) + (2^d - 1) (alpha + P/2^d m beta); from "
@@ -461,9 +461,9 @@ bool ScheduleEntry::supports(Operation operation) const {
 
 AnySchedule make_schedule(const Call& call, std::string_view text) {
     const NamedOptions named = read_named_options("schedule", text);
-    if (call.in_all && call.operation != all_gather && call.operation != reduce_scatter)
+    if (call.in_all && call.operation != allgather && call.operation != reduce_scatter)
         fail(operation_name(call.operation),
-             ": only an all-gather or a reduce-scatter accepts a total number of bytes");
+             ": only an allgather or a reduce_scatter accepts a total number of bytes");
     std::vector<std::string> names;
     for (const ScheduleEntry& entry : schedules()) {
         if (!entry.supports(call.operation)) continue;

@@ -19,7 +19,7 @@ struct Call {
     Bytes bytes;  // meaning as in Collective
     Rank root{0};
     std::shared_ptr<const Demand> demand = nullptr;  // demand of a many-to-many, including its bytes
-    /// For an all-gather or reduce-scatter, whether `bytes` is the total of all ranks. The contributions of
+    /// For an allgather or reduce_scatter, whether `bytes` is the total of all ranks. The contributions of
     /// the ranks may then differ in size.
     bool in_all = false;
     /// Size of one unit of `bytes`: an element that no message may split. Options of schedules remain in

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All-gather by relays: blocks travel in hops of k ranks, and every stop forwards them to the ranks around it.
+// Allgather by relays: blocks travel in hops of k ranks, and every stop forwards them to the ranks around it.
 #pragma once
 
 #include <algorithm>

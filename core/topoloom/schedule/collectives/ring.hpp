@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All-gather, reduce-scatter and all-reduce around a ring.
+// Allgather, reduce_scatter and allreduce around a ring.
 #pragma once
 
 #include <utility>
@@ -8,9 +8,9 @@
 
 namespace topoloom {
 
-/// Every rank sends one block to the next rank in every round. Reduce-scatter: in round t rank r sends its
-/// contribution to block r - 1 - t, so that after ranks - 1 rounds rank r has the sum of block r. All-gather:
-/// in round t, counted from its first round, rank r sends block r - t. An all-reduce runs the two in sequence
+/// Every rank sends one block to the next rank in every round. Reduce_scatter: in round t rank r sends its
+/// contribution to block r - 1 - t, so that after ranks - 1 rounds rank r has the sum of block r. Allgather:
+/// in round t, counted from its first round, rank r sends block r - t. An allreduce runs the two in sequence
 /// and needs one piece per rank. Source: P. Patarasuk, X. Yuan, Bandwidth optimal all-reduce algorithms for
 /// clusters of workstations, JPDC 69(2), 2009.
 class Ring {
@@ -19,7 +19,7 @@ class Ring {
 
     [[nodiscard]] const Collective& collective() const { return collective_; }
     [[nodiscard]] std::uint64_t rounds() const {
-        return (collective_.ranks() - 1) * (collective_.operation() == Operation::all_reduce ? 2 : 1);
+        return (collective_.ranks() - 1) * (collective_.operation() == Operation::allreduce ? 2 : 1);
     }
     [[nodiscard]] Transfer transfer(std::uint64_t round) const {
         return is_summing(round) ? Transfer::combine : Transfer::copy;
@@ -37,7 +37,7 @@ class Ring {
     void blocks(Rank from, Rank, std::uint64_t round, const Visit& visit) const {
         visit(std::uint64_t{block(from, round)});
     }
-    /// In a reduce-scatter a rank never sends its own block; in an all-gather it never sends the next rank's
+    /// In a reduce_scatter a rank never sends its own block; in an allgather it never sends the next rank's
     /// block.
     template <class Visit>
     void totals(Rank rank, const Visit& visit) const {
@@ -45,7 +45,7 @@ class Ring {
         const Rank next = collective_.rank_at_distance(rank, 1);
         const Bytes all = collective_.bytes_of(0, collective_.ranks());
         Bytes sent;
-        if (collective_.operation() != Operation::all_gather) sent += all - collective_.bytes_of(rank.value);
+        if (collective_.operation() != Operation::allgather) sent += all - collective_.bytes_of(rank.value);
         if (collective_.operation() != Operation::reduce_scatter)
             sent += all - collective_.bytes_of(next.value);
         visit(next, sent, static_cast<std::int64_t>(rounds()));
@@ -58,11 +58,11 @@ class Ring {
 
    private:
     [[nodiscard]] bool is_summing(std::uint64_t round) const {
-        return collective_.operation() != Operation::all_gather && round < collective_.ranks() - 1;
+        return collective_.operation() != Operation::allgather && round < collective_.ranks() - 1;
     }
-    /// Round of the all-gather.
+    /// Round of the allgather.
     [[nodiscard]] std::uint64_t step(std::uint64_t round) const {
-        return collective_.operation() == Operation::all_reduce ? round - (collective_.ranks() - 1) : round;
+        return collective_.operation() == Operation::allreduce ? round - (collective_.ranks() - 1) : round;
     }
     [[nodiscard]] std::uint32_t block(Rank rank, std::uint64_t round) const {
         const std::uint64_t back = is_summing(round) ? round + 1 : step(round);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Broadcast and reduce along two binary trees at once, segment by segment.
+// Bcast and reduce along two binary trees at once, segment by segment.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace topoloom {
 
 /// Positions count from the root; the other positions are the labels of two trees. The second tree is the
 /// first one shifted by one position, so that inner ranks of one tree are leaves of the other. Even pieces
-/// use the first tree, odd pieces the second. In every round of a broadcast the root sends one piece to each
+/// use the first tree, odd pieces the second. In every round of a bcast the root sends one piece to each
 /// tree, and every other rank forwards one piece to both its children; a reduce runs the rounds in reverse.
 /// Every rank thus sends and receives at most two pieces per round, where the source uses two rounds with one
 /// piece each. A rank's ancestor in one tree may be its descendant in the other, so every round waits for the
@@ -45,7 +45,7 @@ class TwoTrees {
         for (std::size_t tree = 0; tree < trees(); ++tree)
             if (parent_of(child, tree) == parent) visit(piece(tree, label(child, tree), round));
     }
-    /// The first pieces are the longest: in a broadcast those sent to the leaves, in a reduce those closest
+    /// The first pieces are the longest: in a bcast those sent to the leaves, in a reduce those closest
     /// to the root.
     template <class Visit>
     void busiest_senders(std::uint64_t round, const Visit& visit) const {
@@ -60,7 +60,7 @@ class TwoTrees {
     }
 
    private:
-    [[nodiscard]] bool is_downward() const { return collective_.operation() == Operation::broadcast; }
+    [[nodiscard]] bool is_downward() const { return collective_.operation() == Operation::bcast; }
     /// With two ranks, both trees would be the same edge.
     [[nodiscard]] std::size_t trees() const { return std::min<std::size_t>(tree_.count(), 2); }
     [[nodiscard]] std::size_t label(std::size_t position, std::size_t tree) const {

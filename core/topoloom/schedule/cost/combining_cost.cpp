@@ -31,8 +31,8 @@ EquationRanks find_equation_ranks(CombiningStrategy strategy, std::size_t ranks)
 
 }  // namespace
 
-double all_to_all_time(CombiningStrategy strategy, std::size_t ranks, double bytes,
-                       const CombiningCosts& costs, FormulaVariant variant) {
+double alltoall_time(CombiningStrategy strategy, std::size_t ranks, double bytes, const CombiningCosts& costs,
+                     FormulaVariant variant) {
     const auto [p, side, holes, rounds] = find_equation_ranks(strategy, ranks);
     const double byte = bytes * costs.beta;
     const double copied = bytes * (costs.beta + costs.gamma);
@@ -51,8 +51,8 @@ double all_to_all_time(CombiningStrategy strategy, std::size_t ranks, double byt
     }
 }
 
-double all_gather_time(CombiningStrategy strategy, std::size_t ranks, double bytes,
-                       const CombiningCosts& costs, FormulaVariant variant) {
+double allgather_time(CombiningStrategy strategy, std::size_t ranks, double bytes,
+                      const CombiningCosts& costs, FormulaVariant variant) {
     const auto [p, side, holes, rounds] = find_equation_ranks(strategy, ranks);
     const double byte = bytes * costs.beta;
     const double copied = bytes * (costs.beta + costs.gamma);
@@ -72,8 +72,8 @@ double all_gather_time(CombiningStrategy strategy, std::size_t ranks, double byt
     }
 }
 
-double nic_all_gather_time(CombiningStrategy strategy, std::size_t ranks, double bytes,
-                           const CombiningCosts& costs, unsigned direct, FormulaVariant variant) {
+double nic_allgather_time(CombiningStrategy strategy, std::size_t ranks, double bytes,
+                          const CombiningCosts& costs, unsigned direct, FormulaVariant variant) {
     const auto [p, side, holes, rounds] = find_equation_ranks(strategy, ranks);
     const double from_nic = bytes * costs.beta_em;
     const double staged = bytes * costs.delta;
@@ -99,7 +99,7 @@ double nic_all_gather_time(CombiningStrategy strategy, std::size_t ranks, double
     }
 }
 
-double relay_all_gather_time(std::size_t ranks, std::size_t k, double bytes, const CombiningCosts& costs) {
+double relay_allgather_time(std::size_t ranks, std::size_t k, double bytes, const CombiningCosts& costs) {
     if (k == 0) fail("combining: a relay forwards blocks to 1 rank or more, not to 0");
     const double p = find_equation_ranks(CombiningStrategy::direct, ranks).ranks;
     if (k == 1) return (p - 1) * (costs.alpha + bytes * costs.beta);

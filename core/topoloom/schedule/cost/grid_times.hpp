@@ -17,9 +17,9 @@ struct GridLinks {
     std::uint32_t channels = 1;
 };
 
-enum class GridCollective { broadcast, reduce, scatter, gather };
+enum class GridCollective { bcast, reduce, scatter, gather };
 
-/// Returns the seconds of a pipelined broadcast (a reduction if reduce_s_per_byte is set) of `bytes` along
+/// Returns the seconds of a pipelined bcast (a reduction if reduce_s_per_byte is set) of `bytes` along
 /// the chains of every axis, in segments of `segment` bytes. Counted: in a step along an axis a node sends
 /// one segment per external link on the axis, and these share its channels. A byte takes max(1, links /
 /// channels) times as long as alone, and a step takes as long as its slowest link. Printed: all steps take
@@ -38,7 +38,7 @@ enum class GridCollective { broadcast, reduce, scatter, gather };
 /// Returns an upper bound on the seconds of a collective along binomial trees, if intra-node bytes are not
 /// slower than inter-node bytes. inner_rounds are intra-node; in the others a node has one message per
 /// external link along the axis, and they share its channels. No round has more inter-node messages; rounds
-/// over long distances may have fewer. Scatter and gather have `bytes` per process of a line, broadcast and
+/// over long distances may have fewer. Scatter and gather have `bytes` per process of a line, bcast and
 /// reduce `bytes` in total. Source: Karlsson 2012, sec. 5.3.4, with the channel factor on inter-node
 /// messages.
 [[nodiscard]] double binomial_time(const NodeMap& map, GridCollective collective, const GridLinks& links,

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -89,6 +89,16 @@ def figure_option(text: str, *names: str) -> Option:
         metavar="FILE",
         help=f"{text}: .svg, .png or .pdf.",
         callback=_require_drawable,
+    )
+
+
+def format_option(autocompletion: Callable[[str], list[str]]) -> Option:
+    """Make the option for the format of the result, which the command's help lists."""
+    return Option(
+        "--to",
+        metavar="FORMAT",
+        help="Format of the result; the description explains each.",
+        autocompletion=autocompletion,
     )
 
 

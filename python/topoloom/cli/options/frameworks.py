@@ -27,7 +27,7 @@ TrafficText = Annotated[
         "--traffic",
         metavar="AXIS=BYTES,...",
         help="Bytes that each rank sends along an axis per step, such as tp=2GiB "
-        "or ep=all-to-all:64MiB; the others are ring, halving and chain. "
+        "or ep=alltoall:64MiB; the others are ring, halving and chain. "
         "dp+ep=1GiB goes along both as one.",
     ),
 ]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import Any, TypeVar, get_type_hints
 
@@ -13,39 +13,54 @@ Result = TypeVar("Result")
 
 def flatten_option_groups(verb: Callable[..., Result]) -> Callable[..., Result]:
     """Replace each parameter of `verb` whose type is a NamedTuple by that type's
-    fields.
+    fields, and so on in these fields.
 
     `make_command` turns the fields into options; `verb` still receives one value.
     """
     hints = get_type_hints(verb, include_extras=True)
-    groups: dict[str, Any] = {}
-    flat: list[inspect.Parameter] = []
-    for name, parameter in inspect.signature(verb).parameters.items():
-        group = hints[name]
-        if not hasattr(group, "_fields"):
-            fields = {name: (hints[name], parameter.default)}
-        else:
-            groups[name] = group
-            annotations = get_type_hints(group, include_extras=True)
-            fields = {
-                field: (annotations[field], group._field_defaults[field])
-                for field in group._fields
-            }
-        for field, (annotation, default) in fields.items():
-            kind = inspect.Parameter.KEYWORD_ONLY
-            flat.append(
-                inspect.Parameter(field, kind, default=default, annotation=annotation)
-            )
+    parameters = inspect.signature(verb).parameters.values()
+    flat = [
+        each
+        for parameter in parameters
+        for each in _flatten(parameter.name, hints[parameter.name], parameter.default)
+    ]
 
     @wraps(verb)
     def flat_verb(**values: Any) -> Result:
-        for name, group in groups.items():
-            values[name] = group(
-                **{field: values.pop(field) for field in group._fields}
-            )
+        for name, hint in hints.items():
+            if _is_group(hint):
+                values[name] = _collect_group(hint, values)
         return verb(**values)
 
     flat_verb.__annotations__ = {one.name: one.annotation for one in flat}
     flat_verb.__signature__ = inspect.Signature(flat)  # type: ignore[attr-defined]
     del flat_verb.__wrapped__
     return flat_verb
+
+
+def _is_group(hint: Any) -> bool:
+    return hasattr(hint, "_fields")
+
+
+def _flatten(name: str, hint: Any, default: Any) -> Iterator[inspect.Parameter]:
+    """List the parameter, or those of the fields of its group."""
+    if not _is_group(hint):
+        kind = inspect.Parameter.KEYWORD_ONLY
+        yield inspect.Parameter(name, kind, default=default, annotation=hint)
+        return
+    hints = get_type_hints(hint, include_extras=True)
+    for field in hint._fields:
+        yield from _flatten(field, hints[field], hint._field_defaults[field])
+
+
+def _collect_group(group: Any, values: dict[str, Any]) -> Any:
+    """Make the group from values of its fields, which are removed from `values`."""
+    hints = get_type_hints(group, include_extras=True)
+    return group(
+        **{
+            field: _collect_group(hints[field], values)
+            if _is_group(hints[field])
+            else values.pop(field)
+            for field in group._fields
+        }
+    )

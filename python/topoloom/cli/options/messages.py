@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from topoloom.cli import completions
@@ -46,11 +47,13 @@ Channels = Annotated[
         "--channels", metavar="N", help="Number of concurrent messages at full speed."
     ),
 ]
-Reading = Annotated[
-    str,
-    Option(
-        "--reading",
-        metavar="NAME",
-        help="Variant of the model; the description explains each.",
-    ),
-]
+
+
+def method_option(autocompletion: Callable[[str], list[str]]) -> Option:
+    """Make the option that selects a method among those of the command's help."""
+    return Option(
+        "--method",
+        metavar="METHOD",
+        help="Method; the description explains each.",
+        autocompletion=autocompletion,
+    )

@@ -19,7 +19,7 @@ from topoloom.cli.balanced_output import (
 from topoloom.cli.options.files import AsJson, Figure, GraphOption, PlacementOption
 from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import AllocationOptions, MaybeMachineText
-from topoloom.cli.options.messages import MaybeBytes, MaybeRanks
+from topoloom.cli.options.messages import MaybeBytes, MaybeRanks, method_option
 from topoloom.cli.options.searches import Seed
 from topoloom.cli.parameters import Argument, Option
 
@@ -39,15 +39,7 @@ def command(
             "output counts tasks from 0.",
         ),
     ],
-    method: Annotated[
-        str,
-        Option(
-            "--method",
-            metavar="METHOD",
-            help="Method; the description explains each.",
-            autocompletion=completions.balancers,
-        ),
-    ] = "auto",
+    method: Annotated[str, method_option(completions.balancers)] = "auto",
     machine: MaybeMachineText = None,
     placement: PlacementOption = None,
     *,

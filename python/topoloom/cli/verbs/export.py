@@ -7,7 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from topoloom.cli import completions
-from topoloom.cli.options.files import AsJson, PlacementFile, output_option
+from topoloom.cli.options.files import (
+    AsJson,
+    PlacementFile,
+    format_option,
+    output_option,
+)
 from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.programs import BindingOptions, Hosts
 from topoloom.cli.parameters import Argument, Option
@@ -28,16 +33,7 @@ def command(
         ),
     ] = None,
     *,
-    to: Annotated[
-        str,
-        Option(
-            "--to",
-            metavar="FORMAT",
-            help="One of 'topoloom list exports': openmpi-rankfile, slurm-hostfile, "
-            "flux-taskmap, torchrun, json and so on.",
-            autocompletion=completions.exports,
-        ),
-    ],
+    to: Annotated[str, format_option(completions.exports)],
     hosts: Hosts = None,
     binding: BindingOptions,
     output: Annotated[
@@ -65,12 +61,14 @@ def command(
 ) -> None:
     """Write a placement as a file for a launcher.
 
-    Host names come from --hosts, the allocation (a host list) or the machine; without
-    them, node 7 is called n7. Some formats list cores, CPUs or GPUs (openmpi-rankfile,
-    jsrun-erf, bluegene-map, torchrun). The others list hosts, whose cores the launcher
-    fills in order, unless --bind adds CPUs (mpich-hostfile, intel-machinefile,
-    slurm-hostfile, flux-taskmap). If a format cannot express the placement, an error is
-    reported.
+    Formats are openmpi-rankfile, slurm-hostfile, flux-taskmap, torchrun, json and
+    others, which 'topoloom list exports' describes. Host names come from --hosts, the
+    allocation (a host list) or the machine; without them, node 7 is called n7.
+
+    Some formats list cores, CPUs or GPUs (openmpi-rankfile, jsrun-erf, bluegene-map,
+    torchrun). The others list hosts, whose cores the launcher fills in order, unless
+    --bind adds CPUs (mpich-hostfile, intel-machinefile, slurm-hostfile, flux-taskmap).
+    If a format cannot express the placement, an error is reported.
 
     \b
     Examples:

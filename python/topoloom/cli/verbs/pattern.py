@@ -99,7 +99,7 @@ def command(
             metavar="NAME,...",
             help="Communication of a triangular grid, in this order: column, row, "
             "column-reduction, row-reduction, orthogonalization (a scatter), "
-            "all-reduce, gather.",
+            "allreduce, gather.",
         ),
     ] = "column,row,orthogonalization",
     seed: Seed = 1,
@@ -108,7 +108,7 @@ def command(
         Option(
             "--phases",
             help="Also write which round each message is sent in: of bruck, binomial, "
-            "recursive-doubling, nccl-all-to-all; or in which group: of triangular.",
+            "recursive-doubling, nccl-alltoall; or in which group: of triangular.",
         ),
     ] = False,
     levels: Annotated[

@@ -40,7 +40,7 @@ class _CollectiveCall(NamedTuple):
 class _EmulatedRank(NamedTuple):
     """The messages and collectives of an emulated rank.
 
-    `exchanged` counts the parts of all-to-alls with split sizes.
+    `exchanged` counts the parts of alltoalls with split sizes.
     """
 
     messages: Counter[Message]

@@ -117,7 +117,7 @@ def _measure_gather(args: Sequence[Any]) -> Key:
     return (own,)
 
 
-def _measure_all_to_all(args: Sequence[Any]) -> Key:
+def _measure_alltoall(args: Sequence[Any]) -> Key:
     given, rows = args[1], args[4]
     whole = count_bytes(given)
     if not rows:
@@ -126,7 +126,7 @@ def _measure_all_to_all(args: Sequence[Any]) -> Key:
     return (whole, "In split size", tuple(row * one for one in rows))
 
 
-def _measure_list_all_to_all(args: Sequence[Any]) -> Key:
+def _measure_list_alltoall(args: Sequence[Any]) -> Key:
     parts = tuple(count_bytes(one) for one in args[1])
     return (sum(parts), "In split size", parts)
 
@@ -155,8 +155,8 @@ CALLS: dict[str, tuple[str, Callable[[Sequence[Any]], Key]]] = {
         "reduce_scatter_tensor_coalesced",
         _measure_second_tensors,
     ),
-    "alltoall_base_": ("all_to_allv", _measure_all_to_all),
-    "alltoall_": ("all_to_allv", _measure_list_all_to_all),
+    "alltoall_base_": ("all_to_allv", _measure_alltoall),
+    "alltoall_": ("all_to_allv", _measure_list_alltoall),
     "broadcast_": (
         "broadcast",
         _make_rank_measure("Root rank", lambda args: args[0], 2),
@@ -238,7 +238,7 @@ def compile_identity() -> Any:
 
 
 def complete_allreduce(tensors: Any) -> tuple[Any, Any]:
-    """Return a fake world's all-reduce as work with a future that DDP can read.
+    """Return a fake world's allreduce as work with a future that DDP can read.
 
     In PyTorch's backend ``fake``, the future of the work contains None, but DDP's C++
     hooks require a list of tensors. A future made in Python contains a Python object

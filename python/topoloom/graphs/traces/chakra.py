@@ -2,7 +2,7 @@
 """Reads Chakra execution traces: ``NAME.RANK.et``, with a JSON file of groups.
 
 Sizes are defined as in ASTRA-sim: in a gather, the part of one rank; in a
-reduce-scatter or all-to-all, all parts of one rank.
+reduce_scatter or alltoall, all parts of one rank.
 """
 
 from __future__ import annotations

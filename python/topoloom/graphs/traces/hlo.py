@@ -225,7 +225,7 @@ def _count(
             # The result of a start operation contains both its input and its output.
             amount, rest = divmod(size, n + 1 if started else n)
             if rest:
-                raise Error(f"an all-gather of {size} bytes has {n} devices")
+                raise Error(f"an allgather of {size} bytes has {n} devices")
         elif kind == "reduce_scatter":
             amount = size * n
         else:

@@ -103,14 +103,14 @@ def _read_event(
     if operation != "barrier":
         size = amount * element_bytes(str(args.get("dtype")))
     if operation == "alltoall":
-        _read_all_to_all(trace, rank, members, size, args, calls)
+        _read_alltoall(trace, rank, members, size, args, calls)
         return
     root = args.get("Root rank", args.get("Rank")) if operation != "barrier" else None
     place = _find_root(root, members)
     trace.add_member_calls(rank, operation, members, size, place, calls)
 
 
-def _read_all_to_all(
+def _read_alltoall(
     trace: Trace,
     rank: int,
     members: list[int],
@@ -124,7 +124,7 @@ def _read_all_to_all(
         return
     parts = parse_ranks(text)
     if parts is None or len(parts) != len(members) or (size and not any(parts)):
-        trace.add_loss("an all-to-all has truncated split sizes")
+        trace.add_loss("an alltoall has truncated split sizes")
         return
     rows = sum(parts)
     trace.add_exchange(

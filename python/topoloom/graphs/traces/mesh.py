@@ -6,7 +6,7 @@ determine the strides at which axes begin and end. Point-to-point messages are a
 to the axis along which they form a chain or ring. Axes that are only used together are
 inferred as a single axis.
 
-An all-to-all with uneven parts is recorded as messages between pairs of ranks. Each
+An alltoall with uneven parts is recorded as messages between pairs of ranks. Each
 pair is assigned to the smallest group that contains both ranks.
 """
 
@@ -31,7 +31,7 @@ _SENT: dict[str, tuple[str, Callable[[int], float]]] = {
     "allreduce": ("ring", lambda n: 2 * (n - 1) / n),
     "allgather": ("ring", lambda n: n - 1),
     "reduce_scatter": ("ring", lambda n: (n - 1) / n),
-    "alltoall": ("all-to-all", lambda n: n - 1),
+    "alltoall": ("alltoall", lambda n: n - 1),
     "bcast": ("ring", lambda n: (n - 1) / n),
     "reduce": ("ring", lambda n: (n - 1) / n),
     "gather": ("ring", lambda n: (n - 1) / n),
@@ -39,7 +39,7 @@ _SENT: dict[str, tuple[str, Callable[[int], float]]] = {
 }
 
 #: Minimal share of a group's pairs that must exchange messages to count as an
-#: all-to-all.
+#: alltoall.
 _EXCHANGED = 0.5
 
 #: Strides and sizes of a group, the smallest stride first.
@@ -84,7 +84,7 @@ class InferredMesh(NamedTuple):
             if name in ("chain", "ring"):
                 sent[axes, name] += bytes
             elif name == "alltoallv":
-                sent[axes, "all-to-all"] += bytes
+                sent[axes, "alltoall"] += bytes
             elif name in _SENT:
                 pattern, share = _SENT[name]
                 sent[axes, pattern] += share(ranks) * bytes * calls
@@ -232,7 +232,7 @@ def _find_chains(profile: Profile) -> list[tuple[Shape, str, int]]:
 def _find_exchanges(
     profile: Profile, shapes: Sequence[Shape | None]
 ) -> tuple[list[tuple[Shape, str, int]], int]:
-    """Find uneven all-to-alls (shape, name, busiest rank's bytes); sum other bytes."""
+    """Find uneven alltoalls (shape, name, busiest rank's bytes); sum other bytes."""
     direct = profile.traffic[profile.traffic[:, 1] == KINDS.index("direct")]
     groups = [set(members.tolist()) for members in profile.communicators]
     of: dict[int, list[int]] = defaultdict(list)

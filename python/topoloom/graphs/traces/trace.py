@@ -88,9 +88,9 @@ class Trace:
         calls: int = 1,
         received: int | None = None,
     ) -> None:
-        """Count a member's all-to-all, given only the total bytes."""
+        """Count a member's alltoall, given only the total bytes."""
         if sent % len(members) or received not in (None, sent):
-            self.add_loss("an all-to-all has no split sizes, and is not even")
+            self.add_loss("an alltoall has no split sizes, and is not even")
         else:
             part = sent // len(members)
             self.add_member_calls(rank, "alltoall", members, part, calls=calls)
@@ -98,7 +98,7 @@ class Trace:
     def add_exchange(
         self, rank: int, members: Sequence[int], parts: Sequence[int], calls: int = 1
     ) -> None:
-        """Count a member's all-to-all, given the bytes sent to each member."""
+        """Count a member's alltoall, given the bytes sent to each member."""
         self._exchanges[self._check_ranks(members)][rank] += calls
         if len(set(parts)) == 1:
             self.add_member_calls(rank, "alltoall", members, parts[0], calls=calls)

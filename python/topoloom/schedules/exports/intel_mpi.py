@@ -27,17 +27,17 @@ USE = ". FILE && mpirun ./app"
 #: Intel MPI requires that every range has an upper end.
 _MAX_BYTES = 2**31 - 1
 
-_ALL_GATHER = (
+_ALLGATHER = (
     MatchingAlgorithm("2", "bruck"),
     MatchingAlgorithm("1", "recursive-doubling", True),
     MatchingAlgorithm("3", "ring"),
 )
 TABLE = {
-    "all-gather": (
-        MpiFunction("ALLGATHER", False, _ALL_GATHER),
-        MpiFunction("ALLGATHERV", False, _ALL_GATHER),
+    "allgather": (
+        MpiFunction("ALLGATHER", False, _ALLGATHER),
+        MpiFunction("ALLGATHERV", False, _ALLGATHER),
     ),
-    "all-reduce": (
+    "allreduce": (
         MpiFunction(
             "ALLREDUCE",
             False,
@@ -48,7 +48,7 @@ TABLE = {
             ),
         ),
     ),
-    "all-to-all": (
+    "alltoall": (
         MpiFunction(
             "ALLTOALL",
             False,
@@ -63,18 +63,16 @@ TABLE = {
     "barrier": (
         MpiFunction("BARRIER", False, (MatchingAlgorithm("1", "dissemination"),)),
     ),
-    "broadcast": (
+    "bcast": (
         MpiFunction(
             "BCAST",
             False,
             (
                 MatchingAlgorithm("1", "binomial"),
                 MatchingAlgorithm(
-                    "2", "scatter-all-gather(gather=doubling,cut=rounded-up)", True
+                    "2", "scatter-allgather(gather=doubling,cut=rounded-up)", True
                 ),
-                MatchingAlgorithm(
-                    "3", "scatter-all-gather(gather=ring,cut=rounded-up)"
-                ),
+                MatchingAlgorithm("3", "scatter-allgather(gather=ring,cut=rounded-up)"),
             ),
         ),
     ),
@@ -89,7 +87,7 @@ TABLE = {
             ),
         ),
     ),
-    "reduce-scatter": (
+    "reduce_scatter": (
         MpiFunction(
             "REDUCE_SCATTER",
             True,

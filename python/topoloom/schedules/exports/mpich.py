@@ -32,7 +32,7 @@ USE = (
 )
 
 
-def _describe_all_gather(function: str) -> MpiFunction:
+def _describe_allgather(function: str) -> MpiFunction:
     return MpiFunction(
         function.lower(),
         True,
@@ -67,11 +67,11 @@ def _describe_single_algorithm(
 
 
 TABLE = {
-    "all-gather": (
-        _describe_all_gather("Allgather"),
-        _describe_all_gather("Allgatherv"),
+    "allgather": (
+        _describe_allgather("Allgather"),
+        _describe_allgather("Allgatherv"),
     ),
-    "all-reduce": (
+    "allreduce": (
         MpiFunction(
             "allreduce",
             False,
@@ -87,7 +87,7 @@ TABLE = {
             ),
         ),
     ),
-    "all-to-all": (
+    "alltoall": (
         MpiFunction(
             "alltoall",
             False,
@@ -100,7 +100,7 @@ TABLE = {
         ),
     ),
     "barrier": _describe_single_algorithm("Barrier", "dissemination", "dissemination"),
-    "broadcast": (
+    "bcast": (
         MpiFunction(
             "bcast",
             False,
@@ -108,12 +108,12 @@ TABLE = {
                 MatchingAlgorithm("Bcast_intra_binomial", "binomial"),
                 MatchingAlgorithm(
                     "Bcast_intra_scatter_recursive_doubling_allgather",
-                    "scatter-all-gather(gather=doubling,cut=rounded-up)",
+                    "scatter-allgather(gather=doubling,cut=rounded-up)",
                     True,
                 ),
                 MatchingAlgorithm(
                     "Bcast_intra_scatter_ring_allgather",
-                    "scatter-all-gather(gather=ring,cut=rounded-up)",
+                    "scatter-allgather(gather=ring,cut=rounded-up)",
                 ),
             ),
         ),
@@ -135,7 +135,7 @@ TABLE = {
             ),
         ),
     ),
-    "reduce-scatter": (
+    "reduce_scatter": (
         _describe_reduce_scatter("Reduce_scatter"),
         _describe_reduce_scatter("Reduce_scatter_block"),
     ),

@@ -54,17 +54,17 @@ def _extend_algorithms(
 
 TABLE = {
     **mpich.TABLE,
-    "all-gather": _extend_algorithms(
-        "all-gather", _list_radix_variants("Allgather_intra_k_brucks", "bruck")
+    "allgather": _extend_algorithms(
+        "allgather", _list_radix_variants("Allgather_intra_k_brucks", "bruck")
     ),
-    "all-reduce": _extend_algorithms(
-        "all-reduce",
+    "allreduce": _extend_algorithms(
+        "allreduce",
         _list_power_variants(
             "Allreduce_intra_recursive_multiplying", "recursive-doubling"
         ),
     ),
-    "all-to-all": _extend_algorithms(
-        "all-to-all", _list_radix_variants("Alltoall_intra_k_brucks", "bruck")
+    "alltoall": _extend_algorithms(
+        "alltoall", _list_radix_variants("Alltoall_intra_k_brucks", "bruck")
     ),
     "barrier": (
         MpiFunction(
@@ -76,8 +76,8 @@ TABLE = {
             ),
         ),
     ),
-    "broadcast": _extend_algorithms(
-        "broadcast",
+    "bcast": _extend_algorithms(
+        "bcast",
         _list_radix_variants(
             "Bcast_intra_tree", "binomial", ",tree_type=knomial_2,is_non_blocking=1"
         ),

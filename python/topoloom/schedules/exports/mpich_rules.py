@@ -80,19 +80,19 @@ def _make_comm_type_rules(intra: _RuleTemplate, inter: str) -> _RuleTemplate:
 def _make_blocking_rules() -> dict[str, _RuleTemplate]:
     return {
         "bcast": _make_comm_type_rules(
-            _ReplaceableRules(_make_broadcast_rules("Bcast_intra_")),
+            _ReplaceableRules(_make_bcast_rules("Bcast_intra_")),
             "Bcast_inter_remote_send_local_bcast",
         ),
         "allreduce": _make_comm_type_rules(
-            _ReplaceableRules(_make_all_reduce_rules("Allreduce_intra_", 8)),
+            _ReplaceableRules(_make_allreduce_rules("Allreduce_intra_", 8)),
             "Allreduce_inter_reduce_exchange_bcast",
         ),
         "allgather": _make_comm_type_rules(
-            _ReplaceableRules(_make_all_gather_rules("Allgather_intra_")),
+            _ReplaceableRules(_make_allgather_rules("Allgather_intra_")),
             "Allgather_inter_local_gather_remote_bcast",
         ),
         "allgatherv": _make_comm_type_rules(
-            _ReplaceableRules(_make_all_gather_rules("Allgatherv_intra_")),
+            _ReplaceableRules(_make_allgather_rules("Allgatherv_intra_")),
             "Allgatherv_inter_remote_gather_local_bcast",
         ),
         "reduce": _make_comm_type_rules(
@@ -135,7 +135,7 @@ def _make_blocking_rules() -> dict[str, _RuleTemplate]:
             {
                 "is_sendbuf_inplace=yes": "Alltoall_intra_pairwise_sendrecv_replace",
                 "is_sendbuf_inplace=no": _ReplaceableRules(
-                    _make_all_to_all_rules("Alltoall_intra_", "scattered", 256)
+                    _make_alltoall_rules("Alltoall_intra_", "scattered", 256)
                 ),
             },
             "Alltoall_inter_pairwise_exchange",
@@ -167,21 +167,21 @@ def _make_nonblocking_rules() -> dict[str, _RuleTemplate]:
             "Ibarrier_intra_sched_recursive_doubling", "Ibarrier_inter_sched_bcast"
         ),
         "iallreduce": _make_comm_type_rules(
-            _make_all_reduce_rules("Iallreduce_intra_sched_", 2048),
+            _make_allreduce_rules("Iallreduce_intra_sched_", 2048),
             "Iallreduce_inter_sched_remote_reduce_local_bcast",
         ),
         "iallgather": _make_comm_type_rules(
-            _make_all_gather_rules("Iallgather_intra_sched_"),
+            _make_allgather_rules("Iallgather_intra_sched_"),
             "Iallgather_inter_sched_local_gather_remote_bcast",
         ),
         "iallgatherv": _make_comm_type_rules(
-            _make_all_gather_rules("Iallgatherv_intra_sched_"),
+            _make_allgather_rules("Iallgatherv_intra_sched_"),
             "Iallgatherv_inter_sched_remote_gather_local_bcast",
         ),
         "ibcast": _make_comm_type_rules(
             {
                 "comm_hierarchy=parent": "Ibcast_intra_sched_smp",
-                "comm_hierarchy=any": _make_broadcast_rules("Ibcast_intra_sched_"),
+                "comm_hierarchy=any": _make_bcast_rules("Ibcast_intra_sched_"),
             },
             "Ibcast_inter_sched_flat",
         ),
@@ -227,7 +227,7 @@ def _make_nonblocking_rules() -> dict[str, _RuleTemplate]:
         "ialltoall": _make_comm_type_rules(
             {
                 "is_sendbuf_inplace=yes": "Ialltoall_intra_sched_inplace",
-                "is_sendbuf_inplace=no": _make_all_to_all_rules(
+                "is_sendbuf_inplace=no": _make_alltoall_rules(
                     "Ialltoall_intra_sched_", "permuted_sendrecv", 2048
                 ),
             },
@@ -250,7 +250,7 @@ def _make_nonblocking_rules() -> dict[str, _RuleTemplate]:
     }
 
 
-def _make_broadcast_rules(prefix: str) -> Rules:
+def _make_bcast_rules(prefix: str) -> Rules:
     tree = f"{prefix}binomial"
     doubling = f"{prefix}scatter_recursive_doubling_allgather"
     ring = f"{prefix}scatter_ring_allgather"
@@ -263,7 +263,7 @@ def _make_broadcast_rules(prefix: str) -> Rules:
     }
 
 
-def _make_all_gather_rules(prefix: str) -> Rules:
+def _make_allgather_rules(prefix: str) -> Rules:
     doubling, ring = f"{prefix}recursive_doubling", f"{prefix}ring"
     return {
         "comm_size=pow2": make_size_rules("total_msg_size", [doubling, ring], [524288]),
@@ -273,7 +273,7 @@ def _make_all_gather_rules(prefix: str) -> Rules:
     }
 
 
-def _make_all_reduce_rules(prefix: str, max_bytes: int) -> Rules:
+def _make_allreduce_rules(prefix: str, max_bytes: int) -> Rules:
     return _make_split_rules(
         f"{prefix}recursive_doubling", f"{prefix}reduce_scatter_allgather", max_bytes
     )
@@ -310,7 +310,7 @@ def _make_reduce_scatter_rules(prefix: str, equal: bool) -> _RuleTemplate:
     }
 
 
-def _make_all_to_all_rules(prefix: str, straight: str, max_bytes: int) -> Rules:
+def _make_alltoall_rules(prefix: str, straight: str, max_bytes: int) -> Rules:
     pairwise = f"{prefix}pairwise"
     straight = f"{prefix}{straight}"
     return {

@@ -31,14 +31,14 @@ NAME = "mscclxml"
 USE = "MSCCL_XML_FILES=FILE NCCL_ALGO=MSCCL,RING,TREE ./app"
 
 _COLLECTIVES = {
-    "all-gather": "allgather",
-    "all-reduce": "allreduce",
-    "all-to-all": "alltoall",
-    "broadcast": "broadcast",
+    "allgather": "allgather",
+    "allreduce": "allreduce",
+    "alltoall": "alltoall",
+    "bcast": "broadcast",
     "reduce": "reduce",
-    "reduce-scatter": "reduce_scatter",
+    "reduce_scatter": "reduce_scatter",
 }
-_REDUCTIONS = ("all-reduce", "reduce", "reduce-scatter")
+_REDUCTIONS = ("allreduce", "reduce", "reduce_scatter")
 #: Limit on chunks per buffer, because the largest chunk size that divides unequal
 #: blocks can be 1 byte.
 _MAX_CHUNKS = 1 << 14
@@ -91,7 +91,7 @@ def write(*requests: ExportRequest) -> str:
             s_chunks=str(-(-program.scratch // chunk)),
         )
         blocks = _ThreadBlocks(chunk)
-        if operation == "broadcast" and rank == request.call.root:
+        if operation == "bcast" and rank == request.call.root:
             blocks.add_work(
                 LocalWork(
                     False, BufferPlace("input", 0), BufferPlace("output", 0), outputs
@@ -106,11 +106,11 @@ def write(*requests: ExportRequest) -> str:
 
 def _compute_buffer_bytes(operation: str, ranks: int, each: int) -> tuple[int, int]:
     """Return the bytes of a rank's input buffer and output buffer."""
-    if operation == "all-gather":
+    if operation == "allgather":
         return each, each * ranks
-    if operation == "reduce-scatter":
+    if operation == "reduce_scatter":
         return each * ranks, each
-    if operation == "all-to-all":
+    if operation == "alltoall":
         return each * ranks, each * ranks
     return each, each
 

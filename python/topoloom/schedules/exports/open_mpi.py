@@ -24,7 +24,7 @@ USE = (
     "--mca coll_tuned_dynamic_rules_filename FILE ./app"
 )
 
-_ALL_GATHER_V = (
+_ALLGATHER_V = (
     MatchingAlgorithm("2", "bruck"),
     MatchingAlgorithm("3", "ring"),
     MatchingAlgorithm("4", "neighbor-exchange"),
@@ -34,7 +34,7 @@ _TREE_OR_STRAIGHT = (
     MatchingAlgorithm("1", "linear"),
 )
 TABLE = {
-    "all-gather": (
+    "allgather": (
         MpiFunction(
             "0",
             True,
@@ -45,9 +45,9 @@ TABLE = {
                 MatchingAlgorithm("5", "neighbor-exchange"),
             ),
         ),
-        MpiFunction("1", True, _ALL_GATHER_V),
+        MpiFunction("1", True, _ALLGATHER_V),
     ),
-    "all-reduce": (
+    "allreduce": (
         MpiFunction(
             "2",
             False,
@@ -58,7 +58,7 @@ TABLE = {
             ),
         ),
     ),
-    "all-to-all": (
+    "alltoall": (
         MpiFunction(
             "3",
             True,
@@ -76,7 +76,7 @@ TABLE = {
         ),
     ),
     "barrier": (MpiFunction("6", False, (MatchingAlgorithm("4", "dissemination"),)),),
-    "broadcast": (
+    "bcast": (
         MpiFunction(
             "7",
             False,
@@ -85,11 +85,9 @@ TABLE = {
                 MatchingAlgorithm("1", "linear"),
                 MatchingAlgorithm("3", "chain"),
                 MatchingAlgorithm(
-                    "8", "scatter-all-gather(gather=doubling,cut=rounded-up)", True
+                    "8", "scatter-allgather(gather=doubling,cut=rounded-up)", True
                 ),
-                MatchingAlgorithm(
-                    "9", "scatter-all-gather(gather=ring,cut=rounded-up)"
-                ),
+                MatchingAlgorithm("9", "scatter-allgather(gather=ring,cut=rounded-up)"),
             ),
         ),
     ),
@@ -109,7 +107,7 @@ TABLE = {
             ),
         ),
     ),
-    "reduce-scatter": (
+    "reduce_scatter": (
         MpiFunction(
             "12",
             True,

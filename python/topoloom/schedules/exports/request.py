@@ -11,7 +11,7 @@ from topoloom.schedules.choose import Call, RankSlots
 
 
 class ExportRequest(NamedTuple):
-    """A call whose schedules `topoloom collective` has ranked."""
+    """A call whose schedules `topoloom collective export` has ranked."""
 
     call: Call
     best: str  # name of the fastest schedule

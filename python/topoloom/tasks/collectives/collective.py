@@ -130,7 +130,7 @@ class RankedCollective:
         """Make the decision table for 2, 4, 8, ... ranks up to the number of ranks."""
         platform = self.platform
         if self.call.demand is not None:
-            raise Error("a demand defines all sizes, so there are no decisions by size")
+            raise Error("a graph defines all sizes, so there are no decisions by size")
         found = find_decisions_by_ranks(self.call, platform.model, platform.slots)
         return make_decision_table(
             self.call.operation, found, platform.model_name, platform.machine_name
@@ -148,22 +148,22 @@ def read_call(
     size: int,
     root: int = 0,
     degree: int | None = None,
-    demand: str | Path | None = None,
+    graph: str | Path | None = None,
 ) -> Call:
     """Check the arguments of a collective call, and return its description.
 
-    For a many-to-many, `demand` is the file of a communication graph, which replaces
+    For a many-to-many, `graph` is the file of a communication graph, which replaces
     size and degree.
     """
     check_int64("ranks", ranks, 1)
     check_int64("root", root, 0)
     name = find_operation(operation)
     many = name.startswith("many-to-many")
-    if demand is not None:
-        return _read_demand(name, ranks, degree, demand)
+    if graph is not None:
+        return _read_demand(name, ranks, degree, graph)
     if many and degree is None:
         raise Error(
-            f"{name} requires a degree (number of next ranks to send to) or a demand"
+            f"{name} requires a degree (number of next ranks to send to) or a graph"
         )
     if degree is not None:
         check_int64("degree", degree, 1)
@@ -172,15 +172,15 @@ def read_call(
     return Call(name, ranks, 0 if name == "barrier" else size, root, degree)
 
 
-def _read_demand(name: str, ranks: int, degree: int | None, demand: str | Path) -> Call:
+def _read_demand(name: str, ranks: int, degree: int | None, file: str | Path) -> Call:
     if not name.startswith("many-to-many"):
-        raise Error(f"a demand is for many-to-many, not for {name}")
+        raise Error(f"a graph is for many-to-many, not for {name}")
     if degree is not None:
-        raise Error("a demand and a degree are mutually exclusive; give one")
-    graph = load_graph(demand)
+        raise Error("a graph and a degree are mutually exclusive; give one")
+    graph = load_graph(file)
     if graph.rank_count != ranks:
         raise Error(
-            f"{demand} has {counted(graph.rank_count, 'rank')}, not {ranks}; give "
+            f"{file} has {counted(graph.rank_count, 'rank')}, not {ranks}; give "
             f"{graph.rank_count} ranks"
         )
     return Call(name, ranks, 0, demand=graph)

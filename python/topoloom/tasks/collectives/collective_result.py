@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranks and simulates schedules of collectives, and writes output files."""
+"""Writes the results of ranked collectives."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -23,7 +23,6 @@ from topoloom.support.files import write_text
 from topoloom.tasks.collectives.collective import (
     CollectivePlatform,
     RankedCollective,
-    rank_collective,
 )
 from topoloom.tasks.collectives.simulate_schedules import SimulatedSchedules
 
@@ -37,7 +36,7 @@ class ResultFiles(NamedTuple):
         File of the rank order.
     export, export_format
         File of all collectives, and its format in `topoloom.schedules.exports`.
-    pattern
+    graph
         File of the communication graph of the best schedule, with phases.
     decisions
         File of the decision table for libtopoloom-collective: the best schedule by
@@ -51,7 +50,7 @@ class ResultFiles(NamedTuple):
     placement: Path | None = None
     export: Path | None = None
     export_format: ScheduleFormat | None = None
-    pattern: Path | None = None
+    graph: Path | None = None
     decisions: Path | None = None
     figure: Path | None = None
     over: str = "bytes"
@@ -122,9 +121,9 @@ class CollectiveResult:
         if files.export is not None and files.export_format is not None:
             text = export_collectives([found, *self.others], files.export_format)
             write_text(files.export, text)
-        if files.pattern is not None:
+        if files.graph is not None:
             graph, phases = found.graph()
-            save_graph(files.pattern, graph, {"phases": make_phase_array(phases)})
+            save_graph(files.graph, graph, {"phases": make_phase_array(phases)})
         if files.decisions is not None:
             write_text(files.decisions, json.dumps(self.decisions, indent=1) + "\n")
         if files.figure is not None:
@@ -136,31 +135,11 @@ class CollectiveResult:
             draw_rounds(files.rounds, [(call, found.ranked[0].name)])
         return [
             files.placement or files.export,
-            files.pattern,
+            files.graph,
             files.decisions,
             files.figure,
             files.rounds,
         ]
-
-
-def rank_collectives(
-    calls: Sequence[Call],
-    platform: CollectivePlatform,
-    schedules: Sequence[str] = (),
-    simulate: Callable[[RankedCollective], SimulatedSchedules] | None = None,
-    **ordering: Any,
-) -> CollectiveResult:
-    """Rank the schedules of each call; order and simulate only for the first call.
-
-    `ordering` contains further arguments of `rank_collective`.
-    """
-    first, *others = calls
-    found = rank_collective(first, platform, schedules, **ordering)
-    also = [rank_collective(other, platform, schedules) for other in others]
-    simulation = None
-    if simulate is not None and not found.interrupted:
-        simulation = simulate(found)
-    return CollectiveResult(found, also, simulation)
 
 
 def export_collectives(several: Sequence[RankedCollective], to: ScheduleFormat) -> str:

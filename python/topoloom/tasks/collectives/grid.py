@@ -24,9 +24,9 @@ class LineTraffic:
 
     external_links_by_axis: list[int]  # maximum over nodes
     external_links: int
-    segment_bytes: float  # segment size of a pipelined broadcast
+    segment_bytes: float  # segment size of a pipelined bcast
     pipelined_s: float
-    binomial_broadcast_s: float
+    binomial_bcast_s: float
     binomial_scatter_s: float
     binomial_gather_s: float
 
@@ -111,7 +111,7 @@ def compute_line_traffic(
         node_map.external_links,
         segment,
         node_map.pipelined_time(links, size, segment, reading=reading),
-        node_map.binomial_time("broadcast", links, size),
+        node_map.binomial_time("bcast", links, size),
         node_map.binomial_time("scatter", links, size),
         node_map.binomial_time("gather", links, size),
     )

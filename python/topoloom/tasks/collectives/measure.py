@@ -13,10 +13,15 @@ from typing import Any, NamedTuple
 from topoloom._core import Error
 from topoloom.preload.collective_timing import MPI_OWN, TimingRequest, time_cases
 from topoloom.schedules.call_trace import CallTrace, parse_traces
-from topoloom.schedules.choose import Call, list_schedule_names, rank_schedules
+from topoloom.schedules.choose import (
+    Call,
+    find_operation,
+    list_schedule_names,
+    rank_schedules,
+)
 from topoloom.schedules.decisions import Decision, make_decision_table
 from topoloom.support.range_checks import check_int64
-from topoloom.tasks.collectives.collective import CollectivePlatform
+from topoloom.tasks.collectives.collective import CollectivePlatform, read_call
 
 #: Maximum message size, because MPI counts elements in an int.
 MAX_BYTES = 2**31 - 1
@@ -233,9 +238,26 @@ def _predict_seconds(
     return ranked.cost.time
 
 
+def read_measured_call(operation: str, ranks: int, root: int = 0) -> Call:
+    """Check the arguments of a call to measure, and return its description.
+
+    Raises
+    ------
+    topoloom.Error
+        If an argument is wrong, or MPI lacks the collective.
+    """
+    name = find_operation(operation)
+    _check_operation(name)
+    return read_call(name, ranks, 1, root)
+
+
+def _check_operation(name: str) -> None:
+    if name.startswith("many-to-many"):
+        raise Error(f"MPI has no {name} to run; measure an alltoall")
+
+
 def _check_call(call: Call, sizes: Sequence[int]) -> None:
-    if call.operation.startswith("many-to-many"):
-        raise Error(f"MPI has no {call.operation} to run; measure an all-to-all")
+    _check_operation(call.operation)
     if call.root >= call.ranks:
         raise Error(f"root {call.root} is none of the ranks 0 to {call.ranks - 1}")
     if len(set(sizes)) < len(sizes):

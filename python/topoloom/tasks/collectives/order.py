@@ -19,11 +19,14 @@ from topoloom._core import (
     find_cost_groups,
     group_costs,
 )
+from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.support.range_checks import check_int64
 
+AUTO = "auto"
 STANDARD = "standard"
-#: Ordering methods that are compared by default.
+#: Ordering methods that auto compares with the standard order.
 METHODS = ("fastest-edge-first", "channel-aware")
+METHOD_NAMES = (AUTO, *METHODS, "random", STANDARD)
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,7 @@ class ProcessOrder:
     method: str
     channels: int
     root: int
-    reading: str  # the model of how messages share channels
+    sharing: str  # the model of how messages share channels
     groups: CostGroups  # groups of processes with cheap messages
     order: list[int]
     steps: list[float]  # seconds per scatter step, from group means
@@ -45,7 +48,7 @@ class ProcessOrder:
             "method": self.method,
             "channels": self.channels,
             "root": self.root,
-            "reading": self.reading,
+            "sharing": self.sharing,
             "group_of": self.groups.of,
             "groups_chance": self.groups.chance,
             "groups": _make_group_documents(self.groups.groups),
@@ -83,24 +86,26 @@ def _make_sample_document(sample: CostSample) -> dict[str, Any]:
 
 def order_processes(
     costs: NDArray[np.float64],
-    method: str | None = None,
+    method: str = AUTO,
     *,
     channels: int = 1,
     root: int = 0,
     seed: int = 1,
-    reading: str = "growing",
+    sharing: str = "growing",
     p_value: float = 0.01,
 ) -> ProcessOrder:
     """Order processes for trees, given the message time of each pair in seconds.
 
-    Without a `method`, the orders of `METHODS` and the standard order are compared by
-    predicted time. Without groups, the standard order is returned. `reading` is the
+    The method ``auto`` compares the orders of `METHODS` and the standard order by
+    predicted time. Without groups, the standard order is returned. `sharing` is the
     model of channel sharing in `schedules.binomial_scatter_steps`. `p_value` limits the
     probability that noise alone is detected as groups.
 
     Orders and times use the means of `schedules.group_costs`, so that noise does not
     look like fast edges. Only a named `method` uses the unaveraged costs.
     """
+    if method not in METHOD_NAMES:
+        raise Error(describe_unknown_name("method", method, METHOD_NAMES))
     check_int64("channels", channels, 1)
     check_int64("seed", seed, 0)
     if not 0 <= root < len(costs):
@@ -108,26 +113,34 @@ def order_processes(
     shared = min(channels, len(costs))  # channels beyond one per process have no effect
     groups = find_cost_groups(costs, significance=p_value)
     means = group_costs(costs, groups, significance=p_value)
-    tried = METHODS if groups.groups else ()
+    tried: tuple[str, ...] = METHODS if groups.groups else ()
+    if method != AUTO:
+        tried = (method,)
     orders = {
         name: binomial_order(
-            costs if method else means, name, root=root, channels=shared, seed=seed
+            means if method == AUTO else costs,
+            name,
+            root=root,
+            channels=shared,
+            seed=seed,
         )
-        for name in (STANDARD, *([method] if method else tried))
+        for name in (STANDARD, *tried)
     }
     steps = {
         name: binomial_scatter_steps(
-            means, order, channels=shared, groups=groups, reading=reading
+            means, order, channels=shared, groups=groups, reading=sharing
         )
         for name, order in orders.items()
     }
     # Equal times may differ in their last digits: prefer the standard order.
-    best = method or min(orders, key=lambda name: float(f"{sum(steps[name]):.9e}"))
+    best = method
+    if method == AUTO:
+        best = min(orders, key=lambda name: float(f"{sum(steps[name]):.9e}"))
     return ProcessOrder(
         best,
         channels,
         root,
-        reading,
+        sharing,
         groups,
         orders[best],
         steps[best],

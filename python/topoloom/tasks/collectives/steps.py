@@ -121,7 +121,7 @@ def find_contention(
 ) -> ScheduleContention:
     """Find contention in steps between ranks, placed one per node in node order.
 
-    Steps are ``shift``, ``prefix``, ``quarter``, an all-gather schedule, or a file with
+    Steps are ``shift``, ``prefix``, ``quarter``, an allgather schedule, or a file with
     messages. `find`, one of `MEETINGS`, requests an order with less contention. With
     `model`, the bandwidth of messages of `size` bytes is computed.
     """

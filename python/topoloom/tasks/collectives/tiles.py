@@ -24,7 +24,7 @@ from topoloom.tasks.collectives.line_speeds import LineSpeeds
 #: Collectives by which tiles can be ranked, and their time field in `LineTraffic`.
 COLLECTIVES = {
     "pipelined": "pipelined_s",
-    "broadcast": "binomial_broadcast_s",
+    "bcast": "binomial_bcast_s",
     "scatter": "binomial_scatter_s",
     "gather": "binomial_gather_s",
 }

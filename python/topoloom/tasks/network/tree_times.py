@@ -31,9 +31,9 @@ from topoloom.tasks.search import UNLIMITED, MonitorSearch, run_unmonitored
 
 #: MPI operations, and the in-switch operation that implements each.
 IN_SWITCHES = {
-    "broadcast": "multicast",
+    "bcast": "multicast",
     "reduce": "reduce",
-    "all-reduce": "allreduce",
+    "allreduce": "allreduce",
     "barrier": "allreduce",
 }
 
@@ -44,9 +44,7 @@ class SizeTimes:
 
     bytes: int
     in_switches: dict[str, float]  # seconds by kind of tree
-    messages: (
-        float | None
-    )  # seconds as messages; None for all-reduces of several groups
+    messages: float | None  # seconds as messages; None for allreduces of several groups
     how: str  # name of the schedule, or direct messages
 
 

@@ -186,10 +186,10 @@ static struct test_call draw_test_call(MPI_Comm comm) {
 }
 
 // Argument lists that MPI and Topoloom share.
-#define ALL_TO_ALL IN, c->count, c->type, out, c->count, c->type
-#define ALL_TO_ALLV IN, c->give, c->give_at, c->type, out, c->take, c->take_at, c->type
-#define ALL_GATHER IN, c->count, c->type, out, c->count, c->type
-#define ALL_GATHERV IN, c->take[c->rank], c->type, out, c->take, c->take_at, c->type
+#define ALLTOALL IN, c->count, c->type, out, c->count, c->type
+#define ALLTOALLV IN, c->give, c->give_at, c->type, out, c->take, c->take_at, c->type
+#define ALLGATHER IN, c->count, c->type, out, c->count, c->type
+#define ALLGATHERV IN, c->take[c->rank], c->type, out, c->take, c->take_at, c->type
 #define REDUCE IN, out, c->count, c->type, c->op
 #define REDUCE_SCATTER IN, out, c->take, c->type, c->op
 #define BCAST out, c->count, c->type, c->root
@@ -201,18 +201,18 @@ static struct test_call draw_test_call(MPI_Comm comm) {
 #define AT_ROOT c->in_place && c->rank == c->root ? MPI_IN_PLACE : in
 #define BELOW_ROOT c->in_place && c->rank == c->root ? MPI_IN_PLACE : out
 
-#define EACH_OPERATION(DO)                  \
-    DO(alltoall, Alltoall, ALL_TO_ALL)      \
-    DO(alltoallv, Alltoallv, ALL_TO_ALLV)   \
-    DO(allgather, Allgather, ALL_GATHER)    \
-    DO(allgatherv, Allgatherv, ALL_GATHERV) \
-    DO(allreduce, Allreduce, REDUCE)        \
-    DO(scan, Scan, REDUCE)                  \
-    DO(exscan, Exscan, REDUCE)              \
-    DO(bcast, Bcast, BCAST)                 \
-    DO(gather, Gather, GATHER)              \
-    DO(gatherv, Gatherv, GATHERV)           \
-    DO(scatter, Scatter, SCATTER)           \
+#define EACH_OPERATION(DO)                 \
+    DO(alltoall, Alltoall, ALLTOALL)       \
+    DO(alltoallv, Alltoallv, ALLTOALLV)    \
+    DO(allgather, Allgather, ALLGATHER)    \
+    DO(allgatherv, Allgatherv, ALLGATHERV) \
+    DO(allreduce, Allreduce, REDUCE)       \
+    DO(scan, Scan, REDUCE)                 \
+    DO(exscan, Exscan, REDUCE)             \
+    DO(bcast, Bcast, BCAST)                \
+    DO(gather, Gather, GATHER)             \
+    DO(gatherv, Gatherv, GATHERV)          \
+    DO(scatter, Scatter, SCATTER)          \
     DO(scatterv, Scatterv, SCATTERV)
 
 /// Reduces one part after another: MPI_Reduce_scatter of MPICH 4.0 fails for types with gaps and
@@ -287,7 +287,7 @@ static void call_topoloom(struct test_call* c) {
     }
 }
 
-/// After an in-place reduce-scatter, MPI defines only the content of the rank's own part.
+/// After an in-place reduce_scatter, MPI defines only the content of the rank's own part.
 static int is_equal(const struct test_call* c) {
     size_t bytes = (size_t)(c->out_elements + 1) * widest + 2 * before;
     if (c->in_place && (c->operation == reduce_scatter || c->operation == reduce_scatter_block)) {

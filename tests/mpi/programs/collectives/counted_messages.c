@@ -25,8 +25,8 @@ int PMPI_Isend(const void* buffer, int count, MPI_Datatype type, int peer, int t
     return next(buffer, count, type, peer, tag, comm, request);
 }
 
-static const char* const names[] = {"broadcast",  "reduce",     "scatter",        "gather",
-                                    "all-gather", "all-reduce", "reduce-scatter", "all-to-all"};
+static const char* const names[] = {"bcast",     "reduce",    "scatter",        "gather",
+                                    "allgather", "allreduce", "reduce_scatter", "alltoall"};
 enum { operation_count = 8, most = 2000 };
 
 static void call_collective(int operation, int bytes, int root, const char* in, char* out, MPI_Comm comm) {

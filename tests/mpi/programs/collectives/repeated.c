@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Repeats an all-to-all; prints its final schedule, and the seconds of the last call. Usage:
+// Repeats an alltoall; prints its final schedule, and the seconds of the last call. Usage:
 // repeated BYTES CALLS
 #include <mpi.h>
 #include <stdio.h>

@@ -334,7 +334,7 @@ static void cross_rounds(void) {
             require(data[i] == (is_own ? -round : from + round), "the data", round);
         }
         for (int i = 0; i < ranks * block; ++i)
-            require(taken[i] == i / block * 7 + rank * block + i % block + round, "the all-to-all", round);
+            require(taken[i] == i / block * 7 + rank * block + i % block + round, "the alltoall", round);
         topoloom_sparse_free(&sources, &counts, &data);
     }
     free(given);

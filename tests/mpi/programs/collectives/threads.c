@@ -23,7 +23,7 @@ struct worker {
 
 static int compute_value(int from, int to, int call) { return from * 1000003 + to * 1009 + call; }
 
-static int check_all_to_all(MPI_Comm comm, int units, int call, int form) {
+static int check_alltoall(MPI_Comm comm, int units, int call, int form) {
     const size_t room = (size_t)world_ranks * (size_t)units;
     int *in = malloc(room * sizeof *in), *out = malloc(room * sizeof *out), wrong = 0;
     for (size_t i = 0; i < room; ++i) in[i] = compute_value(world_rank, (int)(i / (size_t)units), call);
@@ -46,7 +46,7 @@ static int check_all_to_all(MPI_Comm comm, int units, int call, int form) {
     return wrong > 0;
 }
 
-static int check_all_reduce(MPI_Comm comm, int units, int call, int form) {
+static int check_allreduce(MPI_Comm comm, int units, int call, int form) {
     int *in = malloc((size_t)units * sizeof *in), *out = malloc((size_t)units * sizeof *out), wrong = 0;
     for (int i = 0; i < units; ++i) in[i] = world_rank + i + call;
     if (form == 0) {
@@ -67,8 +67,8 @@ static void* run_random_calls(void* given) {
     struct worker* worker = given;
     for (int call = 0; call < worker->calls; ++call) {
         const int drawn = rand_r(&worker->seed), units = 1 + rand_r(&worker->seed) % most_units;
-        worker->wrong += drawn % 2 ? check_all_reduce(worker->comm, units, call, drawn / 2 % 2)
-                                   : check_all_to_all(worker->comm, units, call, drawn / 2 % 3);
+        worker->wrong += drawn % 2 ? check_allreduce(worker->comm, units, call, drawn / 2 % 2)
+                                   : check_alltoall(worker->comm, units, call, drawn / 2 % 3);
     }
     return NULL;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rank 0 completes a broadcast before a call on another communicator; the other ranks complete that
+// Rank 0 completes a bcast before a call on another communicator; the other ranks complete that
 // call first.
 #include <mpi.h>
 #include <stdio.h>

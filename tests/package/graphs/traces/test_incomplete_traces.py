@@ -112,7 +112,7 @@ def test_ranks_without_traces_are_named(folder: Path) -> None:
         assert read_trace(folder, partial=True).profile.missing == [2]
 
 
-def test_uneven_all_to_alls_need_split_sizes(folder: Path) -> None:
+def test_uneven_alltoalls_need_split_sizes(folder: Path) -> None:
     job = MeshJob((1, 2, 1), (JobStep("alltoall", (1,), 4, 1),))
     write_flight_recorder(job, folder, as_pickle=False)
 
@@ -120,7 +120,7 @@ def test_uneven_all_to_alls_need_split_sizes(folder: Path) -> None:
         dump["entries"][0]["output_sizes"] = [[5]]
 
     edit_json(folder / "nccl_trace_rank_0", set_uneven_output)
-    read_losses(folder, "an all-to-all has no split sizes, and is not even")
+    read_losses(folder, "an alltoall has no split sizes, and is not even")
 
 
 def test_kineto_has_split_sizes(folder: Path) -> None:
@@ -135,10 +135,10 @@ def test_kineto_has_split_sizes(folder: Path) -> None:
     profile = read_trace(folder).profile
     assert profile.edges().bytes.tolist() == [5 * 4, 8 * 4]
     edit_json(folder / "trace_0.json", lambda one: set_input_split(one, "[3, ..., 5]"))
-    read_losses(folder, "an all-to-all has truncated split sizes")
+    read_losses(folder, "an alltoall has truncated split sizes")
 
 
-def test_a_missing_broadcast_root_is_not_guessed(folder: Path) -> None:
+def test_a_missing_bcast_root_is_not_guessed(folder: Path) -> None:
     write_inspector(JOB, folder)
     for file in folder.iterdir():
         file.write_text(file.read_text().replace("AllReduce", "Broadcast"))
@@ -330,7 +330,7 @@ ENTRY %main (p: f32[8]) -> f32[8] {
         (
             "%r = pred[7]{0} all-gather(%p), channel_id=1, replica_groups={{0,1,2,3}}, "
             "use_global_device_ids=true, dimensions={0}",
-            "an all-gather of 7 bytes has 4 devices",
+            "an allgather of 7 bytes has 4 devices",
         ),
         (
             "%r = bf16[-5]{0} all-reduce(%p), channel_id=1, "

@@ -150,7 +150,7 @@ def test_uneven_exchanges_are_along_the_axis_of_their_groups() -> None:
     assert found.operations == [(("axis2",), "alltoallv", sent.max(), 1)]
     assert found.left_over == 0
     [traffic] = found.traffic()
-    assert traffic == Traffic(("axis2",), "all-to-all", int(sent.max()))
+    assert traffic == Traffic(("axis2",), "alltoall", int(sent.max()))
 
 
 def test_groups_that_fit_no_axes_are_reported() -> None:

@@ -86,7 +86,7 @@ def command(
     other axes follow in the given order. For a framework, the output is the best order
     that it accepts, the settings for it, and the gain of a placement on other slots.
 
-    By default, ep uses all-to-all, pp sends along a chain, and other axes use rings.
+    By default, ep uses alltoall, pp sends along a chain, and other axes use rings.
     Slots may outnumber devices. Devices are numbered by slot in the allocation.
 
     \b

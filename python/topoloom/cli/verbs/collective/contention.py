@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom steps`: find steps of a schedule that cause link contention."""
+"""`topoloom collective contention`: find steps that cause link contention."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def command(
         Argument(
             metavar="STEPS",
             help="'shift', 'prefix' or 'quarter' for all of these, a schedule of an "
-            "all-gather such as 'k-shift' or 'k-prefix(k=4)', or a file with the "
+            "allgather such as 'k-shift' or 'k-prefix(k=4)', or a file with the "
             "messages of a step, 'FROM TO' per line.",
         ),
     ],
@@ -78,12 +78,12 @@ def command(
 
     \b
     Examples:
-      topoloom steps shift --machine fattree:4:4:4
-      topoloom steps k-shift --machine fattree:4:4:4:4 --allocation nodes.txt
-      topoloom steps 'k-shift(k=4)' --machine fattree:4:4:4 --nodes 50 \\
-          --find routes -o order.txt
-      topoloom steps shift -m fattree:4:4:4,bandwidth=340MB/s --model qsnet \\
-          --bytes 256KiB --figure shifts.svg
+      topoloom collective contention shift --machine fattree:4:4:4
+      topoloom collective contention k-shift -m fattree:4:4:4:4 --allocation nodes.txt
+      topoloom collective contention 'k-shift(k=4)' -m fattree:4:4:4 \\
+          --nodes 50 --find routes -o order.txt
+      topoloom collective contention shift -m fattree:4:4:4,bandwidth=340MB/s \\
+          --model qsnet --bytes 256KiB --figure shifts.svg
     """
     from topoloom._core import Allocation, Error
     from topoloom.allocations.allocation_file import save_allocation

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom trees`: build multicast and reduction trees in switches."""
+"""`topoloom collective trees`: build multicast and reduction trees in switches."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def command(
         ),
     ] = None,
     *,
-    simulate: Annotated[
+    operation: Annotated[
         str | None,
         Option(
-            "--simulate",
+            "--operation",
             metavar="OPERATION",
             help="Simulate an operation in switches, on all trees of a kind "
-            "concurrently: broadcast, reduce, all-reduce or barrier.",
+            "concurrently: bcast, reduce, allreduce or barrier.",
             autocompletion=completions.switch_operations,
         ),
     ] = None,
@@ -56,7 +56,7 @@ def command(
         Option(
             "--message-sizes",
             metavar="SIZE,...",
-            help="With --simulate: sizes of messages, such as 8,1KiB.",
+            help="With --operation: sizes of messages, such as 8,1KiB.",
             show_default=_SIZES,
         ),
     ] = None,
@@ -81,7 +81,7 @@ def command(
                     each root sends one
     max per switch  trees through the busiest switch or router
 
-    With --simulate, output-queued switches copy the packets of each root, or combine
+    With --operation, output-queued switches copy the packets of each root, or combine
     packets of its members, including the root. For comparison, the same data is sent as
     messages by NICs: with one root, by the schedule with the lowest predicted time;
     with several, directly between roots and members. The machine must have bandwidths;
@@ -91,9 +91,10 @@ def command(
 
     \b
     Examples:
-      topoloom trees --machine fattree:4:4:4:4 --roots 16 --members 16
-      topoloom trees --machine torus:8x8x8
-      topoloom trees -m fattree:8:8,bandwidth=25GB/s,latency=20ns --simulate reduce
+      topoloom collective trees --machine fattree:4:4:4:4 --roots 16 --members 16
+      topoloom collective trees --machine torus:8x8x8
+      topoloom collective trees -m fattree:8:8,bandwidth=25GB/s,latency=20ns \\
+          --operation reduce
     """
     from topoloom._core import Error
     from topoloom.cli.console import monitor_search, print_json
@@ -104,17 +105,17 @@ def command(
     from topoloom.tasks.network.tree_times import time_trees
     from topoloom.tasks.problem import AllocationSpec, load_nodes
 
-    if simulate is None and (sizes is not None or switch is not None):
+    if operation is None and (sizes is not None or switch is not None):
         wrong = "--message-sizes" if sizes is not None else "--switch"
-        raise Error(f"{wrong} is for --simulate")
+        raise Error(f"{wrong} is for --operation")
     given, _ = load_nodes(machine, AllocationSpec(*allowed, seed))
     found = build_trees(given.allocation, roots, members, seed)
     times = None
-    if simulate is not None:
+    if operation is not None:
         times = time_trees(
             given.allocation,
             found,
-            simulate,
+            operation,
             [parse_bytes(size) for size in (sizes or _SIZES).split(",")],
             load_given_or_machine_switch(switch, machine),
             monitor=monitor_search,

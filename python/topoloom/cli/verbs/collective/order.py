@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom order`: order the processes of a node for binomial trees."""
+"""`topoloom collective order`: order the processes of a node for binomial trees."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from topoloom.cli import completions
 from topoloom.cli.options.files import AsJson, output_option
-from topoloom.cli.options.messages import Channels, Reading, Root
+from topoloom.cli.options.messages import Channels, Root, method_option
 from topoloom.cli.options.searches import Seed
 from topoloom.cli.parameters import Argument, Option
 
@@ -31,20 +32,18 @@ def command(
             "machine that 'topoloom machine probe' wrote.",
         ),
     ],
-    method: Annotated[
-        str | None,
-        Option(
-            "--method",
-            metavar="METHOD",
-            help="Method; the description explains each.",
-            show_default="the best of all but random; standard where there are no "
-            "groups",
-        ),
-    ] = None,
+    method: Annotated[str, method_option(completions.orders)] = "auto",
     channels: Channels = 1,
     root: Root = 0,
     seed: Seed = 1,
-    reading: Reading = "growing",
+    sharing: Annotated[
+        str,
+        Option(
+            "--sharing",
+            metavar="NAME",
+            help="How concurrent messages share channels; the description explains each.",
+        ),
+    ] = "growing",
     p_value: Annotated[
         float,
         Option(
@@ -66,6 +65,8 @@ def command(
     libraries then send long messages over fast edges.
 
     \b
+    auto                the fastest of fastest-edge-first, channel-aware and standard;
+                        standard if there are no groups of near processes
     fastest-edge-first  every sender selects the nearest remaining process
     channel-aware       the same, except that the farthest process is selected in the
                         step in which as many processes send as there are channels
@@ -73,7 +74,7 @@ def command(
     standard            root, root + 1, ...
 
     Times are predicted for a scatter of one message of the measured size to each
-    process. --reading selects how concurrent messages share channels:
+    process. --sharing selects how concurrent messages share channels:
 
     \b
     growing             messages within a group share one channel, messages between the
@@ -94,8 +95,9 @@ def command(
 
     \b
     Examples:
-      topoloom order costs.csv --channels 2
-      topoloom order costs.csv --method fastest-edge-first --root 3 -o order.txt
+      topoloom collective order costs.csv --channels 2
+      topoloom collective order costs.csv --method fastest-edge-first \\
+          --root 3 -o order.txt
     """
     from topoloom.cli.console import print_json
     from topoloom.schedules.cost_matrix import load_costs
@@ -108,7 +110,7 @@ def command(
         channels=channels,
         root=root,
         seed=seed,
-        reading=reading,
+        sharing=sharing,
         p_value=p_value,
     )
     if output is not None:
@@ -116,7 +118,7 @@ def command(
     if as_json:
         print_json(found.document())
     else:
-        _print_result(found, chosen=method is None)
+        _print_result(found, chosen=method == "auto")
 
 
 def _print_result(found: ProcessOrder, *, chosen: bool) -> None:

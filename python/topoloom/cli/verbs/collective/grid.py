@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom grid`: measure off-node traffic along the axes of a process grid."""
+"""`topoloom collective grid`: measure off-node traffic along axes of a grid."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from topoloom.cli.options.files import AsJson, PlacementFile, output_option
-from topoloom.cli.options.messages import Bytes, Channels, Grid, Reading
+from topoloom.cli.options.messages import Channels, Grid, MaybeBytes
 from topoloom.cli.parameters import Option
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def command(
     placement: PlacementFile,
     grid: Grid,
-    amount: Bytes = "1MiB",
+    amount: MaybeBytes = None,
     channels: Channels = 1,
     latency: Annotated[
         str | None,
@@ -47,14 +47,21 @@ def command(
             show_default="12GB/s, or its share of the machine's memory",
         ),
     ] = None,
-    reading: Reading = "counted",
+    reading: Annotated[
+        str,
+        Option(
+            "--reading",
+            metavar="NAME",
+            help="Model of pipelines; the description explains each.",
+        ),
+    ] = "counted",
     fastest_tile: Annotated[
         str | None,
         Option(
             "--fastest-tile",
             metavar="COLLECTIVE",
             help="Compare all tiles instead, sorted by the time of pipelined, "
-            "broadcast, scatter or gather.",
+            "bcast, scatter or gather.",
         ),
     ] = None,
     output: Annotated[
@@ -67,14 +74,15 @@ def command(
 
     Programs on grids communicate along all rows and columns at once. The more ranks of
     a node have their next neighbor on another node, the more messages share the node's
-    channels. Results are compared with block order. By default, inter-node speeds are
+    channels. Results are compared with block order. Messages have
+    1 MiB by default. Inter-node speeds are
     computed for the first two nodes of the allocation. Intra-node speed is the copy
     bandwidth of a core, or a share of the memory bandwidth. Assumed speeds are marked.
 
     \b
     external links  concurrent messages that leave a node: the maximum over nodes for
                     each axis, and the sum over axes
-    pipelined       seconds of a broadcast along the chains of every axis, one axis
+    pipelined       seconds of a bcast along the chains of every axis, one axis
                     after the other, with the best segment size
     binomial        seconds along binomial trees; scatter and gather have --bytes for
                     every rank of a line
@@ -88,9 +96,9 @@ def command(
 
     \b
     Examples:
-      topoloom grid x.json --grid 64x128
-      topoloom grid x.json --grid 16x16x8 --bytes 64KiB --channels 2 --json
-      topoloom grid x.json --grid 64x128 --fastest-tile scatter -o tiles.json
+      topoloom collective grid x.json --grid 64x128
+      topoloom collective grid x.json --grid 16x16x8 --bytes 64KiB --channels 2 --json
+      topoloom collective grid x.json --grid 64x128 --fastest-tile scatter -o tiles.json
     """
     from topoloom._core import Error
     from topoloom.cli.console import print_json
@@ -103,7 +111,7 @@ def command(
     from topoloom.tasks.collectives.tiles import rank_tiles
 
     check_int64("--channels", channels, 1)
-    size = parse_bytes(amount)
+    size = parse_bytes(amount or "1MiB")
     check_int64("--bytes", size, 1)
     speeds = LineSpeeds(
         latency=None if latency is None else parse_latency(latency),
@@ -178,9 +186,9 @@ def _print_result(grid: str, traffic: GridTraffic) -> None:
     ]
     for name, key, write in (
         ("external links", "external_links", str),
-        ("pipelined broadcast", "pipelined_s", _format_time),
+        ("pipelined bcast", "pipelined_s", _format_time),
         ("  in segments of", "segment_bytes", format_bytes),
-        ("binomial broadcast", "binomial_broadcast_s", _format_time),
+        ("binomial bcast", "binomial_bcast_s", _format_time),
         ("binomial scatter", "binomial_scatter_s", _format_time),
         ("binomial gather", "binomial_gather_s", _format_time),
     ):
