@@ -41,7 +41,8 @@ def command(
         Option(
             "--sharing",
             metavar="NAME",
-            help="How concurrent messages share channels; the description explains each.",
+            help="How concurrent messages share channels; the description explains "
+            "each.",
         ),
     ] = "growing",
     p_value: Annotated[
