@@ -91,3 +91,5 @@ independent
 byte_count
 search_wall
 process_rss
+context_class  # click: the class of contexts of commands
+formatter_class  # click: the class of formatters of help
