@@ -2,7 +2,9 @@
 # ruff: noqa: B018, F821
 """Names whose uses vulture does not find. Remove an entry with its definition."""
 
-# Called by click.
+# Read or called by click.
+context_class
+formatter_class
 list_commands
 format_commands
 get_usage_pieces
@@ -91,5 +93,3 @@ independent
 byte_count
 search_wall
 process_rss
-context_class  # click: the class of contexts of commands
-formatter_class  # click: the class of formatters of help
