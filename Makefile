@@ -52,7 +52,7 @@ bench-core: build            ## measure the speed of the core against its limits
 	cmake $(tree) -DTOPOLOOM_BENCH=ON >/dev/null && cmake --build $(tree) --target core_benchmarks
 	for program in $(tree)/bench/core/bench_*; do $$program || exit 1; done
 
-bench-record: build          ## cost of recording a call; ARGS=world: cost of --world
+bench-record: build          ## cost of recording a call; ARGS=world: cost of run --apply world
 	PYTHONPATH=bench python bench/record/run.py $(ARGS)
 
 bench-reorder: build         ## 100,000 ranks through the C interface: time, memory per rank, cost of a wrapped call

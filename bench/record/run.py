@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures the cost of the recorder, or of ``--world``, per call and MPI.
+"""Measures the cost of the recorder, or of ``run --apply world``, per call and MPI.
 
 Usage: ``python bench/record/run.py [world]``. Runs with and without the library
 alternate. Each line shows medians over 9 runs in nanoseconds of CPU time per call. The

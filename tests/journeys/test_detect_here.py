@@ -52,7 +52,7 @@ def test_run_binds_each_rank_to_a_separate_core() -> None:
     ranks = json.loads(run_command(*TOPOLOOM, "machine", "detect", "--json"))["slots"]
     save_graph("ring.npz", ring(ranks, 1000))
     run_command("mpicc.openmpi", "-o", "where", PROGRAMS / "where.c")
-    run = [*TOPOLOOM, "run", "--machine", "detect", "--profile", "ring.npz"]
+    run = [*TOPOLOOM, "run", "--machine", "detect", "--graph", "ring.npz"]
     output = run_command(*run, "--", "mpirun.openmpi", "-n", ranks, "./where")
     cores = [line.split()[2:] for line in output.splitlines()]
     # Each rank is bound to all CPUs of one core, and no other rank is bound to them.

@@ -26,7 +26,7 @@ FOLDERS = (
     "support",
     "tasks",
 )
-#: Messages of `run` and `reorder`, which are used only from the command line.
+#: Messages of `run` and `verify`, which are used only from the command line.
 COMMAND_LINES = {
     "launch_slots.py",
     "placed_run.py",

@@ -62,7 +62,7 @@ def run(
     machine: str, bind: str, profile: str, command: list[str], hosts: str = HOSTS
 ) -> subprocess.CompletedProcess[str]:
     where = ["--machine", machine, "--hosts", hosts, "--mapper", "random"]
-    options = ["--seed", "2", "--bind", bind, "--profile", profile, "-o", "x.json"]
+    options = ["--seed", "2", "--bind", bind, "--graph", profile, "-o", "x.json"]
     return topoloom("run", *where, *options, "--", *command)
 
 

@@ -95,7 +95,7 @@ def test_arguments_after_two_dashes_go_to_the_launcher(
 def test_hosts_of_gpus_are_checked_like_other_hosts(
     mpirun: str, topoloom: Any, tmp_path: Path
 ) -> None:
-    topoloom("pattern", "ring", "-n", "4", "-o", "r.npz")
+    topoloom("pattern", "generate", "ring", "-n", "4", "-o", "r.npz")
     machine = "rails:2:2:1"
     topoloom("map", "r.npz", "-m", machine, "--allocation", "n[0-1]", "-o", "x.json")
     words = ["--check", "--check-with", mpirun, "--hosts", "alpha,beta"]

@@ -83,7 +83,7 @@ def test_ranks_arrive_on_their_hosts_and_talk_over_the_network(
     placing = [*CORES, "--mapper", "random", "--seed", "2", "-o", "x.json"]
     command = [*mpirun(mpi, network), "-n", "5", str(across), str(BYTES)]
     before = {host: network.count_received_bytes(host) for host in HOSTS}
-    words = ["run", *placing, "--profile", "ring5.npz", "--", *command]
+    words = ["run", *placing, "--graph", "ring5.npz", "--", *command]
     done = run_on_head(network, [*TOPOLOOM, *words])
     assert done.returncode == 0, done.stderr
 

@@ -63,7 +63,7 @@ def test_run_puts_each_rank_on_its_host(
     several_hosts: SeveralHosts, folder: Path
 ) -> None:
     command = several_hosts.command("-n", 6, several_hosts.where)
-    where = [*CORES, *RANDOM, "--profile", "ring6.npz", "-o", "x.json"]
+    where = [*CORES, *RANDOM, "--graph", "ring6.npz", "-o", "x.json"]
     done = run_with_placement(*where, "--", *command)
     assert done.returncode == 0, done.stderr
     assert "6 ranks placed with random: hop-bytes" in done.stderr
@@ -80,7 +80,7 @@ def test_run_places_by_the_phases_of_a_recorded_program(
     graph = CommGraph.from_edges(4, [0, 2], [1, 3], [500, 900])
     save_graph("p.npz", graph, {"phases": phases})
     command = several_hosts.command("-n", 4, several_hosts.where)
-    where = [*CORES, "--profile", "p.npz", "-o", "x.json"]
+    where = [*CORES, "--graph", "p.npz", "-o", "x.json"]
     done = run_with_placement(*where, "--objective", "congestion", "--", *command)
     assert done.returncode == 0, done.stderr
     assert "4 ranks placed with auto: congestion by phase" in done.stderr
@@ -113,7 +113,7 @@ def test_run_passes_the_input_and_the_exit_status_through(
     text = "what the program reads\n" * 20
     command = several_hosts.command("-n", 4, several_hosts.where, 7, len(text))
     done = run_with_placement(
-        *NODES, "--profile", "ring4.npz", "--", *command, standard_input=text
+        *NODES, "--graph", "ring4.npz", "--", *command, standard_input=text
     )
     assert done.returncode == 7, done.stderr
     assert done.stdout.endswith(text)
@@ -144,7 +144,7 @@ def test_a_core_that_does_not_exist_stops_run_before_the_program_starts(
     open_mpi: SeveralHosts, folder: Path
 ) -> None:
     machine = ["--machine", "mesh:4+node:4096", "--hosts", HOSTS]
-    scattered = ["--mapper", "random", "--profile", "ring6.npz"]
+    scattered = ["--mapper", "random", "--graph", "ring6.npz"]
     command = open_mpi.command("-n", 6, open_mpi.where)
     done = run_with_placement(*machine, *scattered, "--", *command)
     assert done.returncode == 2
@@ -159,9 +159,7 @@ def test_more_ranks_than_cores_are_placed_on_hosts_when_oversubscribed(
     machine = ["--machine", "mesh:2+node:3", "--hosts", "alpha,beta", "-o", "x.json"]
     options = ["--map-by", ":OVERSUBSCRIBE", "-n", 6, open_mpi.where]
     command = open_mpi.command(*options)
-    done = run_with_placement(
-        *machine, *RANDOM, "--profile", "ring6.npz", "--", *command
-    )
+    done = run_with_placement(*machine, *RANDOM, "--graph", "ring6.npz", "--", *command)
     assert done.returncode == 0, done.stderr
     located = read_locations(done.stdout, 6)
     assert [s.host for s in located] == [
@@ -174,7 +172,7 @@ def test_a_command_of_two_programs_is_placed_as_one(
 ) -> None:
     where = several_hosts.where
     command = several_hosts.command("-n", 2, where, ":", "-n", 4, where)
-    placed = [*CORES, *RANDOM, "--profile", "ring6.npz", "-o", "x.json"]
+    placed = [*CORES, *RANDOM, "--graph", "ring6.npz", "-o", "x.json"]
     done = run_with_placement(*placed, "--", *command)
     assert done.returncode == 0, done.stderr
     located = read_locations(done.stdout, 6)
@@ -201,14 +199,14 @@ def test_run_refuses_placements_that_it_cannot_apply_in_one_line(
     message: str,
 ) -> None:
     command = several_hosts.command(*options, several_hosts.where)
-    done = run_with_placement(*machine, "--profile", "ring4.npz", "--", *command)
+    done = run_with_placement(*machine, "--graph", "ring4.npz", "--", *command)
     assert done.returncode == 2
     assert done.stdout == ""
     assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 
-@pytest.mark.parametrize("profile", [["--profile", "ring4.npz"], []])
+@pytest.mark.parametrize("profile", [["--graph", "ring4.npz"], []])
 def test_a_command_that_places_its_own_ranks_is_not_changed(
     several_hosts: SeveralHosts, folder: Path, profile: list[str]
 ) -> None:

@@ -80,7 +80,7 @@ def write_script(path: Path, text: str) -> str:
 def run_with_placement(bind: list[str], command: list[str]) -> str:
     placing = ["--machine", "m.toml", "--hosts", ",".join(HOSTS), *bind]
     mapping = ["--mapper", "random", "--seed", "2", "-o", "x.json"]
-    words = ["run", *placing, *mapping, "--profile", "ring5.npz", "--", *command]
+    words = ["run", *placing, *mapping, "--graph", "ring5.npz", "--", *command]
     done = topoloom(*words)
     assert done.returncode == 0, done.stderr
     assert ("not cores" in done.stderr) == (not bind)

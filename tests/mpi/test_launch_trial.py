@@ -39,7 +39,7 @@ def test_signals_end_the_trial(
     mpiexec = tmp_path / "mpiexec"
     mpiexec.write_text(LAUNCHER)
     mpiexec.chmod(0o755)
-    where = ["--machine", "mesh:2", "--hosts", "a,b", "--profile", "ring.npz"]
+    where = ["--machine", "mesh:2", "--hosts", "a,b", "--graph", "ring.npz"]
     words = [*TOPOLOOM, "run", *where, "--mpicc", "mpicc.mpich"]
     process = subprocess.Popen([*words, "--", mpiexec, "-n", "2", "./app"])
     while process.poll() is None and not Path("started").exists():
@@ -83,7 +83,7 @@ def test_an_interrupt_of_topoloom_alone_ends_the_program(
     monkeypatch.chdir(tmp_path)
     save_graph("ring.npz", ring(2, 1))
     where = ["--machine", "mesh:1+node:2", "--hosts", socket.gethostname()]
-    words = [*TOPOLOOM, "run", *where, "--profile", "ring.npz", "--"]
+    words = [*TOPOLOOM, "run", *where, "--graph", "ring.npz", "--"]
     program = mpi.command(2, "sh", "-c", "touch rank.$$; exec sleep 300")
     # A terminal would send the signal to both processes.
     process = subprocess.Popen([*words, *program], start_new_session=True)

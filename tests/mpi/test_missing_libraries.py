@@ -24,7 +24,7 @@ exec unshare {user} --mount sh -c '
 case " $* " in *" beta "*) mount -t tmpfs none {cache};; esac
 exec {agent} "$@"' sh "$@"
 """
-PLACED = ["--machine", "mesh:2", "--hosts", "alpha,beta", "--profile", "ring.npz"]
+PLACED = ["--machine", "mesh:2", "--hosts", "alpha,beta", "--graph", "ring.npz"]
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_run_continues_without_verification(
     "words",
     [
         ["record", "-o", "p.npz"],
-        ["run", "--world", *PLACED],
+        ["run", "--apply", "world", *PLACED],
         ["verify", "placement.json"],
     ],
     ids=lambda words: "".join(words[:2]),
@@ -82,7 +82,9 @@ def test_verbs_that_need_the_library_are_refused(
 def test_reorder_continues_without_reordering(
     mpich: SeveralHosts, folder: Path
 ) -> None:
-    done = topoloom("reorder", "--", *make_uncached_command(mpich, folder))
+    done = topoloom(
+        "run", "--apply", "topologies", "--", *make_uncached_command(mpich, folder)
+    )
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 2
     assert "topoloom: nothing reordered: host beta lacks " in done.stderr
@@ -101,7 +103,7 @@ def test_reorder_asks_for_the_mpi_of_a_program_that_loads_it_late(
     job.write_text(f"#!/bin/sh\nexec {shlex.join(OPEN_MPI_4.command(1))} "
                    f"{shlex.join([sys.executable, '-c', late])}\n")  # fmt: skip
     job.chmod(0o755)
-    done = topoloom("reorder", "--", job)
+    done = topoloom("run", "--apply", "topologies", "--", job)
     assert done.returncode == subprocess.run([job], check=False).returncode
     assert "nothing reordered: cannot tell the MPI of the program" in done.stderr
     assert "name its compiler with --mpicc" in done.stderr

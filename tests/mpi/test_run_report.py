@@ -94,7 +94,7 @@ def test_a_failed_page_keeps_the_exit_status(
     save_graph("ring.npz", ring(2, 1000))
     command = MPICH.command(2, "sh", "-c", "rm -rf pages; sleep 0.1; exit 3")
     Path("pages").mkdir()
-    page = ["--report", "pages/page.html", "--profile", "ring.npz"]
+    page = ["--report", "pages/page.html", "--graph", "ring.npz"]
     where = ["--machine", "mesh:1+node:2", "--hosts", socket.gethostname()]
     done = run_with_placement(*where, *page, "--", *command)
     assert done.returncode == 3

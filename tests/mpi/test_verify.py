@@ -141,10 +141,10 @@ def test_run_verifies_its_placement_or_reports_why_it_cannot(
     several_hosts: SeveralHosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    topoloom("pattern", "ring", "-n", 4, "--bytes", 1000, "-o", "ring.npz")
+    topoloom("pattern", "generate", "ring", "-n", 4, "--bytes", 1000, "-o", "ring.npz")
     command = several_hosts.command("-n", 4, several_hosts.where)
     where = ["--machine", "mesh:2+node:2", "--hosts", "alpha,beta"]
-    options = [*where, "--profile", "ring.npz", "--json"]
+    options = [*where, "--graph", "ring.npz", "--json"]
     done = topoloom("run", *options, "--", *command)
     assert done.returncode == 0, done.stderr
     verified = json.loads(done.stderr.splitlines()[-1])["verified"]
@@ -227,12 +227,12 @@ def test_run_continues_if_libraries_of_the_command_exclude_ours(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
     monkeypatch.setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
-    topoloom("pattern", "ring", "-n", 2, "--bytes", 1000, "-o", "ring.npz")
+    topoloom("pattern", "generate", "ring", "-n", 2, "--bytes", 1000, "-o", "ring.npz")
     parts = ["-n", 1, "-x", "LD_PRELOAD=libm.so.6", "echo", "one", ":", "-n", 1]
     command = ["mpirun.openmpi", *parts, "echo", "two"]
     where = ["--machine", "mesh:1+node:2", "--hosts", "localhost"]
-    where += ["--profile", "ring.npz"]
-    for words in (["run", *where], ["reorder"]):
+    where += ["--graph", "ring.npz"]
+    for words in (["run", *where], ["run", "--apply", "topologies"]):
         done = topoloom(*words, "--", *command)
         assert done.returncode == 0, done.stderr
         assert sorted(done.stdout.split()) == ["one", "two"]

@@ -223,8 +223,8 @@ def test_ranks_on_each_host_get_the_numbers_of_the_placement(
     named = ["-hosts" if several_hosts.mpi.is_hydra else "--host", hosts]
     command = several_hosts.command(*named, "-n", 6, several_hosts.where)
     where = ["--machine", "mesh:4+node:2", "--hosts", "alpha,beta.x,gamma,delta"]
-    options = ["--mapper", "random", "--seed", "3", "--profile", "ring6.npz"]
-    words = ["--world", *where, *options, "-o", "x.json"]
+    options = ["--mapper", "random", "--seed", "3", "--graph", "ring6.npz"]
+    words = ["--apply", "world", *where, *options, "-o", "x.json"]
     done = topoloom("run", *words, "--", *command)
     assert done.returncode == 0, done.stderr
     assert "all 6 ranks are on the planned hosts (3)" in done.stderr

@@ -41,6 +41,8 @@ class Group(NamedTuple):
     commands: Mapping[str, Command]
     #: The command that is suggested if the first word is not a command.
     suggested: str = ""
+    #: A sentence for the help of the group, after the summary.
+    remark: str = ""
 
 
 SECTIONS: dict[str, dict[str, Command | Group]] = {
@@ -55,7 +57,15 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
         "verify": Command("run a program and check where its ranks are"),
     },
     "Describe jobs and machines": {
-        "pattern": Command("generate a communication graph, or import one from a file"),
+        "pattern": Group(
+            "generate, import or show a communication graph",
+            {
+                "generate": Command("generate the communication graph of a pattern"),
+                "import": Command("convert a graph file or the trace of a job"),
+                "show": Command("show the ranks, bytes and heaviest pairs of a graph"),
+            },
+            suggested="generate",
+        ),
         "machine": Group(
             "show, describe, measure and check machines",
             {
@@ -70,7 +80,19 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
             },
             suggested="show",
         ),
-        "model": Command("model message costs by size; fit them to measured times"),
+        "model": Group(
+            "model message costs by size; fit them to measured times",
+            {
+                "show": Command("show the size ranges and costs of a network model"),
+                "predict": Command("predict times of messages by a network model"),
+                "fit": Command("fit a network model to measured times"),
+                "channels": Command(
+                    "find how many messages of a node run at full speed"
+                ),
+            },
+            suggested="show",
+            remark="'topoloom list models' lists the included models.",
+        ),
         "allocate": Command(
             "choose nodes for a job, or show or generate an allocation"
         ),
@@ -111,10 +133,9 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
             },
         ),
         "balance": Command("compute a redistribution of tasks"),
-        "affinity": Command(
+        "ring-bus": Command(
             "rank assignments of threads to the elements of a ring bus"
         ),
-        "reorder": Command("run a program whose MPI topologies are reordered", True),
     },
     "Learn": {
         "help": Command("explain a topic: machines, mappers, objectives, ..."),
@@ -155,7 +176,7 @@ The usual steps:
   topoloom map app.npz --machine torus:4x4x4 -o x.json
   topoloom export x.json --to openmpi-rankfile       use it
 No program at hand? Start with:
-  topoloom pattern stencil3d --grid 8x8x8 --bytes 1024 -o p.npz
+  topoloom pattern generate stencil3d --grid 8x8x8 --bytes 1024 -o p.npz
 
 \b
 Every command takes --json and has examples in `topoloom COMMAND --help`.
@@ -197,7 +218,7 @@ class CommandGroup(click.Group):
                 name,
                 entry.commands,
                 entry.suggested,
-                help=_make_sentence(entry.summary),
+                help=f"{_make_sentence(entry.summary)} {entry.remark}".rstrip(),
                 short_help=entry.summary,
             )
         from topoloom.cli.parameters import make_command

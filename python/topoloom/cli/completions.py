@@ -7,15 +7,6 @@ from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any
 
-#: Subcommands of `topoloom model`, with their options.
-MODEL_VERBS = {
-    "list": (),
-    "show": ("--output", "--figure"),
-    "predict": ("--sizes", "--processes-per-node"),
-    "fit": ("--output", "--round-trip", "--split", "--figure"),
-    "channels": ("--sizes", "--round-trip"),
-}
-
 
 def _filter_prefix(incomplete: str, words: Iterable[str]) -> list[str]:
     return [word for word in words if word.startswith(incomplete)]
@@ -61,6 +52,7 @@ def _complete_chained_names(
 
 
 allocators = _complete_core_names("allocators")
+applications = _complete_module_names("tasks.placed_run", "APPLY")
 arbiters = _complete_core_names("arbiters")
 axis_orders = _complete_module_names("tasks.axes", "FORMATS")
 engines = _complete_module_names("tasks.experts.engines", "ENGINES")
@@ -72,11 +64,10 @@ launchers = _complete_module_names("allocations.launch_order", "LAUNCHERS")
 mapper = _complete_chained_names("mappers", "+")
 mapper_list = _complete_chained_names("mappers", ",+")
 meetings = _complete_module_names("tasks.collectives.steps", "MEETINGS")
-models = _complete_module_names("model.model_names", "model_names")
 objectives = _complete_module_names("tasks.objective", "OBJECTIVES", "weighted(")
 operations = _complete_module_names("schedules.choose", "operations")
 orders = _complete_module_names("tasks.collectives.order", "METHOD_NAMES")
-patterns = _complete_module_names("graphs.patterns", "PATTERNS", "import")
+patterns = _complete_module_names("graphs.patterns", "PATTERNS")
 routers = _complete_core_names("routers")
 routings = _complete_core_names("routings")
 schedules = _complete_chained_names("schedules", ",")
@@ -107,14 +98,14 @@ def machines(incomplete: str) -> list[str]:
     return _filter_prefix(incomplete, [DETECT, *zoo_names(), *kinds, *files])
 
 
-def model_words(incomplete: str) -> list[str]:
-    """Complete `topoloom model` subcommands, network models, and local files."""
+def models(incomplete: str) -> list[str]:
+    """Complete included network models, and local files."""
     from pathlib import Path
 
     from topoloom.model.model_names import model_names
 
-    files = [str(path) for path in Path().glob("*") if path.suffix in (".toml", ".csv")]
-    return _filter_prefix(incomplete, [*MODEL_VERBS, *model_names(), *files])
+    files = [str(path) for path in Path().glob("*.toml")]
+    return _filter_prefix(incomplete, [*model_names(), *files])
 
 
 def exports(incomplete: str) -> list[str]:

@@ -15,12 +15,16 @@ from topoloom.figure.links import (
     AXES,
     Array,
     LinkLoads,
-    LoadUnit,
     TorusLinks,
     choose_load_unit,
     find_torus_links,
 )
-from topoloom.figure.matrix import draw_matrix, make_ordered_matrix
+from topoloom.figure.matrix import (
+    draw_matrix,
+    draw_scale,
+    make_log_norm,
+    make_ordered_matrix,
+)
 from topoloom.figure.page import open_page
 from topoloom.figure.torus import draw_torus
 from topoloom.nodes.hosts import format_allocated_share
@@ -218,39 +222,19 @@ def _draw_matrices(
     placements: dict[str, Placement],
     where: str,
 ) -> None:
-    from matplotlib.colors import LogNorm
-
     matrices = {
         n: make_ordered_matrix(graph, allocation, p) for n, p in placements.items()
     }
     values = np.concatenate([m[m > 0] for m, _ in matrices.values()])
-    low, high = (values.min(), values.max()) if values.size else (1.0, 1.0)
-    norm = LogNorm(low if low < high else low / 10, high)
+    norm = make_log_norm(values)
     panels = part.subplots(1, len(matrices), squeeze=False)[0]
     for panel, (name, (matrix, width)) in zip(panels, matrices.items(), strict=True):
         image = draw_matrix(panel, matrix, width, graph.rank_count, norm)
         panel.set_title(f"who talks to whom, ranks as {name} places them")
     if values.size:
-        cell = f"from {width} ranks to {width}" if width > 1 else "rank to rank"
-        _draw_scale(part, image, list(panels), low, high, cell)
+        draw_scale(part, image, list(panels), values, width)
     if where:
         part.suptitle(where, fontsize=9)
-
-
-def _draw_scale(
-    part: Any, image: Any, panels: list[Any], low: float, high: float, cell: str
-) -> None:
-    """Draw the color scale of a matrix; one color if all messages have equal size."""
-    one = (
-        {"boundaries": [high / 2, 1.5 * high], "values": [high]} if low == high else {}
-    )
-    bar = part.colorbar(image, ax=panels, shrink=0.85, pad=0.01, aspect=24, **one)
-    plain = LoadUnit(np.ones(1), in_seconds=False)
-    ticks = [high] if one else np.unique(np.geomspace(low, high, 4))
-    bar.set_ticks(ticks, labels=[plain.format(tick) for tick in ticks])
-    bar.minorticks_off()
-    bar.set_label(f"bytes, {cell}" if one else f"bytes, {cell} (logarithmic)")
-    bar.outline.set_visible(False)
 
 
 def _group_by_direction(

@@ -78,7 +78,7 @@ def make_job(
         if axis not in known:
             raise Error(
                 f"--{axis} is not an axis of {framework.name}, which has "
-                f"{', '.join(f'--{one}' for one in known)} and --world"
+                f"{', '.join(f'--{one}' for one in known)} and --ranks"
             )
         if size < 1:
             raise Error(f"--{axis} is {size}; it must be at least 1")
@@ -87,11 +87,11 @@ def make_job(
     taken = {axis: size for axis, size in sizes.items() if axis not in apart}
     product = prod(taken.values())
     if world < 1:
-        raise Error(f"--world is {world}; it must be at least 1")
+        raise Error(f"--ranks is {world}; it must be at least 1")
     if world % product:
         words = " x ".join(taken)
         raise Error(
-            f"--world {world} is not a multiple of {words} = {product}; the quotient "
+            f"--ranks {world} is not a multiple of {words} = {product}; the quotient "
             f"is the size of {rest}"
         )
     full = {**taken, rest: world // product}

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from topoloom import _core
 from topoloom._core import CommGraph, Error
+from topoloom.graphs.gpu_nodes import GPUS_PER_NODE
 from topoloom.support.name_lookup import describe_unknown_name
 
 
@@ -59,7 +60,7 @@ class Request:
     levels: bool = False
     seed: int = 1
     proxies: bool = True
-    gpus_per_node: int = 8
+    gpus_per_node: int = GPUS_PER_NODE
 
 
 def _stencil_maker(

@@ -30,7 +30,7 @@ def load_phases(path: str | Path) -> list[CommGraph]:
 
     Raises `topoloom.Error` if the sum of the phases is not the graph in the file.
     """
-    if not _is_archive(path):
+    if not is_archive(path):
         return []
     graph, arrays = load_npz(path)
     if "phases" in arrays:
@@ -47,7 +47,7 @@ def load_phases(path: str | Path) -> list[CommGraph]:
 
 def load_phase_names(path: str | Path) -> list[str]:
     """Read the names of the phases; [] if phases are unnamed."""
-    if not _is_archive(path):
+    if not is_archive(path):
         return []
     with np.load(path, allow_pickle=False) as arrays:
         if "phase_names" not in arrays:
@@ -101,7 +101,8 @@ def edge_rows(graph: CommGraph) -> Ints:
     return np.stack([np.asarray(column, dtype=np.int64) for column in columns], axis=1)
 
 
-def _is_archive(path: str | Path) -> bool:
+def is_archive(path: str | Path) -> bool:
+    """Return whether a file is an archive of NumPy arrays."""
     if Path(path).suffix == ".npz":
         return True
     if not Path(path).is_file():

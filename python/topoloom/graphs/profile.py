@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import CommGraph, Error
+from topoloom.graphs.gpu_nodes import GPUS_PER_NODE
 from topoloom.graphs.messages import Messages, concatenate, make_messages
 from topoloom.graphs.mpi_collectives import OPERATIONS, expand
 from topoloom.graphs.npz import load_npz, save_npz
@@ -118,11 +120,18 @@ class Profile:
                 waiting = 0
         return concatenate(parts).summed()
 
+    def count_calls(self) -> dict[str, int]:
+        """Count the calls of each collective, the most frequent first."""
+        calls: Counter[str] = Counter()
+        for _, operation, _, _, _, count in self.records.tolist():
+            calls[OPERATIONS[operation]] += count
+        return dict(calls.most_common())
+
     def edges(
         self,
         collectives: str = "expand",
         phase: int | None = None,
-        gpus_per_node: int = 8,
+        gpus_per_node: int = GPUS_PER_NODE,
     ) -> Messages:
         """Sum all messages of each pair of ranks.
 
@@ -158,13 +167,16 @@ class Profile:
         self,
         collectives: str = "expand",
         phase: int | None = None,
-        gpus_per_node: int = 8,
+        gpus_per_node: int = GPUS_PER_NODE,
     ) -> CommGraph:
         """Make the communication graph from the messages in `edges`."""
         return self.edges(collectives, phase, gpus_per_node).graph(self.rank_count)
 
     def save(
-        self, path: str | Path, collectives: str = "expand", gpus_per_node: int = 8
+        self,
+        path: str | Path,
+        collectives: str = "expand",
+        gpus_per_node: int = GPUS_PER_NODE,
     ) -> None:
         """Write the communication graph and the profile as ``.npz``.
 

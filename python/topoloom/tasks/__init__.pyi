@@ -57,6 +57,11 @@ from topoloom.tasks.experts.routing import (
     ExpertRouting as ExpertRouting,
     read_routing as read_routing,
 )
+from topoloom.tasks.graphs.pattern import (
+    generate_pattern as generate_pattern,
+    import_pattern as import_pattern,
+)
+from topoloom.tasks.graphs.shown_graph import show_graph as show_graph
 from topoloom.tasks.jobs.joint import place_jointly as place_jointly
 from topoloom.tasks.jobs.joint_files import (
     load_jobs as load_jobs,
@@ -70,10 +75,6 @@ from topoloom.tasks.network.sweep import (
     sweep_loads as sweep_loads,
 )
 from topoloom.tasks.objective import read_objective as read_objective
-from topoloom.tasks.pattern import (
-    generate_pattern as generate_pattern,
-    import_pattern as import_pattern,
-)
 from topoloom.tasks.placement_problem import (
     load_placement_problem as load_placement_problem,
 )

@@ -24,6 +24,7 @@ from topoloom.graphs.axes import (
     parse_traffic,
     rank_order,
 )
+from topoloom.graphs.gpu_nodes import GPUS_PER_NODE
 from topoloom.graphs.graph_file import save_graph
 from topoloom.graphs.layouts import Layout, LayoutOrders, layout_graph, order_layouts
 from topoloom.graphs.nccl_layouts import make_nccl_graph
@@ -121,7 +122,7 @@ class MappedAxes:
         """Return a copy whose graph contains the messages of NCCL.
 
         A node has one GPU per slot of its host. If hosts have one slot, a node has
-        `gpus_per_node` GPUs, by default 8.
+        `gpus_per_node` GPUs, by default `GPUS_PER_NODE`.
 
         Raises
         ------
@@ -138,7 +139,7 @@ class MappedAxes:
                 "hosts with equal numbers of slots"
             )
         if slots_per_host(allocation.machine) == 1:
-            return replace(self, gpus_per_node=gpus_per_node or 8)
+            return replace(self, gpus_per_node=gpus_per_node or GPUS_PER_NODE)
         if gpus_per_node not in (None, most):
             raise Error(
                 f"{gpus_per_node} GPUs per node, but hosts of the machine have {most}; "

@@ -37,7 +37,7 @@ def list_patterns() -> list[dict[str, Any]]:
     ]
 
 
-def list_affinities() -> list[dict[str, Any]]:
+def list_bus_assignments() -> list[dict[str, Any]]:
     """List the named assignments of eight threads to a ring bus."""
     from topoloom.tasks.bus.named_affinities import NAMED, RANDOM, RANDOM_SUMMARY
 
@@ -164,7 +164,7 @@ CATALOG: dict[str, Callable[[], list[dict[str, Any]]]] = {
     "balancers": partial(_list_from_dictionaries, "balancers"),
     "schedules": partial(_list_from_dictionaries, "schedules"),
     "patterns": list_patterns,
-    "affinities": list_affinities,
+    "bus-assignments": list_bus_assignments,
     "topologies": list_topologies,
     "machines": list_machines,
     "models": list_models,

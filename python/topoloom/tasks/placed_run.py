@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from topoloom.tasks.verified_run import VerifiedRun
 
 
+#: Ways in which `topoloom run` applies an order of the ranks.
+LAUNCHER, WORLD, TOPOLOGIES = APPLY = ("launcher", "world", "topologies")
+
+
 class Job:
     """A command that runs twice: once to be recorded, then with its ranks placed.
 
@@ -88,7 +92,7 @@ class RecordedJob(NamedTuple):
     phases: Sequence[CommGraph] = ()
 
 
-def load_recording(job: Job, profile: Path) -> RecordedJob:
+def load_recording(job: Job, graph_file: str) -> RecordedJob:
     """Load the recording of an earlier run of the program.
 
     Raises
@@ -100,9 +104,9 @@ def load_recording(job: Job, profile: Path) -> RecordedJob:
     from topoloom.graphs.phases import load_phases
     from topoloom.tasks.launch_slots import check_rank_count
 
-    graph = load_graph(str(profile))
-    check_rank_count(job.read, graph.rank_count, str(profile))
-    return RecordedJob(0, graph, load_phases(profile))
+    graph = load_graph(graph_file)
+    check_rank_count(job.read, graph.rank_count, graph_file)
+    return RecordedJob(0, graph, load_phases(graph_file))
 
 
 def record_job(job: Job, collectives: str) -> RecordedJob:

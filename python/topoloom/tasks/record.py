@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from topoloom._core import Error
-from topoloom.graphs.mpi_collectives import OPERATIONS
+from topoloom.graphs.gpu_nodes import GPUS_PER_NODE
 from topoloom.graphs.profile import Profile
 
 _READER = (
@@ -26,7 +25,7 @@ class RecordedProgram(NamedTuple):
     path: Path
     collectives: str
     losses: Sequence[str] = ()
-    gpus_per_node: int = 8
+    gpus_per_node: int = GPUS_PER_NODE
 
     def facts(self) -> dict[str, Any]:
         """Count messages, bytes and calls; find the busiest pair."""
@@ -34,15 +33,12 @@ class RecordedProgram(NamedTuple):
         direct = profile.point_to_point()
         edges = profile.edges(self.collectives, None, self.gpus_per_node)
         busiest = int(edges.bytes.argmax()) if len(edges.bytes) else None
-        calls: Counter[str] = Counter()
-        for _, operation, _, _, _, count in profile.records.tolist():
-            calls[OPERATIONS[operation]] += count
         return {
             "ranks": profile.rank_count,
             "messages": int(direct.messages.sum()),
             "bytes": int(direct.bytes.sum()),
             "pairs": len(direct.source),
-            "collectives": dict(calls.most_common()),
+            "collectives": profile.count_calls(),
             "graph_messages": int(edges.messages.sum()),
             "graph_bytes": int(edges.bytes.sum()),
             "busiest_pair": None
@@ -128,7 +124,7 @@ def record_torch(
     *,
     world: int | None = None,
     ranks: str = "0",
-    gpus_per_node: int = 8,
+    gpus_per_node: int = GPUS_PER_NODE,
     timeout: float | None = None,
     stdout: IO[Any] | None = None,
 ) -> RecordedProgram:
@@ -205,7 +201,7 @@ def record_nccl(
     output: Path,
     collectives: str = "expand",
     *,
-    gpus_per_node: int = 8,
+    gpus_per_node: int = GPUS_PER_NODE,
     timeout: float | None = None,
     stdout: IO[Any] | None = None,
 ) -> RecordedProgram:
@@ -229,7 +225,7 @@ def record_nccl(
 
 
 def _save_profile(
-    profile: Profile, output: Path, collectives: str, gpus_per_node: int = 8
+    profile: Profile, output: Path, collectives: str, gpus_per_node: int = GPUS_PER_NODE
 ) -> None:
     if not _is_empty(profile):
         profile.save(output, collectives, gpus_per_node)

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 #: Limits of options in libtopoloom-reorder.
 _MAX_SECONDS, _MAX_SEED = 86_400, 2**32 - 1
-#: Matches a comma outside parentheses.
 
 
 class ReorderOptions(NamedTuple):

@@ -27,6 +27,21 @@ UNLIMITED = Search()
 MonitorSearch = Callable[[str, Search], AbstractContextManager[Progress]]
 
 
+def limit_search(search: Search, progress: Progress) -> Progress:
+    """Make a callback that also stops a search at the limits of `search`."""
+    import time
+
+    start = time.monotonic()
+
+    def continue_search(work: int) -> bool:
+        seconds = time.monotonic() - start
+        within = search.seconds is None or seconds < search.seconds
+        within = within and (search.work is None or work < search.work)
+        return progress(work) and within
+
+    return continue_search
+
+
 def always_continue(_work: int) -> bool:
     """Return True: never stop the search."""
     return True

@@ -27,24 +27,41 @@ MEASURES = {
 
 def write_stencil(topoloom: Command, grid: str = "4x4x4") -> None:
     made = topoloom(
-        "pattern", "stencil3d", "--grid", grid, "--bytes", 1024, "-o", "p.npz"
+        "pattern",
+        "generate",
+        "stencil3d",
+        "--grid",
+        grid,
+        "--bytes",
+        1024,
+        "-o",
+        "p.npz",
     )
     assert made.status == 0, made.err
 
 
 def test_a_stencil_is_written_and_summarized(topoloom: Command) -> None:
     outcome = topoloom(
-        "pattern", "stencil3d", "--grid", "8x8x8", "--bytes", "1024", "-o", "p.npz"
+        "pattern",
+        "generate",
+        "stencil3d",
+        "--grid",
+        "8x8x8",
+        "--bytes",
+        "1024",
+        "-o",
+        "p.npz",
     )
     assert outcome.status == 0
     assert outcome.err == ""
     assert "512" in outcome.out
     assert "3,072" in outcome.out
-    shown = topoloom("pattern", "import", "p.npz", "--json").json
+    shown = topoloom("pattern", "show", "p.npz", "--json").json
     assert shown["ranks"] == 512
     assert shown["edges"] == 3072
     assert shown["bytes"] == 3072 * 1024
-    assert shown["heaviest"]["bytes"] == 1024
+    assert shown["heaviest_pairs"][0]["bytes"] == 1024
+    assert shown["sent_per_rank"] == {"min": 6144, "mean": 6144.0, "max": 6144}
 
 
 @pytest.mark.parametrize(
@@ -64,13 +81,14 @@ def test_a_stencil_is_written_and_summarized(topoloom: Command) -> None:
 def test_every_pattern_has_the_number_of_edges_counted_by_hand(
     topoloom: Command, words: list[str], ranks: int, edges: int
 ) -> None:
-    made = topoloom("pattern", *words, "--bytes", "1KiB", "--json").json
+    made = topoloom("pattern", "generate", *words, "--bytes", "1KiB", "--json").json
     assert (made["ranks"], made["edges"]) == (ranks, edges)
 
 
 def test_a_random_pattern_depends_only_on_its_seed(topoloom: Command) -> None:
     words = [
         "pattern",
+        "generate",
         "random-geometric",
         "--ranks",
         100,
@@ -239,7 +257,7 @@ KINDS = [
     "balancers",
     "schedules",
     "patterns",
-    "affinities",
+    "bus-assignments",
     "topologies",
     "machines",
     "models",
@@ -282,7 +300,7 @@ def test_graphs_are_read_from_every_format(topoloom: Command) -> None:
 
 
 def test_map_reports_if_the_launcher_order_is_better(topoloom: Command) -> None:
-    topoloom("pattern", "stencil2d", "--grid", "8x8", "-o", "p.npz")
+    topoloom("pattern", "generate", "stencil2d", "--grid", "8x8", "-o", "p.npz")
     done = topoloom("map", "p.npz", "-m", "torus:8x8", "--mapper", "random")
     assert done.status == 0
     assert "block placement" in done.err

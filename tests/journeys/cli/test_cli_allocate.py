@@ -20,8 +20,11 @@ def write_busy_machine(topoloom: Command) -> None:
     made = topoloom("allocate", "-m", MACHINE, "-N", 200, "--fragments", 6, "--json")
     free = sorted(set(range(512)) - set(made.json["nodes"]))
     Path("free.txt").write_text("".join(f"{node}\n" for node in free))
-    assert topoloom("pattern", "stencil3d", "--grid", "4x4x4", "--bytes", 1024,
-                    "--open", "-o", "p.npz").status == 0  # fmt: skip
+    made = topoloom(
+        "pattern", "generate", "stencil3d", "--grid", "4x4x4", "--bytes", 1024,
+        "--open", "-o", "p.npz",
+    )  # fmt: skip
+    assert made.status == 0
 
 
 @pytest.mark.parametrize(
@@ -124,7 +127,7 @@ def test_without_a_pattern_the_closest_nodes_are_chosen(topoloom: Command) -> No
 
 
 def test_chosen_nodes_keep_the_names_of_free_nodes(topoloom: Command) -> None:
-    topoloom("pattern", "ring", "--ranks", 3, "--bytes", 8, "-o", "p.npz")
+    topoloom("pattern", "generate", "ring", "--ranks", 3, "--bytes", 8, "-o", "p.npz")
     Path("named.txt").write_text("login1 17\nfar 4 4 4\nlogin2 18\nlogin3 19\n")
     for words in (["-N", 3], ["--graph", "p.npz", "--write-placement", "x.json"]):
         chosen = topoloom(
@@ -203,7 +206,7 @@ def test_an_allocation_is_drawn_on_every_machine(
 def test_connected_components_have_different_colors(topoloom: Command) -> None:
     from matplotlib.image import imread
 
-    topoloom("pattern", "ring", "--ranks", 2, "-o", "p.npz")
+    topoloom("pattern", "generate", "ring", "--ranks", 2, "-o", "p.npz")
     Path("two.txt").write_text("0\n1\n40\n41\n")
     for nodes, name in (("n[0-3]", "one.png"), ("two.txt", "two.png")):
         done = topoloom("allocate", "-m", "mesh:8x8", "-a", nodes, "--figure", name)
@@ -249,7 +252,17 @@ def test_connected_components_have_different_colors(topoloom: Command) -> None:
 def test_impossible_node_choices_are_refused_in_one_line(
     topoloom: Command, words: list[object], message: str
 ) -> None:
-    topoloom("pattern", "stencil3d", "--grid", "4x4x4", "--bytes", 8, "-o", "p.npz")
+    topoloom(
+        "pattern",
+        "generate",
+        "stencil3d",
+        "--grid",
+        "4x4x4",
+        "--bytes",
+        8,
+        "-o",
+        "p.npz",
+    )
     outcome = topoloom("allocate", "-m", MACHINE, *words)
     assert outcome.status == 2
     assert message in outcome.err

@@ -19,7 +19,7 @@ TRAFFIC = ["--traffic", "tp=1GB,ep=4GB,dp+ep=500MB"]
 AXES = ["ai", "axes", *CUBE, *TRAFFIC]
 MEGATRON = [
     *("ai", "axes", "--machine", "tpu-v4-cube", "--framework", "megatron"),
-    *("--world", "64", "--tp", "2", "--pp", "2", "--ep", "4", "--etp", "1"),
+    *("--ranks", "64", "--tp", "2", "--pp", "2", "--ep", "4", "--etp", "1"),
     *("--traffic", "tp=1GB,ep=4GB,pp=1GB,dp=500MB,edp=1GB"),
 ]
 
@@ -97,7 +97,7 @@ def test_a_megatron_job_is_ordered_by_its_order_names(topoloom: Command) -> None
 def test_framework_settings_are_printed_and_free_settings_searched(
     topoloom: Command,
 ) -> None:
-    words = ["ai", "axes", "--machine", "rails:8:8:1,bandwidth=50GB/s", "--world", "64"]
+    words = ["ai", "axes", "--machine", "rails:8:8:1,bandwidth=50GB/s", "--ranks", "64"]
     step = ["--train", "qwen3-30b-a3b,batches=2"]
     found = topoloom(*words, "--framework", "megatron", "--tp", "4", "--ep", "8", *step)
     assert any(
@@ -165,23 +165,23 @@ def test_a_ragged_allocation_leaves_slots_idle(topoloom: Command) -> None:
             "--to name requires a job of --framework; use --to jax for a mesh",
         ),
         (
-            [*CUBE[:2], *TRAFFIC, "--framework", "nemo", "--world", "8"],
+            [*CUBE[:2], *TRAFFIC, "--framework", "nemo", "--ranks", "8"],
             "no framework 'nemo'; there are: megatron, deepspeed, fsdp, jax; mega",
         ),
         (
-            [*MEGATRON[1:], "--to", "jax"],
+            [*MEGATRON[2:], "--to", "jax"],
             "--to jax is for meshes; write --to ranks for a framework's job",
         ),
         (
-            [*MEGATRON[1:-2], "--traffic", "dp+ep=1GB"],
+            [*MEGATRON[2:-2], "--traffic", "dp+ep=1GB"],
             "no groups along dp+ep: a group is along tp, cp, dp, pp or etp, ep, edp",
         ),
         (
-            [*MEGATRON[1:5], "--tp", "2", "--world", "128", "--traffic", "tp=1GB"],
+            [*MEGATRON[2:6], "--tp", "2", "--ranks", "128", "--traffic", "tp=1GB"],
             "the mesh tp=2,cp=1,dp=64,pp=1 has 128 ranks, but the allocation has",
         ),
         (
-            [*CUBE, *TRAFFIC, "--framework", "jax", "--world", "64"],
+            [*CUBE, *TRAFFIC, "--framework", "jax", "--ranks", "64"],
             "--mesh and --framework are mutually exclusive; write --tp, --pp",
         ),
         (
@@ -190,11 +190,11 @@ def test_a_ragged_allocation_leaves_slots_idle(topoloom: Command) -> None:
         ),
         (
             [*CUBE[:2], *TRAFFIC],
-            "name the axes: --mesh tp=8,dp=16, or --framework and --world",
+            "name the axes: --mesh tp=8,dp=16, or --framework and --ranks",
         ),
         (
             [*CUBE[:2], *TRAFFIC, "--framework", "fsdp"],
-            "fsdp requires --world, the number of ranks",
+            "fsdp requires --ranks",
         ),
         (
             CUBE,

@@ -25,7 +25,7 @@ JOBS = [
 def test_no_mapper_is_better_than_the_bounds(
     topoloom: Command, pattern: list[str], machine: str
 ) -> None:
-    topoloom("pattern", *pattern, "--bytes", "1000", "-o", "p.npz")
+    topoloom("pattern", "generate", *pattern, "--bytes", "1000", "-o", "p.npz")
     for mapper in ("block", "random", "auto(effort=fast)"):
         topoloom("map", "p.npz", "-m", machine, "--mapper", mapper, "-o", "x.json")
         found = topoloom("bound", "p.npz", "x.json", "--json").json
@@ -36,7 +36,16 @@ def test_no_mapper_is_better_than_the_bounds(
 
 
 def test_a_stencil_on_its_own_torus_is_proven_optimal(topoloom: Command) -> None:
-    topoloom("pattern", "stencil3d", "--grid", "8x8x8", "--periodic", "-o", "p.npz")
+    topoloom(
+        "pattern",
+        "generate",
+        "stencil3d",
+        "--grid",
+        "8x8x8",
+        "--periodic",
+        "-o",
+        "p.npz",
+    )
     topoloom("map", "p.npz", "-m", "torus:8x8x8", "-o", "x.json")
     found = topoloom("bound", "p.npz", "x.json", "--json").json
     assert found["hop_bytes"]["gap"] == 1
@@ -47,7 +56,9 @@ def test_a_stencil_on_its_own_torus_is_proven_optimal(topoloom: Command) -> None
 
 
 def test_without_a_placement_bound_prints_only_bounds(topoloom: Command) -> None:
-    topoloom("pattern", "ring", "--ranks", "16", "--bytes", "5", "-o", "p.npz")
+    topoloom(
+        "pattern", "generate", "ring", "--ranks", "16", "--bytes", "5", "-o", "p.npz"
+    )
     found = topoloom("bound", "p.npz", "-m", "torus:16", "--json").json
     assert (found["ranks"], found["nodes"]) == (16, 16)
     assert (
@@ -59,7 +70,17 @@ def test_without_a_placement_bound_prints_only_bounds(topoloom: Command) -> None
 
 
 def test_shared_slots_need_capacities_or_an_imbalance(topoloom: Command) -> None:
-    topoloom("pattern", "stencil2d", "--grid", "8x8", "--bytes", "9", "-o", "p.npz")
+    topoloom(
+        "pattern",
+        "generate",
+        "stencil2d",
+        "--grid",
+        "8x8",
+        "--bytes",
+        "9",
+        "-o",
+        "p.npz",
+    )
     shared = ["p.npz", "-m", "torus:4x4", "--imbalance", "0"]
     topoloom("map", *shared, "-o", "x.json")
     outcome = topoloom("bound", "p.npz", "x.json")
@@ -88,7 +109,7 @@ def test_shared_slots_need_capacities_or_an_imbalance(topoloom: Command) -> None
 def test_invalid_bound_options_are_refused_in_one_line(
     topoloom: Command, words: list[str], message: str
 ) -> None:
-    topoloom("pattern", "ring", "--ranks", "16", "-o", "p.npz")
+    topoloom("pattern", "generate", "ring", "--ranks", "16", "-o", "p.npz")
     topoloom("map", "p.npz", "-m", "torus:4x4", "-o", "x.json")
     Path("empty.json").write_text("")
     outcome = topoloom("bound", *words)
@@ -101,7 +122,7 @@ def test_a_linear_relaxation_proves_a_larger_congestion_bound(
     topoloom: Command,
 ) -> None:
     grid = ("--grid", "2x4", "--open", "--bytes", "1000")
-    topoloom("pattern", "stencil2d", *grid, "-o", "p.npz")
+    topoloom("pattern", "generate", "stencil2d", *grid, "-o", "p.npz")
     topoloom("map", "p.npz", "-m", "mesh:8", "-o", "x.json")
     without = topoloom("bound", "p.npz", "x.json", "--json").json["congestion_max"]
     found = topoloom("bound", "p.npz", "x.json", "--lp", "--json").json
@@ -117,7 +138,17 @@ def test_a_linear_relaxation_proves_a_larger_congestion_bound(
 
 
 def test_a_weaker_relaxation_does_not_change_the_bound(topoloom: Command) -> None:
-    topoloom("pattern", "binomial", "--ranks", "4", "--bytes", "1000", "-o", "p.npz")
+    topoloom(
+        "pattern",
+        "generate",
+        "binomial",
+        "--ranks",
+        "4",
+        "--bytes",
+        "1000",
+        "-o",
+        "p.npz",
+    )
     words = ["bound", "p.npz", "-m", "tree:2:4", "--json"]
     without = topoloom(*words).json["congestion_max"]
     found = topoloom(*words, "--lp").json["congestion_max"]

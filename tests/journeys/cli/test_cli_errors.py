@@ -35,7 +35,7 @@ def run_refused(topoloom: Command):
 
 
 def write_inputs(topoloom: Command) -> None:
-    assert topoloom("pattern", *HALO, "-o", "p.npz").status == 0
+    assert topoloom("pattern", "generate", *HALO, "-o", "p.npz").status == 0
     assert topoloom("map", "p.npz", "-m", "torus:4x4", "-o", "x.json").status == 0
 
 
@@ -72,7 +72,7 @@ def write_inputs(topoloom: Command) -> None:
         (["map", "p.npz", "-m", "torus:4x4", "--mapper", "ggee"], "did you mean 'gge'"),
         (["map", "p.npz", "-m", "torus:4x4", "--mapper", ""], "mapper"),
         (
-            ["map", "p.npz", "-m", "torus:4x4", "--mapper", "gge,swpa"],
+            ["map", "p.npz", "-m", "torus:4x4", "--mapper", "gge+swpa"],
             "did you mean 'swap'",
         ),
         (["map", "p.npz", "-m", "torus:4x4", "--mapper", "gge(x=1)"], "gge"),
@@ -111,26 +111,46 @@ def write_inputs(topoloom: Command) -> None:
         ),
         (["compare", "p.npz", "-m", "torus:4x4", "--mappers", "mahd+swpa"], "'swap'"),
         (["compare", "p.npz", "-m", "torus:4x4", "--mappers", "swap"], "swap"),
-        (["pattern", "stencil4d"], "did you mean 'stencil"),
-        (["pattern", "stencil3d"], "needs --grid"),
-        (["pattern", "stencil3d", "--grid", "8x8"], "a grid of 3 axes"),
-        (["pattern", "stencil3d", "--grid", "8x8x"], "cannot read the grid"),
-        (["pattern", "stencil2d", "--grid", "0x8"], "without ranks"),
-        (["pattern", "stencil2d", "--grid", "99999999x99999999"], ""),
-        (["pattern", "stencil2d", "--grid", "4x4", "--bytes", "-1"], "bytes"),
-        (["pattern", "stencil2d", "--grid", "4x4", "--bytes", "nan"], "bytes"),
-        (["pattern", "stencil2d", "--grid", "4x4", "-o", "p.txt"], "written as .npz"),
-        (["pattern", "ring"], "needs --ranks"),
-        (["pattern", "ring", "--ranks", "0"], "must be 1 or more"),
-        (["pattern", "binomial", "--ranks", "4", "--root", "4"], "root"),
+        (["pattern", "generate", "stencil4d"], "did you mean 'stencil"),
+        (["pattern", "generate", "stencil3d"], "needs --grid"),
+        (["pattern", "generate", "stencil3d", "--grid", "8x8"], "a grid of 3 axes"),
         (
-            ["pattern", "random-geometric", "--ranks", "4", "--average-degree", "nan"],
+            ["pattern", "generate", "stencil3d", "--grid", "8x8x"],
+            "cannot read the grid",
+        ),
+        (["pattern", "generate", "stencil2d", "--grid", "0x8"], "without ranks"),
+        (["pattern", "generate", "stencil2d", "--grid", "99999999x99999999"], ""),
+        (
+            ["pattern", "generate", "stencil2d", "--grid", "4x4", "--bytes", "-1"],
+            "bytes",
+        ),
+        (
+            ["pattern", "generate", "stencil2d", "--grid", "4x4", "--bytes", "nan"],
+            "bytes",
+        ),
+        (
+            ["pattern", "generate", "stencil2d", "--grid", "4x4", "-o", "p.txt"],
+            "written as .npz",
+        ),
+        (["pattern", "generate", "ring"], "needs --ranks"),
+        (["pattern", "generate", "ring", "--ranks", "0"], "must be 1 or more"),
+        (["pattern", "generate", "binomial", "--ranks", "4", "--root", "4"], "root"),
+        (
+            [
+                "pattern",
+                "generate",
+                "random-geometric",
+                "--ranks",
+                "4",
+                "--average-degree",
+                "nan",
+            ],
             "degree",
         ),
-        (["pattern", "import"], "nothing to import"),
+        (["pattern", "import"], "missing argument 'FILE'"),
         (["pattern", "import", "none.mtx"], "none.mtx"),
         (["pattern", "import", "p.npz", "--format", "metsi"], "did you mean 'metis'"),
-        (["pattern", "ring", "file"], "is unexpected"),
+        (["pattern", "generate", "ring", "file"], "unexpected extra argument (file)"),
         (["machine", "show"], "missing argument"),
         (["machine", "show", "torus:0x4"], "0"),
         (["machine", "show", "torus:4x4,nods=2"], "nodes"),
@@ -224,7 +244,7 @@ def test_bad_graphs_are_refused_by_every_verb(
 ) -> None:
     content = BAD_GRAPHS[name]
     if content is None:
-        topoloom("pattern", *HALO, "-o", "p.npz")
+        topoloom("pattern", "generate", *HALO, "-o", "p.npz")
         content = Path("p.npz").read_bytes()[:700]
     Path(name).write_bytes(content)
     assert name in run_refused(*[name if word == "FILE" else word for word in verb])
@@ -256,7 +276,7 @@ MACHINE_VERBS = [
 def test_bad_machines_are_refused_by_every_verb(
     topoloom: Command, run_refused, name: str, verb: list[str]
 ) -> None:
-    topoloom("pattern", *HALO, "-o", "p.npz")
+    topoloom("pattern", "generate", *HALO, "-o", "p.npz")
     Path(name).write_text(BAD_MACHINES[name])
     assert name in run_refused(*[name if word == "FILE" else word for word in verb])
 
@@ -278,7 +298,7 @@ BAD_ALLOCATIONS = {
 def test_bad_allocations_are_refused_by_every_verb(
     topoloom: Command, run_refused, name: str, verb: str
 ) -> None:
-    topoloom("pattern", *HALO, "-o", "p.npz")
+    topoloom("pattern", "generate", *HALO, "-o", "p.npz")
     Path(name).write_bytes(BAD_ALLOCATIONS[name])
     output = ["-o", "out.json"] if verb == "map" else []
     line = run_refused(verb, "p.npz", "-m", "torus:4x4", "-a", name, *output)
@@ -314,7 +334,7 @@ def test_a_placement_for_another_graph_is_refused(
     topoloom: Command, run_refused
 ) -> None:
     write_inputs(topoloom)
-    topoloom("pattern", "ring", "--ranks", 5, "-o", "ring.npz")
+    topoloom("pattern", "generate", "ring", "--ranks", 5, "-o", "ring.npz")
     assert "places 16 ranks, but ring.npz has 5" in run_refused(
         "judge", "ring.npz", "x.json"
     )

@@ -16,7 +16,7 @@ CELL = ("-m", "cell-eib", "-a", "SPE[0-7]", "--mapper", "exact")
 @pytest.fixture(autouse=True)
 def ring_pattern(topoloom: Command) -> None:
     done = topoloom(
-        "pattern", "ring", "--ranks", "8", "--bytes", "16384", "-o", "r.npz"
+        "pattern", "generate", "ring", "--ranks", "8", "--bytes", "16384", "-o", "r.npz"
     )
     assert done.status == 0, done.err
 
@@ -43,7 +43,7 @@ def test_exact_proves_hop_bytes_by_default(topoloom: Command) -> None:
 
 
 def test_an_interrupted_search_prints_its_proven_bound(topoloom: Command) -> None:
-    topoloom("pattern", "random-geometric", "--ranks", "16", "-o", "g.npz")
+    topoloom("pattern", "generate", "random-geometric", "--ranks", "16", "-o", "g.npz")
     words = ("map", "g.npz", "-m", "mesh:4x4", "--mapper", "exact", "--work", "10000")
     found = topoloom(*words, "--json").json
     assert 0 < found["proven"]["least"] < found["values"]["hop_bytes"]

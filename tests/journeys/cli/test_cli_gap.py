@@ -23,7 +23,7 @@ JOBS = [
 
 
 def write_pattern(topoloom: Command, *pattern: str) -> None:
-    done = topoloom("pattern", *pattern, "--bytes", "1000", "-o", "p.npz")
+    done = topoloom("pattern", "generate", *pattern, "--bytes", "1000", "-o", "p.npz")
     assert done.status == 0, done.err
 
 

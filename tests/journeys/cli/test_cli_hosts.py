@@ -22,7 +22,9 @@ hosts = "cn[11-18]"
 
 def write_machine_and_pattern(topoloom: Command) -> None:
     Path("m.toml").write_text(MACHINE)
-    assert topoloom("pattern", "ring", "--ranks", 4, "-o", "p.npz").status == 0
+    assert (
+        topoloom("pattern", "generate", "ring", "--ranks", 4, "-o", "p.npz").status == 0
+    )
 
 
 def test_a_rewritten_machine_keeps_its_host_names(topoloom: Command) -> None:
@@ -81,7 +83,9 @@ def test_map_inside_a_job_needs_no_machine_options(
     for name in ("FLUX_URI", "SLURM_JOB_ID", "SLURM_JOBID", "SLURM_JOB_CPUS_PER_NODE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("SLURM_JOB_NODELIST", "cn[1-4]")
-    assert topoloom("pattern", "ring", "--ranks", 4, "-o", "p.npz").status == 0
+    assert (
+        topoloom("pattern", "generate", "ring", "--ranks", 4, "-o", "p.npz").status == 0
+    )
     shown = topoloom("machine", "detect", "-o", "here.toml", "--json").json
     assert (shown["nodes"], shown["hosts"]) == (4, "cn[1-4]")
     for machine in ("detect", "here.toml"):
@@ -98,7 +102,9 @@ CELL = "".join(f"h{i} 0 0 0 {i % 2} 0 {i // 2}\n" for i in range(4))
 
 def test_coordinates_without_a_host_are_never_allocated(topoloom: Command) -> None:
     Path("cell.txt").write_text(CELL)
-    assert topoloom("pattern", "ring", "--ranks", 4, "-o", "p.npz").status == 0
+    assert (
+        topoloom("pattern", "generate", "ring", "--ranks", 4, "-o", "p.npz").status == 0
+    )
     assert (
         topoloom("machine", "show", "cell.txt", "--json").json["hosts"] == "h[0,2,1,3]"
     )

@@ -19,8 +19,8 @@ TORUS = ["-m", "torus:4x4", "--work", "200000"]
 @pytest.fixture
 def topoloom_with_jobs(topoloom: Command) -> Command:
     """Write two patterns, and allocations like the colors of a chessboard."""
-    topoloom("pattern", "ring", "-n", 8, "--bytes", 1000, "-o", "a.npz")
-    topoloom("pattern", "binomial", "-n", 8, "--bytes", 1000, "-o", "b.npz")
+    topoloom("pattern", "generate", "ring", "-n", 8, "--bytes", 1000, "-o", "a.npz")
+    topoloom("pattern", "generate", "binomial", "-n", 8, "--bytes", 1000, "-o", "b.npz")
     for color, name in enumerate(("black", "white")):
         fields = [n for n in range(16) if (n // 4 + n) % 2 == color]
         Path(f"{name}.txt").write_text("".join(f"{n}\n" for n in fields))
@@ -29,7 +29,9 @@ def topoloom_with_jobs(topoloom: Command) -> Command:
 
 def test_jobs_share_links_of_simulated_switches(topoloom_with_jobs: Command) -> None:
     free = "bandwidth=10GB/s,latency=100ns+node:1,startup=0us,latency=0us"
-    topoloom_with_jobs("pattern", "ring", "-n", 8, "--bytes", 100_000, "-o", "long.npz")
+    topoloom_with_jobs(
+        "pattern", "generate", "ring", "-n", 8, "--bytes", 100_000, "-o", "long.npz"
+    )
     words = ["joint", "long.npz@black.txt", "long.npz@white.txt"]
     on = ["-m", f"torus:4x4,{free}", "--with", "switches"]
     for job in topoloom_with_jobs(*words, *on, "--json").json["jobs"]:

@@ -28,7 +28,7 @@ memory_size = "96 GiB"
 
 @pytest.fixture(autouse=True)
 def _write_inputs(topoloom: Command) -> None:
-    topoloom("pattern", "stencil2d", "--grid", "5x5", "-o", "p.npz")
+    topoloom("pattern", "generate", "stencil2d", "--grid", "5x5", "-o", "p.npz")
     Path("m.toml").write_text(NODE)
 
 
@@ -89,7 +89,7 @@ def test_placements_contain_only_hosts_of_used_nodes(topoloom: Command) -> None:
     where = ["-m", "torus:8+node:4", "-a", "n5,n2,n7,n3,n0", "--ranks-per-node", 10]
     refused = topoloom("map", "p.npz", *where)
     assert refused.status == 2
-    topoloom("pattern", "ring", "-n", 3, "-o", "three.npz")
+    topoloom("pattern", "generate", "ring", "-n", 3, "-o", "three.npz")
     topoloom("map", "three.npz", *where[:-2], "--mapper", "block", "-o", "x.json")
     placed = load_placement("x.json")
     assert placed.hosts == ("n5", "n2", "n7")
@@ -98,7 +98,7 @@ def test_placements_contain_only_hosts_of_used_nodes(topoloom: Command) -> None:
 
 
 def test_ranks_of_several_cores_are_bound_to_all_of_them(topoloom: Command) -> None:
-    topoloom("pattern", "ring", "-n", 4, "-o", "four.npz")
+    topoloom("pattern", "generate", "ring", "-n", 4, "-o", "four.npz")
     where = ["-m", "torus:4+node:3:2", "-a", "n1,n2", "--cores-per-rank", 3]
     topoloom("map", "four.npz", *where, "--mapper", "block", "-o", "x.json")
     assert load_placement("x.json").cores_per_rank == 3

@@ -72,7 +72,7 @@ def test_exports_name_their_omissions(
 @pytest.mark.parametrize("name", ["p.graph", "p.mtx", "p.metis", "p"])
 def test_patterns_are_written_as_npz_only(topoloom: Command, name: str) -> None:
     """Other formats would lose numbers of messages, directions or phases."""
-    outcome = topoloom("pattern", "ring", "-n", 4, "-o", name)
+    outcome = topoloom("pattern", "generate", "ring", "-n", 4, "-o", name)
     assert outcome.status == 2
     assert f"{name}: communication graphs are written as .npz" in outcome.err
     assert "message counts" in outcome.err

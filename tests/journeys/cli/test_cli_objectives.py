@@ -29,7 +29,18 @@ OBJECTIVES = (
 
 @pytest.fixture
 def topoloom_with_pattern(topoloom: Command) -> Command:
-    topoloom("pattern", "bruck", "-n", 16, "--phases", "--bytes", 1000, "-o", "p.npz")
+    topoloom(
+        "pattern",
+        "generate",
+        "bruck",
+        "-n",
+        16,
+        "--phases",
+        "--bytes",
+        1000,
+        "-o",
+        "p.npz",
+    )
     return topoloom
 
 
@@ -53,7 +64,7 @@ def test_map_minimizes_the_objective_and_records_it(
 
 
 def test_congestion_as_objective_is_printed_only_once(topoloom: Command) -> None:
-    topoloom("pattern", "bruck", "-n", 16, "--bytes", 1000, "-o", "p.npz")
+    topoloom("pattern", "generate", "bruck", "-n", 16, "--bytes", 1000, "-o", "p.npz")
     words = ["map", "p.npz", *TORUS, "--objective", "congestion"]
     found = topoloom(*words, "--json").json
     assert found["objective"] == "congestion"
@@ -77,7 +88,7 @@ def test_phases_do_not_change_hop_bytes(topoloom_with_pattern: Command) -> None:
 def test_more_hop_bytes_than_block_are_reported_only_if_relevant(
     topoloom: Command,
 ) -> None:
-    topoloom("pattern", "stencil2d", "--grid", "4x4", "-o", "p.npz")
+    topoloom("pattern", "generate", "stencil2d", "--grid", "4x4", "-o", "p.npz")
     words = ["map", "p.npz", *TORUS, "--mapper", "random"]
     assert "fewer hop-bytes" in topoloom(*words).err
     assert "less congestion" in topoloom(*words, "--objective", "congestion").err
@@ -114,21 +125,23 @@ def test_compare_marks_the_best_by_the_objective(
 
 def test_the_phases_of_a_pattern_are_counted(topoloom_with_pattern: Command) -> None:
     assert (
-        "\n  phases    4\n" in topoloom_with_pattern("pattern", "import", "p.npz").out
+        "\n  phases             4\n"
+        in topoloom_with_pattern("pattern", "show", "p.npz").out
     )
     assert (
-        topoloom_with_pattern("pattern", "import", "p.npz", "--json").json["phases"]
-        == 4
+        topoloom_with_pattern("pattern", "show", "p.npz", "--json").json["phases"] == 4
     )
     topoloom_with_pattern("pattern", "import", "p.npz", "-o", "again.npz")
     assert len(load_phases("again.npz")) == 4
-    plain = topoloom_with_pattern("pattern", "bruck", "-n", 16, "--json").json
+    plain = topoloom_with_pattern(
+        "pattern", "generate", "bruck", "-n", 16, "--json"
+    ).json
     assert plain["phases"] == 1
 
 
 def test_a_job_avoids_the_links_of_another(topoloom: Command) -> None:
     """The other job, the background, uses the first row."""
-    topoloom("pattern", "ring", "-n", 2, "--bytes", 1000, "-o", "p.npz")
+    topoloom("pattern", "generate", "ring", "-n", 2, "--bytes", 1000, "-o", "p.npz")
     Path("far.txt").write_text("0\n3\n")
     mesh = ["-m", "mesh:2x4"]
     topoloom(
@@ -198,7 +211,7 @@ def test_invalid_objectives_are_refused_in_one_line(
         "map", "p.npz", "-m", "torus:5x4", "--mapper", "block", "-o", "5x4.x"
     )
     topoloom_with_pattern("judge", "p.npz", "5x4.x", "--write-loads", "5x4.json")
-    topoloom_with_pattern("pattern", "ring", "-n", 3, "-o", "q.npz")
+    topoloom_with_pattern("pattern", "generate", "ring", "-n", 3, "-o", "q.npz")
     Path("empty").write_text("")
     bad = json.loads(Path("5x4.json").read_text()) | {"machine": "torus:4x4"}
     Path("bad.json").write_text(json.dumps({**bad, "loads": [-1] * 64}))
@@ -224,14 +237,13 @@ def test_options_that_require_hop_bytes_are_named(
     [
         (["ring", "-n", 4], "ring has one phase; several have recursive-doubling"),
         (["stencil2d", "--grid", "4x4"], "stencil2d has one phase"),
-        (["import", "p.npz"], "imported phases are always written"),
     ],
 )
 def test_only_some_patterns_have_phases(
     topoloom_with_pattern: Command, words: list[str], message: str
 ) -> None:
     assert message in run_refused(
-        topoloom_with_pattern, "pattern", *words, "--phases", "-o", "q.npz"
+        topoloom_with_pattern, "pattern", "generate", *words, "--phases", "-o", "q.npz"
     )
     assert not Path("q.npz").exists()
 

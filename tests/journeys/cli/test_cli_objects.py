@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 
 def write_grid(topoloom: Command, grid: str) -> None:
-    made = topoloom("pattern", "stencil", "--grid", grid, "--bytes", 1, "-o", "g.npz")
+    made = topoloom(
+        "pattern", "generate", "stencil", "--grid", grid, "--bytes", 1, "-o", "g.npz"
+    )
     assert made.status == 0, made.err
 
 

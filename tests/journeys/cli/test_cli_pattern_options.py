@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom pattern` accepts only options that change the pattern."""
+"""`topoloom pattern generate` accepts only options that change the pattern."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ def test_options_without_effect_on_a_pattern_are_refused(
     topoloom: Command, name: str
 ) -> None:
     pattern = PATTERNS[name]
-    assert topoloom("pattern", *format_size_arguments(name)).status == 0
+    assert topoloom("pattern", "generate", *format_size_arguments(name)).status == 0
     for option, (typed, _) in NON_DEFAULT_OPTIONS.items():
-        outcome = topoloom("pattern", *format_size_arguments(name), *typed)
+        outcome = topoloom("pattern", "generate", *format_size_arguments(name), *typed)
         if option in pattern.reads:
             assert outcome.status == 0, option
             continue
@@ -78,15 +78,25 @@ def test_options_without_effect_on_a_pattern_are_refused(
                 in outcome.err
             )
     for size in set(SIZES) - {pattern.size}:
-        outcome = topoloom("pattern", *format_size_arguments(name), f"--{size}", "4")
+        outcome = topoloom(
+            "pattern", "generate", *format_size_arguments(name), f"--{size}", "4"
+        )
         assert f"--{size} is not an option of {name}" in outcome.err
 
 
 def test_pattern_import_accepts_only_format_options(topoloom: Command) -> None:
-    topoloom("pattern", "ring", "-n", 4, "-o", "p.npz")
+    topoloom("pattern", "generate", "ring", "-n", 4, "-o", "p.npz")
     for typed in (["--seed", "3"], ["--ranks", "4"], ["--open"]):
         outcome = topoloom("pattern", "import", "p.npz", *typed)
-        assert "is not an option of import, which takes --format" in outcome.err
+        assert f"no such option '{typed[0]}'" in outcome.err
     assert topoloom("pattern", "import", "p.npz", "--format", "npz").status == 0
-    outcome = topoloom("pattern", "ring", "-n", 4, "--format", "npz")
-    assert "--format is not an option of ring" in outcome.err
+    outcome = topoloom("pattern", "generate", "ring", "-n", 4, "--format", "npz")
+    assert "no such option '--format'" in outcome.err
+
+
+def test_a_pattern_without_generate_is_refused_with_the_right_command(
+    topoloom: Command,
+) -> None:
+    refused = topoloom("pattern", "stencil3d", "--grid", "8x8x8")
+    assert (refused.status, refused.out) == (2, "")
+    assert "(did you mean 'topoloom pattern generate stencil3d'?)" in refused.err

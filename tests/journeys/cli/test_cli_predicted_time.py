@@ -16,7 +16,17 @@ TOLD = "torus:4x4,bandwidth=1GB/s+node:1,startup=0.5us,latency=0.5us"
 
 @pytest.fixture(autouse=True)
 def _write_pattern(topoloom: Command) -> None:
-    topoloom("pattern", "stencil2d", "--grid", "4x4", "--bytes", "1MB", "-o", "p.npz")
+    topoloom(
+        "pattern",
+        "generate",
+        "stencil2d",
+        "--grid",
+        "4x4",
+        "--bytes",
+        "1MB",
+        "-o",
+        "p.npz",
+    )
 
 
 def list_row_titles(printed: str) -> list[str]:
@@ -49,7 +59,9 @@ def test_a_line_names_the_chosen_objective_and_the_reason(
 
 
 def test_short_messages_are_placed_for_hop_bytes(topoloom: Command) -> None:
-    topoloom("pattern", "stencil2d", "--grid", "4x4", "--bytes", 8, "-o", "s.npz")
+    topoloom(
+        "pattern", "generate", "stencil2d", "--grid", "4x4", "--bytes", 8, "-o", "s.npz"
+    )
     printed = topoloom("map", "s.npz", "-m", TOLD).out
     # A rank sends 4 messages of 1 us each. 8 bytes take 8 ns on a link, and no link has
     # more than 4 messages.
@@ -149,7 +161,7 @@ def test_assumptions_about_a_machine_are_reported(topoloom: Command) -> None:
 
 
 def test_nodes_of_an_included_machine_can_be_replaced(topoloom: Command) -> None:
-    topoloom("pattern", "stencil3d", "--grid", "4x4x4", "-o", "c.npz")
+    topoloom("pattern", "generate", "stencil3d", "--grid", "4x4x4", "-o", "c.npz")
     words = ["c.npz", "-m", "frontier+node:8", "--nodes", 8, "--json"]
     found = topoloom("map", *words).json
     assert len({slot // 8 for slot in found["placement"]}) == 8
@@ -180,7 +192,7 @@ def test_a_job_without_an_allocation_stays_on_few_nodes(topoloom: Command) -> No
 
 
 def test_nodes_of_a_router_are_two_hops_or_none_apart(topoloom: Command) -> None:
-    topoloom("pattern", "ring", "-n", 2, "--bytes", 1000, "-o", "r.npz")
+    topoloom("pattern", "generate", "ring", "-n", 2, "--bytes", 1000, "-o", "r.npz")
     hops = [
         topoloom("judge", "r.npz", "-m", machine, "--json").json["dilation_max"]
         for machine in ("torus:4x4,nodes=2", "torus:4x4,nodes=2,hosts=free")

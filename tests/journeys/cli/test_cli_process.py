@@ -90,7 +90,7 @@ def test_shell_completion_lists_verbs_and_options() -> None:
     assert list_completions("topoloom map p.npz --objective ti") == ["time"]
     assert list_completions("topoloom list map") == ["mappers"]
     assert list_completions("topoloom export x.json --to fl") == ["flux-taskmap"]
-    assert "ring" in list_completions("topoloom pattern ri")
+    assert "ring" in list_completions("topoloom pattern generate ri")
     assert list_completions("topoloom machine draw ho") == ["hopper"]
 
 
@@ -173,7 +173,9 @@ def test_a_second_ctrl_c_ends_a_mapper_that_ignores_the_first(tmp_path: Path) ->
         "    pathlib.Path('begun').touch()\n"
         "    while True: time.sleep(0.01)\n"
     )
-    made = run_command("pattern", "ring", "--ranks", "4", "-o", "p.npz", cwd=tmp_path)
+    made = run_command(
+        "pattern", "generate", "ring", "--ranks", "4", "-o", "p.npz", cwd=tmp_path
+    )
     assert made.returncode == 0, made.stderr
     words = ["compare", "p.npz", "-m", "torus:2x2", "--mappers", "mine.py:place"]
     process = subprocess.Popen(
@@ -191,7 +193,14 @@ def test_a_second_ctrl_c_ends_a_mapper_that_ignores_the_first(tmp_path: Path) ->
 
 def test_ctrl_c_ends_a_search_with_the_best_so_far(tmp_path: Path) -> None:
     made = run_command(
-        "pattern", "random-geometric", "--ranks", "40000", "-o", "p.npz", cwd=tmp_path
+        "pattern",
+        "generate",
+        "random-geometric",
+        "--ranks",
+        "40000",
+        "-o",
+        "p.npz",
+        cwd=tmp_path,
     )
     assert made.returncode == 0, made.stderr
     mapper = "random+swap(reach=100,candidates=100000)"
@@ -209,7 +218,7 @@ def test_ctrl_c_ends_the_best_effort_with_the_best_so_far(
     # Large enough that the search is still running when the signal arrives.
     ranks = 200_000 if imbalance else 40_000
     words = ["random-geometric", "--ranks", str(ranks), "-o", "p.npz"]
-    made = run_command("pattern", *words, cwd=tmp_path)
+    made = run_command("pattern", "generate", *words, cwd=tmp_path)
     assert made.returncode == 0, made.stderr
     machine = "torus:16x16" if imbalance else "torus:200x200"
     interrupt_search(
@@ -245,7 +254,7 @@ def test_ctrl_c_ends_all_searches_of_joint_with_the_best_so_far(
     tmp_path: Path,
 ) -> None:
     words = ["random-geometric", "--ranks", "8000", "-o", "p.npz"]
-    made = run_command("pattern", *words, cwd=tmp_path)
+    made = run_command("pattern", "generate", *words, cwd=tmp_path)
     assert made.returncode == 0, made.stderr
     jobs = ["p.npz", "p.npz", "-m", "torus:160x100"]
     interrupt_search(
@@ -259,7 +268,9 @@ def test_ctrl_c_ends_all_searches_of_joint_with_the_best_so_far(
 
 
 def test_judge_and_compare_write_figures(tmp_path: Path) -> None:
-    run_command("pattern", "stencil2d", "--grid", "4x4", "-o", "p.npz", cwd=tmp_path)
+    run_command(
+        "pattern", "generate", "stencil2d", "--grid", "4x4", "-o", "p.npz", cwd=tmp_path
+    )
     run_command("map", "p.npz", "-m", "torus:5x5", "-o", "x.json", cwd=tmp_path)
     judged = run_command("judge", "p.npz", "x.json", "--figure", "j.svg", cwd=tmp_path)
     assert judged.returncode == 0, judged.stderr
@@ -275,7 +286,7 @@ def test_ctrl_c_ends_the_ordering_of_axes_with_the_best_so_far(tmp_path: Path) -
     process = subprocess.Popen(
         [
             *(TOPOLOOM, "ai", "axes", "--machine", "rails:8:128:4", "--to", "name"),
-            *("--framework", "megatron", "--world", "1024", "--tp", "4", "--cp", "4"),
+            *("--framework", "megatron", "--ranks", "1024", "--tp", "4", "--cp", "4"),
             *("--pp", "4", "--ep", "8"),
             *("--traffic", "tp=1GB,cp=1GB,ep=4GB,etp=1GB,pp=1GB,cp+dp=500MB,edp=1GB"),
         ],

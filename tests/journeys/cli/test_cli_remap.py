@@ -25,7 +25,9 @@ def map_pattern(topoloom: Command, output: str, *words: object) -> dict[str, Any
 
 
 def map_initially(topoloom: Command, *words: object) -> dict[str, Any]:
-    made = topoloom("pattern", "stencil3d", "--grid", "4x4x4", "-o", "p.npz")
+    made = topoloom(
+        "pattern", "generate", "stencil3d", "--grid", "4x4x4", "-o", "p.npz"
+    )
     assert made.status == 0, made.err
     return map_pattern(
         topoloom, "before.json", *(words or ("-m", MACHINE, "-a", HOSTS))

@@ -28,7 +28,7 @@ TOPOLOOM = Path(sys.executable).with_name("topoloom")
 def topoloom_with_placements(topoloom: Command) -> Command:
     """Write a pattern p.npz and two placements x.json and y.json."""
     words = ["stencil2d", "--grid", "4x4", "--bytes", "1MB"]
-    assert topoloom("pattern", *words, "-o", "p.npz").status == 0
+    assert topoloom("pattern", "generate", *words, "-o", "p.npz").status == 0
     for name, mapper in (("x.json", "hilbert"), ("y.json", "random")):
         mapped = topoloom("map", "p.npz", "-m", MACHINE, "--mapper", mapper, "-o", name)
         assert mapped.status == 0
@@ -112,7 +112,7 @@ def test_simulation_json_has_each_placement_and_block_order(
 
 def test_phases_are_simulated_sequentially(topoloom: Command) -> None:
     words = ["bruck", "--ranks", "16", "--bytes", "1MB", "--phases"]
-    topoloom("pattern", *words, "-o", "p.npz")
+    topoloom("pattern", "generate", *words, "-o", "p.npz")
     document = topoloom("simulate", "p.npz", "-m", MACHINE, "--json").json
     assert document["phases"] == 4
     (block,) = document["results"]
@@ -127,7 +127,7 @@ def test_phases_are_simulated_sequentially(topoloom: Command) -> None:
 
 
 def test_a_pattern_without_messages_takes_no_time(topoloom: Command) -> None:
-    topoloom("pattern", "ring", "--ranks", "1", "-o", "ring.npz")
+    topoloom("pattern", "generate", "ring", "--ranks", "1", "-o", "ring.npz")
     Path("diagonal.mat").write_text("5 0\n0 7\n")
     for pattern in ("ring.npz", "diagonal.mat"):
         document = topoloom("simulate", pattern, "-m", MACHINE, "--json").json
@@ -137,7 +137,9 @@ def test_a_pattern_without_messages_takes_no_time(topoloom: Command) -> None:
 
 def test_simulated_ranks_are_in_launcher_order(topoloom: Command) -> None:
     """Two ranks exchange 1 MB over 1 GB/s unless they share a node."""
-    topoloom("pattern", "ring", "--ranks", "2", "--bytes", "1MB", "-o", "p.npz")
+    topoloom(
+        "pattern", "generate", "ring", "--ranks", "2", "--bytes", "1MB", "-o", "p.npz"
+    )
     machine = "torus:4,bandwidth=1GB/s,latency=1us+node:2,memory=100GB/s"
     words = ["simulate", "p.npz", "-m", machine, "--nodes", 2, "--json"]
     for options, seconds in (
@@ -149,7 +151,17 @@ def test_simulated_ranks_are_in_launcher_order(topoloom: Command) -> None:
 
 
 def test_ranks_on_shared_slots_can_be_simulated(topoloom: Command) -> None:
-    topoloom("pattern", "stencil2d", "--grid", "8x8", "--bytes", "1MB", "-o", "p.npz")
+    topoloom(
+        "pattern",
+        "generate",
+        "stencil2d",
+        "--grid",
+        "8x8",
+        "--bytes",
+        "1MB",
+        "-o",
+        "p.npz",
+    )
     words = ["p.npz", "-m", MACHINE, "--imbalance", "0", "-o", "x.json"]
     assert topoloom("map", *words).status == 0
     document = topoloom("simulate", "p.npz", "x.json", "--json").json
@@ -271,7 +283,9 @@ def test_collectives_that_cannot_be_simulated_are_refused_in_one_line(
 def test_invalid_simulation_input_is_refused_in_one_line(
     topoloom_with_placements: Command, words: list[str], message: str
 ) -> None:
-    topoloom_with_placements("pattern", "stencil2d", "--grid", "3x3", "-o", "q.npz")
+    topoloom_with_placements(
+        "pattern", "generate", "stencil2d", "--grid", "3x3", "-o", "q.npz"
+    )
     topoloom_with_placements("map", "p.npz", "-m", "torus:16", "-o", "z.json")
     Path("empty.json").touch()
     refused = topoloom_with_placements("simulate", *words)
@@ -304,7 +318,7 @@ def test_signals_end_simgrid_without_leftover_files_or_processes(
     """The simulation takes many seconds."""
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    words = ["pattern", "alltoall", "--ranks", "96", "--bytes", "1MB"]
+    words = ["pattern", "generate", "alltoall", "--ranks", "96", "--bytes", "1MB"]
     subprocess.run([TOPOLOOM, *words, "-o", "p.npz"], cwd=tmp_path, check=True)
     network = "torus:96,bandwidth=1GB/s,latency=1us"
     process = subprocess.Popen(
@@ -329,7 +343,9 @@ def test_ctrl_c_prints_the_placements_simulated_so_far(
     topoloom: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Block order needs one node; with the other placement nodes exchange terabytes."""
-    topoloom("pattern", "ring", "--ranks", "16", "--bytes", "1TB", "-o", "p.npz")
+    topoloom(
+        "pattern", "generate", "ring", "--ranks", "16", "--bytes", "1TB", "-o", "p.npz"
+    )
     machine = "torus:4x4,bandwidth=1GB/s,latency=1us+node:16,memory=10GB/s"
     words = ["p.npz", "-m", machine, "--mapper", "random", "-o", "x.json"]
     assert topoloom("map", *words).status == 0

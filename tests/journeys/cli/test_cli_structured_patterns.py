@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def test_groups_of_a_triangular_grid_are_judged_separately(topoloom: Command) -> None:
     words = ["triangular", "--rows", "23", "--order", "bcm", "--phases", "-o", "p.npz"]
-    assert "phases    3" in topoloom("pattern", *words).out
+    assert "phases    3" in topoloom("pattern", "generate", *words).out
     where = ["-m", "hopper", "--nodes", "12", "--launcher", "openmpi"]
     shown = topoloom("judge", "p.npz", *where, "--json")
     columns, rows, orthogonalization = shown.json["phases"]
@@ -27,7 +27,7 @@ def test_levels_of_the_trees_of_a_triangular_grid_are_phases(
 ) -> None:
     groups = ["--groups", "row,row-reduction"]
     words = ["triangular", "--rows", "9", *groups, "--phases", "--levels"]
-    assert "phases    6" in topoloom("pattern", *words, "-o", "p.npz").out
+    assert "phases    6" in topoloom("pattern", "generate", *words, "-o", "p.npz").out
     shown = topoloom("judge", "p.npz", "-m", "torus:4x4x4", "--json").json
     assert shown["phase_names"][:2] == [
         "row bcasts, level 1",
@@ -43,7 +43,7 @@ def test_levels_of_the_trees_of_a_triangular_grid_are_phases(
 def test_the_mapper_bricks_beats_block_order_on_molecular_dynamics(
     topoloom: Command,
 ) -> None:
-    made = topoloom("pattern", "molecular-dynamics", "-o", "p.npz")
+    made = topoloom("pattern", "generate", "molecular-dynamics", "-o", "p.npz")
     assert "ranks     2,160" in made.out  # 6 x 6 x 4 cells with 14 computes each
     where = ["p.npz", "-m", "torus:8x8x8", "--imbalance", "0.5", "--json"]
     found = {
@@ -55,7 +55,7 @@ def test_the_mapper_bricks_beats_block_order_on_molecular_dynamics(
     assert hop_bytes["bricks"] < 0.4 * hop_bytes["block"]
     # Without cells=, the inferred grid may be transposed, and then divided differently.
     assert hop_bytes["bricks(cells=6x6x4)"] < 1.1 * hop_bytes["bricks"]
-    topoloom("pattern", "molecular-dynamics", "--no-proxies", "-o", "p.npz")
+    topoloom("pattern", "generate", "molecular-dynamics", "--no-proxies", "-o", "p.npz")
     copies = topoloom("map", *where, "--mapper", "bricks").json["values"]
     assert hop_bytes["bricks"] < copies["hop_bytes"]
     average = 13.5 * 92224**2 / 144 / 512
@@ -82,6 +82,6 @@ def test_the_mapper_bricks_beats_block_order_on_molecular_dynamics(
 def test_sizes_without_a_pattern_are_refused(
     topoloom: Command, words: list[str], message: str
 ) -> None:
-    done = topoloom("pattern", *words)
+    done = topoloom("pattern", "generate", *words)
     assert done.status == 2
     assert message in done.err

@@ -23,14 +23,14 @@ USUAL = [name for name in MEASURES if name not in ("load_max", "minimal_share")]
 def test_tables_have_a_row_for_every_measure(
     topoloom: Command, words: list[str]
 ) -> None:
-    topoloom("pattern", "ring", "-n", 16, "--bytes", 1000, "-o", "p.npz")
+    topoloom("pattern", "generate", "ring", "-n", 16, "--bytes", 1000, "-o", "p.npz")
     shown = topoloom(*words, "p.npz", "-m", MACHINE).out
     for name in USUAL:
         assert f"\n  {MEASURES[name].title}  " in shown
 
 
 def test_a_comparison_has_the_measure_titles_in_its_heading(topoloom: Command) -> None:
-    topoloom("pattern", "ring", "-n", 16, "--bytes", 1000, "-o", "p.npz")
+    topoloom("pattern", "generate", "ring", "-n", 16, "--bytes", 1000, "-o", "p.npz")
     words = ["compare", "p.npz", "-m", MACHINE, "--mappers", "hilbert"]
     heading = topoloom(*words).out.partition("─")[0]
     in_rows = {"traffic_average"}
@@ -44,7 +44,7 @@ def test_report_pages_have_the_rows_of_the_terminal(
     topoloom: Command, machine: str
 ) -> None:
     """`map` and report pages use the same titles, numbers, units and default name."""
-    topoloom("pattern", "ring", "-n", 16, "--bytes", 1000000, "-o", "p.npz")
+    topoloom("pattern", "generate", "ring", "-n", 16, "--bytes", 1000000, "-o", "p.npz")
     words = ["-m", machine, "--mapper", "hilbert", "-o", "x.json"]
     printed = topoloom("map", "p.npz", *words).out
     assert topoloom("report", "x.json", "-o", "x.html").status == 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom verify` and `run --world` refuse impossible requests in one line."""
+"""`topoloom verify` and `run --apply world` refuse impossible requests in one line."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from tests.conftest import Command
 
 MPIRUN = ["mpirun.openmpi", "-n", 4]
-WORLD = ["run", "--world", "--profile", "p.npz", "-m", "mesh:2+node:2"]
+WORLD = ["run", "--apply", "world", "--graph", "p.npz", "-m", "mesh:2+node:2"]
 HOSTS = ["--hosts", "a,b"]
 
 
 @pytest.fixture
 def topoloom_with_placement(topoloom: Command) -> Command:
     """Write a ring of 4 ranks as p.npz, and its placement as x.json."""
-    topoloom("pattern", "ring", "-n", 4, "--bytes", 1000, "-o", "p.npz")
+    topoloom("pattern", "generate", "ring", "-n", 4, "--bytes", 1000, "-o", "p.npz")
     topoloom("map", "p.npz", "-m", "mesh:2+node:2", "-o", "x.json")
     Path("empty.json").write_text("")
     return topoloom
@@ -75,4 +75,4 @@ def test_standard_input_that_would_reach_another_rank_is_refused(
 ) -> None:
     done = topoloom_with_placement(*WORLD, *HOSTS, "--", *MPIRUN, "true")
     assert done.status == 2
-    assert "--world and standard input are mutually exclusive" in done.err
+    assert "--apply world and standard input are mutually exclusive" in done.err

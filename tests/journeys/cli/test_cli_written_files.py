@@ -17,7 +17,7 @@ TORUS = ["-m", "torus:4x4"]
 
 @pytest.fixture
 def topoloom_with_placement(topoloom: Command) -> Command:
-    topoloom("pattern", "ring", "-n", 8, "--bytes", 1000, "-o", "p.npz")
+    topoloom("pattern", "generate", "ring", "-n", 8, "--bytes", 1000, "-o", "p.npz")
     topoloom("map", "p.npz", *TORUS, "-o", "x.json")
     return topoloom
 

@@ -297,10 +297,10 @@ def test_exported_schedules_are_written_with_usage_instructions(
 def test_missing_message_costs_are_refused(topoloom: Command) -> None:
     refused = topoloom(*RANK_ALLTOALL)
     assert (refused.status, refused.out) == (2, "")
-    assert "name a model (see 'topoloom model list') or a machine" in refused.err
+    assert "name a model (see 'topoloom list models') or a machine" in refused.err
     silent = topoloom(*RANK_ALLTOALL, "-m", "torus:4x4,bandwidth=1GB/s")
     assert (silent.status, silent.out) == (2, "")
-    assert "name a model (see 'topoloom model list') or +node:" in silent.err
+    assert "name a model (see 'topoloom list models') or +node:" in silent.err
 
 
 def test_ranks_are_distributed_over_an_allocation_like_srun(topoloom: Command) -> None:

@@ -15,7 +15,9 @@ MACHINE = "torus:4x8+node:8"
 
 @pytest.fixture
 def topoloom_with_placement(topoloom: Command) -> Command:
-    topoloom("pattern", "stencil2d", "--grid", "16x16", "--open", "-o", "p.npz")
+    topoloom(
+        "pattern", "generate", "stencil2d", "--grid", "16x16", "--open", "-o", "p.npz"
+    )
     mapped = topoloom("map", "p.npz", "-m", MACHINE, "--mapper", "tile", "-o", "x.json")
     assert (mapped.status, mapped.err) == (0, "")
     return topoloom
@@ -54,7 +56,7 @@ def test_the_grid_table_shows_gains(topoloom_with_placement: Command) -> None:
 
 
 def test_block_order_is_shown_without_comparison(topoloom: Command) -> None:
-    topoloom("pattern", "stencil2d", "--grid", "8x8", "-o", "p.npz")
+    topoloom("pattern", "generate", "stencil2d", "--grid", "8x8", "-o", "p.npz")
     topoloom(
         "map", "p.npz", "-m", "torus:8+node:8", "--mapper", "block", "-o", "x.json"
     )
@@ -109,7 +111,7 @@ def test_a_non_default_model_reading_is_printed(
 
 
 def test_impossible_tiles_are_refused(topoloom: Command) -> None:
-    topoloom("pattern", "stencil2d", "--grid", "5x5", "-o", "p.npz")
+    topoloom("pattern", "generate", "stencil2d", "--grid", "5x5", "-o", "p.npz")
     topoloom("map", "p.npz", "-m", "mesh:7+node:4", "--mapper", "tile", "-o", "x.json")
     for words, what in (
         (["--fastest-tile", "scatter"], "gives nodes 1 to 4 ranks"),
@@ -143,7 +145,7 @@ def test_a_grid_that_does_not_fit_is_refused_with_a_suggestion(
 
 
 def test_ranks_without_a_grid_are_refused_with_a_hint(topoloom: Command) -> None:
-    topoloom("pattern", "random-geometric", "--ranks", "32", "-o", "p.npz")
+    topoloom("pattern", "generate", "random-geometric", "--ranks", "32", "-o", "p.npz")
     refused = topoloom("map", "p.npz", "-m", "torus:4+node:8", "--mapper", "tile")
     assert refused.status == 2
     assert "tile(grid=" in refused.err
@@ -183,7 +185,7 @@ def test_ranks_without_a_grid_are_refused_with_a_hint(topoloom: Command) -> None
 def test_grid_speeds_are_read_from_the_machine(
     topoloom: Command, machine: str, speeds: str
 ) -> None:
-    topoloom("pattern", "stencil2d", "--grid", "8x8", "-o", "p.npz")
+    topoloom("pattern", "generate", "stencil2d", "--grid", "8x8", "-o", "p.npz")
     topoloom("map", "p.npz", "-m", machine, "--mapper", "block", "-o", "x.json")
     words = ["collective", "grid", "x.json", "--grid", "8x8"]
     assert f"  speeds  {speeds}\n" in topoloom(*words).out

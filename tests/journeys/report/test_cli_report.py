@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @pytest.fixture
 def placement_file(topoloom: Command) -> None:
     """Write p.npz and its placement x.json."""
-    topoloom("pattern", "stencil2d", "--grid", "4x4", "-o", "p.npz")
+    topoloom("pattern", "generate", "stencil2d", "--grid", "4x4", "-o", "p.npz")
     topoloom("map", "p.npz", "-m", "torus:4x4x2", "-o", "x.json")
 
 
@@ -100,7 +100,7 @@ def test_placements_without_a_recorded_pattern_require_one(
 def test_another_pattern_than_the_placements_is_noted(
     topoloom: Command, placement_file: None
 ) -> None:
-    topoloom("pattern", "ring", "--ranks", "16", "-o", "q.npz")
+    topoloom("pattern", "generate", "ring", "--ranks", "16", "-o", "q.npz")
     noted = topoloom("report", "x.json", "-g", "q.npz", "-o", "r.html")
     assert noted.status == 0
     assert "it was made for another pattern" in noted.err
@@ -127,7 +127,7 @@ def test_invalid_report_input_is_named_and_no_page_is_written(
     topoloom: Command, placement_file: None, words: list[str], message: str
 ) -> None:
     Path("empty.json").write_text("")
-    topoloom("pattern", "ring", "--ranks", "8", "-o", "few.npz")
+    topoloom("pattern", "generate", "ring", "--ranks", "8", "-o", "few.npz")
     topoloom("map", "p.npz", "-m", "torus:8x8", "-o", "big.json")
     refused = topoloom("report", *words)
     assert refused.status == 2
@@ -137,7 +137,7 @@ def test_invalid_report_input_is_named_and_no_page_is_written(
 
 
 def test_shared_slots_are_shown_without_a_bound(topoloom: Command) -> None:
-    topoloom("pattern", "stencil2d", "--grid", "8x8", "-o", "p.npz")
+    topoloom("pattern", "generate", "stencil2d", "--grid", "8x8", "-o", "p.npz")
     topoloom("map", "p.npz", "-m", "torus:4x4", "--imbalance", "0", "-o", "x.json")
     assert topoloom("report", "x.json", "-o", "r.html").status == 0
     assert "Nothing was proven for this page" in Path("r.html").read_text()

@@ -31,7 +31,9 @@ def run_topoloom(folder: Path, *words: str) -> None:
 def report_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write a report on 64 ranks on nodes of 2 x 2 slots; host names contain markup."""
     folder = tmp_path_factory.mktemp("report")
-    run_topoloom(folder, "pattern", "stencil3d", "--grid", "4x4x4", "-o", "p.npz")
+    run_topoloom(
+        folder, "pattern", "generate", "stencil3d", "--grid", "4x4x4", "-o", "p.npz"
+    )
     where = ["-m", "torus:4x4x4+node:2:2", "--nodes", "20"]
     run_topoloom(folder, "map", "p.npz", *where, "--mapper", "mahd", "-o", "x.json")
     document = json.loads((folder / "x.json").read_text())
@@ -273,7 +275,9 @@ def extract_images(pdf: bytes) -> list[bytes]:
 def test_host_names_that_look_like_ranks_can_be_searched(
     browser: Any, tmp_path: Path
 ) -> None:
-    run_topoloom(tmp_path, "pattern", "ring", "--ranks", "16", "-o", "p.npz")
+    run_topoloom(
+        tmp_path, "pattern", "generate", "ring", "--ranks", "16", "-o", "p.npz"
+    )
     run_topoloom(tmp_path, "map", "p.npz", "-m", "torus:16", "-o", "x.json")
     document = json.loads((tmp_path / "x.json").read_text())
     document["allocation"]["hosts"] = [f"r{15 - i:02}n0" for i in range(16)]

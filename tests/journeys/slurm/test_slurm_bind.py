@@ -43,7 +43,7 @@ def test_srun_starts_ranks_that_are_bound(
     (tmp_path / "rank").write_text(RANK)
     (tmp_path / "rank").chmod(0o755)
     save_graph(tmp_path / "ring.npz", ring(ranks, 1000))
-    placing = ["--machine", "m.toml", "--bind", "core", "--profile", "ring.npz"]
+    placing = ["--machine", "m.toml", "--bind", "core", "--graph", "ring.npz"]
     mapping = ["--mapper", "random", "--seed", str(seed), "-o", "x.json"]
     command = ["srun", "--mpi=none", "-n", str(ranks), "./rank", "two words"]
     words = [*TOPOLOOM, "run", *placing, *mapping, "--", *command]
@@ -80,7 +80,7 @@ def test_cray_mpich_places_ranks_if_srun_starts_tasks_in_blocks(
     placing = ["--machine", "m.toml", "--allocation", "n2,n1", *bind]
     mapping = ["--mapper", "random", "--seed", "1", "-o", "x.json"]
     command = ["srun", "--mpi=none", "-n", "4", "./rank"]
-    words = [*placing, "--profile", "ring.npz", *mapping, "--", *command]
+    words = [*placing, "--graph", "ring.npz", *mapping, "--", *command]
     script = f"""
         cd {tmp_path}
         export CRAY_MPICH_VERSION=8.1.29

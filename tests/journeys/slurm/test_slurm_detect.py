@@ -252,7 +252,7 @@ def test_an_mpi_program_is_recorded_placed_and_started_by_srun(
         "-w n[1-3] -N3 -n5",
         f"""
         topoloom record --mpicc mpicc.mpich -o p.npz -- srun --mpi=pmi2 -n5 {where} >&2
-        topoloom run --machine detect --profile p.npz --mapper random --seed 2 \\
+        topoloom run --machine detect --graph p.npz --mapper random --seed 2 \\
             -o x.json -- srun --mpi=pmi2 -n5 \\
             sh -c 'echo run $PMI_RANK $SLURMD_NODENAME; {where}'
         topoloom export x.json --to slurm-hostfile -o hosts >&2

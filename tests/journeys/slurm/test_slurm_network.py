@@ -51,7 +51,7 @@ def test_srun_places_and_binds_ranks_that_communicate_over_the_network(
     across = compile_program("across", words)
     (tmp_path / "m.toml").write_text(describe_crossed_nodes(3))
     save_graph(tmp_path / "ring.npz", ring(5, 1000))
-    placing = ["--machine", "m.toml", "--bind", "core", "--profile", "ring.npz"]
+    placing = ["--machine", "m.toml", "--bind", "core", "--graph", "ring.npz"]
     mapping = ["--mapper", "random", "--seed", "2", "-o", "x.json"]
     command = ["srun", "--mpi=pmi2", "-n", "5", str(across), str(BYTES)]
     words = [*TOPOLOOM, "run", *placing, *mapping, "--", *command]

@@ -144,7 +144,7 @@ def test_a_program_of_another_mpi_runs_unchanged(
 
 @pytest.mark.parametrize(
     ("world", "placed"),
-    [([], ", placed by a file"), (["--world"], "")],
+    [([], ", placed by a file"), (["--apply", "world"], "")],
     ids=["placed", "renumbered"],
 )
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
@@ -164,7 +164,7 @@ def test_run_replaces_the_collectives_of_the_placed_program(
         "run",
         *where,
         *world,
-        *("--profile", "ring.npz", "--mapper", "random", "--seed", 3),
+        *("--graph", "ring.npz", "--mapper", "random", "--seed", 3),
         *("--replace-collectives", "schedule=ring,report=1"),
         "--",
         *mpi.command(RANKS, program(mpi)),
@@ -188,7 +188,7 @@ def test_the_machine_of_the_user_overrides_that_of_the_job(
     def find_basis(machine: str, setting: str) -> str:
         done = topoloom(
             "run",
-            *("--machine", machine, "--hosts", host, "--profile", "ring.npz"),
+            *("--machine", machine, "--hosts", host, "--graph", "ring.npz"),
             *("--replace-collectives", f"{setting},report=1", "--"),
             *MPICH.command(RANKS, program(MPICH)),
         )

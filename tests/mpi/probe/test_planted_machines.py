@@ -86,7 +86,9 @@ def test_a_probed_machine_can_be_used_to_place_ranks(
     run_probe(topoloom, write_launcher(tmp_path, format_tree([8, 8]), hosts), "--quick")
     given = load_machine_and_allocation("m.toml")
     assert list(given.hosts or ()) == hosts
-    topoloom("pattern", "ring", "--ranks", 16, "--bytes", 1000, "-o", "ring.npz")
+    topoloom(
+        "pattern", "generate", "ring", "--ranks", 16, "--bytes", 1000, "-o", "ring.npz"
+    )
     mapped = topoloom("map", "ring.npz", "-m", "m.toml", "-o", "x.json", "--json")
     assert mapped.status == 0, mapped.err
     # Only four messages cross between the groups; all other messages stay on a switch.

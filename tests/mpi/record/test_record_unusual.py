@@ -165,7 +165,9 @@ def test_a_spawned_program_does_not_replace_its_parent(
 @pytest.mark.parametrize("mpi", SPAWNING, ids=get_mpi_name)
 def test_reorder_does_not_change_spawned_programs(mpi: Mpi) -> None:
     program = build_program(mpi, UNUSUAL / "spawns.c")
-    done = topoloom("reorder", "--", *mpi.command(2, program, "finalize"))
+    done = topoloom(
+        "run", "--apply", "topologies", "--", *mpi.command(2, program, "finalize")
+    )
     assert done.returncode == 0, done.stderr
     ours = [line for line in done.stderr.splitlines() if "topoloom" in line]
     assert len(ours) == 1, ours

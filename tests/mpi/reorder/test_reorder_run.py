@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom reorder` places neighbors of a scrambled stencil on one host."""
+"""`run --apply topologies` places neighbors of a scrambled stencil on one host."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ int main(void) {
 
 
 def run_reorder(*words: object) -> subprocess.CompletedProcess[str]:
-    return topoloom("reorder", *words)
+    return topoloom("run", "--apply", "topologies", *words)
 
 
 def make_stencil_command(several_hosts: SeveralHosts) -> list[str]:
@@ -94,7 +94,8 @@ def test_each_program_of_a_script_reports_its_own_result(
         ),
         (["--machine", "torus:4"], "host names are unknown"),
         (["--machine", "torus:4", "--hosts", "n1"], "1 host for an allocation of 4"),
-        (["--profile", "app.npz"], "no such option '--profile'"),
+        (["--graph", "app.npz"], "--graph does not apply to --apply topologies"),
+        (["--work", "9"], "--work does not apply to --apply topologies"),
         (["--mapper", "atuo"], "no mapper 'atuo'"),
     ],
 )

@@ -59,6 +59,7 @@ def list_imported_modules(folder: Path, *words: str) -> set[str]:
 def test_map_imports_few_modules(tmp_path: Path, machine: str, limit: int) -> None:
     write_pattern = (
         "pattern",
+        "generate",
         "stencil2d",
         "--grid",
         "2x2",

@@ -213,10 +213,10 @@ def test_the_command_writes_files_and_explains_a_missing_gain(
     assert shown.status == 0
     assert "without tokens, all placements send as much" in shown.out
     output = tmp_path / "e.json"
-    written = topoloom(*map(str, words), "--to", "sglang", "-o", str(output))
+    written = topoloom(*map(str, words), "--engine", "sglang", "-o", str(output))
     assert f"--init-expert-location {output}" in written.out
     assert len(json.loads(output.read_text())["physical_to_logical_map"]) == 3
-    refused = topoloom(*map(str, words), "--to", "sglng")
+    refused = topoloom(*map(str, words), "--engine", "sglng")
     assert (refused.status, refused.out) == (2, "")
     assert "sglang" in refused.err
 
@@ -283,7 +283,7 @@ def test_the_command_shows_the_gain_of_a_slack(
     draw_hidden_groups(tmp_path / "t.npz", first_group_weight=1.15)
     words = (tmp_path / "t.npz", "-m", RAILS, "--ep", "8", "--redundant", "16")
     shown = topoloom(
-        "ai", "experts", *words, "--to", "sglang", "-o", tmp_path / "e.json"
+        "ai", "experts", *words, "--engine", "sglang", "-o", tmp_path / "e.json"
     )
     assert shown.status == 0
     assert "--slack" in shown.out
@@ -291,7 +291,7 @@ def test_the_command_shows_the_gain_of_a_slack(
     given = topoloom("ai", "experts", *words, "--slack", "0.05")
     assert "--slack" not in given.out
     refused = topoloom(
-        "ai", "experts", *words, "--to", "sglang", "-o", tmp_path / "e.txt"
+        "ai", "experts", *words, "--engine", "sglang", "-o", tmp_path / "e.txt"
     )
     assert refused.status == 2
     assert "reads only files with the suffix .json" in refused.err
@@ -340,7 +340,7 @@ def test_the_command_names_the_limiting_factor(
     )
     assert "10 tokens choose an expert again; each choice is load" in twice.out
     both = topoloom(
-        "ai", "experts", tmp_path / "even.npz", *words, "--to", "vllm", "--json"
+        "ai", "experts", tmp_path / "even.npz", *words, "--engine", "vllm", "--json"
     )
     assert both.status == 2
     assert "write the engine's file with -o" in both.err

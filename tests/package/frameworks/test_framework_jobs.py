@@ -102,11 +102,11 @@ def test_shards_gather_weights_twice_and_scatter_gradients_once() -> None:
     [
         ("nemo", {}, 8, "no framework 'nemo'; there are: megatron, deepspeed"),
         ("fsdp", {"ep": 2}, 8, "--ep is not an axis of fsdp, which has --tp"),
-        ("fsdp", {"tp": 3}, 8, "--world 8 is not a multiple of tp = 3; the quotient"),
+        ("fsdp", {"tp": 3}, 8, "--ranks 8 is not a multiple of tp = 3; the quotient"),
         ("jax", {"tp": 0}, 8, "--tp is 0; it must be at least 1"),
         ("deepspeed", {"ep": 3}, 8, "dp = 8 is not a multiple of ep = 3"),
         ("megatron", {"ep": 3}, 8, "8 ranks are not a multiple of etp x ep x pp = 3"),
-        ("megatron", {}, 0, "--world is 0; it must be at least 1"),
+        ("megatron", {}, 0, "--ranks is 0; it must be at least 1"),
     ],
 )
 def test_a_refused_job_has_a_reason(

@@ -10,7 +10,7 @@ from topoloom import Allocation, Judgement, Machine, judge, load_machine, place
 from topoloom.graphs import triangular_levels, triangular_messages
 from topoloom.graphs.patterns import Request, make_graph, make_phases
 from topoloom.graphs.phases import add_phases, edge_rows
-from topoloom.tasks.pattern import generate_pattern
+from topoloom.tasks.graphs.pattern import generate_pattern
 
 GROUPS = (
     "column",

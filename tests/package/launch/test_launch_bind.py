@@ -377,7 +377,7 @@ def test_placements_contain_cpus_and_devices_of_the_machine(
         'cpus = ["0,4", "2,6", "1,5", "3,7"]\n'
         'devices = [{ name = "hsn0", kind = "nic", slots = "0-1" }]\n'
     )
-    topoloom("pattern", "ring", "--ranks", 4, "-o", "ring.npz")
+    topoloom("pattern", "generate", "ring", "--ranks", 4, "-o", "ring.npz")
     done = topoloom("map", "ring.npz", "--machine", "m.toml", "-o", "x.json")
     assert done.status == 0, done.err
     rows = topoloom("export", "x.json", "--to", "bindings").out.splitlines()[1:]

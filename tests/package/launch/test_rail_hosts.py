@@ -218,7 +218,7 @@ def test_host_distances_equal_the_distances_of_their_gpus(text: str) -> None:
 def test_verbs_read_and_print_host_names_of_rails(
     topoloom: Any, tmp_path: Path
 ) -> None:
-    topoloom("pattern", "ring", "-n", "16", "-o", "r.npz")
+    topoloom("pattern", "generate", "ring", "-n", "16", "-o", "r.npz")
     done = topoloom(
         "map",
         "--mapper",

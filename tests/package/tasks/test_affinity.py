@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom affinity` ranks assignments, splits blades and writes files."""
+"""`topoloom ring-bus` ranks assignments, splits blades and writes files."""
 
 from __future__ import annotations
 
@@ -159,19 +159,19 @@ def test_the_affinity_command_prints_the_python_results(
 ) -> None:
     written = tmp_path / "elements.txt"
     out = topoloom(
-        "affinity", "ring", "--assign", "leap2", "-o", str(written), "--json"
+        "ring-bus", "ring", "--assign", "leap2", "-o", str(written), "--json"
     ).out
     found = rank_affinities(make_pattern("ring"), CELL)
     assert json.loads(out) == json.loads(json.dumps(found.document()))
     assert tuple(map(int, written.read_text().split())) == NAMED["leap2"][1]
-    text = topoloom("affinity", "rd2", "--by-size", "4KiB,64KiB").out
+    text = topoloom("ring-bus", "rd2", "--by-size", "4KiB,64KiB").out
     assert "40,320 assignments" in text
     assert "768" in text
     file = tmp_path / "p.npz"
     save_graph(file, ring(16, 64 * KIB))
-    split = json.loads(topoloom("affinity", str(file), "--json").out)
+    split = json.loads(topoloom("ring-bus", str(file), "--json").out)
     assert split["halves"]["alike"] == 16
-    assert "16 sets of 8 alike" in topoloom("affinity", str(file)).out
+    assert "16 sets of 8 alike" in topoloom("ring-bus", str(file)).out
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 7, 8, 13])

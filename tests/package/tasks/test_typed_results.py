@@ -83,7 +83,7 @@ SAME: dict[str, Callable[[], Any]] = {
     "collective grid x.json --grid 4x4 --fastest-tile scatter": lambda: rank_tiles(
         load_placement("x.json"), [4, 4], collective="scatter"
     ),
-    "model channels pairs.csv --sizes 8MiB": lambda: load_pair_curves(
+    "model channels pairs.csv --bytes 8MiB": lambda: load_pair_curves(
         "pairs.csv", 8 << 20
     ),
     "model fit pings.csv": lambda: fit_file("pings.csv"),

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from topoloom.cli import completions
+from topoloom.cli.options.messages import MaybeRanks
 from topoloom.cli.parameters import Option
 
 if TYPE_CHECKING:
@@ -52,14 +53,12 @@ class JobOptions(NamedTuple):
             metavar="NAME",
             help="Lay out the job by the rules of 'megatron' ('megatron-0.8' for those "
             "of that release of Megatron-Core), 'deepspeed', 'fsdp' or 'jax'; sizes "
-            "are those of --tp, --cp, --pp, --ep and --etp, and the rest of --world is "
+            "are those of --tp, --cp, --pp, --ep and --etp, and the rest of --ranks is "
             "the data axis.",
             autocompletion=completions.frameworks,
         ),
     ] = None
-    world: Annotated[
-        int | None, _size_option("--world", "Ranks of the job in all.")
-    ] = None
+    ranks: MaybeRanks = None
     tp: Annotated[int | None, _size_option("--tp", "Tensor parallelism.")] = None
     cp: Annotated[int | None, _size_option("--cp", "Context parallelism.")] = None
     pp: Annotated[int | None, _size_option("--pp", "Stages of the pipeline.")] = None
@@ -92,18 +91,18 @@ def read_job(options: JobOptions, mesh: str | None) -> dict[str, int] | Job:
     given = {
         name: value
         for name, value in options._asdict().items()
-        if value is not None and name not in ("framework", "world")
+        if value is not None and name not in ("framework", "ranks")
     }
     if options.framework is None:
-        words = [*given, *(["world"] if options.world is not None else [])]
+        words = [*given, *(["ranks"] if options.ranks is not None else [])]
         if words:
             raise Error(f"--{words[0]} requires --framework, such as megatron")
         if mesh is None:
-            raise Error("name the axes: --mesh tp=8,dp=16, or --framework and --world")
+            raise Error("name the axes: --mesh tp=8,dp=16, or --framework and --ranks")
         return parse_mesh(mesh)
     framework = parse_framework(options.framework)
     if mesh is not None:
         raise Error("--mesh and --framework are mutually exclusive; write --tp, --pp")
-    if options.world is None:
-        raise Error(f"{framework.name} requires --world, the number of ranks")
-    return make_job(framework, given, options.world)
+    if options.ranks is None:
+        raise Error(f"{framework.name} requires --ranks")
+    return make_job(framework, given, options.ranks)

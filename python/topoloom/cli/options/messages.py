@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 from topoloom.cli import completions
-from topoloom.cli.parameters import Option
+from topoloom.cli.parameters import Argument, Option
 
 _GRID: Any = Option(
     "--grid",
@@ -32,10 +32,22 @@ Model = Annotated[
     Option(
         "--model",
         metavar="MODEL",
-        help="Message costs: a name from 'topoloom model list' or a file of 'topoloom "
+        help="Message costs: a name from 'topoloom list models' or a file of 'topoloom "
         "model fit'.",
         autocompletion=completions.models,
     ),
+]
+ModelName = Annotated[
+    str,
+    Argument(
+        metavar="MODEL",
+        help="A name from 'topoloom list models', or a file of 'topoloom model fit'.",
+        autocompletion=completions.models,
+    ),
+]
+RoundTrip = Annotated[
+    bool,
+    Option("--round-trip", help="Measured times are round trips."),
 ]
 Root = Annotated[
     int,

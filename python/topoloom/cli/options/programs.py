@@ -30,15 +30,16 @@ Collectives = Annotated[
         "NCCL, store them beside the graph (keep), or ignore them (drop).",
     ),
 ]
-_GPUS_PER_NODE = Option(
-    "--gpus-per-node",
-    metavar="N",
-    min=1,
-    help="Ranks per node, one per GPU, for the messages of NCCL; by default the slots "
-    "per host if hosts have several.",
-)
-GpusPerNode = Annotated[int, _GPUS_PER_NODE]
-MaybeGpusPerNode = Annotated[int | None, _GPUS_PER_NODE]
+GpusPerNode = Annotated[
+    int | None,
+    Option(
+        "--gpus-per-node",
+        metavar="N",
+        min=1,
+        help="Ranks per node, one per GPU, for the messages of NCCL.",
+        show_default="8, or the GPUs per host of --machine",
+    ),
+]
 ReplacedCollectives = Annotated[
     str | None,
     Option(
@@ -66,10 +67,10 @@ Torch = Annotated[
         "deepspeed, srun python train.py, ...",
     ),
 ]
-FakeWorld = Annotated[
+WorldSize = Annotated[
     int | None,
     Option(
-        "--world",
+        "--world-size",
         metavar="N",
         help="Run a PyTorch program as one process that acts as a rank of N, without "
         "other ranks.",
@@ -80,8 +81,8 @@ PlayedRanks = Annotated[
     Option(
         "--rank",
         metavar="RANKS",
-        help="Ranks of --world to run, one after another, such as 0,256,512: one rank "
-        "per role, such as a pipeline stage.  [default: 0]",
+        help="Ranks of --world-size to run, one after another, such as 0,256,512: one "
+        "rank per role, such as a pipeline stage.  [default: 0]",
     ),
 ]
 Hosts = Annotated[

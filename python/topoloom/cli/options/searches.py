@@ -44,6 +44,14 @@ Effort = Annotated[
         autocompletion=completions.efforts,
     ),
 ]
+Work = Annotated[
+    int | None,
+    Option(
+        "--work",
+        metavar="N",
+        help="Stop after evaluating N candidates; unlike --time, repeatable.",
+    ),
+]
 ObjectiveName = Annotated[
     str,
     Option(
@@ -74,14 +82,7 @@ class SearchOptions(NamedTuple):
 
     seed: Seed = 1
     time: Seconds = None
-    work: Annotated[
-        int | None,
-        Option(
-            "--work",
-            metavar="N",
-            help="Stop after evaluating N candidates; unlike --time, repeatable.",
-        ),
-    ] = None
+    work: Work = None
     threads: Threads = 0
 
     def make_search(self) -> Search:

@@ -15,9 +15,9 @@ def command(
         str | None,
         Argument(
             metavar="KIND",
-            help="mappers, balancers, schedules, patterns, affinities, topologies, "
-            "machines, models, switches, traffic-patterns, injections, formats or "
-            "exports.",
+            help="mappers, balancers, schedules, patterns, bus-assignments, "
+            "topologies, machines, models, switches, traffic-patterns, injections, "
+            "formats or exports.",
             autocompletion=completions.kinds,
         ),
     ] = None,
@@ -61,7 +61,7 @@ def _list_columns(kind: str) -> list[str]:
         "balancers": ["name", "summary", "source", "needs"],
         "schedules": ["name", "operations", "summary"],
         "patterns": ["name", "summary", "needs"],
-        "affinities": ["name", "summary", "elements", "mapper"],
+        "bus-assignments": ["name", "summary", "elements", "mapper"],
         "topologies": ["name", "summary", "example"],
         "machines": ["name", "summary", "text"],
         "models": ["name", "summary", "date"],

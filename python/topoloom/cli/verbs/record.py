@@ -11,13 +11,13 @@ import click
 from topoloom.cli.options.files import AsJson, output_option
 from topoloom.cli.options.programs import (
     Collectives,
-    FakeWorld,
     GpusPerNode,
     Mpicc,
     Nccl,
     PlayedRanks,
     Program,
     Torch,
+    WorldSize,
 )
 from topoloom.cli.parameters import Option
 
@@ -29,11 +29,11 @@ def command(
         output_option("Write the graph as .npz."),
     ],
     collectives: Collectives = "expand",
-    gpus_per_node: GpusPerNode = 8,
+    gpus_per_node: GpusPerNode = None,
     mpicc: Mpicc = None,
     torch: Torch = False,
     nccl: Nccl = False,
-    world: FakeWorld = None,
+    world: WorldSize = None,
     ranks: PlayedRanks = None,
     timeout: Annotated[
         str | None,
@@ -52,8 +52,8 @@ def command(
     the program's; the report goes to stderr.
 
     PyTorch: a command with torchrun, another command with --torch, or one process that
-    is run as several ranks of a large --world. Counts every call of torch.distributed,
-    also from DDP, FSDP and compiled code.
+    is run as several ranks of a large --world-size. Counts every call of
+    torch.distributed, also from DDP, FSDP and compiled code.
 
     NCCL (--nccl): any program that uses NCCL, also without PyTorch. Counts the events
     that NCCL 2.23 or later reports to profiler plugins.
@@ -65,7 +65,7 @@ def command(
       topoloom record -o app.npz --mpicc /opt/mpi/bin/mpicc -- ./run-my-job.sh
       topoloom record -o job.npz -- torchrun --nproc-per-node 8 train.py
       topoloom record -o job.npz --torch -- srun -n 16 python train.py
-      topoloom record -o job.npz --world 1024 --rank 0,512 -- python train.py
+      topoloom record -o job.npz --world-size 1024 --rank 0,512 -- python train.py
       topoloom record -o job.npz --nccl -- mpirun -n 8 all_reduce_perf -b 8 -e 128M
     """
     import sys
@@ -73,6 +73,7 @@ def command(
     from topoloom._core import Error
     from topoloom.cli.console import note, print_json
     from topoloom.cli.exit_status import Failure
+    from topoloom.graphs.gpu_nodes import GPUS_PER_NODE
     from topoloom.graphs.profile import BY_NCCL, COLLECTIVES, check_collectives
     from topoloom.launch.apply.torch_command import is_torchrun
     from topoloom.preload.record import NothingRecorded
@@ -98,11 +99,11 @@ def command(
     }
     try:
         if nccl:
-            limits["gpus_per_node"] = gpus_per_node
+            limits["gpus_per_node"] = gpus_per_node or GPUS_PER_NODE
             recorded = record_nccl(program, output, collectives, **limits)
         elif is_torch:
             limits |= {"world": world, "ranks": "0" if ranks is None else ranks}
-            limits["gpus_per_node"] = gpus_per_node
+            limits["gpus_per_node"] = gpus_per_node or GPUS_PER_NODE
             recorded = record_torch(program, output, collectives, **limits)
         else:
             recorded = record_program(
@@ -136,9 +137,9 @@ def _check_recorder(
         by = "--nccl" if nccl else "a program of PyTorch"
         raise Error(f"--mpicc is for MPI programs, not for {by}; leave it out")
     if nccl and world is not None:
-        raise Error("--nccl requires a real job, not --world; leave one out")
+        raise Error("--nccl requires a real job, not --world-size; leave one out")
     if world is None and ranks is not None:
-        raise Error("--rank requires --world, the total number of ranks")
+        raise Error("--rank requires --world-size, the total number of ranks")
 
 
 def _print_result(facts: dict[str, Any], output: Path) -> None:

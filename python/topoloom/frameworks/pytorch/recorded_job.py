@@ -101,15 +101,16 @@ def emulate_ranks(
     Raises `topoloom.Error` if a rank exceeds the world, or the command cannot be run.
     """
     if not 1 <= world < 10**7:
-        raise Error(f"--world is {world}; it must be from 1 to {10**7 - 1}")
+        raise Error(f"--world-size is {world}; it must be from 1 to {10**7 - 1}")
     if is_torchrun(command):
         raise Error(
-            "torchrun starts all ranks; with --world, give a command for one process"
+            "torchrun starts all ranks; with --world-size, give a command for one "
+            "process"
         )
     if isolated := _find_isolating_option(command):
         raise Error(
             f"with {isolated} Python does not load the recorder, so the program would "
-            f"wait for the other ranks of --world; remove {isolated}"
+            f"wait for the other ranks of --world-size; remove {isolated}"
         )
     given = os.environ.get("LOCAL_WORLD_SIZE", "")
     local = int(given) if is_number(given) and int(given) else 1

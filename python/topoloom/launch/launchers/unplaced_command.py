@@ -56,8 +56,8 @@ def read_unplaced_command(command: Sequence[str]) -> UnplacedCommand:
     """
     if _has_input():
         raise Error(
-            "--world and standard input are mutually exclusive: the launcher forwards "
-            "it to its own rank 0; let the program read a file"
+            "--apply world and standard input are mutually exclusive: the launcher "
+            "forwards it to its own rank 0; let the program read a file"
         )
     try:
         return UnplacedCommand(list(command), read_command(command))

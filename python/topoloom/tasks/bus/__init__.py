@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Thread affinity on ring buses, for `topoloom affinity`."""
+"""Thread affinity on ring buses, for `topoloom ring-bus`."""

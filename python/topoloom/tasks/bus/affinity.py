@@ -175,7 +175,7 @@ class Affinities:
         """Find an assignment by name; `BEST` is the best one."""
         known = {BEST: self.best, **{one.name: one for one in self.named}}
         if name not in known:
-            raise Error(describe_unknown_name("affinity", name, known))
+            raise Error(describe_unknown_name("assignment", name, known))
         return known[name]
 
     def document(self) -> dict[str, Any]:

@@ -99,7 +99,7 @@ class Blade:
         """Find an assignment by name."""
         known = {one.name: one for one in self.assignments}
         if name not in known:
-            raise Error(describe_unknown_name("affinity", name, known))
+            raise Error(describe_unknown_name("assignment", name, known))
         return known[name]
 
     def document(self) -> dict[str, Any]:

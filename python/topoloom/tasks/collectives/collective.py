@@ -216,8 +216,8 @@ def read_platform(
         return CollectivePlatform(found, model_name=given)
     else:
         raise Error(
-            "message costs are unknown; name a model (see 'topoloom model "
-            "list') or a machine"
+            "message costs are unknown; name a model (see 'topoloom list "
+            "models') or a machine"
         )
     _check_costs(platform)
     return platform
@@ -235,7 +235,7 @@ def _check_costs(platform: CollectivePlatform) -> None:
     if platform.model is None and "startup" not in write_nic(machine):
         raise Error(
             f"the startup cost of {machine.name} is unknown; name a model (see "
-            "'topoloom model list') or +node:...,startup=1us"
+            "'topoloom list models') or +node:...,startup=1us"
         )
 
 

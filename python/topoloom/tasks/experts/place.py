@@ -14,6 +14,7 @@ from topoloom.support.gain import gain
 from topoloom.tasks.experts.engines import Engine
 from topoloom.tasks.experts.gpu_nodes import find_gpu_nodes
 from topoloom.tasks.experts.routing import ExpertRouting
+from topoloom.tasks.search import UNLIMITED, Search
 
 ExpertSlots = NDArray[np.uint32]
 
@@ -109,7 +110,7 @@ class PlacedExperts(NamedTuple):
         """Visits with a slack of 1, which doubles the load; runs another search."""
         routing, layers = self.routing, self.routing.layers
         _, held = _search_placements(
-            routing, self.nodes, self.slots_per_gpu, self.nearest, 1.0, 1
+            routing, self.nodes, self.slots_per_gpu, self.nearest, 1.0, UNLIMITED
         )
         loose = self.best.copy()
         loose[layers] = held
@@ -179,7 +180,7 @@ def place_on_gpus(
     *,
     nearest: bool = False,
     slack: float | None = None,
-    seed: int = 1,
+    search: Search = UNLIMITED,
 ) -> PlacedExperts:
     """Place experts on the first GPUs of an allocation.
 
@@ -196,6 +197,8 @@ def place_on_gpus(
         placement. By default, the value of `SLACKS` with the shortest step in
         `SlackCost`. The smallest slack is preferred unless another is faster by
         `WORTH`.
+    search
+        Seed and number of threads.
 
     Raises
     ------
@@ -223,9 +226,9 @@ def place_on_gpus(
     tried: tuple[SlackCost, ...] = ()
     if slack is None:
         if len(np.unique(nodes)) > 1 and (routing.topk_ids is not None or nearest):
-            tried = _try_slacks(routing, nodes, slots, nearest, seed)
+            tried = _try_slacks(routing, nodes, slots, nearest, search)
         slack = _choose_slack(tried)
-    even, best = _search_placements(routing, nodes, slots, nearest, slack, seed)
+    even, best = _search_placements(routing, nodes, slots, nearest, slack, search)
     row = (np.arange(slots * gpus) % experts).astype(np.uint32)
     in_order = np.tile(row, (len(routing.loads), 1))
     placed = []
@@ -247,13 +250,13 @@ def _try_slacks(
     nodes: NDArray[np.uint32],
     slots: int,
     nearest: bool,
-    seed: int,
+    search: Search,
 ) -> tuple[SlackCost, ...]:
     """Place a few evenly spaced layers with each of `SLACKS`; return the costs."""
     part = routing.sample_layers(3)
     found: list[SlackCost] = []
     for slack in SLACKS:
-        _, held = _search_placements(part, nodes, slots, nearest, slack, seed)
+        _, held = _search_placements(part, nodes, slots, nearest, slack, search)
         cost = _compute_cost(part, nodes, held, nearest)
         first = found[0] if found else cost
         sent = cost.visits / first.visits if first.visits > 0 else 1.0
@@ -286,7 +289,7 @@ def _search_placements(
     slots: int,
     nearest: bool,
     slack: float,
-    seed: int,
+    search: Search,
 ) -> tuple[ExpertSlots, ExpertSlots]:
     """Place the layers that have experts twice: by loads only, and for few visits."""
     tokens = routing.topk_ids
@@ -297,6 +300,7 @@ def _search_placements(
         None if tokens is None else tokens[routing.layers].reshape(-1, tokens.shape[2]),
         nearest=nearest,
         slack=slack,
-        seed=seed,
+        seed=search.seed,
+        threads=search.threads,
     )
     return even, best

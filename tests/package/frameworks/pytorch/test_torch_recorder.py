@@ -210,10 +210,10 @@ def test_a_job_that_fails_early_does_not_overwrite_an_existing_file(
     topoloom: Command,
 ) -> None:
     good = write_single_process("dist.barrier()\n")
-    assert topoloom("record", "-o", "p.npz", "--world", 8, *good).status == 0
+    assert topoloom("record", "-o", "p.npz", "--world-size", 8, *good).status == 0
     before = Path("p.npz").read_bytes()
     failing = write_single_process("sys.exit(3)\n")
-    done = topoloom("record", "-o", "p.npz", "--world", 8, *failing)
+    done = topoloom("record", "-o", "p.npz", "--world-size", 8, *failing)
     assert done.status == 3
     assert "(exit status 3) before it sent anything; p.npz is not" in done.err
     assert Path("p.npz").read_bytes() == before
@@ -269,7 +269,9 @@ import os
 raise SystemExit(7 * (int(os.environ["MASTER_PORT"]) >= 1 << 16))
 """)
     hidden = f"{sys.executable} -I train.py"
-    done = topoloom("record", "-o", "p.npz", "--world", 8, "--", "sh", "-c", hidden)
+    done = topoloom(
+        "record", "-o", "p.npz", "--world-size", 8, "--", "sh", "-c", hidden
+    )
     assert done.status == 7
     assert "or Python ignores PYTHONPATH" in done.err
 
@@ -294,7 +296,7 @@ if stage > 0:
 def test_a_few_emulated_ranks_give_the_graph_of_the_world(topoloom: Command) -> None:
     """Emulating one rank per stage, or every rank, gives the same world."""
     command = write_single_process(WORLD)
-    done = topoloom("record", "--world", 16, "--rank", "0,4,8,12", "-o", "p.npz",
+    done = topoloom("record", "--world-size", 16, "--rank", "0,4,8,12", "-o", "p.npz",
                     *command)  # fmt: skip
     assert (done.status, done.out) == (0, ""), "stdout is the program's"
     assert "  written  " in done.err
@@ -306,15 +308,16 @@ def test_a_few_emulated_ranks_give_the_graph_of_the_world(topoloom: Command) -> 
     assert groups[12, 13] == 400
     assert groups[5, 7] == 40
     assert groups[tuple(range(16))] == 4
-    topoloom("record", "--world", 16, "--rank", "0-15", "-o", "p.npz", *command)
+    topoloom("record", "--world-size", 16, "--rank", "0-15", "-o", "p.npz", *command)
     assert (load_calls(), load_messages("send")) == (few, sent)
 
 
 def test_roles_that_were_not_emulated_are_reported(topoloom: Command) -> None:
-    first = topoloom("record", "--world", 64, "-o", "p.npz", *write_single_process("""\
+    command = write_single_process("""\
 if rank < 32:
     dist.recv(Tensor(50), rank + 32)
-"""))  # fmt: skip
+""")
+    first = topoloom("record", "--world-size", 64, "-o", "p.npz", *command)
     assert first.status == 0
     assert "rank 0 receives 200 bytes from rank 32, which sends 0" in first.err
     assert "emulate rank 32, too" in first.err
@@ -323,10 +326,11 @@ if rank < 32:
 def test_groups_with_other_shapes_than_the_emulated_rank_are_reported(
     topoloom: Command,
 ) -> None:
-    done = topoloom("record", "--world", 8, "-o", "p.npz", *write_single_process("""\
+    command = write_single_process("""\
 groups = [dist.new_group(ranks) for ranks in ([0, 1, 2], [3, 4, 5, 6, 7])]
 dist.all_reduce(Tensor(10), groups[0])
-"""))  # fmt: skip
+""")
+    done = topoloom("record", "--world-size", 8, "-o", "p.npz", *command)
     assert (
         "rank 3 and 4 others: in no group shaped as [0, 1, 2], where rank 0" in done.err
     )
@@ -336,18 +340,24 @@ dist.all_reduce(Tensor(10), groups[0])
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--world", "8", "--rank", "8"], "'8' is not a list of increasing numbers"),
-        (["--world", "0"], "--world is 0"),
-        (["--rank", "3"], "--rank requires --world"),
-        (["--world", "8", "--rank", ""], "'' is not a list of increasing numbers"),
-        (["--world", "8", "--mpicc", "mpicc"], "--mpicc is for MPI programs"),
-        (["--world", "8", "--timeout", "0"], "--timeout 0 leaves the job no time"),
         (
-            ["--world", "8", "--gpus-per-node", "0"],
+            ["--world-size", "8", "--rank", "8"],
+            "'8' is not a list of increasing numbers",
+        ),
+        (["--world-size", "0"], "--world-size is 0"),
+        (["--rank", "3"], "--rank requires --world-size"),
+        (["--world-size", "8", "--rank", ""], "'' is not a list of increasing numbers"),
+        (["--world-size", "8", "--mpicc", "mpicc"], "--mpicc is for MPI programs"),
+        (["--world-size", "8", "--timeout", "0"], "--timeout 0 leaves the job no time"),
+        (
+            ["--world-size", "8", "--gpus-per-node", "0"],
             "invalid value for '--gpus-per-node'",
         ),
-        (["--world", "9", "--collectives", "nccl"], "9 ranks are not a multiple of 8"),
-        (["--world", "8", "-o", "no/p.npz"], "there is no directory 'no'"),
+        (
+            ["--world-size", "9", "--collectives", "nccl"],
+            "9 ranks are not a multiple of 8",
+        ),
+        (["--world-size", "8", "-o", "no/p.npz"], "there is no directory 'no'"),
         (
             ["--torch", "--collectives", "foo"],
             "'foo' is none of expand, keep, drop, nc",
@@ -373,7 +383,7 @@ def test_impossible_worlds_are_refused(
 def test_python_without_the_recorder_emulates_no_rank(
     topoloom: Command, options: list[str], named: str
 ) -> None:
-    done = topoloom("record", "-o", "p.npz", "--world", 8, "--", sys.executable,
+    done = topoloom("record", "-o", "p.npz", "--world-size", 8, "--", sys.executable,
                     *options, "train.py")  # fmt: skip
     assert (f"with {named} Python does not load the recorder" in done.err) == bool(
         named
@@ -382,17 +392,19 @@ def test_python_without_the_recorder_emulates_no_rank(
 
 
 def test_torchrun_cannot_be_combined_with_an_emulated_world(topoloom: Command) -> None:
-    done = topoloom("record", "-o", "p.npz", "--world", 8, *write_torchrun_job(""))
+    done = topoloom("record", "-o", "p.npz", "--world-size", 8, *write_torchrun_job(""))
     assert "torchrun starts all ranks" in done.err
     assert done.status
 
 
 def test_programs_without_torch_leave_no_counts(topoloom: Command) -> None:
-    done = topoloom("record", "-o", "p.npz", "--world", 8, "--",
+    done = topoloom("record", "-o", "p.npz", "--world-size", 8, "--",
                     sys.executable, "-c", "import sys; sys.exit(4)")  # fmt: skip
     assert done.status == 4
     assert "no process of the command initialized" in done.err
-    missing = topoloom("record", "-o", "p.npz", "--world", 8, "--", "no-such-program")
+    missing = topoloom(
+        "record", "-o", "p.npz", "--world-size", 8, "--", "no-such-program"
+    )
     assert "cannot run 'no-such-program'" in missing.err
 
 

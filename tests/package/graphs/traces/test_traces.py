@@ -179,7 +179,7 @@ def test_exchanges_of_few_pairs_are_reported(topoloom: Command) -> None:
     assert found.mesh == {"axis1": 8}
     assert (found.operations, found.traffic(), found.left_over) == ([], [], 56)
     trace.profile().save("p.npz")
-    words = ["ai", "axes", "--from-trace", "p.npz"]
+    words = ["ai", "axes", "--graph", "p.npz"]
     assert "left over  56 B in all, along none" in topoloom(*words).out
     on_machine = topoloom(*words, "--machine", "torus:8")
     assert on_machine.status

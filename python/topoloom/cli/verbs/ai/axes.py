@@ -7,7 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from topoloom.cli import completions
-from topoloom.cli.options.files import AsJson, WriteGraph, output_option
+from topoloom.cli.options.files import (
+    AsJson,
+    GraphOption,
+    WriteGraph,
+    format_option,
+    output_option,
+)
 from topoloom.cli.options.frameworks import (
     JobOptions,
     MeshText,
@@ -16,8 +22,8 @@ from topoloom.cli.options.frameworks import (
 )
 from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import AllocationOptions, MaybeMachineText
-from topoloom.cli.options.programs import Collectives, MaybeGpusPerNode
-from topoloom.cli.options.searches import Seed, read_search
+from topoloom.cli.options.programs import Collectives, GpusPerNode
+from topoloom.cli.options.searches import Seconds, Seed, Work, read_search
 from topoloom.cli.parameters import Option
 
 if TYPE_CHECKING:
@@ -45,66 +51,52 @@ def command(
             "kv_heads=, head_size=, ffn=, experts=, active=.",
         ),
     ] = None,
-    trace: Annotated[
-        Path | None,
-        Option(
-            "--from-trace",
-            metavar="FILE",
-            help="Take the mesh and what it sends from the imported trace of a job.",
-        ),
-    ] = None,
+    graph: GraphOption = None,
     allowed: AllocationOptions,
     seed: Seed = 1,
-    to: Annotated[
-        str | None,
-        Option(
-            "--to",
-            metavar="FORMAT",
-            help="Print just the order: device numbers in the shape of the mesh for "
-            "'jax', the device of every rank for 'ranks'; or of a framework's job on "
-            "devices as allocated the best 'name', or the 'settings' to type. Or what "
-            "to ask 'slurm', 'kueue', 'kai' or 'volcano' for: segments of hosts, and "
-            "groups of these under one switch.",
-            autocompletion=completions.axis_orders,
-        ),
-    ] = None,
+    time: Seconds = None,
+    work: Work = None,
+    to: Annotated[str | None, format_option(completions.axis_orders)] = None,
     output: Annotated[
         Path | None,
         output_option("Write the placement."),
     ] = None,
-    write_pattern: WriteGraph = None,
+    write_graph: WriteGraph = None,
     collectives: Collectives = "expand",
-    gpus_per_node: MaybeGpusPerNode = None,
+    gpus_per_node: GpusPerNode = None,
     as_json: AsJson = False,
 ) -> None:
     """Map the axes of a training job onto a machine.
 
-    Finds the order of the axes with the least communication time, and splits axes if
-    that helps. The order decides which axis lies inside an NVLink domain, along a torus
-    axis, or over rails. The time is the objective 'time', summed over the axes. The
-    baseline is the order tp-cp-ep-dp-pp, fastest first, on the slots as allocated;
-    other axes follow in the given order. For a framework, the output is the best order
-    that it accepts, the settings for it, and the gain of a placement on other slots.
+    Finds the order of the axes with the least communication time (the objective 'time',
+    summed over the axes), and splits axes if that helps. The baseline is the order
+    tp-cp-ep-dp-pp, then others as given, fastest first, on the slots as allocated. For
+    a framework, the output is the best order that it accepts, the settings for it, and
+    the gain of a placement on other slots.
 
-    By default, ep uses alltoall, pp sends along a chain, and other axes use rings.
-    Slots may outnumber devices. Devices are numbered by slot in the allocation.
+    Axes and traffic come from --mesh and --traffic, from a --framework and --train, or
+    from the --graph of a recorded or imported job. By default, ep uses alltoall, pp
+    a chain, and other axes rings. Devices are numbered by slot in the allocation.
+
+    \b
+    --to prints only a part of the result:
+    jax         device numbers of the best order, in the shape of the mesh
+    ranks       the device of every rank
+    name        the framework's best order on devices as allocated
+    settings    the framework's settings for that order
+    slurm, kueue, kai, volcano      a request for segments of hosts under a switch
 
     \b
     Examples:
-      topoloom ai axes --framework megatron --tp 2 --cp 4 --pp 4 --ep 8 --world 1024 \\
+      topoloom ai axes --framework megatron --tp 2 --cp 4 --pp 4 --ep 8 --ranks 1024 \\
           --machine dgx-h100-pod --train qwen3-235b-a22b,sequence=32768
-      topoloom ai axes --from-trace p.npz --machine tpu-v4-cube
+      topoloom ai axes --graph p.npz --machine tpu-v4-cube
       topoloom ai axes --mesh tp=4,dp=16 --traffic tp=1GB,dp=halving:250MB \\
           --machine tpu-v4-cube --to jax
       topoloom ai axes --mesh tp=4,ep=8,dp=8 --traffic tp=9GB,ep=4GB,dp=1GB \\
           --machine nvl72-row --to slurm
-      topoloom ai axes --mesh tp=4,dp=16 --traffic tp=1GB,dp=250MB \\
-          --machine tpu-v4-cube --write-graph p.npz -o x.json
       topoloom ai axes --mesh tp=8,dp=16 --traffic tp=1GB,dp=250MB --collectives nccl \\
-          --machine dgx-h100-pod --write-graph p.npz
-    Then:
-      topoloom judge p.npz x.json             link by link
-      topoloom map p.npz --machine tpu-v4-cube --objective time
+          --machine dgx-h100-pod --write-graph p.npz -o x.json
     """
     from topoloom._core import Error
     from topoloom.cli.command_line import command_line
@@ -114,21 +106,22 @@ def command(
     from topoloom.placements.placement_file import save_placement
     from topoloom.tasks.axes import map_axes
     from topoloom.tasks.problem import AllocationSpec, load_nodes
+    from topoloom.tasks.search import limit_search
 
     if to is not None and as_json:
         raise Error(
             "--to and --json are mutually exclusive; --json contains all orders"
         )
-    _check_collectives_options(collectives, gpus_per_node, write_pattern)
-    problem = _read_problem(job, mesh, traffic, model, trace, to)
+    _check_collectives_options(collectives, gpus_per_node, write_graph)
+    problem = _read_problem(job, mesh, traffic, model, graph, to)
     inferred = problem.inferred
     if inferred is not None and not as_json and to is None:
         _print_inferred(inferred)
-    results = (output, write_pattern, to)
+    results = (output, write_graph, to)
     if machine is None:
         _print_mesh_only(inferred, results != (None, None, None), as_json)
         return
-    _check_traffic(problem, trace)
+    _check_traffic(problem, graph)
     given, described = load_nodes(machine, AllocationSpec(*allowed, seed))
     if to in SCHEDULERS:
         if results[:2] != (None, None):
@@ -138,23 +131,24 @@ def command(
             )
         _print_request(given.allocation, problem, described.labels, seed, to)
         return
-    with monitor_search("ordering axes", read_search(seed)) as watch:
+    search = read_search(seed, time, work)
+    with monitor_search("ordering axes", search) as watch:
         mapped = map_axes(
             given.allocation,
             problem.job,
             problem.traffic,
             named=to in ("name", "settings"),
-            progress=watch,
+            progress=limit_search(search, watch),
         )
     if collectives != "expand":
         mapped = mapped.with_nccl_messages(gpus_per_node)
-    if write_pattern is not None:
-        mapped.save_pattern(write_pattern)
+    if write_graph is not None:
+        mapped.save_pattern(write_graph)
     if output is not None:
         result = mapped.placement_file(
             hosts=given.hosts,
             node=described.node,
-            graph=str(write_pattern or ""),
+            graph=str(write_graph or ""),
             command=command_line.get(),
         )
         save_placement(output, result)
@@ -163,7 +157,7 @@ def command(
     elif as_json:
         print_json(mapped.document() | (inferred.document() if inferred else {}))
     else:
-        _print_result(mapped, [write_pattern, output])
+        _print_result(mapped, [write_graph, output])
     if watch.interrupted:
         raise Interrupted("interrupted; the printed order is the best so far")
 
@@ -183,7 +177,7 @@ def _print_mesh_only(
 
 
 def _check_collectives_options(
-    collectives: str, gpus_per_node: int | None, write_pattern: Path | None
+    collectives: str, gpus_per_node: int | None, write_graph: Path | None
 ) -> None:
     from topoloom._core import Error
     from topoloom.graphs.profile import BY_NCCL
@@ -194,8 +188,8 @@ def _check_collectives_options(
         raise Error(
             "--gpus-per-node is for the messages of NCCL; add --collectives nccl"
         )
-    if collectives == BY_NCCL and write_pattern is None:
-        raise Error("--collectives is for the written pattern; add --write-graph")
+    if collectives == BY_NCCL and write_graph is None:
+        raise Error("--collectives is for the written graph; add --write-graph")
 
 
 def _read_problem(
@@ -203,7 +197,7 @@ def _read_problem(
     mesh: str | None,
     traffic: str | None,
     model: str | None,
-    trace: Path | None,
+    graph: str | None,
     to: str | None,
 ) -> AxesProblem:
     """Read the axes and their traffic; check that they fit the format of --to."""
@@ -213,13 +207,12 @@ def _read_problem(
 
     if to is not None and to not in FORMATS:
         raise Error(describe_unknown_name("order format", to, FORMATS))
-    if trace is None:
+    if graph is None:
         mapped_job = read_job(job, mesh)
         is_mesh = isinstance(mapped_job, dict)
     elif mesh is not None or any(job) or traffic is not None or model is not None:
         raise Error(
-            "--from-trace defines the mesh and its traffic; leave out other options "
-            "for them"
+            "--graph defines the mesh and its traffic; leave out other options for them"
         )
     else:
         is_mesh = True
@@ -227,8 +220,8 @@ def _read_problem(
         raise Error("--to jax is for meshes; write --to ranks for a framework's job")
     if to in ("name", "settings") and is_mesh:
         raise Error(f"--to {to} requires a job of --framework; use --to jax for a mesh")
-    if trace is not None:
-        return infer_axes_problem(trace)
+    if graph is not None:
+        return infer_axes_problem(graph)
     if (traffic is None) == (model is None):
         raise Error(
             "the traffic is missing; add --traffic, such as tp=1GB, or --train MODEL"
@@ -236,11 +229,11 @@ def _read_problem(
     return read_axes_problem(mapped_job, traffic=traffic, model=model)
 
 
-def _check_traffic(problem: AxesProblem, trace: Path | None) -> None:
+def _check_traffic(problem: AxesProblem, graph: str | None) -> None:
     from topoloom._core import Error
 
     if problem.inferred is not None and not problem.traffic:
-        raise Error(f"nothing in {trace} sends along axes; use topoloom map")
+        raise Error(f"nothing in {graph} sends along axes; use topoloom map")
 
 
 def _print_request(

@@ -11,7 +11,7 @@ from topoloom.cli.options.files import AsJson, output_option
 from topoloom.cli.options.frameworks import ExpertRanks
 from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import AllocationOptions, MachineText
-from topoloom.cli.options.searches import Seed
+from topoloom.cli.options.searches import Seed, Threads, read_search
 from topoloom.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
@@ -53,10 +53,11 @@ def command(
     ] = None,
     allowed: AllocationOptions,
     seed: Seed = 1,
-    to: Annotated[
+    threads: Threads = 0,
+    engine_name: Annotated[
         str | None,
         Option(
-            "--to",
+            "--engine",
             metavar="ENGINE",
             help="Inference engine: sglang, vllm, vllm-ascend or trtllm. Determines "
             "how tokens choose replicas, and the format of -o; without -o, prints the "
@@ -86,7 +87,7 @@ def command(
     Examples:
       topoloom ai experts routing.npz --machine dgx-h100-pod --ep 64 --redundant 64
       topoloom ai experts counts.json --machine dgx-h100-pod --ep 32 --redundant 32 \\
-          --to sglang -o experts.json
+          --engine sglang -o experts.json
     """
     from topoloom._core import Error
     from topoloom.cli.console import print_json
@@ -101,18 +102,20 @@ def command(
             "--ep, the number of GPUs for the experts, is missing; add it, such as "
             "--ep 64"
         )
-    engine = find_engine(to) if to is not None else None
+    engine = find_engine(engine_name) if engine_name is not None else None
     if output is not None and engine is None:
-        raise Error("-o writes a file for an engine; add --to, such as --to sglang")
+        raise Error(
+            "-o writes a file for an engine; add --engine, such as --engine sglang"
+        )
     if output is not None and engine is not None and engine.rejects_name(output):
         raise Error(
-            f"{output}: {to} reads only files with the suffix {engine.suffix}; "
-            f"write {output.with_suffix(engine.suffix)}"
+            f"{output}: {engine_name} reads only files with the suffix "
+            f"{engine.suffix}; write {output.with_suffix(engine.suffix)}"
         )
     if as_json and engine is not None and output is None:
         raise Error(
-            "--to and --json both print to stdout; write the engine's file with -o, "
-            "such as -o experts.json"
+            "--engine and --json both print to stdout; write the engine's file with "
+            "-o, such as -o experts.json"
         )
     routing = read_routing(loads)
     given, _ = load_nodes(machine, AllocationSpec(*allowed, seed))
@@ -123,7 +126,7 @@ def command(
         redundant,
         nearest=engine is not None and engine.nearest,
         slack=slack,
-        seed=seed,
+        search=read_search(seed, threads=threads),
     )
     if engine is not None and output is None:
         print(placed.text(engine), end="")

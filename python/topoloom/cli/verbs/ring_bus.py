@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom affinity`: rank assignments of threads on a ring bus."""
+"""`topoloom ring-bus`: rank assignments of threads on a ring bus."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from topoloom.cli.options.files import AsJson, output_option
-from topoloom.cli.options.machines import AllocationText, MachineText
+from topoloom.cli.options.machines import AllocationText, MaybeMachineText
 from topoloom.cli.options.messages import MaybeBytes
 from topoloom.cli.options.searches import Seed
 from topoloom.cli.parameters import Argument, Option
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from topoloom.tasks.bus.affinity import Affinities, Assignment, BandwidthRange
     from topoloom.tasks.bus.assign_threads import AssignedThreads
     from topoloom.tasks.bus.blade import Blade
+
+
+#: The default machine: the Cell processor.
+_MACHINE = "cell-eib"
 
 
 def command(
@@ -27,7 +31,7 @@ def command(
             "'topoloom list patterns'. Every edge is one message.",
         ),
     ],
-    machine: MachineText = "cell-eib",
+    machine: MaybeMachineText = None,
     allocation: AllocationText = None,
     amount: MaybeBytes = None,
     by: Annotated[
@@ -48,7 +52,7 @@ def command(
             "--assign",
             metavar="NAME",
             help="The assignment whose messages are printed and that -o writes: one "
-            "of 'topoloom list affinities', or best.",
+            "of 'topoloom list bus-assignments', or best.",
         ),
     ] = "best",
     sizes: Annotated[
@@ -91,8 +95,8 @@ def command(
     equally good assignments, one is shown. Bandwidths are predicted for transfers in
     pieces of 16 KiB. Messages that go half-way around may take either direction:
     bandwidths are printed for the worst, the mean and the best choice. Sixteen threads
-    are first split between the two processors of a blade. Pattern messages have 64 KiB
-    by default.
+    are first split between the two processors of a blade. By default, messages of a
+    pattern have 64 KiB, and the machine is cell-eib.
 
     \b
     rank       number of better assignments, plus 1
@@ -107,10 +111,10 @@ def command(
 
     \b
     Examples:
-      topoloom affinity ring
-      topoloom affinity rd2 --assign leap2 --by-size 4KiB,16KiB,64KiB
-      topoloom affinity p.npz --top 20 -o elements.txt
-      topoloom affinity p16.npz --halves worst        16 threads on a blade
+      topoloom ring-bus ring
+      topoloom ring-bus rd2 --assign leap2 --by-size 4KiB,16KiB,64KiB
+      topoloom ring-bus p.npz --top 20 -o elements.txt
+      topoloom ring-bus p16.npz --halves worst        16 threads on a blade
     """
     from topoloom._core import Error
     from topoloom.cli.console import print_json
@@ -130,7 +134,7 @@ def command(
         raise Error(f"--halves are those of {THREADS} threads on a blade")
     if sizes is not None and on_blade:
         raise Error(f"--by-size is for {ELEMENTS} threads on one bus")
-    at = load_nodes(machine, AllocationSpec(allocation))[0].allocation
+    at = load_nodes(machine or _MACHINE, AllocationSpec(allocation))[0].allocation
     assigned = assign_threads(
         threads,
         at,

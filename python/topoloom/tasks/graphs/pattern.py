@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from topoloom._core import CommGraph, Error
+from topoloom.graphs.gpu_nodes import GPUS_PER_NODE
 from topoloom.graphs.graph_file import FORMATS, load_graph, save_graph
 from topoloom.graphs.patterns import PATTERNS, Request, make_graph, make_phases
 from topoloom.graphs.phases import load_phase_names, load_phases, make_phase_array
@@ -35,7 +36,7 @@ class PatternResult(NamedTuple):
     profile: Profile | None = None
     collectives: str = "expand"
     losses: Sequence[str] = ()
-    gpus_per_node: int = 8
+    gpus_per_node: int = GPUS_PER_NODE
 
     def save(self, path: str | Path) -> None:
         """Write the communication graph as .npz."""
@@ -86,7 +87,7 @@ def import_pattern(
     *,
     collectives: str = "expand",
     partial: bool = False,
-    gpus_per_node: int = 8,
+    gpus_per_node: int = GPUS_PER_NODE,
 ) -> PatternResult:
     """Load a graph file of another program, or the trace of a job.
 

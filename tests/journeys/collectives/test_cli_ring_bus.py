@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom affinity` places threads on the elements of a ring bus and on blades."""
+"""`topoloom ring-bus` places threads on the elements of a ring bus and on blades."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def test_the_best_assignments_are_counted_and_written(topoloom: Command) -> None:
-    found = topoloom("affinity", "rd2", "--top", 3, "-o", "best.txt", "--json").json
+    found = topoloom("ring-bus", "rd2", "--top", 3, "-o", "best.txt", "--json").json
     assert found["assignments"] == 40320
     best, *others = found["levels"]
     assert len(others) == 2
@@ -27,10 +27,12 @@ def test_the_best_assignments_are_counted_and_written(topoloom: Command) -> None
 
 
 def test_a_blade_is_split_with_the_least_crossing_traffic(topoloom: Command) -> None:
-    topoloom("pattern", "ring", "-n", 16, "--bytes", "64KiB", "-o", "p16.npz")
-    shown = topoloom("affinity", "p16.npz").out
+    topoloom(
+        "pattern", "generate", "ring", "-n", 16, "--bytes", "64KiB", "-o", "p16.npz"
+    )
+    shown = topoloom("ring-bus", "p16.npz").out
     assert "128.0 KiB (16 sets of 8 alike" in shown
-    shown = topoloom("affinity", "p16.npz", "--halves", "worst").out
+    shown = topoloom("ring-bus", "p16.npz", "--halves", "worst").out
     assert "1.0 MiB (2 sets of 8 alike" in shown
 
 
@@ -45,7 +47,7 @@ def test_a_blade_is_split_with_the_least_crossing_traffic(topoloom: Command) -> 
 def test_impossible_affinity_rankings_are_refused(
     topoloom: Command, words: list[str], text: str
 ) -> None:
-    refused = topoloom("affinity", *words)
+    refused = topoloom("ring-bus", *words)
     assert refused.status == 2
     assert text in refused.err
 
@@ -61,7 +63,7 @@ def test_impossible_affinity_rankings_are_refused(
 def test_affinity_options_without_effect_are_refused(
     topoloom: Command, ranks: int, option: list[str], text: str
 ) -> None:
-    topoloom("pattern", "ring", "-n", ranks, "-o", "p.npz")
-    refused = topoloom("affinity", "p.npz", *option)
+    topoloom("pattern", "generate", "ring", "-n", ranks, "-o", "p.npz")
+    refused = topoloom("ring-bus", "p.npz", *option)
     assert refused.status == 2
     assert text in refused.err

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sums up a communication graph: totals, bytes per rank, heaviest pairs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from topoloom._core import CommGraph, Error
+from topoloom.graphs.graph_file import load_graph
+from topoloom.graphs.npz import load_npz
+from topoloom.graphs.phases import edge_rows, is_archive, load_phases
+from topoloom.graphs.profile import load_profile
+from topoloom.tasks.graphs.pattern import is_trace
+
+#: Number of pairs that are shown.
+_PAIRS = 5
+
+
+class BytesPerRank(NamedTuple):
+    """The least, mean and most bytes of a rank."""
+
+    min: int
+    mean: float
+    max: int
+
+
+class StoredCollectives(NamedTuple):
+    """Collectives that a file stores, and whether the edges include them.
+
+    Collectives with a size per pair of ranks, such as alltoallv, are stored as
+    messages.
+    """
+
+    calls: dict[str, int]
+    messages: int
+    in_edges: bool
+
+
+class ShownGraph(NamedTuple):
+    """A communication graph, its number of phases, and the stored collectives."""
+
+    graph: CommGraph
+    phases: int
+    collectives: StoredCollectives | None
+
+    def sent(self) -> BytesPerRank:
+        """Sum up the bytes that ranks send."""
+        return self._sum_by_rank(0)
+
+    def received(self) -> BytesPerRank:
+        """Sum up the bytes that ranks receive."""
+        return self._sum_by_rank(1)
+
+    def heaviest_pairs(self) -> list[dict[str, int]]:
+        """List the pairs of ranks with the most bytes, heaviest first."""
+        edges = edge_rows(self.graph)
+        heaviest = edges[np.argsort(-edges[:, 2], kind="stable")[:_PAIRS]]
+        keys = ("source", "target", "bytes", "messages")
+        return [dict(zip(keys, edge, strict=True)) for edge in heaviest.tolist()]
+
+    def document(self) -> dict[str, Any]:
+        """Return the fields of the ``--json`` output."""
+        graph, stored = self.graph, self.collectives
+        return {
+            "ranks": graph.rank_count,
+            "edges": graph.edge_count,
+            "bytes": int(graph.total_bytes),
+            "messages": int(graph.total_messages),
+            "phases": self.phases,
+            "self_bytes": int(np.asarray(graph.self_bytes).sum()),
+            "proxied": len(graph.proxied),
+            "sent_per_rank": self.sent()._asdict(),
+            "received_per_rank": self.received()._asdict(),
+            "heaviest_pairs": self.heaviest_pairs(),
+            "collectives": None if stored is None else stored._asdict(),
+        }
+
+    def _sum_by_rank(self, column: int) -> BytesPerRank:
+        edges, ranks = edge_rows(self.graph), self.graph.rank_count
+        if ranks == 0:
+            return BytesPerRank(0, 0.0, 0)
+        sums = np.zeros(ranks, dtype=np.int64)
+        np.add.at(sums, edges[:, column], edges[:, 2])
+        return BytesPerRank(int(sums.min()), float(sums.mean()), int(sums.max()))
+
+
+def show_graph(path: str | Path) -> ShownGraph:
+    """Load a communication graph in any supported format, and sum it up.
+
+    Raises
+    ------
+    topoloom.Error
+        If the file is no graph; for the trace of a job, with the command that imports
+        it.
+    """
+    if is_trace(path):
+        raise Error(
+            f"{path} is the trace of a job; convert it with: topoloom pattern import "
+            f"{path} -o graph.npz"
+        )
+    graph = load_graph(path)
+    phases = len(load_phases(path)) or 1
+    return ShownGraph(graph, phases, _find_collectives(path, graph))
+
+
+def _find_collectives(path: str | Path, graph: CommGraph) -> StoredCollectives | None:
+    if not is_archive(path) or "profile_version" not in load_npz(path)[1]:
+        return None
+    profile = load_profile(path)
+    calls, messages = profile.count_calls(), int(profile.direct().messages.sum())
+    if not calls and not messages:
+        return None
+    without = profile.graph("drop")
+    in_edges = bool(graph.total_messages != without.total_messages)
+    return StoredCollectives(calls, messages, in_edges)
