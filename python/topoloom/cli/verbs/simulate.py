@@ -161,7 +161,8 @@ def _print_result(document: SimulateDocument, machine: str) -> None:
     if document["phases"] > 1:
         title += f"; {document['phases']} phases"
     best = min(range(len(results)), key=lambda i: results[i]["simulated_seconds"])
-    print_table(columns, rows, title=title, best=best)
+    kept = ["placement", "simulated\ntime", "gain"]
+    print_table(columns, rows, title=title, best=best, keep=kept)
     _print_busiest(results, "busiest_channels", "channel")
     _print_busiest(results, "busiest_switches", "output")
 
@@ -181,4 +182,6 @@ def _print_busiest(results: Sequence[Mapping[str, Any]], what: str, name: str) -
     ]
     if rows:
         title = "busiest channels" if name == "channel" else "busiest switches: of"
-        print_table(["placement", title, "sending"], rows, left=2)
+        print_table(
+            ["placement", title, "sending"], rows, left=2, keep=[title, "sending"]
+        )
