@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 import click
 
+from topoloom.cli.help_context import HelpContext
 from topoloom.cli.usage_errors import CheckedCommand
 from topoloom.cli.values import FilePath, Integer, Number, Text
 
@@ -80,6 +81,10 @@ class _Argument(click.Argument):
 _CLICK_TYPES = {str: Text(), float: Number(), Path: FilePath()}
 
 
+class _Command(CheckedCommand):
+    context_class = HelpContext
+
+
 class _ValueType(NamedTuple):
     """The type of a parameter's value, and whether several values are allowed."""
 
@@ -103,7 +108,7 @@ def make_command(name: str, verb: Callable[..., Any], **settings: Any) -> click.
             values[context_name] = click.get_current_context()
         return verb(**values)
 
-    return CheckedCommand(
+    return _Command(
         name, callback=run, params=parameters, help=inspect.getdoc(verb), **settings
     )
 
