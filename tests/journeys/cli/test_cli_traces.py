@@ -152,7 +152,7 @@ def test_an_incomplete_dump_requires_the_partial_option(topoloom: Command) -> No
         ),
         (
             ["pattern", "generate", "stencil2d", "--grid", "2x2", "--partial"],
-            "has no option '--partial'",
+            "'topoloom pattern generate' has no option '--partial'",
         ),
         (
             ["ai", "axes", "--graph", "step.hlo", "--mesh", "tp=8"],

@@ -158,7 +158,7 @@ def test_figures_of_a_fit_and_of_a_model_are_drawn(topoloom: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["fti", "x"], "no command of 'topoloom model' 'fti' (did you mean 'fit'?)"),
+        (["fti", "x"], "'topoloom model' has no command 'fti' (did you mean 'fit'?)"),
         (["qsnet"], "(did you mean 'topoloom model show qsnet'?)"),
         (["show"], "MODEL is missing"),
         (["fit"], "FILE is missing"),

@@ -102,7 +102,7 @@ def write_inputs(topoloom: Command) -> None:
         ),
         (["map", "p.npz", "-m", "torus:4x4", "-o", "."], "."),
         (["judge", "p.npz"], "--machine is missing"),
-        (["judge", "p.npz", "p.npz"], "not a text file"),
+        (["judge", "p.npz", "p.npz"], "is a communication graph, not a placement"),
         (["judge", "x.json", "p.npz"], ""),
         (["judge", "p.npz", "x.json", "-m", "torus:4x4"], "leave out"),
         (["judge", "p.npz", "x.json", "--hottest", "-1"], "--hottest"),
