@@ -197,7 +197,7 @@ def test_files_are_read_as_utf_8_in_every_locale(folder: Path) -> None:
         'summary = "n"\nregimes = [{ alpha = "1 µs", beta = "1 ns" }]\n',
         encoding="utf-8",
     )
-    words = ["model", "predict", "fichier.toml", "--bytes", "8"]
+    words = ["model", "predict", "fichier.toml", "--sizes", "8"]
     locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     assert b"Schafer->1" in run_in_pipe(folder, words, **locale).stdout
     assert name in run_in_pipe(folder, words).stdout.decode()
