@@ -174,7 +174,7 @@ The usual steps:
   topoloom map app.npz --machine torus:4x4x4 -o x.json
   topoloom export x.json --to openmpi-rankfile       use it
 No program at hand? Start with:
-  topoloom pattern generate stencil3d --grid 8x8x8 --bytes 1024 -o p.npz
+  topoloom pattern generate stencil2d --grid 8x8 --bytes 64KiB -o app.npz
 
 \b
 Every command takes --json and has examples in `topoloom COMMAND --help`.

@@ -94,14 +94,14 @@ def command(
 
     \b
     Examples:
-      topoloom compare p.npz --machine torus:8x8x8
-      topoloom compare p.npz --machine torus:25x32x16 --allocation a.txt \\
+      topoloom compare p.npz --machine torus:4x4x4
+      topoloom compare p.npz --machine torus:8x8x8 --allocation a.txt \\
           --mappers block,gge,mahd+swap,auto
-      topoloom compare p.npz -m torus:8x8x8 --objective congestion \\
+      topoloom compare p.npz -m torus:4x4x4 --objective congestion \\
           --mappers mahd+swap,mahd+swap+local-opt,auto
-      topoloom compare p.npz -m tree:4:8:2 --nodes 64 --figure mappers.svg
-      topoloom compare md.npz -m torus:8x8x8 --imbalance 0.3 --mappers bricks,auto
-      topoloom compare p.npz -m torus:8x8x8 --mappers auto,mine.py:place
+      topoloom compare p.npz -m tree:4:8:2 --figure mappers.svg
+      topoloom compare md.npz -m torus:4x4x4 --imbalance 0.3 --mappers bricks,auto
+      topoloom compare p.npz -m torus:4x4x4 --mappers auto,mine.py:place
     """
     from topoloom.cli.console import monitor_search, note, print_json
     from topoloom.cli.exit_status import Failure, Interrupted

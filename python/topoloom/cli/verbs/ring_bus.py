@@ -101,9 +101,9 @@ def command(
     \b
     rank       number of better assignments, plus 1
     alike      number of equally good assignments
-    peak       load of the busiest link in messages (half-way messages count 1/2 in
-               each direction); if sizes differ, in units of their greatest common
-               divisor
+    peak       load of the busiest link in messages (half-way messages count 1/2
+               in each direction); if sizes differ, in units of their greatest
+               common divisor
     imbalance  difference between the loads of the two directions
     excess     load of a link above two of the largest messages, summed over links
     half-way   number of messages that go half-way around
@@ -113,7 +113,7 @@ def command(
     Examples:
       topoloom ring-bus ring
       topoloom ring-bus rd2 --assign leap2 --by-size 4KiB,16KiB,64KiB
-      topoloom ring-bus p.npz --top 20 -o elements.txt
+      topoloom ring-bus p8.npz --top 20 -o elements.txt
       topoloom ring-bus p16.npz --halves worst        16 threads on a blade
     """
     from topoloom._core import Error

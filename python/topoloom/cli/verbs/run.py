@@ -111,8 +111,9 @@ def command(
                 it, the program is not started, and the exit status is 2
     world       starts the command unchanged, for launchers without placements
     topologies  starts the command unchanged, once; calls of MPI_Cart_create,
-                MPI_Graph_create and MPI_Dist_graph_create[_adjacent] with reorder=1
-                reorder ranks; without --machine, the job detects the machine
+                MPI_Graph_create and MPI_Dist_graph_create[_adjacent] with
+                reorder=1 reorder ranks; without --machine, the job detects the
+                machine
 
     \b
     Examples:

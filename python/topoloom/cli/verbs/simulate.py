@@ -52,13 +52,13 @@ def command(
 
     \b
     congestion      load of the busiest link divided by its bandwidth
-    predicted time  the objective 'time': startups, latencies, and the busiest link,
-                    NIC or memory
+    predicted time  the objective 'time': startups, latencies, and the busiest
+                    link, NIC or memory
     simulated time  from the first to the last message
     gain            reduction of the simulated time relative to 'block'
-    With phases, each value is the sum over phases. Switches also show their busiest
-    channels with the share of time spent sending. Ctrl-C prints the finished
-    placements.
+    With phases, each value is the sum over phases. Switches also show their
+    busiest channels with the share of time spent sending. Ctrl-C prints the
+    finished placements.
 
     \b
     Examples:

@@ -85,8 +85,8 @@ def command(
 
     \b
     Examples:
-      topoloom ai experts routing.npz --machine dgx-h100-pod --ep 64 --redundant 64
-      topoloom ai experts counts.json --machine dgx-h100-pod --ep 32 --redundant 32 \\
+      topoloom ai experts routing.npz -m dgx-h100-pod --ep 64 --redundant 64
+      topoloom ai experts counts.json -m dgx-h100-pod --ep 32 --redundant 32 \\
           --engine sglang -o experts.json
     """
     from topoloom._core import Error

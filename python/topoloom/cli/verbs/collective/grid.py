@@ -80,12 +80,12 @@ def command(
     bandwidth of a core, or a share of the memory bandwidth. Assumed speeds are marked.
 
     \b
-    external links  concurrent messages that leave a node: the maximum over nodes for
-                    each axis, and the sum over axes
+    external links  concurrent messages that leave a node: the maximum over nodes
+                    for each axis, and the sum over axes
     pipelined       seconds of a bcast along the chains of every axis, one axis
                     after the other, with the best segment size
-    binomial        seconds along binomial trees; scatter and gather have --bytes for
-                    every rank of a line
+    binomial        seconds along binomial trees; scatter and gather have --bytes
+                    for every rank of a line
 
     --reading selects the model of pipelines:
 
@@ -96,9 +96,10 @@ def command(
 
     \b
     Examples:
-      topoloom collective grid x.json --grid 64x128
-      topoloom collective grid x.json --grid 16x16x8 --bytes 64KiB --channels 2 --json
-      topoloom collective grid x.json --grid 64x128 --fastest-tile scatter -o tiles.json
+      topoloom map p.npz --machine fattree:4:4+node:4 -o x.json
+      topoloom collective grid x.json --grid 4x16
+      topoloom collective grid x.json --grid 4x4x4 --bytes 64KiB --channels 2
+      topoloom collective grid x.json --grid 8x8 --fastest-tile scatter -o y.json
     """
     from topoloom._core import Error
     from topoloom.cli.console import print_json

@@ -54,7 +54,7 @@ def command(
       topoloom machine probe -m cluster.toml -o m.toml -- mpirun -n 64
     Then:
       topoloom machine show m.toml
-      topoloom map app.npz -m m.toml -o placement.json
+      topoloom map p8.npz -m m.toml -o x.json
       topoloom machine check m.toml -- srun -N 16 --ntasks-per-node 1
     """
     from topoloom._core import Error

@@ -123,13 +123,14 @@ def command(
 
     \b
     Examples:
-      topoloom pattern generate stencil3d --grid 8x8x8 --bytes 1024 -o p.npz
-      topoloom pattern generate stencil --grid 16x8x4x2 --open --bytes 64KiB -o p.npz
-      topoloom pattern generate random-geometric -n 1000 --average-degree 6 --seed 3
+      topoloom pattern generate stencil2d --grid 8x8 --bytes 64KiB -o p.npz
+      topoloom pattern generate stencil --grid 16x8x4x2 --open -o p.npz
+      topoloom pattern generate random-geometric -n 1000 --average-degree 6
       topoloom pattern generate bruck --ranks 64 --phases -o p.npz
       topoloom pattern generate triangular --rows 23 --order bcm --phases -o p.npz
-      topoloom pattern generate triangular --rows 23 --groups row --phases --levels
-      topoloom pattern generate molecular-dynamics --cells 7x7x5 -o p.npz
+      topoloom pattern generate triangular --rows 23 --groups row \\
+          --phases --levels
+      topoloom pattern generate molecular-dynamics --cells 7x7x5 -o md.npz
       topoloom pattern generate nccl-tree --ranks 64 --bytes 1MiB -o p.npz
     """
     from topoloom.cli.graph_output import print_made_graph

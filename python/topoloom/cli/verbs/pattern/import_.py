@@ -54,7 +54,8 @@ def command(
     Examples:
       topoloom pattern import matrix.mtx -o p.npz
       topoloom pattern import step.hlo -o p.npz
-      topoloom pattern import step.hlo --collectives nccl --gpus-per-node 4 -o p.npz
+      topoloom pattern import step.hlo --collectives nccl \\
+          --gpus-per-node 4 -o p.npz
       topoloom pattern import 'dumps/nccl_trace_rank_*' --partial -o p.npz
     """
     from topoloom.cli.graph_output import print_made_graph
