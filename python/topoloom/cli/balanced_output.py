@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 if TYPE_CHECKING:
     from topoloom._core import WeightedBalance
+    from topoloom.documents.balancing import SimulatedMoves
     from topoloom.tasks.balancing.balance import Ranks
     from topoloom.tasks.balancing.weighted_tasks import TaskRedistribution
     from topoloom.tasks.problem import AllocationSpec
@@ -79,15 +80,13 @@ def balance_file(
     if figure is not None:
         draw_plan(figure, found.loads(tasks.owners), {"": found}, ranks, "load")
     if as_json:
-        print_json({**found.document(), **make_times_document(times)})
+        document = found.document()
+        if times:
+            document["simulated_seconds"] = cast("SimulatedMoves", times)
+        print_json(document)
     else:
         _print_result(found, times)
         print_facts([], written=[figure])
-
-
-def make_times_document(times: dict[str, float]) -> dict[str, dict[str, float]]:
-    """Return the simulated seconds as ``--json`` fields."""
-    return {"simulated_seconds": times} if times else {}
 
 
 def list_time_facts(times: dict[str, float]) -> list[tuple[str, str]]:
@@ -114,7 +113,7 @@ def list_machine_facts(ranks: Ranks) -> list[tuple[str, str]]:
 
 def _print_result(result: TaskRedistribution, times: dict[str, float]) -> None:
     from topoloom.cli.console import print_facts, print_table
-    from topoloom.support.units import counted, format_count
+    from topoloom.support.units import counted, format_bytes, format_count
 
     found, moves = result.balance, result.moves
     there = counted(result.ranks, "rank")
@@ -130,12 +129,12 @@ def _print_result(result: TaskRedistribution, times: dict[str, float]) -> None:
             "busiest rank",
             f"{result.load_over_mean:.4f} of the mean{_format_excess(found)}",
         ),
-        ("bytes that move", f"{found.moved_bytes:,}"),
-        ("at least", f"{found.least_bytes:,}"),
+        ("bytes that move", format_bytes(found.moved_bytes)),
+        ("at least", format_bytes(found.least_bytes)),
     ]
     if result.tasks.graph is not None:
-        before, after = result.cut_bytes
-        facts.append(("bytes between ranks", f"{before:,}, then {after:,}"))
+        cut = map(format_bytes, result.cut_bytes)
+        facts.append(("bytes between ranks", ", then ".join(cut)))
     if result.where is not None:
         facts += list_machine_facts(result.where)
         if result.tasks.graph is not None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from topoloom.model.samples import read_pairs, read_pings
 from topoloom.support.files import prefix_errors
 from topoloom.support.range_checks import check_int64
 
+if TYPE_CHECKING:
+    from topoloom.documents.models import ModelFitDocument
+
 
 @dataclass(frozen=True)
 class FittedModel:
@@ -26,7 +29,7 @@ class FittedModel:
     file: ModelFile
     fit: Fit
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> ModelFitDocument:
         """Make the output of ``--json``."""
         fit, errors = self.fit, np.abs(self.fit.errors)
         samples = zip(fit.sizes, fit.measured, fit.predicted, strict=True)
@@ -35,7 +38,11 @@ class FittedModel:
             "worst_error": float(errors.max()),
             "mean_error": float(errors.mean()),
             "sizes": [
-                {"bytes": int(size), "measured_s": measured, "predicted_s": predicted}
+                {
+                    "bytes": int(size),
+                    "measured_seconds": measured,
+                    "predicted_seconds": predicted,
+                }
                 for size, measured, predicted in samples
             ],
         }

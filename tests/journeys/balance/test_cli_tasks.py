@@ -32,7 +32,7 @@ def test_the_task_with_the_fewest_bytes_per_load_moves(topoloom: Command) -> Non
         "moves": [["b", 0, 1]],
         "load_max_over_mean": 1.0,
         "moved_bytes": 10,
-        "least_bytes": 10,
+        "moved_bytes_at_least": 10,
     }
     output = topoloom("balance", "tasks.csv", "--tolerance", "0.5").out
     assert "busiest rank" in output

@@ -35,7 +35,7 @@ def test_jobs_share_links_of_simulated_switches(topoloom_with_jobs: Command) -> 
     words = ["joint", "long.npz@black.txt", "long.npz@white.txt"]
     on = ["-m", f"torus:4x4,{free}", "--with", "switches"]
     for job in topoloom_with_jobs(*words, *on, "--json").json["jobs"]:
-        times = job["simulated"]
+        times = job["simulated_seconds"]
         # Placed jointly, jobs share no links; placed separately, they share all links.
         assert times["jointly"] == times["alone"]
         assert times["apart"] == pytest.approx(2 * times["alone"], rel=0.03)
@@ -175,8 +175,6 @@ def test_a_budget_is_shared_by_all_searches(topoloom_with_jobs: Command) -> None
         (["a.npz", "b.npz", "--objective", "speed"], "no objective 'speed'"),
         (["a.npz", "b.npz", "--mapper", "gretel"], "no mapper 'gretel'"),
         (["a.npz", "b.npz", "--time", "-1s"], "-1s"),
-        (["a.npz", "b.npz", "-o", "a.npz"], "a.npz is not a directory"),
-        (["a.npz", "b.npz", "-o", "no/where"], "there is no directory 'no'"),
     ],
 )
 def test_invalid_joint_input_is_refused_in_one_line(

@@ -99,7 +99,7 @@ SAME: dict[str, Callable[[], Any]] = {
 
 @pytest.mark.parametrize("command", SAME)
 def test_a_task_returns_what_its_verb_prints(command: str, topoloom: Any) -> None:
-    printed = json.loads(topoloom(*command.split(), "--json").out)
+    printed = topoloom(*command.split(), "--json").json
     document = SAME[command]().document()
     assert json.loads(json.dumps(document)) == printed
 

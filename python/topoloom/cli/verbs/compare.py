@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from topoloom.cli import completions
 from topoloom.cli.options.files import AsJson, Figure, GraphFile
@@ -25,6 +25,7 @@ from topoloom.cli.options.searches import (
 from topoloom.cli.parameters import Option
 
 if TYPE_CHECKING:
+    from topoloom.documents.placements import CompareDocument, MapperResult
     from topoloom.tasks.compare import Comparison
     from topoloom.tasks.problem import Problem
 
@@ -32,15 +33,18 @@ if TYPE_CHECKING:
 MAPPERS = "block,hilbert,gge,mahd+swap,multisection+swap,auto"
 SHARING_MAPPERS = "block,hilbert,multisection,auto"
 
-#: Columns that are omitted on narrow terminals, in the order of omission.
+#: Columns that are left out on narrow terminals, in this order.
 _DROPPED_FIRST = (
-    "dilation_average",
-    "dilation_max",
     "search",
+    "dilation_max",
+    "dilation_average",
     "hops_per_byte",
-    "gap",
-    "hop_bytes",
+    "inter_node_max",
+    "inter_node_bytes",
+    "load_max",
     "congestion_max",
+    "hop_bytes",
+    "gain",
 )
 
 #: Measures that a figure shows in addition to the objective.
@@ -127,21 +131,20 @@ def command(
     if figure is not None:
         _draw(figure, problem, found)
     if as_json:
-        print_json(
-            {
-                "machine": problem.machine.text,
-                "nodes": len(problem.allocation.nodes),
-                "ranks": problem.graph.rank_count,
-                "seed": search.seed,
-                "objective": found.objective.objective,
-                "reason": found.objective.reason,
-                "default": DEFAULT,
-                "best": found.best,
-                "results": found.results,
-                "failed": found.failed,
-                "figure": figure and str(figure),
-            }
-        )
+        document: CompareDocument = {
+            "machine": problem.machine.text,
+            "nodes": len(problem.allocation.nodes),
+            "ranks": problem.graph.rank_count,
+            "seed": search.seed,
+            "objective": found.objective.objective,
+            "reason": found.objective.reason,
+            "default": DEFAULT,
+            "best": found.best,
+            "results": cast("list[MapperResult]", found.results),
+            "failed": found.failed,
+            "figure": None if figure is None else str(figure),
+        }
+        print_json(document)
     else:
         _print_result(problem, found, figure)
     if found.failed:
@@ -207,7 +210,7 @@ def _format_cell(
     if name == "gap":
         return format_gap(result["gap"].get(comparison.objective.measure))
     if name == "search":
-        return f"{result['seconds']:.2f} s"
+        return f"{result['search_seconds']:.2f} s"
     if MEASURES[name].unit is Unit.HOPS:
         return format_count(result[name])
     text = format_measure(name, result[name], machine)
@@ -248,7 +251,7 @@ def _draw(figure: Path, problem: Problem, comparison: Comparison) -> None:
         MeasureBars(
             measure_title(name, problem.machine),
             [
-                result["seconds" if name == "search" else name]
+                result["search_seconds" if name == "search" else name]
                 for result in comparison.results
             ],
             [
@@ -276,13 +279,14 @@ def _print_result(
         for result in comparison.results
     ]
     best = [result["mapper"] for result in comparison.results].index(comparison.best)
-    dropped = [columns[name] for name in _DROPPED_FIRST if name in columns]
-    hidden = print_table(
+    kept = ("mapper", "objective", objective.measure, "gap")
+    print_table(
         list(columns.values()),
         rows,
         title=_make_title(problem, comparison),
         best=best,
-        droppable=dropped,
+        keep=[columns[name] for name in kept if name in columns],
+        drop_first=[columns[name] for name in _DROPPED_FIRST if name in columns],
     )
     facts = []
     if objective.reason:
@@ -290,10 +294,4 @@ def _print_result(
     facts += [("machine", remark) for remark in machine.remarks]
     if problem.unused:
         facts.append(("allocation", problem.unused))
-    if hidden:
-        names = ", ".join(name.replace("\n", " ") for name in hidden)
-        facts.append(("not shown", f"{names}: the terminal is too narrow"))
-    if figure is not None:
-        facts.append(("written", str(figure)))
-    if facts:
-        print_facts(facts)
+    print_facts(facts, written=[figure])

@@ -9,12 +9,15 @@ import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, cast
 
 import click
 
 from topoloom.cli.options.files import AsJson, OutputDirectory
 from topoloom.cli.parameters import Option
+
+if TYPE_CHECKING:
+    from topoloom.documents.placements import DemoDocument, Measures, ObjectiveMeasures
 
 MACHINE = "torus:8x8x8,bandwidth=5GB/s,latency=0.1us"
 MAPPERS = "block,random,hilbert,gge,mahd,mahd+swap,auto"
@@ -123,7 +126,14 @@ def _build_program(output: Path) -> Path:
     source = find_shipped_folder("apps/halo3d") / "halo3d.cpp"
     program = output / "halo3d"
     words = [compiler, "-std=c++17", "-O2", str(source), "-o", str(program)]
-    built = subprocess.run(words, capture_output=True, text=True, check=False)
+    built = subprocess.run(
+        words,
+        capture_output=True,
+        text=True,
+        check=False,
+        encoding="utf-8",
+        errors="replace",
+    )
     if built.returncode != 0:
         complaints = built.stderr.strip().splitlines() or ["no reason given"]
         raise Failure(f"{compiler} cannot build halo3d: {complaints[0]}")
@@ -168,11 +178,11 @@ def _print_json(output: Path) -> None:
     placed = load_placement(output / "placement.json")
     block = place_like_launcher(graph, placed.allocation)
     before = Objective(HOP_BYTES).values(graph, placed.allocation, block)
-    document: dict[str, Any] = {
+    document: DemoDocument = {
         "ranks": graph.rank_count,
         "machine": placed.machine.text,
-        "block": before,
-        "values": dict(placed.values),
+        "block": cast("Measures", before),
+        "values": cast("ObjectiveMeasures", placed.values),
         "gain_percent": gain(
             before["predicted_seconds"], placed.values["predicted_seconds"]
         ),

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from topoloom.cli.options.files import AsJson, OutputDirectory
 from topoloom.cli.options.groups import flatten_option_groups
@@ -21,6 +21,7 @@ from topoloom.cli.options.simulators import SimulatorName
 from topoloom.cli.parameters import Argument
 
 if TYPE_CHECKING:
+    from topoloom.documents.placements import JointDocument
     from topoloom.simulate.switch_toml import SwitchModel
     from topoloom.tasks.jobs.joint import Budget, JointPlacement
     from topoloom.tasks.jobs.simulate_jobs import JobTimes
@@ -91,8 +92,6 @@ def command(
 
     model = _load_switch_model(simulator, switch, machine)
     search = searching.make_search()
-    if output is not None:
-        _require_writable_directory(output)
     the_machine, described = load_machine_and_description(machine)
     if simulator is not None:
         require_links_with_bandwidths(the_machine)
@@ -145,16 +144,6 @@ def _simulate_jobs(found: JointPlacement, model: SwitchModel | None) -> JobTimes
         return None
 
 
-def _require_writable_directory(path: Path) -> None:
-    """Raise an error before a long search if the directory is not writable."""
-    from topoloom._core import Error
-    from topoloom.support.files import check_writable
-
-    if path.exists() and not path.is_dir():
-        raise Error(f"{path} is not a directory; set a directory for the placements")
-    check_writable(path / "placement.json" if path.is_dir() else path)
-
-
 def _load_switch_model(
     simulator: str | None, switch: str | None, machine: str
 ) -> SwitchModel | None:
@@ -170,7 +159,7 @@ def _load_switch_model(
 
 def _make_document(
     found: JointPlacement, budget: Budget, files: list[Path], times: JobTimes | None
-) -> dict[str, Any]:
+) -> JointDocument:
     together, apart = found.together, found.apart
     return {
         "machine": together.jobs[0].allocation.machine.text,
@@ -187,7 +176,7 @@ def _make_document(
                 "apart": apart.values[i],
                 "jointly": together.values[i],
                 "output": str(files[i]) if files else None,
-                "simulated": None
+                "simulated_seconds": None
                 if times is None
                 else {
                     "alone": times.alone[i],

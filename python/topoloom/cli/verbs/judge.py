@@ -100,8 +100,7 @@ def command(
 
         save_link_loads(loads, given.allocation.machine, judged.judgement.loads)
     if as_json:
-        names = {"phase_names": phase_names} if phase_names else {}
-        print_json({**judged.document(), **names})
+        print_json(judged.document(phase_names or ()))
     else:
         _print_result(judged, [path for path in (figure, loads) if path is not None])
         numbers = [str(number) for number in range(1, len(judged.phases) + 1)]
@@ -134,11 +133,8 @@ def _print_result(judged: JudgedPlacement, written: list[Path]) -> None:
     columns.append("gap" if any(judged.gaps.values()) else "")
     name = machine_name(machine, judged.given.node)
     title = f"{format_allocated_share(allocation)} of {name}"
-    print_table(columns, rows, title=title)
-    facts = [("machine", remark) for remark in machine.remarks]
-    facts += [("written", str(path)) for path in written]
-    if facts:
-        print_facts(facts)
+    print_table(columns, rows, title=title, keep=["", judged.name, "gap"])
+    print_facts([("machine", remark) for remark in machine.remarks], written=written)
     columns = ["hottest links", "who loads them most", "load"]
     if machine.has_bandwidths:
         columns.append("time")
@@ -153,7 +149,7 @@ def _print_result(judged: JudgedPlacement, written: list[Path]) -> None:
         for link, load, seconds, loaders in judged.judgement.hottest
     ]
     if links:
-        print_table(columns, links, left=2)
+        print_table(columns, links, left=2, keep=["hottest links", "load"])
 
 
 def _print_phases(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import click
 
 from topoloom.cli import completions
-from topoloom.cli.options.files import AsJson, GraphOption, output_option
+from topoloom.cli.options.files import AsJson, GraphOption, output_option, page_option
 from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import (
     AllocationText,
@@ -37,6 +37,7 @@ from topoloom.cli.parameters import Option
 if TYPE_CHECKING:
     from topoloom._core import CommGraph
     from topoloom.allocations.allocation_file import AllocatedHosts
+    from topoloom.documents.programs import ReorderDocument
     from topoloom.launch.launchers.launcher_commands import LauncherCommand
     from topoloom.launch.launchers.unplaced_command import UnplacedCommand
     from topoloom.tasks.launch_slots import LaunchSlots
@@ -93,8 +94,8 @@ def command(
     ] = None,
     page: Annotated[
         Path | None,
-        output_option(
-            "Write a page as 'topoloom report' does, with where the ranks were seen.",
+        page_option(
+            "Write a page as 'topoloom report' does, with where the ranks were seen",
             "--report",
         ),
     ] = None,
@@ -326,15 +327,14 @@ def _run_reordered(
     as_json: bool,
 ) -> int:
     """Run a program whose MPI topologies are reordered."""
-    import json
-
-    from topoloom.cli.console import note
+    from topoloom.cli.console import note, note_json
     from topoloom.tasks.reordered_run import ReorderOptions, run_reordered
 
     options = ReorderOptions(mapper, objective, search)
     done = run_reordered(program, where, options, mpicc)
     if as_json:
-        note(json.dumps({"command": done.command, "result": "\n".join(done.lines)}))
+        document: ReorderDocument = {"command": done.command, "lines": done.lines}
+        note_json(document)
     else:
         for line in done.lines:
             note(f"topoloom: {line}")

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,9 @@ from topoloom._core import CommGraph, Error, WeightedBalance, balance_weighted
 from topoloom.support.units import counted
 from topoloom.tasks.balancing.balance import Ranks
 from topoloom.tasks.balancing.task_list import MAX_RANKS, TaskList
+
+if TYPE_CHECKING:
+    from topoloom.documents.balancing import BalanceTasksDocument
 
 
 class TaskRedistribution(NamedTuple):
@@ -111,16 +114,16 @@ class TaskRedistribution(NamedTuple):
             self.tasks.bytes[moves],
         )
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> BalanceTasksDocument:
         """Return the fields of the ``--json`` output."""
         found = self.balance
-        document: dict[str, Any] = {
+        document: BalanceTasksDocument = {
             "ranks": self.ranks,
             "tasks": len(self.tasks.names),
-            "moves": [list(move) for move in self.moves],
+            "moves": self.moves,
             "load_max_over_mean": self.load_over_mean,
             "moved_bytes": found.moved_bytes,
-            "least_bytes": found.least_bytes,
+            "moved_bytes_at_least": found.least_bytes,
         }
         if self.tasks.graph is not None:
             document["cut_bytes_before"], document["cut_bytes"] = self.cut_bytes

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,17 @@ from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.support.range_checks import check_int64
 from topoloom.tasks.bus.directions import DirectionCounts, count_directions
 from topoloom.tasks.bus.named_affinities import NAMED, RANDOM
+
+if TYPE_CHECKING:
+    from topoloom.documents.ring_buses import (
+        AssignmentFields,
+        BandwidthRangeFields,
+        DirectionFields,
+        MessageFields,
+        RandomFields,
+        RingBusDocument,
+        ScoreFields,
+    )
 
 ELEMENTS = 8
 BEST = "best"
@@ -115,19 +126,20 @@ class Assignment:
     average: BandwidthRange
     messages: tuple[MessageBandwidth, ...]
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> AssignmentFields:
         """Return the fields of the ``--json`` output."""
         return {
             "name": self.name,
             "elements": list(self.elements),
-            "score": self.score._asdict(),
+            "score": cast("ScoreFields", self.score._asdict()),
             "rank": self.rank,
             "alike": self.alike,
-            "directions": self.directions._asdict(),
-            "slowest": self.slowest._asdict(),
-            "average": self.average._asdict(),
+            "directions": cast("DirectionFields", self.directions._asdict()),
+            "slowest": cast("BandwidthRangeFields", self.slowest._asdict()),
+            "average": cast("BandwidthRangeFields", self.average._asdict()),
             "messages": [
-                {**one._asdict(), "rate": one.rate._asdict()} for one in self.messages
+                cast("MessageFields", {**one._asdict(), "rate": one.rate._asdict()})
+                for one in self.messages
             ],
         }
 
@@ -178,14 +190,14 @@ class Affinities:
             raise Error(describe_unknown_name("assignment", name, known))
         return known[name]
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> RingBusDocument:
         """Return the fields of the ``--json`` output."""
         return {
             "assignments": len(self.scores),
             "unit": self.unit,
             "levels": [one.document() for one in self.levels],
             "named": [one.document() for one in self.named],
-            "random": self.drawn._asdict(),
+            "random": cast("RandomFields", self.drawn._asdict()),
         }
 
 

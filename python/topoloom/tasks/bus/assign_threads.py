@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 from topoloom._core import Allocation, CommGraph, Error
 from topoloom.graphs.graph_file import load_graph
@@ -28,6 +28,13 @@ from topoloom.tasks.bus.blade import (
     BladeAssignment,
     split_blade,
 )
+
+if TYPE_CHECKING:
+    from topoloom.documents.ring_buses import (
+        BandwidthRangeFields,
+        BladeDocument,
+        RingBusDocument,
+    )
 
 #: Default size of a pattern's messages in bytes.
 PATTERN_BYTES = 65536
@@ -51,13 +58,15 @@ class AssignedThreads:
     sizes: Sequence[int] = ()
     by_size: dict[str, list[BandwidthRange]] = field(default_factory=dict)
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> RingBusDocument | BladeDocument:
         """Return the fields of the ``--json`` output."""
+        if isinstance(self.ranking, Blade):
+            return self.ranking.document()
         document = self.ranking.document()
         if self.by_size:
             document["sizes"] = list(self.sizes)
             document["by_size"] = {
-                name: [rate._asdict() for rate in rates]
+                name: [cast("BandwidthRangeFields", rate._asdict()) for rate in rates]
                 for name, rates in self.by_size.items()
             }
         return document

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from topoloom._core import CommGraph, Error, NetworkModel
 from topoloom.graphs.graph_file import load_graph
@@ -35,6 +35,9 @@ from topoloom.tasks.problem import (
     select_launched_slots,
 )
 from topoloom.tasks.search import MonitorSearch, Search, run_unmonitored
+
+if TYPE_CHECKING:
+    from topoloom.documents.collectives import ImprovementStep, RankedCollectiveFields
 
 
 @dataclass(frozen=True)
@@ -79,23 +82,36 @@ class RankedCollective:
         costs = model.costs
         return max(costs.receive_cpu, costs.receive_cpu_per_byte) > 0
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> RankedCollectiveFields:
         """Return the fields of the ``--json`` output."""
-        names = ("time", "cpu", "congestion", "rounds", "messages", "bytes")
         call, demand = self.call, self.call.demand
-        document: dict[str, Any] = {
-            **{key: value for key, value in call._asdict().items() if key != "demand"},
-            **({} if demand is None else {"pairs": demand.edge_count}),
+        document: RankedCollectiveFields = {
+            "operation": call.operation,
+            "ranks": call.ranks,
+            "bytes": call.bytes,
+            "root": call.root,
+            "degree": call.degree,
             "model": self.platform.model_name,
             "machine": self.platform.machine_name or None,
             "usual": self.default_schedule,
             "schedules": [
-                {"name": one.name, **{name: getattr(one.cost, name) for name in names}}
+                {
+                    "name": one.name,
+                    "predicted_seconds": one.cost.time,
+                    "cpu_seconds": one.cost.cpu,
+                    "congestion_seconds": one.cost.congestion,
+                    "rounds": one.cost.rounds,
+                    "messages": one.cost.messages,
+                    "bytes": one.cost.bytes,
+                }
                 for one in self.ranked
             ],
         }
+        if demand is not None:
+            document["pairs"] = demand.edge_count
         if self.together is not None:
-            document["turns"] = [turn._asdict() for turn in self.together.steps]
+            turns = [turn._asdict() for turn in self.together.steps]
+            document["turns"] = cast("list[ImprovementStep]", turns)
         return document
 
     def placement_file(self, **about: Any) -> PlacementFile:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import comb
 from statistics import median
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from topoloom._core import Error
 from topoloom.preload.collective_timing import MPI_OWN, TimingRequest, time_cases
@@ -22,6 +22,9 @@ from topoloom.schedules.choose import (
 from topoloom.schedules.decisions import Decision, make_decision_table
 from topoloom.support.range_checks import check_int64
 from topoloom.tasks.collectives.collective import CollectivePlatform, read_call
+
+if TYPE_CHECKING:
+    from topoloom.documents.collectives import MeasureDocument
 
 #: Maximum message size, because MPI counts elements in an int.
 MAX_BYTES = 2**31 - 1
@@ -79,7 +82,7 @@ class MeasuredCollective:
     trace: CallTrace | None
     interrupted: bool = False
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> MeasureDocument:
         """Return the fields of the ``--json`` output."""
         platform = self.platform
         return {
@@ -96,9 +99,9 @@ class MeasuredCollective:
                     "schedules": [
                         {
                             "name": one.schedule,
-                            "median": one.median,
-                            "interval": list(one.interval),
-                            "predicted": one.predicted,
+                            "median_seconds": one.median,
+                            "interval_seconds": list(one.interval),
+                            "predicted_seconds": one.predicted,
                         }
                         for one in measured
                     ],

@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 from topoloom._core import (
     Allocation,
@@ -20,6 +20,9 @@ from topoloom._core import (
 from topoloom.support.number_ranges import expand_ranges
 from topoloom.support.plain_text import is_number
 from topoloom.support.range_checks import check_int64
+
+if TYPE_CHECKING:
+    from topoloom.documents.collectives import TreeLoadFields, TreesDocument
 
 
 @dataclass(frozen=True)
@@ -45,9 +48,12 @@ class MulticastTrees:
     trees: dict[str, TreeLoads]
     groups: list[tuple[int, list[int]]]  # root and members of each tree
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> TreesDocument:
         """Return the fields of the ``--json`` output."""
-        trees = {kind: vars(loads) for kind, loads in self.trees.items()}
+        trees = {
+            kind: cast("TreeLoadFields", vars(loads))
+            for kind, loads in self.trees.items()
+        }
         return {
             "machine": self.machine.text,
             "roots": self.roots,

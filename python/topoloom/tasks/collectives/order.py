@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,10 @@ from topoloom._core import (
 )
 from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.support.range_checks import check_int64
+
+if TYPE_CHECKING:
+    from topoloom.documents.collectives import OrderDocument, ProcessGroup
+    from topoloom.documents.probes import TimeSample
 
 AUTO = "auto"
 STANDARD = "standard"
@@ -42,7 +46,7 @@ class ProcessOrder:
     steps: list[float]  # seconds per scatter step, from group means
     standard_steps: list[float]  # seconds per scatter step in the standard order
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> OrderDocument:
         """Return the fields of the ``--json`` output."""
         return {
             "method": self.method,
@@ -53,14 +57,14 @@ class ProcessOrder:
             "groups_chance": self.groups.chance,
             "groups": _make_group_documents(self.groups.groups),
             "order": self.order,
-            "scatter_s": sum(self.steps),
-            "scatter_steps_s": self.steps,
-            "standard_scatter_s": sum(self.standard_steps),
-            "standard_scatter_steps_s": self.standard_steps,
+            "scatter_seconds": sum(self.steps),
+            "scatter_steps_seconds": self.steps,
+            "standard_scatter_seconds": sum(self.standard_steps),
+            "standard_scatter_steps_seconds": self.standard_steps,
         }
 
 
-def _make_group_documents(groups: list[CostGroup]) -> list[dict[str, Any]]:
+def _make_group_documents(groups: list[CostGroup]) -> list[ProcessGroup]:
     return [
         {
             "processes": group.members,
@@ -75,10 +79,10 @@ def _make_group_documents(groups: list[CostGroup]) -> list[dict[str, Any]]:
     ]
 
 
-def _make_sample_document(sample: CostSample) -> dict[str, Any]:
+def _make_sample_document(sample: CostSample) -> TimeSample:
     return {
-        "mean_s": sample.mean,
-        "sigma_s": sample.sigma,
+        "mean_seconds": sample.mean,
+        "sigma_seconds": sample.sigma,
         "n": sample.n,
         "outliers": sample.outliers,
     }

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from topoloom.tasks.experts.engines import Engine
 from topoloom.tasks.experts.gpu_nodes import find_gpu_nodes
 from topoloom.tasks.experts.routing import ExpertRouting
 from topoloom.tasks.search import UNLIMITED, Search
+
+if TYPE_CHECKING:
+    from topoloom.documents.ai import ExpertCostFields, ExpertsDocument, TriedSlack
 
 ExpertSlots = NDArray[np.uint32]
 
@@ -145,7 +148,7 @@ class PlacedExperts(NamedTuple):
         """Format the best placement for an engine."""
         return engine.write(self.best, self.routing.layers, len(self.nodes))
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> ExpertsDocument:
         """Return the fields of the ``--json`` output."""
         costs = {
             name: self.cost(held)
@@ -164,10 +167,14 @@ class PlacedExperts(NamedTuple):
             "dispatch": "nearest" if self.nearest else "spread",
             "unit": "choices" if self.routing.topk_ids is None else "nodes per token",
             "slack": self.slack,
-            "slacks_tried": [one._asdict() for one in self.tried],
-            **{name: cost._asdict() for name, cost in costs.items()},
-            "gain": gain(costs["by_load"].visits, costs["best"].visits),
-            "least": self.visits_lower_bound,
+            "slacks_tried": cast(
+                "list[TriedSlack]", [one._asdict() for one in self.tried]
+            ),
+            "in_order": cast("ExpertCostFields", costs["in_order"]._asdict()),
+            "by_load": cast("ExpertCostFields", costs["by_load"]._asdict()),
+            "best": cast("ExpertCostFields", costs["best"]._asdict()),
+            "gain_percent": gain(costs["by_load"].visits, costs["best"].visits),
+            "visits_at_least": self.visits_lower_bound,
             "physical_to_logical_map": self.best.tolist(),
         }
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -42,6 +42,9 @@ from topoloom.tasks.machines.choose_hosts import (
 from topoloom.tasks.problem import AllocationSpec, choose_allocation
 from topoloom.tasks.search import UNLIMITED, MonitorSearch, Search, run_unmonitored
 
+if TYPE_CHECKING:
+    from topoloom.documents.allocations import AllocateDocument
+
 Slots = npt.NDArray[np.uint32]
 
 
@@ -65,10 +68,10 @@ class AllocatedNodes:
         choices = (self.choice, self.for_mesh)
         return any(one is not None and one.interrupted for one in choices)
 
-    def document(self, output: str | None = None) -> dict[str, Any]:
+    def document(self, output: str | None = None) -> AllocateDocument:
         """Return the fields of the ``--json`` output."""
         allocation = self.nodes.allocation
-        document = {
+        document: dict[str, Any] = {
             "machine": allocation.machine.text,
             "nodes": allocation.nodes.tolist(),
             "slots": allocation.slot_count,
@@ -76,10 +79,12 @@ class AllocatedNodes:
             "output": output,
         }
         if self.choice is not None:
-            return document | self.choice.document()
-        if self.for_mesh is not None:
-            return document | self.for_mesh.document()
-        return document | dict(self.generated or {})
+            document |= self.choice.document()
+        elif self.for_mesh is not None:
+            document |= self.for_mesh.document()
+        else:
+            document |= self.generated or {}
+        return cast("AllocateDocument", document)
 
     def placement_file(self, **about: Any) -> PlacementFile:
         """Return the placement file on the chosen nodes; `about` adds fields to it."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from topoloom.cli import completions
 from topoloom.cli.options.files import (
@@ -27,7 +27,7 @@ from topoloom.cli.options.searches import Seconds, Seed, Work, read_search
 from topoloom.cli.parameters import Option
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from topoloom._core import Allocation
     from topoloom.graphs.traces.mesh import InferredMesh
@@ -155,7 +155,8 @@ def command(
     if to is not None:
         print(mapped.text(to))
     elif as_json:
-        print_json(mapped.document() | (inferred.document() if inferred else {}))
+        recorded: Mapping[str, Any] = inferred.document() if inferred else {}
+        print_json({**mapped.document(), **recorded})
     else:
         _print_result(mapped, [write_graph, output])
     if watch.interrupted:
@@ -262,21 +263,18 @@ def _print_request(
 def _print_inferred(inferred: InferredMesh) -> None:
     """Print the mesh of a trace, and the bytes of each operation along the axes."""
     from topoloom.cli.console import print_facts
-    from topoloom.support.units import counted, format_exact_bytes
+    from topoloom.support.units import counted, format_bytes
 
     mesh = " ".join(f"{name}={size}" for name, size in inferred.mesh.items())
     rows = [
         (
             "+".join(one.axes),
-            f"{one.name} of {format_exact_bytes(one.bytes)}, "
-            f"{counted(one.calls, 'time')}",
+            f"{one.name} of {format_bytes(one.bytes)}, {counted(one.calls, 'time')}",
         )
         for one in inferred.operations
     ]
     if inferred.left_over:
-        left = (
-            f"{format_exact_bytes(inferred.left_over)} in all, along none of the axes"
-        )
+        left = f"{format_bytes(inferred.left_over)} in all, along none of the axes"
         rows.append(("left over", left))
     print_facts(rows, f"mesh {mesh}, the fastest first")
 
