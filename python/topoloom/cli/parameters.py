@@ -69,9 +69,23 @@ class _Argument(click.Argument):
     def get_usage_pieces(self, ctx: click.Context) -> list[str]:
         """Return the argument as the usage line shows it."""
         piece = self.make_metavar(ctx)
+        if piece.startswith("-- "):
+            piece = f"{piece}..."
+            return [piece if self.required else f"[{piece}]"]
         if not self.required:
             piece = f"[{piece}]"
         return [piece if self.nargs == 1 else f"{piece}..."]
+
+
+class _Option(click.Option):
+    """A click option whose help shows described defaults without parentheses."""
+
+    def get_help_extra(self, ctx: click.Context) -> click.types.OptionHelpExtra:
+        """Return what the help shows in brackets."""
+        extra = super().get_help_extra(ctx)
+        if isinstance(self.show_default, str):
+            extra["default"] = self.show_default
+        return extra
 
 
 class _Command(click.Command):
@@ -126,7 +140,7 @@ def _make_parameter(parameter: inspect.Parameter, hint: Any) -> click.Parameter:
         settings["is_flag"] = True
     if declared.min is not None:
         settings["type"] = click.IntRange(min=declared.min)
-    return click.Option([parameter.name, *declared.names], **settings)
+    return _Option([parameter.name, *declared.names], **settings)
 
 
 def _parse_value_type(annotation: Any) -> _ValueType:

@@ -18,6 +18,7 @@ from topoloom.probe.stages.scan import SIZE
 from topoloom.tasks.machines.probe import save_findings
 
 HWLOC = Path(__file__).parents[2] / "package/importers/data/virtual_machine.xml"
+MACHINE = "torus:4x4x4,bandwidth=10GB/s,latency=1us+node:1,startup=1us"
 #: Commands of other examples whose files these examples read.
 COMMANDS = """
 pattern generate stencil2d --grid 8x8 --bytes 64KiB -o p.npz
@@ -29,8 +30,8 @@ pattern generate ring --ranks 8 -o p8.npz
 pattern generate alltoall --ranks 16 -o p16.npz
 pattern generate molecular-dynamics --cells 3x3x3 -o md.npz
 allocate --machine torus:8x8x8 --nodes 64 --fragments 4 -o a.txt
-map p.npz -m torus:4x4x4,bandwidth=10GB/s,latency=1us+node:1,startup=1us -o x.json
-map p.npz -m torus:4x4x4,bandwidth=10GB/s,latency=1us+node:1,startup=1us --mapper hilbert -o y.json
+map p.npz -m MACHINE -o x.json
+map p.npz -m MACHINE --mapper hilbert -o y.json
 map p.npz -m torus:8x8x8 -a a.txt --mapper gge -o old.json
 map other.npz -m torus:8x8x8 -a n[256-319] --mapper hilbert -o other.json
 judge other.npz other.json --write-loads other-loads.json
@@ -44,17 +45,20 @@ model fit pings.csv -o model.toml
 
 def write_example_files() -> None:
     """Write the files into the current directory."""
-    for line in COMMANDS.strip().split("\n"):
-        assert run(line.split()) == 0, line
+    _run_commands(COMMANDS)
     _write_graphs()
     _write_traces()
     _write_site_files()
     _write_loads()
     _write_measurements()
     _write_probe(Path("m.toml"))
-    for line in FROM_FILES.strip().split("\n"):
-        assert run(line.split()) == 0, line
+    _run_commands(FROM_FILES)
     Path("mine.py").write_text("def place(problem):\n    return range(64)\n")
+
+
+def _run_commands(lines: str) -> None:
+    for line in lines.strip().replace("MACHINE", MACHINE).split("\n"):
+        assert run(line.split()) == 0, line
 
 
 def _write_lines(file: str, lines: Iterable[object]) -> None:

@@ -63,7 +63,10 @@ def example_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("name", ["", *command_names()])
-def test_help_fits_100_lines_of_80_columns(topoloom: Command, name: str) -> None:
+def test_help_fits_100_lines_of_80_columns(
+    topoloom: Command, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(WIDTH))
     lines = topoloom(*name.split(), "--help").out.splitlines()
     assert len(lines) <= 100
     assert [line for line in lines if len(line) > WIDTH] == []

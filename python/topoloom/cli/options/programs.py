@@ -18,7 +18,8 @@ Mpicc = Annotated[
     Option(
         "--mpicc",
         metavar="COMPILER",
-        help="mpicc of the program's MPI; default: the one beside its launcher.",
+        help="mpicc of the program's MPI.",
+        show_default="the one beside its launcher",
     ),
 ]
 Collectives = Annotated[
@@ -26,8 +27,8 @@ Collectives = Annotated[
     Option(
         "--collectives",
         metavar="expand|nccl|keep|drop",
-        help="Collectives: expand them to messages of an MPI library (expand) or of "
-        "NCCL, store them beside the graph (keep), or ignore them (drop).",
+        help="Expand collectives to the messages of an MPI library (expand) or of NCCL "
+        "(nccl), store them beside the graph (keep), or ignore them (drop).",
     ),
 ]
 GpusPerNode = Annotated[
@@ -82,7 +83,8 @@ PlayedRanks = Annotated[
         "--rank",
         metavar="RANKS",
         help="Ranks of --world-size to run, one after another, such as 0,256,512: one "
-        "rank per role, such as a pipeline stage.  [default: 0]",
+        "rank per role, such as a pipeline stage.",
+        show_default="0",
     ),
 ]
 Hosts = Annotated[

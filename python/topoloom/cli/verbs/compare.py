@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 #: Default mappers, and default mappers for ranks that share slots.
 MAPPERS = "block,hilbert,gge,mahd+swap,multisection+swap,auto"
 SHARING_MAPPERS = "block,hilbert,multisection,auto"
+_DEFAULT_MAPPERS = f"{MAPPERS}; where ranks share slots: {SHARING_MAPPERS}"
 
 #: Columns that are left out on narrow terminals, in this order.
 _DROPPED_FIRST = (
@@ -66,7 +67,7 @@ def command(
             "FILE.py:FUNCTION and LIBRARY.so:FUNCTION are user mappers; the file is "
             "executed.",
             autocompletion=completions.mapper_list,
-            show_default=f"{MAPPERS}; where ranks share slots {SHARING_MAPPERS}",
+            show_default=_DEFAULT_MAPPERS.replace(",", ", "),
         ),
     ] = None,
     effort: Effort = None,

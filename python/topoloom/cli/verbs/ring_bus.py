@@ -89,14 +89,14 @@ def command(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Rank all assignments of eight threads to the elements of a ring bus.
+    """Rank assignments of threads to the elements of a ring bus.
 
-    All 40,320 assignments are scored by how their messages share the bus; of several
-    equally good assignments, one is shown. Bandwidths are predicted for transfers in
-    pieces of 16 KiB. Messages that go half-way around may take either direction:
-    bandwidths are printed for the worst, the mean and the best choice. Sixteen threads
-    are first split between the two processors of a blade. By default, messages of a
-    pattern have 64 KiB, and the machine is cell-eib.
+    All 40,320 assignments of eight threads are scored by how their messages share the
+    bus; of several equally good assignments, one is shown. Bandwidths are predicted for
+    transfers in pieces of 16 KiB. Messages that go half-way around may take either
+    direction: bandwidths are printed for the worst, the mean and the best choice.
+    Sixteen threads are first split between the two processors of a blade. By default,
+    messages of a pattern have 64 KiB, and the machine is cell-eib.
 
     \b
     rank       number of better assignments, plus 1

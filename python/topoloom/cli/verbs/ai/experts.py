@@ -47,8 +47,9 @@ def command(
             "--slack",
             metavar="SHARE",
             help="Share by which the busiest GPU may exceed that of the most even "
-            "placement, such as 0.01. Default: the value with the shortest step among "
-            "several that are tried on a few layers.",
+            "placement, such as 0.01.",
+            show_default="the value with the shortest step among several that are "
+            "tried on a few layers",
         ),
     ] = None,
     allowed: AllocationOptions,

@@ -101,10 +101,11 @@ def command(
     threads: Threads = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Simulate switches cycle by cycle: buffers, virtual channels, arbiters, credits.
+    """Simulate the switches of a machine, load by load.
 
-    Each node injects packets at random times; the load is the mean rate. By default,
-    the probability is the same in every cycle. Flits of packets follow the machine's
+    Buffers, virtual channels, arbiters and credits are simulated cycle by cycle. Each
+    node injects packets at random times; the load is the mean rate. By default, the
+    probability is the same in every cycle. Flits of packets follow the machine's
     routes, and wait for channels, buffers and virtual channels. If routes could
     deadlock, as on rings, packets change to another class of virtual channels; with too
     few classes, the deadlock is printed. A cycle is the time that a flit occupies a

@@ -44,7 +44,8 @@ def command(
         Option(
             "--cells",
             metavar="AxBxC",
-            help="Cells of molecular-dynamics; default: 16 angstrom wide.",
+            help="Cells of molecular-dynamics.",
+            show_default="16 angstrom wide",
         ),
     ] = None,
     proxies: Annotated[

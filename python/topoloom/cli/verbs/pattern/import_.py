@@ -34,7 +34,9 @@ def command(
     ] = None,
     kind: Annotated[
         str | None,
-        Option("--format", metavar="NAME", help="Format of FILE; default: detected."),
+        Option(
+            "--format", metavar="NAME", help="Format of FILE.", show_default="detected"
+        ),
     ] = None,
     collectives: Collectives = "expand",
     gpus_per_node: GpusPerNode = None,
