@@ -15,15 +15,12 @@ from topoloom.cli.tables import wrap_words
 #: What no line break may split: names with hyphens, and short defaults.
 _UNBROKEN = re.compile(r"\w+(?:-\w+)+|\[default: [^]]{1,20}\]")
 #: Stand-ins for blank and hyphen, between which lines are not broken.
-_JOINERS = {" ": "\N{NO-BREAK SPACE}", "-": "\N{NON-BREAKING HYPHEN}"}
+_JOIN = str.maketrans(" -", "\N{NO-BREAK SPACE}\N{NON-BREAKING HYPHEN}")
+_SEPARATE = {joiner: sign for sign, joiner in _JOIN.items()}
 
 
 def _join(text: str) -> str:
-    return _UNBROKEN.sub(lambda it: it[0].translate(str.maketrans(_JOINERS)), text)
-
-
-def _separate(text: str) -> str:
-    return text.translate(str.maketrans({one: sign for sign, one in _JOINERS.items()}))
+    return _UNBROKEN.sub(lambda it: it[0].translate(_JOIN), text)
 
 
 class _HelpFormatter(click.HelpFormatter):
@@ -38,7 +35,7 @@ class _HelpFormatter(click.HelpFormatter):
 
     def getvalue(self) -> str:
         """Return the text."""
-        return _separate(super().getvalue())
+        return super().getvalue().translate(_SEPARATE)
 
     def write_dl(
         self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2

@@ -14,7 +14,9 @@ from types import NoneType
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 import click
+from click.shell_completion import CompletionItem
 
+from topoloom.cli import completions
 from topoloom.cli.help_context import HelpContext
 
 
@@ -126,9 +128,7 @@ def _make_parameter(parameter: inspect.Parameter, hint: Any) -> click.Parameter:
     settings = declared.settings | {"type": value_type.value}
     if parameter.default is not parameter.empty:
         settings["default"] = parameter.default
-    complete = declared.autocompletion
-    if complete is not None:
-        settings["shell_complete"] = lambda _ctx, _param, word: complete(word)
+    settings["shell_complete"] = _make_completion(declared)
     settings["required"] = parameter.default is parameter.empty
     if isinstance(declared, Argument):
         settings["callback"] = _make_callback(value_type, None)
@@ -141,6 +141,25 @@ def _make_parameter(parameter: inspect.Parameter, hint: Any) -> click.Parameter:
     if declared.min is not None:
         settings["type"] = click.IntRange(min=declared.min)
     return _Option([parameter.name, *declared.names], **settings)
+
+
+def _make_completion(
+    declared: Argument | Option,
+) -> Callable[[Any, Any, str], list[CompletionItem[str]]] | None:
+    """Make click's function that completes names, and files if no name matches."""
+    metavar = declared.settings["metavar"] or ""
+    complete = declared.autocompletion or completions.complete_metavar(metavar)
+    kind = "dir" if metavar == "DIR" else "file"
+    if complete is None and kind == "file" and not completions.is_file(metavar):
+        return None
+
+    def complete_word(_ctx: Any, _param: Any, word: str) -> list[CompletionItem[str]]:
+        names = [] if complete is None else complete(word)
+        if names or not (kind == "dir" or completions.is_file(metavar)):
+            return [CompletionItem(name) for name in names]
+        return [CompletionItem(word, type=kind)]
+
+    return complete_word
 
 
 def _parse_value_type(annotation: Any) -> _ValueType:

@@ -26,7 +26,7 @@ _FILES = {
     "decisions": check_decision_table,
 }
 _SWITCHES = ("report", "learn", "progress")
-_OPTIONS = (*_FILES, "schedule", "report", "exchange", "learn", "trace", "progress")
+OPTIONS = (*_FILES, "schedule", "report", "exchange", "learn", "trace", "progress")
 
 #: Source folders of libtopoloom-collective besides ``mpi/collective``.
 _FOLDERS = (
@@ -86,10 +86,10 @@ def parse_settings(setting: str) -> dict[str, str]:
         name, equals, value = option.partition("=")
         if not equals:
             name, value = "decisions", option
-        if name not in _OPTIONS:
+        if name not in OPTIONS:
             raise Error(
                 f"--replace-collectives has no option '{name}'; there are: "
-                + ", ".join(_OPTIONS)
+                + ", ".join(OPTIONS)
             )
         if name in found:
             raise Error(f"--replace-collectives: '{name}' is set twice")

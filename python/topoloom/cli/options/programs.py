@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated, NamedTuple
 
+from topoloom.cli import completions
 from topoloom.cli.parameters import Argument, Option
 
 Program = Annotated[
@@ -50,6 +51,7 @@ ReplacedCollectives = Annotated[
         "non-blocking ones with progress=1. SETTING is as for TOPOLOOM_COLLECTIVES: "
         "decisions=FILE, schedule=NAME, report=1, ..., separated by commas; '' "
         "chooses by message costs.",
+        autocompletion=completions.collective_settings,
     ),
 ]
 Nccl = Annotated[

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from topoloom.cli import completions
 from topoloom.cli.options.files import AsJson, output_option
 from topoloom.cli.options.machines import AllocationText, MaybeMachineText
 from topoloom.cli.options.messages import MaybeBytes
@@ -29,6 +30,7 @@ def command(
             metavar="GRAPH|PATTERN",
             help="A communication graph of 8 or 16 threads, or a pattern of 8 from "
             "'topoloom list patterns'. Every edge is one message.",
+            autocompletion=completions.patterns,
         ),
     ],
     machine: MaybeMachineText = None,
@@ -40,6 +42,7 @@ def command(
             "--by",
             metavar="NAME",
             help="Ranking criterion: score, or bandwidth of the slowest message.",
+            autocompletion=completions.rankings,
         ),
     ] = "score",
     top: Annotated[
@@ -53,6 +56,7 @@ def command(
             metavar="NAME",
             help="The assignment whose messages are printed and that -o writes: one "
             "of 'topoloom list bus-assignments', or best.",
+            autocompletion=completions.bus_assignments,
         ),
     ] = "best",
     sizes: Annotated[
@@ -80,6 +84,7 @@ def command(
             help="Which threads are on processor 0 of a blade: best or worst, by the "
             "bytes that cross.",
             show_default="best",
+            autocompletion=completions.complete_words("best", "worst"),
         ),
     ] = None,
     seed: Seed = 1,

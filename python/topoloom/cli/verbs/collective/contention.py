@@ -30,6 +30,7 @@ def command(
             help="'shift', 'prefix' or 'quarter' for all of these, a schedule of an "
             "allgather such as 'k-shift' or 'k-prefix(k=4)', or a file with the "
             "messages of a step, 'FROM TO' per line.",
+            autocompletion=completions.steps,
         ),
     ],
     machine: MachineText,
@@ -42,7 +43,6 @@ def command(
             metavar="routes|any-ascent",
             help="Search an order of the nodes with contention in fewer rounds: on "
             "the machine's routes, or on any ascending routes in a fat tree.",
-            autocompletion=completions.meetings,
         ),
     ] = None,
     output: Annotated[

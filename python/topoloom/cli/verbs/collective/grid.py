@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from topoloom.cli import completions
 from topoloom.cli.options.files import AsJson, PlacementFile, output_option
 from topoloom.cli.options.messages import Channels, Grid, MaybeBytes
 from topoloom.cli.parameters import Option
@@ -53,6 +54,7 @@ def command(
             "--reading",
             metavar="NAME",
             help="Model of pipelines; the description explains each.",
+            autocompletion=completions.complete_words("counted", "printed"),
         ),
     ] = "counted",
     fastest_tile: Annotated[
@@ -62,6 +64,7 @@ def command(
             metavar="COLLECTIVE",
             help="Compare all tiles instead, sorted by the time of pipelined, "
             "bcast, scatter or gather.",
+            autocompletion=completions.tile_times,
         ),
     ] = None,
     output: Annotated[

@@ -43,6 +43,9 @@ def command(
             metavar="NAME",
             help="How concurrent messages share channels; the description explains "
             "each.",
+            autocompletion=completions.complete_words(
+                "growing", "printed", "node", "independent"
+            ),
         ),
     ] = "growing",
     p_value: Annotated[

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from topoloom.cli import completions
 from topoloom.cli.options.collectives import (
     CallOptions,
     Operation,
@@ -46,6 +47,7 @@ def command(
             "--over",
             metavar="QUANTITY",
             help="The x axis of --figure: bytes, ranks or degree.",
+            autocompletion=completions.complete_words("bytes", "ranks", "degree"),
         ),
     ] = "bytes",
     rounds: Annotated[

@@ -73,7 +73,6 @@ def command(
             metavar="wormhole|cut-through",
             help="When a packet goes on: when there is room for a flit, or for all; "
             "from crosspoints always for all.",
-            autocompletion=completions.switchings,
         ),
     ] = "wormhole",
     arbiter: ArbiterName = "round-robin",

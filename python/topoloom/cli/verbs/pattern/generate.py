@@ -76,6 +76,7 @@ def command(
             "--order",
             metavar="NAME",
             help="Order of the ranks of a triangular grid: dm, cm, bdm, bcm.",
+            autocompletion=completions.complete_words("dm", "cm", "bdm", "bcm"),
         ),
     ] = "bcm",
     threads: Annotated[
@@ -94,6 +95,15 @@ def command(
             help="Communication of a triangular grid, in this order: column, row, "
             "column-reduction, row-reduction, orthogonalization (a scatter), "
             "allreduce, gather.",
+            autocompletion=completions.complete_word_list(
+                "column",
+                "row",
+                "column-reduction",
+                "row-reduction",
+                "orthogonalization",
+                "allreduce",
+                "gather",
+            ),
         ),
     ] = "column,row,orthogonalization",
     seed: Seed = 1,

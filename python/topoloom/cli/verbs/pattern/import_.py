@@ -8,6 +8,7 @@ from typing import Annotated
 
 import click
 
+from topoloom.cli import completions
 from topoloom.cli.options.files import (
     AsJson,
     Partial,
@@ -35,7 +36,11 @@ def command(
     kind: Annotated[
         str | None,
         Option(
-            "--format", metavar="NAME", help="Format of FILE.", show_default="detected"
+            "--format",
+            metavar="NAME",
+            help="Format of FILE.",
+            show_default="detected",
+            autocompletion=completions.graph_formats,
         ),
     ] = None,
     collectives: Collectives = "expand",
