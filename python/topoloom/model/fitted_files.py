@@ -82,7 +82,7 @@ def load_pair_curves(
 
     The result has one curve per pattern in the file, or a single unnamed curve.
     """
-    check_int64("the size", size, 1)
+    check_int64("size", size, 1)
     counts, times, runs, patterns = read_pairs(pairs)
     one_way = times / 2 if round_trip else times
     names = np.array([""] * len(counts) if patterns is None else patterns)
@@ -99,7 +99,7 @@ def predict_times(
     model: NetworkModel, sizes: Sequence[int], processes: int = 1
 ) -> list[MessageTime]:
     """Predict message times if `processes` processes of a node send concurrently."""
-    check_int64("the number of processes", processes, 1)
+    check_int64("processes", processes, 1)
     times = []
     for size in dict.fromkeys(sizes):
         time = model.time(size, processes)

@@ -35,6 +35,7 @@ from topoloom.launch.scheduler_requests import SCHEDULERS
 from topoloom.nodes.hosts import slots_per_host
 from topoloom.placements.placement_file import PlacementFile
 from topoloom.support.gain import gain
+from topoloom.support.parameter_error import ParameterError
 from topoloom.support.units import format_bytes, format_count
 from topoloom.tasks.search import Progress
 
@@ -144,9 +145,9 @@ class MappedAxes:
         if slots_per_host(allocation.machine) == 1:
             return replace(self, gpus_per_node=gpus_per_node or GPUS_PER_NODE)
         if gpus_per_node not in (None, most):
-            raise Error(
-                f"{gpus_per_node} GPUs per node, but hosts of the machine have {most}; "
-                "leave out the GPUs per node"
+            raise ParameterError(
+                "gpus_per_node",
+                f"is {gpus_per_node}, but hosts of the machine have {most}",
             )
         return replace(self, gpus_per_node=most)
 

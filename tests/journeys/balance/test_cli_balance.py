@@ -186,7 +186,7 @@ def test_invalid_loads_are_refused_in_one_line(
         ),
         (
             ["--nodes", "4"],
-            "an allocation requires a machine; name the machine, too",
+            "--machine is missing, which an allocation requires",
         ),
     ],
 )

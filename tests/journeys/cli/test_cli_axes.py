@@ -262,5 +262,5 @@ def test_nccl_patterns_use_the_gpus_per_node_of_the_machine(topoloom: Command) -
     assert load_graph("plain.npz") == load_graph("said.npz")
     refused = topoloom(*words, "other.npz", "--gpus-per-node", 8)
     assert refused.status == 2
-    assert "8 GPUs per node, but hosts of the machine have 4" in refused.err
+    assert "--gpus-per-node is 8, but hosts of the machine have 4" in refused.err
     assert not Path("other.npz").exists()

@@ -97,7 +97,10 @@ def test_shared_slots_need_capacities_or_an_imbalance(topoloom: Command) -> None
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["p.npz"], "nothing to bound; name a placement file, or a machine"),
+        (
+            ["p.npz"],
+            "--machine is missing; name a placement file or a machine to",
+        ),
         (["p.npz", "-m", "torus:2x2"], "only 4 slots"),
         (["p.npz", "x.json", "-m", "torus:4x4"], "leave out the machine"),
         (["p.npz", "empty.json"], "empty.json"),

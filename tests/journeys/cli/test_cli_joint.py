@@ -159,7 +159,7 @@ def test_a_budget_is_shared_by_all_searches(topoloom_with_jobs: Command) -> None
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "missing argument 'JOB'"),
+        ([], "JOB is missing"),
         (["a.npz"], "'a.npz' is only one job; name more"),
         (["a.npz@n[0-7]", "b.npz"], "'b.npz' has no allocation"),
         (["a.npz@n[0-7]", "b.npz@n[7-14]"], "node 7 is in the allocations of both a"),

@@ -259,7 +259,7 @@ def test_collectives_that_cannot_be_simulated_are_refused_in_one_line(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["p.npz"], "nothing to simulate; name a placement file, or a machine"),
+        (["p.npz"], "--machine is missing; name a placement file or a machine"),
         (
             ["p.npz", "x.json", "--with", "ns3"],
             "no simulator 'ns3'; there are: simgrid",

@@ -194,9 +194,9 @@ def test_times_and_rounds_are_drawn(topoloom: Command) -> None:
         (["alltoal", "-n", 8], "no collective 'alltoal' (did you mean 'alltoall'?)"),
         (["bcast", "-n", 8, "--schedule", "ring"], "no bcast schedule 'ring'"),
         (["bcast", "-n", 8, "--root", 8], "root 8 is not a rank; ranks are 0 to 7"),
-        (["alltoall", "-n", 0], "ranks must be 1 or more"),
-        (["many-to-many", "-n", 8], "many-to-many requires a degree"),
-        (["bcast", "-n", 8, "-g", "4.mat"], "a graph is for many-to-many"),
+        (["alltoall", "-n", 0], "-n must be 1 or more"),
+        (["many-to-many", "-n", 8], "--degree is missing: many-to-many requires"),
+        (["bcast", "-n", 8, "-g", "4.mat"], "-g is for many-to-many"),
         (["many-to-many", "-n", 8, "-g", "4.mat"], "has 4 ranks, not 8"),
         (
             ["many-to-many", "-n", 4, "-g", "4.mat", "--bytes", 8],
@@ -204,7 +204,7 @@ def test_times_and_rounds_are_drawn(topoloom: Command) -> None:
         ),
         (
             ["many-to-many", "-n", 4, "-g", "4.mat", "--degree", 2],
-            "a graph and a degree are mutually exclusive",
+            "-g and --degree are mutually exclusive",
         ),
         (
             ["many-to-many", "-n", 4, "-g", "4.mat", "--figure", "f.svg"],
@@ -215,7 +215,7 @@ def test_times_and_rounds_are_drawn(topoloom: Command) -> None:
             "there are no decisions by size",
         ),
         (["many-to-many", "-n", 8, "--degree", 8], "there are 0 to 7"),
-        (["alltoall", "-n", 8, "--degree", 2], "a degree is for many-to-many"),
+        (["alltoall", "-n", 8, "--degree", 2], "--degree is for many-to-many"),
         (["alltoall", "-n", 17, "-m", TORUS], "17 ranks, but the allocation has only"),
         (["alltoall", "-n", 8, "--placement", "empty.json"], "the file is empty"),
         (["alltoall", "-n", 8, "-m", "torus:4x4"], "add one, as in torus:8x8x8,band"),
@@ -238,8 +238,8 @@ def test_impossible_collective_requests_are_refused_in_one_line(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["alltoall", "--to", "goal"], "missing option '--output'"),
-        (["alltoall", "-o", "x"], "missing option '--to'"),
+        (["alltoall", "--to", "goal"], "--output is missing"),
+        (["alltoall", "-o", "x"], "--to is missing"),
         (
             ["alltoall", "--to", "gaol", "-o", "x"],
             "no format 'gaol' (did you mean 'goal'?)",
@@ -319,7 +319,7 @@ def test_rank_location_options_require_a_machine(
 ) -> None:
     refused = topoloom(*RANK_ALLTOALL, "--model", "hdr", option, 4)
     assert (refused.status, refused.out) == (2, "")
-    assert refused.err.endswith("name the machine, too\n")
+    assert refused.err.endswith("--machine is missing, which an allocation requires\n")
 
 
 def test_output_has_the_machine_name_of_the_user_and_times_with_units(

@@ -158,12 +158,12 @@ def test_figures_of_a_fit_and_of_a_model_are_drawn(topoloom: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["fti", "x"], "no command of 'topoloom model' 'fti' (did you mean 'fit'?)"),
+        (["fti", "x"], "'topoloom model' has no command 'fti' (did you mean 'fit'?)"),
         (["qsnet"], "(did you mean 'topoloom model show qsnet'?)"),
-        (["show"], "missing argument 'MODEL'"),
-        (["fit"], "missing argument 'FILE'"),
-        (["show", "qsnet", "--sizes", "1"], "no such option '--sizes'"),
-        (["predict", "qsnet"], "missing option '--sizes'"),
+        (["show"], "MODEL is missing"),
+        (["fit"], "FILE is missing"),
+        (["show", "qsnet", "--sizes", "1"], "has no option '--sizes'"),
+        (["predict", "qsnet"], "--sizes is missing"),
         (["predict", "qsnet", "--sizes", "1,x"], "cannot read an amount of bytes 'x'"),
         (
             ["predict", "qsnet", "--sizes", "1", "--processes-per-node", "0"],
@@ -175,7 +175,7 @@ def test_figures_of_a_fit_and_of_a_model_are_drawn(topoloom: Command) -> None:
         (["fit", "two.csv"], "two.csv: a fit requires 3 sizes or more"),
         (["fit", "bad.csv"], "bad.csv:2: cannot read a latency 'soon'"),
         (["fit", "bad.csv", "-o", "nowhere/x.toml"], "there is no directory"),
-        (["channels", "bad.csv"], "missing option '--bytes'"),
+        (["channels", "bad.csv"], "--bytes is missing"),
         (["channels", "bad.csv", "--bytes", "1"], "bad.csv:1: the header must name"),
     ],
 )

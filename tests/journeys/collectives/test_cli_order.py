@@ -173,11 +173,11 @@ def test_invalid_matrices_are_refused_by_line(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--root", "8"], "root 8 is none of the processes 0 to 7"),
-        (["--channels", "0"], "channels must be 1 or more"),
+        (["--root", "8"], "--root must be one of the processes 0 to 7"),
+        (["--channels", "0"], "--channels must be 1 or more"),
         (["--method", "quickest"], "fastest-edge-first"),
         (["--sharing", "grown"], "growing"),
-        (["--p-value", "0"], "p is 0; a probability of errors must be above 0"),
+        (["--p-value", "0"], "--p-value must be above 0 and below 1"),
     ],
 )
 def test_invalid_order_options_are_refused(

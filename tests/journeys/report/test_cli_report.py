@@ -109,8 +109,8 @@ def test_another_pattern_than_the_placements_is_noted(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["x.json"], "missing option"),
-        (["-o", "r.html"], "missing argument"),
+        (["x.json"], "--output is missing"),
+        (["-o", "r.html"], "is missing"),
         (["none.json", "-o", "r.html"], "none.json: No such file"),
         (["p.npz", "-o", "r.html"], "p.npz is a communication graph, not a placement"),
         (["empty.json", "-o", "r.html"], "empty.json: the file is empty"),

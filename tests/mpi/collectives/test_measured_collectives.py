@@ -189,15 +189,15 @@ def check_trace(trace: CallTrace, call: Call, schedule: str) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "missing argument '-- LAUNCHER"),
+        ([], "the launcher is missing"),
         (["--", "no-such-run"], "cannot run 'no-such-run'"),
         (["--", "false"], "'false' ended with status 1: no output"),
         (["--", "true"], "'true' did not complete the measurement"),
-        (["--repeats", 0, "--", "true"], "repeats must be 1 or more, not 0"),
+        (["--repeats", 0, "--", "true"], "--repeats must be 1 or more, not 0"),
         (["--schedule", "brukc", "--", "true"], "'brukc'"),
-        (["--bytes", "0", "--", "true"], "bytes must be 1 or more, not 0"),
-        (["--bytes", "8,8", "--", "true"], "a size is given twice"),
-        (["--bytes", "2GiB", "--", "true"], "too many for MPI"),
+        (["--bytes", "0", "--", "true"], "--bytes must be 1 or more, not 0"),
+        (["--bytes", "8,8", "--", "true"], "--bytes has a size twice"),
+        (["--bytes", "2GiB", "--", "true"], "or less for MPI"),
     ],
 )
 def test_invalid_input_is_refused_in_one_line(

@@ -242,7 +242,7 @@ def test_verbs_read_and_print_host_names_of_rails(
     done = topoloom("allocate", "-m", "rails:8:4:2", "--choose", "d[0,4-7]", "-N", "2")
     assert "2 of 8: d[4-5]" in done.out
     done = topoloom(
-        "allocate", "-m", "rails:8:4:2", "--choose", "d[0,4-7]", "--pattern", "r.npz"
+        "allocate", "-m", "rails:8:4:2", "--choose", "d[0,4-7]", "--graph", "r.npz"
     )
     assert "2 of 8: d[4-5]" in done.out
     done = topoloom(

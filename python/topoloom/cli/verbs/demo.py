@@ -62,7 +62,11 @@ def command(
       topoloom demo
       topoloom demo --program build/apps/halo3d -o /tmp/demo
     """
+    from topoloom._core import Error
+
     assert output is not None
+    if program is not None and not (program.is_file() and os.access(program, os.X_OK)):
+        raise Error(f"--program {program} is not a program; leave it out to build one")
     out = str(output)
     output.mkdir(parents=True, exist_ok=True)
     with _redirect_stdout() if as_json else contextlib.nullcontext():

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import CommGraph, Error, WeightedBalance, balance_weighted
+from topoloom.support.parameter_error import ParameterError
 from topoloom.support.units import counted
 from topoloom.tasks.balancing.balance import Ranks
 from topoloom.tasks.balancing.task_list import MAX_RANKS, TaskList
@@ -153,7 +154,7 @@ def rank_count(tasks: TaskList, ranks: int | None) -> int:
     highest = int(tasks.owners.max())
     name = tasks.names[int(tasks.owners.argmax())]
     if ranks is not None and not 1 <= ranks <= MAX_RANKS:
-        raise Error(f"there are 1 to {MAX_RANKS:,} ranks, not {ranks:,}")
+        raise ParameterError("ranks", f"must be 1 to {MAX_RANKS:,}, not {ranks:,}")
     if ranks is not None and highest >= ranks:
         there = "is 1 rank" if ranks == 1 else f"are {ranks:,} ranks"
         raise Error(f"task '{name}' is on rank {highest:,}, but there {there}")

@@ -218,7 +218,7 @@ class BusThreads:
     def __init__(
         self, graph: CommGraph, allocation: Allocation, timing: BusTiming
     ) -> None:
-        check_int64("the size of a piece", timing.piece, 1)
+        check_int64("piece", timing.piece, 1)
         if graph.rank_count != ELEMENTS:
             raise Error(
                 f"a ring bus takes {ELEMENTS} threads, not {graph.rank_count}; "
@@ -275,7 +275,7 @@ def rank_affinities(
     average of all messages.
     """
     check_int64("levels", levels, 1)
-    check_int64("the seed", seed, 0)
+    check_int64("seed", seed, 0)
     threads = BusThreads(graph, allocation, timing)
     found = rank_bus_affinities(allocation, graph)
     if by not in RANKINGS:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from topoloom._core import Allocation, CommGraph, Error
+from topoloom._core import Allocation, CommGraph
 from topoloom.graphs.graph_file import load_graph
 from topoloom.graphs.patterns import PATTERNS, Request, make_graph
+from topoloom.support.parameter_error import ParameterError
 from topoloom.tasks.bus.affinity import (
     AS_DESCRIBED,
     ELEMENTS,
@@ -82,7 +83,7 @@ def load_threads(graph: str, size: int | None = None) -> CommGraph:
     """
     if graph not in PATTERNS or Path(graph).exists():
         if size is not None and graph not in PATTERNS:
-            raise Error("a file contains its message sizes; leave out the size")
+            raise ParameterError("size", "is for patterns; a file contains its sizes")
         return load_graph(graph)
     return make_graph(graph, Request(ELEMENTS, size or PATTERN_BYTES))
 

@@ -20,6 +20,7 @@ from topoloom.schedules.choose import (
     rank_schedules,
 )
 from topoloom.schedules.decisions import Decision, make_decision_table
+from topoloom.support.parameter_error import ParameterError
 from topoloom.support.range_checks import check_int64
 from topoloom.tasks.collectives.collective import CollectivePlatform, read_call
 
@@ -262,10 +263,14 @@ def _check_operation(name: str) -> None:
 def _check_call(call: Call, sizes: Sequence[int]) -> None:
     _check_operation(call.operation)
     if call.root >= call.ranks:
-        raise Error(f"root {call.root} is none of the ranks 0 to {call.ranks - 1}")
+        raise ParameterError(
+            "root", f"must be one of the ranks 0 to {call.ranks - 1}, not {call.root}"
+        )
     if len(set(sizes)) < len(sizes):
-        raise Error("a size is given twice; leave one out")
+        raise ParameterError("bytes", "has a size twice; leave one out")
     for size in sizes:
         check_int64("bytes", size, 1)
         if size > MAX_BYTES:
-            raise Error(f"{size} bytes are too many for MPI; at most {MAX_BYTES}")
+            raise ParameterError(
+                "bytes", f"must be {MAX_BYTES} or less for MPI, not {size}"
+            )

@@ -20,6 +20,7 @@ from topoloom._core import (
     group_costs,
 )
 from topoloom.support.name_lookup import describe_unknown_name
+from topoloom.support.parameter_error import ParameterError
 from topoloom.support.range_checks import check_int64
 
 if TYPE_CHECKING:
@@ -113,7 +114,11 @@ def order_processes(
     check_int64("channels", channels, 1)
     check_int64("seed", seed, 0)
     if not 0 <= root < len(costs):
-        raise Error(f"root {root} is none of the processes 0 to {len(costs) - 1}")
+        raise ParameterError(
+            "root", f"must be one of the processes 0 to {len(costs) - 1}, not {root}"
+        )
+    if not 0 < p_value < 1:
+        raise ParameterError("p_value", f"must be above 0 and below 1, not {p_value:g}")
     shared = min(channels, len(costs))  # channels beyond one per process have no effect
     groups = find_cost_groups(costs, significance=p_value)
     means = group_costs(costs, groups, significance=p_value)

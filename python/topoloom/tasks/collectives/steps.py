@@ -22,6 +22,7 @@ from topoloom._core import (
     tree_kinds,
     with_gaps,
 )
+from topoloom.support.files import read_text
 from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.support.plain_text import is_number
 from topoloom.tasks.collectives.step_rates import StepRates
@@ -194,9 +195,7 @@ def _format_step_name(step: Step, ranks: int, number: int) -> str:
 
 def _read_step(path: Path, ranks: int) -> Step:
     messages = []
-    for number, line in enumerate(
-        path.read_text(encoding="utf-8", errors="replace").splitlines(), 1
-    ):
+    for number, line in enumerate(read_text(path).splitlines(), 1):
         words = line.partition("#")[0].split()
         if not words:
             continue
@@ -207,4 +206,6 @@ def _read_step(path: Path, ranks: int) -> Step:
                 f"not '{line.strip()[:40]}'"
             )
         messages.append((int(words[0]), int(words[1])))
+    if not messages:
+        raise Error(f"{path}: has no message; write one per line, FROM TO")
     return Step(messages)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from topoloom._core import Allocation, Error, measure_experts, place_experts
 from topoloom.support.gain import gain
+from topoloom.support.range_checks import check_int64
 from topoloom.tasks.experts.engines import Engine
 from topoloom.tasks.experts.gpu_nodes import find_gpu_nodes
 from topoloom.tasks.experts.routing import ExpertRouting
@@ -213,8 +214,8 @@ def place_on_gpus(
         If there are too few GPUs, or slots do not divide evenly among them.
     """
     experts = routing.loads.shape[1]
-    if gpus < 1 or redundant < 0:
-        raise Error("experts require 1 GPU or more, and 0 or more redundant experts")
+    check_int64("ep", gpus, 1)
+    check_int64("redundant", redundant, 0)
     slots, rest = divmod(experts + redundant, gpus)
     if rest or not slots:
         least = max(redundant + gpus - rest if rest else 0, gpus - experts)

@@ -31,6 +31,7 @@ from topoloom.nodes.host_slot_numbers import HostSlotNumbers
 from topoloom.nodes.hosts import format_host_count, list_hosts_of_nodes
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.placements.placement_file import PlacementFile
+from topoloom.support.parameter_error import ParameterError
 from topoloom.support.range_checks import check_int64
 from topoloom.support.units import counted
 from topoloom.tasks.machines.choose_for_mesh import MeshChoice, choose_for_mesh
@@ -170,7 +171,7 @@ def allocate_nodes(
             title += f" in {counted(pieces, 'fragment')}, seed {where.seed}"
             generated = {"fragments": pieces, "seed": where.seed}
     else:
-        raise Error("no nodes are given; set a number of nodes, or an allocation")
+        raise ParameterError("nodes", "is missing; set it, or name an allocation")
     facts = measure_compactness(nodes.allocation, others, search.seed)
     name = machine_name(machine, described.node)
     return AllocatedNodes(
@@ -231,7 +232,7 @@ def _choose_nodes(
         check_int64("nodes", nodes, 1)
     if graph_file is None:
         if nodes is None:
-            raise Error("no number of nodes is given; set one")
+            raise ParameterError("nodes", "is missing; set the number of nodes")
         closest = compact_nodes(free, nodes, search.seed)
         draw = np.random.default_rng(search.seed).permutation(len(free.nodes))[:nodes]
         others = {"first": free.nodes[:nodes], "random": free.nodes[draw]}

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from topoloom._core import (
-    Error,
     LoadMeasure,
     Machine,
     SwitchWiring,
 )
+from topoloom.support.parameter_error import ParameterError
 from topoloom.tasks.search import UNLIMITED, MonitorSearch, run_unmonitored
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def sweep_loads(
     """
     options = switches or SwitchSettings()
     if len(loads) == 0:
-        raise Error("no loads are given; set loads, such as 0.1,0.2")
+        raise ParameterError("loads", "is empty; set loads, such as 0.1,0.2")
     if options.router in WITHOUT_ALLOCATOR:
         options = replace(options, switching="cut-through")
     wiring = SwitchWiring(machine, options.routing)
