@@ -11,6 +11,7 @@ PACKAGE = Path(__file__).parents[2] / "python" / "topoloom"
 
 #: Objects whose `open` returns no text stream.
 NO_FILES = {"os", "archive", "builder", "webbrowser"}
+PATH_CALLS = ("read_text", "write_text")
 
 
 def find_locale_dependent_calls(tree: ast.AST) -> Iterator[ast.Call]:
@@ -25,7 +26,7 @@ def find_locale_dependent_calls(tree: ast.AST) -> Iterator[ast.Call]:
             yield node
         elif isinstance(node.func, ast.Attribute):
             receiver = ast.unparse(node.func.value)
-            if node.func.attr in ("read_text", "write_text"):
+            if node.func.attr in PATH_CALLS and receiver != "super()":
                 yield node
             elif node.func.attr == "open" and receiver not in NO_FILES:
                 mode = node.args[0] if node.args else ast.Constant("r")

@@ -92,7 +92,13 @@ def _print_result(
             seconds = one.predicted
             row.append("" if seconds is None else format_seconds(seconds))
         rows.append(row)
-    print_table(columns, rows, title=_make_title(collective, measured[0].bytes), best=0)
+    print_table(
+        columns,
+        rows,
+        title=_make_title(collective, measured[0].bytes),
+        best=0,
+        keep=["schedule", "median", "MPI's own / it"],
+    )
 
 
 def _draw(path: Path, collective: MeasuredCollective) -> None:
