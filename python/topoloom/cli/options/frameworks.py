@@ -30,7 +30,7 @@ TrafficText = Annotated[
         metavar="AXIS=BYTES,...",
         help="Bytes that each rank sends along an axis per step, such as tp=2GiB "
         "or ep=alltoall:64MiB; the others are ring, halving and chain. "
-        "dp+ep=1GiB goes along both as one. Other axes send nothing.",
+        "dp+ep=1GiB goes along both as one.",
         autocompletion=completions.axes,
     ),
 ]

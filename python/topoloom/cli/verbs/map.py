@@ -70,10 +70,7 @@ def command(
     share links.
 
     With --placement, the search starts from an earlier placement, of another graph,
-    allocation or machine.
-
-    Each rank has its own slot. With --imbalance or --capacities, ranks may share slots:
-    they are partitioned and placed at once.
+    allocation or machine. With --imbalance or --capacities, ranks may share slots.
 
     \b
     Examples:
