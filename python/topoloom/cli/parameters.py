@@ -18,6 +18,7 @@ from click.shell_completion import CompletionItem
 
 from topoloom.cli import completions
 from topoloom.cli.help_context import HelpContext
+from topoloom.cli.output_files import check_outputs
 from topoloom.cli.usage_errors import CheckedCommand
 from topoloom.cli.values import FilePath, Integer, Number, Text
 
@@ -41,7 +42,8 @@ class Option:
 
     `callback` converts the value before the verb receives it; `show_default` describes
     a default that is not a constant. `min` is the least value of an integer: 1, or 0 if
-    that is the default.
+    that is the default. The integer has at most `bits` bits, with its sign. `is_output`
+    marks the name of a file to write, which must not be an input of the command.
     """
 
     def __init__(
@@ -51,6 +53,8 @@ class Option:
         help: str,
         metavar: str | None = None,
         min: int | None = None,
+        bits: int = 32,
+        is_output: bool = False,
         show_default: str | bool = True,
         callback: Callable[[Any], Any] | None = None,
         is_eager: bool = False,
@@ -58,6 +62,8 @@ class Option:
     ) -> None:
         self.names = (name, *names)
         self.min = min
+        self.bits = bits
+        self.is_output = is_output
         self.callback = callback
         self.autocompletion = autocompletion
         self.settings: dict[str, Any] = {
@@ -85,6 +91,8 @@ class _Argument(click.Argument):
 class _Option(click.Option):
     """A click option whose help shows described defaults without parentheses."""
 
+    is_output = False
+
     def get_help_extra(self, ctx: click.Context) -> click.types.OptionHelpExtra:
         """Return what the help shows in brackets."""
         extra = super().get_help_extra(ctx)
@@ -99,6 +107,14 @@ _CLICK_TYPES = {str: Text(), float: Number(), Path: FilePath()}
 
 class _Command(CheckedCommand):
     context_class = HelpContext
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the command line; raise `Failure` if an output would replace a file."""
+        rest = super().parse_args(ctx, args)
+        if not ctx.resilient_parsing:
+            outputs = [one for one in self.params if getattr(one, "is_output", False)]
+            check_outputs(ctx, outputs)
+        return rest
 
 
 class _ValueType(NamedTuple):
@@ -147,8 +163,11 @@ def _make_parameter(parameter: inspect.Parameter, hint: Any) -> click.Parameter:
         settings["is_flag"] = True
     if value_type.value is int:
         least = 0 if parameter.default == 0 else 1
-        settings["type"] = Integer(least if declared.min is None else declared.min)
-    return _Option([parameter.name, *declared.names], **settings)
+        least = least if declared.min is None else declared.min
+        settings["type"] = Integer(least, declared.bits)
+    option = _Option([parameter.name, *declared.names], **settings)
+    option.is_output = declared.is_output
+    return option
 
 
 def _make_completion(

@@ -145,12 +145,13 @@ def _refuse(parameter: click.Parameter, problem: str) -> Failure:
 
 
 class Integer(click.ParamType[Any]):
-    """An integer of at least `minimum`, below 2^63."""
+    """An integer of at least `minimum` that has `bits` bits, with its sign."""
 
     name = "integer"
 
-    def __init__(self, minimum: int) -> None:
+    def __init__(self, minimum: int, bits: int = 32) -> None:
         self.minimum = minimum
+        self.bits = bits
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """Convert a text; raise `Failure` if it is not an integer in the range."""
@@ -162,8 +163,8 @@ class Integer(click.ParamType[Any]):
         number = int(value)
         if number < self.minimum:
             raise _refuse(param, f"must be {self.minimum} or more, not {shown}")
-        if number >= 2**63:
-            raise _refuse(param, f"must be below 2^63, not {shown}")
+        if number >= 2 ** (self.bits - 1):
+            raise _refuse(param, f"must be below 2^{self.bits - 1}, not {shown}")
         return number
 
 

@@ -163,7 +163,7 @@ def write_inputs(topoloom: Command) -> None:
         (["machine", "export", "torus:4x4", "-o", "none/m.toml"], "no directory"),
         (["allocate", "-m", "torus:4x4", "--nodes", "17"], "17"),
         (["allocate", "-m", "torus:4x4", "--nodes", "-3"], "-3"),
-        (["allocate", "-m", "torus:4x4", "--nodes", f"{2**63}"], "must be below 2^63"),
+        (["allocate", "-m", "torus:4x4", "--nodes", f"{2**31}"], "must be below 2^31"),
         (["allocate", "-m", "torus:4x4", "-a", ""], "-a is empty"),
         (["list", "mappres"], "did you mean 'mappers'"),
         (["export", "x.json", "--to", "rankfil"], "openmpi-rankfile"),

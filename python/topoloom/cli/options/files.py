@@ -63,6 +63,7 @@ def output_option(text: str, *names: str) -> Option:
         *(names or ("--output", "-o")),
         metavar="FILE",
         help=text,
+        is_output=True,
         callback=_require_writable,
     )
 
@@ -73,13 +74,21 @@ def page_option(text: str, *names: str) -> Option:
         *(names or ("--output", "-o")),
         metavar="FILE",
         help=f"{text}: .html.",
+        is_output=True,
         callback=_require_page,
     )
 
 
 def description_option(text: str) -> Option:
     """Make an option -o for a machine description, which is written as TOML."""
-    return Option("--output", "-o", metavar="FILE", help=text, callback=_require_toml)
+    return Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help=text,
+        is_output=True,
+        callback=_require_toml,
+    )
 
 
 def figure_option(text: str, *names: str) -> Option:
@@ -88,6 +97,7 @@ def figure_option(text: str, *names: str) -> Option:
         *(names or ("--figure",)),
         metavar="FILE",
         help=f"{text}: .svg, .png or .pdf.",
+        is_output=True,
         callback=_require_drawable,
     )
 

@@ -29,6 +29,7 @@ Seed = Annotated[
         "--seed",
         metavar="N",
         min=0,
+        bits=64,
         help="Random seed; equal seeds give equal results.",
     ),
 ]
@@ -55,6 +56,7 @@ Work = Annotated[
         "--work",
         metavar="N",
         min=0,
+        bits=64,
         help="Stop after evaluating N candidates; unlike --time, repeatable.",
     ),
 ]
