@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import sys
 
@@ -16,8 +17,9 @@ def main() -> None:
         if sys.argv[1:] == ["--version"]:  # fast path for scripts: skips the parser
             from topoloom.support.version import __version__
 
-            print(f"topoloom {__version__}")
-            return
+            with contextlib.suppress(OSError):  # `run` reports it
+                print(f"topoloom {__version__}", flush=True)
+                return
         from topoloom.cli.numpy_import import import_numpy_single_threaded
 
         import_numpy_single_threaded()

@@ -20,7 +20,7 @@ import click
 from topoloom.cli.command_line import command_line
 from topoloom.cli.exit_status import Failure, Interrupted
 from topoloom.cli.help_context import HelpContext
-from topoloom.cli.streams import find_help_width
+from topoloom.cli.streams import find_help_width, is_decoded, spell_bytes
 from topoloom.cli.usage_errors import CheckedCommand
 from topoloom.cli.values import Choice
 
@@ -366,7 +366,7 @@ BAD_INPUT = {
 
 def fail(message: str, status: int = 2) -> int:
     """Print an error in one line on stderr, and return the exit status."""
-    print("topoloom: " + " ".join(message.split()), file=sys.stderr)
+    print("topoloom: " + spell_bytes(" ".join(message.split())), file=sys.stderr)
     return status
 
 
@@ -376,11 +376,15 @@ def run(arguments: Sequence[str]) -> int:
     The status is 0 for success, 1 for a failure, 2 for bad input, 130 after Ctrl-C.
     """
     command_line.set(("topoloom", *arguments))
-    if COMPLETE_VARIABLE in os.environ:
-        from topoloom.cli.completion_scripts import register_completions
-
-        register_completions()
     try:
+        if os.environ.get(COMPLETE_VARIABLE):
+            from topoloom.cli.completion_scripts import (
+                check_completion,
+                register_completions,
+            )
+
+            check_completion(COMPLETE_VARIABLE)
+            register_completions()
         status = app.main(
             list(arguments),
             prog_name="topoloom",
@@ -418,6 +422,9 @@ def _format_exception(error: Exception) -> int:
         return fail("figures need matplotlib: pip install 'topoloom[report]'", 1)
     if isinstance(error, ModuleNotFoundError) and error.name == "jinja2":
         return fail("reports need jinja2: pip install 'topoloom[report]'", 1)
+    bad = next((word for word in command_line.get() if not is_decoded(word)), None)
+    if bad is not None and isinstance(error, TypeError | UnicodeError):
+        return fail(f"'{bad}' cannot be decoded; use ASCII")  # the core takes UTF-8
     if os.environ.get("TOPOLOOM_TRACEBACK"):
         raise error
     return fail(

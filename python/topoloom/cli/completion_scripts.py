@@ -8,6 +8,7 @@ of click for fish cuts values at commas. The script of click for zsh is used unc
 from __future__ import annotations
 
 import os
+import re
 from typing import ClassVar
 
 from click.shell_completion import (
@@ -17,6 +18,11 @@ from click.shell_completion import (
     add_completion_class,
     split_arg_string,
 )
+
+from topoloom.cli.exit_status import Failure
+
+#: Shells with completion.
+SHELLS = ("bash", "zsh", "fish")
 
 _BASH = """\
 %(complete_func)s() {
@@ -51,7 +57,12 @@ class _Bash(BashComplete):
     kept = 0
 
     def get_completion_args(self) -> tuple[list[str], str]:
-        """Return the words before the last one, and the last one."""
+        """Return the words before the last one, and the last one.
+
+        Other scripts set only the variables of click: COMP_WORDS and COMP_CWORD.
+        """
+        if "COMP_LINE" not in os.environ:
+            return super().get_completion_args()
         line = os.environ["COMP_LINE"]
         *words, last = split_arg_string(line + _CURSOR)
         typed = last.removesuffix(_CURSOR)
@@ -88,3 +99,21 @@ def register_completions() -> None:
     """Make click use the scripts of this module."""
     add_completion_class(_Bash)
     add_completion_class(_Fish)
+
+
+def check_completion(variable: str) -> None:
+    """Raise `Failure` if the variables of a completion script are wrong."""
+    shell, _, action = os.environ[variable].partition("_")
+    if shell not in SHELLS or action not in ("complete", "source"):
+        allowed = ", ".join(f"{each}_complete" for each in SHELLS)
+        raise Failure(
+            f"{variable} is '{os.environ[variable]}'; it must be one of {allowed}", 2
+        )
+    if action == "source" or (shell == "bash" and "COMP_LINE" in os.environ):
+        return
+    missing = [one for one in ("COMP_WORDS", "COMP_CWORD") if one not in os.environ]
+    if missing:
+        raise Failure(f"{variable} requires {' and '.join(missing)}; set them", 2)
+    word = os.environ["COMP_CWORD"]
+    if shell != "fish" and not re.fullmatch("[0-9]{1,9}", word):
+        raise Failure(f"COMP_CWORD must be an integer, not '{word}'", 2)

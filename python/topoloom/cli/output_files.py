@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -71,7 +70,7 @@ def _list_names(value: Any) -> Iterator[str]:
 
 def _is_existing(item: str, path: Path) -> bool:
     with contextlib.suppress(OSError, ValueError):
-        return os.path.samefile(item, path)
+        return path.samefile(item)
     return False
 
 

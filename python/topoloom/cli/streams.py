@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import sys
+from pathlib import Path
 from typing import IO
 
 #: Name of the codec error handler that replaces characters by ASCII.
@@ -44,11 +45,22 @@ _REPLACEMENTS = {
 
 
 def configure_streams() -> None:
-    """Make stdout and stderr replace characters that their encoding lacks."""
+    """Make stdout and stderr replace characters that their encoding lacks.
+
+    If the parent process closed a stream, discard what is written to it.
+    """
     codecs.register_error(ASCII_FALLBACK, _replace_by_ascii)
+    if sys.stdout is None:
+        sys.stdout = _open_null()
+    if sys.stderr is None:
+        sys.stderr = _open_null()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=ASCII_FALLBACK)
+
+
+def _open_null() -> IO[str]:
+    return Path(os.devnull).open("w", encoding="utf-8")
 
 
 def to_encodable(text: str, stream: IO[str] | None) -> str:
@@ -58,6 +70,22 @@ def to_encodable(text: str, stream: IO[str] | None) -> str:
     encoding = getattr(stream, "encoding", None) or "utf-8"
     codecs.register_error(ASCII_FALLBACK, _replace_by_ascii)
     return text.encode(encoding, ASCII_FALLBACK).decode(encoding, "surrogateescape")
+
+
+def is_decoded(text: str) -> bool:
+    """Return whether a word of the command line has no bytes Python did not decode."""
+    return text.isascii() or not any("\udc80" <= sign <= "\udcff" for sign in text)
+
+
+def spell_bytes(text: str) -> str:
+    """Return the text with bytes that are not UTF-8 spelled as ``\\xff``."""
+    return re.sub("[\udc80-\udcff]+", _spell_bytes, text)
+
+
+def _spell_bytes(found: re.Match[str]) -> str:
+    data = found[0].encode(errors="surrogateescape")
+    spelled = data.decode(errors="backslashreplace")
+    return found[0] if spelled.encode() == data else spelled
 
 
 def is_terminal(stream: IO[str] | None) -> bool:

@@ -17,6 +17,7 @@ import click
 
 from topoloom.cli.command_line import command_line
 from topoloom.cli.exit_status import Failure
+from topoloom.cli.streams import is_decoded, spell_bytes
 
 _MAX_CHARACTERS = 60
 _INTEGER = re.compile(r"[+-]?[0-9]{1,4000}", re.ASCII)
@@ -136,8 +137,19 @@ def suggest_value(parameter: click.Parameter, ctx: click.Context) -> str:
 
 
 def shorten(text: str) -> str:
-    """Shorten a text that is quoted in an error."""
+    """Shorten a text that is quoted in an error, and spell bytes that are not UTF-8."""
+    text = spell_bytes(text)
     return text if len(text) <= _MAX_CHARACTERS else f"{text[: _MAX_CHARACTERS - 3]}..."
+
+
+def _takes_bytes(metavar: str) -> bool:
+    """Return whether a value may be the name of a file that is not UTF-8.
+
+    The texts of machines are stored, and must be UTF-8.
+    """
+    from topoloom.cli.completions import is_file
+
+    return is_file(metavar) and metavar not in ("MACHINE", "LIST", "STEPS")
 
 
 def _refuse(parameter: click.Parameter, problem: str) -> Failure:
@@ -198,6 +210,8 @@ class Text(click.ParamType[Any]):
         kind = KINDS.get(param.metavar or "", Kind(""))
         if not value and not kind.may_be_empty:
             raise _refuse(param, f"is empty; write a value{suggest_value(param, ctx)}")
+        if not is_decoded(value) and not _takes_bytes(param.metavar or ""):
+            raise _refuse(param, f"cannot be decoded: '{shorten(value)}'; use ASCII")
         if kind.check is not None and value != param.default:
             from topoloom._core import Error
 

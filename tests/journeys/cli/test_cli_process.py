@@ -96,6 +96,23 @@ def test_a_full_disk_is_a_failure(tmp_path: Path) -> None:
     assert failed.stderr == "topoloom: /dev/full: No space left on device\n"
 
 
+@pytest.mark.parametrize("words", ["list --json", "list", "help --json", "--version"])
+def test_a_closed_stdout_is_no_error(words: str) -> None:
+    command = f"{TOPOLOOM} {words} >&-"
+    closed = subprocess.run(command, shell=True, capture_output=True, text=True)
+    assert (closed.returncode, closed.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("words", ["--version", "--help"])
+def test_a_full_stdout_is_a_failure(words: str) -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        failed = subprocess.run(
+            [TOPOLOOM, words], stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert failed.returncode == 1
+    assert failed.stderr == "topoloom: No space left on device\n"
+
+
 def is_searching(pid: int) -> bool:
     """Return whether a process searches: then it has opened a socket for Ctrl-C."""
     # Files can appear and vanish during the scan, and the process can end.

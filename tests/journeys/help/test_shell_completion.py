@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import pytest
@@ -17,6 +18,9 @@ from topoloom.cli.app import app, command_names, find_command
 from topoloom.cli.completion_scripts import register_completions
 from topoloom.graphs.graph_file import FORMATS as GRAPHS
 from topoloom.graphs.traces.trace_formats import FORMATS as TRACES
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
 
 #: Metavars of numbers, quantities and other values that no list contains.
 FREE = {
@@ -129,3 +133,27 @@ def test_bash_inserts_the_completions() -> None:
     )
     words = ["show", "-o nospace", "8x8,bandwidth=", "a,gge"]
     assert shown.stdout.splitlines() == words, shown.stderr
+
+
+def test_bash_completes_with_the_variables_of_click(
+    topoloom: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("_TOPOLOOM_COMPLETE", "bash_complete")
+    refused = topoloom()
+    assert refused.status == 2
+    assert "requires COMP_WORDS and COMP_CWORD" in refused.err
+    monkeypatch.setenv("COMP_WORDS", "topoloom machine sh")
+    monkeypatch.setenv("COMP_CWORD", "x")
+    assert topoloom().err == "topoloom: COMP_CWORD must be an integer, not 'x'\n"
+    monkeypatch.setenv("COMP_CWORD", "2")
+    with pytest.raises(SystemExit):
+        topoloom()
+
+
+def test_an_unknown_shell_is_refused(
+    topoloom: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("_TOPOLOOM_COMPLETE", "foo_complete")
+    refused = topoloom()
+    assert refused.status == 2
+    assert "must be one of bash_complete, zsh_complete, fish_complete" in refused.err
