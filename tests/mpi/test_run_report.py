@@ -119,7 +119,7 @@ def test_one_file_cannot_be_both_page_and_placement(tmp_path: Path) -> None:
         "--machine", "mesh:4", "--hosts", HOSTS, *both, "--", "mpirun", "true"
     )
     assert done.returncode == 2
-    assert "cannot be both the page and the placement" in done.stderr
+    assert "-o and --report both write" in done.stderr
 
 
 @pytest.mark.parametrize(("status", "answer"), [(3, 3), (0, 1)])

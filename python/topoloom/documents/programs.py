@@ -208,7 +208,7 @@ class ReorderDocument(TypedDict):
     """A program whose MPI topologies were reordered."""
 
     command: list[str]
-    """The started command."""
+    """The typed command."""
     lines: list[str]
     """Sentences about each topology."""
 

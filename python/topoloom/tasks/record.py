@@ -185,11 +185,7 @@ def record_torch(
         else:
             job = emulate_ranks(program, world, ranks, *limits)
         if not any(one.stat().st_size for one in Path(folder).glob("*.calls")):
-            raise NothingRecorded(
-                f"nothing was recorded (exit status {job.status}): no process of the "
-                "command initialized torch.distributed, or Python ignores PYTHONPATH",
-                job.status,
-            )
+            raise NothingRecorded(_explain_no_calls(job.status), job.status)
         trace = read_recording(folder)
         with keep_notes_on_error(folder, "*.calls", _READER):
             profile = trace.profile()
@@ -199,6 +195,20 @@ def record_torch(
     missing = f"{len(profile.missing)} of {trace.ranks} ranks left nothing"
     losses = [one for one in trace.losses if not one.startswith(missing)]
     return RecordedProgram(profile, output, collectives, losses, gpus_per_node)
+
+
+def _explain_no_calls(status: int) -> str:
+    from topoloom.support.signal_status import describe_early_end
+
+    if status:
+        return (
+            f"nothing was recorded: {describe_early_end(status)} before a process "
+            "initialized torch.distributed"
+        )
+    return (
+        "nothing was recorded (exit status 0): no process of the command initialized "
+        "torch.distributed, or Python ignores PYTHONPATH"
+    )
 
 
 def record_nccl(

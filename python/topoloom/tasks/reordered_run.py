@@ -43,7 +43,7 @@ class ReorderOptions(NamedTuple):
 
 
 class ReorderedRun(NamedTuple):
-    """The exit status, the executed command, and one line of output per MPI program."""
+    """The exit status, the typed command, and one line of output per MPI program."""
 
     status: int
     command: list[str]
@@ -101,7 +101,7 @@ def run_reordered(
         lines = (
             result.read_text(encoding="utf-8").splitlines() if result.exists() else []
         )
-    return ReorderedRun(status, command, lines or [_explain_missing_result(status)])
+    return ReorderedRun(status, program, lines or [_explain_missing_result(status)])
 
 
 def _merge_options(given: ReorderOptions, environment: str, has_machine: bool) -> str:
@@ -145,8 +145,11 @@ def _check_mapper(mapper: str) -> None:
 
 
 def _explain_missing_result(status: int) -> str:
-    ended = f"ended before MPI_Finalize (exit status {status}), or " if status else ""
+    from topoloom.support.signal_status import describe_early_end
+
+    if status:
+        return f"nothing reordered: {describe_early_end(status)} before MPI_Finalize"
     return (
-        f"nothing reordered: the command {ended}ran no MPI program, or one that is "
-        "linked statically or with another MPI than the launcher's"
+        "nothing reordered: the command ran no MPI program, or one that is linked "
+        "statically or with another MPI than the launcher's"
     )

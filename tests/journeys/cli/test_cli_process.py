@@ -160,29 +160,42 @@ def test_ctrl_c_while_the_command_is_loading_gives_one_line() -> None:
     assert ended.stderr == "topoloom: interrupted\n"
 
 
-def test_a_second_ctrl_c_ends_a_mapper_that_ignores_the_first(tmp_path: Path) -> None:
-    (tmp_path / "mine.py").write_text(
+def start_endless_mapper(folder: Path) -> subprocess.Popen[str]:
+    """Start a search that never ends, and wait until it searches."""
+    (folder / "mine.py").write_text(
         "import pathlib, time\n"
         "def place(problem):\n"
         "    pathlib.Path('begun').touch()\n"
         "    while True: time.sleep(0.01)\n"
     )
     made = run_command(
-        "pattern", "generate", "ring", "--ranks", "4", "-o", "p.npz", cwd=tmp_path
+        "pattern", "generate", "ring", "--ranks", "4", "-o", "p.npz", cwd=folder
     )
     assert made.returncode == 0, made.stderr
     words = ["compare", "p.npz", "-m", "torus:2x2", "--mappers", "mine.py:place"]
     process = subprocess.Popen(
-        [TOPOLOOM, *words], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+        [TOPOLOOM, *words], cwd=folder, stderr=subprocess.PIPE, text=True
     )
-    while process.poll() is None and not (tmp_path / "begun").exists():
+    while process.poll() is None and not (folder / "begun").exists():
         time.sleep(0.05)
+    return process
+
+
+def test_a_second_ctrl_c_ends_a_mapper_that_ignores_the_first(tmp_path: Path) -> None:
+    process = start_endless_mapper(tmp_path)
     while process.poll() is None:
         process.send_signal(signal.SIGINT)
         time.sleep(0.2)
     assert process.returncode == 130
     assert process.stderr is not None
     assert process.stderr.read() == "topoloom: interrupted\n"
+
+
+def test_sigterm_ends_a_search(tmp_path: Path) -> None:
+    process = start_endless_mapper(tmp_path)
+    process.terminate()
+    process.communicate(timeout=600)
+    assert process.returncode == -signal.SIGTERM  # 143 in a shell
 
 
 def test_ctrl_c_ends_a_search_with_the_best_so_far(tmp_path: Path) -> None:

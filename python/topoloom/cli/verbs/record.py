@@ -71,10 +71,8 @@ def command(
       topoloom record -o job.npz --world-size 1024 --rank 0,512 -- python train.py
       topoloom record -o job.npz --nccl -- mpirun -n 8 all_reduce_perf -e 128M
     """
-    import sys
-
     from topoloom._core import Error
-    from topoloom.cli.console import note, print_json
+    from topoloom.cli.console import note, note_json
     from topoloom.cli.exit_status import Failure
     from topoloom.graphs.gpu_nodes import GPUS_PER_NODE
     from topoloom.graphs.profile import BY_NCCL, COLLECTIVES, check_collectives
@@ -96,10 +94,7 @@ def command(
         raise Error(
             "--timeout 0 leaves the job no time; set a longer time, such as 10min"
         )
-    limits: dict[str, Any] = {
-        "timeout": seconds,
-        "stdout": sys.stderr if as_json else None,
-    }
+    limits: dict[str, Any] = {"timeout": seconds}
     try:
         if nccl:
             limits["gpus_per_node"] = gpus_per_node or GPUS_PER_NODE
@@ -115,7 +110,7 @@ def command(
     except NothingRecorded as error:
         raise Failure(str(error), error.exit_status or 1) from None
     if as_json:
-        print_json(recorded.document())
+        note_json(recorded.document())
     else:
         _print_result(recorded.facts(), output)
     for warning in recorded.warnings():

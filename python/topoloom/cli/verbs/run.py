@@ -201,7 +201,7 @@ def _run_placed(request: _PlacedRunRequest) -> int:
 
     check_collectives(request.collectives)
     page, output, setting = request.page, request.output, request.replaced_collectives
-    check_page = _make_page_check(page, output)
+    check_page = _make_page_check(page)
     replaced = None if setting is None else parse_settings(setting)
     read, slots = _find_slots(request)
     nodes = len(slots.allocation.nodes)
@@ -283,16 +283,10 @@ def _place(
     return placed, slots
 
 
-def _make_page_check(
-    page: Path | None, output: Path | None
-) -> Callable[[int, int], None]:
+def _make_page_check(page: Path | None) -> Callable[[int, int], None]:
     """Check that the page can be written; return a function that checks its size."""
-    from topoloom._core import Error
-
     if page is None:
         return lambda ranks, nodes: None
-    if page == output:
-        raise Error(f"{page} cannot be both the page and the placement")
     # Import before the program runs, to detect a missing jinja2 early.
     import topoloom.report.page  # noqa: F401
     from topoloom.report.page_data import check_size

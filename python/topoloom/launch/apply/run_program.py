@@ -27,6 +27,9 @@ def run_program(
 ) -> int:
     """Run a command to its end; return its exit status, 128 + n after signal n.
 
+    That is also the status if this process forwards SIGINT or SIGTERM, and the command
+    fails: launchers then return 1 or others.
+
     After `timeout` seconds, send SIGTERM to the program; after 10 more seconds, send
     SIGKILL.
     """
@@ -34,7 +37,11 @@ def run_program(
     children: list[subprocess.Popen[bytes]] = []
     early: list[int] = []  # signals received before the program started
 
+    ended_by: list[int] = []
+
     def forward_signal(number: int, _frame: FrameType | None) -> None:
+        if number in (signal.SIGINT, signal.SIGTERM):
+            ended_by.append(number)
         if not children:
             early.append(number)
         elif not (number == signal.SIGINT and terminal_signals_children()):
@@ -53,6 +60,8 @@ def run_program(
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
+    if ended_by and status != 0:
+        return 128 + ended_by[0]
     return 128 - status if status < 0 else status
 
 

@@ -22,6 +22,7 @@ from topoloom.preload.shim import (
     find_c_compiler,
     find_launcher,
 )
+from topoloom.support.signal_status import describe_early_end
 
 _PLUGIN = "libnccl-profiler-topoloom.so"
 _PLUGIN_VARIABLE = "NCCL_PROFILER_PLUGIN"
@@ -89,12 +90,7 @@ def record_nccl(
         status = run_program(Launch(words, variables), timeout, stdout)
         seconds = time.monotonic() - begin
         if not any(one.stat().st_size for one in Path(lines).glob("*.jsonl")):
-            raise NothingRecorded(
-                f"nothing was recorded (exit status {status}): no process used a "
-                "communicator of NCCL 2.23 or later, or of an RCCL with profiler "
-                "plugins, or the processes lack NCCL_PROFILER_PLUGIN",
-                status,
-            )
+            raise NothingRecorded(_explain_no_calls(status), status)
         with keep_notes_on_error(
             lines, "*.jsonl", "topoloom pattern import reads that folder"
         ):
@@ -104,3 +100,16 @@ def record_nccl(
         if theirs := os.environ.get(_PLUGIN_VARIABLE):
             losses.append(f"{_PLUGIN_VARIABLE}={theirs}: replaced by Topoloom's plugin")
         return NcclRecording(profile, losses)
+
+
+def _explain_no_calls(status: int) -> str:
+    if status:
+        return (
+            f"nothing was recorded: {describe_early_end(status)} before a process used "
+            "NCCL"
+        )
+    return (
+        "nothing was recorded (exit status 0): no process used a communicator of NCCL "
+        "2.23 or later, or of an RCCL with profiler plugins, or the processes lack "
+        "NCCL_PROFILER_PLUGIN"
+    )

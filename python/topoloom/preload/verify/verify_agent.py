@@ -159,8 +159,11 @@ class VerifyAgent:
 
 def explain_missing_report(status: int) -> str:
     """Explain why a command wrote no affinity report."""
-    failed = "failed before MPI_Init, " if status else ""
+    from topoloom.support.signal_status import describe_early_end
+
+    if status:
+        return f"{describe_early_end(status)} before its ranks reported"
     return (
-        f"the command {failed}ran no MPI program, one of another MPI (name its "
-        "compiler with --mpicc), or one whose rank 0 does not see the working directory"
+        "the command ran no MPI program, one of another MPI (name its compiler with "
+        "--mpicc), or one whose rank 0 does not see the working directory"
     )
