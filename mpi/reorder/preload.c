@@ -107,11 +107,11 @@ void report_reordering(void) {
     else if (all.failed == all.topologies)
         snprintf(line, sizeof line, "nothing reordered, for the reason above");
     else if (all.reordered == 0)
-        snprintf(line, sizeof line, "nothing reordered: no better order was found for %lld topologies",
-                 (long long)all.topologies);
+        snprintf(line, sizeof line, "nothing reordered: no better order was found for %lld %s",
+                 (long long)all.topologies, all.topologies == 1 ? "topology" : "topologies");
     else
-        snprintf(line, sizeof line, "%lld of %lld topologies reordered: cost %s", (long long)all.reordered,
-                 (long long)all.topologies, gain);
+        snprintf(line, sizeof line, "%lld of %lld %s reordered: cost %s", (long long)all.reordered,
+                 (long long)all.topologies, all.topologies == 1 ? "topology" : "topologies", gain);
     write_report(line);
 }
 

@@ -177,7 +177,7 @@ def save_allocation(
     machine = allocation.machine
     if hosts is not None and len(hosts) != len(allocation.nodes):
         raise Error(
-            f"there are {counted(len(hosts), 'host')} for "
+            f"cannot use {counted(len(hosts), 'host name')} for "
             f"{counted(len(allocation.nodes), 'node')}; name each node"
         )
     head = [*title.splitlines(), f"machine {machine.text}"]

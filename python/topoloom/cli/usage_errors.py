@@ -35,10 +35,20 @@ class CheckedCommand(click.Command):
         except click.UsageError as error:  # a group without a command
             raise Failure(describe_usage_error(error, ctx), 2) from None
         except ValueError as error:
-            describe = getattr(error, "describe", None)
-            if describe is None:
+            if (described := self._describe_error(error)) is None:
                 raise
-            raise Failure(describe(lambda name: find_option(self, name)), 2) from error
+            raise Failure(described, 2) from error
+
+    def _describe_error(self, error: Any) -> str | None:
+        """Describe a `ParameterError` or a `MisplacedFileError`; else return None."""
+        if describe := getattr(error, "describe", None):
+            return str(describe(lambda name: find_option(self, name)))
+        if describe_for := getattr(error, "describe_for", None):
+            places = {name for one in self.params for name in one.opts}
+            for one in self.params:
+                places |= set((one.metavar or "").split("|"))
+            return str(describe_for(places))
+        return None
 
 
 def find_option(command: click.Command, name: str) -> str:

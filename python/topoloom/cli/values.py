@@ -82,7 +82,7 @@ KINDS = {
     "GRAPH|PATTERN": Kind("app.npz"),
     "HOSTS": Kind("n[001-064]"),
     "LOAD,...": Kind("0.1,0.2"),
-    "LIST": Kind("block,gge+swap"),
+    "LIST": Kind("block,gge+swap", is_list=True),
     "LOADS": Kind("loads.txt"),
     "MACHINE": Kind("torus:8x8x8"),
     "MAPPER": Kind("gge+swap"),
@@ -156,6 +156,11 @@ def _refuse(parameter: click.Parameter, problem: str) -> Failure:
     return Failure(f"{find_typed_name(parameter)} {problem}", 2)
 
 
+def _check_items(value: str, param: click.Parameter) -> None:
+    if not all(item.strip() for item in value.split(",")):
+        raise _refuse(param, f"has an empty item in '{shorten(value)}'; remove a comma")
+
+
 class Integer(click.ParamType[Any]):
     """An integer of at least `minimum` that has `bits` bits, with its sign."""
 
@@ -212,6 +217,8 @@ class Text(click.ParamType[Any]):
             raise _refuse(param, f"is empty; write a value{suggest_value(param, ctx)}")
         if not is_decoded(value) and not _takes_bytes(param.metavar or ""):
             raise _refuse(param, f"cannot be decoded: '{shorten(value)}'; use ASCII")
+        if value and (kind.is_list or (param.metavar or "").endswith(",...")):
+            _check_items(value, param)
         if kind.check is not None and value != param.default:
             from topoloom._core import Error
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from topoloom.launch.host_placement import HostPlacement
 
 #: Used if a launcher prints no message, as Open MPI 4 does if a core does not exist.
-NO_MESSAGE = "without a message; check that hosts have as many cores as described"
+NO_MESSAGE = "printed no reason; check that hosts have as many cores as described"
 #: Maximum length of a single argument on Linux, in bytes.
 LONGEST_ARGUMENT = 131_071
 

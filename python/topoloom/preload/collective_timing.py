@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from topoloom._core import Error
 from topoloom.preload.collectives import build_timing_program
-from topoloom.preload.shim import find_compiler, find_launcher
+from topoloom.preload.shim import find_compiler, find_launcher, suggest_only_launcher
 from topoloom.support.child_processes import find_error_line, run_child
 from topoloom.support.files import make_shared_directory, write_text
 
@@ -75,8 +75,9 @@ def time_cases(
             raise Error(
                 f"'{words[0]}' ended with status {done.returncode}: "
                 f"{find_error_line(done.stderr + done.stdout)}"
+                f"{suggest_only_launcher(words)}"
             )
-        samples = _read_samples(folder / "samples", len(request.cases), words[0])
+        samples = _read_samples(folder / "samples", len(request.cases), words)
         trace = folder / "trace"
         return TimingResult(
             samples, trace.read_text(encoding="utf-8") if trace.exists() else ""
@@ -131,11 +132,15 @@ def _drop_incomplete(samples: list[list[float]]) -> list[list[float]]:
     return [each[:count] for each in samples]
 
 
-def _read_samples(file: Path, cases: int, launcher: str) -> list[list[float]]:
+def _read_samples(file: Path, cases: int, launcher: list[str]) -> list[list[float]]:
     found, last = _parse_samples(file, cases)
     if last != "end":
         raise Error(
-            f"'{launcher}' did not complete the measurement; its rank 0 must see the "
-            "working directory, and its MPI must match the compiler (--mpicc)"
+            f"'{launcher[0]}' did not complete the measurement"
+            + (
+                suggest_only_launcher(launcher)
+                or "; its rank 0 must see the working directory, and its MPI must "
+                "match the compiler (--mpicc)"
+            )
         )
     return found

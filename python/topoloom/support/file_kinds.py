@@ -15,16 +15,44 @@ class FileKind(NamedTuple):
     """A kind of file, and where the command line takes it."""
 
     name: str
+    #: A metavar or an option.
     place: str
+    #: A command with this place.
+    command: str
 
 
-GRAPH = FileKind("a communication graph", "GRAPH")
-PLACEMENT = FileKind("a placement", "PLACEMENT")
-MACHINE = FileKind("a machine", "MACHINE")
-MODEL = FileKind("a model of message costs", "MODEL")
-SWITCH = FileKind("a switch model", "SWITCH")
-LOADS = FileKind("a file of link loads", "background traffic")
-ALLOCATION = FileKind("an allocation", "ALLOCATION")
+class MisplacedFileError(Error):
+    """A file in the place of another kind of file.
+
+    The command line names another command if `found` has no place in the current one.
+    """
+
+    def __init__(self, problem: str, found: FileKind) -> None:
+        super().__init__(problem, found)
+        self.problem = problem
+        self.found = found
+
+    def __str__(self) -> str:
+        """Return the message for a command that takes the file elsewhere."""
+        return f"{self.problem}; give it as {self.found.place}"
+
+    def describe_for(self, places: set[str]) -> str:
+        """Return the message for a command with these metavars and options."""
+        if self.found.place in places:
+            return str(self)
+        return (
+            f"{self.problem}; 'topoloom {self.found.command}' takes it as "
+            f"{self.found.place}"
+        )
+
+
+GRAPH = FileKind("a communication graph", "GRAPH", "map")
+PLACEMENT = FileKind("a placement", "PLACEMENT", "judge")
+MACHINE = FileKind("a machine", "MACHINE", "machine show")
+MODEL = FileKind("a model of message costs", "MODEL", "model show")
+SWITCH = FileKind("a switch model", "--switch", "simulate")
+LOADS = FileKind("a file of link loads", "--background", "map")
+ALLOCATION = FileKind("an allocation", "--allocation", "map")
 
 _BY_FORMAT = {
     "topoloom-graph": GRAPH,
@@ -58,6 +86,5 @@ def check_file_kind(path: str | Path, *expected: FileKind) -> None:
     """Raise `topoloom.Error` for a file that is known to be of another kind."""
     found = find_file_kind(path)
     if found is not None and found not in expected:
-        raise Error(
-            f"{path} is {found.name}, not {expected[0].name}; give it as {found.place}"
-        )
+        problem = f"{path} is {found.name}, not {expected[0].name}"
+        raise MisplacedFileError(problem, found)

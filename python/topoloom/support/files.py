@@ -99,7 +99,11 @@ def check_directory(path: str | Path) -> None:
     existing = target.absolute()
     while not existing.exists():
         existing = existing.parent
-    check_writable(existing / "result")
+    try:
+        check_writable(existing / "result")
+    except OSError as error:
+        error.filename = str(target)
+        raise
 
 
 def _is_read_only(path: Path) -> bool:

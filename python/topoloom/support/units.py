@@ -138,9 +138,19 @@ def format_count(number: float) -> str:
     return f"{number:,.3f}" if 0.1 <= abs(number) < 1e6 else f"{number:.4g}"
 
 
-def counted(number: int, what: str) -> str:
-    """Format a number with a noun, singular or plural: ``1 rank``, ``1,024 ranks``."""
-    return f"{number:,} {what}" + ("" if number == 1 else "s")
+#: Verbs after one and after several things.
+_SINGULAR = {"are": "is", "do": "does", "have": "has", "lack": "lacks"}
+
+
+def counted(number: int, what: str, verb: str = "") -> str:
+    """Format a number with a noun, singular or plural: ``1 rank``, ``1,024 ranks``.
+
+    A verb is given in the plural: ``1 rank is``, ``2 ranks are``.
+    """
+    text = f"{number:,} {what}" + ("" if number == 1 else "s")
+    if not verb:
+        return text
+    return f"{text} {_SINGULAR[verb] if number == 1 else verb}"
 
 
 def format_bandwidth(rate: float) -> str:

@@ -106,8 +106,8 @@ def find_launch_slots(
         unnamed = list_hosts_of_nodes(given.allocation.machine, given.allocation.nodes)
         raise ParameterError(
             "hosts",
-            f"is missing: the names of the {counted(len(unnamed), 'host')} are not "
-            "known; list them, or name an allocation that contains them",
+            f"is missing: {counted(len(unnamed), 'host', 'have')} no known name; list "
+            "the names, or name an allocation that contains them",
         )
     allocated = set_host_names(given, names)
     return LaunchSlots(
@@ -173,7 +173,7 @@ def check_applicable(
     slot_count = slots.allocation.slot_count
     if ranks > slot_count:
         raise Error(
-            f"{counted(ranks, 'rank')} do not fit on {counted(slot_count, 'slot')}"
+            f"{counted(ranks, 'rank', 'do')} not fit on {counted(slot_count, 'slot')}"
         )
     used = slots.select_used(ranks)
     with read.make_directory() as directory:

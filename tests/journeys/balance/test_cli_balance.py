@@ -178,7 +178,7 @@ def test_invalid_loads_are_refused_in_one_line(
         (["--method", "alais"], "no balancer 'alais' (did you mean 'alias'?)"),
         (["--method", "transport"], "balancer 'transport' requires a machine; give"),
         (["--bytes", "1KiB"], "--bytes is the size of transfers on a machine"),
-        (["--machine", "mesh:3"], "there are 4 ranks, but the allocation has only 3"),
+        (["--machine", "mesh:3"], "4 ranks do not fit on an allocation with 3"),
         (["--tolerance", "0.02"], "--memory and --tolerance are for weighted tasks"),
         (
             ["--method", "auto(cost=busiest-link)"],

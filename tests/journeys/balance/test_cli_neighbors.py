@@ -319,7 +319,7 @@ FAST = "torus:2x2,bandwidth=1GB/s,latency=1us"
             ["mesh.graph", "--graph", "edges.csv"],
             "mesh.graph is a graph and contains the edges",
         ),
-        (["tasks.csv", "-m", "mesh:3"], "there are 4 ranks, but the allocation has"),
+        (["tasks.csv", "-m", "mesh:3"], "4 ranks do not fit on an allocation with"),
     ],
 )
 def test_incompatible_options_are_refused(

@@ -51,7 +51,8 @@ def files(topoloom: Command) -> Command:
         (["report", "p.npz", "-o", "r.html"], GRAPH.format("p.npz", "a placement")),
         (
             ["export", "m.toml", "--to", "openmpi-rankfile"],
-            "m.toml is a machine, not a placement; give it as MACHINE",
+            "m.toml is a machine, not a placement; 'topoloom machine show' takes it as "
+            "MACHINE",
         ),
     ],
 )
@@ -66,7 +67,8 @@ def test_a_file_in_the_place_of_another_is_named(
 def test_a_placement_is_no_model(files: Command) -> None:
     refused = files("model", "show", "x.json")
     assert refused.err == (
-        f"topoloom: {PLACEMENT.format('a model of message costs')}\n"
+        "topoloom: x.json is a placement, not a model of message costs; "
+        "'topoloom judge' takes it as PLACEMENT\n"
     )
 
 
@@ -111,6 +113,15 @@ def test_the_reason_why_a_directory_is_not_writable_is_named(
     refused = files("map", "p.npz", *TORUS, "-o", "y.json")
     assert refused.status == 2
     assert refused.err == f"topoloom: y.json: {os.strerror(reason)}\n"
+
+
+@pytest.mark.parametrize("words", [["demo"], ["joint", "p.npz", "p.npz", *TORUS]])
+def test_a_directory_that_is_not_writable_is_named_as_typed(
+    files: Command, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    refused = files(*words, "-o", "new/results")
+    assert refused.err == f"topoloom: new/results: {os.strerror(errno.EACCES)}\n"
 
 
 def test_map_says_when_block_order_is_already_best(files: Command) -> None:

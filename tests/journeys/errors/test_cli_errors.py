@@ -108,8 +108,9 @@ def write_inputs(topoloom: Command) -> None:
         (["judge", "p.npz", "x.json", "--hottest", "-1"], "--hottest"),
         (
             ["compare", "p.npz", "-m", "torus:4x4", "--mappers", "block,,gge"],
-            "empty name",
+            "--mappers has an empty item in 'block,,gge'; remove a comma",
         ),
+        (["model", "predict", "hdr", "--sizes", "8,,9"], "--sizes has an empty item"),
         (["compare", "p.npz", "-m", "torus:4x4", "--mappers", "mahd+swpa"], "'swap'"),
         (["compare", "p.npz", "-m", "torus:4x4", "--mappers", "swap"], "swap"),
         (["pattern", "generate", "stencil4d"], "did you mean 'stencil"),

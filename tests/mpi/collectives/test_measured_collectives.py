@@ -193,6 +193,10 @@ def check_trace(trace: CallTrace, call: Call, schedule: str) -> None:
         (["--", "no-such-run"], "cannot run 'no-such-run'"),
         (["--", "false"], "'false' ended with status 1: no output"),
         (["--", "true"], "'true' did not complete the measurement"),
+        (
+            ["--", "mpirun", "-n", "2", "true"],
+            "give only the launcher after --, without 'true'",
+        ),
         (["--repeats", 0, "--", "true"], "--repeats must be 1 or more, not 0"),
         (["--schedule", "brukc", "--", "true"], "'brukc'"),
         (["--bytes", "0", "--", "true"], "--bytes must be 1 or more, not 0"),
@@ -219,7 +223,7 @@ def test_operations_that_cannot_be_measured_are_refused(topoloom: Command) -> No
     many = ["many-to-many", "-n", 4, "--", "true"]
     check_refused(topoloom, "MPI has no many-to-many to run", *many)
     root = ["bcast", "-n", 4, "--root", 4, "--", "true"]
-    check_refused(topoloom, "root 4", *root)
+    check_refused(topoloom, "one of the ranks 0 to 3, not 4", *root)
     wide = ["alltoall", "-n", 65, "--timeline", "x.svg", "--", "true"]
     check_refused(topoloom, "timelines can be drawn for up to 64 ranks, not 65", *wide)
 

@@ -108,8 +108,8 @@ def test_a_command_that_starts_another_program_is_reported(topoloom: Command) ->
     done = topoloom("machine", "probe", "-o", "m.toml", "--", "true")
     assert (done.status, done.out) == (1, "")
     assert done.err == (
-        "topoloom: 'true' ended with status 0: it did not start what measures; write "
-        "it without a program\n"
+        "topoloom: 'true' ended with status 0: it did not start the measurement; "
+        "give only the launcher after --\n"
     )
     assert not Path("m.toml").exists()
 
@@ -131,7 +131,7 @@ def test_damaged_samples_are_refused(
         "machine", "probe", "--resume", "-o", tmp_path / "m.toml", "--", "mpirun"
     )
     assert done.status == 2
-    assert f"{tmp_path / 'm.npz'}: not samples of a probe" in done.err
+    assert f"{tmp_path / 'm.npz'}: not complete samples of a probe" in done.err
 
 
 def test_a_check_needs_a_probed_machine(topoloom: Command, tmp_path: Path) -> None:

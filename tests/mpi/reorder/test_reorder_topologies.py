@@ -91,7 +91,7 @@ def test_a_real_program_computes_the_same_result() -> None:
     done = run_under_switches(mpi, (5, 12, 7), words, make_preload_variables(mpi))
     assert done.returncode == 0, done.stderr
     assert "halo3d: verified in every cell" in done.stdout
-    assert "1 of 1 topologies reordered" in read_messages(done)[0]
+    assert "1 of 1 topology reordered" in read_messages(done)[0]
 
 
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)

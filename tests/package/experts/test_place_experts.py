@@ -161,11 +161,12 @@ def test_files_for_all_engines_have_the_same_placement() -> None:
 def test_all_formats_of_loads_give_the_same_result(tmp_path: Path) -> None:
     loads = make_routing().loads
     np.savetxt(tmp_path / "a.csv", loads, delimiter=",")
+    np.savetxt(tmp_path / "a.txt", loads)
     (tmp_path / "b.json").write_text(
         json.dumps({"logical_count": [loads.tolist()] * 2})
     )
     np.savez(tmp_path / "c.npz", loads=loads)
-    for name, times in (("a.csv", 1), ("b.json", 2), ("c.npz", 1)):
+    for name, times in (("a.csv", 1), ("a.txt", 1), ("b.json", 2), ("c.npz", 1)):
         assert (read_routing(tmp_path / name).loads == times * loads).all()
     ids = np.array([[[-1, -1], [-1, -1], [-1, -1]], [[0, 1], [1, 2], [-1, -1]]])
     np.savez(tmp_path / "d.npz", topk_ids=ids)
@@ -179,8 +180,8 @@ def test_all_formats_of_loads_give_the_same_result(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("1,2\n3\n", "2: 1 experts, but 2 before"),
-        ("1,x\n", "1: expected numbers"),
+        ("1,2\n3\n", "2: 1 expert, but 2 before"),
+        ("1,x\n", "1: expected the loads of a layer's experts: numbers, separated by"),
         ("1,-2\n", "layer 0, expert 1 has the load -2; loads are finite numbers of"),
         ("1,2\n3,nan\n", "layer 1, expert 1 has the load nan"),
         ("1,2\n1e308,1e308\n", "loads of layer 1 exceed a 64-bit float in sum"),

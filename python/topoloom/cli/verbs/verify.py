@@ -110,11 +110,14 @@ def _format_torch_locations(run: TorchRun, machine: Machine) -> str:
         return "topoloom: the job failed before ranks reported themselves"
     lines = run.elsewhere[:MAX_NAMED]
     if run.elsewhere:
+        one = len(run.elsewhere) == 1
         count = f"{len(run.elsewhere)} of {counted(run.ranks, 'rank')}"
-        lines.append(f"topoloom: {count} are not where they are planned")
+        count += " is not where it is" if one else " are not where they are"
+        lines.append(f"topoloom: {count} planned")
     else:
-        ranks = counted(run.ranks, "rank")
-        lines.append(f"topoloom: all {ranks} are where they are planned")
+        all_are = f"all {run.ranks:,} ranks are where they are"
+        where = "the only rank is where it is" if run.ranks == 1 else all_are
+        lines.append(f"topoloom: {where} planned")
     if run.by_host:
         ranks = counted(run.by_host, "rank")
         lines.append(

@@ -128,9 +128,10 @@ def _drop_nodes_without_domain(
         for node in inside:
             labels = (*node.labels[:-1], "")
             nodes[node.name] = node._replace(domain="", labels=labels)
+        have = "has" if len(inside) == 1 else "have"
         remarks.append(
             f"left out: NVLink domains, since only {len(inside)} of "
-            f"{counted(len(nodes), 'node')} have a label such as {label}; for those, "
+            f"{counted(len(nodes), 'node')} {have} a label such as {label}; for those, "
             f"list them alone: kubectl get nodes -l {label} -o json"
         )
         return []

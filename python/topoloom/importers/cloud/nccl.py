@@ -240,6 +240,6 @@ def _list_remarks(system: _HostTopology) -> tuple[str, ...]:
         return ()
     return (
         f"assumed: {_GT_PER_SECOND:g} GT/s and {_LANES} lanes where "
-        f"{counted(system.unknown_links, 'PCI link')} of the file lack a speed or a "
-        "width",
+        f"{counted(system.unknown_links, 'PCI link', 'lack')} a speed or a width in "
+        "the file",
     )

@@ -73,7 +73,7 @@ def dry_run(
     program = program or checker.program
     answer = checker.read_map(target, text, placement, program, options)
     if len(answer.hosts) < placement.rank_count:
-        why = answer.message or NO_MESSAGE
+        why = answer.message or f"it {NO_MESSAGE}"
         raise PlacementRefusedError(f"{program} refuses the placement: {why}")
     found = (
         _describe_mismatch(placement, rank, answer)

@@ -65,7 +65,10 @@ def run_trial_program(launch: Launch) -> str | None:
     if done.returncode != 0:
         raise Error(
             f"{launch.command[0]} rejected the placement, nothing was started: "
-            + (extract_message(done.stderr) or f"status {done.returncode} {NO_MESSAGE}")
+            + (
+                extract_message(done.stderr)
+                or f"it ended with status {done.returncode} and {NO_MESSAGE}"
+            )
             + _suggest_host_name(done.stderr)
         )
     return _find_missing_file(done.stderr)

@@ -14,6 +14,7 @@ from topoloom.preload.shim.launcher import (
     find_c_compiler,
     find_compiler,
     find_launcher,
+    suggest_only_launcher,
 )
 from topoloom.preload.shim.link_checks import (
     check_dynamic,
@@ -35,4 +36,5 @@ __all__ = [
     "find_launcher",
     "find_linked_mpi",
     "is_linked_statically",
+    "suggest_only_launcher",
 ]

@@ -22,6 +22,7 @@ from topoloom.launch.launcher import EnvironmentOption
 from topoloom.launch.launchers.launcher_commands import (
     RecognizedLauncher,
     follow_links,
+    list_programs,
     recognize_launcher,
 )
 
@@ -232,3 +233,14 @@ def _list_compilers(launcher: LaunchProgram) -> list[Path]:
     if launcher.path.name == "smpirun":  # SimGrid's
         candidates.append(launcher.path.parent / "smpicc")
     return candidates + [path.parent / "mpicc" for path in paths]
+
+
+def suggest_only_launcher(command: Sequence[str]) -> str:
+    """Return a hint if a command that failed as a launcher contains a program.
+
+    The program can also be a wrapper, such as numactl, which starts what follows.
+    """
+    programs = list_programs(command)
+    if not programs:
+        return ""
+    return f"; give only the launcher after --, without '{programs[0]}'"

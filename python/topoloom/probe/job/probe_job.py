@@ -13,7 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import Error
-from topoloom.preload.shim import build_program, find_compiler, find_launcher
+from topoloom.preload.shim import (
+    build_program,
+    find_compiler,
+    find_launcher,
+    suggest_only_launcher,
+)
 from topoloom.probe.job.samples import Exchanges, Order, ProbeSamples, RankPlace
 from topoloom.support.child_processes import (
     BackgroundChild,
@@ -45,10 +50,11 @@ class ProbeJob:
         self,
         folder: Path,
         child: BackgroundChild,
-        launcher: str,
+        launcher: Sequence[str],
         earlier: ProbeSamples | None = None,
     ) -> None:
-        self._folder, self._child, self._launcher = folder, child, launcher
+        self._folder, self._child, self._launcher = folder, child, launcher[0]
+        self._hint = suggest_only_launcher(launcher)
         self._read = 0  # number of bytes of answers that were read so far
         self._asked = self._done = 0
         self._numbers: list[int] = []  # numbers of the orders that were written
@@ -142,14 +148,14 @@ class ProbeJob:
             if self._child.status is not None and not ready():
                 raise JobEnded(
                     f"'{self._launcher}' ended with status {self._child.status}: "
-                    f"{self._find_reason()}"
+                    f"{self._find_reason()}{self._hint}"
                 )
             if self._read > read:
                 last_answer, read = time.monotonic(), self._read
             if time.monotonic() - last_answer > ANSWER_TIMEOUT:
                 raise JobEnded(
                     f"'{self._launcher}' has not answered for {ANSWER_TIMEOUT:.0f} s; "
-                    "check that rank 0 can access the working directory"
+                    f"check that rank 0 can access the working directory{self._hint}"
                 )
             time.sleep(_POLL)
 
@@ -190,7 +196,8 @@ class ProbeJob:
     def _find_reason(self) -> str:
         output = self._child.output
         if self._child.status == 0 and not output.strip():
-            return "it did not start what measures; write it without a program"
+            rest = "" if self._hint else "; give only the launcher after --"
+            return f"it did not start the measurement{rest}"
         return find_error_line(output)
 
 
@@ -232,7 +239,7 @@ def start_probe_job(
         (folder / "orders").touch()
         command = [*words, str(program), str(folder)]
         with run_in_background(command, Path.cwd()) as child:
-            job = ProbeJob(folder, child, words[0], earlier)
+            job = ProbeJob(folder, child, words, earlier)
             yield job
             with (
                 contextlib.suppress(OSError),

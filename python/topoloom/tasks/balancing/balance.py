@@ -142,7 +142,7 @@ def block_ranks(allocation: Allocation, count: int) -> Ranks:
     """Place the ranks in order on the slots of an allocation."""
     if count > allocation.slot_count:
         raise Error(
-            f"there are {counted(count, 'rank')}, but the allocation has only "
+            f"{counted(count, 'rank', 'do')} not fit on an allocation with "
             f"{counted(allocation.slot_count, 'slot')}"
         )
     return Ranks(allocation, Placement(allocation, allocation.slots[:count]))

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from topoloom._core import Error
 from topoloom.support.files import prefix_errors, read_text
 from topoloom.support.json_values import parse_json
+from topoloom.support.units import counted
 
 
 class ExpertRouting(NamedTuple):
@@ -108,18 +109,21 @@ def read_routing(path: str | Path) -> ExpertRouting:
 def _parse_table(text: str) -> NDArray[np.float64]:
     rows: list[list[float]] = []
     for number, line in enumerate(text.splitlines(), start=1):
-        words = [word.strip() for word in line.partition("#")[0].split(",")]
-        if words == [""]:
+        row = line.partition("#")[0]
+        words = row.split("," if "," in row else None)  # float() strips blanks
+        if not row.strip():
             continue
         try:
             rows.append([float(word) for word in words])
         except ValueError:
             raise Error(
-                f"line {number}: expected numbers, the loads of a layer's experts"
+                f"line {number}: expected the loads of a layer's experts: numbers, "
+                "separated by commas or blanks"
             ) from None
         if len(rows[-1]) != len(rows[0]):
             raise Error(
-                f"line {number}: {len(rows[-1])} experts, but {len(rows[0])} before"
+                f"line {number}: {counted(len(rows[-1]), 'expert')}, but "
+                f"{len(rows[0])} before"
             )
     if not rows:
         raise Error("has no layers; give one per line")

@@ -26,8 +26,8 @@ def command(
         Argument(
             metavar="LOADS",
             help="Loads of experts: a table with a line per layer and a column per "
-            "expert, SGLang's JSON with logical_count, or .npz with topk_ids, the "
-            "experts of tokens.",
+            "expert, separated by commas or blanks; SGLang's JSON with logical_count; "
+            "or .npz with topk_ids, the experts of tokens.",
         ),
     ],
     machine: MachineText,
