@@ -2,7 +2,9 @@
 # ruff: noqa: B018, F821
 """Names whose uses vulture does not find. Remove an entry with its definition."""
 
-# Called by click.
+# Read or called by click.
+context_class
+formatter_class
 list_commands
 format_commands
 get_usage_pieces

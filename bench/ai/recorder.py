@@ -184,7 +184,7 @@ def recorder_table(
         f"{played.pairs:,} pairs, {played.differ} differ from the pattern of the axes; "
         f"{played.cpu:.0f} s of CPU time | 0 differ |",
         *of_frameworks,
-        f"| a call | {1e6 * cost.call:.0f} µs of CPU time more | |",
+        f"| a call | {1e6 * cost.call:.0f} us of CPU time more | |",
         f"| a step of FSDP with {cost.calls} calls, {1e3 * cost.step:.0f} ms of CPU "
         f"time | {100 * cost.part:.1f} % by its calls; {100 * cost.measured:+.1f} % "
         "between the best of 8 turns | < 2 % |",

@@ -101,7 +101,7 @@ def line(runs: Sequence[Run]) -> str:
     least = min(runs[:-1], key=lambda run: run.congestion)
     return (
         f"{case.machine:12} {case.pattern:18} {case.ranks:3} ranks, seed {case.seed}: "
-        f"{ours.congestion * 1e6:9.2f} µs, least {least.congestion * 1e6:9.2f} µs by "
+        f"{ours.congestion * 1e6:9.2f} us, least {least.congestion * 1e6:9.2f} us by "
         f"{least.way}, {ours.search_cpu:5.2f} CPU s"
     )
 

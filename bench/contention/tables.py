@@ -233,7 +233,7 @@ def format_mappers(results: Results) -> str:
 def choice(results: Results) -> str:
     """Format, for each machine, the loss from optimizing the other objective."""
     head = ["machine", "pattern", "congestion", "hop-bytes", "time"]
-    head += ["time by hop-bytes, µs", "by congestion", "by time"]
+    head += ["time by hop-bytes, us", "by congestion", "by time"]
     head += ["CPU by hop-bytes, s", "by congestion"]
     rows = []
     for case in results.of("choice").cases:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections import defaultdict
@@ -55,6 +56,17 @@ def test_the_output_option_names_a_file_or_a_directory_to_write() -> None:
         assert option.opts == ["--output", "-o"], name
         assert option.metavar in ("FILE", "DIR"), name
         assert "rite " in option.help, name
+
+
+def test_help_does_not_say_whether_a_list_is_above_or_below() -> None:
+    """Help and pages list options in different places."""
+    found = [
+        f"{word} of {name}"
+        for word, commands in map_options().items()
+        for name, option in commands.items()
+        if re.search(r"\b(those|listed) (above|below)\b", option.help)
+    ]
+    assert found == []
 
 
 def test_a_short_name_denotes_one_option() -> None:

@@ -32,6 +32,7 @@ import numpy as np
 from topoloom._core import Allocation, Error, Machine
 from topoloom.nodes.host_text import drop_vacant, is_vacant
 from topoloom.nodes.hosts import host_count, list_nodes_of_hosts
+from topoloom.support.file_kinds import ALLOCATION, check_file_kind
 from topoloom.support.files import exists, prefix_errors, read_text, write_text
 from topoloom.support.hostlist import compress_hostlist, expand_hostlist
 from topoloom.support.plain_text import check_characters, is_number, shorten
@@ -145,6 +146,7 @@ def load_allocation(
     if listed and not exists(source):
         with prefix_errors("allocation"):
             return _parse_host_lines(nodes, inline.replace(";", "\n"))
+    check_file_kind(source, ALLOCATION)
     try:
         text = read_text(source)
     except FileNotFoundError as error:

@@ -25,7 +25,7 @@ from topoloom._core import Allocation, Error
 from topoloom.nodes.host_slot_numbers import HostSlotNumbers
 from topoloom.nodes.hosts import host_count, list_hosts_of_nodes, slots_per_host
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
-from topoloom.support.units import counted, format_bytes, format_exact_bytes
+from topoloom.support.units import counted, format_bytes, format_size
 
 Counts = npt.NDArray[np.int64]
 
@@ -294,7 +294,7 @@ class _AllocatedSlots:
 
 def _format_size(amount: int) -> str:
     """Format bytes exactly in the largest fitting unit; round to avoid many digits."""
-    exact = format_exact_bytes(amount)
+    exact = format_size(amount)
     return exact if len(exact) <= len("1023 GiB") else format_bytes(amount)
 
 

@@ -9,6 +9,9 @@ import sys
 
 def main() -> None:
     """Run the command line in ``sys.argv``, and exit with the verb's status."""
+    from topoloom.cli.streams import configure_streams
+
+    configure_streams()
     if sys.argv[1:] == ["--version"]:  # fast path for scripts: skips the parser
         from topoloom.support.version import __version__
 

@@ -19,6 +19,8 @@ import click
 
 from topoloom.cli.command_line import command_line
 from topoloom.cli.exit_status import Failure, Interrupted
+from topoloom.cli.help_context import HelpContext
+from topoloom.cli.streams import find_help_width
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -184,6 +186,8 @@ Every command takes --json and has examples in `topoloom COMMAND --help`.
 class CommandGroup(click.Group):
     """Click group that lists commands from a table, and imports one when used."""
 
+    context_class = HelpContext
+
     def __init__(
         self,
         name: str,
@@ -348,6 +352,7 @@ BAD_INPUT = {
     errno.EISDIR,
     errno.ENOTDIR,
     errno.EACCES,
+    errno.EROFS,
     errno.ENAMETOOLONG,
 }
 
@@ -370,6 +375,7 @@ def run(arguments: Sequence[str]) -> int:
             prog_name="topoloom",
             standalone_mode=False,
             obj=run,  # lets commands such as demo run other commands
+            terminal_width=find_help_width(),
         )
         if sys.stdout is not None:  # None if the parent process closed the stream
             sys.stdout.flush()

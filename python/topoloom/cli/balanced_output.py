@@ -114,7 +114,7 @@ def list_machine_facts(ranks: Ranks) -> list[tuple[str, str]]:
 
 def _print_result(result: TaskRedistribution, times: dict[str, float]) -> None:
     from topoloom.cli.console import print_facts, print_table
-    from topoloom.support.units import counted, format_count
+    from topoloom.support.units import counted, format_bytes, format_count
 
     found, moves = result.balance, result.moves
     there = counted(result.ranks, "rank")
@@ -130,12 +130,12 @@ def _print_result(result: TaskRedistribution, times: dict[str, float]) -> None:
             "busiest rank",
             f"{result.load_over_mean:.4f} of the mean{_format_excess(found)}",
         ),
-        ("bytes that move", f"{found.moved_bytes:,}"),
-        ("at least", f"{found.least_bytes:,}"),
+        ("bytes that move", format_bytes(found.moved_bytes)),
+        ("at least", format_bytes(found.least_bytes)),
     ]
     if result.tasks.graph is not None:
-        before, after = result.cut_bytes
-        facts.append(("bytes between ranks", f"{before:,}, then {after:,}"))
+        cut = map(format_bytes, result.cut_bytes)
+        facts.append(("bytes between ranks", ", then ".join(cut)))
     if result.where is not None:
         facts += list_machine_facts(result.where)
         if result.tasks.graph is not None:

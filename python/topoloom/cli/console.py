@@ -10,11 +10,22 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
+from topoloom.cli.streams import find_width, has_escape_codes, to_encodable
+from topoloom.cli.tables import (
+    Column,
+    describe_omissions,
+    format_lines,
+    lay_out,
+    wrap_words,
+)
+
 if TYPE_CHECKING:
     import socket
     from pathlib import Path
 
     from topoloom.tasks.search import Search
+
+_ITALIC, _BOLD_GREEN, _RESET = "\x1b[3m", "\x1b[1;32m", "\x1b[0m"
 
 
 def print_json(document: Any) -> None:
@@ -39,111 +50,92 @@ def print_table(
     title: str = "",
     best: int | None = None,
     left: int = 1,
-    droppable: Sequence[str] = (),
-) -> list[str]:
+    keep: Sequence[str] = (),
+    drop_first: Sequence[str] = (),
+) -> None:
     """Print a table; the first `left` columns contain text, the others numbers.
 
-    If the terminal is too narrow, `droppable` columns are omitted, in this order.
-    Returns the omitted headings.
+    Without a terminal, tables are complete, unless COLUMNS limits their width. If a
+    table is too wide, columns that are equal in all rows are left out first, then those
+    of `drop_first`, in this order, then the rightmost. `keep` names columns that always
+    stay; by default the first text column and the first numbers. A line below the table
+    names what was left out.
     """
-    if not is_terminal(sys.stdout):
-        # Do not limit the width if output goes to a pipe, so that grep finds whole
-        # lines.
-        print(_format_plain_table(columns, rows, title, left))
-        return []
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
-    console = Console(highlight=False, markup=False, emoji=False)
-    dropped = _choose_dropped_columns(columns, rows, droppable, console.width)
-    kept = [index for index, name in enumerate(columns) if name not in dropped]
-    columns = [columns[index] for index in kept]
-    rows = [[row[index] for index in kept] for row in rows]
+    stream = sys.stdout
+    table = [
+        Column(
+            to_encodable(name, stream),
+            [to_encodable(row[index], stream) for row in rows],
+            index < left,
+        )
+        for index, name in enumerate(columns)
+    ]
+    kept = keep or [*columns[: 1 if left else 0], *columns[left : left + 1]]
+    width = find_width(stream)
+    layout = lay_out(
+        table,
+        width,
+        {to_encodable(name, stream) for name in kept},
+        [to_encodable(name, stream) for name in drop_first],
+    )
+    has_codes = has_escape_codes(stream)
     if title:
-        console.print(title, style="italic", soft_wrap=True)
-    table = Table(box=box.SIMPLE_HEAD)
-    for index, column in enumerate(columns):
-        right = index >= left
-        table.add_column(column, justify="right" if right else "left", no_wrap=right)
-    for index, row in enumerate(rows):
-        table.add_row(*row, style="bold green" if index == best else None)
-    console.print(table)
-    return dropped
+        _print_styled(_wrap_to_terminal(title, width), _ITALIC, has_codes)
+    head, body = format_lines(layout, to_encodable("─", stream))
+    print("\n".join(["", *head]))
+    for index, lines in enumerate(body):
+        _print_styled(lines, _BOLD_GREEN, has_codes and index == best)
+    print()
+    if omissions := describe_omissions(layout):
+        for line in omissions:
+            print("\n".join(_wrap_to_terminal(f"  {line}", width, "    ")))
+        print()
 
 
-def is_terminal(stream: IO[str] | None) -> bool:
-    """Return whether a stream is a terminal; False for None, which means closed."""
-    return stream is not None and stream.isatty()
+def _print_styled(lines: Sequence[str], style: str, has_codes: bool) -> None:
+    for line in lines:
+        print(f"{style}{line}{_RESET}" if has_codes else line)
 
 
-def _format_plain_table(
-    columns: Sequence[str], rows: Sequence[Sequence[str]], title: str, left: int
-) -> str:
-    headings = [name.split("\n") for name in columns]
-    height = max(map(len, headings))
-    padded = [[*[""] * (height - len(parts)), *parts] for parts in headings]
-    lines = [*zip(*padded, strict=True), *rows]
-    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
-
-    def format_row(cells: Sequence[str]) -> str:
-        aligned = [
-            cell.ljust(width) if index < left else cell.rjust(width)
-            for index, (cell, width) in enumerate(zip(cells, widths, strict=True))
-        ]
-        return f"  {'   '.join(aligned)}".rstrip()
-
-    rule = " " + "─" * (sum(widths) + 3 * len(widths) - 1)
-    text = [format_row(cells) for cells in lines]
-    above = [title] if title else []
-    return "\n".join([*above, "", *text[:height], rule, *text[height:], ""])
-
-
-def _choose_dropped_columns(
-    columns: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    droppable: Sequence[str],
-    width: int,
-) -> list[str]:
-    """Choose columns to omit, so that the others fit into `width`."""
-    between = 3  # characters between two columns, and at the edges
-    lines = [max(map(len, name.split("\n"))) for name in columns]
-    needed = {
-        name: between + max([line, *(len(row[index]) for row in rows)])
-        for index, (name, line) in enumerate(zip(columns, lines, strict=True))
-    }
-    dropped: list[str] = []
-    for name in droppable:
-        if sum(needed.values()) + between <= width:
-            break
-        if needed.pop(name, None) is not None:
-            dropped.append(name)
-    return dropped
+def _wrap_to_terminal(text: str, width: int | None, indent: str = "") -> list[str]:
+    return [text] if width is None else wrap_words(text, width, indent)
 
 
 def print_facts(
     facts: Sequence[tuple[str, str]],
     title: str = "",
     written: Sequence[Path | None] = (),
+    stream: IO[str] | None = None,
 ) -> None:
-    """Print a title, names and values in two columns, and the written files."""
+    """Print a title, names and values in two columns, and the written files.
+
+    Values are wrapped on terminals. `stream` is stdout by default; verbs that start a
+    program print to stderr, because stdout is the program's.
+    """
+    stream = sys.stdout if stream is None else stream
     paths = [("written", str(path)) for path in written if path is not None]
     facts = [*facts, *paths]
+    width = find_width(stream)
     if title:
-        print(title)
-    width = max((len(name) for name, _ in facts), default=0)
+        print("\n".join(_wrap_to_terminal(title, width)), file=stream)
+    names = max((len(name) for name, _ in facts), default=0)
+    indent = " " * (names + 4)
     for name, value in facts:
-        print(f"  {name:<{width}}  {value}")
+        line = f"  {name:<{names}}  "
+        lines = [value]
+        if width is not None and len(line) + len(value) > width:
+            lines = wrap_words(value, width - len(line))
+        print(f"\n{indent}".join([line + lines[0], *lines[1:]]).rstrip(), file=stream)
 
 
 @contextlib.contextmanager
 def make_progress_bar(what: str, unit: str) -> Iterator[Callable[[int, int], None]]:
     """Return a callback that shows progress; it takes the done and the total amount.
 
-    If stderr is not a terminal, the remaining time is printed once, if it is long.
+    If stderr takes no escape codes, the remaining time is printed once, if it is long.
     Ctrl-C raises KeyboardInterrupt.
     """
-    if not sys.stderr.isatty():
+    if not has_escape_codes(sys.stderr):
         from topoloom.cli.forecast import Forecast
 
         yield Forecast(what, unit, note)
@@ -242,11 +234,11 @@ class SearchMonitor:
 
 @contextlib.contextmanager
 def monitor_search(what: str, search: Search) -> Iterator[SearchMonitor]:
-    """Show a progress bar if stderr is a terminal; stop the search on Ctrl-C.
+    """Show a progress bar if stderr takes escape codes; stop the search on Ctrl-C.
 
     The bar shows the used share of the budget; without a budget, the work.
     """
-    if not sys.stderr.isatty():
+    if not has_escape_codes(sys.stderr):
         monitor = SearchMonitor()
         with monitor.catch_interrupt():
             yield monitor

@@ -55,11 +55,15 @@ def _print_link_factors(model: NetworkModel) -> None:
 
 def _format_size_ranges(ends: list[int | None]) -> list[str]:
     """Format size ranges, given their upper ends; None means unlimited."""
+    from topoloom.support.units import format_size
+
     texts = []
     below = 0
     for most in ends:
         texts.append(
-            f"{below:,} and more" if most is None else f"{below:,} to {most:,}"
+            f"{format_size(below)} and more"
+            if most is None
+            else f"{format_size(below)} to {format_size(most)}"
         )
         below = 0 if most is None else most + 1
     return texts

@@ -15,6 +15,8 @@ from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 import click
 
+from topoloom.cli.help_context import HelpContext
+
 
 class Argument:
     """A positional argument."""
@@ -72,6 +74,10 @@ class _Argument(click.Argument):
         return [piece if self.nargs == 1 else f"{piece}..."]
 
 
+class _Command(click.Command):
+    context_class = HelpContext
+
+
 class _ValueType(NamedTuple):
     """The type of a parameter's value, and whether several values are allowed."""
 
@@ -95,7 +101,7 @@ def make_command(name: str, verb: Callable[..., Any], **settings: Any) -> click.
             values[context_name] = click.get_current_context()
         return verb(**values)
 
-    return click.Command(
+    return _Command(
         name, callback=run, params=parameters, help=inspect.getdoc(verb), **settings
     )
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from topoloom.support.units import format_bytes, format_seconds
+
 if TYPE_CHECKING:
     from topoloom._core import Judgement, Machine
 
@@ -82,8 +84,8 @@ class LoadUnit:
     def format(self, value: float) -> str:
         """Format a load with its unit."""
         if self.in_seconds:
-            return _format_scaled(value, 1e3, ["ns", "us", "ms", "s"], 1e-9)
-        return _format_scaled(value, 1e3, ["B", "kB", "MB", "GB", "TB", "PB"], 1.0)
+            return format_seconds(float(f"{value:.3g}"))
+        return format_bytes(value)
 
 
 def choose_load_unit(machine: Machine) -> LoadUnit:
@@ -101,12 +103,3 @@ class LinkLoads:
     busy: dict[str, Array]  # load of each link, by the name of the mapper
     top: float  # the maximum load, above 0
     unit: LoadUnit  # unit of the loads
-
-
-def _format_scaled(value: float, step: float, units: list[str], least: float) -> str:
-    value /= least
-    index = 0
-    while abs(value) >= step * 0.9995 and index < len(units) - 1:
-        value /= step
-        index += 1
-    return f"{value:.3g} {units[index]}"

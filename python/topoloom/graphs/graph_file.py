@@ -14,6 +14,7 @@ from typing import Any
 from topoloom import _core
 from topoloom._core import CommGraph, Error, OperationGraph, read_goal
 from topoloom.graphs.npz import load_npz, save_npz
+from topoloom.support.file_kinds import GRAPH, check_file_kind
 from topoloom.support.files import prefix_errors
 from topoloom.support.name_lookup import describe_unknown_name
 
@@ -58,6 +59,7 @@ def load_graph(path: str | Path, kind: str | None = None) -> CommGraph:
         kind = next((k for k, (_, ends) in FORMATS.items() if suffix in ends), None)
     if kind == "npz":
         return load_npz(path)[0]
+    check_file_kind(path, GRAPH)
     data = Path(path).read_bytes()
     if not data.strip():
         raise Error(f"{path}: the file is empty")

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import Error, Machine
+from topoloom.support.file_kinds import LOADS, check_file_kind
 from topoloom.support.files import prefix_errors, read_text, write_text
 from topoloom.support.json_values import get_value, parse_document
 
@@ -35,6 +36,7 @@ def load_link_loads(path: str | Path, machine: Machine) -> Loads:
 
     Raises `topoloom.Error` if loads are invalid or belong to another machine.
     """
+    check_file_kind(path, LOADS)
     text = read_text(path)
     with prefix_errors(path):
         document = parse_document(text, FORMAT, VERSION)

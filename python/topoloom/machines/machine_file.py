@@ -14,6 +14,7 @@ from topoloom.importers.machine_description import GivenSpeeds, MachineDescripti
 from topoloom.machines.machine_names import DETECT, map_zoo_files
 from topoloom.machines.topology_forms import section_forms
 from topoloom.nodes.hosts import format_host_count, host_count
+from topoloom.support.file_kinds import MACHINE, check_file_kind
 from topoloom.support.files import (
     MAX_BYTES,
     exists,
@@ -172,6 +173,7 @@ def _import_file(
     from topoloom.importers.network_speeds import apply_given_speeds
     from topoloom.machines.import_formats import IMPORTERS
 
+    check_file_kind(path, MACHINE)
     text = read_text(path, limit=MAX_BYTES)
     if not text.strip():
         raise Error(f"{path}: the file is empty")

@@ -38,6 +38,7 @@ from topoloom.machines.node_types_toml import read_node_types
 from topoloom.machines.topology_keys import read_down, read_topology
 from topoloom.machines.vacant_places import name_vacant_positions
 from topoloom.nodes.host_text import parse_nodes_per_host
+from topoloom.support.file_kinds import MACHINE, check_file_kind
 from topoloom.support.hostlist import expand_hostlist
 from topoloom.support.toml_document import HEADER_KEYS, check_header, read_toml
 from topoloom.support.toml_values import check_keys, check_type, get_entry
@@ -50,6 +51,7 @@ _ABOUT_KEYS = ("name", "summary", "source", "date")
 
 def read_machine_toml(path: str | Path) -> tuple[MachineDescription, dict[str, str]]:
     """Read a TOML file; return the machine, and its name, summary, source and date."""
+    check_file_kind(path, MACHINE)
     document = read_toml(path)
     try:
         return _read_document(document, Path(path).parent), {

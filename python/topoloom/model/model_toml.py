@@ -36,6 +36,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from topoloom._core import Error, MessageCosts, NetworkModel
+from topoloom.support.file_kinds import MACHINE, MODEL, check_file_kind
 from topoloom.support.files import write_text
 from topoloom.support.toml_document import (
     HEADER_KEYS,
@@ -139,6 +140,7 @@ def _make_model_document(model: NetworkModel) -> dict[str, Any]:
 
 def read_model_toml(path: str | Path) -> ModelFile:
     """Read a model from a model file or a machine file."""
+    check_file_kind(path, MODEL, MACHINE)
     document = read_toml(path)
     try:
         if document.get("format") == _MACHINE:

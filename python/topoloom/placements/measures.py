@@ -160,10 +160,8 @@ def format_measure(name: str, value: float, machine: Machine) -> str:
         return format_seconds(value)
     if unit is Unit.LINK_LOAD:
         return format_congestion(value, machine)
-    if unit is Unit.BYTES:
+    if unit in (Unit.BYTES, Unit.LINK_BYTES):
         return format_bytes(value)
-    if unit is Unit.LINK_BYTES:
-        return _format_plain_bytes(value)
     if unit is Unit.HOPS:
         return format_hops(value)
     return format_count(value)
@@ -185,11 +183,7 @@ def format_congestion(value: float, machine: Machine) -> str:
     """Format congestion: seconds, or bytes if the machine has no bandwidths."""
     if machine.has_bandwidths:
         return format_seconds(value)
-    return _format_plain_bytes(value)
-
-
-def _format_plain_bytes(value: float) -> str:
-    return f"{format_count(value if value < 1000 else round(value))} B"
+    return format_bytes(value)
 
 
 def format_hops(value: float) -> str:

@@ -23,6 +23,7 @@ from topoloom._core import (
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.nodes.node_tables import read_nodes, write_nodes
 from topoloom.placements.measures import collect_measures, format_measures
+from topoloom.support.file_kinds import PLACEMENT, check_file_kind
 from topoloom.support.files import prefix_errors, read_text, write_text
 from topoloom.support.json_values import get_value, parse_document
 from topoloom.support.version import __version__
@@ -166,6 +167,7 @@ def load_placement(path: str | Path) -> PlacementFile:
     OSError
         If the file cannot be read.
     """
+    check_file_kind(path, PLACEMENT)
     text = read_text(path)
     with prefix_errors(path):
         return _parse_placement(parse_document(text, FORMAT, VERSION))

@@ -78,7 +78,9 @@ def time_cases(
             )
         samples = _read_samples(folder / "samples", len(request.cases), words[0])
         trace = folder / "trace"
-        return TimingResult(samples, trace.read_text() if trace.exists() else "")
+        return TimingResult(
+            samples, trace.read_text(encoding="utf-8") if trace.exists() else ""
+        )
 
 
 def _format_cases(request: TimingRequest, repeats: int, trace_in: Path | None) -> str:
@@ -103,7 +105,11 @@ def _format_cases(request: TimingRequest, repeats: int, trace_in: Path | None) -
 
 def _parse_samples(file: Path, cases: int) -> tuple[list[list[float]], str]:
     """Return the samples in the file, and its last complete line."""
-    lines = file.read_text().splitlines(keepends=True) if file.exists() else []
+    lines = (
+        file.read_text(encoding="utf-8").splitlines(keepends=True)
+        if file.exists()
+        else []
+    )
     found: list[list[float]] = [[] for _ in range(cases)]
     last = ""
     for line in lines:

@@ -21,7 +21,7 @@ from markupsafe import Markup
 from topoloom.report.packed_arrays import PackedArrays
 from topoloom.report.page_data import Report, collect_page_data
 from topoloom.report.text import collect_page_texts
-from topoloom.support.files import write_text
+from topoloom.support.files import check_page_name, write_text
 
 #: JavaScript modules of the page, in dependency order.
 SCRIPTS = (
@@ -44,9 +44,10 @@ _EXPORT = re.compile(r"^export ", re.MULTILINE)
 def save_report(path: str | Path, report: Report) -> None:
     """Write the page of a report atomically.
 
-    Raises `topoloom.Error` if there are too many ranks or nodes for a page. Raises
-    `OSError` if the file cannot be written.
+    Raises `topoloom.Error` if there are too many ranks or nodes for a page, or its name
+    does not end with .html. Raises `OSError` if the file cannot be written.
     """
+    check_page_name(path)
     write_text(path, render_report(report))
 
 

@@ -95,7 +95,7 @@ def simulate(
     nodes = np.asarray(node_of_rank)
     with tempfile.TemporaryDirectory(prefix="topoloom-simgrid-") as directory:
         home = Path(directory)
-        (home / "traces").write_text("trace\n")
+        (home / "traces").write_text("trace\n", encoding="utf-8")
         command = [smpirun, *(f"--cfg={setting}" for setting in settings)]
         command += ["--log=root.fmt:%.14r|%m%n", "-no-privatize"]
         command += ["-platform", "platform.xml"]
@@ -106,7 +106,7 @@ def simulate(
         for phase in rounds:
             routes = find_links(machine, nodes, phase)
             (home / "platform.xml").write_text(
-                write_platform(machine, nodes, routes, far)
+                write_platform(machine, nodes, routes, far), encoding="utf-8"
             )
             seconds = 0.0
             for times, sent in phase:
@@ -195,7 +195,9 @@ def _simulate_round(
     """Simulate one round, with only the ranks that send or receive; return seconds."""
     ends = sent[:, :2].astype(int)
     ranks, index = np.unique(ends, return_inverse=True)
-    (home / "hosts").write_text("".join(f"{host_name(rank)}\n" for rank in ranks))
+    (home / "hosts").write_text(
+        "".join(f"{host_name(rank)}\n" for rank in ranks), encoding="utf-8"
+    )
     most = max(1.0, float(sent[:, 2].max()))
     # Sizes must not be scaled up, because other network models have size-dependent
     # factors.
@@ -209,7 +211,7 @@ def _simulate_round(
     trace = _write_trace(
         index.reshape(ends.shape)[order], sizes[order], startups[order], len(ranks)
     )
-    (home / "trace").write_text(trace)
+    (home / "trace").write_text(trace, encoding="utf-8")
     run = ["-np", str(len(ranks)), "-hostfile", "hosts", "-replay", "traces"]
     output = run_child([*command, *run], home, stderr=subprocess.STDOUT).stdout
     found = _CLOCK.search(output)

@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from topoloom._core import Error, SwitchSettings
+from topoloom.support.file_kinds import MACHINE, SWITCH, check_file_kind
 from topoloom.support.files import exists
 from topoloom.support.name_lookup import suggest
 from topoloom.support.resources import find_shipped_folder
@@ -151,6 +152,7 @@ def load_switch(text: str | Path) -> SwitchModel:
             f"no switch '{name}'{suggest(name, files)}; there are: "
             f"{', '.join(files)}; or name a TOML file with a table [switch]"
         )
+    check_file_kind(path, SWITCH, MACHINE)
     document = read_toml(path)
     try:
         if document.get("format") == FORMAT:

@@ -45,6 +45,7 @@ def run_system_command(*command: str) -> Output:
             timeout=_OUTPUT_SECONDS,
             check=False,
             env={**os.environ, "LC_ALL": "C"},
+            encoding="utf-8",
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return Output("", str(error), -1)
@@ -83,6 +84,7 @@ def run_child(
             text=True,
             errors="replace",
             start_new_session=True,
+            encoding="utf-8",
         )
         with child:
             try:

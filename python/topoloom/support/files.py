@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 
 #: Maximum length of error messages, which can quote the file.
 _MAX_CHARACTERS = 400
+#: Suffixes of files, which are mistaken as names of directories.
+_FILE_SUFFIXES = (
+    *(".json", ".npz", ".toml", ".txt", ".csv", ".xml", ".html"),
+    *(".svg", ".png", ".pdf"),
+)
 #: Limit on the size of a machine description.
 MAX_BYTES = 256 * 1024 * 1024
 
@@ -66,8 +71,39 @@ def check_writable(path: str | Path) -> None:
         raise Error(f"{target}: there is no directory '{target.parent}'")
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
-    if not os.access(target if _is_device(target) else target.parent, os.W_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(target))
+    written = target if _is_device(target) else target.parent
+    if not os.access(written, os.W_OK):
+        reason = errno.EROFS if _is_read_only(written) else errno.EACCES
+        raise OSError(reason, os.strerror(reason), str(target))
+
+
+def check_page_name(path: str | Path) -> None:
+    """Raise before any work if the path is no name for an HTML page."""
+    target = _check_path(path)
+    if target.suffix != ".html" and not _is_device(target):
+        raise Error(f"{target}: pages are written as HTML; end the name with .html")
+    check_writable(target)
+
+
+def check_directory(path: str | Path) -> None:
+    """Raise before any work if files cannot be written into this directory.
+
+    The directory and its parents need not exist. Names such as ``x.json`` are refused.
+    """
+    target = _check_path(path)
+    if target.exists() and not target.is_dir():
+        raise Error(f"{target} is a file; name a directory for the results")
+    if not target.exists() and target.suffix.lower() in _FILE_SUFFIXES:
+        raise Error(f"{target} is a file name; name a directory for the results")
+    existing = target.absolute()
+    while not existing.exists():
+        existing = existing.parent
+    check_writable(existing / "result")
+
+
+def _is_read_only(path: Path) -> bool:
+    """Return whether the path is on a file system that is mounted read-only."""
+    return bool(os.statvfs(path).f_flag & os.ST_RDONLY)
 
 
 def _check_path(path: str | Path) -> Path:
@@ -83,9 +119,15 @@ def _is_device(path: Path) -> bool:
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write a text file atomically."""
+    """Write a text file atomically, as UTF-8.
+
+    Bytes of a command line that Python could not decode are decoded as UTF-8 here.
+    """
+    data = text.encode(errors="surrogateescape")
+    if not text.isascii():
+        data = data.decode(errors="replace").encode()
     with open_atomically(path) as stream:
-        stream.write(text.encode())
+        stream.write(data)
 
 
 def read_text(path: str | Path, limit: int | None = None) -> str:
@@ -138,12 +180,14 @@ def make_shared_directory(name: str) -> tempfile.TemporaryDirectory[str]:
 
     Raises `topoloom.Error` if neither directory is writable.
     """
-    with contextlib.suppress(OSError):
+    try:
         return _make_directory(f".topoloom-{name}-", Path.cwd())
+    except OSError as error:
+        reason = error.strerror
     try:
         return make_local_directory(name)
     except OSError:
-        raise Error("cannot write into the working directory") from None
+        raise Error(f"cannot write into the working directory: {reason}") from None
 
 
 def make_local_directory(name: str) -> tempfile.TemporaryDirectory[str]:

@@ -65,7 +65,7 @@ def find_defining_modules(package: str) -> dict[str, str]:
     stub = Path(file).parent.joinpath(*package.split(".")[1:], "__init__.pyi")
     return {
         alias.name: node.module
-        for node in ast.parse(stub.read_text()).body
+        for node in ast.parse(stub.read_text(encoding="utf-8")).body
         if isinstance(node, ast.ImportFrom) and node.module is not None
         for alias in node.names
     }

@@ -18,8 +18,12 @@ INJECTED = "topoloom_injected"
 
 def inject(source: Path, folder: Path) -> dict[str, str]:
     """Copy a file to `folder`; return environment variables that make Python run it."""
-    (folder / "sitecustomize.py").write_text(Path(__file__).read_text())
-    (folder / f"{INJECTED}.py").write_text(source.read_text())
+    (folder / "sitecustomize.py").write_text(
+        Path(__file__).read_text(encoding="utf-8"), encoding="utf-8"
+    )
+    (folder / f"{INJECTED}.py").write_text(
+        source.read_text(encoding="utf-8"), encoding="utf-8"
+    )
     found = os.environ.get("PYTHONPATH")
     paths = [str(folder.resolve()), *([found] if found else [])]
     return {"PYTHONPATH": os.pathsep.join(paths)}

@@ -10,7 +10,7 @@ import math
 import re
 
 _NUMBER_AND_UNIT = re.compile(
-    r"\s*([0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|\.[0-9]+)\s*([A-Za-z/]*)\s*"
+    r"\s*([0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|\.[0-9]+)\s*([A-Za-z/µ\u03bc]*)\s*"
 )
 _PREFIXES: dict[str, int] = {
     "": 1,
@@ -20,6 +20,7 @@ _PREFIXES: dict[str, int] = {
     "ki": 1024,
 }
 _TIME = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+_TIME_SPELLINGS = {"µs": "us", "\N{GREEK SMALL LETTER MU}s": "us"}
 _DURATION = {**_TIME, "m": 60.0, "min": 60.0, "h": 3600.0}
 _INT64_MAX = 2**63 - 1
 _MAX_SECONDS = 1e9
@@ -29,7 +30,7 @@ def _split_unit(text: str, what: str, example: str) -> tuple[float, str]:
     match = _NUMBER_AND_UNIT.fullmatch(text)
     if match is None or not math.isfinite(float(match[1])):
         raise _make_unit_error(text, what, example)
-    return float(match[1]), match[2]
+    return float(match[1]), _TIME_SPELLINGS.get(match[2], match[2])
 
 
 def _make_unit_error(text: str, what: str, example: str) -> Exception:
@@ -86,7 +87,7 @@ def parse_bandwidth(text: str) -> float:
 
 
 def parse_latency(text: str) -> float:
-    """Parse ``1.3 us`` or ``90 ns`` as seconds."""
+    """Parse ``1.3 us``, ``1.3 µs`` or ``90 ns`` as seconds."""
     example = "'1.3 us' or '90 ns'"
     number, unit = _split_unit(text, "a latency", example)
     if unit not in _TIME:
@@ -101,12 +102,22 @@ def parse_latency(text: str) -> float:
 def format_bytes(amount: float) -> str:
     """Format a number of bytes: ``64.0 KiB``, ``7 B``."""
     if amount < 1024:
-        return f"{amount:.0f} B" if amount == int(amount) else f"{amount:.1f} B"
+        digits = ".0f" if amount == int(amount) else ".3g" if amount < 10 else ".1f"
+        return f"{amount:{digits}} B"
     power = 0
     while amount >= 1023.95 and power < 6:
         amount /= 1024
         power += 1
     return f"{amount:.1f} {' KMGTPE'[power]}iB"
+
+
+def format_size(amount: int) -> str:
+    """Format the size of a message exactly: ``4 KiB``, ``76 B``, ``1,500 B``."""
+    for power, unit in enumerate(("KiB", "MiB", "GiB"), 1):
+        size = 1024**power
+        if amount >= size and amount % size == 0 and amount // size < 1024:
+            return f"{amount // size} {unit}"
+    return f"{amount:,} B"
 
 
 def format_exact_bytes(amount: int) -> str:

@@ -87,7 +87,7 @@ def run_reordered(
         folder = Path(name)
         if text is not None:
             described = folder / "machine"
-            described.write_text(text)
+            described.write_text(text, encoding="utf-8")
             variables["TOPOLOOM_MACHINE"] = str(described)
         result = folder / "result"
         variables["TOPOLOOM_REORDER"] = str(result)
@@ -95,7 +95,9 @@ def run_reordered(
             launcher, program, [library], variables, os.environ
         )
         status = run_program(Launch(command, environment))
-        lines = result.read_text().splitlines() if result.exists() else []
+        lines = (
+            result.read_text(encoding="utf-8").splitlines() if result.exists() else []
+        )
     return ReorderedRun(status, command, lines or [_explain_missing_result(status)])
 
 

@@ -113,11 +113,11 @@ TEST_CASE("tabu includes migration cost, both in the dense search and among near
             const Placement start = place(problem, "random").placement;
             CHECK(dense_qap(problem).value(assignment_of(problem, start)) == problem.value(start.slots()));
             for (const std::string tabu : {"tabu(dense=0,iterations=500)", "tabu"}) {
-                const Placement better = place(problem, "random," + tabu).placement;
+                const Placement better = place(problem, "random+" + tabu).placement;
                 CHECK(problem.value(better.slots()) < problem.value(start.slots()));
                 const Placement home = place(problem, "previous").placement;
                 const std::int64_t at_home = problem.value(home.slots());
-                CHECK(problem.value(place(problem, "previous," + tabu).placement.slots()) <= at_home);
+                CHECK(problem.value(place(problem, "previous+" + tabu).placement.slots()) <= at_home);
             }
         }
     }

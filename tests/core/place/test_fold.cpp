@@ -45,15 +45,15 @@ TEST_CASE("hops of stencils equal those of Bhatele and Kale, tables 4 and 5") {
     // 8192 x 131072 elements in chares of 128^2 and of 256^2, on tori
     const CommGraph large = grid_of({64, 1024}, true);
     const CommGraph small = grid_of({32, 512}, true);
-    const std::string published = "fold(reflect=no;";
-    CHECK(count_hops("torus:8x8x8", large, published + "grid=64x1024;boxes=8x64)") == 25'600);
-    CHECK(count_hops("torus:8x8x8", small, published + "grid=32x512;boxes=8x64)") == 12'800);
-    CHECK(count_hops("torus:8x16x16", large, published + "grid=64x1024;boxes=8x256)") == 51'200);
-    CHECK(count_hops("torus:8x16x16", small, published + "grid=32x512;boxes=8x256)") == 25'600);
+    const std::string published = "fold(reflect=no,";
+    CHECK(count_hops("torus:8x8x8", large, published + "grid=64x1024,boxes=8x64)") == 25'600);
+    CHECK(count_hops("torus:8x8x8", small, published + "grid=32x512,boxes=8x64)") == 12'800);
+    CHECK(count_hops("torus:8x16x16", large, published + "grid=64x1024,boxes=8x256)") == 51'200);
+    CHECK(count_hops("torus:8x16x16", small, published + "grid=32x512,boxes=8x256)") == 25'600);
     CHECK(count_hops("torus:8x8x8", large, "round-robin") == 149'504);
     CHECK(count_hops("torus:8x8x8", small, "hashed(grid=32x512)", 3.0) == 298'736);
     // With different extents, planes follow each other along z, and lie along y.
-    const std::string planes = "fold(reflect=no;onto=x+zy;";
+    const std::string planes = "fold(reflect=no,onto=x+zy,";
     CHECK(count_hops("torus:8x8x16", large, planes + "grid=64x1024)") == 34'816);
     CHECK(count_hops("torus:8x8x16", small, planes + "grid=32x512)") == 17'408);
     CHECK(count_hops("torus:8x32x16", large, planes + "grid=64x1024)") == 83'968);
@@ -98,7 +98,7 @@ TEST_CASE("the option onto= lists the axes of a grid, slowest first") {
         const Extents cells{routers[0] * 4, routers[1] * 4};
         const CommGraph graph = grid_of(cells, true);
         const Problem problem(graph, allocation, 1, 1, {.imbalance = 0});
-        const std::string mapper = "fold(grid=" + format_extents(cells) + ";reflect=no;onto=" + onto + ")";
+        const std::string mapper = "fold(grid=" + format_extents(cells) + ",reflect=no,onto=" + onto + ")";
         const Placement placed = place(problem, mapper).placement;
         for (const Rank u : ids<Rank>(graph.rank_count())) {
             const auto at = machine.coordinates(machine.node(placed[u]));

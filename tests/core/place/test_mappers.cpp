@@ -117,7 +117,7 @@ TEST_CASE("no improver makes a placement worse, and its result does not depend o
                     CAPTURE(text);
                     CAPTURE(name);
                     const Problem problem(graph, allocation, 3, 1);
-                    const std::string chain = start + "," + name;
+                    const std::string chain = start + "+" + name;
                     const bool by_links = name == "local-opt" || name.starts_with("congestion");
                     const auto value = [&](const Placement& p) {
                         const CongestionKey key = congestion_key(graph, machine, p.slots());

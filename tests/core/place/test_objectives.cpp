@@ -53,7 +53,7 @@ TEST_CASE("auto and the link improvers are never worse than their starts, for an
         const double start = value("mahd");
         for (const std::string improver : {"local-opt", "congestion(sweeps=10)", "rotate"}) {
             CAPTURE(improver);
-            CHECK(value("mahd," + improver) <= start);
+            CHECK(value("mahd+" + improver) <= start);
         }
         const double found = value("auto(effort=fast)");
         for (const std::string mapper : {"block", "auto(effort=fast)+swap"}) CHECK(found <= value(mapper));

@@ -113,7 +113,7 @@ TEST_CASE("box(slots=random) uses the same boxes in a random order of slots") {
         const GridCase setting(extents, "torus:4x6", 1);
         const std::string grid = "grid=" + format_extents(extents);
         const auto in_order = setting.slot_of_each_rank("box(" + grid + ")");
-        const auto random = setting.slot_of_each_rank("box(" + grid + ";slots=random)");
+        const auto random = setting.slot_of_each_rank("box(" + grid + ",slots=random)");
         CHECK(random != in_order);
         std::map<std::size_t, std::set<std::size_t>> slots_of_box;
         std::set<std::size_t> slots;

@@ -185,7 +185,7 @@ TEST_CASE("resettle never increases hop-bytes plus migration, for any machine, s
                 for (const std::uint64_t work : {1ULL, 100ULL, ~0ULL}) {
                     Budget budget;
                     budget.work = work;
-                    const PlaceResult result = place(problem, start + ",resettle", budget);
+                    const PlaceResult result = place(problem, start + "+resettle", budget);
                     CHECK(problem.value(result.placement.slots()) <=
                           problem.value(place(problem, start, budget).placement.slots()));
                 }

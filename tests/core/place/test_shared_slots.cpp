@@ -105,8 +105,8 @@ TEST_CASE("refine never returns a placement worse than its start, and stops when
     };
     constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
     for (const std::string start : {"block", "multisection", "auto(effort=fast)"}) {
-        CHECK(value(start + ",refine(cycles=2)", unlimited) <= value(start, unlimited));
-        CHECK(value(start + ",refine(cycles=2)", 100) <= value(start, 100));
+        CHECK(value(start + "+refine(cycles=2)", unlimited) <= value(start, unlimited));
+        CHECK(value(start + "+refine(cycles=2)", 100) <= value(start, 100));
     }
 }
 

@@ -25,7 +25,7 @@ TEST_CASE("relay schedules bring every block to every rank, for any k and any nu
     for (std::size_t ranks = 1; ranks <= 40; ++ranks) {
         for (const char* k : {"1", "2", "3", "4", "5", "8", "16", "64"}) {
             for (const char* name : {"k-prefix(k=", "k-shift(k="}) {
-                for (const char* barrier : {";barrier=message)", ";barrier=stop)"}) {
+                for (const char* barrier : {",barrier=message)", ",barrier=stop)"}) {
                     const auto schedule = make_schedule({Operation::allgather, ranks, Bytes{7}},
                                                         std::string(name) + k + barrier);
                     check_schedule(schedule);

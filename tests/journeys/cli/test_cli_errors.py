@@ -102,7 +102,6 @@ def write_inputs(topoloom: Command) -> None:
         ),
         (["map", "p.npz", "-m", "torus:4x4", "-o", "."], "."),
         (["judge", "p.npz"], "nothing to judge"),
-        (["judge", "p.npz", "p.npz"], "not a text file"),
         (["judge", "x.json", "p.npz"], ""),
         (["judge", "p.npz", "x.json", "-m", "torus:4x4"], "leave out"),
         (["judge", "p.npz", "x.json", "--hottest", "-1"], "--hottest"),

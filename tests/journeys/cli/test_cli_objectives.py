@@ -193,7 +193,10 @@ def run_refused(topoloom: Command, *words: object) -> str:
         ),
         (["--objective", "time", "--background", "none.json"], "none.json: No such"),
         (["--objective", "time", "--background", "empty"], "empty: the file is empty"),
-        (["--objective", "time", "--background", "p.npz"], "p.npz: not a text file"),
+        (
+            ["--objective", "time", "--background", "p.npz"],
+            "p.npz is a communication graph",
+        ),
         (["--objective", "time", "--background", "5x4.json"], "is for torus:5x4, not"),
         (["--objective", "time", "--background", "p.npz,5x4.x"], "is for torus:5x4"),
         (["--objective", "time", "--background", "q.npz,5x4.x"], "but q.npz has 3"),

@@ -3,14 +3,6 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
-import pty
-import re
-import struct
-import subprocess
-import sys
-import termios
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -206,32 +198,3 @@ def test_nodes_of_a_router_are_two_hops_or_none_apart(topoloom: Command) -> None
         for machine in ("torus:4x4,nodes=2", "torus:4x4,nodes=2,hosts=free")
     ]
     assert hops == [2, 0]
-
-
-@pytest.mark.parametrize("width", [80, 100, 120, 200])
-def test_narrow_terminals_show_fewer_columns_with_complete_numbers(
-    tmp_path: Path, width: int
-) -> None:
-    master, slave = pty.openpty()
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
-    words = ["compare", "p.npz", "-m", TOLD, "--mappers", "hilbert"]
-    sizes = ("COLUMNS", "LINES")
-    without_size = {k: v for k, v in os.environ.items() if k not in sizes}
-    done = subprocess.run(
-        [Path(sys.executable).parent / "topoloom", *words],
-        cwd=tmp_path,
-        env={**without_size, "TERM": "xterm"},
-        stdout=slave,
-        stderr=subprocess.DEVNULL,
-        timeout=600,
-        check=True,
-    )
-    os.close(slave)
-    printed = re.sub(r"\x1b\[[0-9;]*m", "", os.read(master, 65536).decode())
-    os.close(master)
-    assert done.returncode == 0
-    table, _, facts = printed.replace("\r", "").partition("objective  ")
-    assert all(len(line) <= width for line in table.splitlines())
-    assert "…" not in printed
-    assert "predicted" in table
-    assert ("the terminal is too narrow" in facts) is (width < 125)

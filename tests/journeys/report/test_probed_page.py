@@ -385,7 +385,9 @@ def test_no_input_is_overwritten(topoloom: Command, tmp_path: Path) -> None:
     path = write_tree_probe(tmp_path / "m.toml")
     before = path.read_bytes()
     for name in ("m.toml", "m.npz"):
-        refused = topoloom("report", "m.toml", "-o", name)
+        link = tmp_path / f"{name}.html"
+        link.symlink_to(name)
+        refused = topoloom("report", "m.toml", "-o", link)
         assert "is an input of the page; name another output file" in refused.err
     assert path.read_bytes() == before
 

@@ -37,7 +37,7 @@ def test_saved_link_loads_are_read_back(tmp_path: Path) -> None:
         ("[1]", 'not a topoloom-loads file: it has no "format"'),
         (
             json.dumps({**GOOD, "format": "topoloom-placement"}),
-            "format is 'topoloom-placement', expected 'topoloom-loads'",
+            "is a placement, not a file of link loads",
         ),
         (json.dumps({**GOOD, "version": 2}), "version 2, but this Topoloom reads"),
         (json.dumps({**GOOD, "machine": "mesh:4"}), "is for mesh:4, not for mesh:3"),

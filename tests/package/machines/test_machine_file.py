@@ -77,7 +77,7 @@ def test_nodes_follow_the_network_in_the_text(tmp_path: Path) -> None:
         ("", "m.toml: the file is empty"),
         ("size = [4\n", "m.toml:"),
         ("x = 1\n", "m.toml: format is None"),
-        (HEAD.replace("machine", "graph"), 'expected "topoloom-machine"'),
+        (HEAD.replace("machine", "graph"), "is a communication graph, not a machine"),
         (HEAD.replace("1", "2"), "version 2, but this Topoloom reads version 1"),
         (HEAD, "[topology] is missing"),
         (HEAD + "topology = 3\n", "[topology] must be a table"),

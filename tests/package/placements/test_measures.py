@@ -30,8 +30,8 @@ WEIGHED = Machine("torus:4x4+node:2,distance=3")
         ("congestion_max", 0.0125, "12.5 ms"),
         ("inter_node_bytes", 3 * 2**20, "3.0 MiB"),
         ("inter_node_max", 512, "512 B"),
-        ("traffic_average", 1536, "1,536 B"),
-        ("traffic_average", 0.25, "0.250 B"),
+        ("traffic_average", 1536, "1.5 KiB"),
+        ("traffic_average", 0.25, "0.25 B"),
         ("dilation_max", 1, "1 hop"),
         ("dilation_max", 12, "12 hops"),
         ("dilation_average", 1.5, "1.500 hops"),
@@ -46,10 +46,10 @@ def test_every_measure_has_its_unit(measure: str, value: float, text: str) -> No
 
 
 def test_congestion_is_a_time_only_if_bandwidths_are_known() -> None:
-    assert format_congestion(2500, BYTES) == "2,500 B"
-    assert format_congestion(2500, Machine("torus:4x4,bandwidth=2")) == "2,500 B"
+    assert format_congestion(2500, BYTES) == "2.4 KiB"
+    assert format_congestion(2500, Machine("torus:4x4,bandwidth=2")) == "2.4 KiB"
     assert format_congestion(2500, SECONDS) == "2500 s"
-    assert format_measure("congestion_max", 2500, BYTES) == "2,500 B"
+    assert format_measure("congestion_max", 2500, BYTES) == "2.4 KiB"
 
 
 @pytest.mark.parametrize(
@@ -57,8 +57,8 @@ def test_congestion_is_a_time_only_if_bandwidths_are_known() -> None:
     [
         ("time", 0.5e-6, SECONDS, "500 ns"),
         ("congestion", 0.5e-6, SECONDS, "500 ns"),
-        ("congestion", 1024, BYTES, "1,024 B"),
-        ("congestion-soft", 1024, BYTES, "1,024 B"),
+        ("congestion", 1024, BYTES, "1.0 KiB"),
+        ("congestion-soft", 1024, BYTES, "1.0 KiB"),
         ("congestion-soft", 2e-3, SECONDS, "2 ms"),
         ("hop-bytes", 1024, SECONDS, "1,024"),
         ("weighted(hop-bytes=1,congestion=2)", 2.5, SECONDS, "2.500"),

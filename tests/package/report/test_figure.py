@@ -71,9 +71,9 @@ def test_links_without_load_can_be_drawn(tmp_path: Path, machine: str) -> None:
 @pytest.mark.parametrize(
     ("sizes", "labels"),
     [
-        ([1000, 1000, 1000], ["1 kB"]),
-        ([1024, 1024], ["1.02 kB"]),
-        ([10, 1000], ["10 B", "46.4 B", "215 B", "1 kB"]),
+        ([1000, 1000, 1000], ["1000 B"]),
+        ([1024, 1024], ["1.0 KiB"]),
+        ([10, 1000], ["10 B", "46.4 B", "215.4 B", "1000 B"]),
         ([], None),
     ],
 )
@@ -187,7 +187,7 @@ def test_the_headline_starts_with_the_predicted_time() -> None:
 
 @pytest.mark.parametrize(
     ("value", "seconds", "text"),
-    [(999.0, False, "999 B"), (1500.0, False, "1.5 kB"), (0.0021, True, "2.1 ms")],
+    [(999.0, False, "999 B"), (1500.0, False, "1.5 KiB"), (0.0021, True, "2.1 ms")],
 )
 def test_numbers_in_figures_have_units(value: float, seconds: Any, text: str) -> None:
     assert LoadUnit(np.ones(1), seconds).format(value) == text

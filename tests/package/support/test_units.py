@@ -12,6 +12,7 @@ from topoloom.support.units import (
     format_count,
     format_exact_bytes,
     format_seconds,
+    format_size,
     parse_bandwidth,
     parse_bytes,
     parse_duration,
@@ -79,7 +80,8 @@ def test_invalid_bandwidths_are_refused(text: str) -> None:
 
 
 def test_latencies_are_seconds() -> None:
-    assert parse_latency("1.3 us") == pytest.approx(1.3e-6)
+    for unit in ("us", "µs", "\N{GREEK SMALL LETTER MU}s"):
+        assert parse_latency(f"1.3 {unit}") == pytest.approx(1.3e-6)
     with pytest.raises(Error, match="latency"):
         parse_latency("1 min")
     with pytest.raises(Error, match="1e\\+09 s or less"):
@@ -110,6 +112,10 @@ def test_amounts_are_written_with_units() -> None:
     assert format_bytes(1024) == "1.0 KiB"
     assert format_bytes(3 * 2**20) == "3.0 MiB"
     assert format_bytes(1024 * 1023.99) == "1.0 MiB"
+    assert format_bytes(0.25) == "0.25 B"
+    assert [format_size(size) for size in (76, 1500, 4096, 3 * 2**20)] == [
+        *("76 B", "1,500 B", "4 KiB", "3 MiB")
+    ]
     assert format_count(1234567) == "1,234,567"
     assert format_count(1.5) == "1.500"
 

@@ -20,6 +20,22 @@ def _require_writable(path: Path | None) -> Path | None:
     return path
 
 
+def _require_page(path: Path | None) -> Path | None:
+    if path is not None:
+        from topoloom.support.files import check_page_name
+
+        check_page_name(path)
+    return path
+
+
+def _require_directory(path: Path | None) -> Path | None:
+    if path is not None:
+        from topoloom.support.files import check_directory
+
+        check_directory(path)
+    return path
+
+
 def _require_toml(path: Path | None) -> Path | None:
     """Raise an error for a suffix other than .toml, except for devices."""
     from topoloom._core import Error
@@ -51,6 +67,16 @@ def output_option(text: str, *names: str) -> Option:
     )
 
 
+def page_option(text: str, *names: str) -> Option:
+    """Make an option for an output page, by default -o."""
+    return Option(
+        *(names or ("--output", "-o")),
+        metavar="FILE",
+        help=f"{text}: .html.",
+        callback=_require_page,
+    )
+
+
 def description_option(text: str) -> Option:
     """Make an option -o for a machine description, which is written as TOML."""
     return Option("--output", "-o", metavar="FILE", help=text, callback=_require_toml)
@@ -71,7 +97,7 @@ def format_option(autocompletion: Callable[[str], list[str]]) -> Option:
     return Option(
         "--to",
         metavar="FORMAT",
-        help="Format of the result, one of those above.",
+        help="Format of the result; the description explains each.",
         autocompletion=autocompletion,
     )
 
@@ -131,6 +157,7 @@ OutputDirectory = Annotated[
         "-o",
         metavar="DIR",
         help="Write the results into this directory.",
+        callback=_require_directory,
     ),
 ]
 Figure = Annotated[Path | None, figure_option("Draw the result")]

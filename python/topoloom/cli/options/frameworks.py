@@ -53,7 +53,8 @@ class JobOptions(NamedTuple):
             metavar="NAME",
             help="Lay out the job by the rules of 'megatron' ('megatron-0.8' for those "
             "of that release of Megatron-Core), 'deepspeed', 'fsdp' or 'jax'; sizes "
-            "are those below, and the rest of --ranks is the data axis.",
+            "are those of --tp, --cp, --pp, --ep and --etp, and the rest of --ranks is "
+            "the data axis.",
             autocompletion=completions.frameworks,
         ),
     ] = None

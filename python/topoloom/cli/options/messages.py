@@ -66,6 +66,6 @@ def method_option(autocompletion: Callable[[str], list[str]]) -> Option:
     return Option(
         "--method",
         metavar="METHOD",
-        help="One of those above.",
+        help="Method; the description explains each.",
         autocompletion=autocompletion,
     )

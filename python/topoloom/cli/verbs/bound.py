@@ -139,7 +139,7 @@ def _print_result(bounds: ProvenBounds) -> None:
     title = (
         f"{format_allocated_share(allocation)} of {machine_name(machine, given.node)}"
     )
-    print_table(columns, rows, title=title, left=2)
+    print_table(columns, rows, title=title, left=2, keep=["", "at least", "gap"])
     if bounds.rounded is not None:
         whole = format_congestion(bounds.rounded, machine)
         print(f"The relaxation in whole ranks: congestion {whole}")

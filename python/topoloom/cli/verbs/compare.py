@@ -32,15 +32,18 @@ if TYPE_CHECKING:
 MAPPERS = "block,hilbert,gge,mahd+swap,multisection+swap,auto"
 SHARING_MAPPERS = "block,hilbert,multisection,auto"
 
-#: Columns that are omitted on narrow terminals, in the order of omission.
+#: Columns that are left out on narrow terminals, in this order.
 _DROPPED_FIRST = (
-    "dilation_average",
-    "dilation_max",
     "search",
+    "dilation_max",
+    "dilation_average",
     "hops_per_byte",
-    "gap",
-    "hop_bytes",
+    "inter_node_max",
+    "inter_node_bytes",
+    "load_max",
     "congestion_max",
+    "hop_bytes",
+    "gain",
 )
 
 #: Measures that a figure shows in addition to the objective.
@@ -276,13 +279,14 @@ def _print_result(
         for result in comparison.results
     ]
     best = [result["mapper"] for result in comparison.results].index(comparison.best)
-    dropped = [columns[name] for name in _DROPPED_FIRST if name in columns]
-    hidden = print_table(
+    kept = ("mapper", "objective", objective.measure, "gap")
+    print_table(
         list(columns.values()),
         rows,
         title=_make_title(problem, comparison),
         best=best,
-        droppable=dropped,
+        keep=[columns[name] for name in kept if name in columns],
+        drop_first=[columns[name] for name in _DROPPED_FIRST if name in columns],
     )
     facts = []
     if objective.reason:
@@ -290,10 +294,4 @@ def _print_result(
     facts += [("machine", remark) for remark in machine.remarks]
     if problem.unused:
         facts.append(("allocation", problem.unused))
-    if hidden:
-        names = ", ".join(name.replace("\n", " ") for name in hidden)
-        facts.append(("not shown", f"{names}: the terminal is too narrow"))
-    if figure is not None:
-        facts.append(("written", str(figure)))
-    if facts:
-        print_facts(facts)
+    print_facts(facts, written=[figure])

@@ -123,7 +123,14 @@ def _build_program(output: Path) -> Path:
     source = find_shipped_folder("apps/halo3d") / "halo3d.cpp"
     program = output / "halo3d"
     words = [compiler, "-std=c++17", "-O2", str(source), "-o", str(program)]
-    built = subprocess.run(words, capture_output=True, text=True, check=False)
+    built = subprocess.run(
+        words,
+        capture_output=True,
+        text=True,
+        check=False,
+        encoding="utf-8",
+        errors="replace",
+    )
     if built.returncode != 0:
         complaints = built.stderr.strip().splitlines() or ["no reason given"]
         raise Failure(f"{compiler} cannot build halo3d: {complaints[0]}")

@@ -89,8 +89,6 @@ def command(
 
     model = _load_switch_model(simulator, switch, machine)
     search = searching.make_search()
-    if output is not None:
-        _require_writable_directory(output)
     the_machine, described = load_machine_and_description(machine)
     if simulator is not None:
         require_links_with_bandwidths(the_machine)
@@ -141,16 +139,6 @@ def _simulate_jobs(found: JointPlacement, model: SwitchModel | None) -> JobTimes
             return simulate_jobs(found, model, progress)
     except KeyboardInterrupt:
         return None
-
-
-def _require_writable_directory(path: Path) -> None:
-    """Raise an error before a long search if the directory is not writable."""
-    from topoloom._core import Error
-    from topoloom.support.files import check_writable
-
-    if path.exists() and not path.is_dir():
-        raise Error(f"{path} is not a directory; set a directory for the placements")
-    check_writable(path / "placement.json" if path.is_dir() else path)
 
 
 def _load_switch_model(

@@ -134,11 +134,8 @@ def _print_result(judged: JudgedPlacement, written: list[Path]) -> None:
     columns.append("gap" if any(judged.gaps.values()) else "")
     name = machine_name(machine, judged.given.node)
     title = f"{format_allocated_share(allocation)} of {name}"
-    print_table(columns, rows, title=title)
-    facts = [("machine", remark) for remark in machine.remarks]
-    facts += [("written", str(path)) for path in written]
-    if facts:
-        print_facts(facts)
+    print_table(columns, rows, title=title, keep=["", judged.name, "gap"])
+    print_facts([("machine", remark) for remark in machine.remarks], written=written)
     columns = ["hottest links", "who loads them most", "load"]
     if machine.has_bandwidths:
         columns.append("time")
@@ -153,7 +150,7 @@ def _print_result(judged: JudgedPlacement, written: list[Path]) -> None:
         for link, load, seconds, loaders in judged.judgement.hottest
     ]
     if links:
-        print_table(columns, links, left=2)
+        print_table(columns, links, left=2, keep=["hottest links", "load"])
 
 
 def _print_phases(

@@ -46,7 +46,13 @@ def command(
         rows = [
             [_format_cell(entry.get(column)) for column in columns] for entry in entries
         ]
-        print_table(columns, rows, title=name, left=len(columns))
+        print_table(
+            columns,
+            rows,
+            title=name,
+            left=len(columns),
+            keep=["name", "summary"],
+        )
 
 
 def _list_columns(kind: str) -> list[str]:

@@ -129,9 +129,7 @@ def command(
         print_json(mapped.document())
     else:
         facts = _list_facts(problem, mapped, minimizing.background or [])
-        if output is not None:
-            facts.append(("written", str(output)))
-        _print_result(problem, mapped, facts, watch.interrupted)
+        _print_result(problem, mapped, facts, output, watch.interrupted)
     if watch.interrupted:
         best = f"; {output} holds the best placement so far" if output else ""
         raise Interrupted(f"interrupted{best}")
@@ -167,8 +165,37 @@ def _list_facts(
     return facts
 
 
+def _explain_block_order(
+    problem: Problem, mapped: MapResult, block: dict[str, float]
+) -> str:
+    """Say that block order is hardly above a proven bound; empty if it is not."""
+    from topoloom.tasks.optimality_gap import find_block_gap
+
+    if mapped.file.placement.shared:
+        return ""  # bounds are valid only for one rank per slot
+    objective = mapped.objective
+    gap = find_block_gap(
+        mapped.file.values,
+        block,
+        objective.measure,
+        problem.graph,
+        problem.allocation,
+        objective.phases,
+    )
+    if gap is None:
+        return ""
+    if gap < 1 + 1e-6:
+        return f"proven best: no placement has {objective.improvement_text}"
+    rest = f"{100 * (gap - 1):.2g} %"
+    return f"within {rest} of a proven bound: there is at most that much to gain"
+
+
 def _print_result(
-    problem: Problem, mapped: MapResult, facts: list[tuple[str, str]], interrupted: bool
+    problem: Problem,
+    mapped: MapResult,
+    facts: list[tuple[str, str]],
+    output: Path | None,
+    interrupted: bool,
 ) -> None:
     from topoloom.cli.console import note, print_facts, print_table
     from topoloom.nodes.hosts import slots_per_host
@@ -197,7 +224,8 @@ def _print_result(
         )
         for name, value in file.values.items()
     ]
-    print_table(["", "block (default)", file.mapper, "gain"], rows)
+    columns = ["", "block (default)", file.mapper, "gain"]
+    print_table(columns, rows, keep=["", file.mapper, "gain"])
     used = len(set((file.placement.slots // slots_per_host(machine)).tolist()))
     if used > filled:
         facts.append(
@@ -207,7 +235,9 @@ def _print_result(
                 "the job has",
             )
         )
-    print_facts(facts)
+    if remark := _explain_block_order(problem, mapped, block):
+        facts.append(("block", remark))
+    print_facts(facts, written=[output])
     worse = file.values[objective.measure] > block[objective.measure]
     if worse and file.mapper != "auto" and not interrupted:
         note(

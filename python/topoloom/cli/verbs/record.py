@@ -48,7 +48,8 @@ def command(
     MPI: records any dynamically linked program without changes to it. Counts all kinds
     of point-to-point messages, one-sided access, and all collectives, including
     neighborhood collectives. MPI_Pcontrol(N) in the program starts phase N. Ctrl-C ends
-    the job and writes the recorded data. The exit status is the program's.
+    the job and writes the recorded data. The exit status is the program's. stdout is
+    the program's; the report goes to stderr.
 
     PyTorch: a command with torchrun, another command with --torch, or one process that
     is run as several ranks of a large --world-size. Counts every call of
@@ -142,31 +143,37 @@ def _check_recorder(
 
 
 def _print_result(facts: dict[str, Any], output: Path) -> None:
+    """Print the report on stderr, because stdout is the program's."""
+    import sys
+
     from topoloom.cli.console import print_facts
+    from topoloom.support.units import counted, format_bytes
 
     lines = [
         ("ranks", f"{facts['ranks']}, {facts['seconds']:.3g} s"),
         (
             "point to point",
-            f"{facts['bytes']:,} bytes in {facts['messages']:,} messages "
-            f"between {facts['pairs']:,} pairs",
+            f"{format_bytes(facts['bytes'])} in "
+            f"{counted(facts['messages'], 'message')} between "
+            f"{counted(facts['pairs'], 'pair')}",
         ),
     ]
     if calls := facts["collectives"]:
         named = ", ".join(f"{count:,} {name}" for name, count in calls.items())
         lines.append(("collectives", named))
     if facts["graph_bytes"] != facts["bytes"]:
-        count = f"{facts['graph_messages']:,} messages"
-        both = f"{facts['graph_bytes']:,} bytes in {count}"
+        count = counted(facts["graph_messages"], "message")
+        both = f"{format_bytes(facts['graph_bytes'])} in {count}"
         lines.append(("with collectives", both))
     if pair := facts["busiest_pair"]:
         lines.append(
             (
                 "busiest pair",
-                f"{pair['source']} to {pair['target']}: {pair['bytes']:,} bytes "
-                f"in {pair['messages']:,} messages",
+                f"{pair['source']} to {pair['target']}: "
+                f"{format_bytes(pair['bytes'])} in "
+                f"{counted(pair['messages'], 'message')}",
             )
         )
     if facts["phases"] not in ([0], []):
         lines.append(("phases", ", ".join(map(str, facts["phases"]))))
-    print_facts(lines, written=[output])
+    print_facts(lines, written=[output], stream=sys.stderr)

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-from topoloom.cli.options.files import AsJson, GraphOption, output_option
+from topoloom.cli.options.files import AsJson, GraphOption, page_option
 from topoloom.cli.options.network import SwitchName
 from topoloom.cli.options.simulators import SimulatorName
 from topoloom.cli.parameters import Argument
@@ -22,7 +22,7 @@ def command(
             "measured by 'topoloom machine probe'.",
         ),
     ],
-    output: Annotated[Path, output_option("Write the page, such as report.html.")],
+    output: Annotated[Path, page_option("Write the page")],
     graph: GraphOption = None,
     simulator: SimulatorName = None,
     switch: SwitchName = None,
@@ -30,7 +30,7 @@ def command(
 ) -> None:
     """Write a page about placements, or about a measured machine.
 
-    The page is a single HTML file below 3 MB that loads nothing from the network. It
+    The page is a single HTML file below 3 MiB that loads nothing from the network. It
     shows gains, the communication matrix before and after, the machine with its link
     loads, a table of nodes, proven bounds, and the origin of each file. By default, the
     graph is the one that the placement names. --with also simulates each placement: the
@@ -50,6 +50,7 @@ def command(
     from topoloom.cli.command_line import command_line
     from topoloom.cli.console import make_progress_bar, note, print_facts, print_json
     from topoloom.cli.exit_status import Interrupted
+    from topoloom.support.units import format_bytes
     from topoloom.tasks.report_page import Simulator, write_report
 
     if any(path.suffix == ".toml" for path in placements):
@@ -73,7 +74,7 @@ def command(
     if as_json:
         print_json(written.document())
     else:
-        size = f"{written.size / 1e6:.2f} MB"
+        size = format_bytes(written.size)
         print_facts([("gain", written.headline), ("written", f"{output} ({size})")])
     if written.interrupted:
         raise Interrupted(
@@ -84,11 +85,12 @@ def command(
 def _write_machine(machine: Path, output: Path, as_json: bool) -> None:
     from topoloom.cli.command_line import command_line
     from topoloom.cli.console import print_facts, print_json
+    from topoloom.support.units import format_bytes
     from topoloom.tasks.probed_page import write_probed_page
 
     written = write_probed_page(machine, output, command_line.get())
     if as_json:
         print_json(written.document())
         return
-    size = f"{written.size / 1e6:.2f} MB"
+    size = format_bytes(written.size)
     print_facts([("measured", written.headline), ("written", f"{output} ({size})")])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import click
 
 from topoloom.cli import completions
-from topoloom.cli.options.files import AsJson, GraphOption, output_option
+from topoloom.cli.options.files import AsJson, GraphOption, output_option, page_option
 from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import (
     AllocationText,
@@ -93,8 +93,8 @@ def command(
     ] = None,
     page: Annotated[
         Path | None,
-        output_option(
-            "Write a page as 'topoloom report' does, with where the ranks were seen.",
+        page_option(
+            "Write a page as 'topoloom report' does, with where the ranks were seen",
             "--report",
         ),
     ] = None,

@@ -157,7 +157,8 @@ def _print_result(document: dict[str, Any], machine: str) -> None:
     if document["phases"] > 1:
         title += f"; {document['phases']} phases"
     best = min(range(len(results)), key=lambda i: results[i]["simulated_seconds"])
-    print_table(columns, rows, title=title, best=best)
+    kept = ["placement", "simulated\ntime", "gain"]
+    print_table(columns, rows, title=title, best=best, keep=kept)
     _print_busiest(results, "busiest", "channel")
     _print_busiest(results, "busiest_switches", "output")
 
@@ -177,4 +178,6 @@ def _print_busiest(results: list[dict[str, Any]], what: str, name: str) -> None:
     ]
     if rows:
         title = "busiest channels" if name == "channel" else "busiest switches: of"
-        print_table(["placement", title, "sending"], rows, left=2)
+        print_table(
+            ["placement", title, "sending"], rows, left=2, keep=[title, "sending"]
+        )

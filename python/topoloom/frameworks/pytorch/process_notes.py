@@ -71,7 +71,7 @@ def read_notes(folder: Path) -> list[ProcessNotes]:
 
 
 def _read_process(file: Path) -> ProcessNotes | None:
-    whole = file.read_text().rpartition("\n")[0]
+    whole = file.read_text(encoding="utf-8").rpartition("\n")[0]
     if not whole:
         return None
     try:

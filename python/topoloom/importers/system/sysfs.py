@@ -26,6 +26,6 @@ def read_cpu_mask(file: Path) -> int:
 def read_word(file: Path) -> str:
     """Read a file; "" if the file is missing."""
     try:
-        return file.read_text().strip()
+        return file.read_text(encoding="utf-8").strip()
     except OSError:
         return ""

@@ -118,11 +118,15 @@ class RankReportFolder:
             rank = path.name.removeprefix(prefix)
             if not is_number(rank):
                 continue
-            about = json.loads(path.read_text())
+            about = json.loads(path.read_text(encoding="utf-8"))
             used = path.with_name(path.name + ".used")
-            by_torch = json.loads(used.read_text()) if used.exists() else None
+            by_torch = (
+                json.loads(used.read_text(encoding="utf-8")) if used.exists() else None
+            )
             listed = self._path / ("gpus-" + about["host"].replace("/", "_"))
-            gpus = GpuList(listed.read_text() if listed.exists() else "")
+            gpus = GpuList(
+                listed.read_text(encoding="utf-8") if listed.exists() else ""
+            )
             found[int(rank)] = read_rank(about, by_torch, gpus)
         return found
 

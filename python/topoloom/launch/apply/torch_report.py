@@ -59,7 +59,7 @@ def write_report(folder: str) -> None:
 def write_atomically(path: Path, text: str) -> None:
     """Write a file atomically, because child processes of a rank also write it."""
     new = path.with_name(f"{path.name}.{os.getpid()}.new")
-    new.write_text(text)
+    new.write_text(text, encoding="utf-8")
     new.replace(path)
 
 
@@ -77,7 +77,13 @@ def write_gpu_list(path: Path) -> None:
     clean = {name: text for name, text in os.environ.items() if name not in hidden}
     try:
         found = subprocess.run(
-            tool, capture_output=True, text=True, timeout=60, env=clean
+            tool,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            env=clean,
+            encoding="utf-8",
+            errors="replace",
         )
     except (OSError, subprocess.TimeoutExpired):
         return

@@ -103,6 +103,12 @@ def apply(
 
 def _has_rankmap(launcher: str) -> bool:
     done = subprocess.run(
-        [launcher, "-help"], capture_output=True, text=True, check=False, timeout=60
+        [launcher, "-help"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        encoding="utf-8",
+        errors="replace",
     )
     return "-rankmap" in done.stdout + done.stderr

@@ -175,6 +175,8 @@ def _read_version_output(program: str, _changed: int) -> tuple[str, str | None]:
             check=False,
             timeout=60,
             stdin=subprocess.DEVNULL,
+            encoding="utf-8",
+            errors="replace",
         )
     except subprocess.TimeoutExpired:
         raise Error(f"'{program} --version' does not answer") from None

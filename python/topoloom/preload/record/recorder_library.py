@@ -12,7 +12,9 @@ from topoloom.support.resources import find_shipped_folder
 
 def build_recorder(compiler: Path) -> Path:
     """Return the recorder library for the MPI of `compiler`, compiled if necessary."""
-    table = (find_shipped_folder("mpi/record") / "calls.txt").read_text()
+    table = (find_shipped_folder("mpi/record") / "calls.txt").read_text(
+        encoding="utf-8"
+    )
     return build_shim(
         "record", compiler, lambda header: generate_wrappers(table, header)
     )

@@ -33,7 +33,7 @@ def read_status_log(folder: Path) -> StatusLog:
     """Read the logs of all hosts; skip incomplete lines."""
     log = StatusLog()
     for file in sorted(folder.glob("log-*")):
-        for line in file.read_text(errors="replace").splitlines():
+        for line in file.read_text(errors="replace", encoding="utf-8").splitlines():
             with contextlib.suppress(ValueError):
                 _parse_line(line, log)
     return log

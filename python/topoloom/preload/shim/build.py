@@ -203,7 +203,7 @@ def _compile_to(
 ) -> None:
     with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
         generated_file = Path(scratch) / "generated.c"
-        generated_file.write_text(generated)
+        generated_file.write_text(generated, encoding="utf-8")
         output = Path(scratch) / target.name
         files = [
             str(file) for file in [*sources, generated_file] if file.suffix == ".c"
@@ -220,7 +220,7 @@ def _lock_target(target: Path) -> Iterator[None]:
     lock file, which is now removed, finds the target or builds it again.
     """
     lock = target.with_name(f"{target.name}.lock")
-    with lock.open("w") as held:
+    with lock.open("w", encoding="utf-8") as held:
         with contextlib.suppress(OSError):  # Locks can be unsupported.
             fcntl.flock(held, fcntl.LOCK_EX)
         try:
@@ -255,7 +255,12 @@ def _explain_write_errors(folder: Path) -> Iterator[None]:
 
 def _query_compiler(compiler: Path, question: str = "-show") -> str:
     answer = subprocess.run(
-        [compiler, question], capture_output=True, text=True, check=False
+        [compiler, question],
+        capture_output=True,
+        text=True,
+        check=False,
+        encoding="utf-8",
+        errors="replace",
     )
     return f"{compiler} {answer.stdout}"
 

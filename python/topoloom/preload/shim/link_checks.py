@@ -46,7 +46,12 @@ def find_linked_mpi(program: str) -> set[Path]:
     found = shutil.which(program) or program
     try:
         answer = subprocess.run(
-            ["ldd", found], capture_output=True, text=True, check=False
+            ["ldd", found],
+            capture_output=True,
+            text=True,
+            check=False,
+            encoding="utf-8",
+            errors="replace",
         )
     except OSError:
         return set()

@@ -126,7 +126,7 @@ def read_report(file: Path, placement: HostPlacement) -> AffinityReport:
     Raises `topoloom.Error` if the file is damaged.
     """
     seen: list[RankAffinity] = []
-    for line in file.read_text(errors="replace").splitlines()[1:]:
+    for line in file.read_text(encoding="utf-8", errors="replace").splitlines()[1:]:
         try:
             rank, host, cpus, cpu, verdict, words = line.split(" ", 5)
             one = RankAffinity(host, cpus, int(cpu), verdict, words)

@@ -85,7 +85,7 @@ class ProbeJob:
     def _write_orders(self, lines: str) -> None:
         orders = self._folder / "orders"
         try:
-            with orders.open("a") as file:
+            with orders.open("a", encoding="utf-8") as file:
                 file.write(lines)
         except (
             OSError
@@ -124,7 +124,9 @@ class ProbeJob:
 
         def has_all_ranks() -> bool:
             file = self._folder / "ranks"
-            lines[:] = file.read_text().splitlines() if file.exists() else []
+            lines[:] = (
+                file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+            )
             return bool(lines) and lines[-1] == "all"
 
         self._wait_until(has_all_ranks)
@@ -232,7 +234,10 @@ def start_probe_job(
         with run_in_background(command, Path.cwd()) as child:
             job = ProbeJob(folder, child, words[0], earlier)
             yield job
-            with contextlib.suppress(OSError), (folder / "orders").open("a") as file:
+            with (
+                contextlib.suppress(OSError),
+                (folder / "orders").open("a", encoding="utf-8") as file,
+            ):
                 file.write("end\n")
             with contextlib.suppress(subprocess.TimeoutExpired):
                 child.process.wait(10)

@@ -11,7 +11,7 @@ from topoloom.report.page import render_page
 from topoloom.report.probed.costs import make_level_matrix, pack_costs
 from topoloom.report.probed.probed_file import ProbedMachine
 from topoloom.report.probed.text import collect_page_texts
-from topoloom.support.files import write_text
+from topoloom.support.files import check_page_name, write_text
 
 #: JavaScript modules of the page, in dependency order.
 SCRIPTS = (
@@ -30,8 +30,10 @@ def save_probed_page(
 ) -> None:
     """Write the page of a measured machine atomically.
 
-    Raises `OSError` if the file cannot be written.
+    Raises `topoloom.Error` if the name does not end with .html, and `OSError` if the
+    file cannot be written.
     """
+    check_page_name(path)
     write_text(path, render_probed(probed, command))
 
 

@@ -187,7 +187,9 @@ def _format_step_name(step: Step, ranks: int, number: int) -> str:
 
 def _read_step(path: Path, ranks: int) -> Step:
     messages = []
-    for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+    for number, line in enumerate(
+        path.read_text(encoding="utf-8", errors="replace").splitlines(), 1
+    ):
         words = line.partition("#")[0].split()
         if not words:
             continue

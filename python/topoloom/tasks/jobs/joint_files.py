@@ -115,7 +115,7 @@ def save_jobs(
     command: tuple[str, ...] = (),
 ) -> list[Path]:
     """Write a placement file for each job; return the paths."""
-    directory.mkdir(exist_ok=True)
+    directory.mkdir(parents=True, exist_ok=True)
     files = []
     together = found.together
     for job, placement, value in zip(

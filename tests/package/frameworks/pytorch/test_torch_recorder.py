@@ -88,7 +88,9 @@ dist.recv(Tensor(100), (rank - 1) % world)
 dist.barrier()
 dist.destroy_process_group()
 """))  # fmt: skip
-    assert (done.status, done.err) == (0, "")
+    assert (done.status, done.out) == (0, ""), "stdout is the program's"
+    assert "  written  " in done.err
+    assert "topoloom: " not in done.err
     everyone = (0, 1, 2, 3)
     assert load_calls() == {
         ("allreduce", everyone, -1, 20): 5,
@@ -112,7 +114,9 @@ for _ in range(2):
     dist.all_to_all_single(Tensor(2 * sum(come)), Tensor(2 * sum(go)), come, go)
 dist.all_to_all_single(Tensor(6), Tensor(6))
 """, 3))  # fmt: skip
-    assert (done.status, done.err) == (0, "")
+    assert (done.status, done.out) == (0, ""), "stdout is the program's"
+    assert "  written  " in done.err
+    assert "topoloom: " not in done.err
     assert load_calls() == {("alltoall", (0, 1, 2), -1, 8): 1}
     rows = {(0, 1): 3, (0, 2): 3, (1, 0): 1, (1, 2): 2, (2, 0): 4, (2, 1): 4}
     assert load_messages("direct") == {pair: (16 * n, 2) for pair, n in rows.items()}
@@ -235,7 +239,9 @@ for rank in "01":
     write_single_process("dist.barrier()")
     command = ["--", "env", "WORLD_SIZE=2", sys.executable, "spawn.py"]
     done = topoloom("record", "--torch", "-o", "p.npz", *command)
-    assert (done.status, done.err) == (0, "")
+    assert (done.status, done.out) == (0, ""), "stdout is the program's"
+    assert "  written  " in done.err
+    assert "topoloom: " not in done.err
     assert load_calls() == {("barrier", (0, 1), -1, 0): 1}
     both = topoloom("record", "--torch", "--nccl", "-o", "p.npz", *command)
     assert "--torch and --nccl select different recorders" in both.err
@@ -292,7 +298,9 @@ def test_a_few_emulated_ranks_give_the_graph_of_the_world(topoloom: Command) -> 
     command = write_single_process(WORLD)
     done = topoloom("record", "--world-size", 16, "--rank", "0,4,8,12", "-o", "p.npz",
                     *command)  # fmt: skip
-    assert (done.status, done.err) == (0, "")
+    assert (done.status, done.out) == (0, ""), "stdout is the program's"
+    assert "  written  " in done.err
+    assert "topoloom: " not in done.err
     few, sent = load_calls(), load_messages("send")
     assert sent == {(rank, rank + 4): (200, 1) for rank in range(12)}
     groups = {members: size for _, members, _, size in few}

@@ -262,21 +262,18 @@ def _print_request(
 def _print_inferred(inferred: InferredMesh) -> None:
     """Print the mesh of a trace, and the bytes of each operation along the axes."""
     from topoloom.cli.console import print_facts
-    from topoloom.support.units import counted, format_exact_bytes
+    from topoloom.support.units import counted, format_bytes
 
     mesh = " ".join(f"{name}={size}" for name, size in inferred.mesh.items())
     rows = [
         (
             "+".join(one.axes),
-            f"{one.name} of {format_exact_bytes(one.bytes)}, "
-            f"{counted(one.calls, 'time')}",
+            f"{one.name} of {format_bytes(one.bytes)}, {counted(one.calls, 'time')}",
         )
         for one in inferred.operations
     ]
     if inferred.left_over:
-        left = (
-            f"{format_exact_bytes(inferred.left_over)} in all, along none of the axes"
-        )
+        left = f"{format_bytes(inferred.left_over)} in all, along none of the axes"
         rows.append(("left over", left))
     print_facts(rows, f"mesh {mesh}, the fastest first")
 

@@ -52,7 +52,7 @@ def command(
         Option(
             "--reading",
             metavar="NAME",
-            help="Model of pipelines, one of those above.",
+            help="Model of pipelines; the description explains each.",
         ),
     ] = "counted",
     fastest_tile: Annotated[

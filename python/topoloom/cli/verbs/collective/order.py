@@ -41,7 +41,8 @@ def command(
         Option(
             "--sharing",
             metavar="NAME",
-            help="How concurrent messages share channels, one of those above.",
+            help="How concurrent messages share channels; the description explains "
+            "each.",
         ),
     ] = "growing",
     p_value: Annotated[

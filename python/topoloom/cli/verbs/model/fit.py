@@ -71,10 +71,11 @@ def _print_fit(fit: Fit, file: ModelFile, written: list[Path | None]) -> None:
     from topoloom.cli.console import print_facts, print_table
     from topoloom.cli.model_output import print_lines
     from topoloom.model.model_toml import format_time
+    from topoloom.support.units import format_size
 
     rows = [
         (
-            f"{size:,.0f}",
+            format_size(int(size)),
             format_time(one, 4),
             format_time(other, 4),
             f"{100 * error:+.1f} %",
@@ -91,7 +92,8 @@ def _print_fit(fit: Fit, file: ModelFile, written: list[Path | None]) -> None:
         ("mean error", f"{100 * np.abs(fit.errors).mean():.1f} %"),
         (
             "worst error",
-            f"{100 * abs(fit.errors[worst]):.1f} % at {fit.sizes[worst]:,.0f} bytes",
+            f"{100 * abs(fit.errors[worst]):.1f} % at "
+            f"{format_size(int(fit.sizes[worst]))}",
         ),
     ]
     print_facts(facts, written=written)

@@ -45,7 +45,7 @@ def command(
     from topoloom.model.model_names import load_model
     from topoloom.model.model_toml import format_time
     from topoloom.support.range_checks import check_int64
-    from topoloom.support.units import format_bandwidth, parse_bytes
+    from topoloom.support.units import format_bandwidth, format_size, parse_bytes
 
     check_int64("--processes-per-node", processes, 1)
     file = load_model(model)
@@ -57,7 +57,7 @@ def command(
         return
     rows = [
         [
-            f"{one.bytes:,}",
+            format_size(one.bytes),
             format_time(one.seconds, 4),
             format_time(one.arrival_seconds, 4),
             format_bandwidth(processes * one.bytes / one.seconds) if one.bytes else "",
