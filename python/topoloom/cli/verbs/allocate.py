@@ -95,7 +95,7 @@ def command(
                       own links on routes of these jobs
 
     The file contains one node per line, as coordinates if the machine has them. Other
-    verbs read it, or a host list, with --allocation.
+    commands read it, or a host list, with --allocation.
 
     \b
     Examples:

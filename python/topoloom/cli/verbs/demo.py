@@ -47,7 +47,7 @@ def command(
     output: OutputDirectory = Path("out/demo"),
     as_json: AsJson = False,
 ) -> None:
-    """Run all steps of Topoloom on a small example, and print each command.
+    """Run all steps on a small example, and print each command.
 
     Records halo3d, a halo exchange on 64 ranks, places it on a fragmented part of a
     torus, compares mappers, draws figures and writes a rankfile. This takes a minute,

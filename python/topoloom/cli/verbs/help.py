@@ -25,7 +25,7 @@ def command(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Explain a topic on one page: what it is, how to get it, which to choose.
+    """Explain a topic on one page.
 
     For the options of a command, see 'topoloom COMMAND --help'.
 

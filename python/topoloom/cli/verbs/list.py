@@ -17,13 +17,13 @@ def command(
             metavar="KIND",
             help="mappers, balancers, schedules, patterns, bus-assignments, "
             "topologies, machines, models, switches, traffic-patterns, injections, "
-            "formats or exports.",
+            "formats or exports. Default: all.",
             autocompletion=completions.kinds,
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List mappers, machines, formats and other choices; by default all.
+    """List mappers, machines, formats and other choices.
 
     \b
     Examples:

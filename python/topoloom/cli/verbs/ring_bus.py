@@ -89,7 +89,7 @@ def command(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Rank all assignments of eight threads to the elements of a ring bus.
+    """Rank assignments of eight threads to a ring bus.
 
     All 40,320 assignments are scored by how their messages share the bus; of several
     equally good assignments, one is shown. Bandwidths are predicted for transfers in

@@ -41,7 +41,7 @@ def command(
     seed: Seed = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Simulate how long messages take, and compare with the predicted time.
+    """Simulate placements, and compare with the predicted time.
 
     In each round, every rank sends one message to each peer for which it has messages
     left. The round ends for a rank when its messages are sent and received. After the

@@ -55,7 +55,7 @@ def command(
     seed: Seed = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Report which steps of a schedule cause link contention on a machine.
+    """Report which steps of a schedule cause link contention.
 
     Ranks are placed one per node, in the order of the allocation.
 

@@ -59,7 +59,7 @@ def command(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Order the processes of a node for collectives along binomial trees.
+    """Order the processes of a node for binomial trees.
 
     Messages between sockets take longer than messages inside a socket. The processes
     are renumbered in the printed order: the first becomes rank 0, the root. MPI

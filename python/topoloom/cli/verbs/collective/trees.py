@@ -65,7 +65,7 @@ def command(
     seed: Seed = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Build trees for multicasts and reductions in switches, and report their loads.
+    """Build multicast trees in switches, and report their loads.
 
     A tree leads from a root to the members; a reduction runs in the opposite direction.
     Roots and members are nodes, numbered by position in the allocation.

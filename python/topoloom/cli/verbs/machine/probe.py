@@ -36,7 +36,7 @@ def command(
     limits: ProbeLimits = ProbeLimits(),  # noqa: B008
     as_json: AsJson = False,
 ) -> int:
-    """Measure message times between all ranks; describe the machine.
+    """Measure a machine, and write its description.
 
     Run it on the nodes of your jobs, with the same binding of ranks. It measures all
     pairs of ranks as often as noise requires. Then it measures messages of all sizes

@@ -8,7 +8,7 @@ from topoloom.cli.options.machines import MachineArgument
 
 
 def command(machine: MachineArgument, as_json: AsJson = False) -> None:
-    """Show a machine: nodes, links, distances, bisection, nodes inside.
+    """Show how a machine is understood: nodes, links, bisection.
 
     \b
     A machine is a short text:

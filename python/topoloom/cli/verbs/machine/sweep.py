@@ -101,7 +101,7 @@ def command(
     threads: Threads = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Simulate switches cycle by cycle: buffers, virtual channels, arbiters, credits.
+    """Simulate the switches of a machine, cycle by cycle.
 
     Each node injects packets at random times; the load is the mean rate. By default,
     the probability is the same in every cycle. Flits of packets follow the machine's
