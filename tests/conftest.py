@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -84,8 +83,10 @@ class Outcome:
 
     @property
     def json(self) -> Any:
-        """The output, which must be one JSON document."""
-        return json.loads(self.out)
+        """The validated JSON document in the output, without the schema's name."""
+        from json_documents import check_document
+
+        return check_document(self.out)
 
 
 Command = Callable[..., Outcome]

@@ -9,7 +9,7 @@ list_commands
 format_commands
 get_usage_pieces
 
-# Read or called by Python, IPython, pickle, NumPy, PyTorch, expat or MkDocs.
+# Read or called by Python, IPython, pickle, NumPy, PyTorch, expat, pydantic or MkDocs.
 __annotations__
 __signature__
 _repr_html_
@@ -19,6 +19,40 @@ writeable
 parent_pg
 StartDoctypeDeclHandler
 on_page_content
+on_page_markdown
+on_files
+field_title_should_be_set
+typed_dict_schema
+
+# Types of JSON documents, named in the text of a cast.
+AxisOperation
+AxisTraffic
+BestAxisOrder
+BytesPerRankFields
+DirectionFields
+ExpertCostFields
+FoundOrder
+GapMeasures
+HalvesFields
+ImprovementStep
+LineTrafficFields
+ListDocument
+LowerBounds
+MapperResult
+Measures
+MessageCostFields
+MessageFields
+ObjectiveMeasures
+PlacementOnPage
+PlanMeasures
+RandomFields
+ReportedGpu
+RunSeconds
+ScoreFields
+SimulatedMoves
+StoredCollectivesFields
+TreeLoadFields
+TriedSlack
 
 # Called by the compiled module (in_python in bindings/).
 from_networkx
@@ -83,10 +117,10 @@ replicate
 shard
 peak
 segment_bytes
-pipelined_s
-binomial_bcast_s
-binomial_scatter_s
-binomial_gather_s
+pipelined_seconds
+binomial_bcast_seconds
+binomial_scatter_seconds
+binomial_gather_seconds
 loads_of_links
 loads_of_switches
 independent

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -221,9 +221,9 @@ def _get_log_distance(ratio: float) -> float:
     return float(abs(np.log(ratio)))
 
 
-def _match_models(truth: Truth, findings: Findings) -> dict[int, dict[str, Any]]:
+def _match_models(truth: Truth, findings: Findings) -> dict[int, Mapping[str, Any]]:
     """For each planted level, return the curve of the found level with most pairs."""
-    shares: dict[int, tuple[int, dict[str, Any]]] = {}
+    shares: dict[int, tuple[int, Mapping[str, Any]]] = {}
     for level in findings.levels:
         costs = findings.level_costs.get(level.name)
         if costs is None:
@@ -239,7 +239,7 @@ def _match_models(truth: Truth, findings: Findings) -> dict[int, dict[str, Any]]
 
 
 def _compute_errors(
-    level: int, number: int, line: Line, curve: dict[str, Any]
+    level: int, number: int, line: Line, curve: Mapping[str, Any]
 ) -> RegimeErrors:
     last = line.last or math.inf
     sizes = [size for size in curve["sizes"] if line.first <= size <= last]
@@ -247,12 +247,14 @@ def _compute_errors(
     fitted = next(f for f in curve["lines"] if f.get("most_bytes", last) >= middle)
     made = RegimeErrors(level, number)
     if line.alpha >= _SEEN * (line.alpha + line.beta * sizes[0]):
-        made.alpha = fitted["alpha_s"] / line.alpha - 1
-        made.alpha_inside = _is_inside(line.alpha, fitted["alpha_interval_s"])
+        made.alpha = fitted["alpha_seconds"] / line.alpha - 1
+        made.alpha_inside = _is_inside(line.alpha, fitted["alpha_interval_seconds"])
     longest = line.beta * sizes[-1]
     if longest >= _SEEN * (line.alpha + longest):
-        made.beta = fitted["beta_s_per_byte"] / line.beta - 1
-        made.beta_inside = _is_inside(line.beta, fitted["beta_interval_s_per_byte"])
+        made.beta = fitted["beta_seconds_per_byte"] / line.beta - 1
+        made.beta_inside = _is_inside(
+            line.beta, fitted["beta_interval_seconds_per_byte"]
+        )
     return made
 
 
@@ -262,7 +264,7 @@ def _is_inside(value: float, interval: Sequence[float]) -> bool:
 
 
 def _compare_suspects(
-    made: Outcome, machine: Planted, suspects: Sequence[dict[str, Any]]
+    made: Outcome, machine: Planted, suspects: Sequence[Mapping[str, Any]]
 ) -> None:
     slow = machine.slow
     for suspect in suspects:
@@ -276,7 +278,7 @@ def _compare_suspects(
             made.alarms.append(_format_suspect(suspect))
 
 
-def _format_suspect(suspect: dict[str, Any]) -> str:
+def _format_suspect(suspect: Mapping[str, Any]) -> str:
     hosts = " ".join(suspect["hosts"])
     times = suspect["times_as_long"]
     return f"{suspect['kind']} {suspect['of']} {hosts} x{times:.2f}"

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
+
+from json_documents import check_document
 
 
 def test_the_demo_records_places_draws_and_exports(tmp_path: Path) -> None:
@@ -20,7 +21,7 @@ def test_the_demo_records_places_draws_and_exports(tmp_path: Path) -> None:
         check=False,
     )
     assert shown.returncode == 0, shown.stderr
-    result = json.loads(shown.stdout)
+    result = check_document(shown.stdout)
     assert result["ranks"] == 64
     before, after = (result[key]["predicted_seconds"] for key in ("block", "values"))
     assert result["gain_percent"] == 100 * (before - after) / before > 0

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
+from json_documents import check_document
 from own_process import topoloom
 from several_hosts import Location, SeveralHosts, read_locations
 
@@ -98,7 +98,7 @@ def test_run_records_first_without_a_profile(
     where = ["--machine", "mesh:4", "--json", "-o", "x.json"]
     done = run_with_placement(*where, "--", *command)
     assert done.returncode == 0, done.stderr
-    report = json.loads(done.stderr.splitlines()[-1])
+    report = check_document(done.stderr.splitlines()[-1])
     assert set(report["seconds"]) == {"recorded", "placed"}
     second_run = "\n".join(done.stdout.splitlines()[-4:])
     located = read_locations(second_run, 4)

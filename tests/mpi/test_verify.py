@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import socket
@@ -11,6 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from json_documents import check_document
 from mpis import MPICH, OPEN_MPI_4, PROGRAMS, build_program
 from own_process import topoloom
 from several_hosts import SECONDS, SeveralHosts
@@ -89,7 +89,7 @@ def test_unbound_ranks_are_distinguished_from_misplaced_ones(tmp_path: Path) -> 
     assert "where the plan puts them: on one host, bound to their CPUs" in right.stderr
     wrong = topoloom("verify", swapped, "--json", "--", *bound)
     assert wrong.returncode == 1
-    document = json.loads(wrong.stderr)
+    document = check_document(wrong.stderr)
     assert document["exit_status"] == 0
     assert not document["holds"]
     [seen] = document["programs"]
@@ -147,11 +147,11 @@ def test_run_verifies_its_placement_or_reports_why_it_cannot(
     options = [*where, "--graph", "ring.npz", "--json"]
     done = topoloom("run", *options, "--", *command)
     assert done.returncode == 0, done.stderr
-    verified = json.loads(done.stderr.splitlines()[-1])["verified"]
+    verified = check_document(done.stderr.splitlines()[-1])["verified"]
     assert (verified["holds"], verified["why_not"]) == (True, None)
     blind = topoloom("run", *options, "--mpicc", "nowhere", "--", *command)
     assert blind.returncode == 0, blind.stderr
-    verified = json.loads(blind.stderr.splitlines()[-1])["verified"]
+    verified = check_document(blind.stderr.splitlines()[-1])["verified"]
     assert verified["why_not"] == "there is no compiler 'nowhere'"
 
 

@@ -25,6 +25,7 @@ from topoloom._core import Allocation, Error
 from topoloom.nodes.host_slot_numbers import HostSlotNumbers
 from topoloom.nodes.hosts import host_count, list_hosts_of_nodes, slots_per_host
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
+from topoloom.support.parameter_error import ParameterError
 from topoloom.support.units import counted, format_bytes, format_size
 
 Counts = npt.NDArray[np.int64]
@@ -209,34 +210,37 @@ class LaunchOrder:
         """Return the maximum number of ranks of each node."""
         capacity = slots.capacity
         if not capacity.any():
-            raise Error(
-                f"{self.cores_per_rank} cores per rank: a node of the allocation has "
-                f"only {counted(int(slots.free.max(initial=0)), 'slot')}"
+            raise ParameterError(
+                "cores_per_rank",
+                f"is {self.cores_per_rank}, but a node of the allocation has only "
+                f"{counted(int(slots.free.max(initial=0)), 'slot')}",
             )
         if self.memory_per_rank:
             capacity = np.minimum(capacity, self._count_ranks_in_memory(memory))
         if self.ranks_per_node is None:
             return capacity
         if self.ranks_per_node > capacity.max():
-            raise Error(
-                f"{counted(self.ranks_per_node, 'rank')} per node exceed the "
-                f"{capacity.max()} that fit on a node of the allocation"
+            raise ParameterError(
+                "ranks_per_node",
+                f"is {self.ranks_per_node}, but only {capacity.max()} fit on a node of "
+                "the allocation",
             )
         return np.minimum(capacity, self.ranks_per_node)
 
     def _count_ranks_in_memory(self, memory: Counts) -> Counts:
         if not memory.all():
-            raise Error(
-                "memory per rank: the machine has no memory size; set "
-                'memory_size = "512 GB" in [node] of its TOML (create one with '
-                "'topoloom machine export MACHINE -o machine.toml'), or set the "
-                "number of ranks per node"
+            raise ParameterError(
+                "memory_per_rank",
+                'requires the memory size of nodes; set memory_size = "512 GB" in '
+                "[node] of the machine's TOML (create one with 'topoloom machine "
+                "export MACHINE -o machine.toml'), or set the number of ranks per node",
             )
         most = int(memory.max())
         if self.memory_per_rank > most:
-            raise Error(
-                f"{_format_size(self.memory_per_rank)} of memory per rank is more than "
-                f"the {_format_size(most)} of a node"
+            raise ParameterError(
+                "memory_per_rank",
+                f"is {_format_size(self.memory_per_rank)}, more than the "
+                f"{_format_size(most)} of a node",
             )
         return memory // self.memory_per_rank
 

@@ -9,15 +9,15 @@ import sys
 
 def main() -> None:
     """Run the command line in ``sys.argv``, and exit with the verb's status."""
-    from topoloom.cli.streams import configure_streams
-
-    configure_streams()
-    if sys.argv[1:] == ["--version"]:  # fast path for scripts: skips the parser
-        from topoloom.support.version import __version__
-
-        print(f"topoloom {__version__}")
-        return
     try:
+        from topoloom.cli.streams import configure_streams
+
+        configure_streams()
+        if sys.argv[1:] == ["--version"]:  # fast path for scripts: skips the parser
+            from topoloom.support.version import __version__
+
+            print(f"topoloom {__version__}")
+            return
         from topoloom.cli.numpy_import import import_numpy_single_threaded
 
         import_numpy_single_threaded()

@@ -21,6 +21,8 @@ from topoloom.cli.command_line import command_line
 from topoloom.cli.exit_status import Failure, Interrupted
 from topoloom.cli.help_context import HelpContext
 from topoloom.cli.streams import find_help_width
+from topoloom.cli.usage_errors import CheckedCommand
+from topoloom.cli.values import Choice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -183,7 +185,7 @@ Every command takes --json and has examples in `topoloom COMMAND --help`.
 """
 
 
-class CommandGroup(click.Group):
+class CommandGroup(CheckedCommand, click.Group):
     """Click group that lists commands from a table, and imports one when used."""
 
     context_class = HelpContext
@@ -247,14 +249,12 @@ class CommandGroup(click.Group):
     def _describe_unknown_command(self, path: str, word: str) -> str:
         from topoloom.support.name_lookup import describe_unknown_name, suggest
 
-        if self is app:
-            return describe_unknown_name("command", word, self.entries)
-        kind = f"command of '{path}'"
         if not self.suggested or suggest(word, self.entries):
-            return describe_unknown_name(kind, word, self.entries)
+            text = describe_unknown_name("command", word, self.entries)
+            return f"'{path}' has {text}"
         names = ", ".join(self.entries)
         guess = f"did you mean '{path} {self.suggested} {word}'?"
-        return f"no {kind} '{word}' ({guess}); there are: {names}"
+        return f"'{path}' has no command '{word}' ({guess}); there are: {names}"
 
     def make_context(self, *words: Any, **more: Any) -> Any:
         """Parse the command line; convert Ctrl-C to `Interrupted`."""
@@ -335,7 +335,7 @@ app = CommandGroup(
         ),
         click.Option(
             ["--show-completion"],
-            type=click.Choice(["bash", "zsh", "fish"]),
+            type=Choice("shell", ["bash", "zsh", "fish"]),
             is_eager=True,
             expose_value=False,
             callback=_print_completion,
@@ -392,8 +392,6 @@ def run(arguments: Sequence[str]) -> int:
 def _format_exception(error: Exception) -> int:
     if isinstance(error, Failure):
         return fail(str(error), error.status)
-    if hasattr(error, "format_message"):  # a click usage error
-        return fail(_format_usage_error(error), 2)
     core = sys.modules.get("topoloom._core")
     if core is not None and isinstance(error, core.Error):
         return fail(str(error), 2)
@@ -416,15 +414,3 @@ def _format_exception(error: Exception) -> int:
         "(TOPOLOOM_TRACEBACK=1 shows where)",
         1,
     )
-
-
-def _format_usage_error(error: Any) -> str:
-    """Format a click usage error in one line; suggest the most similar option name."""
-    similar = getattr(error, "possibilities", None)
-    text: str = error.message if similar else error.format_message()
-    text = text[:1].lower() + text[1:].rstrip(".")
-    if not similar:
-        return text
-    from topoloom.support.name_lookup import suggest
-
-    return text + suggest(error.option_name, similar)

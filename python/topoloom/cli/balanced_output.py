@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 if TYPE_CHECKING:
     from topoloom._core import WeightedBalance
+    from topoloom.documents.balancing import SimulatedMoves
     from topoloom.tasks.balancing.balance import Ranks
     from topoloom.tasks.balancing.weighted_tasks import TaskRedistribution
     from topoloom.tasks.problem import AllocationSpec
@@ -79,15 +80,13 @@ def balance_file(
     if figure is not None:
         draw_plan(figure, found.loads(tasks.owners), {"": found}, ranks, "load")
     if as_json:
-        print_json({**found.document(), **make_times_document(times)})
+        document = found.document()
+        if times:
+            document["simulated_seconds"] = cast("SimulatedMoves", times)
+        print_json(document)
     else:
         _print_result(found, times)
         print_facts([], written=[figure])
-
-
-def make_times_document(times: dict[str, float]) -> dict[str, dict[str, float]]:
-    """Return the simulated seconds as ``--json`` fields."""
-    return {"simulated_seconds": times} if times else {}
 
 
 def list_time_facts(times: dict[str, float]) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ import contextlib
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
 from topoloom.cli.streams import find_width, has_escape_codes, to_encodable
@@ -28,14 +28,18 @@ if TYPE_CHECKING:
 _ITALIC, _BOLD_GREEN, _RESET = "\x1b[3m", "\x1b[1;32m", "\x1b[0m"
 
 
-def print_json(document: Any) -> None:
-    """Print a JSON document; long documents on one line."""
-    import json
+def print_json(document: Mapping[str, Any]) -> None:
+    """Print the JSON document of the current command, after the name of its schema."""
+    from topoloom.cli.json_output import format_json
 
-    text = json.dumps(document, allow_nan=False)
-    if len(text) < 4000:
-        text = json.dumps(document, indent=2)
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(format_json(document) + "\n")
+
+
+def note_json(document: Mapping[str, Any]) -> None:
+    """Print the JSON document to stderr, on one line: stdout is the program's."""
+    from topoloom.cli.json_output import format_json
+
+    note(format_json(document, pretty=False))
 
 
 def note(text: str) -> None:

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from topoloom.documents.patterns import GraphTotals
     from topoloom.tasks.graphs.pattern import PatternResult
 
 
@@ -33,7 +34,7 @@ def print_made_graph(
     print_facts(rows, title, [output])
 
 
-def list_totals(facts: dict[str, Any]) -> list[tuple[str, str]]:
+def list_totals(facts: GraphTotals) -> list[tuple[str, str]]:
     """Format the bytes, messages and phases of a graph."""
     from topoloom.support.units import format_bytes
 

@@ -16,6 +16,8 @@ from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 import click
 
 from topoloom.cli.help_context import HelpContext
+from topoloom.cli.usage_errors import CheckedCommand
+from topoloom.cli.values import FilePath, Integer, Number, Text
 
 
 class Argument:
@@ -36,7 +38,8 @@ class Option:
     """A named command-line option.
 
     `callback` converts the value before the verb receives it; `show_default` describes
-    a default that is not a constant.
+    a default that is not a constant. `min` is the least value of an integer: 1, or 0 if
+    that is the default.
     """
 
     def __init__(
@@ -74,7 +77,11 @@ class _Argument(click.Argument):
         return [piece if self.nargs == 1 else f"{piece}..."]
 
 
-class _Command(click.Command):
+#: The click types of the types of parameters; bool makes a flag, int has a minimum.
+_CLICK_TYPES = {str: Text(), float: Number(), Path: FilePath()}
+
+
+class _Command(CheckedCommand):
     context_class = HelpContext
 
 
@@ -124,8 +131,9 @@ def _make_parameter(parameter: inspect.Parameter, hint: Any) -> click.Parameter:
     settings["multiple"] = value_type.multiple
     if value_type.value is bool:
         settings["is_flag"] = True
-    if declared.min is not None:
-        settings["type"] = click.IntRange(min=declared.min)
+    if value_type.value is int:
+        least = 0 if parameter.default == 0 else 1
+        settings["type"] = Integer(least if declared.min is None else declared.min)
     return click.Option([parameter.name, *declared.names], **settings)
 
 
@@ -135,9 +143,7 @@ def _parse_value_type(annotation: Any) -> _ValueType:
         (annotation,) = (arg for arg in get_args(annotation) if arg is not NoneType)
     if get_origin(annotation) is list:
         multiple, (annotation,) = True, get_args(annotation)
-    if annotation is Path:
-        return _ValueType(click.Path(path_type=Path), multiple)
-    return _ValueType(annotation, multiple)
+    return _ValueType(_CLICK_TYPES.get(annotation, annotation), multiple)
 
 
 def _make_callback(

@@ -24,14 +24,19 @@ def print_probed(found: Mapping[str, Any]) -> None:
     rows = [
         [
             level["level"],
-            format_seconds(level["short_s"]),
+            format_seconds(level["short_seconds"]),
             _format_value(level.get("bytes_per_second"), format_bandwidth),
             _format_value(level.get("both_ways"), "{:.2f}".format),
         ]
         for level in found.get("models", [])
     ]
     rows += [
-        [f"at {counted(each['hops'], 'hop')}", format_seconds(each["short_s"]), "", ""]
+        [
+            f"at {counted(each['hops'], 'hop')}",
+            format_seconds(each["short_seconds"]),
+            "",
+            "",
+        ]
         for each in found.get("hops", [])
         if each["hops"] > 1
     ]

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
-from topoloom.cli.console import note
+from topoloom.cli.console import note, note_json
 
 if TYPE_CHECKING:
+    from topoloom.documents.placements import ObjectiveMeasures
+    from topoloom.documents.programs import RunDocument, RunSeconds
     from topoloom.launch.launcher import Launch
     from topoloom.preload.verify import AffinityReport
     from topoloom.tasks.placed_run import Job, PlacedJob, ReportPage
@@ -102,16 +103,19 @@ def _note_json(
     page: ReportPage | None,
 ) -> None:
     """Print the results as one line of JSON."""
-    document: dict[str, Any] = {
+    seconds = job.durations.items()
+    document: RunDocument = {
         "command": launch.command,
         "mapper": placed.file.mapper,
         "objective": placed.objective.objective,
         "reason": placed.objective.reason,
-        "block": placed.block_values,
-        "values": dict(placed.file.values),
+        "block": cast("ObjectiveMeasures", placed.block_values),
+        "values": cast("ObjectiveMeasures", placed.file.values),
         "note": launch.loss,
         "verified": run_report.document(),
-        "report": page and page.document(),
-        "seconds": {name: round(value, 3) for name, value in job.durations.items()},
+        "report": None if page is None else page.document(),
+        "seconds": cast(
+            "RunSeconds", {name: round(value, 3) for name, value in seconds}
+        ),
     }
-    note(json.dumps(document))
+    note_json(document)

@@ -14,6 +14,7 @@ from topoloom.frameworks.device_mesh import DeviceMeshJob
 from topoloom.frameworks.job import Job
 from topoloom.frameworks.megatron import NEWEST, MegatronJob
 from topoloom.support.name_lookup import describe_unknown_name
+from topoloom.support.parameter_error import ParameterError
 
 #: name -> axes that have an option for their size, and the axis that gets the remaining
 #: ranks
@@ -55,9 +56,9 @@ def parse_framework(text: str) -> Framework:
 
 
 def make_job(
-    framework: Framework, sizes: Mapping[str, int], world: int
+    framework: Framework, sizes: Mapping[str, int], ranks: int
 ) -> Job | dict[str, int]:
-    """Make the job of `world` ranks; for JAX, its mesh.
+    """Make the job of `ranks` ranks; for JAX, its mesh.
 
     Parameters
     ----------
@@ -71,30 +72,32 @@ def make_job(
     ------
     topoloom.Error
         If the framework lacks an axis, or the product of the sizes does not divide
-        `world`.
+        `ranks`.
     """
     known, rest = FRAMEWORKS[framework.name]
     for axis, size in sizes.items():
         if axis not in known:
-            raise Error(
-                f"--{axis} is not an axis of {framework.name}, which has "
-                f"{', '.join(f'--{one}' for one in known)} and --ranks"
+            raise ParameterError(
+                axis,
+                f"is not an axis of {framework.name}, which has {', '.join(known)} "
+                f"and {rest}",
             )
         if size < 1:
-            raise Error(f"--{axis} is {size}; it must be at least 1")
+            raise ParameterError(axis, f"must be 1 or more, not {size}")
     is_mesh = framework.name == "jax"
     apart = () if is_mesh else _EXPERT_AXES
     taken = {axis: size for axis, size in sizes.items() if axis not in apart}
     product = prod(taken.values())
-    if world < 1:
-        raise Error(f"--ranks is {world}; it must be at least 1")
-    if world % product:
+    if ranks < 1:
+        raise ParameterError("ranks", f"must be 1 or more, not {ranks}")
+    if ranks % product:
         words = " x ".join(taken)
-        raise Error(
-            f"--ranks {world} is not a multiple of {words} = {product}; the quotient "
-            f"is the size of {rest}"
+        raise ParameterError(
+            "ranks",
+            f"must be a multiple of {words} = {product}, not {ranks}; the quotient is "
+            f"the size of {rest}",
         )
-    full = {**taken, rest: world // product}
+    full = {**taken, rest: ranks // product}
     experts = {axis: size for axis, size in sizes.items() if axis in apart}
     if framework.name == "megatron":
         return MegatronJob(**full, **experts, release=framework.release)

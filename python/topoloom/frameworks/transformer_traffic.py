@@ -203,7 +203,7 @@ def parse_step(text: str) -> TrainingStep:
                 describe_unknown_name("dimension", key, ["sequence", "batches", *own])
             )
         elif not re.fullmatch("[1-9][0-9]{0,11}", value):
-            raise Error(f"{key} of --train is '{value}'; give an integer of at least 1")
+            raise Error(f"{key} must be an integer of 1 or more, not '{value}'")
         else:
             sizes[key] = int(value)
     given = {name: sizes[name] for name in own if name in sizes}

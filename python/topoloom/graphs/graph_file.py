@@ -7,6 +7,7 @@ import bisect
 import functools
 import glob
 import itertools
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -109,6 +110,10 @@ def _detect_format(data: bytes) -> str:
     head = data[:4096]
     if b"\0" in head:
         raise Error("is neither text nor an .npz archive")
+    if head.lstrip().startswith(b'{"format"'):
+        kind = re.search(rb'"topoloom-(\w+)"', head)
+        found = f"a {kind[1].decode()}" if kind else "JSON"
+        raise Error(f"is {found}, not a communication graph")
     first = next((line for line in head.splitlines() if line.strip()), b"")
     if first[:2] in (b"I\t", b"E\t", b"S\t", b"R\t", b"C\t", b"# "):
         return "monitoring"

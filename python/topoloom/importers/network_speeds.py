@@ -8,10 +8,11 @@ import re
 from dataclasses import replace
 from typing import NamedTuple
 
-from topoloom._core import Error, Machine, MachineText
+from topoloom._core import Machine, MachineText
 from topoloom.importers.machine_description import GivenSpeeds, MachineDescription
 from topoloom.importers.reachability import find_neighbors
 from topoloom.nodes.host_text import parse_nodes_per_host
+from topoloom.support.parameter_error import ParameterError
 from topoloom.support.units import format_bandwidth
 
 _LINK = re.compile(r"([0-9]+)-([0-9]+)")
@@ -181,10 +182,12 @@ def apply_given_speeds(
     Raises `topoloom.Error` if the machine has speeds already, or no NVLink.
     """
     if speeds.network is not None and described.network is None:
-        raise Error("--network is for files without speeds, but this file has speeds")
+        raise ParameterError(
+            "network", "is for files without speeds, but this file has speeds"
+        )
     if speeds.nvlink is not None and not any(map(_is_nvlink_remark, described.remarks)):
-        raise Error(
-            "--nvlink needs GPUs connected by NVLink, but no label names such GPUs"
+        raise ParameterError(
+            "nvlink", "requires GPUs connected by NVLink, but no label names such GPUs"
         )
     network = None
     if speeds.network is not None:

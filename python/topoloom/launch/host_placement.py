@@ -21,6 +21,7 @@ from topoloom.nodes.hosts import (
 )
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts, package_count
 from topoloom.support.name_lookup import describe_unknown_name
+from topoloom.support.parameter_error import ParameterError
 from topoloom.support.units import counted
 
 if TYPE_CHECKING:
@@ -305,25 +306,27 @@ def _check_bind(bind: str, node: NodeParts, cores_per_slot: int) -> None:
             f"slots; {CPUS_REMEDY}"
         )
     if cores_per_slot > 1:
-        raise Error(
-            "--bind and --cores-per-slot are mutually exclusive; node.cpus defines "
-            "the CPUs of a slot"
+        raise ParameterError(
+            ("bind", "cores_per_slot"),
+            "are mutually exclusive; node.cpus defines the CPUs of a slot",
         )
 
 
 def _check_cores(cores_per_slot: int, slots_per_rank: int, node: NodeParts) -> None:
     """Raise `topoloom.Error` if slots have more cores than the node has CPUs."""
     if node.cpus and cores_per_slot > 1 and slots_per_rank > 1:
-        raise Error(
-            f"each rank has {slots_per_rank} of the node's slots, whose CPUs are "
-            "known; leave out --cores-per-slot"
+        raise ParameterError(
+            "cores_per_slot",
+            f"must be 1, not {cores_per_slot}: each rank has {slots_per_rank} of the "
+            "node's slots, whose CPUs are known",
         )
     cores, cpus = cores_per_slot * len(node.cpus), sum(map(len, node.cpus))
     if cores_per_slot > 1 and cores > cpus:
-        raise Error(
-            f"{counted(len(node.cpus), 'slot')} of {cores_per_slot} cores each are "
+        raise ParameterError(
+            "cores_per_slot",
+            f"is {cores_per_slot}: {counted(len(node.cpus), 'slot')} would have "
             f"{cores} cores, but a node has {counted(cpus, 'CPU')}; place ranks with "
-            "--cores-per-rank instead of --cores-per-slot"
+            "several cores per rank instead",
         )
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from topoloom._core import Error
 from topoloom.model.samples import Values
+
+if TYPE_CHECKING:
+    from topoloom.documents.models import ChannelCurve, ChannelPatterns
 
 #: Slowdown above which pairs share a channel: the geometric mean of 1 and 2.
 SLOWED = 2**0.5
@@ -101,7 +104,7 @@ class PairCurve:
         errors: Values = MEDIAN_ERROR * self.sigma / np.sqrt(self.samples)
         return errors
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> ChannelCurve:
         """Make the output of ``--json``."""
         rows = zip(
             self.pairs.astype(int).tolist(),
@@ -119,8 +122,8 @@ class PairCurve:
                 {
                     "pairs": pairs,
                     "samples": samples,
-                    "slowest_s": seconds,
-                    "sigma_s": sigma,
+                    "slowest_seconds": seconds,
+                    "sigma_seconds": sigma,
                     "bytes_per_second": total,
                 }
                 for pairs, samples, seconds, sigma, total in rows
@@ -134,7 +137,7 @@ class PairCurves:
 
     by_pattern: dict[str, PairCurve]
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> ChannelCurve | ChannelPatterns:
         """Make the output of ``--json``."""
         if list(self.by_pattern) == [""]:
             return self.by_pattern[""].document()

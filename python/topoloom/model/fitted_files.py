@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from topoloom.model.samples import read_pairs, read_pings
 from topoloom.support.files import prefix_errors
 from topoloom.support.range_checks import check_int64
 
+if TYPE_CHECKING:
+    from topoloom.documents.models import ModelFitDocument
+
 
 @dataclass(frozen=True)
 class FittedModel:
@@ -26,7 +29,7 @@ class FittedModel:
     file: ModelFile
     fit: Fit
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> ModelFitDocument:
         """Make the output of ``--json``."""
         fit, errors = self.fit, np.abs(self.fit.errors)
         samples = zip(fit.sizes, fit.measured, fit.predicted, strict=True)
@@ -35,7 +38,11 @@ class FittedModel:
             "worst_error": float(errors.max()),
             "mean_error": float(errors.mean()),
             "sizes": [
-                {"bytes": int(size), "measured_s": measured, "predicted_s": predicted}
+                {
+                    "bytes": int(size),
+                    "measured_seconds": measured,
+                    "predicted_seconds": predicted,
+                }
                 for size, measured, predicted in samples
             ],
         }
@@ -75,7 +82,7 @@ def load_pair_curves(
 
     The result has one curve per pattern in the file, or a single unnamed curve.
     """
-    check_int64("the size", size, 1)
+    check_int64("size", size, 1)
     counts, times, runs, patterns = read_pairs(pairs)
     one_way = times / 2 if round_trip else times
     names = np.array([""] * len(counts) if patterns is None else patterns)
@@ -92,7 +99,7 @@ def predict_times(
     model: NetworkModel, sizes: Sequence[int], processes: int = 1
 ) -> list[MessageTime]:
     """Predict message times if `processes` processes of a node send concurrently."""
-    check_int64("the number of processes", processes, 1)
+    check_int64("processes", processes, 1)
     times = []
     for size in dict.fromkeys(sizes):
         time = model.time(size, processes)

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from topoloom._core import Error, MessageCosts, NetworkModel
 from topoloom.support.file_kinds import MACHINE, MODEL, check_file_kind
@@ -56,6 +56,14 @@ from topoloom.support.units import (
     parse_bytes,
     parse_latency,
 )
+
+if TYPE_CHECKING:
+    from topoloom.documents.models import (
+        CostLine,
+        MessageCostFields,
+        ModelFileDocument,
+        ModelTables,
+    )
 
 Number = TypeVar("Number", int, float)
 Line = tuple[float, float, int | None]
@@ -106,36 +114,38 @@ class ModelFile(NamedTuple):
     source: str = ""
     date: str = ""
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> ModelFileDocument:
         """Make the JSON document of ``--json``, in seconds and bytes."""
-        inside = self.model.inside
-        return {
-            "summary": self.summary,
-            "source": self.source,
-            "date": self.date,
-            **_make_model_document(self.model),
-            LINKS: [
-                {"most_bytes": limit, **dict(zip(_FACTORS, factors, strict=True))}
-                for *factors, limit in self.model.link_factors
-            ],
-            **({INSIDE: _make_model_document(inside)} if inside else {}),
-        }
+        document = cast("ModelFileDocument", _make_model_document(self.model))
+        document["summary"] = self.summary
+        document["source"] = self.source
+        document["date"] = self.date
+        document["links"] = [
+            {"most_bytes": limit, "latency_factor": one, "bandwidth_factor": other}
+            for one, other, limit in self.model.link_factors
+        ]
+        if self.model.inside:
+            document["inside"] = _make_model_document(self.model.inside)
+        return document
 
 
-def _make_model_document(model: NetworkModel) -> dict[str, Any]:
-    def list_documents(lines: Sequence[Line]) -> list[dict[str, Any]]:
+def _make_model_document(model: NetworkModel) -> ModelTables:
+    def list_documents(lines: Sequence[Line]) -> list[CostLine]:
         return [
-            {"most_bytes": limit, "alpha_s": alpha, "beta_s_per_byte": beta}
+            {"most_bytes": limit, "alpha_seconds": alpha, "beta_seconds_per_byte": beta}
             for alpha, beta, limit in lines
         ]
 
-    costs = model.costs
-    return {
-        "largest" if model.takes_largest else "regimes": list_documents(model.lines),
-        ALONE: list_documents(model.alone),
-        "costs_s": {key: getattr(costs, key) for key in (*COSTS, "node_beta")},
-        "packet_bytes": costs.packet,
+    costs = {key: getattr(model.costs, key) for key in (*COSTS, "node_beta")}
+    document: ModelTables = {
+        "alone": list_documents(model.alone),
+        "costs_seconds": cast("MessageCostFields", costs),
+        "packet_bytes": model.costs.packet,
     }
+    document["largest" if model.takes_largest else "regimes"] = list_documents(
+        model.lines
+    )
+    return document
 
 
 def read_model_toml(path: str | Path) -> ModelFile:

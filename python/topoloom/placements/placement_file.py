@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -27,6 +27,13 @@ from topoloom.support.file_kinds import PLACEMENT, check_file_kind
 from topoloom.support.files import prefix_errors, read_text, write_text
 from topoloom.support.json_values import get_value, parse_document
 from topoloom.support.version import __version__
+
+if TYPE_CHECKING:
+    from topoloom.documents.placements import (
+        AllocationTable,
+        ObjectiveMeasures,
+        PlacementDocument,
+    )
 
 FORMAT = "topoloom-placement"
 VERSION = 1
@@ -96,38 +103,45 @@ class PlacementFile:
             values["objective"] = value
         return cls(allocation.machine, allocation, placement, values=values, **about)
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> PlacementDocument:
         """Make the JSON document."""
-        allocation: dict[str, Any] = {"nodes": _list_integers(self.allocation.nodes)}
+        allocation: AllocationTable = {"nodes": _list_integers(self.allocation.nodes)}
         if self.hosts is not None:
             allocation["hosts"] = list(self.hosts)
         plain = Allocation(self.machine, self.allocation.nodes)
         if not np.array_equal(plain.slots, self.allocation.slots):
             allocation["slots"] = _list_integers(self.allocation.slots)
-        return {
+        document: PlacementDocument = {
             "format": FORMAT,
             "version": VERSION,
             "machine": self.machine.text,
-            **write_nodes(self.node),
-            **({"switch_names": list(self.switches)} if self.switches else {}),
             "allocation": allocation,
             "placement": _list_integers(self.placement.slots),
-            **({"shared": True} if self.placement.shared else {}),
-            **(
-                {"cores_per_rank": self.cores_per_rank}
-                if self.cores_per_rank > 1
-                else {}
-            ),
-            **({"capacities": list(self.capacities)} if self.capacities else {}),
             "objective": self.objective,
-            "values": dict(self.values),
+            "values": cast("ObjectiveMeasures", dict(self.values)),
             "mapper": self.mapper,
             "seed": self.seed,
             "work": self.work,
             "topoloom": self.topoloom,
-            **({"graph": self.graph} if self.graph else {}),
-            **({"command": list(self.command)} if self.command else {}),
         }
+        nodes = write_nodes(self.node)
+        if "node" in nodes:
+            document["node"] = nodes["node"]
+        if "nodes" in nodes:
+            document["nodes"] = nodes["nodes"]
+        if self.switches:
+            document["switch_names"] = list(self.switches)
+        if self.placement.shared:
+            document["shared"] = True
+        if self.cores_per_rank > 1:
+            document["cores_per_rank"] = self.cores_per_rank
+        if self.capacities:
+            document["capacities"] = list(self.capacities)
+        if self.graph:
+            document["graph"] = self.graph
+        if self.command:
+            document["command"] = list(self.command)
+        return document
 
     def _repr_html_(self) -> str:
         """Make HTML of the measures and the origin, for notebooks."""

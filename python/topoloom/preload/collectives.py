@@ -17,6 +17,7 @@ from topoloom._core import (
 )
 from topoloom.preload.shim import build_program, build_shim
 from topoloom.support.files import check_writable, prefix_errors, read_text
+from topoloom.support.parameter_error import ParameterError
 from topoloom.support.resources import find_shipped_folder, require_core_library
 
 #: Options whose value is a file; mpi/collective/settings.c has the same list.
@@ -26,6 +27,8 @@ _FILES = {
     "decisions": check_decision_table,
 }
 _SWITCHES = ("report", "learn", "progress")
+#: The parameter of `parse_settings`' callers.
+_SETTING = "replace_collectives"
 _OPTIONS = (*_FILES, "schedule", "report", "exchange", "learn", "trace", "progress")
 
 #: Source folders of libtopoloom-collective besides ``mpi/collective``.
@@ -87,17 +90,16 @@ def parse_settings(setting: str) -> dict[str, str]:
         if not equals:
             name, value = "decisions", option
         if name not in _OPTIONS:
-            raise Error(
-                f"--replace-collectives has no option '{name}'; there are: "
-                + ", ".join(_OPTIONS)
+            raise ParameterError(
+                _SETTING, f"has no option '{name}'; there are: {', '.join(_OPTIONS)}"
             )
         if name in found:
-            raise Error(f"--replace-collectives: '{name}' is set twice")
+            raise ParameterError(_SETTING, f"sets '{name}' twice")
         if not value:
-            raise Error(f"--replace-collectives: '{name}' has no value")
+            raise ParameterError(_SETTING, f"sets '{name}' to no value")
         if name in _SWITCHES and value not in ("0", "1"):
-            raise Error(
-                f"--replace-collectives: '{name}' must be 0 or 1, not '{value}'"
+            raise ParameterError(
+                _SETTING, f"must set '{name}' to 0 or 1, not '{value}'"
             )
         found[name] = value
         if name in _FILES:
@@ -117,7 +119,7 @@ def format_settings(options: Mapping[str, str]) -> str:
 def _check_file(option: str, name: str) -> str:
     file = Path(name).absolute()
     if not file.is_file() or not os.access(file, os.R_OK):
-        raise Error(f"--replace-collectives: cannot read '{name}'")
+        raise ParameterError(_SETTING, f"names '{name}', which cannot be read")
     text = read_text(file)
     with prefix_errors(name):
         if not text:
@@ -133,8 +135,9 @@ def _check_output_file(name: str) -> str:
 
 def _check_path_characters(file: Path) -> str:
     if "," in str(file) or "(" in str(file):
-        raise Error(
-            f"--replace-collectives: '{file}' contains a comma or a parenthesis; "
-            "choose another path"
+        raise ParameterError(
+            _SETTING,
+            f"names '{file}', which contains a comma or a parenthesis; choose "
+            "another path",
         )
     return str(file)

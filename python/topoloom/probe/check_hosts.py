@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from topoloom.probe.stages.effort import (
 )
 from topoloom.probe.stages.rates import WINDOW
 from topoloom.probe.stages.scan import SIZE as SCAN_SIZE
+
+if TYPE_CHECKING:
+    from topoloom.documents.probes import CheckDocument
 
 #: A host is slow if the ratio of its times to those in the file is at least this.
 SLOW = 1.15
@@ -87,7 +90,7 @@ class CheckedMachine:
         sure = any(part.sure for part in self.bad_parts)
         return not (self.slow or sure) and max(self.latency, self.bandwidth) < SLOW
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> CheckDocument:
         """Build the document for ``--json``."""
         return {
             "good": self.good,

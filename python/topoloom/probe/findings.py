@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,16 @@ from topoloom.probe.inference.shared_links import SharedLink
 from topoloom.probe.inference.suspects import SlowPairs, Suspect
 from topoloom.probe.job.samples import Exchanges, ProbeSamples
 from topoloom.probe.stages.rates import WINDOW
+
+if TYPE_CHECKING:
+    from topoloom.documents.probes import (
+        GroupEvidence,
+        HopTimes,
+        LevelFields,
+        NearAndFar,
+        ProbeFields,
+        TimeSample,
+    )
 
 #: Reasons for an early end: Ctrl-C, or another signal, for example from a batch system.
 INTERRUPTED, TERMINATED = "interrupted", "terminated"
@@ -66,8 +76,9 @@ class Findings:
         """Pairs of ranks that are slowed by a suspect host or link."""
         return SlowPairs(self.suspects, self.host_of)
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> ProbeFields:
         """Build the document for ``--json`` and the machine's file."""
+        units, pair_seconds = self._make_check_reference()
         return {
             "ranks": self.samples.ranks,
             "hosts": self.hosts,
@@ -82,7 +93,8 @@ class Findings:
                 {"pattern": name, **curve.document()}
                 for name, curve in self.curves.items()
             ],
-            **self._make_check_reference(),
+            "unit_groups": units,
+            "pair_seconds": pair_seconds,
             "shared_links": [link.document(self.hosts) for link in self.shared],
             "pairs_met": self.pairs_met,
             "suspects": [s.document(self.hosts) for s in self.suspects],
@@ -91,7 +103,7 @@ class Findings:
             "claims": self.claims,
         }
 
-    def _summarize_by_hops(self) -> list[dict[str, Any]]:
+    def _summarize_by_hops(self) -> list[HopTimes]:
         """Summarize times between linked hosts by hops."""
         if self.network is None or not self.network.is_graph:
             return []
@@ -108,12 +120,12 @@ class Findings:
             {
                 "hops": count,
                 "pairs": int((apart == count).sum()),
-                "short_s": float(np.median(seconds[apart == count])),
+                "short_seconds": float(np.median(seconds[apart == count])),
             }
             for count in np.unique(apart).tolist()
         ]
 
-    def _make_check_reference(self) -> dict[str, Any]:
+    def _make_check_reference(self) -> tuple[list[list[int]], dict[str, NearAndFar]]:
         """Build the reference for checks: times inside and across groups.
 
         On a single host, ranks are compared instead of hosts.
@@ -142,17 +154,14 @@ class Findings:
             if apart.any():
                 both = medians[apart & near].tolist(), medians[apart & ~near].tolist()
                 seconds[kind] = both
-        return {
-            "unit_groups": units,
-            "pair_seconds": {
-                kind: {
-                    name: float(np.median(of))
-                    for name, of in zip(("near", "far"), both, strict=True)
-                    if of
-                }
-                for kind, both in seconds.items()
-            },
-        }
+        pair_seconds: dict[str, NearAndFar] = {}
+        for kind, (inside, across) in seconds.items():
+            pair_seconds[kind] = {}
+            if inside:
+                pair_seconds[kind]["near"] = float(np.median(inside))
+            if across:
+                pair_seconds[kind]["far"] = float(np.median(across))
+        return units, pair_seconds
 
     def _find_reference_exchanges(self) -> dict[str, Exchanges]:
         """Return the exchanges that a later check repeats, by kind of message."""
@@ -167,13 +176,10 @@ class Findings:
         echoes = self.samples.exchanges.select_orders(scans)
         return {"echo": echoes, "burst": alone.select_by_mask(long)}
 
-    def _make_level_document(self, level: Level) -> dict[str, Any]:
+    def _make_level_document(self, level: Level) -> LevelFields:
         costs = self.level_costs.get(level.name)
-        return {
-            "level": level.name,
-            "short_s": level.median,
-            **(costs.document() if costs else {}),
-        }
+        known = {} if costs is None else costs.document()
+        return {"level": level.name, "short_seconds": level.median, **known}
 
 
 def _select_nested_groups(groups: list[object]) -> list[object]:
@@ -181,7 +187,7 @@ def _select_nested_groups(groups: list[object]) -> list[object]:
     return groups if any(isinstance(group, list) for group in groups) else []
 
 
-def _make_evidence_document(groups: Any) -> list[dict[str, Any]]:
+def _make_evidence_document(groups: Any) -> list[GroupEvidence]:
     return [
         {
             "ranks": list(part.ranks),
@@ -201,10 +207,10 @@ def _list_tested_parts(group: RankGroup) -> Sequence[tuple[RankGroup, GroupTest]
     return [(part, found) for part, found in tested if found.inside.n]
 
 
-def _make_sample_document(sample: Any) -> dict[str, Any]:
+def _make_sample_document(sample: Any) -> TimeSample:
     return {
-        "mean_s": sample.mean,
-        "sigma_s": sample.sigma if sample.n > 1 else 0.0,
+        "mean_seconds": sample.mean,
+        "sigma_seconds": sample.sigma if sample.n > 1 else 0.0,
         "n": sample.n,
         "outliers": sample.outliers,
     }

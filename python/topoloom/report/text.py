@@ -158,8 +158,8 @@ def _list_simulated(report: Report) -> list[SimulatedView]:
             format_seconds(one["predicted_seconds"]),
             format_seconds(one[name]),
             gain(report.simulated[0][name], one[name]),
-            [(each["channel"], 100 * each["busy"]) for each in one["busiest"]],
-            [(of["output"], 100 * of["busy"]) for of in one["busiest_switches"]],
+            [(of["channel"], 100 * of["sending"]) for of in one["busiest_channels"]],
+            [(of["output"], 100 * of["sending"]) for of in one["busiest_switches"]],
         )
         for view, one in zip(report.views, report.simulated, strict=False)
     ]

@@ -54,8 +54,8 @@ def _load_probed_costs(path: Path) -> NDArray[np.float64]:
     try:
         with np.load(samples, allow_pickle=False) as file:
             costs = np.asarray(file["costs"], np.float64)
-    except _BROKEN as error:
-        raise Error(f"{samples}: not samples of a probe ({error})") from None
+    except _BROKEN:
+        raise Error(f"{samples}: not complete samples of a probe") from None
     if costs.ndim != 2 or costs.shape[0] != costs.shape[1] or not len(costs):
         raise Error(
             f"{samples}: costs must be a matrix of ranks; probe the machine again"

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from topoloom._core import Error
+from topoloom.support.parameter_error import ParameterError
 
 if TYPE_CHECKING:
     import tempfile
@@ -155,9 +156,14 @@ def exists(path: str | Path) -> bool:
 
 @contextlib.contextmanager
 def prefix_errors(path: str | Path) -> Iterator[None]:
-    """Prefix error messages with the path: ``line 7: x`` becomes ``path:7: x``."""
+    """Prefix error messages with the path: ``line 7: x`` becomes ``path:7: x``.
+
+    Errors of parameters keep their message, in which the command line names the option.
+    """
     try:
         yield
+    except ParameterError:
+        raise
     except Error as error:
         what = str(error).removeprefix(f"{path}: ")
         if len(what) > _MAX_CHARACTERS:

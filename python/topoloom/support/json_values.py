@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from topoloom._core import Error
@@ -17,18 +18,32 @@ _NAMES = {
 }
 
 
+def parse_json(
+    text: str | bytes, parse_constant: Callable[[str], Any] | None = None
+) -> Any:
+    """Parse JSON; raise `topoloom.Error` with the line of an error."""
+    try:
+        return json.loads(text, parse_constant=parse_constant)
+    except json.JSONDecodeError as error:
+        found = error.doc[error.pos : error.pos + 1].strip()
+        what = f"unexpected '{found}'" if found.isprintable() and found else "cut off"
+        where = f"at column {error.colno}"
+        raise Error(f"line {error.lineno}: not JSON: {what} {where}") from None
+    except UnicodeDecodeError:
+        raise Error("line 1: not JSON: not text") from None
+    except RecursionError:
+        raise Error("line 1: not JSON: nested too deeply") from None
+    except ValueError as error:
+        if isinstance(error, Error):
+            raise
+        raise Error("line 1: not JSON: a number is too long") from None
+
+
 def parse_document(text: str, format: str, version: int) -> dict[str, Any]:
     """Parse a JSON object and check its format and version."""
     if not text.strip():
         raise Error("the file is empty")
-    try:
-        document = json.loads(text, parse_constant=_refuse_constant)
-    except json.JSONDecodeError as error:
-        raise Error(f"line {error.lineno}: not JSON: {error.msg}") from None
-    except (RecursionError, ValueError) as error:
-        if isinstance(error, Error):
-            raise
-        raise Error(f"not JSON: {error}") from None
+    document = parse_json(text, _refuse_constant)
     if not isinstance(document, dict) or "format" not in document:
         raise Error(f'not a {format} file: it has no "format"')
     if document["format"] != format:

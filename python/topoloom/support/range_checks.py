@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from topoloom._core import Error
+from topoloom.support.parameter_error import ParameterError
 
 
-def check_int64(name: str, number: int, minimum: int) -> None:
-    """Raise `topoloom.Error` unless ``minimum <= number < 2**63``."""
+def check_int64(parameter: str, number: int, minimum: int) -> None:
+    """Raise `ParameterError` unless ``minimum <= number < 2**63``."""
     if number < minimum:
-        raise Error(f"{name} must be {minimum} or more, not {number}")
+        raise ParameterError(parameter, f"must be {minimum} or more, not {number}")
     if number >= 2**63:
-        raise Error(f"{name} must be below 2^63, not {number}")
+        raise ParameterError(parameter, f"must be below 2^63, not {number}")

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -35,8 +35,12 @@ from topoloom.launch.scheduler_requests import SCHEDULERS
 from topoloom.nodes.hosts import slots_per_host
 from topoloom.placements.placement_file import PlacementFile
 from topoloom.support.gain import gain
+from topoloom.support.parameter_error import ParameterError
 from topoloom.support.units import format_bytes, format_count
 from topoloom.tasks.search import Progress
+
+if TYPE_CHECKING:
+    from topoloom.documents.ai import AxesDocument, AxisOrderFields, BestAxisOrder
 
 #: Output formats of an axis order: for programs, and for job schedulers.
 FORMATS = ("jax", "name", "ranks", "settings", *SCHEDULERS)
@@ -141,9 +145,9 @@ class MappedAxes:
         if slots_per_host(allocation.machine) == 1:
             return replace(self, gpus_per_node=gpus_per_node or GPUS_PER_NODE)
         if gpus_per_node not in (None, most):
-            raise Error(
-                f"{gpus_per_node} GPUs per node, but hosts of the machine have {most}; "
-                "leave out the GPUs per node"
+            raise ParameterError(
+                "gpus_per_node",
+                f"is {gpus_per_node}, but hosts of the machine have {most}",
             )
         return replace(self, gpus_per_node=most)
 
@@ -188,47 +192,45 @@ class MappedAxes:
             return json.dumps(_require_mesh(self.orders).devices(self.chosen).tolist())
         return "\n".join(map(str, self.orders.device_of_rank(self.chosen)))
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> AxesDocument:
         """Return the fields of the ``--json`` output."""
         orders = self.orders
-        best = self._describe_order(orders.best)
+        best = cast("BestAxisOrder", self._describe_order(orders.best))
         if isinstance(orders, MeshOrders):
             best["jax"] = orders.devices(orders.best).tolist()
         best["ranks"] = orders.device_of_rank(orders.best).tolist()
-        return {
+        document: AxesDocument = {
             "machine": orders.allocation.machine.text,
             "mesh": dict(self.axes),
-            **self._settings(),
             "default": self._describe_order(orders.given),
             "named": self._describe_order(orders.nested),
             "best": best,
         }
+        if self.job is not None:
+            document["framework"] = self.job.framework
+            document["settings"] = self.job.settings(orders.text(self.chosen))
+            document["default_seconds"] = self.default_seconds
+            document["other_variants"] = dict(self.others)
+        return document
 
-    def _settings(self) -> dict[str, Any]:
-        if self.job is None:
-            return {}
-        return {
-            "framework": self.job.framework,
-            "settings": self.job.settings(self.orders.text(self.chosen)),
-            "default_seconds": self.default_seconds,
-            "other_variants": dict(self.others),
-        }
-
-    def _describe_order(self, order: AxisOrder) -> dict[str, Any]:
+    def _describe_order(self, order: AxisOrder) -> AxisOrderFields:
         orders = self.orders
-        back_and_forth = {}
-        if isinstance(orders, MeshOrders):
-            back_and_forth["back_and_forth"] = orders.back_and_forth(order)
-        return {
+        described: AxisOrderFields = {
             "order": orders.text(order),
-            **back_and_forth,
             "seconds": order.total,
-            "gain": gain(self.default_seconds, order.total),
+            "gain_percent": gain(self.default_seconds, order.total),
             "traffic": [
-                {"axes": one.axes, "collective": one.collective, "seconds": seconds}
+                {
+                    "axes": list(one.axes),
+                    "collective": one.collective,
+                    "seconds": seconds,
+                }
                 for one, seconds in zip(orders.traffic, order.seconds, strict=True)
             ],
         }
+        if isinstance(orders, MeshOrders):
+            described["back_and_forth"] = orders.back_and_forth(order)
+        return described
 
 
 def read_axes_problem(

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 from topoloom._core import CommGraph, Sharing, find_bounds, judge
 from topoloom.placements.congestion_lp import relax_congestion
@@ -16,6 +16,9 @@ from topoloom.tasks.optimality_gap import compute_gap
 from topoloom.tasks.placement_problem import PlacementProblem
 from topoloom.tasks.search import UNLIMITED, Progress, Search, always_continue
 from topoloom.tasks.sharing import NO_SHARING
+
+if TYPE_CHECKING:
+    from topoloom.documents.placements import BoundDocument, LowerBound, LowerBounds
 
 
 @dataclass(frozen=True)
@@ -41,23 +44,24 @@ class ProvenBounds:
     bounds: dict[str, Bound]
     rounded: float | None = None  # congestion of the rounded LP solution
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> BoundDocument:
         """Return the fields of the ``--json`` output."""
-        document: dict[str, Any] = {
-            "machine": self.given.allocation.machine.text,
-            "nodes": len(self.given.allocation.nodes),
-            "ranks": self.given.graph.rank_count,
-        }
+        entries: dict[str, LowerBound] = {}
         for name, one in self.bounds.items():
-            entry: dict[str, Any] = {"bound": one.bound, "by": one.by}
+            entry: LowerBound = {"at_least": one.bound, "proved_by": one.by}
             if name != "hop_bytes":
                 entry["where"] = one.where
             if name == "congestion_max" and self.rounded is not None:
                 entry["rounded"] = self.rounded
             if one.value is not None:
-                entry |= {"value": one.value, "gap": one.gap}
-            document[name] = entry
-        return document
+                entry["value"], entry["gap"] = one.value, one.gap
+            entries[name] = entry
+        return {
+            "machine": self.given.allocation.machine.text,
+            "nodes": len(self.given.allocation.nodes),
+            "ranks": self.given.graph.rank_count,
+            **cast("LowerBounds", entries),
+        }
 
 
 def prove_bounds(

@@ -130,7 +130,9 @@ def compare_mappers(
         if placement is not None:
             values = chosen.values(graph, allocation, placement)
             placements[name] = placement
-            results.append({"mapper": name, **values, "seconds": took, "work": work})
+            results.append(
+                {"mapper": name, **values, "search_seconds": took, "work": work}
+            )
         if interrupted:
             break
     # Bounds are valid only for one rank per slot.

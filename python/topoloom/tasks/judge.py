@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from topoloom._core import CommGraph, Judgement, Placement, judge
 from topoloom.machines.link_names import format_link
@@ -13,6 +13,9 @@ from topoloom.tasks.objective import predict_time
 from topoloom.tasks.optimality_gap import Gaps, compute_gaps, prove_quick_bounds
 from topoloom.tasks.placement_problem import PlacementProblem
 from topoloom.tasks.problem import place_like_launcher
+
+if TYPE_CHECKING:
+    from topoloom.documents.placements import GapMeasures, JudgeDocument, Measures
 
 
 class JudgedPlacement(NamedTuple):
@@ -46,34 +49,35 @@ class JudgedPlacement(NamedTuple):
     gaps: Gaps
     phases: list[dict[str, float]]
 
-    def document(self) -> dict[str, Any]:
+    def document(self, phase_names: Sequence[str] = ()) -> JudgeDocument:
         """Return the fields of the ``--json`` output."""
         judgement, allocation = self.judgement, self.given.allocation
         names = self.given.vertex_names
         return {
-            **self.values,
+            **cast("Measures", self.values),
             "machine": allocation.machine.text,
             "nodes": len(allocation.nodes),
             "mapper": self.name,
-            "gap": self.gaps,
-            "block": self.block_values,
+            "gap": cast("GapMeasures", self.gaps),
+            "block": cast("Measures", self.block_values),
             "node_bytes_in_max": _find_maximum(judgement.node_bytes_in),
             "node_bytes_out_max": _find_maximum(judgement.node_bytes_out),
             "node_messages_in_max": _find_maximum(judgement.node_messages_in),
             "node_messages_out_max": _find_maximum(judgement.node_messages_out),
-            "hottest": [
+            "hottest_links": [
                 {
                     "link": format_link(link, names),
                     "bytes": load,
                     "seconds": seconds,
-                    "from": [
+                    "loaded_by": [
                         {"source": int(s), "target": int(t), "bytes": float(b)}
                         for s, t, b in loaders
                     ],
                 }
                 for link, load, seconds, loaders in judgement.hottest
             ],
-            "phases": self.phases,
+            "phases": cast("list[Measures]", self.phases),
+            "phase_names": list(phase_names),
         }
 
 

@@ -93,9 +93,9 @@ def find_launch_slots(
     topoloom.Error
         If host names are missing, or their number does not match.
     """
-    from topoloom._core import Error
     from topoloom.nodes.hosts import list_hosts_of_nodes
     from topoloom.support.hostlist import expand_hostlist
+    from topoloom.support.parameter_error import ParameterError
     from topoloom.tasks.problem import load_nodes
 
     given, described = load_nodes(machine, where)
@@ -104,9 +104,10 @@ def find_launch_slots(
         names = read.list_hosts()
     if names is None:
         unnamed = list_hosts_of_nodes(given.allocation.machine, given.allocation.nodes)
-        raise Error(
-            f"the names of the {counted(len(unnamed), 'host')} are not known; "
-            "give them with --hosts, or an --allocation that names hosts"
+        raise ParameterError(
+            "hosts",
+            f"is missing: the names of the {counted(len(unnamed), 'host')} are not "
+            "known; list them, or name an allocation that contains them",
         )
     allocated = set_host_names(given, names)
     return LaunchSlots(
@@ -116,23 +117,23 @@ def find_launch_slots(
 
 def set_host_names(given: AllocatedHosts, names: Sequence[str]) -> AllocatedHosts:
     """Return the allocation with these host names."""
-    from topoloom._core import Error
     from topoloom.allocations.allocation_file import AllocatedHosts
     from topoloom.nodes.hosts import (
         format_host_count,
         list_hosts_of_nodes,
         list_node_names,
     )
+    from topoloom.support.parameter_error import ParameterError
 
     machine, nodes = given.allocation.machine, given.allocation.nodes
     hosts = len(list_hosts_of_nodes(machine, nodes))
     if len(names) not in (hosts, len(nodes)):
         each = "node" if machine.nodes_per_host == 1 else "of them"
-        raise Error(
-            f"{counted(len(names), 'host')} for an allocation of "
-            f"{format_host_count(machine, len(nodes), hosts)}; "
-            f"name one host for each {each} with --hosts, or the nodes with "
-            "--allocation"
+        raise ParameterError(
+            "hosts",
+            f"has {counted(len(names), 'host')} for an allocation of "
+            f"{format_host_count(machine, len(nodes), hosts)}; name one host for each "
+            f"{each}, or choose the nodes with an allocation",
         )
     return AllocatedHosts(given.allocation, list_node_names(machine, nodes, names))
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from topoloom._core import Sharing, place
 from topoloom.nodes.hosts import slots_per_host
@@ -15,6 +15,9 @@ from topoloom.tasks.optimality_gap import compute_gap
 from topoloom.tasks.problem import Problem, place_like_launcher
 from topoloom.tasks.search import UNLIMITED, Progress, Search
 from topoloom.tasks.sharing import NO_SHARING, has_shared_slots
+
+if TYPE_CHECKING:
+    from topoloom.documents.placements import MapDocument
 
 
 class MapResult(NamedTuple):
@@ -47,11 +50,11 @@ class MapResult(NamedTuple):
             return None
         return compute_gap(self.file.values[self.objective.measure], self.least)
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> MapDocument:
         """Return the fields of the ``--json`` output."""
-        document = self.file.document()
+        document = cast("MapDocument", self.file.document())
         if self.least is not None:
-            document["proven"] = {"least": self.least, "gap": self.gap}
+            document["proven"] = {"at_least": self.least, "gap": self.gap}
         return document
 
 

@@ -6,12 +6,13 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from topoloom.launch.apply.repeated_input import RepeatedInput
 
 if TYPE_CHECKING:
     from topoloom._core import CommGraph
+    from topoloom.documents.programs import RunReport
     from topoloom.graphs.profile import Profile
     from topoloom.launch.launcher import Launch
     from topoloom.launch.launchers.launcher_commands import LauncherCommand
@@ -78,7 +79,7 @@ class ReportPage(NamedTuple):
         """Return the path or the error in one line."""
         return f"no report: {self.why_not}" if self.why_not else f"see {self.path}"
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> RunReport:
         """Return the fields of the ``--json`` output."""
         file = None if self.why_not else str(self.path)
         return {"file": file, "why_not": self.why_not}

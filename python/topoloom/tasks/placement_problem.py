@@ -11,6 +11,7 @@ from topoloom.graphs.graph_file import load_graph
 from topoloom.machines.link_names import vertex_names
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.placements.placement_file import PlacementFile, load_placement
+from topoloom.support.parameter_error import ParameterError
 from topoloom.support.units import counted
 from topoloom.tasks.problem import AllocationSpec, load_problem
 from topoloom.tasks.sharing import NO_SHARING
@@ -55,7 +56,9 @@ def load_placement_problem(
     """Load a graph with a placement or a machine; error messages contain `verb`."""
     if placement is None:
         if machine is None:
-            raise Error(f"nothing to {verb}; name a placement file, or a machine")
+            raise ParameterError(
+                "machine", f"is missing; name a placement file or a machine to {verb}"
+            )
         problem = load_problem(graph_file, machine, where, sharing)
         return PlacementProblem(
             problem.graph,

@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from topoloom._core import Error
+
+if TYPE_CHECKING:
+    from topoloom.documents.placements import PageDocument
 
 
 class WrittenPage(NamedTuple):
@@ -20,7 +23,7 @@ class WrittenPage(NamedTuple):
         """The size of the page in bytes."""
         return self.path.stat().st_size
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> PageDocument:
         """Return the fields of the ``--json`` output."""
         return {
             "output": str(self.path),

@@ -37,6 +37,7 @@ from topoloom.nodes.hosts import (
     slots_per_host,
 )
 from topoloom.nodes.node_parts import NodeParts
+from topoloom.support.parameter_error import ParameterError
 from topoloom.support.range_checks import check_int64
 from topoloom.support.units import counted
 from topoloom.tasks.sharing import NO_SHARING, has_shared_slots
@@ -154,9 +155,8 @@ def choose_allocation(
     """Read or generate an allocation; by default the machine file's, or all nodes."""
     hosts = described.hosts
     if where.allocation is not None and where.nodes is not None:
-        raise Error(
-            "an allocation and a number of nodes to allocate are mutually exclusive; "
-            "give one of them"
+        raise ParameterError(
+            ("allocation", "nodes"), "are mutually exclusive; give one of them"
         )
     slots = HostSlotNumbers(machine, described.node)
     if where.allocation is not None:
@@ -174,9 +174,9 @@ def generate_allocation(
     machine: Machine, hosts: Sequence[str], nodes: int, fragments: int, seed: int
 ) -> Allocation:
     """Check the numbers, and generate a fragmented allocation of `nodes` hosts."""
-    check_int64("the number of nodes", nodes, 1)
-    check_int64("the number of fragments", fragments, 1)
-    check_int64("the seed", seed, 0)
+    check_int64("nodes", nodes, 1)
+    check_int64("fragments", fragments, 1)
+    check_int64("seed", seed, 0)
     if machine.nodes_per_host > 1:
         boxes = fragmented_allocation(
             make_host_machine(machine), nodes, fragments, seed

@@ -6,11 +6,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from topoloom._core import Error
 from topoloom.graphs.gpu_nodes import GPUS_PER_NODE
 from topoloom.graphs.profile import Profile
+
+if TYPE_CHECKING:
+    from topoloom.documents.programs import ProgramFacts, RecordDocument
+
+    pass
 
 _READER = (
     "in Python, topoloom.frameworks.pytorch.recorded_job.read_recording(FOLDER)"
@@ -27,7 +32,7 @@ class RecordedProgram(NamedTuple):
     losses: Sequence[str] = ()
     gpus_per_node: int = GPUS_PER_NODE
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> ProgramFacts:
         """Count messages, bytes and calls; find the busiest pair."""
         profile = self.profile
         direct = profile.point_to_point()
@@ -58,7 +63,7 @@ class RecordedProgram(NamedTuple):
             "exit_status": profile.exit_status,
         }
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> RecordDocument:
         """Return the fields of the ``--json`` output."""
         return {"output": str(self.path), **self.facts()}
 

@@ -65,10 +65,13 @@ def run_reordered(
     from topoloom.preload.mpi_library import format_machine_file
     from topoloom.preload.shim import add_preload, find_launcher
     from topoloom.support.files import make_shared_directory
+    from topoloom.support.parameter_error import ParameterError
 
     _check_mapper(options.mapper)
     if options.search.seed > _MAX_SEED:
-        raise Error(f"--seed {options.search.seed}: at most {_MAX_SEED} is supported")
+        raise ParameterError(
+            "seed", f"must be at most {_MAX_SEED}, not {options.search.seed}"
+        )
     # Report errors in the input before the program runs.
     text = None if where is None else format_machine_file(where)
     launcher = find_launcher(program)

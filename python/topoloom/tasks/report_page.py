@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -26,9 +26,12 @@ from topoloom.tasks.simulate import (
     unmonitored_simulation,
 )
 
+if TYPE_CHECKING:
+    from topoloom.documents.placements import PlacementOnPage, ReportDocument
+
 MAX_PLACEMENTS = 7
 #: Simulation results that the ``--json`` output contains.
-_SIMULATED = ("simulated_seconds", "busiest", "busiest_switches")
+_SIMULATED = ("simulated_seconds", "busiest_channels", "busiest_switches")
 
 
 class Simulator(NamedTuple):
@@ -56,7 +59,7 @@ class WrittenReport(NamedTuple):
         """The size of the page in bytes."""
         return self.path.stat().st_size
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> ReportDocument:
         """Return the fields of the ``--json`` output."""
         report = self.report
         views: list[dict[str, Any]] = [
@@ -70,7 +73,7 @@ class WrittenReport(NamedTuple):
             "bytes": self.size,
             "headline": self.headline,
             "best": report.views[report.best].name,
-            "views": views,
+            "placements": cast("list[PlacementOnPage]", views),
         }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,11 @@ from topoloom.simulate.result import (
 from topoloom.support.units import counted
 from topoloom.tasks.placement_problem import PlacementProblem
 from topoloom.tasks.problem import place_like_launcher
+
+if TYPE_CHECKING:
+    from topoloom.documents.placements import (
+        SimulatedPlacement,
+    )
 
 DEFAULT = "block"
 
@@ -61,7 +66,7 @@ class _PlacementCase(NamedTuple):
         given: PlacementProblem,
         phases: list[CommGraph],
         simulated: SimulationResult,
-    ) -> dict[str, Any]:
+    ) -> SimulatedPlacement:
         seconds = simulated.seconds
         if len(seconds) != len(phases):
             raise Error(
@@ -80,12 +85,12 @@ class _PlacementCase(NamedTuple):
             "congestion_seconds": self.compute_congestion(phases),
             "predicted_seconds": sum(predicted),
             "simulated_seconds": sum(seconds),
-            "busiest": [
-                {"channel": format_link(name, names), "busy": busy}
+            "busiest_channels": [
+                {"channel": format_link(name, names), "sending": busy}
                 for name, busy in simulated.busiest
             ],
             "busiest_switches": [
-                {"output": format_link(name, names), "busy": busy}
+                {"output": format_link(name, names), "sending": busy}
                 for name, busy in simulated.busiest_switches
             ],
             "by_phase": [
@@ -125,7 +130,7 @@ def check_same_machine(names: Sequence[str], given: Sequence[PlacementProblem]) 
 class Simulations(NamedTuple):
     """Simulation results of placements; `interrupted` is set after Ctrl-C."""
 
-    results: list[dict[str, Any]]
+    results: list[SimulatedPlacement]
     interrupted: bool
 
 
@@ -142,7 +147,7 @@ def simulate_placements(
     """
     cases = _list_cases(names, given)
     first = given[0]
-    results: list[dict[str, Any]] = []
+    results: list[SimulatedPlacement] = []
     for number, case in enumerate(cases, start=1):
         title = f"{number}/{len(cases)} {case.file or DEFAULT}"
         sent = [

@@ -6,13 +6,14 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from topoloom.documents.programs import ReportedGpu, VerifyTorchDocument
     from topoloom.launch.apply.torch_ranks import ReportedRank
     from topoloom.launch.host_placement import HostPlacement
 
@@ -49,7 +50,7 @@ class TorchRun:
     by_host: int = 0
     seen: Mapping[int, ReportedRank] = field(default_factory=dict)
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> VerifyTorchDocument:
         """Return the fields of the ``--json`` output."""
         return {
             "exit_status": self.status,
@@ -58,7 +59,7 @@ class TorchRun:
             "elsewhere": self.elsewhere,
             "compared_by_host": self.by_host,
             "gpus": [
-                {"rank": rank, **one._asdict()}
+                {"rank": rank, **cast("ReportedGpu", one._asdict())}
                 for rank, one in sorted(self.seen.items())
             ],
             "measure": self.measure,

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from topoloom.documents.programs import Verification
     from topoloom.launch.host_placement import HostPlacement
     from topoloom.launch.launcher import Launch
     from topoloom.preload.verify import AffinityReport, VerifyAgent
@@ -42,7 +43,7 @@ class VerifiedRun(NamedTuple):
         unverified = f"the ranks' locations were not observed: {self.why}"
         return "\n".join(seen) or unverified
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Verification:
         """Return the fields of the ``--json`` output."""
         programs = [report.document() for report in self.reports]
         return {"holds": self.is_verified, "why_not": self.why, "programs": programs}

@@ -32,7 +32,7 @@ def test_the_task_with_the_fewest_bytes_per_load_moves(topoloom: Command) -> Non
         "moves": [["b", 0, 1]],
         "load_max_over_mean": 1.0,
         "moved_bytes": 10,
-        "least_bytes": 10,
+        "moved_bytes_at_least": 10,
     }
     output = topoloom("balance", "tasks.csv", "--tolerance", "0.5").out
     assert "busiest rank" in output
@@ -83,13 +83,13 @@ def test_an_invalid_table_is_refused(
     [
         (["--memory", "50"], "task 'a' has 100 bytes, and a rank has memory for 50"),
         (["-n", "1"], "task 'd' is on rank 1, but there is 1 rank"),
-        (["-n", "-3"], "there are 1 to 10,000,000 ranks, not -3"),
+        (["-n", "-3"], "-n must be 1 or more, not -3"),
         (["--method", "alias"], "but --method is for equal tasks; leave it out"),
         (
             ["--bytes", "1KiB"],
             "tasks.csv contains the bytes of each task; leave out --",
         ),
-        (["--tolerance", "-1"], "the tolerance must be 0 or more, not -1"),
+        (["--tolerance", "-1"], "--tolerance must be 0 or more, not -1"),
     ],
 )
 def test_incompatible_options_of_task_tables_are_refused(

@@ -230,7 +230,7 @@ def test_connected_components_have_different_colors(topoloom: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "no nodes are given; set a number of nodes"),
+        ([], "--nodes is missing; set it"),
         (["--graph", "p.npz", "-N", 4], "are for --choose"),
         (["-N", 4, "--time", "1s"], "are for --choose"),
         (
@@ -238,9 +238,9 @@ def test_connected_components_have_different_colors(topoloom: Command) -> None:
             "--write-placement requires --graph",
         ),
         (["--allocation", "n[1-3]", "-N", 3], "leave out --choose and -N"),
-        (["--choose", "n[1-9]"], "no number of nodes is given"),
+        (["--choose", "n[1-9]"], "--nodes is missing"),
         (["--choose", "n[1-9]", "-N", 10], "cannot choose 10 of 9 nodes"),
-        (["--choose", "n[1-9]", "-N", 0], "nodes must be 1 or more, not 0"),
+        (["--choose", "n[1-9]", "-N", 0], "-N must be 1 or more, not 0"),
         (["--choose", "n[1-9]", "-N", 3, "--work", 5], "require --graph"),
         (["--choose", "n[1-9]", "--graph", "p.npz"], "cannot choose 64 of 9 nodes"),
         (["--choose", "n[1-9]", "-N", 9, "--graph", "p.npz"], "choose 64 or more"),

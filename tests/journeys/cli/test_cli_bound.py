@@ -30,8 +30,8 @@ def test_no_mapper_is_better_than_the_bounds(
         topoloom("map", "p.npz", "-m", machine, "--mapper", mapper, "-o", "x.json")
         found = topoloom("bound", "p.npz", "x.json", "--json").json
         for name in ("hop_bytes", "congestion_max"):
-            assert found[name]["bound"] <= found[name]["value"]
-            assert found[name]["bound"] > 0
+            assert found[name]["at_least"] <= found[name]["value"]
+            assert found[name]["at_least"] > 0
             assert found[name]["gap"] >= 1
 
 
@@ -62,7 +62,7 @@ def test_without_a_placement_bound_prints_only_bounds(topoloom: Command) -> None
     found = topoloom("bound", "p.npz", "-m", "torus:16", "--json").json
     assert (found["ranks"], found["nodes"]) == (16, 16)
     assert (
-        found["hop_bytes"]["bound"]
+        found["hop_bytes"]["at_least"]
         == topoloom("judge", "p.npz", "-m", "torus:16", "--json").json["hop_bytes"]
     )
     assert "gap" not in found["hop_bytes"]
@@ -87,17 +87,20 @@ def test_shared_slots_need_capacities_or_an_imbalance(topoloom: Command) -> None
     assert outcome.status == 2
     assert "--imbalance or --capacities" in outcome.err
     found = topoloom("bound", "p.npz", "x.json", "--imbalance", "0", "--json").json
-    assert 0 < found["hop_bytes"]["bound"] <= found["hop_bytes"]["value"]
+    assert 0 < found["hop_bytes"]["at_least"] <= found["hop_bytes"]["value"]
     assert (
-        topoloom("bound", *shared, "--json").json["hop_bytes"]["bound"]
-        == (found["hop_bytes"]["bound"])
+        topoloom("bound", *shared, "--json").json["hop_bytes"]["at_least"]
+        == (found["hop_bytes"]["at_least"])
     )
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["p.npz"], "nothing to bound; name a placement file, or a machine"),
+        (
+            ["p.npz"],
+            "--machine is missing; name a placement file or a machine to",
+        ),
         (["p.npz", "-m", "torus:2x2"], "only 4 slots"),
         (["p.npz", "x.json", "-m", "torus:4x4"], "leave out the machine"),
         (["p.npz", "empty.json"], "empty.json"),
@@ -128,9 +131,9 @@ def test_a_linear_relaxation_proves_a_larger_congestion_bound(
     found = topoloom("bound", "p.npz", "x.json", "--lp", "--json").json
     congestion = found["congestion_max"]
     assert "rounded" not in without
-    assert congestion["by"] == "lp"
+    assert congestion["proved_by"] == "lp"
     assert 1 <= congestion["gap"] < without["gap"]
-    assert congestion["rounded"] >= congestion["bound"]
+    assert congestion["rounded"] >= congestion["at_least"]
     printed = topoloom("bound", "p.npz", "-m", "mesh:8", "--lp")
     assert (printed.status, printed.err) == (0, "")
     assert " lp " in printed.out
@@ -152,5 +155,5 @@ def test_a_weaker_relaxation_does_not_change_the_bound(topoloom: Command) -> Non
     words = ["bound", "p.npz", "-m", "tree:2:4", "--json"]
     without = topoloom(*words).json["congestion_max"]
     found = topoloom(*words, "--lp").json["congestion_max"]
-    assert without["by"] != "lp"
+    assert without["proved_by"] != "lp"
     assert {**without, "rounded": found["rounded"]} == found

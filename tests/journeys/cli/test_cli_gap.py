@@ -53,7 +53,7 @@ def test_the_predicted_time_has_a_gap_if_bandwidths_are_known(
     gaps = [result["gap"]["predicted_seconds"] for result in compared["results"]]
     assert min(judged["predicted_seconds"], *gaps) >= 1
     assert proven["predicted_seconds"]["gap"] >= 1
-    assert proven["predicted_seconds"]["by"] in ("sender", "network", "memory")
+    assert proven["predicted_seconds"]["proved_by"] in ("sender", "network", "memory")
     row = next(
         line
         for line in topoloom("judge", "p.npz", "x.json").out.splitlines()

@@ -35,7 +35,7 @@ def test_jobs_share_links_of_simulated_switches(topoloom_with_jobs: Command) -> 
     words = ["joint", "long.npz@black.txt", "long.npz@white.txt"]
     on = ["-m", f"torus:4x4,{free}", "--with", "switches"]
     for job in topoloom_with_jobs(*words, *on, "--json").json["jobs"]:
-        times = job["simulated"]
+        times = job["simulated_seconds"]
         # Placed jointly, jobs share no links; placed separately, they share all links.
         assert times["jointly"] == times["alone"]
         assert times["apart"] == pytest.approx(2 * times["alone"], rel=0.03)
@@ -159,7 +159,7 @@ def test_a_budget_is_shared_by_all_searches(topoloom_with_jobs: Command) -> None
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "missing argument 'JOB'"),
+        ([], "JOB is missing"),
         (["a.npz"], "'a.npz' is only one job; name more"),
         (["a.npz@n[0-7]", "b.npz"], "'b.npz' has no allocation"),
         (["a.npz@n[0-7]", "b.npz@n[7-14]"], "node 7 is in the allocations of both a"),

@@ -60,10 +60,10 @@ def test_a_machine_without_a_command_is_refused_with_a_suggestion(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["show"], "missing argument 'MACHINE'"),
+        (["show"], "MACHINE is missing"),
         (["show", "hoper"], "did you mean 'hopper'"),
         (["show", "torus:4", "torus:5"], "torus:5"),
-        (["export", "torus:4"], "missing option '--output' / '-o'"),
+        (["export", "torus:4"], "--output is missing"),
         (["draw", "torus:4", "-o", "m.gif"], "m.gif: figures are .svg, .png, .pdf"),
         (["detect", "-o", "m.xml"], "'topoloom machine export' writes other formats"),
     ],

@@ -185,7 +185,7 @@ def run_refused(topoloom: Command, *words: object) -> str:
             ["--objective", "timed"],
             "no objective 'timed' (did you mean 'time'?); there are: auto, ",
         ),
-        (["--objective", ""], "no objective ''"),
+        (["--objective", ""], "--objective is empty"),
         (["--objective", "weighted(time=0)"], "the weight must be a number above 0"),
         (
             ["--objective", "hop-bytes", "--background", "l.json"],

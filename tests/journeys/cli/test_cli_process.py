@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from json_documents import check_document
 from own_process import wait_for_cpu_time
 
 from topoloom.cli.app import COMMANDS, command_names
@@ -226,7 +227,7 @@ def test_ctrl_c_ends_the_best_effort_with_the_best_so_far(
     )
     judged = run_command("judge", "p.npz", "x.json", "--json", cwd=tmp_path)
     assert judged.returncode == 0, judged.stderr
-    values = json.loads(judged.stdout)
+    values = check_document(judged.stdout)
     fullest = math.floor(1.03 * math.ceil(ranks / 256))
     assert not imbalance or values["load_max"] <= fullest
     assert ("load_max" in values) is bool(imbalance)

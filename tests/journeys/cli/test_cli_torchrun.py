@@ -7,7 +7,6 @@ long to install and import for a test.
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from json_documents import check_document
 
 if TYPE_CHECKING:
     from tests.conftest import Command, Outcome
@@ -90,7 +90,7 @@ def test_ranks_on_other_hosts_are_named_and_cost_more(topoloom: Command) -> None
     (cost,) = (line for line in lines if line.startswith("topoloom: predicted time "))
     assert cost.split()[4].rstrip(",") in ("s", "ms")
     shown = topoloom("verify", "x.json", "--hosts", "a,c,b,d", "--json", *command)
-    document = json.loads(shown.err.splitlines()[-1])
+    document = check_document(shown.err.splitlines()[-1])
     assert document["measure"] == "predicted_seconds"
     assert document["started"] > document["planned"]
 
@@ -256,7 +256,7 @@ def test_the_gpu_of_a_rank_is_the_gpu_used_by_pytorch(topoloom: Command) -> None
     found = topoloom("verify", *words)
     assert found.status == 1
     assert "4 of 8 ranks are not where they are planned" in found.err
-    document = json.loads(topoloom("verify", "--json", *words).err)
+    document = check_document(topoloom("verify", "--json", *words).err)
     assert all(one["used"] and one["gpu"] == "1" for one in document["gpus"])
     assert document["gpus"][0]["uuid"] == "GPU-46abccf3-a70c-4bf6-9d33-7a1aa0bb4e11"
 

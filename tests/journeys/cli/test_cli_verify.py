@@ -30,7 +30,7 @@ def topoloom_with_placement(topoloom: Command) -> Command:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["verify", "x.json"], "missing argument '-- COMMAND'"),
+        (["verify", "x.json"], "the command to run is missing"),
         (["verify", "x.json", "--", *MPIRUN], "has no program: mpirun.openmpi -n 4"),
         (["verify", "x.json", "--", "nowhere"], "there is no such program"),
         (["verify", "no.json", "--", *MPIRUN, "true"], "no.json"),

@@ -50,10 +50,10 @@ def test_published_orders_are_reproduced_and_written(
         [0, 2, 3, 5],
         [1, 4, 6, 7],
     ]
-    assert found["groups"][0]["into"]["mean_s"] == pytest.approx(2e-6)
+    assert found["groups"][0]["into"]["mean_seconds"] == pytest.approx(2e-6)
     assert found["groups"][0]["inside"]["n"] == 12
-    assert found["scatter_s"] == pytest.approx(9e-6)
-    assert len(found["scatter_steps_s"]) == 3
+    assert found["scatter_seconds"] == pytest.approx(9e-6)
+    assert len(found["scatter_steps_seconds"]) == 3
     assert Path("order.txt").read_text().split() == list("03162547")
     words[3:5] = ["--method", "fastest-edge-first", "--channels", 2]
     assert topoloom_with_costs(*words).json["order"] == [0, 1, 3, 4, 2, 6, 5, 7]
@@ -77,11 +77,13 @@ def test_times_use_the_requested_sharing(topoloom_with_costs: Command) -> None:
     assert topoloom_with_costs(*words, "--json").json == found["growing"]
     # Steps: one message inside a group, then two inside it, then four between the
     # groups on two channels.
-    assert found["printed"]["scatter_steps_s"] == pytest.approx([4e-6, 2e-6, 4e-6])
-    assert found["growing"]["scatter_steps_s"] == pytest.approx(
+    assert found["printed"]["scatter_steps_seconds"] == pytest.approx(
+        [4e-6, 2e-6, 4e-6]
+    )
+    assert found["growing"]["scatter_steps_seconds"] == pytest.approx(
         [4e-6, 2e-6 * 4 / 3, 2e-6 * 4 / 3]
     )
-    assert found["independent"]["scatter_s"] == pytest.approx(8e-6)
+    assert found["independent"]["scatter_seconds"] == pytest.approx(8e-6)
 
 
 def test_the_order_table_shows_all_orders(topoloom_with_costs: Command) -> None:
@@ -171,11 +173,11 @@ def test_invalid_matrices_are_refused_by_line(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--root", "8"], "root 8 is none of the processes 0 to 7"),
-        (["--channels", "0"], "channels must be 1 or more"),
+        (["--root", "8"], "--root must be one of the processes 0 to 7"),
+        (["--channels", "0"], "--channels must be 1 or more"),
         (["--method", "quickest"], "fastest-edge-first"),
         (["--sharing", "grown"], "growing"),
-        (["--p-value", "0"], "p is 0; a probability of errors must be above 0"),
+        (["--p-value", "0"], "--p-value must be above 0 and below 1"),
     ],
 )
 def test_invalid_order_options_are_refused(

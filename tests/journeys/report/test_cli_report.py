@@ -34,7 +34,7 @@ def test_a_placement_records_its_pattern_and_command(
     assert "topoloom map p.npz -m torus:4x4x2 -o x.json" in page
     assert "topoloom report x.json -o r.html --json" in page
     judged = topoloom("judge", "p.npz", "x.json", "--json").json
-    shown = {view["name"]: view for view in summary["views"]}
+    shown = {view["name"]: view for view in summary["placements"]}
     for measure in ("hop_bytes", "congestion_max", "dilation_average"):
         assert shown[summary["best"]][measure] == judged[measure]
         assert shown["block (default)"][measure] == judged["block"][measure]
@@ -55,7 +55,7 @@ def test_several_placements_of_one_job_share_a_page(
     words = ["-m", "torus:4x4x2", "--mapper", "random", "-o", "y.json"]
     topoloom("map", "p.npz", *words)
     summary = topoloom("report", "x.json", "y.json", "-o", "r.html", "--json").json
-    names = [view["name"] for view in summary["views"]]
+    names = [view["name"] for view in summary["placements"]]
     assert names == ["block (default)", "auto", "random"]
     assert summary["best"] == "auto"
 
@@ -109,8 +109,8 @@ def test_another_pattern_than_the_placements_is_noted(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["x.json"], "missing option"),
-        (["-o", "r.html"], "missing argument"),
+        (["x.json"], "--output is missing"),
+        (["-o", "r.html"], "is missing"),
         (["none.json", "-o", "r.html"], "none.json: No such file"),
         (["p.npz", "-o", "r.html"], "p.npz is a communication graph, not a placement"),
         (["empty.json", "-o", "r.html"], "empty.json: the file is empty"),

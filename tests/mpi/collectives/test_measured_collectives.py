@@ -61,15 +61,17 @@ def test_simulated_times_equal_the_predicted_ones(
         found = size["schedules"]
         call = ALLTOALL._replace(bytes=size["bytes"])
         assert {one["name"] for one in found} == {MPI_OWN, *list_schedule_names(call)}
-        assert [one["median"] for one in found] == sorted(o["median"] for o in found)
+        medians = [one["median_seconds"] for one in found]
+        assert medians == sorted(medians)
         ours = [one for one in found if one["name"] != MPI_OWN]
         best.append(ours[0]["name"])
         for one in ours:
             # The model assumes that all ranks wait for the slowest one in each round.
             close = 0.01 if one["name"] in EQUAL_ROUNDS else 0.1
-            assert one["median"] == pytest.approx(one["predicted"], rel=close), one
-            low, high = one["interval"]
-            assert low <= one["median"] <= high
+            predicted = pytest.approx(one["predicted_seconds"], rel=close)
+            assert one["median_seconds"] == predicted, one
+            low, high = one["interval_seconds"]
+            assert low <= one["median_seconds"] <= high
     samples = [json.loads(line) for line in Path("samples").read_text().splitlines()]
     count = sum(len(size["schedules"]) for size in done.json["sizes"])
     assert len(samples) == 3 * count
@@ -187,15 +189,15 @@ def check_trace(trace: CallTrace, call: Call, schedule: str) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "missing argument '-- LAUNCHER"),
+        ([], "the launcher is missing"),
         (["--", "no-such-run"], "cannot run 'no-such-run'"),
         (["--", "false"], "'false' ended with status 1: no output"),
         (["--", "true"], "'true' did not complete the measurement"),
-        (["--repeats", 0, "--", "true"], "repeats must be 1 or more, not 0"),
+        (["--repeats", 0, "--", "true"], "--repeats must be 1 or more, not 0"),
         (["--schedule", "brukc", "--", "true"], "'brukc'"),
-        (["--bytes", "0", "--", "true"], "bytes must be 1 or more, not 0"),
-        (["--bytes", "8,8", "--", "true"], "a size is given twice"),
-        (["--bytes", "2GiB", "--", "true"], "too many for MPI"),
+        (["--bytes", "0", "--", "true"], "--bytes must be 1 or more, not 0"),
+        (["--bytes", "8,8", "--", "true"], "--bytes has a size twice"),
+        (["--bytes", "2GiB", "--", "true"], "or less for MPI"),
     ],
 )
 def test_invalid_input_is_refused_in_one_line(
@@ -270,6 +272,6 @@ def test_an_interrupt_returns_the_completed_repetitions(
         return
     assert "interrupted after 2 of 30 calls" in errors
     (size,) = json.loads(printed)["sizes"]
-    medians = {one["name"]: one["median"] for one in size["schedules"]}
+    medians = {one["name"]: one["median_seconds"] for one in size["schedules"]}
     assert medians == pytest.approx({MPI_OWN: 3e-6, "bruck": 2e-6})
     assert len((folder / "samples").read_text().splitlines()) == 4

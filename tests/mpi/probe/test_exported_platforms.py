@@ -59,6 +59,6 @@ def test_messages_of_every_level_and_size_take_as_long_on_the_export(
     ]
     for level, again in zip(planted, exported, strict=True):
         assert again["alone"]["sizes"] == level["alone"]["sizes"]
-        assert again["alone"]["measured_s"] == pytest.approx(
-            level["alone"]["measured_s"], rel=0.05
+        assert again["alone"]["measured_seconds"] == pytest.approx(
+            level["alone"]["measured_seconds"], rel=0.05
         ), level["level"]

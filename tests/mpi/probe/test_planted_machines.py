@@ -63,15 +63,15 @@ def test_groups_latencies_and_uplinks_are_found(
     assert host_groups(found) == group_hosts(sizes)
     assert found["suspects"] == []
     near, far = found["models"]
-    assert near["alone"]["lines"][0]["alpha_s"] == pytest.approx(
+    assert near["alone"]["lines"][0]["alpha_seconds"] == pytest.approx(
         2e-6 + 2 * OVERHEAD, rel=CLOSE
     )
-    assert far["alone"]["lines"][0]["alpha_s"] == pytest.approx(
+    assert far["alone"]["lines"][0]["alpha_seconds"] == pytest.approx(
         6e-6 + 2 * OVERHEAD, rel=CLOSE
     )
     for level in (near, far):
         last = level["alone"]["lines"][-1]
-        assert 1 / last["beta_s_per_byte"] == pytest.approx(10e9, rel=CLOSE)
+        assert 1 / last["beta_seconds_per_byte"] == pytest.approx(10e9, rel=CLOSE)
     shown = topoloom("machine", "show", "m.toml", "--json").json["bandwidths"]
     rates = sorted(link["bytes_per_second"] for link in shown)
     assert rates[0] == pytest.approx(10e9, rel=CLOSE)
@@ -103,7 +103,7 @@ def test_the_links_of_a_torus_are_found(topoloom: Command, tmp_path: Path) -> No
         topoloom, write_launcher(tmp_path, format_torus(extents), hosts)
     )
     assert [each["pairs"] for each in measured["hops"]] == [108, 234, 216, 72]
-    assert [each["short_s"] for each in measured["hops"]] == pytest.approx(
+    assert [each["short_seconds"] for each in measured["hops"]] == pytest.approx(
         [3.11e-6, 4.11e-6, 5.11e-6, 6.11e-6], rel=CLOSE
     )
     assert "at 4 hops" in topoloom("machine", "show", "m.toml").out
@@ -189,7 +189,7 @@ def test_one_slow_host_of_four_does_not_set_the_speed_of_all(
     found = run_probe(topoloom, words, "--quick")
     assert [slow["hosts"] for slow in found["suspects"]] == [["h0"]]
     assert found["models"][0]["bytes_per_second"] == pytest.approx(10e9, rel=CLOSE)
-    assert found["models"][0]["short_s"] == pytest.approx(4.05e-6, rel=CLOSE)
+    assert found["models"][0]["short_seconds"] == pytest.approx(4.05e-6, rel=CLOSE)
     rates = topoloom("machine", "show", "m.toml", "--json").json["bandwidths"]
     assert [each["bytes_per_second"] for each in rates] == [
         pytest.approx(10e9, rel=CLOSE)

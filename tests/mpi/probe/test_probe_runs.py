@@ -40,7 +40,7 @@ def test_ranks_of_a_real_host_are_measured(mpi: Mpi, topoloom: Command) -> None:
     )
     assert done.status == 0, done.err
     assert done.json["ranks"] == 2
-    assert 0 < done.json["models"][0]["short_s"] < 1
+    assert 0 < done.json["models"][0]["short_seconds"] < 1
     assert load_machine("m.toml").slots_per_node == 2
     samples = load_samples(Path("m.npz"))
     assert samples.count >= done.json["sample_count"] > 0

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 import subprocess
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from built_programs import NAP_SOURCE, compile_program
+from json_documents import check_document
 from mpis import MPICH, PROGRAMS
 from own_process import topoloom
 from several_hosts import SeveralHosts
@@ -114,10 +114,9 @@ def test_a_command_without_mpi_runs_unchanged(
     done = run_reorder("--json", "--", *command)
     assert done.returncode == 3
     assert done.stdout == "hello\n"
-    document = json.loads(done.stderr.splitlines()[-1])
-    assert document["result"].startswith(
-        "nothing reordered: the command ended before MPI_Finalize"
-    )
+    document = check_document(done.stderr.splitlines()[-1])
+    (line,) = document["lines"]
+    assert line.startswith("nothing reordered: the command ended before MPI_Finalize")
     assert document["command"][-3:] == command[-3:]
 
 

@@ -101,12 +101,17 @@ def test_shards_gather_weights_twice_and_scatter_gradients_once() -> None:
     ("name", "sizes", "world", "message"),
     [
         ("nemo", {}, 8, "no framework 'nemo'; there are: megatron, deepspeed"),
-        ("fsdp", {"ep": 2}, 8, "--ep is not an axis of fsdp, which has --tp"),
-        ("fsdp", {"tp": 3}, 8, "--ranks 8 is not a multiple of tp = 3; the quotient"),
-        ("jax", {"tp": 0}, 8, "--tp is 0; it must be at least 1"),
+        ("fsdp", {"ep": 2}, 8, "ep is not an axis of fsdp, which has tp"),
+        (
+            "fsdp",
+            {"tp": 3},
+            8,
+            "ranks must be a multiple of tp = 3, not 8; the",
+        ),
+        ("jax", {"tp": 0}, 8, "tp must be 1 or more, not 0"),
         ("deepspeed", {"ep": 3}, 8, "dp = 8 is not a multiple of ep = 3"),
         ("megatron", {"ep": 3}, 8, "8 ranks are not a multiple of etp x ep x pp = 3"),
-        ("megatron", {}, 0, "--ranks is 0; it must be at least 1"),
+        ("megatron", {}, 0, "ranks must be 1 or more, not 0"),
     ],
 )
 def test_a_refused_job_has_a_reason(
@@ -121,7 +126,7 @@ def test_a_refused_job_has_a_reason(
     [
         ("gpt", "no model 'gpt'"),
         ("qwen3-30b-a3b,layer=2", "no dimension 'layer'"),
-        ("qwen3-30b-a3b,batches=0", "batches of --train is '0'; give an integer"),
+        ("qwen3-30b-a3b,batches=0", "batches must be an integer of 1 or more, not '0'"),
         ("layers=2", "lacks hidden, heads, kv_heads, head_size, ffn; or name one"),
     ],
 )

@@ -169,7 +169,7 @@ READERS = {
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("aws", "", "line 1: not JSON: Expecting value"),
+        ("aws", "", "line 1: not JSON: cut off"),
         ("aws", '{\n"Instances": [}', "line 2: not JSON"),
         ("aws", "[" * 100_000, "nested too deep"),
         ("aws", "[" + "9" * 5000 + "]", "line 1: "),

@@ -258,7 +258,7 @@ def test_a_command_with_its_own_binding_is_refused(
     [
         (NodeParts(), 1, "core", "the machine has no CPUs of its slots"),
         (NODE, 1, "thread", "no thing to bind to 'thread'; there are: core, pu"),
-        (NODE, 2, "core", "--bind and --cores-per-slot are mutually exclusive"),
+        (NODE, 2, "core", "bind and cores_per_slot are mutually exclusive"),
     ],
 )
 def test_impossible_bindings_are_refused(

@@ -248,7 +248,7 @@ def test_export_reports_omissions_of_a_format(
         (["--to", "rankfile"], "did you mean 'openmpi-rankfile'?"),
         (["--to", "hostfile"], "cannot express this placement"),
         (["--to", "list", "--hosts", "a,b,c"], "3 host names for an allocation of 2"),
-        (["--to", "list", "--cores-per-slot", "0"], "at least 1 core"),
+        (["--to", "list", "--cores-per-slot", "0"], "--cores-per-slot must be 1"),
     ],
 )
 def test_export_refuses_in_one_line_and_writes_nothing(
@@ -310,5 +310,5 @@ def test_a_format_states_the_binding_of_ranks_or_refuses_it(
 def test_more_cores_than_a_node_has_are_refused_with_both_numbers(cores: int) -> None:
     machine = Machine("mesh:1+node:4")
     host_placement(machine, [0], [0], None, 2, CPUS)
-    with pytest.raises(Error, match=f"are {4 * cores} cores, but a node has 8 CPUs"):
+    with pytest.raises(Error, match=f"have {4 * cores} cores, but a node has 8 CPUs"):
         host_placement(machine, [0], [0], None, cores, CPUS)

@@ -161,10 +161,13 @@ def test_used_slots_of_a_large_allocation_are_described() -> None:
 @pytest.mark.parametrize(
     ("order", "message"),
     [
-        (LaunchOrder(ranks_per_node=9), "9 ranks per node exceed the 8 that"),
-        (LaunchOrder(cores_per_rank=9), "9 cores per rank: a node of the allocation"),
+        (LaunchOrder(ranks_per_node=9), "ranks_per_node is 9, but only 8 fit"),
+        (
+            LaunchOrder(cores_per_rank=9),
+            "cores_per_rank is 9, but a node of",
+        ),
         (LaunchOrder(ranks_per_node=1), "7 ranks on 6 nodes with room for 1 each"),
-        (LaunchOrder(memory_per_rank=2000), "is more than the 1,000 B of a node"),
+        (LaunchOrder(memory_per_rank=2000), "more than the 1,000 B of a node"),
     ],
 )
 def test_a_request_that_fits_no_node_is_refused(

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
 import pytest
+from json_documents import check_document
 
 from topoloom import Error, Machine
 from topoloom.cli.app import run
@@ -100,7 +100,7 @@ def test_the_command_writes_a_file_that_is_read_back() -> None:
 def test_slots_are_printed_by_node_type(capsys: pytest.CaptureFixture[str]) -> None:
     command = ["machine", "import", "topology.conf", "--node", "slurm.conf", "--json"]
     assert run(command) == 0
-    facts = json.loads(capsys.readouterr().out)
+    facts = check_document(capsys.readouterr().out)
     assert (facts["nodes"], facts["slots"]) == (5, 3 * 8 + 2 * 6)
     assert facts["slots_per_node"] == [6, 8]
     hosts = [table["hosts"] for table in facts["node_types"]]

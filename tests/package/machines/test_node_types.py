@@ -235,7 +235,7 @@ def test_links_are_named_by_hosts_and_switches(
     placement = str(tmp_path / "x.json")
     problem = load_placement_problem("judge", graph, placement, None, AllocationSpec())
     judged = judge_placement(problem, hottest=100)
-    links = {entry["link"] for entry in judged.document()["hottest"]}
+    links = {entry["link"] for entry in judged.document()["hottest_links"]}
     ends = {*HOSTS, "leaf1", "leaf2"}
     assert links == {f"{end} {way}" for end in ends for way in ("up", "down")}
 

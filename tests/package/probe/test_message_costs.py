@@ -99,8 +99,8 @@ def test_errors_and_intervals_match_the_written_lines() -> None:
     found = costs.alone.document()
     assert found["worst_error"] == pytest.approx(0, abs=1e-6)
     first, second = found["lines"]
-    assert first["alpha_interval_s"] == pytest.approx([4e-6, 4e-6], rel=0.01)
-    assert second["alpha_interval_s"] == pytest.approx([3e-6, 3e-6], rel=0.01)
+    assert first["alpha_interval_seconds"] == pytest.approx([4e-6, 4e-6], rel=0.01)
+    assert second["alpha_interval_seconds"] == pytest.approx([3e-6, 3e-6], rel=0.01)
 
 
 def test_sender_overhead_does_not_exceed_the_gap() -> None:

@@ -16,9 +16,15 @@ from topoloom.tasks.machines.probe import read_probe_results
     [
         ("probe = 3", "[probe] must be a table"),
         ("[probe]\nmodels = [1]", "probe.models[0] must be a table"),
-        ("[[probe.models]]\nshort_s = 1e-6", "probe.models[0].level is missing"),
-        ("[[probe.models]]\nlevel = 'x'\nshort_s = 'y'", "short_s must be a number"),
-        ("[[probe.models]]\nlevel = 'x'\nshort_s = nan", "short_s must be finite"),
+        ("[[probe.models]]\nshort_seconds = 1e-6", "probe.models[0].level is missing"),
+        (
+            "[[probe.models]]\nlevel = 'x'\nshort_seconds = 'y'",
+            "short_seconds must be a number",
+        ),
+        (
+            "[[probe.models]]\nlevel = 'x'\nshort_seconds = nan",
+            "short_seconds must be finite",
+        ),
         ("[probe]\nchannels = [{}]", "probe.channels[0].pattern is missing"),
         ("[[probe.suspects]]\nkind = 'host'", "probe.suspects[0].hosts is missing"),
         ("[probe]\ndoubts = [nan]", "probe.doubts[0] must be a string"),

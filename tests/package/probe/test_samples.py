@@ -62,7 +62,7 @@ def test_files_other_than_samples_are_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "other.npz", x=1)
     (tmp_path / "text.npz").write_text("no archive")
     for name in ("other.npz", "text.npz"):
-        with pytest.raises(Error, match=r"not samples of a probe"):
+        with pytest.raises(Error, match=r"not complete samples of a probe"):
             load_samples(tmp_path / name)
 
 

@@ -98,4 +98,4 @@ def test_the_json_document_has_times_by_size() -> None:
     found = time_trees(allocation, build_trees(allocation), "bcast", (8, 1024))
     document = json.loads(json.dumps(found.document()))
     assert [size["bytes"] for size in document["sizes"]] == [8, 1024]
-    assert set(document["sizes"][0]["in_switches_s"]) == {"routes", "disjoint"}
+    assert set(document["sizes"][0]["in_switches_seconds"]) == {"routes", "disjoint"}

@@ -99,7 +99,7 @@ SAME: dict[str, Callable[[], Any]] = {
 
 @pytest.mark.parametrize("command", SAME)
 def test_a_task_returns_what_its_verb_prints(command: str, topoloom: Any) -> None:
-    printed = json.loads(topoloom(*command.split(), "--json").out)
+    printed = topoloom(*command.split(), "--json").json
     document = SAME[command]().document()
     assert json.loads(json.dumps(document)) == printed
 
@@ -147,7 +147,7 @@ def test_a_message_takes_the_time_of_the_model() -> None:
         (lambda: measure_grid(load_placement("x.json"), [3, 5]), "16 cells"),
         (lambda: rank_tiles(load_placement("x.json"), [3, 5]), "16 cells"),
         (lambda: order_processes(np.ones((2, 2)), root=2), "processes 0 to 1"),
-        (lambda: allocate_nodes(MACHINE, AllocationSpec()), "no nodes are given"),
+        (lambda: allocate_nodes(MACHINE, AllocationSpec()), "nodes is missing"),
         (lambda: predict_times(load_model("hdr").model, [8], 0), "1 or more, not 0"),
     ],
 )

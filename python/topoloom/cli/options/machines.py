@@ -122,13 +122,10 @@ class RankLimitOptions(NamedTuple):
 
         if launcher not in LAUNCHERS:
             raise Error(describe_unknown_name("launcher", launcher, LAUNCHERS))
-        if self.ranks_per_node is not None:
-            check_int64("--ranks-per-node", self.ranks_per_node, 1)
-        check_int64("--cores-per-rank", self.cores_per_rank, 1)
         memory = 0
         if self.memory_per_rank is not None:
             memory = parse_bytes(self.memory_per_rank)
-            check_int64("--memory-per-rank", memory, 1)
+            check_int64("memory_per_rank", memory, 1)
         return LaunchOrder(launcher, self.ranks_per_node, self.cores_per_rank, memory)
 
 

@@ -25,7 +25,12 @@ MapperName = Annotated[
 ]
 Seed = Annotated[
     int,
-    Option("--seed", metavar="N", help="Random seed; equal seeds give equal results."),
+    Option(
+        "--seed",
+        metavar="N",
+        min=0,
+        help="Random seed; equal seeds give equal results.",
+    ),
 ]
 Seconds = Annotated[
     str | None,
@@ -49,6 +54,7 @@ Work = Annotated[
     Option(
         "--work",
         metavar="N",
+        min=0,
         help="Stop after evaluating N candidates; unlike --time, repeatable.",
     ),
 ]
@@ -144,14 +150,9 @@ class SharingOptions(NamedTuple):
 def read_search(
     seed: int, time: str | None = None, work: int | None = None, threads: int = 0
 ) -> Search:
-    """Check the options and make the search limits."""
-    from topoloom.support.range_checks import check_int64
+    """Make the search limits."""
     from topoloom.support.units import parse_duration
     from topoloom.tasks.search import Search
 
-    check_int64("--seed", seed, 0)
-    check_int64("--threads", threads, 0)
-    if work is not None:
-        check_int64("--work", work, 0)
     seconds = parse_duration(time) if time is not None else None
     return Search(seed, seconds, work, threads)

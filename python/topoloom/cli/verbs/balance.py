@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 from topoloom.cli import completions
 from topoloom.cli.balanced_output import (
@@ -14,7 +14,6 @@ from topoloom.cli.balanced_output import (
     balance_file,
     list_machine_facts,
     list_time_facts,
-    make_times_document,
 )
 from topoloom.cli.options.files import AsJson, Figure, GraphOption, PlacementOption
 from topoloom.cli.options.groups import flatten_option_groups
@@ -24,6 +23,7 @@ from topoloom.cli.options.searches import Seed
 from topoloom.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
+    from topoloom.documents.balancing import SimulatedMoves
     from topoloom.tasks.balancing.balance import BalanceResult, TransferCost
 
 
@@ -181,7 +181,10 @@ def command(
     if figure is not None:
         draw_plan(figure, given, {method: balanced.balance}, ranks)
     if as_json:
-        print_json({**balanced.document(), **make_times_document(times)})
+        document = balanced.document()
+        if times:
+            document["simulated_seconds"] = cast("SimulatedMoves", times)
+        print_json(document)
     else:
         _print_result(balanced, times)
         print_facts([], written=[figure])

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from topoloom.cli import completions
 from topoloom.cli.options.files import AsJson, Figure, GraphFile
@@ -25,6 +25,7 @@ from topoloom.cli.options.searches import (
 from topoloom.cli.parameters import Option
 
 if TYPE_CHECKING:
+    from topoloom.documents.placements import CompareDocument, MapperResult
     from topoloom.tasks.compare import Comparison
     from topoloom.tasks.problem import Problem
 
@@ -130,21 +131,20 @@ def command(
     if figure is not None:
         _draw(figure, problem, found)
     if as_json:
-        print_json(
-            {
-                "machine": problem.machine.text,
-                "nodes": len(problem.allocation.nodes),
-                "ranks": problem.graph.rank_count,
-                "seed": search.seed,
-                "objective": found.objective.objective,
-                "reason": found.objective.reason,
-                "default": DEFAULT,
-                "best": found.best,
-                "results": found.results,
-                "failed": found.failed,
-                "figure": figure and str(figure),
-            }
-        )
+        document: CompareDocument = {
+            "machine": problem.machine.text,
+            "nodes": len(problem.allocation.nodes),
+            "ranks": problem.graph.rank_count,
+            "seed": search.seed,
+            "objective": found.objective.objective,
+            "reason": found.objective.reason,
+            "default": DEFAULT,
+            "best": found.best,
+            "results": cast("list[MapperResult]", found.results),
+            "failed": found.failed,
+            "figure": None if figure is None else str(figure),
+        }
+        print_json(document)
     else:
         _print_result(problem, found, figure)
     if found.failed:
@@ -210,7 +210,7 @@ def _format_cell(
     if name == "gap":
         return format_gap(result["gap"].get(comparison.objective.measure))
     if name == "search":
-        return f"{result['seconds']:.2f} s"
+        return f"{result['search_seconds']:.2f} s"
     if MEASURES[name].unit is Unit.HOPS:
         return format_count(result[name])
     text = format_measure(name, result[name], machine)
@@ -251,7 +251,7 @@ def _draw(figure: Path, problem: Problem, comparison: Comparison) -> None:
         MeasureBars(
             measure_title(name, problem.machine),
             [
-                result["seconds" if name == "search" else name]
+                result["search_seconds" if name == "search" else name]
                 for result in comparison.results
             ],
             [

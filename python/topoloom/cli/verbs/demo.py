@@ -9,12 +9,15 @@ import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, cast
 
 import click
 
 from topoloom.cli.options.files import AsJson, OutputDirectory
 from topoloom.cli.parameters import Option
+
+if TYPE_CHECKING:
+    from topoloom.documents.placements import DemoDocument, Measures, ObjectiveMeasures
 
 MACHINE = "torus:8x8x8,bandwidth=5GB/s,latency=0.1us"
 MAPPERS = "block,random,hilbert,gge,mahd,mahd+swap,auto"
@@ -58,7 +61,11 @@ def command(
       topoloom demo
       topoloom demo --program build/apps/halo3d -o /tmp/demo
     """
+    from topoloom._core import Error
+
     assert output is not None
+    if program is not None and not (program.is_file() and os.access(program, os.X_OK)):
+        raise Error(f"--program {program} is not a program; leave it out to build one")
     out = str(output)
     output.mkdir(parents=True, exist_ok=True)
     with _redirect_stdout() if as_json else contextlib.nullcontext():
@@ -175,11 +182,11 @@ def _print_json(output: Path) -> None:
     placed = load_placement(output / "placement.json")
     block = place_like_launcher(graph, placed.allocation)
     before = Objective(HOP_BYTES).values(graph, placed.allocation, block)
-    document: dict[str, Any] = {
+    document: DemoDocument = {
         "ranks": graph.rank_count,
         "machine": placed.machine.text,
-        "block": before,
-        "values": dict(placed.values),
+        "block": cast("Measures", before),
+        "values": cast("ObjectiveMeasures", placed.values),
         "gain_percent": gain(
             before["predicted_seconds"], placed.values["predicted_seconds"]
         ),

@@ -18,6 +18,7 @@ from topoloom.cli.options.programs import BindingOptions, Hosts
 from topoloom.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
+    from topoloom.documents.programs import ExportDocument
     from topoloom.launch.export_format import ExportFormat
     from topoloom.launch.host_placement import HostPlacement
 
@@ -112,16 +113,15 @@ def command(
         write_text(output, text)
     how = insert_file_name(output or Path("FILE"), target.format_usage_command(placed))
     if as_json:
-        print_json(
-            {
-                "to": target.name,
-                "output": output and str(output),
-                "text": text,
-                "use": how,
-                "note": loss,
-                "checked": checked,
-            }
-        )
+        document: ExportDocument = {
+            "to": target.name,
+            "output": None if output is None else str(output),
+            "text": text,
+            "use": how,
+            "note": loss,
+            "checked": checked,
+        }
+        print_json(document)
         return
     if output is None:
         sys.stdout.write(text)

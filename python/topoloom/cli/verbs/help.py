@@ -42,7 +42,7 @@ def command(
     if topic is None:
         titles = {name: read_title(name) for name in TOPICS}
         if as_json:
-            print_json(titles)
+            print_json({"topics": titles})
         else:
             print_facts(list(titles.items()), "topics of 'topoloom help TOPIC'")
         return

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from topoloom.cli.options.files import AsJson, OutputDirectory
 from topoloom.cli.options.groups import flatten_option_groups
@@ -21,6 +21,7 @@ from topoloom.cli.options.simulators import SimulatorName
 from topoloom.cli.parameters import Argument
 
 if TYPE_CHECKING:
+    from topoloom.documents.placements import JointDocument
     from topoloom.simulate.switch_toml import SwitchModel
     from topoloom.tasks.jobs.joint import Budget, JointPlacement
     from topoloom.tasks.jobs.simulate_jobs import JobTimes
@@ -156,7 +157,7 @@ def _load_switch_model(
 
 def _make_document(
     found: JointPlacement, budget: Budget, files: list[Path], times: JobTimes | None
-) -> dict[str, Any]:
+) -> JointDocument:
     together, apart = found.together, found.apart
     return {
         "machine": together.jobs[0].allocation.machine.text,
@@ -173,7 +174,7 @@ def _make_document(
                 "apart": apart.values[i],
                 "jointly": together.values[i],
                 "output": str(files[i]) if files else None,
-                "simulated": None
+                "simulated_seconds": None
                 if times is None
                 else {
                     "alone": times.alone[i],

@@ -40,7 +40,7 @@ def command(
     seed: Seed = 1,
     hottest: Annotated[
         int,
-        Option("--hottest", metavar="N", help="Number of loaded links to name."),
+        Option("--hottest", metavar="N", min=0, help="Number of loaded links to name."),
     ] = 10,
     figure: Figure = None,
     loads: Annotated[
@@ -77,12 +77,10 @@ def command(
     """
     from topoloom.cli.console import print_json
     from topoloom.graphs.phases import load_phase_names, load_phases
-    from topoloom.support.range_checks import check_int64
     from topoloom.tasks.judge import judge_placement
     from topoloom.tasks.placement_problem import load_placement_problem
     from topoloom.tasks.problem import AllocationSpec
 
-    check_int64("--hottest", hottest, 0)
     where = AllocationSpec(*allowed, seed, limits.make_launch_order(launcher))
     given = load_placement_problem("judge", graph, placement, machine, where)
     judged = judge_placement(given, load_phases(graph), hottest)
@@ -100,8 +98,7 @@ def command(
 
         save_link_loads(loads, given.allocation.machine, judged.judgement.loads)
     if as_json:
-        names = {"phase_names": phase_names} if phase_names else {}
-        print_json({**judged.document(), **names})
+        print_json(judged.document(phase_names or ()))
     else:
         _print_result(judged, [path for path in (figure, loads) if path is not None])
         numbers = [str(number) for number in range(1, len(judged.phases) + 1)]

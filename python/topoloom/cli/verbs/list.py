@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from topoloom.cli import completions
 from topoloom.cli.options.files import AsJson
 from topoloom.cli.parameters import Argument
+
+if TYPE_CHECKING:
+    from topoloom.documents.catalog import ListDocument
 
 
 def command(
@@ -39,7 +42,8 @@ def command(
         raise Error(describe_unknown_name("kind of list", kind, CATALOG))
     lists = {name: CATALOG[name]() for name in CATALOG if kind in (None, name)}
     if as_json:
-        print_json(lists if kind is None else lists[kind])
+        document = {name.replace("-", "_"): lists[name] for name in lists}
+        print_json(cast("ListDocument", document))
         return
     for name, entries in lists.items():
         columns = _list_columns(name)

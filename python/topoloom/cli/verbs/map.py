@@ -94,13 +94,11 @@ def command(
     from topoloom.cli.console import monitor_search, print_json
     from topoloom.cli.exit_status import Interrupted
     from topoloom.placements.placement_file import load_placement, save_placement
-    from topoloom.support.range_checks import check_int64
     from topoloom.tasks.map import map_ranks
     from topoloom.tasks.objective import read_objective
     from topoloom.tasks.problem import AllocationSpec, load_problem
 
     search = searching.make_search()
-    check_int64("--migration-cost", migration_cost, 0)
     if migration_cost and placement is None:
         raise Error("--migration-cost requires --placement, the earlier placement")
     share = sharing.make_sharing()

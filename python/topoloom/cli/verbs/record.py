@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
@@ -20,6 +20,9 @@ from topoloom.cli.options.programs import (
     WorldSize,
 )
 from topoloom.cli.parameters import Option
+
+if TYPE_CHECKING:
+    from topoloom.documents.programs import ProgramFacts
 
 
 def command(
@@ -142,7 +145,7 @@ def _check_recorder(
         raise Error("--rank requires --world-size, the total number of ranks")
 
 
-def _print_result(facts: dict[str, Any], output: Path) -> None:
+def _print_result(facts: ProgramFacts, output: Path) -> None:
     """Print the report on stderr, because stdout is the program's."""
     import sys
 

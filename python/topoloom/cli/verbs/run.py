@@ -37,6 +37,7 @@ from topoloom.cli.parameters import Option
 if TYPE_CHECKING:
     from topoloom._core import CommGraph
     from topoloom.allocations.allocation_file import AllocatedHosts
+    from topoloom.documents.programs import ReorderDocument
     from topoloom.launch.launchers.launcher_commands import LauncherCommand
     from topoloom.launch.launchers.unplaced_command import UnplacedCommand
     from topoloom.tasks.launch_slots import LaunchSlots
@@ -325,15 +326,14 @@ def _run_reordered(
     as_json: bool,
 ) -> int:
     """Run a program whose MPI topologies are reordered."""
-    import json
-
-    from topoloom.cli.console import note
+    from topoloom.cli.console import note, note_json
     from topoloom.tasks.reordered_run import ReorderOptions, run_reordered
 
     options = ReorderOptions(mapper, objective, search)
     done = run_reordered(program, where, options, mpicc)
     if as_json:
-        note(json.dumps({"command": done.command, "result": "\n".join(done.lines)}))
+        document: ReorderDocument = {"command": done.command, "lines": done.lines}
+        note_json(document)
     else:
         for line in done.lines:
             note(f"topoloom: {line}")

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from topoloom.cli.options.files import AsJson, GraphFile
 from topoloom.cli.options.groups import flatten_option_groups
@@ -18,6 +19,9 @@ from topoloom.cli.options.network import SwitchName
 from topoloom.cli.options.searches import Seed
 from topoloom.cli.options.simulators import SimulatorName
 from topoloom.cli.parameters import Argument
+
+if TYPE_CHECKING:
+    from topoloom.documents.placements import SimulateDocument
 
 
 @flatten_option_groups
@@ -106,7 +110,7 @@ def command(
     found = simulate_placements(
         names, given, phases, simulate, partial(make_progress_bar, unit=unit)
     )
-    document = {
+    document: SimulateDocument = {
         "machine": the_machine.text,
         "simulator": simulator,
         "ranks": given[0].graph.rank_count,
@@ -127,7 +131,7 @@ def command(
         )
 
 
-def _print_result(document: dict[str, Any], machine: str) -> None:
+def _print_result(document: SimulateDocument, machine: str) -> None:
     from topoloom.cli.console import print_table
     from topoloom.placements.measures import MEASURES, wrap_column_heading
     from topoloom.support.gain import format_percent, gain
@@ -159,11 +163,11 @@ def _print_result(document: dict[str, Any], machine: str) -> None:
     best = min(range(len(results)), key=lambda i: results[i]["simulated_seconds"])
     kept = ["placement", "simulated\ntime", "gain"]
     print_table(columns, rows, title=title, best=best, keep=kept)
-    _print_busiest(results, "busiest", "channel")
+    _print_busiest(results, "busiest_channels", "channel")
     _print_busiest(results, "busiest_switches", "output")
 
 
-def _print_busiest(results: list[dict[str, Any]], what: str, name: str) -> None:
+def _print_busiest(results: Sequence[Mapping[str, Any]], what: str, name: str) -> None:
     """Print the two busiest channels or switches of a simulation."""
     from topoloom.cli.console import print_table
 
@@ -171,7 +175,7 @@ def _print_busiest(results: list[dict[str, Any]], what: str, name: str) -> None:
         [
             "" if place else result["placement"] or "block (default)",
             one[name],
-            f"{100 * one['busy']:.0f} %",
+            f"{100 * one['sending']:.0f} %",
         ]
         for result in results
         for place, one in enumerate(result[what][:2])

@@ -17,6 +17,7 @@ from topoloom.cli.options.programs import (
 
 if TYPE_CHECKING:
     from topoloom._core import Machine
+    from topoloom.documents.programs import VerifyDocument
     from topoloom.tasks.torch_run import TorchRun
 
 #: Maximum number of listed torchrun ranks at wrong locations.
@@ -58,11 +59,10 @@ def command(
       topoloom verify x.json --torch -- srun -n 16 python train.py
       topoloom verify x.json --mpicc /opt/mpi/bin/mpicc -- ./my-job.sh
     """
-    import json
     from contextlib import closing
 
     from topoloom._core import Error
-    from topoloom.cli.console import note
+    from topoloom.cli.console import note, note_json
     from topoloom.cli.run_output import make_location_printer, note_unverified
     from topoloom.launch.apply.torch_command import is_torchrun
     from topoloom.launch.apply.trial_run import check_files_on_hosts
@@ -79,11 +79,10 @@ def command(
         if mpicc is not None:
             raise Error("--mpicc is for MPI programs, not for PyTorch; leave it out")
         run = run_torch(placement, placed, program)
-        note(
-            json.dumps(run.document())
-            if as_json
-            else _format_torch_locations(run, placed.machine)
-        )
+        if as_json:
+            note_json(run.document())
+        else:
+            note(_format_torch_locations(run, placed.machine))
         return run.status or int(bool(run.elsewhere) or not run.ranks)
     with closing(VerifyAgent(placed, program, mpicc)) as agent:
         check_files_on_hosts(program, agent.libraries)
@@ -91,7 +90,11 @@ def command(
             Launch(program), agent, make_location_printer(quiet=as_json)
         )
     if as_json:
-        note(json.dumps({"exit_status": run_report.status, **run_report.document()}))
+        document: VerifyDocument = {
+            "exit_status": run_report.status,
+            **run_report.document(),
+        }
+        note_json(document)
     else:
         note_unverified(run_report)
     return run_report.status if run_report.status or run_report.is_verified else 1

@@ -100,8 +100,8 @@ def _read_process(file: Path) -> ProcessNotes | None:
             elif calls:
                 line["args"]["Calls"] = calls
                 noted.events.append(line)
-    except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
-        raise Error(f"damaged: {type(error).__name__}: {error}") from None
+    except (OSError, ValueError, KeyError, TypeError, IndexError):
+        raise Error("damaged; record the job again") from None
     return noted
 
 

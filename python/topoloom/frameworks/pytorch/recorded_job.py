@@ -25,6 +25,7 @@ from topoloom.launch.apply.torch_command import is_torchrun
 from topoloom.launch.launcher import Launch
 from topoloom.launch.launchers.launcher_commands import recognize_launcher
 from topoloom.support.number_ranges import expand_ranges
+from topoloom.support.parameter_error import ParameterError
 from topoloom.support.plain_text import is_number
 from topoloom.support.site_injection import inject
 from topoloom.support.units import counted
@@ -101,7 +102,9 @@ def emulate_ranks(
     Raises `topoloom.Error` if a rank exceeds the world, or the command cannot be run.
     """
     if not 1 <= world < 10**7:
-        raise Error(f"--world-size is {world}; it must be from 1 to {10**7 - 1}")
+        raise ParameterError(
+            "world_size", f"must be from 1 to {10**7 - 1}, not {world}"
+        )
     if is_torchrun(command):
         raise Error(
             "torchrun starts all ranks; with --world-size, give a command for one "

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,9 @@ from topoloom._core import Error
 from topoloom.graphs.axes import Traffic
 from topoloom.graphs.mpi_collectives import OPERATIONS
 from topoloom.graphs.profile import KINDS, Profile
+
+if TYPE_CHECKING:
+    from topoloom.documents.ai import AxisOperation, AxisTraffic, MeshDocument
 
 #: Operation -> collective of `Traffic`, and how many bytes each of n ranks sends for
 #: each byte of the operation.
@@ -65,12 +68,16 @@ class InferredMesh(NamedTuple):
     operations: list[Operation]
     left_over: int = 0
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> MeshDocument:
         """Return the fields of the ``--json`` output."""
         return {
             "mesh": self.mesh,
-            "operations": [one._asdict() for one in self.operations],
-            "traffic": [one._asdict() for one in self.traffic()],
+            "operations": cast(
+                "list[AxisOperation]", [one._asdict() for one in self.operations]
+            ),
+            "traffic": cast(
+                "list[AxisTraffic]", [one._asdict() for one in self.traffic()]
+            ),
             "left_over": self.left_over,
         }
 

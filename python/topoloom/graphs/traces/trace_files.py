@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from topoloom._core import Error
+from topoloom.support import json_values
 from topoloom.support.files import prefix_errors
 
 
@@ -45,11 +45,9 @@ def read_content(path: Path) -> bytes:
 def parse_json(data: bytes) -> Any:
     """Parse JSON; raise `TruncatedFileError`, with the line number, on an error."""
     try:
-        return json.loads(data)
-    except json.JSONDecodeError as error:
-        what = f"line {error.lineno}: {error.msg}"
-    except (UnicodeDecodeError, RecursionError) as error:
-        what = type(error).__name__
+        return json_values.parse_json(data)
+    except Error as error:
+        what = str(error).replace("not JSON: ", "")
     raise TruncatedFileError(
         f"is not complete JSON ({what}); probably the file is truncated"
     )

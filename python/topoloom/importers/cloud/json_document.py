@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, NoReturn
 
 from topoloom._core import Error
+from topoloom.support.json_values import parse_json
 
 
 class JsonDocument:
@@ -14,14 +14,7 @@ class JsonDocument:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        try:
-            self.value: Any = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise Error(f"line {error.lineno}: not JSON: {error.msg}") from None
-        except RecursionError:
-            raise Error("line 1: invalid JSON: nested too deep") from None
-        except ValueError as error:  # for example a number with 5,000 digits
-            raise Error(f"line 1: invalid JSON: {error}") from None
+        self.value: Any = parse_json(text)
 
     def fail(self, near: str, what: str) -> NoReturn:
         """Raise `topoloom.Error` with the line number of the text `near`."""

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from topoloom._core import Error
 from topoloom.launch.export_format import ExportFormat
 from topoloom.launch.exports import (
     bindings,
@@ -27,6 +26,7 @@ from topoloom.launch.exports import (
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.uniform_binding import find_uniform_cpus
 from topoloom.support.name_lookup import find_by_name
+from topoloom.support.parameter_error import ParameterError
 
 FORMATS: tuple[ExportFormat, ...] = (
     openmpi_rankfile.FORMAT,
@@ -64,7 +64,8 @@ def require_binding_support(target: ExportFormat, placement: HostPlacement) -> N
             return
         why = "binds the i-th rank of every host to the same CPUs, but these hosts vary"
     formats = ", ".join(each.name for each in FORMATS if each.binds == "ranks")
-    raise Error(
-        f"--bind {placement.bind}: {target.name} {why}; leave out --bind, or export to "
-        f"one of {formats}"
+    raise ParameterError(
+        "bind",
+        f"{placement.bind}: {target.name} {why}; leave it out, or export to one of "
+        f"{formats}",
     )

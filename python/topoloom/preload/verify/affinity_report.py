@@ -6,11 +6,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from topoloom._core import Error
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.support.number_ranges import compress_ranges
+
+if TYPE_CHECKING:
+    from topoloom.documents.programs import (
+        MisplacedRank,
+        PlannedLocation,
+        VerifiedProgram,
+    )
 
 VERDICTS = ("ok", "unbound", "cpus", "host")
 _MAX_LINES = 10
@@ -63,9 +70,9 @@ class AffinityReport:
             lines.append(f"  ... and {len(wrong) - _MAX_LINES} more")
         return "\n".join(lines)
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> VerifiedProgram:
         """Make the JSON document of ``--json``."""
-        elsewhere = [
+        elsewhere: list[MisplacedRank] = [
             {
                 "rank": rank,
                 "verdict": one.verdict,
@@ -83,7 +90,7 @@ class AffinityReport:
             "elsewhere": elsewhere,
         }
 
-    def _describe_plan(self, rank: int) -> dict[str, str] | None:
+    def _describe_plan(self, rank: int) -> PlannedLocation | None:
         if rank >= self.placement.rank_count:
             return None
         cpus = compress_ranges(self.placement.cpus(rank))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,14 @@ from topoloom._core import MessageCosts, NetworkModel
 from topoloom.model.fit import MIN_SIZES, NOISE, Fit, fit_model
 from topoloom.model.message_lines import convert_to_regimes
 from topoloom.probe.job.samples import Exchange
+
+if TYPE_CHECKING:
+    from topoloom.documents.probes import (
+        FittedLineFields,
+        LevelCostFields,
+        LogGP,
+        TimeCurveFields,
+    )
 
 #: Two-sided 95 % quantiles of Student's t by degrees of freedom, from 1 on, and of the
 #: normal distribution.
@@ -58,13 +66,15 @@ class FittedLine:
     #: line.
     end: Estimate | None
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> FittedLineFields:
         """Return the fields of the ``--json`` output."""
-        made: dict[str, Any] = {"alpha_s": self.alpha.value}
-        made["beta_s_per_byte"] = self.beta.value
+        made: FittedLineFields = {
+            "alpha_seconds": self.alpha.value,
+            "beta_seconds_per_byte": self.beta.value,
+        }
         if math.isfinite(self.alpha.high):  # two sizes leave no degree of freedom
-            made["alpha_interval_s"] = [self.alpha.low, self.alpha.high]
-            made["beta_interval_s_per_byte"] = [self.beta.low, self.beta.high]
+            made["alpha_interval_seconds"] = [self.alpha.low, self.alpha.high]
+            made["beta_interval_seconds_per_byte"] = [self.beta.low, self.beta.high]
         if self.end is not None:
             made["most_bytes"] = int(self.end.value)
             made["most_interval_bytes"] = [int(self.end.low), int(self.end.high)]
@@ -92,7 +102,7 @@ class TimeCurve:
         """
         return _compute_line_errors(self.fit)
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> TimeCurveFields:
         """Return the fields of the ``--json`` output."""
         errors = np.abs(self.errors)
         return {
@@ -101,7 +111,7 @@ class TimeCurve:
             "mean_error": float(errors.mean()),
             "worst_error": float(errors.max()),
             "sizes": self.fit.sizes.astype(int).tolist(),
-            "measured_s": self.fit.measured.tolist(),
+            "measured_seconds": self.fit.measured.tolist(),
         }
 
 
@@ -167,7 +177,7 @@ class LevelCosts:
         return float(np.median(fit.sizes[-3:] / fit.measured[-3:]))
 
     @property
-    def loggp(self) -> dict[str, float] | None:
+    def loggp(self) -> LogGP | None:
         """LogGP's parameters in seconds; None without bursts.
 
         Overhead is the time of a send call. The gap is that of the shortest messages;
@@ -186,23 +196,25 @@ class LevelCosts:
             "G": float(slope),
         }
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> LevelCostFields:
         """Return the fields of the ``--json`` output."""
-        values = {
-            "latency_s": self.latency,
-            "send_cpu_s": self.send_cpu,
-            "receive_cpu_s": self.receive_cpu,
-            "both_ways": self.both_ways,
-            "posted_receive_s": self.posted,
-        }
         return {
             "alone": self.alone.document(),
-            "burst": self.burst and self.burst.document(),
-            **{name: None if math.isnan(v) else v for name, v in values.items()},
+            "burst": None if self.burst is None else self.burst.document(),
+            "latency_seconds": _replace_nan(self.latency),
+            "send_cpu_seconds": _replace_nan(self.send_cpu),
+            "receive_cpu_seconds": _replace_nan(self.receive_cpu),
+            "both_ways": _replace_nan(self.both_ways),
+            "posted_receive_seconds": _replace_nan(self.posted),
             "bytes_per_second": self.bandwidth,
             "loggp": self.loggp,
             "unexpected": {str(size): value for size, value in self.unexpected.items()},
         }
+
+
+def _replace_nan(value: float) -> float | None:
+    """Return None for NaN, which JSON does not have."""
+    return None if math.isnan(value) else value
 
 
 def fit_level_costs(exchanges: Iterable[Exchange]) -> LevelCosts | None:

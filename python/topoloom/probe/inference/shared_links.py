@@ -6,13 +6,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from topoloom._core import CostGroup, find_cost_groups
 from topoloom.probe.inference.groups import P_VALUE, SIGMA
 from topoloom.support.units import format_bandwidth
+
+if TYPE_CHECKING:
+    from topoloom.documents.probes import SharedLinkFields
 
 Pair = tuple[int, int]
 
@@ -45,7 +48,7 @@ class SharedLink:
             return pair in self.pairs or pair[::-1] in self.pairs
         return (pair[0] in self.hosts) != (pair[1] in self.hosts)
 
-    def document(self, names: Sequence[str]) -> dict[str, Any]:
+    def document(self, names: Sequence[str]) -> SharedLinkFields:
         """Return the fields of the ``--json`` output."""
         return {
             "hosts": [names[host] for host in self.hosts],

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ from topoloom.probe.inference.pair_costs import (
     select_measured_pairs,
 )
 from topoloom.probe.job.samples import Exchange
+
+if TYPE_CHECKING:
+    from topoloom.documents.probes import SuspectFields
 
 #: Minimal ratio of a part's time to that of comparable parts: to measure it again, and
 #: to report it once confirmed.
@@ -56,7 +59,7 @@ class Suspect:
         ways = {BOTH: (ends, ends[::-1]), OUT: (ends,), IN: (ends[::-1],)}
         return self.hosts in ways.get(self.way, ways[BOTH])
 
-    def document(self, names: Sequence[str]) -> dict[str, Any]:
+    def document(self, names: Sequence[str]) -> SuspectFields:
         """Return the fields of the ``--json`` output."""
         return {
             "kind": self.kind,

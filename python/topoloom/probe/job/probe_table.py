@@ -103,17 +103,17 @@ def _check_unexpected(value: Any, where: str) -> None:
 _PAIR = _check_each(_check_number, 2, 2)
 _SAMPLE = _check_table(
     {
-        "mean_s": _check_positive,
-        "sigma_s": _check_share,
+        "mean_seconds": _check_positive,
+        "sigma_seconds": _check_share,
         "n": _check_count,
         "outliers": _check_count,
     }
 )
 _LINE = _check_table(
-    {"alpha_s": _check_share, "beta_s_per_byte": _check_share},
+    {"alpha_seconds": _check_share, "beta_seconds_per_byte": _check_share},
     {
-        "alpha_interval_s": _PAIR,
-        "beta_interval_s_per_byte": _PAIR,
+        "alpha_interval_seconds": _PAIR,
+        "beta_interval_seconds_per_byte": _PAIR,
         "most_bytes": _check_count,
         "most_interval_bytes": _PAIR,
     },
@@ -123,27 +123,27 @@ _CURVE_KEYS = _check_table(
         "largest": _check_flag,
         "lines": _check_each(_LINE, 1),
         "sizes": _check_each(_check_count, 1),
-        "measured_s": _check_each(_check_positive, 1),
+        "measured_seconds": _check_each(_check_positive, 1),
     }
 )
 
 
 def _check_curve(value: Any, where: str) -> None:
     _CURVE_KEYS(value, where)
-    if len(value["sizes"]) != len(value["measured_s"]):
-        raise Error(f"{where} must have equally many sizes and measured_s")
+    if len(value["sizes"]) != len(value["measured_seconds"]):
+        raise Error(f"{where} must have equally many sizes and measured_seconds")
 
 
 _LEVEL = _check_table(
-    {"level": _check_text, "short_s": _check_positive},
+    {"level": _check_text, "short_seconds": _check_positive},
     {
         "alone": _check_curve,
         "burst": _check_curve,
-        "latency_s": _check_share,
-        "send_cpu_s": _check_share,
-        "receive_cpu_s": _check_share,
+        "latency_seconds": _check_share,
+        "send_cpu_seconds": _check_share,
+        "receive_cpu_seconds": _check_share,
         "both_ways": _check_positive,
-        "posted_receive_s": _check_share,
+        "posted_receive_seconds": _check_share,
         "bytes_per_second": _check_positive,
         "unexpected": _check_unexpected,
     },
@@ -191,7 +191,11 @@ _KEYS: dict[str, Check] = {
     "models": _check_each(_LEVEL),
     "hops": _check_each(
         _check_table(
-            {"hops": _check_count, "pairs": _check_count, "short_s": _check_positive}
+            {
+                "hops": _check_count,
+                "pairs": _check_count,
+                "short_seconds": _check_positive,
+            }
         )
     ),
     "channels": _check_each(

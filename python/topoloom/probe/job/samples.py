@@ -140,8 +140,8 @@ def load_samples(path: Path) -> ProbeSamples:
             if [*map(str, file["format"])] != [FORMAT, str(VERSION)]:
                 raise Error(f"{path}: not samples of a probe in a known format version")
             return _read_samples(file)
-    except _BROKEN as error:
-        raise Error(f"{path}: not samples of a probe ({error})") from None
+    except _BROKEN:
+        raise Error(f"{path}: not complete samples of a probe") from None
 
 
 def load_cost_matrix(path: Path) -> NDArray[np.float64]:
@@ -153,8 +153,8 @@ def load_cost_matrix(path: Path) -> NDArray[np.float64]:
     try:
         with np.load(path, allow_pickle=False) as file:
             costs = np.asarray(file["costs"], dtype=np.float64)
-    except _BROKEN as error:
-        raise Error(f"{path}: not samples of a probe ({error})") from None
+    except _BROKEN:
+        raise Error(f"{path}: not complete samples of a probe") from None
     if costs.ndim != 2 or costs.shape[0] != costs.shape[1] or not len(costs):
         raise Error(f"{path}: costs must be a matrix of ranks")
     if (costs < 0).any() or np.isinf(costs).any():

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from topoloom.probe.locate.rounds import (
     choose_next_round,
     compute_uncertainty,
 )
+
+if TYPE_CHECKING:
+    from topoloom.documents.probes import BadPartFields, DiagnosisFields
 
 #: Maximum number of parts in a sentence; `BadPart.document` contains all parts.
 _MAX_NAMED = 4
@@ -53,7 +56,7 @@ class BadPart:
         text = f"{which}: messages take {self.factor:.2f} times as long"
         return text if self.sure else f"perhaps {text} ({self.chance:.0%} likely)"
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> BadPartFields:
         """Return the fields of the ``--json`` output."""
         return {
             "one_of": self.parts,
@@ -76,7 +79,7 @@ class Diagnosis:
     #: would give no information.
     plan: list[Pair] = field(default_factory=list)
 
-    def document(self, names: Sequence[str]) -> dict[str, Any]:
+    def document(self, names: Sequence[str]) -> DiagnosisFields:
         """Return the fields of the ``--json`` output."""
         return {
             "bad": [each.document() for each in self.bad],

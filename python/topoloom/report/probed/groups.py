@@ -97,7 +97,7 @@ def _make_group(
 
 def _make_sample(table: Mapping[str, Any]) -> TimeStatistics:
     return TimeStatistics(
-        table["mean_s"], table["sigma_s"], table["n"], table["outliers"]
+        table["mean_seconds"], table["sigma_seconds"], table["n"], table["outliers"]
     )
 
 

@@ -254,7 +254,9 @@ def _read_level(table: Mapping[str, Any]) -> LevelModel:
         _read_curve(table[name]) if name in table else None
         for name in ("alone", "burst")
     )
-    return LevelModel(table["level"], float(table["short_s"]), alone, burst, table)
+    return LevelModel(
+        table["level"], float(table["short_seconds"]), alone, burst, table
+    )
 
 
 def _read_curve(table: Mapping[str, Any]) -> TimeCurve:
@@ -262,16 +264,16 @@ def _read_curve(table: Mapping[str, Any]) -> TimeCurve:
         bool(table["largest"]),
         [_read_line(line) for line in table["lines"]],
         np.array(table["sizes"], dtype=np.float64),
-        np.array(table["measured_s"], dtype=np.float64),
+        np.array(table["measured_seconds"], dtype=np.float64),
     )
 
 
 def _read_line(table: Mapping[str, Any]) -> FittedLine:
     return FittedLine(
-        float(table["alpha_s"]),
-        _read_interval(table.get("alpha_interval_s")),
-        float(table["beta_s_per_byte"]),
-        _read_interval(table.get("beta_interval_s_per_byte")),
+        float(table["alpha_seconds"]),
+        _read_interval(table.get("alpha_interval_seconds")),
+        float(table["beta_seconds_per_byte"]),
+        _read_interval(table.get("beta_interval_seconds_per_byte")),
         table.get("most_bytes"),
         _read_interval(table.get("most_interval_bytes")),
     )

@@ -247,10 +247,10 @@ def _make_level_row(level: LevelModel) -> LevelRow:
         format_bandwidth(level.bandwidth) if level.bandwidth else "",
         "" if curve is None else _find_half_bandwidth_size(curve),
         f"{values['both_ways']:.2f} x" if "both_ways" in values else "",
-        format_time_of("send_cpu_s"),
-        format_time_of("receive_cpu_s"),
+        format_time_of("send_cpu_seconds"),
+        format_time_of("receive_cpu_seconds"),
         "" if longest is None else f"{late[longest]:.2f} x",
-        format_time_of("posted_receive_s"),
+        format_time_of("posted_receive_seconds"),
     )
 
 

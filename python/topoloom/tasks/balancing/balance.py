@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,13 @@ from topoloom._core import (
     judge,
 )
 from topoloom.support.units import counted
+
+if TYPE_CHECKING:
+    from topoloom.documents.balancing import (
+        BalanceDocument,
+        PlanMeasures,
+        TransferCostFields,
+    )
 
 
 class Ranks(NamedTuple):
@@ -45,7 +52,7 @@ class TransferCost(NamedTuple):
     task_bytes: int
     judgement: Judgement
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> TransferCostFields:
         """Return the cost fields of the ``--json`` output."""
         return {
             "machine": self.ranks.allocation.machine.text,
@@ -76,21 +83,23 @@ class BalanceResult(NamedTuple):
     balance: Balance
     cost: TransferCost | None = None
 
-    def document(self) -> dict[str, Any]:
-        """Return the fields of the ``--json`` output."""
-        found, ends = self.balance, self.balance.ends
-        return {
+    def document(self) -> BalanceDocument:
+        """Return the fields of the ``--json`` output, without simulated times."""
+        found, before, after = self.balance, self.loads, self.balance.ends
+        document: BalanceDocument = {
             "method": self.method,
-            "ranks": len(self.loads),
-            "tasks": int(self.loads.sum()),
+            "ranks": len(before),
+            "tasks": int(before.sum()),
             "plan": found.plan.tolist(),
-            "measures": found.measures,
-            "least": found.least,
+            "measures": cast("PlanMeasures", found.measures),
+            "at_least": cast("PlanMeasures", found.least),
             "rounds": found.rounds,
-            "load_min": int(ends.min()),
-            "load_max": int(ends.max()),
-            **(self.cost.document() if self.cost is not None else {}),
+            "loads_before": {"min": int(before.min()), "max": int(before.max())},
+            "loads_after": {"min": int(after.min()), "max": int(after.max())},
         }
+        if self.cost is not None:
+            document.update(cast("BalanceDocument", self.cost.document()))
+        return document
 
 
 def balance_loads(

@@ -10,6 +10,7 @@ import numpy as np
 from topoloom._core import Error
 from topoloom.machines.machine_file import load_machine
 from topoloom.placements.placement_file import load_placement
+from topoloom.support.parameter_error import ParameterError
 from topoloom.support.units import counted
 from topoloom.tasks.balancing.balance import Ranks, block_ranks
 from topoloom.tasks.problem import AllocationSpec, load_nodes, select_launched_slots
@@ -31,7 +32,7 @@ def find_rank_slots(
                 given, _ = select_launched_slots(given, described, where, count)
             return block_ranks(given.allocation, count)
         if where.allocation or where.nodes:
-            raise Error("an allocation requires a machine; name the machine, too")
+            raise ParameterError("machine", "is missing, which an allocation requires")
         return None
     if where.allocation or where.nodes:
         raise Error(f"{placement} contains its allocation; leave out the allocation")

@@ -4,15 +4,19 @@
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import CommGraph, Error, WeightedBalance, balance_weighted
+from topoloom.support.parameter_error import ParameterError
 from topoloom.support.units import counted
 from topoloom.tasks.balancing.balance import Ranks
 from topoloom.tasks.balancing.task_list import MAX_RANKS, TaskList
+
+if TYPE_CHECKING:
+    from topoloom.documents.balancing import BalanceTasksDocument
 
 
 class TaskRedistribution(NamedTuple):
@@ -111,16 +115,16 @@ class TaskRedistribution(NamedTuple):
             self.tasks.bytes[moves],
         )
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> BalanceTasksDocument:
         """Return the fields of the ``--json`` output."""
         found = self.balance
-        document: dict[str, Any] = {
+        document: BalanceTasksDocument = {
             "ranks": self.ranks,
             "tasks": len(self.tasks.names),
-            "moves": [list(move) for move in self.moves],
+            "moves": self.moves,
             "load_max_over_mean": self.load_over_mean,
             "moved_bytes": found.moved_bytes,
-            "least_bytes": found.least_bytes,
+            "moved_bytes_at_least": found.least_bytes,
         }
         if self.tasks.graph is not None:
             document["cut_bytes_before"], document["cut_bytes"] = self.cut_bytes
@@ -150,7 +154,7 @@ def rank_count(tasks: TaskList, ranks: int | None) -> int:
     highest = int(tasks.owners.max())
     name = tasks.names[int(tasks.owners.argmax())]
     if ranks is not None and not 1 <= ranks <= MAX_RANKS:
-        raise Error(f"there are 1 to {MAX_RANKS:,} ranks, not {ranks:,}")
+        raise ParameterError("ranks", f"must be 1 to {MAX_RANKS:,}, not {ranks:,}")
     if ranks is not None and highest >= ranks:
         there = "is 1 rank" if ranks == 1 else f"are {ranks:,} ranks"
         raise Error(f"task '{name}' is on rank {highest:,}, but there {there}")

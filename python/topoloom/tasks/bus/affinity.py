@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,17 @@ from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.support.range_checks import check_int64
 from topoloom.tasks.bus.directions import DirectionCounts, count_directions
 from topoloom.tasks.bus.named_affinities import NAMED, RANDOM
+
+if TYPE_CHECKING:
+    from topoloom.documents.ring_buses import (
+        AssignmentFields,
+        BandwidthRangeFields,
+        DirectionFields,
+        MessageFields,
+        RandomFields,
+        RingBusDocument,
+        ScoreFields,
+    )
 
 ELEMENTS = 8
 BEST = "best"
@@ -115,19 +126,20 @@ class Assignment:
     average: BandwidthRange
     messages: tuple[MessageBandwidth, ...]
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> AssignmentFields:
         """Return the fields of the ``--json`` output."""
         return {
             "name": self.name,
             "elements": list(self.elements),
-            "score": self.score._asdict(),
+            "score": cast("ScoreFields", self.score._asdict()),
             "rank": self.rank,
             "alike": self.alike,
-            "directions": self.directions._asdict(),
-            "slowest": self.slowest._asdict(),
-            "average": self.average._asdict(),
+            "directions": cast("DirectionFields", self.directions._asdict()),
+            "slowest": cast("BandwidthRangeFields", self.slowest._asdict()),
+            "average": cast("BandwidthRangeFields", self.average._asdict()),
             "messages": [
-                {**one._asdict(), "rate": one.rate._asdict()} for one in self.messages
+                cast("MessageFields", {**one._asdict(), "rate": one.rate._asdict()})
+                for one in self.messages
             ],
         }
 
@@ -178,14 +190,14 @@ class Affinities:
             raise Error(describe_unknown_name("assignment", name, known))
         return known[name]
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> RingBusDocument:
         """Return the fields of the ``--json`` output."""
         return {
             "assignments": len(self.scores),
             "unit": self.unit,
             "levels": [one.document() for one in self.levels],
             "named": [one.document() for one in self.named],
-            "random": self.drawn._asdict(),
+            "random": cast("RandomFields", self.drawn._asdict()),
         }
 
 
@@ -206,7 +218,7 @@ class BusThreads:
     def __init__(
         self, graph: CommGraph, allocation: Allocation, timing: BusTiming
     ) -> None:
-        check_int64("the size of a piece", timing.piece, 1)
+        check_int64("piece", timing.piece, 1)
         if graph.rank_count != ELEMENTS:
             raise Error(
                 f"a ring bus takes {ELEMENTS} threads, not {graph.rank_count}; "
@@ -263,7 +275,7 @@ def rank_affinities(
     average of all messages.
     """
     check_int64("levels", levels, 1)
-    check_int64("the seed", seed, 0)
+    check_int64("seed", seed, 0)
     threads = BusThreads(graph, allocation, timing)
     found = rank_bus_affinities(allocation, graph)
     if by not in RANKINGS:

@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
-from topoloom._core import Allocation, CommGraph, Error
+from topoloom._core import Allocation, CommGraph
 from topoloom.graphs.graph_file import load_graph
 from topoloom.graphs.patterns import PATTERNS, Request, make_graph
+from topoloom.support.parameter_error import ParameterError
 from topoloom.tasks.bus.affinity import (
     AS_DESCRIBED,
     ELEMENTS,
@@ -28,6 +29,13 @@ from topoloom.tasks.bus.blade import (
     BladeAssignment,
     split_blade,
 )
+
+if TYPE_CHECKING:
+    from topoloom.documents.ring_buses import (
+        BandwidthRangeFields,
+        BladeDocument,
+        RingBusDocument,
+    )
 
 #: Default size of a pattern's messages in bytes.
 PATTERN_BYTES = 65536
@@ -51,13 +59,15 @@ class AssignedThreads:
     sizes: Sequence[int] = ()
     by_size: dict[str, list[BandwidthRange]] = field(default_factory=dict)
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> RingBusDocument | BladeDocument:
         """Return the fields of the ``--json`` output."""
+        if isinstance(self.ranking, Blade):
+            return self.ranking.document()
         document = self.ranking.document()
         if self.by_size:
             document["sizes"] = list(self.sizes)
             document["by_size"] = {
-                name: [rate._asdict() for rate in rates]
+                name: [cast("BandwidthRangeFields", rate._asdict()) for rate in rates]
                 for name, rates in self.by_size.items()
             }
         return document
@@ -73,7 +83,7 @@ def load_threads(graph: str, size: int | None = None) -> CommGraph:
     """
     if graph not in PATTERNS or Path(graph).exists():
         if size is not None and graph not in PATTERNS:
-            raise Error("a file contains its message sizes; leave out the size")
+            raise ParameterError("size", "is for patterns; a file contains its sizes")
         return load_graph(graph)
     return make_graph(graph, Request(ELEMENTS, size or PATTERN_BYTES))
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
@@ -21,6 +21,13 @@ from topoloom.tasks.bus.affinity import (
     rank_affinities,
 )
 from topoloom.tasks.bus.named_affinities import NAMED
+
+if TYPE_CHECKING:
+    from topoloom.documents.ring_buses import (
+        BandwidthRangeFields,
+        BladeDocument,
+        HalvesFields,
+    )
 
 THREADS = 2 * ELEMENTS
 #: Bytes per second per message if 1, 2 ... 8 messages of 64 KB cross the blade's link
@@ -102,22 +109,25 @@ class Blade:
             raise Error(describe_unknown_name("assignment", name, known))
         return known[name]
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> BladeDocument:
         """Return the fields of the ``--json`` output."""
 
         def make_rate_document(
             bandwidth: BandwidthRange | None,
-        ) -> dict[str, float] | None:
-            return None if bandwidth is None else bandwidth._asdict()
+        ) -> BandwidthRangeFields | None:
+            if bandwidth is None:
+                return None
+            return cast("BandwidthRangeFields", bandwidth._asdict())
 
         return {
-            "halves": self.halves._asdict(),
+            "halves": cast("HalvesFields", self.halves._asdict()),
             "best_crossing": self.best_crossing,
             "worst_crossing": self.worst_crossing,
             "across": list(self.across),
             "assignments": [
                 {
-                    **one._asdict(),
+                    "name": one.name,
+                    "elements": list(one.elements),
                     "inside": make_rate_document(one.inside),
                     "slowest": make_rate_document(one.slowest),
                 }

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from topoloom._core import CommGraph, Error, NetworkModel
 from topoloom.graphs.graph_file import load_graph
@@ -25,6 +25,7 @@ from topoloom.schedules.choose import (
 from topoloom.schedules.decisions import find_decisions_by_ranks, make_decision_table
 from topoloom.schedules.exports.request import ExportRequest
 from topoloom.schedules.joint_search import JointResult, optimize_jointly
+from topoloom.support.parameter_error import ParameterError
 from topoloom.support.range_checks import check_int64
 from topoloom.support.units import counted
 from topoloom.tasks.problem import (
@@ -35,6 +36,9 @@ from topoloom.tasks.problem import (
     select_launched_slots,
 )
 from topoloom.tasks.search import MonitorSearch, Search, run_unmonitored
+
+if TYPE_CHECKING:
+    from topoloom.documents.collectives import ImprovementStep, RankedCollectiveFields
 
 
 @dataclass(frozen=True)
@@ -79,23 +83,36 @@ class RankedCollective:
         costs = model.costs
         return max(costs.receive_cpu, costs.receive_cpu_per_byte) > 0
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> RankedCollectiveFields:
         """Return the fields of the ``--json`` output."""
-        names = ("time", "cpu", "congestion", "rounds", "messages", "bytes")
         call, demand = self.call, self.call.demand
-        document: dict[str, Any] = {
-            **{key: value for key, value in call._asdict().items() if key != "demand"},
-            **({} if demand is None else {"pairs": demand.edge_count}),
+        document: RankedCollectiveFields = {
+            "operation": call.operation,
+            "ranks": call.ranks,
+            "bytes": call.bytes,
+            "root": call.root,
+            "degree": call.degree,
             "model": self.platform.model_name,
             "machine": self.platform.machine_name or None,
             "usual": self.default_schedule,
             "schedules": [
-                {"name": one.name, **{name: getattr(one.cost, name) for name in names}}
+                {
+                    "name": one.name,
+                    "predicted_seconds": one.cost.time,
+                    "cpu_seconds": one.cost.cpu,
+                    "congestion_seconds": one.cost.congestion,
+                    "rounds": one.cost.rounds,
+                    "messages": one.cost.messages,
+                    "bytes": one.cost.bytes,
+                }
                 for one in self.ranked
             ],
         }
+        if demand is not None:
+            document["pairs"] = demand.edge_count
         if self.together is not None:
-            document["turns"] = [turn._asdict() for turn in self.together.steps]
+            turns = [turn._asdict() for turn in self.together.steps]
+            document["turns"] = cast("list[ImprovementStep]", turns)
         return document
 
     def placement_file(self, **about: Any) -> PlacementFile:
@@ -162,21 +179,25 @@ def read_call(
     if graph is not None:
         return _read_demand(name, ranks, degree, graph)
     if many and degree is None:
-        raise Error(
-            f"{name} requires a degree (number of next ranks to send to) or a graph"
+        raise ParameterError(
+            "degree",
+            f"is missing: {name} requires the number of next ranks to send to, or a "
+            "graph",
         )
     if degree is not None:
         check_int64("degree", degree, 1)
         if not many:
-            raise Error(f"a degree is for many-to-many, not for {name}")
+            raise ParameterError("degree", f"is for many-to-many, not for {name}")
     return Call(name, ranks, 0 if name == "barrier" else size, root, degree)
 
 
 def _read_demand(name: str, ranks: int, degree: int | None, file: str | Path) -> Call:
     if not name.startswith("many-to-many"):
-        raise Error(f"a graph is for many-to-many, not for {name}")
+        raise ParameterError("graph", f"is for many-to-many, not for {name}")
     if degree is not None:
-        raise Error("a graph and a degree are mutually exclusive; give one")
+        raise ParameterError(
+            ("graph", "degree"), "are mutually exclusive; give one of them"
+        )
     graph = load_graph(file)
     if graph.rank_count != ranks:
         raise Error(
@@ -203,10 +224,13 @@ def read_platform(
     """
     found = load_model(model).model if model is not None else None
     if machine is not None and placement is not None:
-        raise Error("a placement contains its machine; leave out the machine")
+        raise ParameterError(
+            ("machine", "placement"),
+            "are mutually exclusive; a placement contains its machine",
+        )
     where = where or AllocationSpec()
     if machine is None and where._replace(seed=1) != AllocationSpec():
-        raise Error("an allocation requires a machine; name the machine, too")
+        raise ParameterError("machine", "is missing, which an allocation requires")
     given = "of the machine" if model is None else model
     if placement is not None:
         platform = _load_placed_platform(call, found, given, placement)
@@ -288,7 +312,7 @@ def rank_collective(
     together, interrupted = None, False
     if order_ranks:
         if platform.slots is None:
-            raise Error("ordering ranks requires a machine; name a machine")
+            raise ParameterError("machine", "is missing, which ordering ranks requires")
         at = platform.slots.allocation
         with monitor("ordering", Search(seed, threads=threads)) as progress:
             together = optimize_jointly(

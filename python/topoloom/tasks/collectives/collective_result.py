@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from topoloom._core import Error
 from topoloom.figure.rounds import check_rounds, draw_rounds
@@ -25,6 +25,9 @@ from topoloom.tasks.collectives.collective import (
     RankedCollective,
 )
 from topoloom.tasks.collectives.simulate_schedules import SimulatedSchedules
+
+if TYPE_CHECKING:
+    from topoloom.documents.collectives import CollectiveDocument
 
 
 class ResultFiles(NamedTuple):
@@ -88,15 +91,19 @@ class CollectiveResult:
         """The decision table, computed on first use."""
         return self.found.decisions()
 
-    def document(self, files: ResultFiles) -> dict[str, Any]:
+    def document(self, files: ResultFiles) -> CollectiveDocument:
         """Return the ``--json`` fields, with the decisions if a file contains them."""
-        document = self.found.document()
+        document = cast("CollectiveDocument", self.found.document())
         for each in document["schedules"]:
             if one := self.simulated.get(each["name"]):
-                each["simulated"] = sum(one.seconds)
-                each["busiest"] = [channel._asdict() for channel in one.busiest]
+                each["simulated_seconds"] = sum(one.seconds)
+                each["busiest_channels"] = [
+                    {"channel": channel, "sending": busy}
+                    for channel, busy in one.busiest
+                ]
                 each["busiest_switches"] = [
-                    switch._asdict() for switch in one.busiest_switches
+                    {"output": output, "sending": busy}
+                    for output, busy in one.busiest_switches
                 ]
         if self.others:
             document["also"] = [other.document() for other in self.others]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from topoloom.placements.placement_file import PlacementFile
 from topoloom.support.range_checks import check_int64
 from topoloom.tasks.collectives.line_speeds import LineSpeeds
 
+if TYPE_CHECKING:
+    from topoloom.documents.collectives import GridDocument, LineTrafficFields
+
 
 @dataclass(frozen=True)
 class LineTraffic:
@@ -25,10 +28,10 @@ class LineTraffic:
     external_links_by_axis: list[int]  # maximum over nodes
     external_links: int
     segment_bytes: float  # segment size of a pipelined bcast
-    pipelined_s: float
-    binomial_bcast_s: float
-    binomial_scatter_s: float
-    binomial_gather_s: float
+    pipelined_seconds: float
+    binomial_bcast_seconds: float
+    binomial_scatter_seconds: float
+    binomial_gather_seconds: float
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,7 @@ class GridTraffic:
     block: LineTraffic
     placed: LineTraffic
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> GridDocument:
         """Return the fields of the ``--json`` output."""
         return {
             "machine": self.file.machine.text,
@@ -52,8 +55,8 @@ class GridTraffic:
             "speeds": self.speeds,
             "reading": self.reading,
             "mapper": self.file.mapper,
-            "block": vars(self.block),
-            **vars(self.placed),
+            "block": cast("LineTrafficFields", vars(self.block)),
+            **cast("LineTrafficFields", vars(self.placed)),
         }
 
 

@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topoloom._core import Allocation, Error, GridLinks, Machine
+from topoloom._core import Allocation, GridLinks, Machine
+from topoloom.support.parameter_error import ParameterError
 from topoloom.support.range_checks import check_int64
 from topoloom.support.units import format_bandwidth, format_seconds
 
@@ -71,11 +72,14 @@ class LineSpeeds(NamedTuple):
 
     def _check(self) -> None:
         if self.latency is not None and not 0 <= self.latency < math.inf:
-            raise Error(f"the latency is {self.latency:g} s; it must be 0 or more")
-        for bandwidth in (self.bandwidth, self.inner_bandwidth):
+            raise ParameterError(
+                "latency", f"must be 0 s or more, not {self.latency:g}"
+            )
+        for name in ("bandwidth", "inner_bandwidth"):
+            bandwidth = getattr(self, name)
             if bandwidth is not None and not 0 < bandwidth < math.inf:
-                raise Error(f"the bandwidth is {bandwidth:g} B/s; it must be above 0")
-        check_int64("the number of channels", self.channels, 1)
+                raise ParameterError(name, f"must be above 0 B/s, not {bandwidth:g}")
+        check_int64("channels", self.channels, 1)
 
 
 def _find_latency(machine: Machine, of_links: float) -> tuple[float, str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import comb
 from statistics import median
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from topoloom._core import Error
 from topoloom.preload.collective_timing import MPI_OWN, TimingRequest, time_cases
@@ -20,8 +20,12 @@ from topoloom.schedules.choose import (
     rank_schedules,
 )
 from topoloom.schedules.decisions import Decision, make_decision_table
+from topoloom.support.parameter_error import ParameterError
 from topoloom.support.range_checks import check_int64
 from topoloom.tasks.collectives.collective import CollectivePlatform, read_call
+
+if TYPE_CHECKING:
+    from topoloom.documents.collectives import MeasureDocument
 
 #: Maximum message size, because MPI counts elements in an int.
 MAX_BYTES = 2**31 - 1
@@ -79,7 +83,7 @@ class MeasuredCollective:
     trace: CallTrace | None
     interrupted: bool = False
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> MeasureDocument:
         """Return the fields of the ``--json`` output."""
         platform = self.platform
         return {
@@ -96,9 +100,9 @@ class MeasuredCollective:
                     "schedules": [
                         {
                             "name": one.schedule,
-                            "median": one.median,
-                            "interval": list(one.interval),
-                            "predicted": one.predicted,
+                            "median_seconds": one.median,
+                            "interval_seconds": list(one.interval),
+                            "predicted_seconds": one.predicted,
                         }
                         for one in measured
                     ],
@@ -259,10 +263,14 @@ def _check_operation(name: str) -> None:
 def _check_call(call: Call, sizes: Sequence[int]) -> None:
     _check_operation(call.operation)
     if call.root >= call.ranks:
-        raise Error(f"root {call.root} is none of the ranks 0 to {call.ranks - 1}")
+        raise ParameterError(
+            "root", f"must be one of the ranks 0 to {call.ranks - 1}, not {call.root}"
+        )
     if len(set(sizes)) < len(sizes):
-        raise Error("a size is given twice; leave one out")
+        raise ParameterError("bytes", "has a size twice; leave one out")
     for size in sizes:
         check_int64("bytes", size, 1)
         if size > MAX_BYTES:
-            raise Error(f"{size} bytes are too many for MPI; at most {MAX_BYTES}")
+            raise ParameterError(
+                "bytes", f"must be {MAX_BYTES} or less for MPI, not {size}"
+            )

@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 from topoloom._core import (
     Allocation,
@@ -18,8 +18,12 @@ from topoloom._core import (
     tree_loads,
 )
 from topoloom.support.number_ranges import expand_ranges
+from topoloom.support.parameter_error import ParameterError
 from topoloom.support.plain_text import is_number
 from topoloom.support.range_checks import check_int64
+
+if TYPE_CHECKING:
+    from topoloom.documents.collectives import TreeLoadFields, TreesDocument
 
 
 @dataclass(frozen=True)
@@ -45,9 +49,12 @@ class MulticastTrees:
     trees: dict[str, TreeLoads]
     groups: list[tuple[int, list[int]]]  # root and members of each tree
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> TreesDocument:
         """Return the fields of the ``--json`` output."""
-        trees = {kind: vars(loads) for kind, loads in self.trees.items()}
+        trees = {
+            kind: cast("TreeLoadFields", vars(loads))
+            for kind, loads in self.trees.items()
+        }
         return {
             "machine": self.machine.text,
             "roots": self.roots,
@@ -71,7 +78,11 @@ def build_trees(
     if members is not None:
         check_int64("members", members, 1)
         if members > len(nodes):
-            raise Error(f"members {members}: the allocation has {len(nodes)} nodes")
+            raise ParameterError(
+                "members",
+                f"must be at most the {len(nodes)} nodes of the allocation, not "
+                f"{members}",
+            )
     chosen = [nodes[position] for position in _parse_roots(roots, len(nodes))]
     multicasts = [
         (root, nodes if members is None else random.Random(draw).sample(nodes, members))
@@ -94,7 +105,7 @@ def _parse_roots(roots: str, nodes: int) -> Sequence[int]:
         return expand_ranges(roots, nodes)
     count = int(roots)
     if not 1 <= count <= nodes:
-        raise Error(f"roots {roots}: expected 1 to {nodes}")
+        raise ParameterError("roots", f"must be 1 to {nodes}, not {roots}")
     return [i * nodes // count for i in range(count)]
 
 

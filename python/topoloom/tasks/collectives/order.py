@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,12 @@ from topoloom._core import (
     group_costs,
 )
 from topoloom.support.name_lookup import describe_unknown_name
+from topoloom.support.parameter_error import ParameterError
 from topoloom.support.range_checks import check_int64
+
+if TYPE_CHECKING:
+    from topoloom.documents.collectives import OrderDocument, ProcessGroup
+    from topoloom.documents.probes import TimeSample
 
 AUTO = "auto"
 STANDARD = "standard"
@@ -42,7 +47,7 @@ class ProcessOrder:
     steps: list[float]  # seconds per scatter step, from group means
     standard_steps: list[float]  # seconds per scatter step in the standard order
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> OrderDocument:
         """Return the fields of the ``--json`` output."""
         return {
             "method": self.method,
@@ -53,14 +58,14 @@ class ProcessOrder:
             "groups_chance": self.groups.chance,
             "groups": _make_group_documents(self.groups.groups),
             "order": self.order,
-            "scatter_s": sum(self.steps),
-            "scatter_steps_s": self.steps,
-            "standard_scatter_s": sum(self.standard_steps),
-            "standard_scatter_steps_s": self.standard_steps,
+            "scatter_seconds": sum(self.steps),
+            "scatter_steps_seconds": self.steps,
+            "standard_scatter_seconds": sum(self.standard_steps),
+            "standard_scatter_steps_seconds": self.standard_steps,
         }
 
 
-def _make_group_documents(groups: list[CostGroup]) -> list[dict[str, Any]]:
+def _make_group_documents(groups: list[CostGroup]) -> list[ProcessGroup]:
     return [
         {
             "processes": group.members,
@@ -75,10 +80,10 @@ def _make_group_documents(groups: list[CostGroup]) -> list[dict[str, Any]]:
     ]
 
 
-def _make_sample_document(sample: CostSample) -> dict[str, Any]:
+def _make_sample_document(sample: CostSample) -> TimeSample:
     return {
-        "mean_s": sample.mean,
-        "sigma_s": sample.sigma,
+        "mean_seconds": sample.mean,
+        "sigma_seconds": sample.sigma,
         "n": sample.n,
         "outliers": sample.outliers,
     }
@@ -109,7 +114,11 @@ def order_processes(
     check_int64("channels", channels, 1)
     check_int64("seed", seed, 0)
     if not 0 <= root < len(costs):
-        raise Error(f"root {root} is none of the processes 0 to {len(costs) - 1}")
+        raise ParameterError(
+            "root", f"must be one of the processes 0 to {len(costs) - 1}, not {root}"
+        )
+    if not 0 < p_value < 1:
+        raise ParameterError("p_value", f"must be above 0 and below 1, not {p_value:g}")
     shared = min(channels, len(costs))  # channels beyond one per process have no effect
     groups = find_cost_groups(costs, significance=p_value)
     means = group_costs(costs, groups, significance=p_value)

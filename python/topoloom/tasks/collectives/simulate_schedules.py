@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from topoloom._core import Error
 from topoloom.simulate.result import SimulationResult
 from topoloom.simulate.switch_toml import SwitchModel
 from topoloom.simulate.switches import simulate_collective
+from topoloom.support.parameter_error import ParameterError
 from topoloom.tasks.collectives.collective import RankedCollective
 from topoloom.tasks.simulate import MonitorSimulation, unmonitored_simulation
 
@@ -40,7 +40,7 @@ def simulate_schedules(
         If the slots of the ranks are unknown, or the machine has no links.
     """
     if found.platform.slots is None:
-        raise Error("the simulation requires a machine; name a machine")
+        raise ParameterError("machine", "is missing, which the simulation requires")
     allocation, placement = found.platform.slots
     machine = allocation.machine
     nodes = (placement.slots // machine.slots_per_node).tolist()

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import permutations
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from topoloom._core import (
     Allocation,
@@ -22,9 +22,17 @@ from topoloom._core import (
     tree_kinds,
     with_gaps,
 )
+from topoloom.support.files import read_text
 from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.support.plain_text import is_number
 from topoloom.tasks.collectives.step_rates import StepRates
+
+if TYPE_CHECKING:
+    from topoloom.documents.collectives import (
+        ContentionDocument,
+        FoundOrder,
+        StepFields,
+    )
 
 #: Routes on which a node order can avoid contention: the machine's, or any that ascend.
 MEETINGS = ("routes", "any-ascent")
@@ -46,9 +54,9 @@ class StepContention:
         """Whether messages share a link: on the machine's, or any ascending routes."""
         return bool(self.routes.places or (self.ascent and self.ascent.places))
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> StepFields:
         """Return the fields of a step in the ``--json`` output."""
-        facts: dict[str, Any] = {
+        facts: StepFields = {
             "step": self.name,
             "rounds": self.rounds,
             "links": self.routes.places,
@@ -96,15 +104,15 @@ class ScheduleContention:
             if None not in rates
         }
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> ContentionDocument:
         """Return the fields of the ``--json`` output."""
-        document: dict[str, Any] = {
+        document: ContentionDocument = {
             "machine": self.machine.text,
             "ranks": self.ranks,
             "steps": [step.document() for step in self.steps],
         }
         if self.found is not None:
-            document["found"] = self.found._asdict()
+            document["found"] = cast("FoundOrder", self.found._asdict())
         if self.gaps is not None:
             document["gaps"] = self.gaps
         return document
@@ -187,9 +195,7 @@ def _format_step_name(step: Step, ranks: int, number: int) -> str:
 
 def _read_step(path: Path, ranks: int) -> Step:
     messages = []
-    for number, line in enumerate(
-        path.read_text(encoding="utf-8", errors="replace").splitlines(), 1
-    ):
+    for number, line in enumerate(read_text(path).splitlines(), 1):
         words = line.partition("#")[0].split()
         if not words:
             continue
@@ -200,4 +206,6 @@ def _read_step(path: Path, ranks: int) -> Step:
                 f"not '{line.strip()[:40]}'"
             )
         messages.append((int(words[0]), int(words[1])))
+    if not messages:
+        raise Error(f"{path}: has no message; write one per line, FROM TO")
     return Step(messages)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -21,12 +21,15 @@ from topoloom.tasks.collectives.grid import (
 )
 from topoloom.tasks.collectives.line_speeds import LineSpeeds
 
+if TYPE_CHECKING:
+    from topoloom.documents.collectives import LineTrafficFields, TilesDocument
+
 #: Collectives by which tiles can be ranked, and their time field in `LineTraffic`.
 COLLECTIVES = {
-    "pipelined": "pipelined_s",
-    "bcast": "binomial_bcast_s",
-    "scatter": "binomial_scatter_s",
-    "gather": "binomial_gather_s",
+    "pipelined": "pipelined_seconds",
+    "bcast": "binomial_bcast_seconds",
+    "scatter": "binomial_scatter_seconds",
+    "gather": "binomial_gather_seconds",
 }
 #: Maximum number of cells in a grid, since tiles are evaluated cell by cell.
 MAX_CELLS = 1 << 24
@@ -52,7 +55,7 @@ class TileTimes:
     collective: str
     tiles: list[TiledTraffic]
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> TilesDocument:
         """Return the fields of the ``--json`` output."""
         return {
             "machine": self.file.machine.text,
@@ -61,7 +64,10 @@ class TileTimes:
             "speeds": self.speeds,
             "reading": self.reading,
             "collective": self.collective,
-            "tiles": [{"tile": one.tile, **vars(one.traffic)} for one in self.tiles],
+            "tiles": [
+                {"tile": one.tile, **cast("LineTrafficFields", vars(one.traffic))}
+                for one in self.tiles
+            ],
         }
 
     def place_ranks(self) -> PlacementFile:

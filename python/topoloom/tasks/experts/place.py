@@ -4,17 +4,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import Allocation, Error, measure_experts, place_experts
 from topoloom.support.gain import gain
+from topoloom.support.range_checks import check_int64
 from topoloom.tasks.experts.engines import Engine
 from topoloom.tasks.experts.gpu_nodes import find_gpu_nodes
 from topoloom.tasks.experts.routing import ExpertRouting
 from topoloom.tasks.search import UNLIMITED, Search
+
+if TYPE_CHECKING:
+    from topoloom.documents.ai import ExpertCostFields, ExpertsDocument, TriedSlack
 
 ExpertSlots = NDArray[np.uint32]
 
@@ -145,7 +149,7 @@ class PlacedExperts(NamedTuple):
         """Format the best placement for an engine."""
         return engine.write(self.best, self.routing.layers, len(self.nodes))
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> ExpertsDocument:
         """Return the fields of the ``--json`` output."""
         costs = {
             name: self.cost(held)
@@ -164,10 +168,14 @@ class PlacedExperts(NamedTuple):
             "dispatch": "nearest" if self.nearest else "spread",
             "unit": "choices" if self.routing.topk_ids is None else "nodes per token",
             "slack": self.slack,
-            "slacks_tried": [one._asdict() for one in self.tried],
-            **{name: cost._asdict() for name, cost in costs.items()},
-            "gain": gain(costs["by_load"].visits, costs["best"].visits),
-            "least": self.visits_lower_bound,
+            "slacks_tried": cast(
+                "list[TriedSlack]", [one._asdict() for one in self.tried]
+            ),
+            "in_order": cast("ExpertCostFields", costs["in_order"]._asdict()),
+            "by_load": cast("ExpertCostFields", costs["by_load"]._asdict()),
+            "best": cast("ExpertCostFields", costs["best"]._asdict()),
+            "gain_percent": gain(costs["by_load"].visits, costs["best"].visits),
+            "visits_at_least": self.visits_lower_bound,
             "physical_to_logical_map": self.best.tolist(),
         }
 
@@ -206,8 +214,8 @@ def place_on_gpus(
         If there are too few GPUs, or slots do not divide evenly among them.
     """
     experts = routing.loads.shape[1]
-    if gpus < 1 or redundant < 0:
-        raise Error("experts require 1 GPU or more, and 0 or more redundant experts")
+    check_int64("ep", gpus, 1)
+    check_int64("redundant", redundant, 0)
     slots, rest = divmod(experts + redundant, gpus)
     if rest or not slots:
         least = max(redundant + gpus - rest if rest else 0, gpus - experts)

@@ -8,7 +8,6 @@ A table (``.csv``) has a line per layer and a column per expert. SGLang's JSON h
 from __future__ import annotations
 
 import io
-import json
 import zipfile
 import zlib
 from pathlib import Path
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 
 from topoloom._core import Error
 from topoloom.support.files import prefix_errors, read_text
+from topoloom.support.json_values import parse_json
 
 
 class ExpertRouting(NamedTuple):
@@ -99,7 +99,7 @@ def read_routing(path: str | Path) -> ExpertRouting:
         if path.suffix in (".npz", ".npy"):
             found = _make_routing(_load_arrays(path))
         elif path.suffix == ".json":
-            found = ExpertRouting(_read_logical_counts(_parse_json(read_text(path))))
+            found = ExpertRouting(_read_logical_counts(parse_json(read_text(path))))
         else:
             found = ExpertRouting(_parse_table(read_text(path)))
         return _check_routing(found)
@@ -124,13 +124,6 @@ def _parse_table(text: str) -> NDArray[np.float64]:
     if not rows:
         raise Error("has no layers; give one per line")
     return np.array(rows, np.float64)
-
-
-def _parse_json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise Error(f"not complete JSON ({error})") from None
 
 
 def _read_logical_counts(document: Any) -> NDArray[np.float64]:
@@ -164,8 +157,8 @@ def _load_arrays(path: Path) -> dict[str, NDArray[Any]]:
         if isinstance(found, np.ndarray):
             return {"loads": found}
         return {name: found[name] for name in found.files}
-    except (ValueError, EOFError, OSError, zipfile.BadZipFile, zlib.error) as error:
-        raise Error(f"not arrays of NumPy ({error})") from None
+    except (ValueError, EOFError, OSError, zipfile.BadZipFile, zlib.error):
+        raise Error("neither text nor complete arrays of NumPy") from None
 
 
 def _make_routing(arrays: dict[str, NDArray[Any]]) -> ExpertRouting:

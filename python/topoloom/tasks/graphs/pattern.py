@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from topoloom.graphs.traces.trace_formats import (
     read_trace,
 )
 from topoloom.support.name_lookup import describe_unknown_name
+
+if TYPE_CHECKING:
+    from topoloom.documents.patterns import GraphFacts, HeaviestEdge, PatternDocument
 
 
 class PatternResult(NamedTuple):
@@ -50,9 +53,10 @@ class PatternResult(NamedTuple):
             extra["phase_names"] = self.phase_names
         save_graph(path, self.graph, extra)
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> GraphFacts:
         """Count ranks, edges, bytes and messages; find the heaviest edge."""
-        graph, heaviest = self.graph, None
+        graph = self.graph
+        heaviest: HeaviestEdge | None = None
         if graph.edge_count:
             edge = int(np.argmax(graph.bytes))
             source = int(np.searchsorted(graph.first, edge, side="right")) - 1
@@ -75,10 +79,13 @@ class PatternResult(NamedTuple):
             "heaviest": heaviest,
         }
 
-    def document(self, output: str | None = None) -> dict[str, Any]:
+    def document(self, output: str | None = None) -> PatternDocument:
         """Return the fields of the ``--json`` output."""
-        traced = {} if self.profile is None else {"losses": list(self.losses)}
-        return {"pattern": self.name, "output": output, **self.facts(), **traced}
+        facts = cast("PatternDocument", self.facts())
+        document: PatternDocument = {**facts, "pattern": self.name, "output": output}
+        if self.profile is not None:
+            document["losses"] = list(self.losses)
+        return document
 
 
 def import_pattern(

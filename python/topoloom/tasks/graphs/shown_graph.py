@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
@@ -14,6 +14,14 @@ from topoloom.graphs.npz import load_npz
 from topoloom.graphs.phases import edge_rows, is_archive, load_phases
 from topoloom.graphs.profile import load_profile
 from topoloom.tasks.graphs.pattern import is_trace
+
+if TYPE_CHECKING:
+    from topoloom.documents.patterns import (
+        BytesPerRankFields,
+        HeavyPair,
+        PatternShowDocument,
+        StoredCollectivesFields,
+    )
 
 #: Number of pairs that are shown.
 _PAIRS = 5
@@ -54,14 +62,16 @@ class ShownGraph(NamedTuple):
         """Sum up the bytes that ranks receive."""
         return self._sum_by_rank(1)
 
-    def heaviest_pairs(self) -> list[dict[str, int]]:
+    def heaviest_pairs(self) -> list[HeavyPair]:
         """List the pairs of ranks with the most bytes, heaviest first."""
         edges = edge_rows(self.graph)
         heaviest = edges[np.argsort(-edges[:, 2], kind="stable")[:_PAIRS]]
-        keys = ("source", "target", "bytes", "messages")
-        return [dict(zip(keys, edge, strict=True)) for edge in heaviest.tolist()]
+        return [
+            {"source": source, "target": target, "bytes": amount, "messages": count}
+            for source, target, amount, count in heaviest.tolist()
+        ]
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> PatternShowDocument:
         """Return the fields of the ``--json`` output."""
         graph, stored = self.graph, self.collectives
         return {
@@ -72,10 +82,12 @@ class ShownGraph(NamedTuple):
             "phases": self.phases,
             "self_bytes": int(np.asarray(graph.self_bytes).sum()),
             "proxied": len(graph.proxied),
-            "sent_per_rank": self.sent()._asdict(),
-            "received_per_rank": self.received()._asdict(),
+            "sent_per_rank": cast("BytesPerRankFields", self.sent()._asdict()),
+            "received_per_rank": cast("BytesPerRankFields", self.received()._asdict()),
             "heaviest_pairs": self.heaviest_pairs(),
-            "collectives": None if stored is None else stored._asdict(),
+            "collectives": cast(
+                "StoredCollectivesFields | None", stored and stored._asdict()
+            ),
         }
 
     def _sum_by_rank(self, column: int) -> BytesPerRank:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,7 @@ from topoloom.nodes.host_slot_numbers import HostSlotNumbers
 from topoloom.nodes.hosts import format_host_count, list_hosts_of_nodes
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.placements.placement_file import PlacementFile
+from topoloom.support.parameter_error import ParameterError
 from topoloom.support.range_checks import check_int64
 from topoloom.support.units import counted
 from topoloom.tasks.machines.choose_for_mesh import MeshChoice, choose_for_mesh
@@ -41,6 +42,9 @@ from topoloom.tasks.machines.choose_hosts import (
 )
 from topoloom.tasks.problem import AllocationSpec, choose_allocation
 from topoloom.tasks.search import UNLIMITED, MonitorSearch, Search, run_unmonitored
+
+if TYPE_CHECKING:
+    from topoloom.documents.allocations import AllocateDocument
 
 Slots = npt.NDArray[np.uint32]
 
@@ -65,10 +69,10 @@ class AllocatedNodes:
         choices = (self.choice, self.for_mesh)
         return any(one is not None and one.interrupted for one in choices)
 
-    def document(self, output: str | None = None) -> dict[str, Any]:
+    def document(self, output: str | None = None) -> AllocateDocument:
         """Return the fields of the ``--json`` output."""
         allocation = self.nodes.allocation
-        document = {
+        document: dict[str, Any] = {
             "machine": allocation.machine.text,
             "nodes": allocation.nodes.tolist(),
             "slots": allocation.slot_count,
@@ -76,10 +80,12 @@ class AllocatedNodes:
             "output": output,
         }
         if self.choice is not None:
-            return document | self.choice.document()
-        if self.for_mesh is not None:
-            return document | self.for_mesh.document()
-        return document | dict(self.generated or {})
+            document |= self.choice.document()
+        elif self.for_mesh is not None:
+            document |= self.for_mesh.document()
+        else:
+            document |= self.generated or {}
+        return cast("AllocateDocument", document)
 
     def placement_file(self, **about: Any) -> PlacementFile:
         """Return the placement file on the chosen nodes; `about` adds fields to it."""
@@ -165,7 +171,7 @@ def allocate_nodes(
             title += f" in {counted(pieces, 'fragment')}, seed {where.seed}"
             generated = {"fragments": pieces, "seed": where.seed}
     else:
-        raise Error("no nodes are given; set a number of nodes, or an allocation")
+        raise ParameterError("nodes", "is missing; set it, or name an allocation")
     facts = measure_compactness(nodes.allocation, others, search.seed)
     name = machine_name(machine, described.node)
     return AllocatedNodes(
@@ -226,7 +232,7 @@ def _choose_nodes(
         check_int64("nodes", nodes, 1)
     if graph_file is None:
         if nodes is None:
-            raise Error("no number of nodes is given; set one")
+            raise ParameterError("nodes", "is missing; set the number of nodes")
         closest = compact_nodes(free, nodes, search.seed)
         draw = np.random.default_rng(search.seed).permutation(len(free.nodes))[:nodes]
         others = {"first": free.nodes[:nodes], "random": free.nodes[draw]}

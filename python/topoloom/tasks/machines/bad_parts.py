@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from topoloom._core import Error
 from topoloom.graphs.traces.trace_formats import detect_trace_format, list_files
@@ -23,6 +23,9 @@ from topoloom.probe.locate.inspector_dumps import read_dump_tests
 from topoloom.probe.locate.machine_parts import MachineParts
 from topoloom.probe.locate.pair_tables import read_table_tests
 from topoloom.tasks.problem import AllocationSpec, choose_allocation
+
+if TYPE_CHECKING:
+    from topoloom.documents.probes import LocateDocument
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,7 @@ class LocatedParts:
     ends: list[str]
     doubts: list[str]
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> LocateDocument:
         """Return the fields of the ``--json`` output."""
         return {
             **self.found.document(self.ends),

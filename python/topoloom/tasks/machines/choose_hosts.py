@@ -26,6 +26,7 @@ from topoloom.nodes.hosts import (
     make_host_machine,
     slots_per_host,
 )
+from topoloom.support.parameter_error import ParameterError
 from topoloom.support.range_checks import check_int64
 from topoloom.support.units import counted
 from topoloom.tasks.search import MonitorSearch, Search
@@ -75,7 +76,7 @@ def choose_hosts(
     graph = None if graph_file is None else load_graph(graph_file)
     if count is None:
         if graph is None:
-            raise Error("no number of nodes is given; set one")
+            raise ParameterError("nodes", "is missing; set the number of nodes")
         count = -(-graph.rank_count // slots_per_host(machine))
     check_int64("nodes", count, 1)
     if count > len(listed):

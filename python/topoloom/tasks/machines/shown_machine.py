@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from topoloom._core import Machine
 from topoloom.allocations.described_allocation import described_allocation
@@ -22,6 +22,9 @@ from topoloom.machines.node_files import replace_nodes_from_files
 from topoloom.nodes.host_text import drop_vacant, list_vacant_nodes
 from topoloom.support.hostlist import compress_hostlist
 from topoloom.tasks.machines.probe import load_cost_model, read_probe_results
+
+if TYPE_CHECKING:
+    from topoloom.documents.machines import MachineDocument
 
 
 class ShownMachine(NamedTuple):
@@ -56,13 +59,14 @@ class ShownMachine(NamedTuple):
             facts["allocated_slots"] = given.allocation.slot_count
         return facts
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> MachineDocument:
         """Return the fields of the ``--json`` output, except the written files."""
         nodes = collect_node_facts(
             self.machine, self.described.node, self.described.hosts
         )
         name = {"name": self.described.name} if self.described.name else {}
-        return name | self.facts() | nodes | read_probe_results(self.source)
+        document = name | self.facts() | nodes | read_probe_results(self.source)
+        return cast("MachineDocument", document)
 
     def save(self, path: Path) -> list[str]:
         """Write the description; return notes on data that the format cannot store."""

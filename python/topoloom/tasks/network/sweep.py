@@ -5,15 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from topoloom._core import (
-    Error,
     LoadMeasure,
     Machine,
     SwitchWiring,
 )
+from topoloom.support.parameter_error import ParameterError
 from topoloom.tasks.search import UNLIMITED, MonitorSearch, run_unmonitored
+
+if TYPE_CHECKING:
+    from topoloom.documents.machines import LatencyHistogram, LoadPoint, SweepDocument
 
 SWITCHING = ("wormhole", "cut-through")
 #: Router types without an allocator.
@@ -77,24 +80,32 @@ class LoadSweep:
     interrupted: bool
     stalled: str = ""
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> SweepDocument:
         """Return the fields of the ``--json`` output."""
-        allocates = self.options.router not in WITHOUT_ALLOCATOR
+        options = self.options
+        allocates = options.router not in WITHOUT_ALLOCATOR
         return {
             "machine": self.machine.text,
             "nodes": self.machine.node_count,
             "switches": self.switches,
             "traffic": self.traffic,
             "injection": self.injection,
-            **vars(self.options),
-            **({} if allocates else {"allocator": None, "iterations": None}),
+            "router": options.router,
+            "vcs": options.vcs,
+            "buffer": options.buffer,
+            "packet": options.packet,
+            "switching": options.switching,
+            "routing": options.routing,
+            "arbiter": options.arbiter,
+            "allocator": options.allocator if allocates else None,
+            "iterations": options.iterations if allocates else None,
             "seed": self.seed,
             "stalled": self.stalled or None,
             "loads": [_make_point_document(point) for point in self.points],
         }
 
 
-def _make_point_document(point: LoadMeasure) -> dict[str, Any]:
+def _make_point_document(point: LoadMeasure) -> LoadPoint:
     return {
         "offered": point.offered,
         "accepted": point.accepted,
@@ -122,7 +133,9 @@ def _make_point_document(point: LoadMeasure) -> dict[str, Any]:
     }
 
 
-def make_latency_histogram(by_latency: Sequence[int], bars: int = 40) -> dict[str, Any]:
+def make_latency_histogram(
+    by_latency: Sequence[int], bars: int = 40
+) -> LatencyHistogram:
     """Count packets by latency in at most `bars` bins of equal width."""
     width = max(1, -(-len(by_latency) // bars))
     counts = [
@@ -158,7 +171,7 @@ def sweep_loads(
     """
     options = switches or SwitchSettings()
     if len(loads) == 0:
-        raise Error("no loads are given; set loads, such as 0.1,0.2")
+        raise ParameterError("loads", "is empty; set loads, such as 0.1,0.2")
     if options.router in WITHOUT_ALLOCATOR:
         options = replace(options, switching="cut-through")
     wiring = SwitchWiring(machine, options.routing)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from topoloom._core import (
     Allocation,
@@ -28,6 +28,9 @@ from topoloom.simulate.switch_toml import SwitchModel
 from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.tasks.collectives.multicast_trees import MulticastTrees
 from topoloom.tasks.search import UNLIMITED, MonitorSearch, run_unmonitored
+
+if TYPE_CHECKING:
+    from topoloom.documents.collectives import TreeSeconds, TreeTimesFields
 
 #: MPI operations, and the in-switch operation that implements each.
 IN_SWITCHES = {
@@ -56,13 +59,13 @@ class TreeTimes:
     sizes: list[SizeTimes]
     interrupted: bool
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> TreeTimesFields:
         """Return the fields of the ``--json`` output."""
-        sizes = [
+        sizes: list[TreeSeconds] = [
             {
                 "bytes": size.bytes,
-                "in_switches_s": size.in_switches,
-                "messages_s": size.messages,
+                "in_switches_seconds": size.in_switches,
+                "messages_seconds": size.messages,
                 "messages_by": size.how,
             }
             for size in self.sizes

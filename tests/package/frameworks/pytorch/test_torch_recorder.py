@@ -344,14 +344,14 @@ dist.all_reduce(Tensor(10), groups[0])
             ["--world-size", "8", "--rank", "8"],
             "'8' is not a list of increasing numbers",
         ),
-        (["--world-size", "0"], "--world-size is 0"),
+        (["--world-size", "0"], "--world-size must be 1 or more"),
         (["--rank", "3"], "--rank requires --world-size"),
-        (["--world-size", "8", "--rank", ""], "'' is not a list of increasing numbers"),
+        (["--world-size", "8", "--rank", ""], "--rank is empty"),
         (["--world-size", "8", "--mpicc", "mpicc"], "--mpicc is for MPI programs"),
         (["--world-size", "8", "--timeout", "0"], "--timeout 0 leaves the job no time"),
         (
             ["--world-size", "8", "--gpus-per-node", "0"],
-            "invalid value for '--gpus-per-node'",
+            "--gpus-per-node must be 1 or more, not 0",
         ),
         (
             ["--world-size", "9", "--collectives", "nccl"],

@@ -270,7 +270,7 @@ def test_given_speeds_replace_assumed_speeds(tmp_path: Path) -> None:
     assert "a network of 400 GB/s per node, as given" in described.remarks[-1]
     tree = [make_item(f"n{i}", {LEAF: f"l{i // 2}"}, 8) for i in range(4)]
     path.write_text(format_items(tree))
-    with pytest.raises(Error, match="--nvlink needs GPUs connected by NVLink"):
+    with pytest.raises(Error, match="nvlink requires GPUs connected by NVLink"):
         load_machine_and_description(path, speeds=GivenSpeeds(nvlink=900e9))
     with pytest.raises(Error, match="dgx-h100-pod: only files without speeds"):
         load_machine_and_description("dgx-h100-pod", speeds=GivenSpeeds(network=900e9))

@@ -287,7 +287,7 @@ def test_tables_that_cannot_be_read_are_refused(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--plan"], "missing argument 'MACHINE'"),
+        (["--plan"], "MACHINE is missing"),
         (["tree:4:4", "--plan", "-m", "tree:4"], "from 'tree:4:4'; leave -m out"),
         (["tree:4:4", "--plan", "--", "srun"], "leave -- LAUNCHER out"),
         (["tree:4:4", "--plan", "--quick"], "leave --quick out"),

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from topoloom.cli import completions
 from topoloom.cli.options.files import (
@@ -27,7 +27,7 @@ from topoloom.cli.options.searches import Seconds, Seed, Work, read_search
 from topoloom.cli.parameters import Option
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from topoloom._core import Allocation
     from topoloom.graphs.traces.mesh import InferredMesh
@@ -155,7 +155,8 @@ def command(
     if to is not None:
         print(mapped.text(to))
     elif as_json:
-        print_json(mapped.document() | (inferred.document() if inferred else {}))
+        recorded: Mapping[str, Any] = inferred.document() if inferred else {}
+        print_json({**mapped.document(), **recorded})
     else:
         _print_result(mapped, [write_graph, output])
     if watch.interrupted:

@@ -186,11 +186,11 @@ def _print_result(grid: str, traffic: GridTraffic) -> None:
     ]
     for name, key, write in (
         ("external links", "external_links", str),
-        ("pipelined bcast", "pipelined_s", _format_time),
+        ("pipelined bcast", "pipelined_seconds", _format_time),
         ("  in segments of", "segment_bytes", format_bytes),
-        ("binomial bcast", "binomial_bcast_s", _format_time),
-        ("binomial scatter", "binomial_scatter_s", _format_time),
-        ("binomial gather", "binomial_gather_s", _format_time),
+        ("binomial bcast", "binomial_bcast_seconds", _format_time),
+        ("binomial scatter", "binomial_scatter_seconds", _format_time),
+        ("binomial gather", "binomial_gather_seconds", _format_time),
     ):
         values = [getattr(one, key) for one in shown]
         saved = (

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Documents of commands for AI models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from typing_extensions import NotRequired, TypedDict
+
+
+class AxisSeconds(TypedDict):
+    """The time of a collective along axes."""
+
+    axes: list[str]
+    """The axes of the groups, the fastest first."""
+    collective: str
+    """The collective."""
+    seconds: float
+    """Predicted time in seconds."""
+
+
+class AxisOrderFields(TypedDict):
+    """An order of the axes."""
+
+    order: str
+    """The order, as the framework writes it."""
+    back_and_forth: NotRequired[list[str]]
+    """Axes along which ranks go back and forth; for a mesh."""
+    seconds: float
+    """Predicted time of all axes in seconds."""
+    gain_percent: float | None
+    """Reduction of the time relative to the default order, in percent."""
+    traffic: list[AxisSeconds]
+    """Time of each collective."""
+
+
+class BestAxisOrder(AxisOrderFields):
+    """The best order of the axes."""
+
+    jax: NotRequired[list[Any]]
+    """Device numbers in the shape of the mesh; for a mesh."""
+    ranks: list[int]
+    """Device of each rank."""
+
+
+class AxisOperation(TypedDict):
+    """A recorded operation along axes."""
+
+    axes: list[str]
+    """The axes of the groups."""
+    name: str
+    """The operation."""
+    bytes: int
+    """Bytes of the busiest group."""
+    calls: int
+    """Calls of the busiest group."""
+
+
+class AxisTraffic(TypedDict):
+    """What a rank sends along axes."""
+
+    axes: list[str]
+    """The axes of the groups."""
+    collective: str
+    """The collective."""
+    bytes: int
+    """Bytes that a rank sends."""
+
+
+class MeshDocument(TypedDict):
+    """The mesh of a recorded job."""
+
+    mesh: dict[str, int]
+    """Sizes of the axes, the fastest first."""
+    operations: list[AxisOperation]
+    """Recorded operations along the axes."""
+    traffic: list[AxisTraffic]
+    """What a rank sends along the axes."""
+    left_over: int
+    """Bytes that cannot be assigned to axes."""
+
+
+class AxesDocument(TypedDict):
+    """Orders of the axes of a training job."""
+
+    machine: str
+    """The machine as text."""
+    mesh: dict[str, int]
+    """Sizes of the axes."""
+    framework: NotRequired[str]
+    """The framework; absent for a mesh."""
+    settings: NotRequired[list[str]]
+    """Settings of the framework for the chosen order; absent for a mesh."""
+    default_seconds: NotRequired[float]
+    """Predicted time of the framework's default in seconds; absent for a mesh."""
+    other_variants: NotRequired[dict[str, float]]
+    """Predicted seconds of other axis sizes; absent for a mesh."""
+    default: AxisOrderFields
+    """The default order."""
+    named: AxisOrderFields
+    """The best order that the framework, or a nested mesh, can name."""
+    best: BestAxisOrder
+    """The best order."""
+    operations: NotRequired[list[AxisOperation]]
+    """Recorded operations along the axes; for a recorded job."""
+    traffic: NotRequired[list[AxisTraffic]]
+    """What a rank sends along the axes; for a recorded job."""
+    left_over: NotRequired[int]
+    """Bytes that cannot be assigned to axes; for a recorded job."""
+
+
+class ExpertCostFields(TypedDict):
+    """The cost of a placement of experts, averaged over layers."""
+
+    visits: float
+    """Remote nodes per token; or the share of choices that leave a node."""
+    load: float
+    """Load of the busiest GPU divided by the mean."""
+    load_worst: float
+    """This ratio in the worst layer."""
+
+
+class TriedSlack(TypedDict):
+    """A tried slack of the load, and its cost."""
+
+    slack: float
+    """Share by which the busiest GPU may exceed the most even load."""
+    visits: float
+    """As in a placement."""
+    load: float
+    """As in a placement."""
+    step: float
+    """Step time relative to that with the smallest slack."""
+
+
+class ExpertsDocument(TypedDict):
+    """A placement of experts on GPUs."""
+
+    layers: list[int]
+    """The layers with experts."""
+    experts: int
+    """Number of experts per layer."""
+    gpus: int
+    """Number of GPUs."""
+    nodes: int
+    """Number of nodes, or NVLink domains."""
+    slots: int
+    """Number of slots for experts and their replicas, per layer."""
+    dispatch: str
+    """`nearest`: tokens are sent to a replica on their node; or `spread`."""
+    unit: str
+    """Unit of visits: `nodes per token`, or `choices` without recorded tokens."""
+    slack: float
+    """Share by which the busiest GPU may exceed the most even load."""
+    slacks_tried: list[TriedSlack]
+    """Slacks that the search compared."""
+    in_order: ExpertCostFields
+    """Experts in order of their numbers."""
+    by_load: ExpertCostFields
+    """Experts balanced by load only."""
+    best: ExpertCostFields
+    """The chosen placement."""
+    gain_percent: float | None
+    """Reduction of visits relative to `by_load`, in percent."""
+    visits_at_least: float | None
+    """Lower bound on visits; null if unknown."""
+    physical_to_logical_map: list[list[int]]
+    """Expert in each slot, by layer."""
