@@ -96,7 +96,9 @@ def test_map_with_background_has_the_objective_of_joint(
         "joint", "a.npz", "b.npz", *on, "--mapper", "block", *quick
     )
     assert mapped.json["objective"] == both.json["objective"] == objective
-    message = [topoloom_with_jobs(verb, "--help").out for verb in ("map", "joint")]
+    message = [
+        topoloom_with_jobs(command, "--help").out for command in ("map", "joint")
+    ]
     for text in (
         "auto is time, or congestion if bandwidths",
         "bandwidths are known, else congestion",

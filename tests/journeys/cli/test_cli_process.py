@@ -46,8 +46,8 @@ def test_help_lists_every_command_without_importing_it() -> None:
     code = (
         "import sys; from topoloom.cli.app import run; run(['--help'])\n"
         "heavy = {'numpy', 'rich', 'matplotlib', 'topoloom._core'} & set(sys.modules)\n"
-        "verbs = [m for m in sys.modules if m == 'topoloom.cli.verbs.map']\n"
-        "sys.exit(f'loaded {heavy} {verbs}' if heavy or verbs else 0)"
+        "others = [m for m in sys.modules if m == 'topoloom.cli.verbs.map']\n"
+        "sys.exit(f'loaded {heavy} {others}' if heavy or others else 0)"
     )
     checked = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True
@@ -72,7 +72,7 @@ def test_the_version_is_printed() -> None:
     assert run_command("--version").stdout.startswith("topoloom ")
 
 
-def test_shell_completion_lists_verbs_and_options() -> None:
+def test_shell_completion_lists_commands_and_options() -> None:
     def list_completions(words: str) -> list[str]:
         offered = run_command(
             env={
