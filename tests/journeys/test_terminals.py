@@ -192,12 +192,12 @@ def test_no_locale_stops_a_command(
 
 def test_files_are_read_as_utf_8_in_every_locale(folder: Path) -> None:
     name = "Schäfer→1"
-    (folder / "modell.toml").write_text(
+    (folder / "fichier.toml").write_text(
         f'format = "topoloom-model"\nversion = 1\nname = "{name}"\n'
         'summary = "n"\nregimes = [{ alpha = "1 µs", beta = "1 ns" }]\n',
         encoding="utf-8",
     )
-    words = ["model", "predict", "modell.toml", "--sizes", "8"]
+    words = ["model", "predict", "fichier.toml", "--sizes", "8"]
     locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     assert b"Schafer->1" in run_in_pipe(folder, words, **locale).stdout
     assert name in run_in_pipe(folder, words).stdout.decode()
