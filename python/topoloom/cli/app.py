@@ -178,7 +178,7 @@ The usual steps:
   topoloom map app.npz --machine torus:4x4x4 -o x.json
   topoloom export x.json --to openmpi-rankfile       use it
 No program at hand? Start with:
-  topoloom pattern generate stencil3d --grid 8x8x8 --bytes 1024 -o p.npz
+  topoloom pattern generate stencil2d --grid 8x8 --bytes 64KiB -o app.npz
 
 \b
 Every command takes --json and has examples in `topoloom COMMAND --help`.
@@ -305,16 +305,23 @@ def _print_version(context: click.Context, _: click.Parameter, requested: bool) 
         context.exit()
 
 
+#: Environment variable with which completion scripts call the command.
+COMPLETE_VARIABLE = "_TOPOLOOM_COMPLETE"
+
+
 def _print_completion(
     context: click.Context, _: click.Parameter, shell: str | None
 ) -> None:
     if shell is not None:
         from click.shell_completion import get_completion_class
 
+        from topoloom.cli.completion_scripts import register_completions
+
+        register_completions()
         completion_class = get_completion_class(shell)
         assert completion_class is not None
         completion = completion_class(
-            context.command, {}, "topoloom", "_TOPOLOOM_COMPLETE"
+            context.command, {}, "topoloom", COMPLETE_VARIABLE
         )
         print(completion.source())
         context.exit()
@@ -369,6 +376,10 @@ def run(arguments: Sequence[str]) -> int:
     The status is 0 for success, 1 for a failure, 2 for bad input, 130 after Ctrl-C.
     """
     command_line.set(("topoloom", *arguments))
+    if COMPLETE_VARIABLE in os.environ:
+        from topoloom.cli.completion_scripts import register_completions
+
+        register_completions()
     try:
         status = app.main(
             list(arguments),

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable
 
@@ -11,14 +12,36 @@ import click
 from topoloom.cli.streams import NARROW, to_encodable
 from topoloom.cli.tables import wrap_words
 
+#: What no line break may split: names with hyphens, and short defaults.
+_UNBROKEN = re.compile(r"\w+(?:-\w+)+|\[default: [^]]{1,20}\]")
+#: Stand-ins for blank and hyphen, between which lines are not broken.
+_JOIN = str.maketrans(" -", "\N{NO-BREAK SPACE}\N{NON-BREAKING HYPHEN}")
+_SEPARATE = {joiner: sign for sign, joiner in _JOIN.items()}
+
+
+def _join(text: str) -> str:
+    return _UNBROKEN.sub(lambda it: it[0].translate(_JOIN), text)
+
 
 class _HelpFormatter(click.HelpFormatter):
-    """A formatter that writes descriptions below names on narrow terminals."""
+    """A formatter that does not break names.
+
+    On narrow terminals, it writes descriptions below names.
+    """
+
+    def write_text(self, text: str) -> None:
+        """Write paragraphs."""
+        super().write_text(_join(text))
+
+    def getvalue(self) -> str:
+        """Return the text."""
+        return super().getvalue().translate(_SEPARATE)
 
     def write_dl(
         self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
     ) -> None:
         """Write names and their descriptions."""
+        rows = [(name, _join(text)) for name, text in rows]
         if self.width >= NARROW:
             super().write_dl(rows, col_max, col_spacing)
             return

@@ -14,7 +14,9 @@ from types import NoneType
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 import click
+from click.shell_completion import CompletionItem
 
+from topoloom.cli import completions
 from topoloom.cli.help_context import HelpContext
 from topoloom.cli.usage_errors import CheckedCommand
 from topoloom.cli.values import FilePath, Integer, Number, Text
@@ -72,9 +74,23 @@ class _Argument(click.Argument):
     def get_usage_pieces(self, ctx: click.Context) -> list[str]:
         """Return the argument as the usage line shows it."""
         piece = self.make_metavar(ctx)
+        if piece.startswith("-- "):
+            piece = f"{piece}..."
+            return [piece if self.required else f"[{piece}]"]
         if not self.required:
             piece = f"[{piece}]"
         return [piece if self.nargs == 1 else f"{piece}..."]
+
+
+class _Option(click.Option):
+    """A click option whose help shows described defaults without parentheses."""
+
+    def get_help_extra(self, ctx: click.Context) -> click.types.OptionHelpExtra:
+        """Return what the help shows in brackets."""
+        extra = super().get_help_extra(ctx)
+        if isinstance(self.show_default, str):
+            extra["default"] = self.show_default
+        return extra
 
 
 #: The click types of the types of parameters; bool makes a flag, int has a minimum.
@@ -119,9 +135,7 @@ def _make_parameter(parameter: inspect.Parameter, hint: Any) -> click.Parameter:
     settings = declared.settings | {"type": value_type.value}
     if parameter.default is not parameter.empty:
         settings["default"] = parameter.default
-    complete = declared.autocompletion
-    if complete is not None:
-        settings["shell_complete"] = lambda _ctx, _param, word: complete(word)
+    settings["shell_complete"] = _make_completion(declared)
     settings["required"] = parameter.default is parameter.empty
     if isinstance(declared, Argument):
         settings["callback"] = _make_callback(value_type, None)
@@ -134,7 +148,26 @@ def _make_parameter(parameter: inspect.Parameter, hint: Any) -> click.Parameter:
     if value_type.value is int:
         least = 0 if parameter.default == 0 else 1
         settings["type"] = Integer(least if declared.min is None else declared.min)
-    return click.Option([parameter.name, *declared.names], **settings)
+    return _Option([parameter.name, *declared.names], **settings)
+
+
+def _make_completion(
+    declared: Argument | Option,
+) -> Callable[[Any, Any, str], list[CompletionItem[str]]] | None:
+    """Make click's function that completes names, and files if no name matches."""
+    metavar = declared.settings["metavar"] or ""
+    complete = declared.autocompletion or completions.complete_metavar(metavar)
+    kind = "dir" if metavar == "DIR" else "file"
+    if complete is None and kind == "file" and not completions.is_file(metavar):
+        return None
+
+    def complete_word(_ctx: Any, _param: Any, word: str) -> list[CompletionItem[str]]:
+        names = [] if complete is None else complete(word)
+        if names or not (kind == "dir" or completions.is_file(metavar)):
+            return [CompletionItem(name) for name in names]
+        return [CompletionItem(word, type=kind)]
+
+    return complete_word
 
 
 def _parse_value_type(annotation: Any) -> _ValueType:

@@ -29,7 +29,7 @@ _FILES = {
 _SWITCHES = ("report", "learn", "progress")
 #: The parameter of `parse_settings`' callers.
 _SETTING = "replace_collectives"
-_OPTIONS = (*_FILES, "schedule", "report", "exchange", "learn", "trace", "progress")
+OPTIONS = (*_FILES, "schedule", "report", "exchange", "learn", "trace", "progress")
 
 #: Source folders of libtopoloom-collective besides ``mpi/collective``.
 _FOLDERS = (
@@ -89,9 +89,9 @@ def parse_settings(setting: str) -> dict[str, str]:
         name, equals, value = option.partition("=")
         if not equals:
             name, value = "decisions", option
-        if name not in _OPTIONS:
+        if name not in OPTIONS:
             raise ParameterError(
-                _SETTING, f"has no option '{name}'; there are: {', '.join(_OPTIONS)}"
+                _SETTING, f"has no option '{name}'; there are: {', '.join(OPTIONS)}"
             )
         if name in found:
             raise ParameterError(_SETTING, f"sets '{name}' twice")

@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-import os
 import signal
 import subprocess
 import sys
@@ -70,29 +69,6 @@ def test_the_help_of_every_command_has_examples(topoloom: Command, name: str) ->
 
 def test_the_version_is_printed() -> None:
     assert run_command("--version").stdout.startswith("topoloom ")
-
-
-def test_shell_completion_lists_commands_and_options() -> None:
-    def list_completions(words: str) -> list[str]:
-        offered = run_command(
-            env={
-                **os.environ,
-                "_TOPOLOOM_COMPLETE": "bash_complete",
-                "COMP_WORDS": words,
-                "COMP_CWORD": str(len(words.split(" ")) - 1),
-            }
-        ).stdout
-        return [line.partition(",")[2] for line in offered.splitlines()]
-
-    assert list_completions("topoloom ma") == ["map", "machine"]
-    assert "--allocation" in list_completions("topoloom map --allo")
-    assert list_completions("topoloom map p.npz --machine ho") == ["hopper"]
-    assert list_completions("topoloom map p.npz --mapper gge+sw") == ["gge+swap"]
-    assert list_completions("topoloom map p.npz --objective ti") == ["time"]
-    assert list_completions("topoloom list map") == ["mappers"]
-    assert list_completions("topoloom export x.json --to fl") == ["flux-taskmap"]
-    assert "ring" in list_completions("topoloom pattern generate ri")
-    assert list_completions("topoloom machine draw ho") == ["hopper"]
 
 
 def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:

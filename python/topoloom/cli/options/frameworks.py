@@ -20,6 +20,7 @@ MeshText = Annotated[
         metavar="AXIS=SIZE,...",
         help="The axes and their sizes, such as tp=8,cp=2,pp=4,dp=16; their "
         "product is the number of ranks.",
+        autocompletion=completions.axes,
     ),
 ]
 TrafficText = Annotated[
@@ -30,6 +31,7 @@ TrafficText = Annotated[
         help="Bytes that each rank sends along an axis per step, such as tp=2GiB "
         "or ep=alltoall:64MiB; the others are ring, halving and chain. "
         "dp+ep=1GiB goes along both as one.",
+        autocompletion=completions.axes,
     ),
 ]
 

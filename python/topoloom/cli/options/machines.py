@@ -14,9 +14,8 @@ if TYPE_CHECKING:
     from topoloom.allocations.launch_order import LaunchOrder
 
 _MACHINE_HELP = (
-    "torus:8x8x8, mesh:4x4, tree:4:8:2,distance=1:10:100, a file in a format from "
-    "'topoloom list formats', a name from 'topoloom list machines', or 'detect'; "
-    "append +node:8:2 to replace its nodes."
+    "A text such as torus:8x8x8, a name from 'topoloom list machines', a file in a "
+    "format from 'topoloom list formats', or detect; see 'topoloom help machines'."
 )
 MachineArgument = Annotated[
     str,
@@ -44,9 +43,10 @@ AllocationText = Annotated[
         "--allocation",
         "-a",
         metavar="FILE|HOSTS",
-        help="Nodes that the job may use: a file (hosts, node ids or coordinates, one "
-        "per line) or a host list such as 'n[001-064,070]'. Unless the machine names "
-        "its hosts, digits at the end of a name are the node id. Default: all nodes.",
+        help="Nodes that the job may use: a host list such as 'n[001-064,070]', or a "
+        "file with hosts, node ids or coordinates, one per line; see 'topoloom help "
+        "allocations'.",
+        show_default="all nodes",
     ),
 ]
 NodeCount = Annotated[
@@ -56,7 +56,7 @@ NodeCount = Annotated[
         "-N",
         metavar="N",
         help="Number of nodes of the job; on rails, of hosts. Without --allocation "
-        "or --choose, they are generated in --fragments pieces.",
+        "or --choose, an allocation is generated.",
     ),
 ]
 Fragments = Annotated[
@@ -73,9 +73,8 @@ LauncherName = Annotated[
     Option(
         "--launcher",
         metavar="NAME",
-        help="Launcher, which determines the slots in a larger allocation: slurm "
-        "distributes ranks over nodes cyclically, openmpi and mpich fill node after "
-        "node.",
+        help="Launcher, which selects the slots in a larger allocation: slurm deals "
+        "ranks to nodes in turn, openmpi and mpich fill node after node.",
         autocompletion=completions.launchers,
     ),
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated, NamedTuple
 
+from topoloom.cli import completions
 from topoloom.cli.parameters import Argument, Option
 
 Program = Annotated[
@@ -18,7 +19,8 @@ Mpicc = Annotated[
     Option(
         "--mpicc",
         metavar="COMPILER",
-        help="mpicc of the program's MPI; default: the one beside its launcher.",
+        help="mpicc of the program's MPI.",
+        show_default="the one beside its launcher",
     ),
 ]
 Collectives = Annotated[
@@ -26,8 +28,8 @@ Collectives = Annotated[
     Option(
         "--collectives",
         metavar="expand|nccl|keep|drop",
-        help="Collectives: expand them to messages of an MPI library (expand) or of "
-        "NCCL, store them beside the graph (keep), or ignore them (drop).",
+        help="Expand collectives to the messages of an MPI library (expand) or of NCCL "
+        "(nccl), store them beside the graph (keep), or ignore them (drop).",
     ),
 ]
 GpusPerNode = Annotated[
@@ -49,6 +51,7 @@ ReplacedCollectives = Annotated[
         "non-blocking ones with progress=1. SETTING is as for TOPOLOOM_COLLECTIVES: "
         "decisions=FILE, schedule=NAME, report=1, ..., separated by commas; '' "
         "chooses by message costs.",
+        autocompletion=completions.collective_settings,
     ),
 ]
 Nccl = Annotated[
@@ -82,7 +85,8 @@ PlayedRanks = Annotated[
         "--rank",
         metavar="RANKS",
         help="Ranks of --world-size to run, one after another, such as 0,256,512: one "
-        "rank per role, such as a pipeline stage.  [default: 0]",
+        "rank per role, such as a pipeline stage.",
+        show_default="0",
     ),
 ]
 Hosts = Annotated[

@@ -18,8 +18,8 @@ MapperName = Annotated[
     Option(
         "--mapper",
         metavar="MAPPER",
-        help="auto, or a constructor and improvers, such as gge+swap; see: list "
-        "mappers.",
+        help="auto, or a constructor and improvers, such as gge+swap; see 'topoloom "
+        "help mappers'.",
         autocompletion=completions.mapper,
     ),
 ]
@@ -64,9 +64,8 @@ ObjectiveName = Annotated[
         "--objective",
         metavar="NAME",
         help="What to minimize: hop-bytes, congestion, congestion-soft, time, a mix "
-        "such as 'weighted(hop-bytes=1,congestion=2)', or auto: time, but hop-bytes "
-        "if bandwidths are unknown or messages short. With other jobs, auto is time, "
-        "or congestion if bandwidths are unknown.",
+        "such as 'weighted(hop-bytes=1,congestion=2)', or auto; see 'topoloom help "
+        "objectives'.",
         autocompletion=completions.objectives,
     ),
 ]

@@ -86,22 +86,22 @@ def command(
 
     \b
     components        connected parts of the network that contain the nodes
-    average distance  mean over pairs of the job's nodes; also for the best choice found
-                      of as many nodes on the empty machine
+    average distance  mean over pairs of the job's nodes; also for the best choice
+                      found of as many nodes on the empty machine
     surface           directed links from the job's routers to other routers
-    foreign links     links on routes between the job's nodes that begin or end at a
-                      router with nodes of other jobs
-    shared links      links that this job and a job of --jobs use: foreign links, or
-                      own links on routes of these jobs
+    foreign links     links on routes between the job's nodes that begin or end at
+                      a router with nodes of other jobs
+    shared links      links that this job and a job of --jobs use: foreign links,
+                      or own links on routes of these jobs
 
     The file contains one node per line, as coordinates if the machine has them. Other
     commands read it, or a host list, with --allocation.
 
     \b
     Examples:
-      topoloom allocate --machine torus:25x32x16 --nodes 512 --fragments 9 -o a.txt
-      topoloom allocate --machine torus:25x32x16 --allocation a.txt --figure a.png
-      topoloom allocate --machine torus:25x32x16 --choose free.txt --nodes 512 \\
+      topoloom allocate --machine torus:8x8x8 --nodes 64 --fragments 4 -o a.txt
+      topoloom allocate --machine torus:8x8x8 --allocation a.txt --figure a.png
+      topoloom allocate --machine torus:8x8x8 --choose free.txt --nodes 64 \\
           --graph p.npz -o nodes.txt
       topoloom allocate --machine dgx-h100-pod --mesh tp=8,dp=16,pp=4 -o nodes.txt
       topoloom allocate --machine topology.conf --choose 'n[1-64]' -N 16

@@ -92,25 +92,25 @@ def command(
     """Compute a redistribution of tasks that evens out loads.
 
     \b
-    auto               curve or transport, whichever has fewer hop-bytes, or a lower
-                       cost with auto(cost=busiest-link) or auto(cost=messages);
-                       without a machine, alias
-    alias              a rank receives all tasks that it lacks from one other rank;
-                       final loads are k-2..k, where k is the ceiling of the mean, or
-                       k-1..k with alias(remainder=exact)
-    sweep              like alias(remainder=exact), in an order that ranks can compute
-                       without all loads
-    qwalk              the first overloaded rank sends to the first underloaded rank;
-                       the fewest tasks move, but a rank may receive from many ranks
-    curve              on a machine: alias along a curve through the nodes; with
-                       curve(partners=nearest), the nearest rank on the curve sends
-    transport          on a machine: the fewest hops if a rank receives from at most 2
-                       ranks; transport(receives=1) sets 1, receives=0 no limit
-    diffusion          neighbors reduce their load difference step by step;
-                       diffusion(order=2) takes fewer steps
-    integer-diffusion  diffusion of whole tasks, until neighbors' loads hardly differ
-    laplacian          of all flows between neighbors, the one with the least sum of
-                       squares
+    auto       curve or transport, whichever has fewer hop-bytes, or a lower cost
+               with auto(cost=busiest-link) or auto(cost=messages); without a
+               machine, alias
+    alias      a rank receives all tasks that it lacks from one other rank; final
+               loads are k-2..k, where k is the ceiling of the mean, or k-1..k
+               with alias(remainder=exact)
+    sweep      like alias(remainder=exact), in an order that ranks can compute
+               without all loads
+    qwalk      the first overloaded rank sends to the first underloaded rank; the
+               fewest tasks move, but a rank may receive from many ranks
+    curve      on a machine: alias along a curve through the nodes; with
+               curve(partners=nearest), the nearest rank on the curve sends
+    transport  on a machine: the fewest hops if a rank receives from at most 2
+               ranks; transport(receives=1) sets 1, receives=0 no limit
+    diffusion  neighbors reduce their load difference step by step;
+               diffusion(order=2) takes fewer steps
+    integer-diffusion
+               diffusion of whole tasks, until neighbors' loads hardly differ
+    laplacian  of all flows between neighbors, the least sum of squares
 
     Weighted tasks have no --method: they are moved until no rank's load exceeds the
     mean by more than --tolerance, and no rank exceeds its --memory. Few bytes are
@@ -128,12 +128,14 @@ def command(
       topoloom balance loads.csv
       topoloom balance loads.csv --method qwalk --json
       topoloom balance loads.csv --machine torus:8x8x8 --bytes 2KiB
-      topoloom balance loads.csv --machine torus:4x4 --figure plan.svg
-      topoloom balance loads.csv -m torus:4x4,bandwidth=10GB/s,latency=1us --simulate
+      topoloom balance loads.csv --machine torus:8x8 --figure plan.svg
+      topoloom balance loads.csv -m torus:8x8,bandwidth=10GB/s,latency=1us \\
+          --simulate
       topoloom balance tasks.csv --memory 16GiB --json
-      topoloom balance tasks.csv --graph edges.csv --machine torus:4x4 --periods 100
+      topoloom balance tasks.csv -g edges.csv -m torus:4x4 --periods 100
       topoloom balance mesh.graph --owners mesh.part.16 --tolerance 0.05
-      topoloom balance loads.csv --placement x.json --method 'transport(receives=1)'
+      topoloom balance loads.csv --placement x.json \\
+          --method 'transport(receives=1)'
     """
     from topoloom._core import Error
     from topoloom.cli.console import print_facts, print_json

@@ -54,20 +54,20 @@ def command(
     the bound; 1 is optimal. --time, --work or Ctrl-C end the search for better bounds.
 
     \b
-    hop-bytes   from the least cost of every rank's messages (sparse, gilmore-lawler),
-                eigenvalues (projection) or dual ascent
-    congestion  from the bytes that must leave a part of the machine (cut) or a rank
-                (injection), from all bytes on all links (average), or from a linear
-                relaxation with the machine's own routes (lp)
-    time        from startups, shortest routes, and the busiest link, NIC (network) or
-                memory, or from all that one rank sends (sender)
+    hop-bytes   from the least cost of every rank's messages (sparse,
+                gilmore-lawler), eigenvalues (projection) or dual ascent
+    congestion  from the bytes that must leave a part of the machine (cut) or a
+                rank (injection), from all bytes on all links (average), or from a
+                linear relaxation with the machine's own routes (lp)
+    time        from startups, shortest routes, and the busiest link, NIC
+                (network) or memory, or from all that one rank sends (sender)
 
     \b
     Examples:
       topoloom bound p.npz x.json
-      topoloom bound p.npz --machine torus:8x8x8 --nodes 100 --time 10s
+      topoloom bound p.npz --machine torus:8x8x8 --nodes 64 --time 1s
       topoloom bound p.npz x.json --json
-      topoloom bound p.npz --machine mesh:4x4 --lp
+      topoloom bound p8.npz --machine mesh:2x4 --lp
     """
     from topoloom._core import Error
     from topoloom.cli.console import monitor_search, note, print_json

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 #: Default mappers, and default mappers for ranks that share slots.
 MAPPERS = "block,hilbert,gge,mahd+swap,multisection+swap,auto"
 SHARING_MAPPERS = "block,hilbert,multisection,auto"
+_DEFAULT_MAPPERS = f"{MAPPERS}; where ranks share slots: {SHARING_MAPPERS}"
 
 #: Columns that are left out on narrow terminals, in this order.
 _DROPPED_FIRST = (
@@ -66,7 +67,7 @@ def command(
             "FILE.py:FUNCTION and LIBRARY.so:FUNCTION are user mappers; the file is "
             "executed.",
             autocompletion=completions.mapper_list,
-            show_default=f"{MAPPERS}; where ranks share slots {SHARING_MAPPERS}",
+            show_default=_DEFAULT_MAPPERS.replace(",", ", "),
         ),
     ] = None,
     effort: Effort = None,
@@ -98,14 +99,14 @@ def command(
 
     \b
     Examples:
-      topoloom compare p.npz --machine torus:8x8x8
-      topoloom compare p.npz --machine torus:25x32x16 --allocation a.txt \\
+      topoloom compare p.npz --machine torus:4x4x4
+      topoloom compare p.npz --machine torus:8x8x8 --allocation a.txt \\
           --mappers block,gge,mahd+swap,auto
-      topoloom compare p.npz -m torus:8x8x8 --objective congestion \\
+      topoloom compare p.npz -m torus:4x4x4 --objective congestion \\
           --mappers mahd+swap,mahd+swap+local-opt,auto
-      topoloom compare p.npz -m tree:4:8:2 --nodes 64 --figure mappers.svg
-      topoloom compare md.npz -m torus:8x8x8 --imbalance 0.3 --mappers bricks,auto
-      topoloom compare p.npz -m torus:8x8x8 --mappers auto,mine.py:place
+      topoloom compare p.npz -m tree:4:8:2 --figure mappers.svg
+      topoloom compare md.npz -m torus:4x4x4 --imbalance 0.3 --mappers bricks,auto
+      topoloom compare p.npz -m torus:4x4x4 --mappers auto,mine.py:place
     """
     from topoloom.cli.console import monitor_search, note, print_json
     from topoloom.cli.exit_status import Failure, Interrupted

@@ -44,17 +44,18 @@ def command(
         Option(
             "--program",
             metavar="FILE",
-            help="The program halo3d, if already built. Default: build it with mpicxx.",
+            help="The program halo3d, if already built; else it is built with mpicxx.",
         ),
     ] = None,
     output: OutputDirectory = Path("out/demo"),
     as_json: AsJson = False,
 ) -> None:
-    """Run all steps on a small example, and print each command.
+    """Run all steps of Topoloom on a small example.
 
-    Records halo3d, a halo exchange on 64 ranks, places it on a fragmented part of a
-    torus, compares mappers, draws figures and writes a rankfile. This takes a minute,
-    and requires an MPI library with mpirun and mpicxx.
+    Prints each command that it runs. Records halo3d, a halo exchange on 64 ranks,
+    places it on a fragmented part of a torus, compares mappers, draws figures and
+    writes a rankfile. This takes a minute, and requires an MPI library with mpirun and
+    mpicxx.
 
     \b
     Examples:

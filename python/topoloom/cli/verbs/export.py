@@ -39,7 +39,7 @@ def command(
     binding: BindingOptions,
     output: Annotated[
         Path | None,
-        output_option("Write it to this file. Default: print it."),
+        output_option("Write it to this file; without it, print it."),
     ] = None,
     check: Annotated[
         bool,
@@ -75,12 +75,12 @@ def command(
     Examples:
       topoloom export x.json --to openmpi-rankfile -o ranks.txt
       mpirun --rankfile ranks.txt -n 64 ./app
-      topoloom export x.json --to slurm-hostfile --hosts "$SLURM_JOB_NODELIST" -o h
+      topoloom export x.json --to slurm-hostfile --hosts 'cn[01-64]' -o h
       SLURM_HOSTFILE=h srun -m arbitrary -n 64 ./app
-      topoloom export x.json --to openmpi-rankfile --hosts 'cn[01-64]' --check -o r
+      topoloom export x.json --to openmpi-rankfile --check -o ranks.txt
       topoloom export x.json --to hostfile --check -- --host cn01:64,cn02:64
     Or let topoloom do it:
-      topoloom run --machine torus:4x4x4 --allocation 'n[00-63]' -- mpirun -n 64 ./app
+      topoloom run -m torus:4x4x4 -a 'n[00-63]' -- mpirun -n 64 ./app
     """
     import sys
 

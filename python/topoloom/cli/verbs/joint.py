@@ -72,9 +72,11 @@ def command(
 
     \b
     Examples:
-      topoloom joint 'a.npz@n[0-255]' 'b.npz@n[256-511]' -m torus:8x8x8
-      topoloom joint a.npz b.npz -m torus:25x32x16 --allocation pool.txt -o placed
-      topoloom joint a.npz b.npz -m fattree:4:4:4,bandwidth=10GB/s --with switches
+      topoloom joint 'a.npz@n[0-31]' 'b.npz@n[32-63]' -m torus:4x4x4
+      topoloom joint a.npz b.npz -m torus:8x8x8 --allocation pool.txt \\
+          --time 1s -o placed
+      topoloom joint a.npz b.npz -m fattree:4:4:4,bandwidth=10GB/s \\
+          --effort fast --with switches
     """
     from time import perf_counter
 

@@ -61,7 +61,7 @@ def command(
                       machine's links have lengths
     dilation, average and dilation, maximum: links that a message crosses
     link traffic, average: bytes per link, over all links with traffic
-    congestion        largest load divided by bandwidth (in bytes if none is known)
+    congestion        largest load divided by bandwidth; in bytes if none is known
     bytes between nodes: in total; most in or out of a node: of the busiest node
     slot load, maximum: load of the ranks on one slot, if ranks share slots
     share on minimal routes: with adaptive routing, the rest takes detours
@@ -72,8 +72,8 @@ def command(
       topoloom judge p.npz x.json
       topoloom judge p.npz x.json --json
       topoloom judge p.npz x.json --figure before-after.svg
-      topoloom judge p.npz --machine torus:8x8x8        the default placement
-      topoloom judge p.npz x.json --write-loads l.json        for 'map --background'
+      topoloom judge p.npz --machine torus:4x4x4          the default placement
+      topoloom judge p.npz x.json --write-loads l.json    for 'map --background'
     """
     from topoloom.cli.console import print_json
     from topoloom.graphs.phases import load_phase_names, load_phases

@@ -20,7 +20,7 @@ def command(
             metavar="KIND",
             help="mappers, balancers, schedules, patterns, bus-assignments, "
             "topologies, machines, models, switches, traffic-patterns, injections, "
-            "formats or exports. Default: all.",
+            "formats or exports; by default, all.",
             autocompletion=completions.kinds,
         ),
     ] = None,

@@ -77,12 +77,12 @@ def command(
 
     \b
     Examples:
-      topoloom map p.npz --machine torus:8x8x8 -o x.json
-      topoloom map p.npz --machine torus:25x32x16 --allocation a.txt \\
-          --mapper gge+swap --seed 1 --time 10s -o x.json
-      topoloom map p.npz -m frontier+node:8 --nodes 64 --effort best
+      topoloom map p.npz -m torus:4x4x4,bandwidth=10GB/s,latency=1us -o x.json
+      topoloom map p.npz --machine torus:8x8x8 --allocation a.txt \\
+          --mapper gge+swap --time 2s
+      topoloom map p.npz -m frontier+node:8 --nodes 8 --effort best --time 2s
       topoloom map mesh.graph -m tree:4:8:2,distance=1:10:100 --imbalance 0.03
-      topoloom map p.npz -m torus:8x8x8 --placement x.json --migration-cost 1000000
+      topoloom map p.npz -m torus:8x8x8 --placement old.json --migration-cost 1000
       topoloom map p.npz -m torus:8x8x8 -a a.txt --objective congestion \\
           --background other.npz,other.json
     Then:

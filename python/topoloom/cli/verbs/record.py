@@ -69,7 +69,7 @@ def command(
       topoloom record -o job.npz -- torchrun --nproc-per-node 8 train.py
       topoloom record -o job.npz --torch -- srun -n 16 python train.py
       topoloom record -o job.npz --world-size 1024 --rank 0,512 -- python train.py
-      topoloom record -o job.npz --nccl -- mpirun -n 8 all_reduce_perf -b 8 -e 128M
+      topoloom record -o job.npz --nccl -- mpirun -n 8 all_reduce_perf -e 128M
     """
     import sys
 

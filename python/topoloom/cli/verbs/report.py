@@ -42,7 +42,7 @@ def command(
     \b
     Examples:
       topoloom report x.json -o report.html
-      topoloom report hop-bytes.json congestion.json -g p.npz -o report.html
+      topoloom report x.json y.json -g p.npz -o report.html
       topoloom report x.json -o report.html --with switches --switch quantum2
       topoloom report m.toml -o machine.html
     """

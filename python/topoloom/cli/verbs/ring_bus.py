@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from topoloom.cli import completions
 from topoloom.cli.options.files import AsJson, output_option
 from topoloom.cli.options.machines import AllocationText, MaybeMachineText
 from topoloom.cli.options.messages import MaybeBytes
@@ -29,6 +30,7 @@ def command(
             metavar="GRAPH|PATTERN",
             help="A communication graph of 8 or 16 threads, or a pattern of 8 from "
             "'topoloom list patterns'. Every edge is one message.",
+            autocompletion=completions.patterns,
         ),
     ],
     machine: MaybeMachineText = None,
@@ -40,6 +42,7 @@ def command(
             "--by",
             metavar="NAME",
             help="Ranking criterion: score, or bandwidth of the slowest message.",
+            autocompletion=completions.rankings,
         ),
     ] = "score",
     top: Annotated[
@@ -53,6 +56,7 @@ def command(
             metavar="NAME",
             help="The assignment whose messages are printed and that -o writes: one "
             "of 'topoloom list bus-assignments', or best.",
+            autocompletion=completions.bus_assignments,
         ),
     ] = "best",
     sizes: Annotated[
@@ -80,6 +84,7 @@ def command(
             help="Which threads are on processor 0 of a blade: best or worst, by the "
             "bytes that cross.",
             show_default="best",
+            autocompletion=completions.complete_words("best", "worst"),
         ),
     ] = None,
     seed: Seed = 1,
@@ -89,21 +94,21 @@ def command(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Rank assignments of eight threads to a ring bus.
+    """Rank assignments of threads to the elements of a ring bus.
 
-    All 40,320 assignments are scored by how their messages share the bus; of several
-    equally good assignments, one is shown. Bandwidths are predicted for transfers in
-    pieces of 16 KiB. Messages that go half-way around may take either direction:
-    bandwidths are printed for the worst, the mean and the best choice. Sixteen threads
-    are first split between the two processors of a blade. By default, messages of a
-    pattern have 64 KiB, and the machine is cell-eib.
+    All 40,320 assignments of eight threads are scored by how their messages share the
+    bus; of several equally good assignments, one is shown. Bandwidths are predicted for
+    transfers in pieces of 16 KiB. Messages that go half-way around may take either
+    direction: bandwidths are printed for the worst, the mean and the best choice.
+    Sixteen threads are first split between the two processors of a blade. By default,
+    messages of a pattern have 64 KiB, and the machine is cell-eib.
 
     \b
     rank       number of better assignments, plus 1
     alike      number of equally good assignments
-    peak       load of the busiest link in messages (half-way messages count 1/2 in
-               each direction); if sizes differ, in units of their greatest common
-               divisor
+    peak       load of the busiest link in messages (half-way messages count 1/2
+               in each direction); if sizes differ, in units of their greatest
+               common divisor
     imbalance  difference between the loads of the two directions
     excess     load of a link above two of the largest messages, summed over links
     half-way   number of messages that go half-way around
@@ -113,7 +118,7 @@ def command(
     Examples:
       topoloom ring-bus ring
       topoloom ring-bus rd2 --assign leap2 --by-size 4KiB,16KiB,64KiB
-      topoloom ring-bus p.npz --top 20 -o elements.txt
+      topoloom ring-bus p8.npz --top 20 -o elements.txt
       topoloom ring-bus p16.npz --halves worst        16 threads on a blade
     """
     from topoloom._core import Error

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import click
 
-from topoloom.cli import completions
 from topoloom.cli.options.files import AsJson, GraphOption, output_option, page_option
 from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import (
@@ -75,7 +74,6 @@ def command(
             metavar="launcher|world|topologies",
             help="How to apply the placement: to the launcher, to MPI_COMM_WORLD, or "
             "to MPI's process topologies.",
-            autocompletion=completions.applications,
         ),
     ] = "launcher",
     graph: GraphOption = None,
@@ -112,8 +110,9 @@ def command(
                 it, the program is not started, and the exit status is 2
     world       starts the command unchanged, for launchers without placements
     topologies  starts the command unchanged, once; calls of MPI_Cart_create,
-                MPI_Graph_create and MPI_Dist_graph_create[_adjacent] with reorder=1
-                reorder ranks; without --machine, the job detects the machine
+                MPI_Graph_create and MPI_Dist_graph_create[_adjacent] with
+                reorder=1 reorder ranks; without --machine, the job detects the
+                machine
 
     \b
     Examples:

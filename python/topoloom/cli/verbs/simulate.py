@@ -45,7 +45,7 @@ def command(
     seed: Seed = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Simulate placements, and compare with the predicted time.
+    """Simulate placements on the network, next to the prediction.
 
     In each round, every rank sends one message to each peer for which it has messages
     left. The round ends for a rank when its messages are sent and received. After the
@@ -56,13 +56,13 @@ def command(
 
     \b
     congestion      load of the busiest link divided by its bandwidth
-    predicted time  the objective 'time': startups, latencies, and the busiest link,
-                    NIC or memory
+    predicted time  the objective 'time': startups, latencies, and the busiest
+                    link, NIC or memory
     simulated time  from the first to the last message
     gain            reduction of the simulated time relative to 'block'
-    With phases, each value is the sum over phases. Switches also show their busiest
-    channels with the share of time spent sending. Ctrl-C prints the finished
-    placements.
+    With phases, each value is the sum over phases. Switches also show their
+    busiest channels with the share of time spent sending. Ctrl-C prints the
+    finished placements.
 
     \b
     Examples:

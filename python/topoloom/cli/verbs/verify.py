@@ -35,7 +35,7 @@ def command(
     torch: Torch = False,
     as_json: AsJson = False,
 ) -> int:
-    """Run a program, and check where its ranks are.
+    """Run a program and check where its ranks are.
 
     The command is not changed: it places its own ranks, through a rankfile, a hostfile
     or the launcher's own order. At startup each rank reports its host and the CPUs on

@@ -49,6 +49,7 @@ def command(
             help="In place of --traffic: what a step of this model sends, such as "
             "qwen3-235b-a22b,sequence=32768,batches=16, or layers=, hidden=, heads=, "
             "kv_heads=, head_size=, ffn=, experts=, active=.",
+            autocompletion=completions.training_steps,
         ),
     ] = None,
     graph: GraphOption = None,
@@ -88,15 +89,15 @@ def command(
 
     \b
     Examples:
-      topoloom ai axes --framework megatron --tp 2 --cp 4 --pp 4 --ep 8 --ranks 1024 \\
+      topoloom ai axes --framework megatron --ranks 256 --tp 2 --cp 4 --ep 8 \\
           --machine dgx-h100-pod --train qwen3-235b-a22b,sequence=32768
-      topoloom ai axes --graph p.npz --machine tpu-v4-cube
+      topoloom ai axes --graph job.npz --machine tpu-v4-cube
       topoloom ai axes --mesh tp=4,dp=16 --traffic tp=1GB,dp=halving:250MB \\
           --machine tpu-v4-cube --to jax
       topoloom ai axes --mesh tp=4,ep=8,dp=8 --traffic tp=9GB,ep=4GB,dp=1GB \\
           --machine nvl72-row --to slurm
-      topoloom ai axes --mesh tp=8,dp=16 --traffic tp=1GB,dp=250MB --collectives nccl \\
-          --machine dgx-h100-pod --write-graph p.npz -o x.json
+      topoloom ai axes --mesh tp=8,dp=16 --traffic tp=1GB,dp=250MB \\
+          --machine dgx-h100-pod --collectives nccl --write-graph p.npz -o x.json
     """
     from topoloom._core import Error
     from topoloom.cli.command_line import command_line

@@ -47,8 +47,9 @@ def command(
             "--slack",
             metavar="SHARE",
             help="Share by which the busiest GPU may exceed that of the most even "
-            "placement, such as 0.01. Default: the value with the shortest step among "
-            "several that are tried on a few layers.",
+            "placement, such as 0.01.",
+            show_default="the value with the shortest step among several that are "
+            "tried on a few layers",
         ),
     ] = None,
     allowed: AllocationOptions,
@@ -85,8 +86,8 @@ def command(
 
     \b
     Examples:
-      topoloom ai experts routing.npz --machine dgx-h100-pod --ep 64 --redundant 64
-      topoloom ai experts counts.json --machine dgx-h100-pod --ep 32 --redundant 32 \\
+      topoloom ai experts routing.npz -m dgx-h100-pod --ep 64 --redundant 64
+      topoloom ai experts counts.json -m dgx-h100-pod --ep 32 --redundant 32 \\
           --engine sglang -o experts.json
     """
     from topoloom._core import Error

@@ -30,6 +30,7 @@ def command(
             help="'shift', 'prefix' or 'quarter' for all of these, a schedule of an "
             "allgather such as 'k-shift' or 'k-prefix(k=4)', or a file with the "
             "messages of a step, 'FROM TO' per line.",
+            autocompletion=completions.steps,
         ),
     ],
     machine: MachineText,
@@ -42,7 +43,6 @@ def command(
             metavar="routes|any-ascent",
             help="Search an order of the nodes with contention in fewer rounds: on "
             "the machine's routes, or on any ascending routes in a fat tree.",
-            autocompletion=completions.meetings,
         ),
     ] = None,
     output: Annotated[
@@ -64,14 +64,15 @@ def command(
     prefix   ranks r and r xor 1 exchange, in the next step r and r xor 2, ...
     quarter  quarters of the ranks send to each other, keeping their order
     rounds   number of rounds of the schedule that have this step
-    links    links that several messages cross on the machine's routes, and the largest
-             number of messages per link
-    subtrees subtrees of a fat tree that messages enter from several others, and the
-             largest possible number of messages per link; without such subtrees, no
-             ascending routes share links, and adaptive routing has no effect
-    bandwidth of a node, in plus out, with --model, for messages of --bytes (default
-             256KiB), on the machine's routes and on any ascending routes; consecutive
-             steps with equal bandwidth share a line
+    links    links that several messages cross on the machine's routes, and the
+             largest number of messages per link
+    subtrees subtrees of a fat tree that messages enter from several others, and
+             the largest possible number of messages per link; without such
+             subtrees, no ascending routes share links, and adaptive routing has
+             no effect
+    bandwidth of a node, in plus out, with --model, for messages of --bytes
+             (default 256KiB), on the machine's routes and on any ascending
+             routes; consecutive steps with equal bandwidth share a line
 
     For prefix sends, --find any-ascent also lists an order with unused positions. With
     it, exchanges have no contention, but need more rounds.
@@ -79,7 +80,7 @@ def command(
     \b
     Examples:
       topoloom collective contention shift --machine fattree:4:4:4
-      topoloom collective contention k-shift -m fattree:4:4:4:4 --allocation nodes.txt
+      topoloom collective contention k-shift -m fattree:4:4:4:4 -a 'n[0-99]'
       topoloom collective contention 'k-shift(k=4)' -m fattree:4:4:4 \\
           --nodes 50 --find routes -o order.txt
       topoloom collective contention shift -m fattree:4:4:4,bandwidth=340MB/s \\

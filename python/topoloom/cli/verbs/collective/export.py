@@ -49,7 +49,7 @@ def command(
 
     \b
     open-mpi, mpich, mpich-5, intel-mpi
-                    rules with the library's fastest algorithm for each message size
+                    rules with the library's fastest algorithm for each size
     goal, mscclxml  messages of the fastest schedule for --bytes [default: 1KiB]
 
     \b

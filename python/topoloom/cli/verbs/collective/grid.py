@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from topoloom.cli import completions
 from topoloom.cli.options.files import AsJson, PlacementFile, output_option
 from topoloom.cli.options.messages import Channels, Grid, MaybeBytes
 from topoloom.cli.parameters import Option
@@ -53,6 +54,7 @@ def command(
             "--reading",
             metavar="NAME",
             help="Model of pipelines; the description explains each.",
+            autocompletion=completions.complete_words("counted", "printed"),
         ),
     ] = "counted",
     fastest_tile: Annotated[
@@ -62,6 +64,7 @@ def command(
             metavar="COLLECTIVE",
             help="Compare all tiles instead, sorted by the time of pipelined, "
             "bcast, scatter or gather.",
+            autocompletion=completions.tile_times,
         ),
     ] = None,
     output: Annotated[
@@ -80,12 +83,12 @@ def command(
     bandwidth of a core, or a share of the memory bandwidth. Assumed speeds are marked.
 
     \b
-    external links  concurrent messages that leave a node: the maximum over nodes for
-                    each axis, and the sum over axes
+    external links  concurrent messages that leave a node: the maximum over nodes
+                    for each axis, and the sum over axes
     pipelined       seconds of a bcast along the chains of every axis, one axis
                     after the other, with the best segment size
-    binomial        seconds along binomial trees; scatter and gather have --bytes for
-                    every rank of a line
+    binomial        seconds along binomial trees; scatter and gather have --bytes
+                    for every rank of a line
 
     --reading selects the model of pipelines:
 
@@ -96,9 +99,10 @@ def command(
 
     \b
     Examples:
-      topoloom collective grid x.json --grid 64x128
-      topoloom collective grid x.json --grid 16x16x8 --bytes 64KiB --channels 2 --json
-      topoloom collective grid x.json --grid 64x128 --fastest-tile scatter -o tiles.json
+      topoloom map p.npz --machine fattree:4:4+node:4 -o x.json
+      topoloom collective grid x.json --grid 4x16
+      topoloom collective grid x.json --grid 4x4x4 --bytes 64KiB --channels 2
+      topoloom collective grid x.json --grid 8x8 --fastest-tile scatter -o y.json
     """
     from topoloom._core import Error
     from topoloom.cli.console import print_json

@@ -43,6 +43,9 @@ def command(
             metavar="NAME",
             help="How concurrent messages share channels; the description explains "
             "each.",
+            autocompletion=completions.complete_words(
+                "growing", "printed", "node", "independent"
+            ),
         ),
     ] = "growing",
     p_value: Annotated[
@@ -66,11 +69,12 @@ def command(
     libraries then send long messages over fast edges.
 
     \b
-    auto                the fastest of fastest-edge-first, channel-aware and standard;
-                        standard if there are no groups of near processes
+    auto                the fastest of fastest-edge-first, channel-aware and
+                        standard; standard if no groups of near processes exist
     fastest-edge-first  every sender selects the nearest remaining process
-    channel-aware       the same, except that the farthest process is selected in the
-                        step in which as many processes send as there are channels
+    channel-aware       the same, except that the farthest process is selected in
+                        the step in which as many processes send as there are
+                        channels
     random              the root, then the other processes in random order
     standard            root, root + 1, ...
 
@@ -78,15 +82,15 @@ def command(
     process. --sharing selects how concurrent messages share channels:
 
     \b
-    growing             messages within a group share one channel, messages between the
-                        same two groups share all channels; each message beyond the
-                        number of channels adds half the bandwidth of a channel
-    printed             messages within a group share all channels, as do messages
-                        between two groups; messages beyond the number of channels
-                        add no bandwidth, as the source assumes
-    node                all messages share all channels; each message beyond the number
-                        of channels adds half the bandwidth of a channel
-    independent         messages do not share channels
+    growing      messages within a group share one channel, messages between the
+                 same two groups share all channels; each message beyond the
+                 number of channels adds half the bandwidth of a channel
+    printed      messages within a group share all channels, as do messages
+                 between two groups; messages beyond the number of channels add no
+                 bandwidth, as the source assumes
+    node         all messages share all channels; each message beyond the number
+                 of channels adds half the bandwidth of a channel
+    independent  messages do not share channels
 
     Nested groups of near processes are detected. For messages inside a group, and for
     messages into it, the mean, standard deviation and number without outliers are

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from topoloom.cli import completions
 from topoloom.cli.options.collectives import (
     CallOptions,
     Operation,
@@ -46,6 +47,7 @@ def command(
             "--over",
             metavar="QUANTITY",
             help="The x axis of --figure: bytes, ranks or degree.",
+            autocompletion=completions.complete_words("bytes", "ranks", "degree"),
         ),
     ] = "bytes",
     rounds: Annotated[
@@ -68,8 +70,8 @@ def command(
 
     \b
     time        seconds until the last rank has finished
-    CPU         seconds in which the busiest rank sends, receives and copies; only if
-                the model contains the receive overhead
+    CPU         seconds in which the busiest rank sends, receives and copies; only
+                if the model contains the receive overhead
     congestion  seconds for which the busiest link is busy, summed over rounds
 
     \b
@@ -79,10 +81,10 @@ def command(
           --machine torus:8x8x8,bandwidth=10GB/s
       topoloom collective rank bcast -n 8 --model hdr \\
           --schedule 'binomial,chain(segment=4096)' --rounds best.svg
-      topoloom collective rank allreduce -n 1024 --model hdr --decisions table.json
+      topoloom collective rank allreduce -n 64 --model hdr --decisions table.json
       topoloom collective rank many-to-many -n 256 --bytes 76 --degree 64 \\
           --model qsnet --figure over-degree.svg --over degree
-      topoloom collective rank many-to-many -n 256 -g p.npz --model hdr
+      topoloom collective rank many-to-many -n 64 -g p.npz --model hdr
     """
     from topoloom._core import Error
     from topoloom.cli.command_line import command_line

@@ -42,9 +42,10 @@ def command(
 
     \b
     time        predicted seconds until the last rank has finished
-    congestion  predicted seconds for which the busiest link is busy, summed over rounds
-    simulated   seconds until the last rank has finished, including the queueing of
-                packets in switches
+    congestion  predicted seconds for which the busiest link is busy, summed over
+                rounds
+    simulated   seconds until the last rank has finished, including the queueing
+                of packets in switches
 
     \b
     Examples:

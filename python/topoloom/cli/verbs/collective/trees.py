@@ -37,7 +37,8 @@ def command(
         Option(
             "--members",
             metavar="N",
-            help="Number of nodes drawn for every tree. Default: all.",
+            help="Number of nodes drawn for every tree.",
+            show_default="all",
         ),
     ] = None,
     *,
@@ -65,7 +66,7 @@ def command(
     seed: Seed = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Build multicast trees in switches, and report their loads.
+    """Build multicast trees in switches and report their loads.
 
     A tree leads from a root to the members; a reduction runs in the opposite direction.
     Roots and members are nodes, numbered by position in the allocation.
@@ -75,10 +76,10 @@ def command(
                     dimension-ordered tree
     last            fat trees: up through the last parent, as simple switches do
     least-loaded    fat trees: up through the parent with the fewest trees
-    disjoint        tori: two trees per axis without common links; each transfers its
-                    share of the message
-    max per link    messages through the busiest link between switches or routers, if
-                    each root sends one
+    disjoint        tori: two trees per axis without common links; each transfers
+                    its share of the message
+    max per link    messages through the busiest link between switches or routers,
+                    if each root sends one
     max per switch  trees through the busiest switch or router
 
     With --operation, output-queued switches copy the packets of each root, or combine
@@ -87,12 +88,12 @@ def command(
     with several, directly between roots and members. The machine must have bandwidths;
     the [switch] table of the machine file sets the number of combining units. The costs
     of senders and receivers are the machine's, or the assumed ones that 'topoloom
-    machine' shows.
+    machine show' prints.
 
     \b
     Examples:
       topoloom collective trees --machine fattree:4:4:4:4 --roots 16 --members 16
-      topoloom collective trees --machine torus:8x8x8
+      topoloom collective trees --machine torus:4x4x4
       topoloom collective trees -m fattree:8:8,bandwidth=25GB/s,latency=20ns \\
           --operation reduce
     """

@@ -76,7 +76,7 @@ def command(
       topoloom machine check m.toml -- srun -N 16 --ntasks-per-node 1
       topoloom machine check m.toml --time 30s -- mpirun -n 8
       topoloom machine check fattree:4:4 --plan
-      topoloom machine check cluster.toml --measured round1.csv --measured nccl/
+      topoloom machine check fattree:4:4 --measured round1.csv --plan
     """
     from topoloom._core import Error
 

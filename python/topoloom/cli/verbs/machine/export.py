@@ -30,7 +30,7 @@ def command(
     Examples:
       topoloom machine export torus:8x8x8 -o m.toml
       topoloom machine export torus:8x8x8,bandwidth=10GB/s -o m.xml
-      topoloom machine export topology.conf -o cluster.tgt
+      topoloom machine export topology.conf -o cluster.graph
     """
     from topoloom.cli.console import note, print_facts, print_json
     from topoloom.tasks.machines.shown_machine import load_shown_machine

@@ -69,8 +69,9 @@ def command(
     Examples:
       topoloom machine import topology.conf -o cluster.toml
       topoloom machine import topology.conf --node node.xml -o cluster.toml
-      topoloom machine import topology.conf --node 'gpu[1-4]=gpu.xml' --node cpu.xml
-      topoloom machine import nodes.json --partial --network 1600Gbit/s -o cluster.toml
+      topoloom machine import topology.conf \\
+          --node 'gpu[1-4]=gpu.xml' --node cpu.xml
+      topoloom machine import nodes.json --partial --network 1600Gbit/s
     """
     from topoloom.cli.shown_machine_output import print_machine
 

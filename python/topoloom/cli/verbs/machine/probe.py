@@ -36,7 +36,7 @@ def command(
     limits: ProbeLimits = ProbeLimits(),  # noqa: B008
     as_json: AsJson = False,
 ) -> int:
-    """Measure a machine, and write its description.
+    """Measure message times between ranks; describe the machine.
 
     Run it on the nodes of your jobs, with the same binding of ranks. It measures all
     pairs of ranks as often as noise requires. Then it measures messages of all sizes
@@ -54,7 +54,7 @@ def command(
       topoloom machine probe -m cluster.toml -o m.toml -- mpirun -n 64
     Then:
       topoloom machine show m.toml
-      topoloom map app.npz -m m.toml -o placement.json
+      topoloom map p8.npz -m m.toml -o x.json
       topoloom machine check m.toml -- srun -N 16 --ntasks-per-node 1
     """
     from topoloom._core import Error

@@ -8,7 +8,7 @@ from topoloom.cli.options.machines import MachineArgument
 
 
 def command(machine: MachineArgument, as_json: AsJson = False) -> None:
-    """Show how a machine is understood: nodes, links, bisection.
+    """Show a machine: nodes, links, distances, bisection.
 
     \b
     A machine is a short text:
@@ -20,8 +20,8 @@ def command(machine: MachineArgument, as_json: AsJson = False) -> None:
       tree:4:8:2,distance=1:10:100        bottom-up: 4 in a group, 8 groups, 2
       graph:4+1:0-4,1-4,2-4,3-4           four nodes on one switch
       torus:8x8x8+node:16:2,distance=1:2  nodes of 2 sockets with 16 slots each
-    For more kinds, see 'topoloom list topologies'. A TOML file describes the same with
-    names and units; 'topoloom machine export' writes one to edit.
+    For more kinds, see 'topoloom list topologies'. A TOML file describes the same
+    with names and units; 'topoloom machine export' writes one to edit.
     'detect' is the node that runs this command, or the machine of your batch job.
     Files of other programs are machines, too: see 'topoloom machine import'.
 

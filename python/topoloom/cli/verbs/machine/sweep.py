@@ -73,7 +73,6 @@ def command(
             metavar="wormhole|cut-through",
             help="When a packet goes on: when there is room for a flit, or for all; "
             "from crosspoints always for all.",
-            autocompletion=completions.switchings,
         ),
     ] = "wormhole",
     arbiter: ArbiterName = "round-robin",
@@ -101,10 +100,11 @@ def command(
     threads: Threads = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Simulate the switches of a machine, cycle by cycle.
+    """Simulate the switches of a machine, load by load.
 
-    Each node injects packets at random times; the load is the mean rate. By default,
-    the probability is the same in every cycle. Flits of packets follow the machine's
+    Buffers, virtual channels, arbiters and credits are simulated cycle by cycle. Each
+    node injects packets at random times; the load is the mean rate. By default, the
+    probability is the same in every cycle. Flits of packets follow the machine's
     routes, and wait for channels, buffers and virtual channels. If routes could
     deadlock, as on rings, packets change to another class of virtual channels; with too
     few classes, the deadlock is printed. A cycle is the time that a flit occupies a
@@ -113,22 +113,24 @@ def command(
     \b
     load       flits that each sending node creates per cycle
     accepted   flits that arrive per cycle, divided by the number of sending nodes
-    latency    cycles from the creation of a packet to its complete arrival: mean with
-               95 % confidence interval, median, 99th percentile
-    saturated  some or all nodes create packets faster than the network accepts them
-    With --injection closed, load excludes replies, accepted includes them, and latency
-    counts from the cycle in which a packet or reply may enter the network.
+    latency    cycles from the creation of a packet to its complete arrival: mean
+               with 95 % confidence interval, median, 99th percentile
+    saturated  some or all nodes create packets faster than the network accepts
+    With --injection closed, load excludes replies, accepted includes them, and
+    latency counts from the cycle in which a packet or reply may enter.
 
     \b
     Examples:
-      topoloom machine sweep torus:8x8x8 --loads 0.05,0.1,0.2,0.3
-      topoloom machine sweep fattree:4:4:4 --traffic-pattern transpose
-      topoloom machine sweep torus:8x8 --traffic-pattern 'hot-spot(percent=20)' --vcs 4
-      topoloom machine sweep torus:8x8 --injection 'on-off(length=50)'
-      topoloom machine sweep torus:8x8 --injection 'closed(window=2)' --loads 1
-      topoloom machine sweep fattree:4:4:4 --routing minimal-adaptive --figure loads.svg
-      topoloom machine sweep torus:8x8 --vcs 1 --watch
-      topoloom machine sweep dragonfly:9x1x4,nodes=2 --traffic-pattern 'shift(by=8)'
+      topoloom machine sweep torus:4x4 --loads 0.1,0.2,0.4 --figure loads.svg
+      topoloom machine sweep fattree:4:4 --traffic-pattern transpose --loads 0.2
+      topoloom machine sweep torus:4x4 --vcs 4 --loads 0.1 \\
+          --traffic-pattern 'hot-spot(percent=20)'
+      topoloom machine sweep torus:4x4 --injection 'on-off(length=50)' --loads 0.2
+      topoloom machine sweep torus:4x4 --injection 'closed(window=2)' --loads 1
+      topoloom machine sweep fattree:4:4 --routing minimal-adaptive --loads 0.4
+      topoloom machine sweep torus:8x8 --vcs 1 --watch --loads 0.2
+      topoloom machine sweep dragonfly:5x1x2,nodes=2 --loads 0.1 \\
+          --traffic-pattern 'shift(by=4)'
     """
     from topoloom.cli.console import monitor_search, print_json
     from topoloom.cli.exit_status import Failure, Interrupted

@@ -43,7 +43,7 @@ def command(
 
     \b
     Examples:
-      topoloom model fit pings.csv -o here.toml --figure fit.svg
+      topoloom model fit pings.csv -o model.toml --figure fit.svg
       topoloom model fit pings.csv --round-trip --split 4KiB
     """
     from topoloom.cli.console import print_json

@@ -38,7 +38,7 @@ def command(
     \b
     Examples:
       topoloom model predict slingshot --sizes 76,1KiB,64KiB
-      topoloom model predict here.toml --sizes 64KiB --processes-per-node 4
+      topoloom model predict model.toml --sizes 64KiB --processes-per-node 4
     """
     from topoloom.cli.console import print_json, print_table
     from topoloom.model.fitted_files import predict_times

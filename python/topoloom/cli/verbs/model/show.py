@@ -27,7 +27,7 @@ def command(
     \b
     Examples:
       topoloom model show slingshot
-      topoloom model show here.toml --figure model.svg
+      topoloom model show model.toml --figure model.svg
       topoloom model show hdr -o costs.txt
     """
     from topoloom.cli.console import print_facts, print_json

@@ -44,7 +44,8 @@ def command(
         Option(
             "--cells",
             metavar="AxBxC",
-            help="Cells of molecular-dynamics; default: 16 angstrom wide.",
+            help="Cells of molecular-dynamics.",
+            show_default="16 angstrom wide",
         ),
     ] = None,
     proxies: Annotated[
@@ -75,6 +76,7 @@ def command(
             "--order",
             metavar="NAME",
             help="Order of the ranks of a triangular grid: dm, cm, bdm, bcm.",
+            autocompletion=completions.complete_words("dm", "cm", "bdm", "bcm"),
         ),
     ] = "bcm",
     threads: Annotated[
@@ -93,6 +95,15 @@ def command(
             help="Communication of a triangular grid, in this order: column, row, "
             "column-reduction, row-reduction, orthogonalization (a scatter), "
             "allreduce, gather.",
+            autocompletion=completions.complete_word_list(
+                "column",
+                "row",
+                "column-reduction",
+                "row-reduction",
+                "orthogonalization",
+                "allreduce",
+                "gather",
+            ),
         ),
     ] = "column,row,orthogonalization",
     seed: Seed = 1,
@@ -123,13 +134,14 @@ def command(
 
     \b
     Examples:
-      topoloom pattern generate stencil3d --grid 8x8x8 --bytes 1024 -o p.npz
-      topoloom pattern generate stencil --grid 16x8x4x2 --open --bytes 64KiB -o p.npz
-      topoloom pattern generate random-geometric -n 1000 --average-degree 6 --seed 3
+      topoloom pattern generate stencil2d --grid 8x8 --bytes 64KiB -o p.npz
+      topoloom pattern generate stencil --grid 16x8x4x2 --open -o p.npz
+      topoloom pattern generate random-geometric -n 1000 --average-degree 6
       topoloom pattern generate bruck --ranks 64 --phases -o p.npz
       topoloom pattern generate triangular --rows 23 --order bcm --phases -o p.npz
-      topoloom pattern generate triangular --rows 23 --groups row --phases --levels
-      topoloom pattern generate molecular-dynamics --cells 7x7x5 -o p.npz
+      topoloom pattern generate triangular --rows 23 --groups row \\
+          --phases --levels
+      topoloom pattern generate molecular-dynamics --cells 7x7x5 -o md.npz
       topoloom pattern generate nccl-tree --ranks 64 --bytes 1MiB -o p.npz
     """
     from topoloom.cli.graph_output import print_made_graph

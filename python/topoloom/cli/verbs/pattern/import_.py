@@ -8,6 +8,7 @@ from typing import Annotated
 
 import click
 
+from topoloom.cli import completions
 from topoloom.cli.options.files import (
     AsJson,
     Partial,
@@ -34,7 +35,13 @@ def command(
     ] = None,
     kind: Annotated[
         str | None,
-        Option("--format", metavar="NAME", help="Format of FILE; default: detected."),
+        Option(
+            "--format",
+            metavar="NAME",
+            help="Format of FILE.",
+            show_default="detected",
+            autocompletion=completions.graph_formats,
+        ),
     ] = None,
     collectives: Collectives = "expand",
     gpus_per_node: GpusPerNode = None,
@@ -54,7 +61,8 @@ def command(
     Examples:
       topoloom pattern import matrix.mtx -o p.npz
       topoloom pattern import step.hlo -o p.npz
-      topoloom pattern import step.hlo --collectives nccl --gpus-per-node 4 -o p.npz
+      topoloom pattern import step.hlo --collectives nccl \\
+          --gpus-per-node 4 -o p.npz
       topoloom pattern import 'dumps/nccl_trace_rank_*' --partial -o p.npz
     """
     from topoloom.cli.graph_output import print_made_graph
