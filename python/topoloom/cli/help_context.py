@@ -12,8 +12,8 @@ import click
 from topoloom.cli.streams import NARROW, to_encodable
 from topoloom.cli.tables import wrap_words
 
-#: What no line break may split: names with hyphens, and short defaults.
-_UNBROKEN = re.compile(r"\w+(?:-\w+)+|\[default: [^]]{1,20}\]")
+#: What no line break may split: names with hyphens, short defaults, and commands.
+_UNBROKEN = re.compile(r"\w+(?:-\w+)+|\[default: [^]]{1,20}\]|'topoloom [a-z -]{1,25}'")
 #: Stand-ins for blank and hyphen, between which lines are not broken.
 _JOIN = str.maketrans(" -", "\N{NO-BREAK SPACE}\N{NON-BREAKING HYPHEN}")
 _SEPARATE = {joiner: sign for sign, joiner in _JOIN.items()}

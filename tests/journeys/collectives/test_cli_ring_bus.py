@@ -58,6 +58,7 @@ def test_impossible_rankings_are_refused(
         (8, ["--halves", "worst"], "--halves are those of 16 threads"),
         (8, ["--bytes", "1KiB"], "a file contains its message sizes"),
         (16, ["--by-size", "4KiB"], "--by-size is for 8 threads"),
+        (16, ["--by", "bandwidth"], "--by is for 8 threads"),
     ],
 )
 def test_options_without_effect_are_refused(

@@ -39,7 +39,7 @@ def command(
     binding: BindingOptions,
     output: Annotated[
         Path | None,
-        output_option("Write it to this file; without it, print it."),
+        output_option("Write the file; without -o, print it."),
     ] = None,
     check: Annotated[
         bool,

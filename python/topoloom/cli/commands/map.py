@@ -66,7 +66,7 @@ def command(
     and messages are long, else hop-bytes; the choice and its reason are printed. 'auto'
     never has a longer predicted time than block order. With --background, the default
     is the predicted time if bandwidths are known, else congestion. All objectives
-    except hop-bytes use the phases of the pattern: messages of different phases do not
+    except hop-bytes use the phases of the graph: messages of different phases do not
     share links.
 
     With --placement, the search starts from an earlier placement, of another graph,

@@ -126,7 +126,7 @@ def command(
     from topoloom.graphs.patterns import PATTERNS
     from topoloom.support.files import write_text
     from topoloom.support.units import parse_bytes
-    from topoloom.tasks.bus.affinity import ELEMENTS, BusTiming
+    from topoloom.tasks.bus.affinity import ELEMENTS, SCORE, BusTiming
     from topoloom.tasks.bus.assign_threads import assign_threads, load_threads
     from topoloom.tasks.bus.blade import THREADS
     from topoloom.tasks.problem import AllocationSpec, load_nodes
@@ -139,6 +139,8 @@ def command(
         raise Error(f"--halves are those of {THREADS} threads on a blade")
     if sizes is not None and on_blade:
         raise Error(f"--by-size is for {ELEMENTS} threads on one bus")
+    if by != SCORE and on_blade:
+        raise Error(f"--by is for {ELEMENTS} threads on one bus")
     at = load_nodes(machine or _MACHINE, AllocationSpec(allocation))[0].allocation
     assigned = assign_threads(
         threads,

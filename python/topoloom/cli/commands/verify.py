@@ -41,7 +41,7 @@ def command(
     or the launcher's own order. At startup each rank reports its host and the CPUs on
     which it may run. Ranks at other locations are listed, one per line.
 
-    PyTorch (torchrun, or --torch): hosts and GPUs are compared. If the pattern file
+    PyTorch (torchrun, or --torch): hosts and GPUs are compared. If the graph file
     exists, the cost of the actual locations is printed. A rank's GPU is the GPU that
     PyTorch used, else the GPU in CUDA_VISIBLE_DEVICES or similar variables. The c10d
     rendezvous is rejected, because it sorts hosts.
@@ -54,7 +54,7 @@ def command(
     Examples:
       topoloom export x.json --to openmpi-rankfile -o ranks.txt
       topoloom verify x.json -- mpirun --rankfile ranks.txt -n 64 ./app
-      topoloom verify x.json --bind core -- srun -n 512 ./app
+      topoloom verify x.json --bind core -- srun -n 64 ./app
       topoloom verify x.json -- srun sh start.sh torchrun train.py
       topoloom verify x.json --torch -- srun -n 16 python train.py
       topoloom verify x.json --mpicc /opt/mpi/bin/mpicc -- ./my-job.sh

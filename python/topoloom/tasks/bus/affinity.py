@@ -276,10 +276,10 @@ def rank_affinities(
     """
     check_int64("levels", levels, 1)
     check_int64("seed", seed, 0)
-    threads = BusThreads(graph, allocation, timing)
-    found = rank_bus_affinities(allocation, graph)
     if by not in RANKINGS:
         raise Error(describe_unknown_name("ranking", by, RANKINGS))
+    threads = BusThreads(graph, allocation, timing)
+    found = rank_bus_affinities(allocation, graph)
     ranked = _Ranking(threads, found, by)
     first = ranked.first_of_level[:levels]
     generator = np.random.default_rng(seed)

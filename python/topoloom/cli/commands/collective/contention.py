@@ -60,19 +60,19 @@ def command(
     Ranks are placed one per node, in the order of the allocation.
 
     \b
-    shift    rank r sends to r + 1, in the next step to r + 2, ...
-    prefix   ranks r and r xor 1 exchange, in the next step r and r xor 2, ...
-    quarter  quarters of the ranks send to each other, keeping their order
-    rounds   number of rounds of the schedule that have this step
-    links    links that several messages cross on the machine's routes, and the
-             largest number of messages per link
-    subtrees subtrees of a fat tree that messages enter from several others, and
-             the largest possible number of messages per link; without such
-             subtrees, no ascending routes share links, and adaptive routing has
-             no effect
-    bandwidth of a node, in plus out, with --model, for messages of --bytes
-             (default 256KiB), on the machine's routes and on any ascending
-             routes; consecutive steps with equal bandwidth share a line
+    shift      rank r sends to r + 1, in the next step to r + 2, ...
+    prefix     ranks r and r xor 1 exchange, in the next step r and r xor 2, ...
+    quarter    quarters of the ranks send to each other, keeping their order
+    rounds     number of rounds of the schedule that have this step
+    links      links that several messages cross on the machine's routes, and the
+               largest number of messages per link
+    subtrees   subtrees of a fat tree that messages enter from several others, and
+               the largest possible number of messages per link; without such
+               subtrees, no ascending routes share links, and adaptive routing has
+               no effect
+    bandwidth  of a node, in plus out, with --model, for messages of --bytes
+               (default 256KiB), on the machine's routes and on any ascending
+               routes; consecutive steps with equal bandwidth share a line
 
     For prefix sends, --find any-ascent also lists an order with unused positions. With
     it, exchanges have no contention, but need more rounds.
