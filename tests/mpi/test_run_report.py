@@ -114,7 +114,7 @@ def test_a_job_too_large_for_a_page_is_refused_before_it_starts(
 
 
 def test_one_file_cannot_be_both_page_and_placement(tmp_path: Path) -> None:
-    both = ["--report", tmp_path / "x", "-o", tmp_path / "x"]
+    both = ["--report", tmp_path / "x.html", "-o", tmp_path / "x.html"]
     done = run_with_placement(
         "--machine", "mesh:4", "--hosts", HOSTS, *both, "--", "mpirun", "true"
     )

@@ -126,7 +126,7 @@ def test_placement_documents_have_the_specified_keys() -> None:
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (["format"], "topoloom-graph", "format is 'topoloom-graph'"),
+        (["format"], "topoloom-graph", "is a communication graph, not a placement"),
         (["version"], 2, "version 2, but this Topoloom reads version 1"),
         (["machine"], "tours:4x4", "torus"),
         (["machine"], 3, '"machine" must be a string'),

@@ -63,8 +63,8 @@ def test_invalid_files_of_settings_are_refused_by_option(
     [
         ("schedule=rung", "no schedule 'rung' (did you mean 'ring'?)"),
         ("schedule=chain(segment=0)", "chain: option segment is '0'"),
-        ("there-is-none", "--replace-collectives: cannot read 'there-is-none'"),
-        ("report=2", "--replace-collectives: 'report' must be 0 or 1, not '2'"),
+        ("there-is-none", "replace_collectives names 'there-is-none', which cannot"),
+        ("report=2", "replace_collectives must set 'report' to 0 or 1, not '2'"),
     ],
 )
 def test_errors_in_settings_are_one_line(setting: str, message: str) -> None:
