@@ -96,14 +96,9 @@ def test_map_with_background_has_the_objective_of_joint(
         "joint", "a.npz", "b.npz", *on, "--mapper", "block", *quick
     )
     assert mapped.json["objective"] == both.json["objective"] == objective
-    message = [
-        topoloom_with_jobs(command, "--help").out for command in ("map", "joint")
-    ]
-    for text in (
-        "auto is time, or congestion if bandwidths",
-        "bandwidths are known, else congestion",
-    ):
-        assert all(text in " ".join(help.split()) for help in message)
+    for command in ("map", "joint"):
+        explained = " ".join(topoloom_with_jobs(command, "--help").out.split())
+        assert "bandwidths are known, else congestion" in explained
 
 
 def test_jobs_are_placed_for_time_if_bandwidths_are_known(
