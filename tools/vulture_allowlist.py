@@ -8,6 +8,9 @@ formatter_class
 list_commands
 format_commands
 get_usage_pieces
+get_help_extra
+get_completion_args
+format_completion
 
 # Read or called by Python, IPython, pickle, NumPy, PyTorch, expat, pydantic or MkDocs.
 __annotations__

@@ -9,8 +9,8 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "python" / "topoloom"
 
-#: Objects whose `open` returns no text stream.
-NO_FILES = {"os", "archive", "builder", "webbrowser"}
+#: Objects whose `open` returns no text stream, or whose `write_text` writes no file.
+NO_FILES = {"os", "archive", "builder", "webbrowser", "super()"}
 
 
 def find_locale_dependent_calls(tree: ast.AST) -> Iterator[ast.Call]:
@@ -24,10 +24,11 @@ def find_locale_dependent_calls(tree: ast.AST) -> Iterator[ast.Call]:
         if any(each.arg == "text" and is_true(each.value) for each in node.keywords):
             yield node
         elif isinstance(node.func, ast.Attribute):
-            receiver = ast.unparse(node.func.value)
+            if ast.unparse(node.func.value) in NO_FILES:
+                continue
             if node.func.attr in ("read_text", "write_text"):
                 yield node
-            elif node.func.attr == "open" and receiver not in NO_FILES:
+            elif node.func.attr == "open":
                 mode = node.args[0] if node.args else ast.Constant("r")
                 if isinstance(mode, ast.Constant) and "b" not in str(mode.value):
                     yield node

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 #: Names, the options of each, and the words that each option takes.
 Entries = Mapping[str, Mapping[str, Sequence[str]]]
@@ -14,7 +14,9 @@ def filter_prefix(typed: str, words: Iterable[str]) -> list[str]:
     return [word for word in words if word.startswith(typed)]
 
 
-def complete_chain(typed: str, entries: Entries, separators: str = "") -> list[str]:
+def complete_chain(
+    typed: str, entries: Entries, separators: Container[str] = ()
+) -> list[str]:
     """Complete the last name, such as in ``gge+swap(reach=3)``, or its last option."""
     begin, opened = 0, -1
     for place, sign in enumerate(typed):

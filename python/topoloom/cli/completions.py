@@ -77,7 +77,7 @@ def _complete_core_names(function: str) -> Complete:
     return complete
 
 
-def _complete_chained_names(function: str, separators: str) -> Complete:
+def _complete_chained_names(function: str, *separators: str) -> Complete:
     """Complete chains or lists of core entries, and their options in parentheses."""
 
     def complete(typed: str) -> list[str]:
@@ -94,7 +94,7 @@ def _complete_chained_names(function: str, separators: str) -> Complete:
 allocators = _complete_core_names("allocators")
 arbiters = _complete_core_names("arbiters")
 axis_orders = _complete_module_names("tasks.axes", "FORMATS")
-balancers = _complete_chained_names("balancers", "")
+balancers = _complete_chained_names("balancers")
 engines = _complete_module_names("tasks.experts.engines", "ENGINES")
 frameworks = _complete_module_names("frameworks.framework_jobs", "FRAMEWORKS")
 #: Listed here because importing the readers takes long.
@@ -106,7 +106,7 @@ injections = _complete_core_names("injections")
 kinds = _complete_module_names("tasks.catalog", "CATALOG")
 launchers = _complete_module_names("allocations.launch_order", "LAUNCHERS")
 mapper = _complete_chained_names("mappers", "+")
-mapper_list = _complete_chained_names("mappers", ",+")
+mapper_list = _complete_chained_names("mappers", ",", "+")
 operations = _complete_module_names("schedules.choose", "operations")
 orders = _complete_module_names("tasks.collectives.order", "METHOD_NAMES")
 patterns = _complete_module_names("graphs.patterns", "PATTERNS")
@@ -124,7 +124,9 @@ traffic_patterns = _complete_core_names("traffics")
 
 def operation_list(typed: str) -> list[str]:
     """Complete the last collective of a comma-separated list."""
-    return complete_list(typed, operations(""))
+    from topoloom.schedules.choose import operations as list_operations
+
+    return complete_list(typed, list_operations())
 
 
 def objectives(typed: str) -> list[str]:
