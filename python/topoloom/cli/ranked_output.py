@@ -40,7 +40,15 @@ def print_schedules(
     if simulated:
         columns.append("simulated")
     rows = _list_rows(collective, simulated or {})
-    print_table(columns, rows, best=0, left=2)
+    times = ["time", "simulated"] if simulated else ["time"]
+    print_table(
+        columns,
+        rows,
+        best=0,
+        left=2,
+        keep=["schedule", *times],
+        drop_first=["", "rounds", "messages", "bytes", "congestion"],
+    )
     print_facts([("use it", use)] if use else [], written=written)
 
 

@@ -158,6 +158,10 @@ def choose_allocation(
         raise ParameterError(
             ("allocation", "nodes"), "are mutually exclusive; give one of them"
         )
+    if where.fragments is not None and where.nodes is None:
+        raise ParameterError(
+            "fragments", "is for a generated allocation, which requires nodes"
+        )
     slots = HostSlotNumbers(machine, described.node)
     if where.allocation is not None:
         listed = load_allocation(machine, where.allocation, hosts)

@@ -115,7 +115,7 @@ def test_remapping_is_repeatable(topoloom: Command, threads: int) -> None:
         ),
         (
             ["-m", MACHINE, "--placement", "before.json", "--migration-cost", "-1"],
-            "--migration-cost must be 0 or more, not -1",
+            "--migration-cost: cannot read an amount of bytes '-1'",
         ),
         (
             ["-m", MACHINE, "--placement", "before.json", "--migration-cost", "much"],

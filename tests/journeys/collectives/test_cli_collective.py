@@ -303,7 +303,7 @@ def test_missing_message_costs_are_refused(topoloom: Command) -> None:
     assert "name a model (see 'topoloom list models') or a machine" in refused.err
     silent = topoloom(*RANK_ALLTOALL, "-m", "torus:4x4,bandwidth=1GB/s")
     assert (silent.status, silent.out) == (2, "")
-    assert "name a model (see 'topoloom list models') or +node:" in silent.err
+    assert "append +node:1,startup=1us" in silent.err
 
 
 def test_ranks_are_distributed_over_an_allocation_like_srun(topoloom: Command) -> None:

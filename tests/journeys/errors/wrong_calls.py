@@ -71,7 +71,7 @@ CONFLICTS = [
 #: Integer options for which 0 is a valid value.
 MAY_BE_ZERO = {
     *("--seed", "--threads", "--work", "--root", "--hottest"),
-    *("--migration-cost", "--redundant"),
+    "--redundant",
 }
 #: A wrong value for each metavar of a quantity.
 WRONG_QUANTITIES = {

@@ -273,7 +273,8 @@ def _print_spreads(choice: MeshChoice) -> None:
     rows.append(("at least", *map(str, spreads.least), bound))
     head = [f"{one.name}" for one in mesh.along]
     print_facts([], "leaf groups that the groups of an axis are in, at most")
-    print_table(["hosts", *head, choice.measure], rows)
+    columns = ["hosts", *head, choice.measure]
+    print_table(columns, rows, keep=["hosts", choice.measure])
     segments = spreads.chosen.segments()
     shown = " + ".join(map(str, segments[:16])) + (" ..." if segments[16:] else "")
     facts = [("segments", f"{shown} hosts in {counted(len(segments), 'leaf group')}")]

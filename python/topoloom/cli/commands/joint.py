@@ -249,6 +249,7 @@ def _print_result(
         ["", "ranks", "alone", "each for itself", "jointly", "gain"],
         rows,
         title=f"{len(ranks)} jobs on {machine.name}; objective: {objective}",
+        keep=["", "jointly", "gain"],
     )
     print_facts(facts)
 
@@ -271,4 +272,5 @@ def _print_times(placement: JointPlacement, times: JobTimes) -> None:
         ["", "alone", "each for itself", "jointly", "gain"],
         rows,
         title="a message of each pair, simulated in switches",
+        keep=["", "jointly", "gain"],
     )

@@ -41,14 +41,14 @@ def command(
     sharing: SharingOptions,
     placement: PlacementOption = None,
     migration_cost: Annotated[
-        int,
+        str,
         Option(
             "--migration-cost",
-            metavar="BYTES",
+            metavar="SIZE",
             help="With --placement: bytes that move with a rank; a rank moves only if "
             "it saves more hop-bytes.",
         ),
-    ] = 0,
+    ] = "0",
     output: Annotated[Path | None, output_option("Write the placement.")] = None,
     searching: SearchOptions,
     launcher: LauncherName = "slurm",
@@ -70,10 +70,7 @@ def command(
     share links.
 
     With --placement, the search starts from an earlier placement, of another graph,
-    allocation or machine.
-
-    Each rank has its own slot. With --imbalance or --capacities, ranks may share slots:
-    they are partitioned and placed at once.
+    allocation or machine. With --imbalance or --capacities, ranks may share slots.
 
     \b
     Examples:
@@ -82,7 +79,7 @@ def command(
           --mapper gge+swap --time 2s
       topoloom map p.npz -m frontier+node:8 --nodes 8 --effort best --time 2s
       topoloom map mesh.graph -m tree:4:8:2,distance=1:10:100 --imbalance 0.03
-      topoloom map p.npz -m torus:8x8x8 --placement old.json --migration-cost 1000
+      topoloom map p.npz -m torus:8x8x8 --placement old.json --migration-cost 1MB
       topoloom map p.npz -m torus:8x8x8 -a a.txt --objective congestion \\
           --background other.npz,other.json
     Then:
@@ -94,12 +91,14 @@ def command(
     from topoloom.cli.console import monitor_search, print_json
     from topoloom.cli.exit_status import Interrupted
     from topoloom.placements.placement_file import load_placement, save_placement
+    from topoloom.support.units import parse_bytes
     from topoloom.tasks.map import map_ranks
     from topoloom.tasks.objective import read_objective
     from topoloom.tasks.problem import AllocationSpec, load_problem
 
     search = searching.make_search()
-    if migration_cost and placement is None:
+    moved_bytes = parse_bytes(migration_cost)
+    if moved_bytes and placement is None:
         raise Error("--migration-cost requires --placement, the earlier placement")
     share = sharing.make_sharing()
     mapper = set_effort(mapper, effort)
@@ -115,7 +114,7 @@ def command(
             search=search,
             sharing=share,
             previous=before,
-            migration_cost=migration_cost,
+            migration_cost=moved_bytes,
             cores_per_rank=limits.cores_per_rank,
             graph_file=graph,
             command=command_line.get(),

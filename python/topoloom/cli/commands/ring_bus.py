@@ -200,6 +200,7 @@ def _print_bus(ranked: Affinities, one: Assignment) -> None:
         ],
         title=f"{len(ranked.scores):,} assignments, loads in messages of "
         f"{format_bytes(ranked.unit)}",
+        keep=["", "rank", "elements of threads", "slowest"],
     )
     drawn, ways = ranked.drawn, one.directions
     print_facts(

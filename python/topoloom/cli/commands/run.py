@@ -103,7 +103,9 @@ def command(
 
     Without --graph, the command runs twice: once recorded, once with the placement.
     Standard input, output and the exit status are the program's; reports go to stderr.
-    Host names come from --hosts, the allocation, the machine or else the command.
+    --machine is required, except with --apply topologies; 'detect' is the machine of
+    the batch job. Host names come from --hosts, the allocation, the machine or else the
+    command.
 
     \b
     launcher    passes the placement to the launcher; if the launcher cannot apply
@@ -116,6 +118,7 @@ def command(
 
     \b
     Examples:
+      topoloom run -m detect -- srun -n 512 ./app
       topoloom run --machine torus:4x4x4 --allocation 'n[00-63]' \\
           --report report.html -- mpirun -n 64 ./app
       topoloom run --apply world -m torus:4x4x4 --allocation 'n[00-63]' \\

@@ -73,8 +73,9 @@ LauncherName = Annotated[
     Option(
         "--launcher",
         metavar="NAME",
-        help="Launcher, which selects the slots in a larger allocation: slurm deals "
-        "ranks to nodes in turn, openmpi and mpich fill node after node.",
+        help="Launcher, which selects the slots in an allocation that has more than "
+        "the job needs: slurm deals ranks to nodes in turn, openmpi and mpich fill "
+        "node after node.",
         autocompletion=completions.launchers,
     ),
 ]

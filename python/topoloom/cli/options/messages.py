@@ -23,7 +23,8 @@ MaybeRanks = Annotated[int | None, _RANKS]
 _BYTES: Any = Option(
     "--bytes",
     metavar="SIZE",
-    help="Size of a message, or of a moved task: 1024, 64KiB, 1.5MB.",
+    help="Size of a message, or of a moved task: 1024, 64KiB, 1.5MB; 'collective "
+    "measure' takes several, with commas.",
 )
 Bytes = Annotated[str, _BYTES]
 MaybeBytes = Annotated[str | None, _BYTES]
@@ -47,7 +48,10 @@ ModelName = Annotated[
 ]
 RoundTrip = Annotated[
     bool,
-    Option("--round-trip", help="Measured times are round trips."),
+    Option(
+        "--round-trip",
+        help="Measured times are round trips; else one way, half of that.",
+    ),
 ]
 Root = Annotated[
     int,

@@ -26,7 +26,7 @@ SwitchName = Annotated[
         "--switch",
         metavar="NAME|FILE",
         help="Switch model: a name, or a TOML file with a [switch].",
-        show_default="the switch of the machine",
+        show_default="the one of the machine, or a generic one",
         autocompletion=completions.switches,
     ),
 ]

@@ -19,7 +19,7 @@ Mpicc = Annotated[
     Option(
         "--mpicc",
         metavar="COMPILER",
-        help="mpicc of the program's MPI.",
+        help="mpicc of the program's MPI; required if a script of your own starts it.",
         show_default="the one beside its launcher",
     ),
 ]

@@ -119,7 +119,7 @@ class SharingOptions(NamedTuple):
             "--imbalance",
             metavar="X",
             help="If ranks outnumber slots, limit the load of a slot to (1 + X) times "
-            "the mean; 0.03 means 3 %.",
+            "the mean, which is rounded up; 0.03 means 3 %.",
         ),
     ] = None
     capacities: Annotated[

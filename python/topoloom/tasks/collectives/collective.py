@@ -258,8 +258,9 @@ def _check_costs(platform: CollectivePlatform) -> None:
         )
     if platform.model is None and "startup" not in write_nic(machine):
         raise Error(
-            f"the startup cost of {machine.name} is unknown; name a model (see "
-            "'topoloom list models') or +node:...,startup=1us"
+            f"the startup cost of a message on {machine.name} is unknown, and the "
+            "order of schedules depends on it; append +node:1,startup=1us to the "
+            "machine, or name a model if the command takes one"
         )
 
 

@@ -307,7 +307,9 @@ def _print_result(mapped: MappedAxes, written: list[Path | None]) -> None:
     ranks, slots = len(orders.best.slots), orders.allocation.slot_count
     unit = "seconds" if machine.has_bandwidths else "bytes on the busiest link"
     print_facts([], f"{counted(ranks, 'rank')} on {machine.name}: {unit} per step")
-    print_table(["", mapped.axis_direction, *names, "all", "gain"], rows, left=2)
+    columns = ["", mapped.axis_direction, *names, "all", "gain"]
+    kept = ["", mapped.axis_direction, "all", "gain"]
+    print_table(columns, rows, left=2, keep=kept)
     facts = []
     if slots > ranks:
         facts.append(("idle", f"{slots - ranks:,} of {slots:,} slots"))

@@ -166,7 +166,9 @@ def _print_result(steps: str, judged: ScheduleContention) -> None:
             ("meet nowhere", f"steps {compress_ranges(free)}" if free else "-")
         )
     if cut and len(met) > MAX_LISTED:
-        facts.append(("not listed", f"{len(met) - MAX_LISTED} more that meet"))
+        facts.append(
+            ("not listed", f"{len(met) - MAX_LISTED} more steps with contention")
+        )
     facts.append(
         ("on the routes", _summarize_contention(found, [fact.routes for fact in found]))
     )

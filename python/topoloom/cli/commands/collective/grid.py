@@ -173,7 +173,7 @@ def _print_tiles(grid: str, tiles: TileTimes) -> None:
     title = (
         f"{grid} grid on {tiles.file.machine.name}, fastest {tiles.collective} first"
     )
-    print_table(headings, rows, title=title)
+    print_table(headings, rows, title=title, keep=["tile", tiles.collective])
 
 
 def _print_result(grid: str, traffic: GridTraffic) -> None:
@@ -204,7 +204,12 @@ def _print_result(grid: str, traffic: GridTraffic) -> None:
         )
         rows.append([name, *map(write, values), saved])
     headings = ["", "block (default)", *list(columns)[1:], "gain"]
-    print_table(headings, rows, title=f"{grid} grid on {traffic.file.machine.name}")
+    print_table(
+        headings,
+        rows,
+        title=f"{grid} grid on {traffic.file.machine.name}",
+        keep=["", headings[-2], "gain"],
+    )
 
 
 def _format_time(seconds: float) -> str:

@@ -158,7 +158,8 @@ def _print_result(found: ProcessOrder, *, chosen: bool) -> None:
         ]
         for name, before, after in zip(names, standard, ours, strict=True)
     ]
-    print_table(["", STANDARD, found.method, "gain"], rows)
+    columns = ["", STANDARD, found.method, "gain"]
+    print_table(columns, rows, keep=["", found.method, "gain"])
 
 
 def _print_groups(groups: list[CostGroup]) -> None:
@@ -179,7 +180,7 @@ def _print_groups(groups: list[CostGroup]) -> None:
         for name, group in named
     ]
     columns = ["group", "inside", "sigma", "n", "into it", "sigma", "n", "t", "p"]
-    print_table(columns, rows)
+    print_table(columns, rows, keep=["group", "t", "p"])
 
 
 def _number_groups(

@@ -153,7 +153,7 @@ def _print_result(multicasts: MulticastTrees) -> None:
     )
     columns = ["", "trees", "links", "depth", "max per link", "max per switch"]
     print_facts([], title)
-    print_table(columns, rows)
+    print_table(columns, rows, keep=["", "max per link", "max per switch"])
 
 
 def _print_times(times: TreeTimes) -> None:

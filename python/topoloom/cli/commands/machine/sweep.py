@@ -226,4 +226,4 @@ def _print_result(sweep: LoadSweep) -> None:
         for point in sweep.points
     ]
     columns = ["load", "accepted", "latency", "median", "99 in 100", ""]
-    print_table(columns, rows, title=title)
+    print_table(columns, rows, title=title, keep=["load", "accepted", "latency"])
