@@ -15,7 +15,7 @@ sources     := $(shell find core bindings mpi -type f) CMakeLists.txt pyproject.
 python      := python tests bench docs tools
 code        := $(shell find core bindings mpi nccl apps bench tests -name '*.[ch]' -o -name '*.[ch]pp')
 
-.PHONY: help build demo test test-all core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-ai bench-affinity bench-balance bench-collectives bench-exchange bench-grids bench-persistent bench-preloaded bench-probe bench-remap bench-learning bench-network bench-programs bench-switches bench-defaults bench-objects bench-stream bench-report bench-validation bench-published bench-readings wheel test-wheel fuzz fuzz-calls fuzz-collectives fuzz-network checked asan tsan fmt lint tidy docs clean
+.PHONY: help build demo test test-all core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-ai bench-ring-bus bench-balance bench-collectives bench-exchange bench-grids bench-persistent bench-preloaded bench-probe bench-remap bench-learning bench-network bench-programs bench-switches bench-defaults bench-objects bench-stream bench-report bench-validation bench-published bench-readings wheel test-wheel fuzz fuzz-calls fuzz-collectives fuzz-network checked asan tsan fmt lint tidy docs clean
 
 help:                        ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -75,8 +75,8 @@ bench-ai: build              ## AI jobs: compare with frameworks and published N
 	tools/setup.sh ai
 	PYTHONPATH=bench python -m ai $(ARGS)
 
-bench-affinity: build        ## threads on the ring bus of the Cell processor; ARGS='--docs docs' renews the page
-	PYTHONPATH=bench python -m affinity $(ARGS)
+bench-ring-bus: build        ## threads on the ring bus of the Cell processor; ARGS='--docs docs' renews the page
+	PYTHONPATH=bench python -m ring_bus $(ARGS)
 
 bench-collectives: build     ## simulated collectives compared with MPI's, and best orders; ARGS='--ranks 64' takes minutes
 	tools/setup.sh test

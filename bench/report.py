@@ -87,17 +87,8 @@ def _make_page(folder: Path, machine: str, grid: str, nodes: int) -> Path:
     def run(*words: str) -> None:
         subprocess.run([TOPOLOOM, *words], cwd=folder, check=True, capture_output=True)
 
-    run(
-        "pattern",
-        "generate",
-        "stencil3d",
-        "--grid",
-        grid,
-        "--bytes",
-        "1024",
-        "-o",
-        "p.npz",
-    )
+    size = ["--grid", grid, "--bytes", "1024"]
+    run("pattern", "generate", "stencil3d", *size, "-o", "p.npz")
     where = ["-m", machine, "--nodes", str(nodes)]
     run("map", "p.npz", *where, "--mapper", "multisection", "-o", "x.json")
     run("report", "x.json", "-o", "report.html")

@@ -17,6 +17,7 @@ import numpy as np
 
 from topoloom import schedules
 from topoloom.figure.style import AFTER, BEFORE, NEUTRAL, SETTINGS
+from topoloom.support.units import format_seconds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -108,7 +109,9 @@ def draw_times(panel: Axes) -> None:
         color = AFTER if name == "direct" else BEFORE if name == "mesh" else "#555555"
         panel.loglog(sizes, times, line, color=color, linewidth=1.4, label=name)
     panel.axvline(ALPHA / BETA, color=NEUTRAL, linewidth=0.8, zorder=0)
-    panel.set(xlabel="bytes per pair", ylabel="seconds", title=f"{MANY:,} ranks")
+    panel.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    panel.yaxis.set_major_formatter(lambda seconds, _: format_seconds(seconds))
+    panel.set(xlabel="bytes per pair", ylabel="time", title=f"{MANY:,} ranks")
     panel.legend(frameon=False, fontsize=8)
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -38,6 +39,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Load the Hypothesis profile: fewer examples without ``--full``."""
+    # xdist sets the width of its workers; commands then leave columns out.
+    os.environ.pop("COLUMNS", None)
     config.stash[DESELECTED] = 0
     settings.load_profile("full" if config.getoption("full") else "sample")
 

@@ -26,7 +26,7 @@ FLAT = ["-m", "torus:4x4"]
 MACHINE = ["-m", "torus:4x4,bandwidth=1GB/s"]
 COMPARE = ["compare", "p.npz", *MACHINE, "--mappers", "block,hilbert,mahd+swap"]
 
-#: A command line of every verb that prints a table or facts and starts no program.
+#: A command line of every command that prints a table or facts and starts no program.
 COMMANDS = [
     ["machine", "show", "frontier"],
     ["map", "p.npz", *MACHINE],

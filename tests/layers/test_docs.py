@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Documentation names only existing verbs, mappers, options and links."""
+"""Documentation names only existing commands, mappers, options and links."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def list_printed_commands() -> list[tuple[str, list[str]]]:
 
 
 @pytest.mark.parametrize(("page", "words"), list_printed_commands())
-def test_a_printed_command_has_a_real_verb_and_real_options(
+def test_a_printed_command_has_a_real_name_and_real_options(
     page: str, words: list[str]
 ) -> None:
     length = 2 if isinstance(COMMANDS.get(words[0]), Group) else 1

@@ -28,7 +28,7 @@ MODULES = {module_name(path): path for path in FILES}
 
 #: Functions that import a module whose name is their argument.
 IMPORTERS = ("import_module", "__import__")
-#: The module that loads the verbs. It may form cycles with files of its folder.
+#: The module that loads the commands. It may form cycles with files of its folder.
 DISPATCHER = "cli.app"
 
 

@@ -65,7 +65,7 @@ def test_run_continues_without_verification(
     ],
     ids=lambda words: "".join(words[:2]),
 )
-def test_verbs_that_need_the_library_are_refused(
+def test_commands_that_need_the_library_are_refused(
     mpich: SeveralHosts, folder: Path, words: list[str]
 ) -> None:
     made = topoloom("map", "ring.npz", "--machine", "mesh:2", "-o", "placement.json")

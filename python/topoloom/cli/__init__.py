@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command line: one module per verb, imported only when the verb is used."""
+"""The command line: one module per command, imported only when it is used."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 
 
 def main() -> None:
-    """Run the command line in ``sys.argv``, and exit with the verb's status."""
+    """Run the command line in ``sys.argv``, and exit with the status of the command."""
     try:
         from topoloom.cli.streams import configure_streams
 

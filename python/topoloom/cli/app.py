@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The `topoloom` command: lists and runs commands, and prints errors in one line.
 
-A command is the function ``command`` in ``topoloom/cli/verbs/<command>.py``, or in
-``topoloom/cli/verbs/<group>/<command>.py``, with an entry in `SECTIONS`. `make_command`
-reads the signature and docstring of the function.
+A command is the function ``command`` in ``topoloom/cli/commands/<command>.py``, or in
+``topoloom/cli/commands/<group>/<command>.py``, with an entry in `SECTIONS`.
+`make_command` reads the signature and docstring of the function.
 """
 
 from __future__ import annotations
@@ -228,7 +228,7 @@ class CommandGroup(CheckedCommand, click.Group):
         # A module cannot be called import.
         module = "import_" if name == "import" else name.replace("-", "_")
         group = [] if self is app else [str(self.name)]
-        path = ".".join(["topoloom.cli.verbs", *group, module])
+        path = ".".join(["topoloom.cli.commands", *group, module])
         return make_command(
             name,
             importlib.import_module(path).command,

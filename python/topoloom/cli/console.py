@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Prints the output of verbs: tables, JSON, and progress on stderr."""
+"""Prints the output of commands: tables, JSON, and progress on stderr."""
 
 from __future__ import annotations
 
@@ -113,8 +113,8 @@ def print_facts(
 ) -> None:
     """Print a title, names and values in two columns, and the written files.
 
-    Values are wrapped on terminals. `stream` is stdout by default; verbs that start a
-    program print to stderr, because stdout is the program's.
+    Values are wrapped on terminals. `stream` is stdout by default; commands that start
+    a program print to stderr, because stdout is the program's.
     """
     stream = sys.stdout if stream is None else stream
     paths = [("written", str(path)) for path in written if path is not None]

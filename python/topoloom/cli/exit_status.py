@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Exceptions that end a verb with a given exit status."""
+"""Exceptions that end a command with a given exit status."""
 
 from __future__ import annotations
 

@@ -50,7 +50,10 @@ def write_measured(
     for measured in collective.sizes:
         _print_result(collective, measured)
     drawn = files if collective.trace is not None else files._replace(timeline=None)
-    print_facts(_list_facts(collective), written=list(drawn))
+    facts = _list_facts(collective)
+    if files.decisions is not None:
+        facts += _list_slower_decisions(collective)
+    print_facts(facts, written=list(drawn))
 
 
 def _list_facts(collective: MeasuredCollective) -> list[tuple[str, str]]:
@@ -58,6 +61,21 @@ def _list_facts(collective: MeasuredCollective) -> list[tuple[str, str]]:
     if collective.platform is not None:
         facts.append(("messages cost", collective.platform.model_name))
     return facts
+
+
+def _list_slower_decisions(collective: MeasuredCollective) -> list[tuple[str, str]]:
+    """Name the sizes where a decision table makes calls slower than MPI's own."""
+    from topoloom.support.units import format_bytes
+
+    slower = [
+        format_bytes(measured[0].bytes) if measured[0].bytes else "any size"
+        for measured in collective.sizes
+        if _name_schedule(measured[0]) == _OWN
+    ]
+    if not slower:
+        return []
+    told = f"{', '.join(slower)}: MPI's own is faster than all schedules in the table"
+    return [("slower", told)]
 
 
 def _make_title(collective: MeasuredCollective, size: int) -> str:

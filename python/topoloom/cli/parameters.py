@@ -40,10 +40,10 @@ class Argument:
 class Option:
     """A named command-line option.
 
-    `callback` converts the value before the verb receives it; `show_default` describes
-    a default that is not a constant. `min` is the least value of an integer: 1, or 0 if
-    that is the default. The integer has at most `bits` bits, with its sign. `is_output`
-    marks the name of a file to write, which must not be an input of the command.
+    `callback` converts the value before the command receives it; `show_default`
+    describes a default that is not a constant. `min` is the least value of an integer:
+    1, or 0 if that is the default. The integer has at most `bits` bits, with its sign.
+    `is_output` marks the name of a file to write, which must not be an input.
     """
 
     def __init__(
@@ -124,12 +124,14 @@ class _ValueType(NamedTuple):
     multiple: bool
 
 
-def make_command(name: str, verb: Callable[..., Any], **settings: Any) -> click.Command:
-    """Make the click command that runs `verb`, with the docstring of `verb` as help."""
-    hints = get_type_hints(verb, include_extras=True)
+def make_command(
+    name: str, function: Callable[..., Any], **settings: Any
+) -> click.Command:
+    """Make the click command that runs `function`; its docstring is the help."""
+    hints = get_type_hints(function, include_extras=True)
     parameters: list[click.Parameter] = []
     context_name = None
-    for parameter in inspect.signature(verb).parameters.values():
+    for parameter in inspect.signature(function).parameters.values():
         if hints[parameter.name] is click.Context:
             context_name = parameter.name
         else:
@@ -138,10 +140,10 @@ def make_command(name: str, verb: Callable[..., Any], **settings: Any) -> click.
     def run(**values: Any) -> Any:
         if context_name is not None:
             values[context_name] = click.get_current_context()
-        return verb(**values)
+        return function(**values)
 
     return _Command(
-        name, callback=run, params=parameters, help=inspect.getdoc(verb), **settings
+        name, callback=run, params=parameters, help=inspect.getdoc(function), **settings
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from topoloom._core import Error
 from topoloom.figure.page import open_page
 from topoloom.figure.style import AFTER
+from topoloom.support.units import format_bytes, format_seconds
 
 if TYPE_CHECKING:
     from topoloom._core import NetworkModel
@@ -86,12 +87,16 @@ def draw_schedules(
         _draw_lines(axes, at, times)
         _draw_band(band, at, best)
         band.set_xlabel(_make_label(call, over))
+        # The default labels are formulas; see parse_math in the style.
+        label = format_bytes if over == "bytes" else "{:,.0f}".format
+        band.xaxis.set_major_formatter(lambda value, _: label(value))
         figure.subplots_adjust(left=0.1, right=0.74, top=0.93, bottom=0.12)
         axes.set_title(_make_title(call, over), loc="left")
 
 
 def _draw_lines(axes: Any, at: list[int], times: dict[str, dict[int, float]]) -> None:
     import matplotlib
+    from matplotlib.ticker import NullFormatter
 
     colors = matplotlib.colormaps["viridis"](np.linspace(0, 0.85, len(times)))
     order = sorted(times, key=lambda name: -list(times[name].values())[-1])
@@ -107,7 +112,9 @@ def _draw_lines(axes: Any, at: list[int], times: dict[str, dict[int, float]]) ->
         )
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
-    axes.set_ylabel("seconds")
+    axes.yaxis.set_major_formatter(lambda seconds, _: format_seconds(seconds))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.set_ylabel("predicted time")
     axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=8)
 
 
@@ -135,7 +142,7 @@ def _make_label(call: Call, over: str) -> str:
     if over == "degree":
         return "ranks to which each rank sends"
     whole = call.operation in ("bcast", "reduce", "allreduce")
-    return "bytes" if whole else "bytes of a block"
+    return "size of the vector" if whole else "size of a block"
 
 
 def _make_title(call: Call, over: str) -> str:

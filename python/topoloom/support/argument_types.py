@@ -124,11 +124,11 @@ def _describe_field_mismatch(name: str, value: Any, hint: Any) -> str:
     if not isinstance(wanted, type):
         return ""
     if getattr(wanted, "_is_protocol", False):
-        return (
-            ""
-            if callable(value)
-            else _describe_type_error(name, value, collections.abc.Callable)
-        )
+        members = {one for one in vars(wanted) if one == "__call__" or one[0] != "_"}
+        if all(hasattr(value, one) for one in members):
+            return ""
+        kind = collections.abc.Callable if "__call__" in members else hint
+        return _describe_type_error(name, value, kind)
     if not isinstance(value, wanted):
         return _describe_type_error(name, value, hint)
     for field, kind in _get_field_types(wanted).items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Typed functions that implement the verbs of the command line."""
+"""Typed functions that implement the commands of the command line."""
 
 from topoloom.support.public_names import make_lazy_attributes
 

@@ -46,18 +46,18 @@ class PlacementProblem(NamedTuple):
 
 
 def load_placement_problem(
-    verb: str,
+    action: str,
     graph_file: str,
     placement: str | None,
     machine: str | None,
     where: AllocationSpec,
     sharing: Sharing = NO_SHARING,
 ) -> PlacementProblem:
-    """Load a graph with a placement or a machine; error messages contain `verb`."""
+    """Load a graph with a placement or a machine; errors name `action`."""
     if placement is None:
         if machine is None:
             raise ParameterError(
-                "machine", f"is missing; name a placement file or a machine to {verb}"
+                "machine", f"is missing; name a placement file or a machine to {action}"
             )
         problem = load_problem(graph_file, machine, where, sharing)
         return PlacementProblem(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The main command lines of all verbs, each also with --json."""
+"""Typical uses of all commands, each also with --json."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def test_an_order_of_axes_can_be_piped(topoloom: Command) -> None:
     assert ranks == all_of_it["best"]["ranks"]
 
 
-def test_other_verbs_read_the_written_placement_and_pattern(
+def test_other_commands_read_the_written_placement_and_pattern(
     topoloom: Command,
 ) -> None:
     found = topoloom(*AXES, "--write-graph", "p.npz", "-o", "x.json", "--json").json

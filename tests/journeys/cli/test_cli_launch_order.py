@@ -152,8 +152,8 @@ def test_launch_limits_are_refused_for_shared_slots(topoloom: Command) -> None:
 
 def test_launch_options_cannot_be_combined_with_a_placement(topoloom: Command) -> None:
     topoloom("map", "p.npz", "-m", "m.toml", "--mapper", "block", "-o", "x.json")
-    for verb in ("judge", "bound"):
-        outcome = topoloom(verb, "p.npz", "x.json", "--ranks-per-node", 2)
+    for command in ("judge", "bound"):
+        outcome = topoloom(command, "p.npz", "x.json", "--ranks-per-node", 2)
         assert outcome.status == 2
         assert "x.json contains the slots of the job; leave out" in outcome.err
 

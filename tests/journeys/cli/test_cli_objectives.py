@@ -177,7 +177,7 @@ def run_refused(topoloom: Command, *words: object) -> str:
     return outcome.err
 
 
-@pytest.mark.parametrize("verb", ["map", "compare"])
+@pytest.mark.parametrize("command", ["map", "compare"])
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -205,7 +205,7 @@ def run_refused(topoloom: Command, *words: object) -> str:
     ],
 )
 def test_invalid_objectives_are_refused_in_one_line(
-    topoloom_with_pattern: Command, verb: str, words: list[str], message: str
+    topoloom_with_pattern: Command, command: str, words: list[str], message: str
 ) -> None:
     topoloom_with_pattern(
         "map", "p.npz", "-m", "torus:5x4", "--mapper", "block", "-o", "5x4.x"
@@ -215,7 +215,9 @@ def test_invalid_objectives_are_refused_in_one_line(
     Path("empty").write_text("")
     bad = json.loads(Path("5x4.json").read_text()) | {"machine": "torus:4x4"}
     Path("bad.json").write_text(json.dumps({**bad, "loads": [-1] * 64}))
-    assert message in run_refused(topoloom_with_pattern, verb, "p.npz", *TORUS, *words)
+    assert message in run_refused(
+        topoloom_with_pattern, command, "p.npz", *TORUS, *words
+    )
 
 
 def test_options_that_require_hop_bytes_are_named(

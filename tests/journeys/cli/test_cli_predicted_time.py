@@ -45,12 +45,12 @@ def list_row_titles(printed: str) -> list[str]:
         ("frontier", "time: links, network cards and memory take 9"),
     ],
 )
-@pytest.mark.parametrize("verb", ["map", "compare"])
+@pytest.mark.parametrize("command", ["map", "compare"])
 def test_a_line_names_the_chosen_objective_and_the_reason(
-    topoloom: Command, verb: str, machine: str, message: str
+    topoloom: Command, command: str, machine: str, message: str
 ) -> None:
-    words = [verb, "p.npz", "-m", machine, "--nodes", 16, "--work", 10_000]
-    if verb == "compare":
+    words = [command, "p.npz", "-m", machine, "--nodes", 16, "--work", 10_000]
+    if command == "compare":
         words += ["--mappers", "hilbert"]
     assert f"  {message}" in topoloom(*words).out
     assert message.startswith(topoloom(*words, "--json").json["objective"])
@@ -129,11 +129,11 @@ def test_increased_measures_are_marked(topoloom: Command) -> None:
         (["-m", "frontier+node:8,memory=fast"], "memory"),
     ],
 )
-@pytest.mark.parametrize("verb", ["map", "compare"])
+@pytest.mark.parametrize("command", ["map", "compare"])
 def test_a_machine_without_times_is_refused_in_one_line(
-    topoloom: Command, verb: str, words: list[str], message: str
+    topoloom: Command, command: str, words: list[str], message: str
 ) -> None:
-    refused = topoloom(verb, "p.npz", *words)
+    refused = topoloom(command, "p.npz", *words)
     assert (refused.status, refused.out) == (2, "")
     assert refused.err.count("\n") == 1
     assert message in refused.err

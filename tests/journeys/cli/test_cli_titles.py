@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All verbs print the same measures with the same titles."""
+"""All commands print the same measures with the same titles."""
 
 from __future__ import annotations
 

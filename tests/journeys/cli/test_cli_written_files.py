@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Verbs report the files that they write, and placement files name their graph."""
+"""Commands report the files that they write, and placement files name their graph."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def topoloom_with_placement(topoloom: Command) -> Command:
         (["allocate", *TORUS, "-N", 4, "-o", "a.txt"], ["a.txt"]),
     ],
 )
-def test_verbs_report_their_written_files(
+def test_commands_report_their_written_files(
     topoloom_with_placement: Command, words: list[str], written: list[str]
 ) -> None:
     outcome = topoloom_with_placement(*words)

@@ -44,7 +44,7 @@ def test_a_blade_is_split_with_the_least_crossing_traffic(topoloom: Command) -> 
         (["nothing"], "nothing: No such file"),
     ],
 )
-def test_impossible_affinity_rankings_are_refused(
+def test_impossible_rankings_are_refused(
     topoloom: Command, words: list[str], text: str
 ) -> None:
     refused = topoloom("ring-bus", *words)
@@ -61,7 +61,7 @@ def test_impossible_affinity_rankings_are_refused(
         (16, ["--by", "bandwidth"], "--by is for 8 threads"),
     ],
 )
-def test_affinity_options_without_effect_are_refused(
+def test_options_without_effect_are_refused(
     topoloom: Command, ranks: int, option: list[str], text: str
 ) -> None:
     topoloom("pattern", "generate", "ring", "-n", ranks, "-o", "p.npz")

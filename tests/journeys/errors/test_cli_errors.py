@@ -194,9 +194,9 @@ def test_unwritable_files_are_refused_before_any_work(
     topoloom: Command, run_refused, words: list[str], message: str
 ) -> None:
     Path("folder").mkdir()
-    verb, *options = words
+    command, *options = words
     # The graph and the program do not exist: outputs are checked first.
-    assert message in run_refused(verb, "-m", "torus:4x4", *options, "none.npz")
+    assert message in run_refused(command, "-m", "torus:4x4", *options, "none.npz")
 
 
 @pytest.mark.parametrize("other", [["-o", "m.toml"], []])
@@ -231,7 +231,7 @@ BAD_GRAPHS = {
     "negative.prof": b"E\t0\t1\t-5 bytes\t1 msgs sent\n",
     "garbage": b"\x7fELF\x00\x00",
 }
-GRAPH_VERBS = [
+WITH_GRAPH = [
     ["map", "FILE", "-m", "torus:4x4", "-o", "out.json"],
     ["judge", "FILE", "-m", "torus:4x4"],
     ["compare", "FILE", "-m", "torus:4x4"],
@@ -240,16 +240,16 @@ GRAPH_VERBS = [
 
 
 @pytest.mark.parametrize("name", BAD_GRAPHS)
-@pytest.mark.parametrize("verb", GRAPH_VERBS, ids=lambda words: words[0])
-def test_bad_graphs_are_refused_by_every_verb(
-    topoloom: Command, run_refused, name: str, verb: list[str]
+@pytest.mark.parametrize("words", WITH_GRAPH, ids=lambda words: words[0])
+def test_bad_graphs_are_refused_by_every_command(
+    topoloom: Command, run_refused, name: str, words: list[str]
 ) -> None:
     content = BAD_GRAPHS[name]
     if content is None:
         topoloom("pattern", "generate", *HALO, "-o", "p.npz")
         content = Path("p.npz").read_bytes()[:700]
     Path(name).write_bytes(content)
-    assert name in run_refused(*[name if word == "FILE" else word for word in verb])
+    assert name in run_refused(*[name if word == "FILE" else word for word in words])
 
 
 MACHINE = 'format = "topoloom-machine"\nversion = 1\n[topology]\n'
@@ -264,7 +264,7 @@ BAD_MACHINES = {
     "apart.graph": "4 2\n2\n1\n4\n3\n",
     "truncated.graph": "4 3\n2\n1 3\n",
 }
-MACHINE_VERBS = [
+WITH_MACHINE = [
     ["map", "p.npz", "-m", "FILE", "-o", "out.json"],
     ["judge", "p.npz", "-m", "FILE"],
     ["compare", "p.npz", "-m", "FILE"],
@@ -274,13 +274,13 @@ MACHINE_VERBS = [
 
 
 @pytest.mark.parametrize("name", BAD_MACHINES)
-@pytest.mark.parametrize("verb", MACHINE_VERBS, ids=lambda words: words[0])
-def test_bad_machines_are_refused_by_every_verb(
-    topoloom: Command, run_refused, name: str, verb: list[str]
+@pytest.mark.parametrize("words", WITH_MACHINE, ids=lambda words: words[0])
+def test_bad_machines_are_refused_by_every_command(
+    topoloom: Command, run_refused, name: str, words: list[str]
 ) -> None:
     topoloom("pattern", "generate", *HALO, "-o", "p.npz")
     Path(name).write_text(BAD_MACHINES[name])
-    assert name in run_refused(*[name if word == "FILE" else word for word in verb])
+    assert name in run_refused(*[name if word == "FILE" else word for word in words])
 
 
 BAD_ALLOCATIONS = {
@@ -296,18 +296,18 @@ BAD_ALLOCATIONS = {
 
 
 @pytest.mark.parametrize("name", BAD_ALLOCATIONS)
-@pytest.mark.parametrize("verb", ["map", "judge", "compare"])
-def test_bad_allocations_are_refused_by_every_verb(
-    topoloom: Command, run_refused, name: str, verb: str
+@pytest.mark.parametrize("command", ["map", "judge", "compare"])
+def test_bad_allocations_are_refused_by_every_command(
+    topoloom: Command, run_refused, name: str, command: str
 ) -> None:
     topoloom("pattern", "generate", *HALO, "-o", "p.npz")
     Path(name).write_bytes(BAD_ALLOCATIONS[name])
-    output = ["-o", "out.json"] if verb == "map" else []
-    line = run_refused(verb, "p.npz", "-m", "torus:4x4", "-a", name, *output)
+    output = ["-o", "out.json"] if command == "map" else []
+    line = run_refused(command, "p.npz", "-m", "torus:4x4", "-a", name, *output)
     assert name in line or name == "few.txt"
 
 
-@pytest.mark.parametrize("verb", [["judge", "p.npz"], ["export", "--to", "list"]])
+@pytest.mark.parametrize("words", [["judge", "p.npz"], ["export", "--to", "list"]])
 @pytest.mark.parametrize(
     "change",
     [
@@ -323,13 +323,13 @@ def test_bad_allocations_are_refused_by_every_verb(
         lambda text: text.replace('"seed": 1', '"seed": NaN'),
     ],
 )
-def test_bad_placements_are_refused_by_every_verb(
-    topoloom: Command, run_refused, verb: list[str], change
+def test_bad_placements_are_refused_by_every_command(
+    topoloom: Command, run_refused, words: list[str], change
 ) -> None:
     write_inputs(topoloom)
     Path("bad.json").write_text(change(Path("x.json").read_text()))
-    position = 2 if verb[0] == "judge" else 1
-    assert "bad.json" in run_refused(*verb[:position], "bad.json", *verb[position:])
+    position = 2 if words[0] == "judge" else 1
+    assert "bad.json" in run_refused(*words[:position], "bad.json", *words[position:])
 
 
 def test_a_placement_for_another_graph_is_refused(

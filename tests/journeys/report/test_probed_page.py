@@ -392,7 +392,7 @@ def test_no_input_is_overwritten(topoloom: Command, tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_the_verb_machine_prints_the_probe_findings(
+def test_the_command_machine_show_prints_the_probe_findings(
     topoloom: Command, tmp_path: Path
 ) -> None:
     write_tree_probe(tmp_path / "m.toml")

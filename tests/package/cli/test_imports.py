@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Each verb imports only needed modules: imports dominate startup time."""
+"""Each command imports only needed modules: imports dominate startup time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ printed, sys.stdout = sys.stdout, open(os.devnull, "w")
 assert run(sys.argv[1:]) == 0
 json.dump(sorted(set(sys.modules) - before), printed)
 """
-#: Modules needed only for terminals, other formats, figures, reports or other verbs.
+#: Modules needed only for terminals, other formats, figures, reports or other commands.
 HEAVY = {
     "defusedxml",
     "email",

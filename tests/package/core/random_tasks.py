@@ -115,7 +115,7 @@ def make_value_drawers(rng: random.Random) -> dict[str, Callable[[], Any]]:
     return {
         "machine_text": choose_among(*_TEXTS),
         "graph_file": choose_among("g.npz", "junk", "empty", "none/x", "folder"),
-        "verb": choose_among("judge"),
+        "action": choose_among("judge"),
         "free": choose_among(None, "0-7", "x", "99", ""),
         "title": choose_among("", "title", "a\nb", "$x_$"),
         "best": choose_among("block", "x"),

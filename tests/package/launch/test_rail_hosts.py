@@ -215,7 +215,7 @@ def test_host_distances_equal_the_distances_of_their_gpus(text: str) -> None:
     assert all(max(near) <= min(far) for near, far in itertools.pairwise(ordered))
 
 
-def test_verbs_read_and_print_host_names_of_rails(
+def test_commands_read_and_print_host_names_of_rails(
     topoloom: Any, tmp_path: Path
 ) -> None:
     topoloom("pattern", "generate", "ring", "-n", "16", "-o", "r.npz")

@@ -150,11 +150,17 @@ def test_a_rank_that_was_killed_is_reported(stub_program: Path, tmp_path: Path) 
 def run_record(
     program: Path, folder: Path, script: StubScript, *words: str, **more: str
 ) -> str:
-    """Run the verb; return its status, and the other lines than its report."""
-    verb = [Path(sys.prefix) / "bin" / "topoloom", "record", "--nccl", "-o", "p.npz"]
+    """Run the command; return its status, and the other lines than its report."""
+    recording = [
+        Path(sys.prefix) / "bin" / "topoloom",
+        "record",
+        "--nccl",
+        "-o",
+        "p.npz",
+    ]
     options = ["--collectives", "keep", *words]
     done = subprocess.run(
-        [*verb, *options, "--", program, "6", "2", "1", "finalize"],
+        [*recording, *options, "--", program, "6", "2", "1", "finalize"],
         input=script.format_text(),
         capture_output=True,
         text=True,

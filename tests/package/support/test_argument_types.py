@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -83,3 +84,13 @@ def test_numbers_of_numpy_are_numbers() -> None:
     assert not _describe_mismatch("x", 3, float)
     assert _describe_mismatch("x", 3.5, int) == "x must be an int, not float 3.5"
     assert not _describe_mismatch("x", np.arange(3), Sequence[int])
+
+
+def test_an_object_with_all_attributes_of_an_interface_is_accepted(
+    tmp_path: Path,
+) -> None:
+    loads = np.array([3, 1])
+    plans = {"": tasks.balance(loads, method="alias")}
+    figure.draw_plan(tmp_path / "plan.svg", loads, plans)
+    with pytest.raises(TypeError, match="must be a Plan"):
+        figure.draw_plan(tmp_path / "plan.svg", loads, {"": loads})  # type: ignore[dict-item]

@@ -55,7 +55,7 @@ def test_block_order_of_ranks_that_do_not_fit_overfills_evenly() -> None:
     assert used.max() <= 12
 
 
-def test_all_verbs_use_the_same_block_order(tmp_path: Path) -> None:
+def test_all_commands_use_the_same_block_order(tmp_path: Path) -> None:
     graph_file, placement = str(tmp_path / "p.npz"), str(tmp_path / "x.json")
     save_graph(graph_file, stencil([3, 4], 5, bytes=1000))
     sharing = Sharing(capacities=[6, 1, 1, 4])

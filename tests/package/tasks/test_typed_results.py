@@ -98,7 +98,7 @@ SAME: dict[str, Callable[[], Any]] = {
 
 
 @pytest.mark.parametrize("command", SAME)
-def test_a_task_returns_what_its_verb_prints(command: str, topoloom: Any) -> None:
+def test_a_task_returns_what_its_command_prints(command: str, topoloom: Any) -> None:
     printed = topoloom(*command.split(), "--json").json
     document = SAME[command]().document()
     assert json.loads(json.dumps(document)) == printed

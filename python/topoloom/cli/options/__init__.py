@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Options that several verbs share, one module per subject."""
+"""Options that several commands share, one module per subject."""

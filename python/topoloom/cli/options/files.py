@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Options for files that verbs read and write, and for JSON output."""
+"""Options for files that commands read and write, and for JSON output."""
 
 from __future__ import annotations
 

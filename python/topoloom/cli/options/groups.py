@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Groups of options that a verb receives as a single parameter."""
+"""Groups of options that a command receives as a single parameter."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from typing import Any, TypeVar, get_type_hints
 Result = TypeVar("Result")
 
 
-def flatten_option_groups(verb: Callable[..., Result]) -> Callable[..., Result]:
-    """Replace each parameter of `verb` whose type is a NamedTuple by that type's
+def flatten_option_groups(function: Callable[..., Result]) -> Callable[..., Result]:
+    """Replace each parameter of `function` whose type is a NamedTuple by that type's
     fields, and so on in these fields.
 
-    `make_command` turns the fields into options; `verb` still receives one value.
+    `make_command` turns the fields into options; `function` still receives one value.
     """
-    hints = get_type_hints(verb, include_extras=True)
-    parameters = inspect.signature(verb).parameters.values()
+    hints = get_type_hints(function, include_extras=True)
+    parameters = inspect.signature(function).parameters.values()
     flat = [
         each
         for parameter in parameters
         for each in _flatten(parameter.name, hints[parameter.name], parameter.default)
     ]
 
-    @wraps(verb)
-    def flat_verb(**values: Any) -> Result:
+    @wraps(function)
+    def flat_function(**values: Any) -> Result:
         for name, hint in hints.items():
             if _is_group(hint):
                 values[name] = _collect_group(hint, values)
-        return verb(**values)
+        return function(**values)
 
-    flat_verb.__annotations__ = {one.name: one.annotation for one in flat}
-    flat_verb.__signature__ = inspect.Signature(flat)  # type: ignore[attr-defined]
-    del flat_verb.__wrapped__
-    return flat_verb
+    flat_function.__annotations__ = {one.name: one.annotation for one in flat}
+    flat_function.__signature__ = inspect.Signature(flat)  # type: ignore[attr-defined]
+    del flat_function.__wrapped__
+    return flat_function
 
 
 def _is_group(hint: Any) -> bool:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Communication graphs, for the verbs of `pattern`."""
+"""Communication graphs, for the commands of `topoloom pattern`."""

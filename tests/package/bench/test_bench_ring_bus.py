@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from affinity.__main__ import format_rates, patterns_table
-from affinity.cases import measure
-from affinity.figure import draw
-from affinity.particles import compute_threshold_time, seconds, step
+from ring_bus.__main__ import format_rates, patterns_table
+from ring_bus.cases import measure
+from ring_bus.figure import draw
+from ring_bus.particles import compute_threshold_time, seconds, step
 from topoloom.tasks.bus.affinity import BandwidthRange
 from topoloom.tasks.bus.named_affinities import NAMED
 

@@ -114,9 +114,9 @@ def command(
 
     Weighted tasks have no --method: they are moved until no rank's load exceeds the
     mean by more than --tolerance, and no rank exceeds its --memory. Few bytes are
-    moved; a lower bound is printed. With --graph, what tasks send to each other in a
-    period, bytes that are sent between ranks in all --periods also count. With a
-    machine, bytes are weighted by distance, with little weight inside a node.
+    moved; a lower bound is printed. --graph says what tasks send to each other in a
+    period; bytes sent between ranks, over all --periods, then count, too. On a machine,
+    bytes are weighted by distance, with little weight inside a node.
 
     Each measure is printed with a lower bound for all plans with the same final loads.
     With a machine, hop-bytes and link loads are computed for tasks of --bytes (default

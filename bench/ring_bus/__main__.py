@@ -7,21 +7,21 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from affinity.cases import PATTERNS, SIZES, Bandwidths, compute_rates_by_size, measure
-from affinity.figure import draw
-from affinity.particles import compute_threshold_time, simulate_particles
 from peers.tables import write_between_marks
+from ring_bus.cases import PATTERNS, SIZES, Bandwidths, compute_rates_by_size, measure
+from ring_bus.figure import draw
+from ring_bus.particles import compute_threshold_time, simulate_particles
 from topoloom.support.units import format_bytes
 from topoloom.tasks.bus.affinity import BEST, BandwidthRange
 from topoloom.tasks.bus.named_affinities import NAMED
 
-MARKS = "<!-- bench-affinity: begin -->", "<!-- bench-affinity: end -->"
+MARKS = "<!-- bench-ring-bus: begin -->", "<!-- bench-ring-bus: end -->"
 PAGE = Path("how-to") / "place" / "ring-bus.md"
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line."""
-    parser = argparse.ArgumentParser("affinity", description=__doc__)
+    parser = argparse.ArgumentParser("ring-bus", description=__doc__)
     parser.add_argument(
         "--docs",
         type=Path,

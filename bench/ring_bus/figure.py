@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from affinity.cases import PATTERNS, Bandwidths
+from ring_bus.cases import PATTERNS, Bandwidths
 from topoloom.figure.style import AFTER, NEUTRAL, SETTINGS
 
 

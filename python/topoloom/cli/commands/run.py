@@ -88,12 +88,12 @@ def command(
     mpicc: Mpicc = None,
     output: Annotated[
         Path | None,
-        output_option("Write the placement, such as for 'topoloom report'."),
+        output_option("Write the placement, for 'topoloom report' and others."),
     ] = None,
     page: Annotated[
         Path | None,
         page_option(
-            "Write a page as 'topoloom report' does, with where the ranks were seen",
+            "Write the page of 'topoloom report', with the reported locations of ranks",
             "--report",
         ),
     ] = None,

@@ -25,8 +25,8 @@ def command(
         str,
         Argument(
             metavar="MACHINE",
-            help="The file of an earlier probe; for --plan and --measured, any machine "
-            "whose hosts are wired as it says.",
+            help="The file of an earlier probe; with --plan or --measured, any "
+            "description of the cabling.",
             autocompletion=completions.machines,
         ),
     ],
@@ -35,8 +35,8 @@ def command(
         bool,
         Option(
             "--plan",
-            help="Measure nothing: print which hosts, on rails which GPUs, to measure "
-            "with which next, at once, to find the bad host, NIC, cable or switch.",
+            help="Measure nothing; print the pairs of hosts, on rails of GPUs, to "
+            "measure next, all at once, to find the bad host, NIC, cable or switch.",
         ),
     ] = False,
     measured: Annotated[

@@ -107,7 +107,7 @@ def test_bursts_increase_latency_and_a_window_limits_packets(
         (["--figure", "a.doc"], "a.doc"),
     ],
 )
-def test_invalid_network_options_are_refused_in_one_line(
+def test_invalid_sweep_options_are_refused_in_one_line(
     topoloom: Command, words: list[str], message: str
 ) -> None:
     refused = topoloom(*SWEEP, *words)

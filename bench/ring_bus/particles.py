@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from affinity.cases import CELL
+from ring_bus.cases import CELL
 from topoloom import CommGraph
 from topoloom.tasks import BusTiming, rank_affinities
 from topoloom.tasks.bus.affinity import BEST, ELEMENTS, BusThreads

@@ -155,7 +155,7 @@ def test_more_messages_do_not_increase_the_throughput_of_the_link() -> None:
         assert compute_message_bandwidth(sender, 16) == pytest.approx(measured[-1] / 2)
 
 
-def test_the_affinity_command_prints_the_python_results(
+def test_the_command_prints_the_python_results(
     topoloom: Command, tmp_path: Path
 ) -> None:
     written = tmp_path / "elements.txt"

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The verbs for machines."""
+"""The commands of `topoloom ai`."""

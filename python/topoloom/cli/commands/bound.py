@@ -47,7 +47,7 @@ def command(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Prove lower bounds on the objective for any placement.
+    """Prove lower bounds on the objective of any placement.
 
     No placement has fewer hop-bytes, less congestion or a shorter predicted time (if
     bandwidths are known) than the bound. The gap of a PLACEMENT is its value divided by

@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: BSD-3-Clause
-"""The verbs of the command line, one module per verb; see README.md."""
