@@ -185,7 +185,7 @@ def test_a_command_of_two_programs_is_placed_as_one(
     ("machine", "options", "message"),
     [
         (NODES, ["-n", 5], "starts 5 ranks, but ring4.npz has 4"),
-        (["--machine", "mesh:4"], ["-n", 4], "names of the 4 hosts are not known"),
+        (["--machine", "mesh:4"], ["-n", 4], "4 hosts have no known name"),
         (["--machine", "mesh:5", "--hosts", HOSTS], ["-n", 4], "4 hosts for an"),
         (NODES, ["-n", 4, "--no-such-option"], "no option '--no-such-option'"),
         (["--machine", "mesh:3", "--hosts", "a,b,c"], ["-n", 4], "4 ranks, but the"),

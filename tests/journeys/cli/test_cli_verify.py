@@ -40,7 +40,7 @@ def topoloom_with_placement(topoloom: Command) -> Command:
         (["verify", "x.json", "--bind", "pu", "--", *MPIRUN, "true"], "cannot bind"),
         (["verify", "x.json", "--mpicc", "no", "--", *MPIRUN, "true"], "compiler 'no'"),
         ([*WORLD, *HOSTS, "--", *MPIRUN], "has no program"),
-        ([*WORLD, "--", *MPIRUN, "true"], "names of the 2 hosts are not known"),
+        ([*WORLD, "--", *MPIRUN, "true"], "2 hosts have no known name"),
         ([*WORLD, *HOSTS, "--", *MPIRUN[:2], 3, "true"], "starts 3 ranks, but p.npz"),
         ([*WORLD, *HOSTS, "--mpicc", "no", "--", *MPIRUN, "true"], "compiler 'no'"),
     ],
