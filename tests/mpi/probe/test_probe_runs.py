@@ -131,7 +131,7 @@ def test_damaged_samples_are_refused(
         "machine", "probe", "--resume", "-o", tmp_path / "m.toml", "--", "mpirun"
     )
     assert done.status == 2
-    assert f"{tmp_path / 'm.npz'}: not samples of a probe" in done.err
+    assert f"{tmp_path / 'm.npz'}: not complete samples of a probe" in done.err
 
 
 def test_a_check_needs_a_probed_machine(topoloom: Command, tmp_path: Path) -> None:
