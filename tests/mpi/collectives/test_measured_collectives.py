@@ -223,7 +223,7 @@ def test_operations_that_cannot_be_measured_are_refused(topoloom: Command) -> No
     many = ["many-to-many", "-n", 4, "--", "true"]
     check_refused(topoloom, "MPI has no many-to-many to run", *many)
     root = ["bcast", "-n", 4, "--root", 4, "--", "true"]
-    check_refused(topoloom, "one of the ranks 0 to 3, not 4", *root)
+    check_refused(topoloom, "--root must be one of the ranks 0 to 3", *root)
     wide = ["alltoall", "-n", 65, "--timeline", "x.svg", "--", "true"]
     check_refused(topoloom, "timelines can be drawn for up to 64 ranks, not 65", *wide)
 

@@ -204,14 +204,14 @@ def test_the_machine_of_the_user_overrides_that_of_the_job(
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ("decisions=none.toml", "cannot read 'none.toml'"),
-        ("none.toml", "cannot read 'none.toml'"),
+        ("decisions=none.toml", "names 'none.toml', which cannot be read"),
+        ("none.toml", "names 'none.toml', which cannot be read"),
         ("schedule=rign", "no schedule 'rign'"),
         ("trace=none/calls.jsonl", "there is no directory 'none'"),
         ("nosuch=ring", "no option 'nosuch'; there are: machine, placement, "),
-        ("report=1,report=1", "'report' is set twice"),
-        ("learn=2", "'learn' must be 0 or 1, not '2'"),
-        ("trace=", "'trace' has no value"),
+        ("report=1,report=1", "sets 'report' twice"),
+        ("learn=2", "must set 'learn' to 0 or 1, not '2'"),
+        ("trace=", "sets 'trace' to no value"),
     ],
 )
 def test_a_wrong_setting_starts_no_program(setting: str, message: str) -> None:
