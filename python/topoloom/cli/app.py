@@ -249,11 +249,18 @@ class CommandGroup(CheckedCommand, click.Group):
     def _describe_unknown_command(self, path: str, word: str) -> str:
         from topoloom.support.name_lookup import describe_unknown_name, suggest
 
-        if not self.suggested or suggest(word, self.entries):
+        grouped = [
+            f"{path} {name} {word}"
+            for name, entry in self.entries.items()
+            if isinstance(entry, Group) and word in entry.commands
+        ]
+        if self.suggested and not suggest(word, self.entries):
+            grouped = [f"{path} {self.suggested} {word}"]
+        if not grouped:
             text = describe_unknown_name("command", word, self.entries)
             return f"'{path}' has {text}"
         names = ", ".join(self.entries)
-        guess = f"did you mean '{path} {self.suggested} {word}'?"
+        guess = f"did you mean {' or '.join(map(repr, grouped))}?"
         return f"'{path}' has no command '{word}' ({guess}); there are: {names}"
 
     def make_context(self, *words: Any, **more: Any) -> Any:

@@ -34,7 +34,7 @@ class CheckedCommand(click.Command):
             return super().invoke(ctx)
         except click.UsageError as error:  # a group without a command
             raise Failure(describe_usage_error(error, ctx), 2) from None
-        except ValueError as error:
+        except ValueError as error:  # errors of the core are; it is not imported here
             if (described := self._describe_error(error)) is None:
                 raise
             raise Failure(described, 2) from error

@@ -55,6 +55,8 @@ def test_a_machine_without_a_command_is_refused_with_a_suggestion(
     assert (outcome.status, outcome.out) == (2, "")
     assert "did you mean 'topoloom machine show torus:4x4'?" in outcome.err
     assert "did you mean 'detect'?" in topoloom("machine", "detec").err
+    assert "did you mean 'topoloom machine probe'?" in topoloom("probe").err
+    assert "machine show' or 'topoloom model show'?" in topoloom("show").err
 
 
 @pytest.mark.parametrize(
