@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The best of several placements, and mappers that compete for it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "topoloom/place/problem.hpp"
+
+namespace topoloom::portfolio {
+
+/// Stores the best of the placements offered so far.
+class BestPlacement {
+   public:
+    explicit BestPlacement(const Problem& problem) : problem_(problem) {}
+
+    void offer(std::optional<Placement> placement) {
+        if (!placement) return;
+        const CongestionKey key = problem_.key(placement->slots());
+        if (placement_ && key >= key_) return;
+        placement_ = std::move(placement);
+        key_ = key;
+    }
+    [[nodiscard]] const Placement& placement() const { return *placement_; }
+    /// Hop-bytes, including migration cost.
+    [[nodiscard]] std::int64_t value() const { return key_.hop_bytes; }
+
+   private:
+    const Problem& problem_;
+    std::optional<Placement> placement_;
+    CongestionKey key_;
+};
+
+/// Up to this number of ranks, the time of searches is negligible.
+constexpr std::size_t small_rank_count = 300;
+
+/// Runs mappers in parallel or, for many ranks, one after another. The work of all is charged to `meter`.
+void try_all(const Problem& problem, const std::vector<std::string>& chains, BestPlacement& best,
+             Meter& meter);
+
+}  // namespace topoloom::portfolio
