@@ -69,7 +69,7 @@ void bind_bound(nb::module_& m) {
         .def_prop_ro("hop_bytes", [](const Bounds& b) { return b.hop_bytes.value; })
         .def_prop_ro(
             "hop_bytes_by", [](const Bounds& b) { return b.hop_bytes.by; },
-            "The proof: sparse, gilmore-lawler, projection or dual-ascent.")
+            "The proof: sparse, cuts, gilmore-lawler, projection or dual-ascent.")
         .def_prop_ro(
             "congestion", [](const Bounds& b) { return b.congestion.value; },
             "Lower bound of `Judgement.congestion_max`: load of a link divided by bandwidth.")

@@ -168,9 +168,7 @@ CongestionBound average_load_bound(const BoundProblem& problem, Meter& meter) {
     const Machine machine = make_hop_machine(problem.machine());
     const auto allocation = Allocation::of_slots(
         machine, {problem.allocation().slots().begin(), problem.allocation().slots().end()});
-    const BoundProblem in_hops(problem.graph(), allocation,
-                               {problem.capacity().begin(), problem.capacity().end()}, problem.threads());
-    const HopBytesBound bytes = hop_bytes_bound(in_hops, meter);
+    const HopBytesBound bytes = hop_bytes_bound(problem.on(allocation), meter);
     const double bandwidth =
         usable_bandwidth(NetworkView(problem.machine().topology()), problem.allocation());
     if (bytes.value <= 0 || bandwidth <= 0) return {};
