@@ -74,14 +74,23 @@ BoundProblem::BoundProblem(const BoundProblem& other, const Allocation& allocati
       capacity_(other.capacity_),
       total_capacity_(other.total_capacity_),
       threads_(other.threads_),
+      raised_cuts_(other.raised_cuts_),
       min_leaving_bytes_(other.min_leaving_bytes_) {
     require_exact_bounds(graph_, allocation.machine());
 }
 
+void BoundProblem::raise_min_cuts(std::span<const std::int64_t> cuts) {
+    raised_cuts_.resize(std::max(raised_cuts_.size(), cuts.size()), 0);
+    for (std::size_t k = 0; k < cuts.size(); ++k) raised_cuts_[k] = std::max(raised_cuts_[k], cuts[k]);
+    min_leaving_bytes_ = nullptr;
+}
+
 std::span<const std::int64_t> BoundProblem::min_leaving_bytes() const {
     if (!min_leaving_bytes_) {
-        min_leaving_bytes_ = std::make_shared<const std::vector<std::int64_t>>(minimize_over_rank_counts(
-            bound::min_cut_bytes(symmetric_, threads_), total_capacity_ - rank_count()));
+        std::vector<std::int64_t> cuts = bound::min_cut_bytes(symmetric_, threads_);
+        for (std::size_t k = 0; k < raised_cuts_.size(); ++k) cuts[k] = std::max(cuts[k], raised_cuts_[k]);
+        min_leaving_bytes_ = std::make_shared<const std::vector<std::int64_t>>(
+            minimize_over_rank_counts(cuts, total_capacity_ - rank_count()));
     }
     return *min_leaving_bytes_;
 }

@@ -37,6 +37,8 @@ class BoundProblem {
     /// [s]: minimum bytes, in both directions, that leave a part of the allocation with capacity s, however
     /// many ranks are in the part. Computed by the first call, which other threads may not overlap.
     [[nodiscard]] std::span<const std::int64_t> min_leaving_bytes() const;
+    /// Raises lower bounds on the bytes between any k ranks and the others to cuts[k]; no cuts change nothing.
+    void raise_min_cuts(std::span<const std::int64_t> cuts);
     /// The same problem on other slots in the same order.
     [[nodiscard]] BoundProblem on(const Allocation& allocation) const {
         return BoundProblem(*this, allocation);
@@ -51,6 +53,7 @@ class BoundProblem {
     std::vector<std::uint32_t> capacity_;
     std::uint64_t total_capacity_ = 0;
     int threads_;
+    std::vector<std::int64_t> raised_cuts_;  // by number of ranks
     mutable std::shared_ptr<const std::vector<std::int64_t>> min_leaving_bytes_;
 };
 

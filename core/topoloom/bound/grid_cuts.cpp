@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "topoloom/pattern/recognize/recognize.hpp"
 
@@ -57,7 +58,7 @@ std::int64_t min_messages_across(const PatternAxis& axis) {
 
 }  // namespace
 
-std::vector<std::int64_t> grid_cuts(const CommGraph& symmetric, int threads) {
+GridCuts grid_cuts(const CommGraph& symmetric, int threads) {
     const std::optional<GridPattern> grid = recognize(symmetric, threads);
     if (!grid) return {};
     const std::vector<std::int64_t> bytes = min_bytes_along_axes(symmetric, *grid);
@@ -89,7 +90,9 @@ std::vector<std::int64_t> grid_cuts(const CommGraph& symmetric, int threads) {
         const auto whole = static_cast<std::int64_t>(std::ceil(units * (1 - 1e-12) - 1e-9));
         cuts[k] = cuts[symmetric.rank_count() - k] = whole * unit;
     }
-    return cuts;
+    const bool has_clique = std::ranges::any_of(
+        grid->axes, [](const PatternAxis& axis) { return axis.kind == AxisKind::clique; });
+    return {std::move(cuts), grid->shape == StencilShape::star && !has_clique};
 }
 
 }  // namespace topoloom::bound

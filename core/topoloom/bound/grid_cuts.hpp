@@ -9,8 +9,16 @@
 
 namespace topoloom::bound {
 
-/// [k], for k = 0 .. ranks: a lower bound on the bytes, in both directions, between any k ranks of a
-/// recognized grid and the others. Empty for other patterns. A box counts only its messages along axes.
+struct GridCuts {
+    /// [k], for k = 0 .. ranks: a lower bound on the bytes, in both directions, between any k ranks and the
+    /// others. Empty for patterns that are not grids.
+    std::vector<std::int64_t> bytes;
+    /// Whether sets of many sizes have cuts as small. Not for boxes, of which only the messages along axes
+    /// count, and not for alltoall along an axis.
+    bool is_sharp = false;
+};
+
+/// Recognizes a grid, and bounds its cuts.
 ///
 /// This is the edge-isoperimetric inequality of Bollobas and Leader (Edge-isoperimetric inequalities in the
 /// grid, Combinatorica 11 (1991)) for any extents n_i and any costs b_i of a mixed line: a line of cells
@@ -32,6 +40,6 @@ namespace topoloom::bound {
 /// minus the term of S' and the last axis, (r + 1) (u (1 - z))^(r / (r + 1)), is convex and decreases in u.
 /// There the cost is 1, and the term is at most 1, because z (1 - z)^r is at most
 /// r^r / (r + 1)^(r + 1).
-[[nodiscard]] std::vector<std::int64_t> grid_cuts(const CommGraph& symmetric, int threads);
+[[nodiscard]] GridCuts grid_cuts(const CommGraph& symmetric, int threads);
 
 }  // namespace topoloom::bound

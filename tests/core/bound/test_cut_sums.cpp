@@ -7,6 +7,7 @@
 
 #include "bound/bound_cases.hpp"
 #include "topoloom/bound/cut_sum.hpp"
+#include "topoloom/bound/flow_cuts.hpp"
 #include "topoloom/bound/grid_cuts.hpp"
 #include "topoloom/bound/rank_cuts.hpp"
 #include "topoloom/pattern/generators/stencil.hpp"
@@ -73,17 +74,21 @@ std::vector<std::int64_t> enumerate_min_cuts(const CommGraph& symmetric) {
 
 }  // namespace
 
-TEST_CASE("no k ranks of a grid have a smaller cut than the isoperimetric inequality allows") {
+TEST_CASE("no k ranks of a grid have a smaller cut than isoperimetry and flows allow") {
     for (std::uint64_t seed = 0; seed < case_count(100); ++seed) {
         CAPTURE(seed);
         Rng rng(seed);
         const CommGraph symmetric = random_stencil(seed % 8 == 0 ? 16 : 12, rng).symmetric();
         const std::vector<std::int64_t> least = enumerate_min_cuts(symmetric);
-        const std::vector<std::int64_t> grid = bound::grid_cuts(symmetric, 1);
+        const std::vector<std::int64_t> grid = bound::grid_cuts(symmetric, 1).bytes;
+        const Budget budget;
+        Meter meter(budget);
+        const std::vector<std::int64_t> flow = bound::flow_cuts(symmetric, 1, meter);
         const std::vector<std::int64_t> cuts = bound::min_cut_bytes(symmetric, 1);
         for (std::size_t k = 0; k < least.size(); ++k) {
             CHECK(cuts[k] <= least[k]);
             if (!grid.empty()) CHECK(grid[k] <= least[k]);
+            if (!flow.empty()) CHECK(flow[k] <= least[k]);
         }
     }
 }
@@ -91,14 +96,35 @@ TEST_CASE("no k ranks of a grid have a smaller cut than the isoperimetric inequa
 TEST_CASE("cubes in a corner and slabs have the least cut of a grid") {
     const CommGraph open =
         stencil(std::vector<GridAxis>(3, {8, false}), StencilShape::star, Bytes{5}).symmetric();
-    const std::vector<std::int64_t> cuts = bound::grid_cuts(open, 1);
+    const std::vector<std::int64_t> cuts = bound::grid_cuts(open, 1).bytes;
     CHECK(cuts[1] == 10 * 3);
     CHECK(cuts[27] == 10 * 3 * 9);
     CHECK(cuts[256] == 10 * 64);
     CHECK(cuts[512 - 27] == cuts[27]);
     const CommGraph periodic =
         stencil(std::vector<GridAxis>(3, {8, true}), StencilShape::star, Bytes{5}).symmetric();
-    CHECK(bound::grid_cuts(periodic, 1)[256] == 10 * 2 * 64);
+    CHECK(bound::grid_cuts(periodic, 1).bytes[256] == 10 * 2 * 64);
+}
+
+TEST_CASE("no k ranks of a random pattern have a smaller cut than a flow between all ranks allows") {
+    for (std::uint64_t seed = 0; seed < case_count(50); ++seed) {
+        CAPTURE(seed);
+        Rng rng(seed);
+        const CommGraph symmetric = random_pattern(2 + seed % 10, 20, rng).symmetric();
+        const std::vector<std::int64_t> least = enumerate_min_cuts(symmetric);
+        const Budget budget;
+        Meter meter(budget);
+        const std::vector<std::int64_t> flow = bound::flow_cuts(symmetric, 1, meter);
+        for (std::size_t k = 0; k < flow.size(); ++k) CHECK(flow[k] <= least[k]);
+    }
+}
+
+TEST_CASE("the flow between all ranks finds the least bisection of a periodic grid") {
+    const CommGraph periodic =
+        stencil(std::vector<GridAxis>(2, {6, true}), StencilShape::star, Bytes{5}).symmetric();
+    const Budget budget;
+    Meter meter(budget);
+    CHECK(bound::flow_cuts(periodic, 1, meter)[18] == 10 * 2 * 6);
 }
 
 TEST_CASE("no placement has fewer hop-bytes than the sum over cuts") {
