@@ -15,6 +15,7 @@
 #include "search_monitor.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/bound/congestion_bound.hpp"
+#include "topoloom/bound/flow_cuts.hpp"
 #include "topoloom/bound/hop_bytes_bound.hpp"
 #include "topoloom/bound/time_bound.hpp"
 #include "topoloom/pattern/phase_sum.hpp"
@@ -51,8 +52,9 @@ Bounds find_bounds(const CommGraph& graph, const Allocation& allocation,
                 "no bounds are known for ranks that share slots and send through proxies; make the pattern "
                 "without proxies");
         if (shared) ranks_on_slots = max_ranks_on_slots(capacity.masses(), capacity.capacities());
-        const BoundProblem problem(graph, allocation, std::move(ranks_on_slots), threads);
+        BoundProblem problem(graph, allocation, std::move(ranks_on_slots), threads);
         Meter meter(budget);
+        bound::raise_cuts_by_flow(problem, meter);
         Bounds found;
         found.congestion = congestion_bound(problem, meter);
         found.hop_bytes = hop_bytes_bound(problem, meter);
@@ -69,7 +71,7 @@ void bind_bound(nb::module_& m) {
         .def_prop_ro("hop_bytes", [](const Bounds& b) { return b.hop_bytes.value; })
         .def_prop_ro(
             "hop_bytes_by", [](const Bounds& b) { return b.hop_bytes.by; },
-            "The proof: sparse, gilmore-lawler, projection or dual-ascent.")
+            "The proof: sparse, cuts, gilmore-lawler, projection or dual-ascent.")
         .def_prop_ro(
             "congestion", [](const Bounds& b) { return b.congestion.value; },
             "Lower bound of `Judgement.congestion_max`: load of a link divided by bandwidth.")

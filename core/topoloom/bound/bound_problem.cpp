@@ -2,9 +2,11 @@
 #include "topoloom/bound/bound_problem.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <utility>
 
 #include "topoloom/base/error.hpp"
+#include "topoloom/bound/rank_cuts.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
 
 namespace topoloom {
@@ -22,6 +24,33 @@ std::vector<std::uint32_t> max_ranks_on_slots(std::span<const std::int64_t> mass
     return most;
 }
 
+namespace {
+
+void require_exact_bounds(const CommGraph& graph, const Machine& machine) {
+    require_exact_hop_bytes(graph, machine);
+    const auto farthest = std::int64_t{machine.max_distance()};
+    if (farthest > 0 && graph.total_bytes().value > (std::int64_t{1} << 61) / farthest)
+        fail("the pattern moves ", graph.total_bytes().value, " bytes over distances of up to ", farthest,
+             "; bounds add up twice the hop-bytes, which would exceed 2^62. Scale the bytes down");
+}
+
+/// [s]: minimum of cuts[k] over all numbers k of ranks in a part of capacity s, if `spare` slots are empty.
+std::vector<std::int64_t> minimize_over_rank_counts(std::span<const std::int64_t> cuts, std::uint64_t spare) {
+    std::vector<std::int64_t> least;
+    std::deque<std::pair<std::uint64_t, std::int64_t>> window;  // numbers of ranks, with ascending bytes
+    for (std::uint64_t capacity = 0; capacity < cuts.size() + spare; ++capacity) {
+        if (capacity < cuts.size()) {
+            while (!window.empty() && window.back().second >= cuts[capacity]) window.pop_back();
+            window.emplace_back(capacity, cuts[capacity]);
+        }
+        while (window.front().first + spare < capacity) window.pop_front();
+        least.push_back(window.front().second);
+    }
+    return least;
+}
+
+}  // namespace
+
 BoundProblem::BoundProblem(const CommGraph& graph, const Allocation& allocation,
                            std::vector<std::uint32_t> capacity, int threads)
     : graph_(graph), allocation_(allocation), capacity_(std::move(capacity)), threads_(threads) {
@@ -34,12 +63,36 @@ BoundProblem::BoundProblem(const CommGraph& graph, const Allocation& allocation,
     for (std::uint32_t& most : capacity_) total_capacity_ += most = std::min(most, ranks);
     if (total_capacity_ < ranks)
         fail("the pattern has ", ranks, " ranks, but the allocation has a capacity of ", total_capacity_);
-    require_exact_hop_bytes(graph, allocation.machine());
-    const auto farthest = std::int64_t{allocation.machine().max_distance()};
-    if (farthest > 0 && graph.total_bytes().value > (std::int64_t{1} << 61) / farthest)
-        fail("the pattern moves ", graph.total_bytes().value, " bytes over distances of up to ", farthest,
-             "; bounds add up twice the hop-bytes, which would exceed 2^62. Scale the bytes down");
+    require_exact_bounds(graph, allocation.machine());
     symmetric_ = graph.symmetric();
+}
+
+BoundProblem::BoundProblem(const BoundProblem& other, const Allocation& allocation)
+    : graph_(other.graph_),
+      allocation_(allocation),
+      symmetric_(other.symmetric_),
+      capacity_(other.capacity_),
+      total_capacity_(other.total_capacity_),
+      threads_(other.threads_),
+      raised_cuts_(other.raised_cuts_),
+      min_leaving_bytes_(other.min_leaving_bytes_) {
+    require_exact_bounds(graph_, allocation.machine());
+}
+
+void BoundProblem::raise_min_cuts(std::span<const std::int64_t> cuts) {
+    raised_cuts_.resize(std::max(raised_cuts_.size(), cuts.size()), 0);
+    for (std::size_t k = 0; k < cuts.size(); ++k) raised_cuts_[k] = std::max(raised_cuts_[k], cuts[k]);
+    min_leaving_bytes_ = nullptr;
+}
+
+std::span<const std::int64_t> BoundProblem::min_leaving_bytes() const {
+    if (!min_leaving_bytes_) {
+        std::vector<std::int64_t> cuts = bound::min_cut_bytes(symmetric_, threads_);
+        for (std::size_t k = 0; k < raised_cuts_.size(); ++k) cuts[k] = std::max(cuts[k], raised_cuts_[k]);
+        min_leaving_bytes_ = std::make_shared<const std::vector<std::int64_t>>(
+            minimize_over_rank_counts(cuts, total_capacity_ - rank_count()));
+    }
+    return *min_leaving_bytes_;
 }
 
 }  // namespace topoloom

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -33,14 +34,27 @@ class BoundProblem {
     [[nodiscard]] std::span<const std::uint32_t> capacity() const { return capacity_; }
     [[nodiscard]] std::uint64_t total_capacity() const { return total_capacity_; }
     [[nodiscard]] int threads() const { return threads_; }
+    /// [s]: minimum bytes, in both directions, that leave a part of the allocation with capacity s, however
+    /// many ranks are in the part. Computed by the first call, which other threads may not overlap.
+    [[nodiscard]] std::span<const std::int64_t> min_leaving_bytes() const;
+    /// Raises lower bounds on the bytes between any k ranks and the others to cuts[k]; no cuts change nothing.
+    void raise_min_cuts(std::span<const std::int64_t> cuts);
+    /// The same problem on other slots in the same order.
+    [[nodiscard]] BoundProblem on(const Allocation& allocation) const {
+        return BoundProblem(*this, allocation);
+    }
 
    private:
+    BoundProblem(const BoundProblem& other, const Allocation& allocation);
+
     const CommGraph& graph_;
     const Allocation& allocation_;
     CommGraph symmetric_;
     std::vector<std::uint32_t> capacity_;
     std::uint64_t total_capacity_ = 0;
     int threads_;
+    std::vector<std::int64_t> raised_cuts_;  // by number of ranks
+    mutable std::shared_ptr<const std::vector<std::int64_t>> min_leaving_bytes_;
 };
 
 /// Factor on floating-point bounds that makes them valid in spite of rounding.

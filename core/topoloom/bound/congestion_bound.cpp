@@ -2,9 +2,11 @@
 #include "topoloom/bound/congestion_bound.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -65,26 +67,47 @@ bool has_known_routes(const NetworkView& network, const Allocation& allocation) 
     return nodes * nodes * static_cast<double>(network.diameter()) <= max_visits;
 }
 
-/// Total bandwidth of the links that routes between nodes of the allocation use or, if the routes are
-/// unknown, of all working links.
-double usable_bandwidth(const NetworkView& network, const Allocation& allocation) {
+/// What the routes between the nodes of an allocation have in common.
+struct RouteSurvey {
+    double bandwidth = 0;  // total of the links on routes; of all working links if routes are unknown
+    bool is_split = true;  // whether some message may take several routes
+};
+
+RouteSurvey survey_routes(const NetworkView& network, const Allocation& allocation) {
     const bool known = has_known_routes(network, allocation);
+    RouteSurvey survey{.is_split = !known};
     std::vector<char> is_used(network.link_count(), known ? 0 : 1);
     if (known) {
         for (const Node a : allocation.nodes()) {
             for (const Node b : allocation.nodes()) {
-                if (a != b) network.route(a, b, [&](Link link, double) { is_used[link.value] = 1; });
+                if (a == b) continue;
+                network.route(a, b, [&](Link link, double share) {
+                    is_used[link.value] = 1;
+                    survey.is_split = survey.is_split || share != 1;
+                });
             }
         }
     }
-    double sum = 0;
     for (const LinkRun& run : network.bandwidth_runs()) {
         std::size_t count = 0;
         for (std::size_t i = run.first.value; i < run.first.value + run.count; ++i)
             count += is_used[i] != 0 && network.is_up(Link{i}) ? 1 : 0;
-        sum += static_cast<double>(count) * run.bandwidth.value;
+        survey.bandwidth += static_cast<double>(count) * run.bandwidth.value;
     }
-    return sum;
+    return survey;
+}
+
+/// A number of seconds of which every link load is a multiple if no message is split: the greatest common
+/// divisor of all bytes, divided by the bandwidth of all links. 0 if bandwidths differ.
+double load_unit(const CommGraph& graph, const NetworkView& network) {
+    const std::vector<LinkRun> runs = network.bandwidth_runs();
+    if (runs.empty() || !graph.proxied().empty()) return 0;
+    const double bandwidth = runs.front().bandwidth.value;
+    const auto differs = [&](const LinkRun& run) { return run.bandwidth.value != bandwidth; };
+    if (std::ranges::any_of(runs, differs)) return 0;
+    std::int64_t unit = 0;
+    for (const Bytes bytes : graph.all_bytes()) unit = std::gcd(unit, bytes.value);
+    return static_cast<double>(unit) / bandwidth;
 }
 
 /// A copy of the machine whose distances are hops, without user-defined tree distances and intra-node levels.
@@ -101,6 +124,16 @@ Machine make_hop_machine(const Machine& machine) {
         topology = RailCluster(spec);
     }
     return {std::move(topology), NodeSpec{Levels({machine.slots_per_node()}, {0}), 1}, machine.text()};
+}
+
+CongestionBound spread_over_links(const BoundProblem& problem, double bandwidth, Meter& meter) {
+    const Machine machine = make_hop_machine(problem.machine());
+    const auto allocation = Allocation::of_slots(
+        machine, {problem.allocation().slots().begin(), problem.allocation().slots().end()});
+    const HopBytesBound bytes = hop_bytes_bound(problem.on(allocation), meter);
+    if (bytes.value <= 0 || bandwidth <= 0) return {};
+    return {static_cast<double>(bytes.value) / bandwidth * rounding_margin, "average",
+            "all links, hops by " + std::string(bytes.by)};
 }
 
 }  // namespace
@@ -165,26 +198,23 @@ CongestionBound injection_bound(const BoundProblem& problem) {
 }
 
 CongestionBound average_load_bound(const BoundProblem& problem, Meter& meter) {
-    const Machine machine = make_hop_machine(problem.machine());
-    const auto allocation = Allocation::of_slots(
-        machine, {problem.allocation().slots().begin(), problem.allocation().slots().end()});
-    const BoundProblem in_hops(problem.graph(), allocation,
-                               {problem.capacity().begin(), problem.capacity().end()}, problem.threads());
-    const HopBytesBound bytes = hop_bytes_bound(in_hops, meter);
-    const double bandwidth =
-        usable_bandwidth(NetworkView(problem.machine().topology()), problem.allocation());
-    if (bytes.value <= 0 || bandwidth <= 0) return {};
-    return {static_cast<double>(bytes.value) / bandwidth * rounding_margin, "average",
-            "all links, hops by " + std::string(bytes.by)};
+    const NetworkView network(problem.machine().topology());
+    return spread_over_links(problem, survey_routes(network, problem.allocation()).bandwidth, meter);
 }
 
 CongestionBound congestion_bound(const BoundProblem& problem, Meter& meter) {
+    const NetworkView network(problem.machine().topology());
+    const RouteSurvey survey = survey_routes(network, problem.allocation());
     CongestionBound best = injection_bound(problem);
     for (CongestionBound& other :
          std::vector{message_bound(problem), cut_bound(problem), price_bound(problem, meter),
-                     average_load_bound(problem, meter)}) {
+                     spread_over_links(problem, survey.bandwidth, meter)}) {
         if (other.value > best.value) best = std::move(other);
     }
+    const double unit = load_unit(problem.graph(), network);
+    if (survey.is_split || unit == 0) return best;
+    // The margin of a bound that is a multiple already makes it slightly smaller.
+    best.value = std::ceil(best.value / unit * rounding_margin) * unit * rounding_margin;
     return best;
 }
 

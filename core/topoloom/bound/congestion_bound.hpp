@@ -39,7 +39,8 @@ struct CongestionBound {
 /// few hundred nodes.
 [[nodiscard]] CongestionBound price_bound(const BoundProblem& problem, Meter& meter);
 
-/// The largest of these bounds.
+/// The largest of these bounds. If all links have the same bandwidth and no route is split, rounded up to a
+/// multiple of the greatest common divisor of all bytes.
 [[nodiscard]] CongestionBound congestion_bound(const BoundProblem& problem, Meter& meter);
 
 }  // namespace topoloom

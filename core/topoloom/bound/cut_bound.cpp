@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <deque>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -10,7 +10,6 @@
 
 #include "topoloom/bound/congestion_bound.hpp"
 #include "topoloom/bound/network_graph.hpp"
-#include "topoloom/bound/rank_cuts.hpp"
 
 namespace topoloom {
 
@@ -18,27 +17,10 @@ namespace {
 
 constexpr std::uint64_t max_neighbor_visits = 100'000'000;  // limit per kind of part; about one second
 
-/// [s]: minimum bytes that leave a part of capacity s, whatever number of ranks the part contains.
-std::vector<std::int64_t> min_leaving_bytes(const BoundProblem& problem) {
-    const std::vector<std::int64_t> cuts = bound::min_cut_bytes(problem.symmetric());
-    const std::uint64_t spare = problem.total_capacity() - problem.rank_count();
-    std::vector<std::int64_t> least;
-    std::deque<std::pair<std::uint64_t, std::int64_t>> window;  // numbers of ranks, with ascending bytes
-    for (std::uint64_t capacity = 0; capacity <= problem.total_capacity(); ++capacity) {
-        if (capacity <= problem.rank_count()) {
-            while (!window.empty() && window.back().second >= cuts[capacity]) window.pop_back();
-            window.emplace_back(capacity, cuts[capacity]);
-        }
-        while (window.front().first + spare < capacity) window.pop_front();
-        least.push_back(window.front().second);
-    }
-    return least;
-}
-
 class CutSearch {
    public:
     explicit CutSearch(const BoundProblem& problem)
-        : problem_(problem), graph_(problem), least_(min_leaving_bytes(problem)), part_(graph_) {}
+        : problem_(problem), graph_(problem), least_(problem.min_leaving_bytes()), part_(graph_) {}
 
     /// Tries ranges of consecutive nodes whose length divides the number of nodes: subtrees, groups, rows and
     /// planes.
@@ -162,7 +144,7 @@ class CutSearch {
 
     const BoundProblem& problem_;
     NetworkGraph graph_;
-    std::vector<std::int64_t> least_;
+    std::span<const std::int64_t> least_;
     NetworkCut part_;
     std::uint64_t steps_ = 0;
     std::uint64_t end_ = max_neighbor_visits;

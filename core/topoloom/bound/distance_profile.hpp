@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "topoloom/bound/bound_problem.hpp"
@@ -30,5 +31,9 @@ struct DistanceProfiles {
 /// router tables O(routers^2), unless a node has capacity for `reach` ranks; otherwise searches network
 /// regions if `reach` is small, or takes O(nodes^2). Uses all cores.
 [[nodiscard]] DistanceProfiles distance_profiles(const BoundProblem& problem, std::uint32_t reach);
+
+/// Minimum hop-bytes of a rank with this PartnerProfile on a slot with this distance profile, reached if the heaviest partners are
+/// nearest (rearrangement inequality of Hardy, Littlewood, Polya). O(steps).
+[[nodiscard]] std::int64_t min_hop_bytes(std::span<const std::int64_t> partners, const DistanceProfile& near);
 
 }  // namespace topoloom::bound

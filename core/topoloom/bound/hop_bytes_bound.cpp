@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "topoloom/bound/cut_sum.hpp"
 #include "topoloom/bound/sparse_bound.hpp"
 
 namespace topoloom {
@@ -17,6 +18,7 @@ HopBytesBound hop_bytes_bound(const BoundProblem& problem, Meter& meter) {
     const auto take = [&](std::optional<std::int64_t> value, std::string_view by) {
         if (value && *value > best.value) best = {*value, by};
     };
+    take(bound::cut_sum_bound(problem), "cuts");
     const std::uint64_t pairs = problem.rank_count() * problem.total_capacity();
     if (pairs > max_pairs || (pairs > few_pairs && !meter.poll())) return best;
     take(bound::gilmore_lawler_bound(problem), "gilmore-lawler");

@@ -12,7 +12,7 @@ namespace topoloom {
 
 struct HopBytesBound {
     std::int64_t value = 0;
-    std::string_view by = "sparse";  // name of the bound: sparse, gilmore-lawler, projection or dual-ascent
+    std::string_view by = "sparse";  // sparse, cuts, gilmore-lawler, projection or dual-ascent
 };
 
 /// Tries bounds from cheap to expensive; dual ascent, the last, spends the budget. If no budget is left, only

@@ -31,19 +31,4 @@ PartnerProfiles partner_profiles(const CommGraph& symmetric) {
     return result;
 }
 
-std::int64_t min_hop_bytes(const PartnerProfile& partners, const DistanceProfile& near) {
-    std::int64_t sum = 0;
-    std::size_t placed = 0;
-    std::uint32_t distance = 0;
-    for (const DistanceStep& run : near) {
-        distance = run.distance;
-        const std::size_t now = std::min<std::size_t>(run.count, partners.size() - 1);
-        sum += distance * (partners[now] - partners[placed]);
-        placed = now;
-        if (placed + 1 == partners.size()) return sum;
-    }
-    // All further partners are at least as far as the last distance of the profile.
-    return sum + distance * (partners.back() - partners[placed]);
-}
-
 }  // namespace topoloom::bound

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bytes that ranks exchange with their heaviest partners, and the resulting minimum hop-bytes.
+// Bytes that ranks exchange with their heaviest partners.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "topoloom/bound/distance_profile.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
 
 namespace topoloom::bound {
@@ -22,9 +21,5 @@ struct PartnerProfiles {
 
 /// O(edges * log degree).
 [[nodiscard]] PartnerProfiles partner_profiles(const CommGraph& symmetric);
-
-/// Minimum hop-bytes of a rank on a slot with this distance profile, reached if the heaviest partners are
-/// nearest (rearrangement inequality of Hardy, Littlewood, Polya). O(steps).
-[[nodiscard]] std::int64_t min_hop_bytes(const PartnerProfile& partners, const DistanceProfile& near);
 
 }  // namespace topoloom::bound

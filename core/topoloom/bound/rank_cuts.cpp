@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "topoloom/bound/grid_cuts.hpp"
 #include "topoloom/bound/partner_profile.hpp"
 #include "topoloom/qap/eigenvalues.hpp"
 
@@ -50,10 +51,12 @@ double fiedler_value(const CommGraph& symmetric) {
 
 }  // namespace
 
-std::vector<std::int64_t> min_cut_bytes(const CommGraph& symmetric) {
+std::vector<std::int64_t> min_cut_bytes(const CommGraph& symmetric, int threads) {
     const std::size_t ranks = symmetric.rank_count();
     std::vector<std::int64_t> cuts = cuts_by_partners(partner_profiles(symmetric), ranks);
-    if (ranks > 1 && ranks <= max_ranks_of_matrix) {
+    const GridCuts grid = grid_cuts(symmetric, threads);
+    for (std::size_t k = 0; k < grid.bytes.size(); ++k) cuts[k] = std::max(cuts[k], grid.bytes[k]);
+    if (!grid.is_sharp && ranks > 1 && ranks <= max_ranks_of_matrix) {
         const double value = fiedler_value(symmetric);
         for (std::size_t k = 1; k < ranks; ++k) {
             const double pairs = static_cast<double>(k) * static_cast<double>(ranks - k);

@@ -15,10 +15,9 @@
 #include "topoloom/metric/judge.hpp"
 
 /// Calls law(graph, allocation, rng) for every machine, with an allocation of at most `slots` random slots in
-/// random order.
+/// random order. Draws the cases from the seeds after `seed`.
 template <class Law>
-void for_each_bound_case(std::size_t slots, const Law& law) {
-    std::uint64_t seed = 0;
+void for_each_bound_case(std::size_t slots, const Law& law, std::uint64_t seed = 0) {
     std::vector<std::string> texts = machine_texts();
     texts.insert(texts.end(), {"torus:3x3+node:3:2,distance=1:2:5", "torus:3x4+node:3", "tree:3:2+node:4",
                                "torus:3x4+node:3,port=0:5:2", "tree:3:2+node:2:2,distance=1:2:3,port=4:0"});

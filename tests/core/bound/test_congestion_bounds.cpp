@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Congestion bounds: valid for all placements, and tight for matching patterns.
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
@@ -63,7 +64,7 @@ TEST_CASE("in small cases no placement has less congestion than any of the bound
         });
         for (const CongestionBound& bound :
              {injection_bound(problem), message_bound(problem), cut_bound(problem),
-              average_load_bound(problem, meter), price_bound(problem, meter)}) {
+              average_load_bound(problem, meter), price_bound(problem, meter), find_best_bound(problem)}) {
             CAPTURE(bound.by);
             CAPTURE(bound.where);
             CHECK(bound.value <= least);
@@ -135,6 +136,19 @@ TEST_CASE("bounds are exact for stencils on a torus of the same shape") {
         const CongestionBound bound = find_best_bound(BoundProblem(graph, allocation));
         CHECK(bound.value > 1000 * 0.999);
         CHECK(bound.value <= 1000);
+    }
+}
+
+TEST_CASE("without split routes, bounds are multiples of the bytes that all messages are multiples of") {
+    const CommGraph graph =
+        stencil(std::vector<GridAxis>{{5, true}, {3, true}}, StencilShape::box, Bytes{600});
+    for (const std::string text : {"mesh:3x5", "torus:5x4", "tree:3:5"}) {
+        CAPTURE(text);
+        const Machine machine = make_machine(text);
+        const Allocation allocation = Allocation::whole(machine);
+        const double messages = find_best_bound(BoundProblem(graph, allocation)).value / 600;
+        CHECK(messages > 0);
+        CHECK(messages == doctest::Approx(std::round(messages)).epsilon(1e-6));
     }
 }
 
