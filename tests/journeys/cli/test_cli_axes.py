@@ -248,8 +248,9 @@ def test_a_scheduler_request_works_on_a_machine_with_a_failed_node(
 
 def test_bytes_are_printed_without_seconds(topoloom: Command) -> None:
     words = ["ai", "axes", "--mesh", "tp=4,dp=8", "--traffic", "tp=9GB,dp=1GB"]
-    plain = topoloom(*words, "-m", "tree:4:4+node:4").out.splitlines()[0]
-    assert plain.endswith("bytes on the busiest link per step")
+    plain = topoloom(*words, "-m", "tree:4:4+node:4").out
+    assert plain.splitlines()[0].endswith("bytes on the busiest link per step")
+    assert plain.splitlines()[-1].split() == ["idle", "32", "of", "64", "slots"]
     fast = topoloom(*words, "-m", "tree:4:4,bandwidth=1GB/s+node:4").out.splitlines()[0]
     assert fast.endswith("seconds per step")
 

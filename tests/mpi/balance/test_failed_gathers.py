@@ -3,7 +3,8 @@
 
 With two cliques, ranks 0 and 2 of MPICH share memory, and so do ranks 1 and 3. Each
 line shows the result per rank: a plan from the current loads (+), a plan from other
-loads (x), or an error (e).
+loads (x), or an error (e). A node that has failed twice exchanges no messages ("by
+MPI"), since all nodes know of the failure.
 """
 
 from __future__ import annotations
@@ -27,9 +28,10 @@ CASES = {
     "window": ["++++ by MPI"] * 6,
     "memory": ["eeee by MPI", *["++++ by node"] * 5],
     # Ranks of the other node receive no loads.
-    "receive": ["++++ by node"] * 2 + ["eeee by node"] + ["eeee"] * 3,
+    "receive": ["++++ by node"] * 2 + ["eeee by node", "eeee"] + ["eeee by MPI"] * 2,
     # These ranks have received the loads, so they see the failure in the next call.
-    "wait": ["++++ by node"] * 2 + ["e+e+ by node", "eeee by node"] + ["eeee"] * 2,
+    "wait": ["++++ by node"] * 2
+    + ["e+e+ by node", "eeee by node", "eeee", "eeee by MPI"],
 }
 ERRORS = {
     "memory": "rank 2 has not enough memory",

@@ -109,11 +109,15 @@ def test_a_wrong_setting_is_reported_once_and_ignored(
 ) -> None:
     torus = tmp_path / "torus"
     torus.write_text(f"{TORUS}node 2 elsewhere\n")
+    binary = tmp_path / "binary"
+    binary.write_bytes(b"\0" + TORUS.encode())
     wrong = {
         "nothing=1": "no option 'nothing'",
         "learn=yes": "'learn' is 0 or 1, not 'yes'",
         "schedule=rings": "'rings'",
         f"decisions={tmp_path}/absent": "absent",
+        f"decisions={tmp_path}": "is not a text file",
+        f"machine={binary}": "is not a text file",
         f"machine={torus},schedule=ring,report=1": "rank 0",
     }
     for setting, what in wrong.items():

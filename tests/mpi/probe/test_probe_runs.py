@@ -44,6 +44,8 @@ def test_ranks_of_a_real_host_are_measured(mpi: Mpi, topoloom: Command) -> None:
     assert load_machine("m.toml").slots_per_node == 2
     samples = load_samples(Path("m.npz"))
     assert samples.count >= done.json["sample_count"] > 0
+    answers = {(e.order, e.first, e.second, *e.seconds) for e in samples.exchanges}
+    assert len(answers) == len(samples.exchanges)  # none is read twice
     assert len(np.load("m.npz")["costs"]) == 2
 
 

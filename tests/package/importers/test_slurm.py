@@ -219,6 +219,7 @@ def test_two_rings_are_refused() -> None:
         ("- topology: a\n  cluster_default: 7", "line 2: '7' is not true or false"),
         ("- topology: a\n  tree: x", "line 2: expected keys, such as 'switches: ...'"),
         ("- topology: a\n  tree: {x: y}", "line 2: the key 'switches' is missing"),
+        ("- topology: a\n  tree: {switches: []}", "line 1: there is no switch"),
         ("- &a topology: *a", "line 1: YAML aliases are not supported"),
         ("- topology: [\n  a", "line 3: not YAML: "),
         ("- topology: a\n\tb: c", "line 2: not YAML: "),

@@ -338,3 +338,13 @@ def test_estimated_time_grows_with_message_times(
         [each] * hosts, EFFORTS["quick"], replace(timing, short=2 * short)
     )
     assert slower.seconds > sum(step.seconds for step in steps)
+
+
+def test_estimated_time_grows_with_noise() -> None:
+    calm = FirstRoundTimes(1e-6, 0.05, 0.01, 1e10)
+    noisy = replace(calm, deviation=0.5)
+    seconds = [
+        estimate_time([4] * 100, EFFORTS["quick"], timing).seconds
+        for timing in (calm, noisy)
+    ]
+    assert seconds[1] > seconds[0]

@@ -11,7 +11,10 @@ import pytest
 from numpy.typing import NDArray
 
 from topoloom.probe.findings import Findings
-from topoloom.probe.inference.cost_matrix import compute_medians
+from topoloom.probe.inference.cost_matrix import (
+    compute_medians,
+    estimate_median_errors,
+)
 from topoloom.probe.inference.splits import (
     WeightedTimes,
     compute_required_error,
@@ -114,6 +117,16 @@ def test_errors_of_medians_agree_with_repeated_measurements(
     far = (medians / 1e-6 - 1) / errors
     assert np.std(far) == pytest.approx(1, abs=0.1)
     assert np.mean(np.abs(far) > 3) < 0.01
+
+
+def test_errors_are_shared_with_faster_and_slower_pairs_alike() -> None:
+    """Errors depend on ratios of times, so reciprocal times have the same errors."""
+    draw = np.random.default_rng(3)
+    medians = np.exp(draw.uniform(-14, -12, 160))
+    counts, apart = draw.integers(3, 9, 160), draw.uniform(0.01, 0.3, 160)
+    errors = estimate_median_errors(counts, medians, apart)
+    reciprocal = estimate_median_errors(counts, 1 / medians, apart)
+    np.testing.assert_allclose(errors, reciprocal, rtol=1e-9)
 
 
 class RandomJob:

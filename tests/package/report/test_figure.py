@@ -12,8 +12,9 @@ import pytest
 from topoloom import Allocation, CommGraph, Error, Machine, Placement, judge, place
 from topoloom.allocations import fragmented_allocation
 from topoloom.figure import draw_judgement
+from topoloom.figure.histogram import draw_histogram
 from topoloom.figure.judgement import _draw_matrices, write_headline
-from topoloom.figure.links import LoadUnit, find_torus_links
+from topoloom.figure.links import LinkLoads, LoadUnit, find_torus_links
 from topoloom.figure.matrix import MAX_CELLS, make_ordered_matrix
 from topoloom.graphs import stencil
 
@@ -96,6 +97,18 @@ def test_the_colors_of_the_matrix_follow_sizes(
         shown = [label.get_text() for label in scales[0].get_yticklabels()]
         assert shown == labels
         assert ("logarithmic" in scales[0].get_ylabel()) == (len(labels) > 1)
+
+
+@pytest.mark.parametrize("has_directions", [True, False])
+def test_histograms_name_each_mapper_once(has_directions: bool) -> None:
+    from matplotlib.figure import Figure
+
+    axes = Figure().add_subplot()
+    busy = {"block": np.array([1.0, 2.0]), "random": np.array([2.0, 0.0])}
+    up = np.array([True, not has_directions])
+    loads = LinkLoads(busy, 2.0, LoadUnit(np.ones(2), in_seconds=False))
+    draw_histogram(axes, loads, up, ~up if has_directions else None)
+    assert axes.get_legend_handles_labels()[1] == ["block", "random"]
 
 
 def test_the_suffix_selects_the_figure_format(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from topoloom.tasks.objective import Objective
 from topoloom.tasks.placement_problem import load_placement_problem
 from topoloom.tasks.problem import AllocationSpec, Problem, load_problem
 from topoloom.tasks.search import Search
+from topoloom.tasks.simulate import simulate_placements
 
 HOP_BYTES = Objective("hop-bytes")
 
@@ -84,3 +85,8 @@ def test_mappers_are_compared_after_block_until_interrupted(
     assert not found.interrupted
     with pytest.raises(Error, match="did you mean 'hilbert'"):
         compare_mappers(problem, HOP_BYTES, ["hilbret"])
+
+
+def test_without_a_problem_nothing_is_simulated() -> None:
+    with pytest.raises(Error, match="give a problem, and a name for each placement"):
+        simulate_placements([], [], [], pytest.fail)

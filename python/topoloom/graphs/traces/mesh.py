@@ -194,10 +194,7 @@ def _find_shape(members: NDArray[np.int64]) -> Shape:
                 f"ranks {members[:8].tolist()} of a group do not lie along axes of "
                 "a mesh"
             )
-        if shape and shape[-1][0] * shape[-1][1] == stride:
-            shape[-1] = (shape[-1][0], shape[-1][1] * size)
-        else:
-            shape.append((stride, size))
+        shape.append((stride, size))
         covered = grown
     return tuple(shape)
 

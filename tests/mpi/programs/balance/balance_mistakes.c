@@ -112,6 +112,12 @@ static void try_errors_of_mpi(void) {
         printf("rank %d: an older text explains an error of MPI's own\n", rank);
 }
 
+/// Options that differ only in the sign of zero are the same.
+static void try_signs_of_zero(void) {
+    if (try_different((topoloom_balance_options){.message_s = -0.0}) != MPI_SUCCESS)
+        printf("rank %d: -0 is refused as different from 0\n", rank);
+}
+
 static const char* const mistakes[] = {
     "count",         "sum",        "method",  "option",         "machine",        "slot",
     "shared-slot",   "seconds",    "differ",  "rounds",         "talk",           "stall",
@@ -190,7 +196,10 @@ int main(int argc, char** argv) {
         returned += status != MPI_SUCCESS;
         if (status == MPI_SUCCESS && rank == 0) printf("no error: %s\n", mistakes[i]);
     }
-    if (!goes_on) try_errors_of_mpi();
+    if (!goes_on) {
+        try_errors_of_mpi();
+        try_signs_of_zero();
+    }
     if (rank == 0) printf("%d of %d mistakes were returned, and no task was lost\n", returned, count);
     MPI_Finalize();
     return 0;

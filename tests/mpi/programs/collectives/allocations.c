@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts allocations of Topoloom's libraries when persistent collectives are made, started and completed.
+// Counts allocations of Topoloom's libraries when persistent collectives are made, started and completed, and when
+// earlier blocking calls are repeated.
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <stdio.h>
@@ -47,6 +48,12 @@ static void reduce_all(MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
     topoloom_barrier_init(comm, MPI_INFO_NULL, &requests[call_count++]);
 }
 
+/// Alternates between two calls, so that none repeats the last call of its operation.
+static void alternate_calls(int times, MPI_Comm comm) {
+    for (int i = 0; i < 2 * times; ++i)
+        topoloom_allreduce(in, out, i % 2 == 0 ? 1 : elements, MPI_DOUBLE, MPI_SUM, comm);
+}
+
 static void ignore_operands(void* left, void* right, int* length, MPI_Datatype* type) {
     (void)left, (void)right, (void)length, (void)type;
 }
@@ -83,9 +90,14 @@ int main(int argc, char** argv) {
         topoloom_startall(call_count, requests);
         topoloom_waitall(call_count, requests, MPI_STATUSES_IGNORE);
     }
-    long both[2] = {made, counted}, all[2];
-    MPI_Reduce(both, all, 2, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
-    if (rank == 0) printf("%ld allocations when made, %ld later\n", all[0], all[1]);
+    const long later = counted;
+    alternate_calls(1, MPI_COMM_WORLD);
+    counted = 0;
+    alternate_calls(starts, MPI_COMM_WORLD);
+    long own[3] = {made, later, counted}, all[3];
+    MPI_Reduce(own, all, 3, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("%ld allocations when made, %ld later, %ld in blocking calls\n", all[0], all[1], all[2]);
     for (int c = 0; c < call_count; ++c) topoloom_request_free(&requests[c]);
     MPI_Type_free(&gaps);
     MPI_Op_free(&op);

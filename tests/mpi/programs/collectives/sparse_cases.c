@@ -65,7 +65,19 @@ static void free_types(void) {
 
 // ---- a case ------------------------------------------------------------------------------------------------------
 
-enum pattern { empty, few, to_one, to_self, to_all, repeated, without_length, ring, big, pattern_count };
+enum pattern {
+    empty,
+    few,
+    to_one,
+    to_self,
+    to_all,
+    repeated,
+    bundled,
+    without_length,
+    ring,
+    big,
+    pattern_count
+};
 enum { most_messages = 256 };
 
 struct message_list {
@@ -84,7 +96,10 @@ static void draw_messages(enum pattern pattern, const struct pair_of_types* type
     // Lengths around the limits between bundled messages, separate messages, and messages in parts.
     static const int lengths[] = {1, 3, 60, 255, 258, 1023, 1026, 6000, 20001};
     static const int long_ones[] = {4194303, 4194304, 4194306, 8388608};
+    enum { bundled_bytes = 1024 };
     const int step = type->step;
+    int size = 0;
+    MPI_Type_size(type->sent, &size);
     sent->count = 0;
     const int one = (int)draw(ranks), often = 1 + (int)draw(4), length = lengths[draw(9)] / step * step;
     const int long_one = long_ones[draw(4)] / step * step;
@@ -106,6 +121,9 @@ static void draw_messages(enum pattern pattern, const struct pair_of_types* type
         case repeated:
             for (int i = 0; i < 8; ++i)
                 add_message(sent, draw(2) ? other : one, draw(3) ? (int)draw(9) * step : length);
+            break;
+        case bundled:  // each short, together long
+            for (int i = 0; i < 8; ++i) add_message(sent, other, bundled_bytes / size / step * step);
             break;
         case without_length:
             for (int i = 0; i < often; ++i) add_message(sent, (int)draw(ranks), 0);

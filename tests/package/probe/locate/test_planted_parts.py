@@ -17,7 +17,7 @@ from probe.bad_parts import (
     search,
 )
 from topoloom import Error, Machine
-from topoloom.probe.locate.diagnose_parts import Diagnosis, diagnose_parts
+from topoloom.probe.locate.diagnose_parts import Diagnosis, PartTest, diagnose_parts
 from topoloom.probe.locate.machine_parts import MachineParts
 
 SMALL = [
@@ -113,6 +113,14 @@ def test_one_slow_measurement_is_only_a_suspicion() -> None:
     assert [part.sure for part in found.bad] == [True]
     assert found.bad[0].parts[0] == "host node 5"
     assert found.bad[0].factor == pytest.approx(3.0, rel=0.05)
+
+
+def test_parts_that_are_named_are_not_counted_as_other_suspects() -> None:
+    """Either host of a slow pair may be bad, or their switch; one of them is named."""
+    slow, usual = [(4, 5)], [(1, 2), (0, 3)]
+    tests = [PartTest(slow, 3.0)] * 2 + [PartTest([pair], 1.0) for pair in usual]
+    found = diagnose_parts(make_parts("tree:4:8"), tests)
+    assert (len(found.bad), found.suspects) == (1, 2)
 
 
 def test_fewer_than_three_hosts_are_refused() -> None:
