@@ -6,33 +6,27 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 
+#include "topoloom/schedule/rank_work.hpp"
 #include "topoloom/schedule/schedule.hpp"
+#include "topoloom/schedule/visitor.hpp"
 
 namespace topoloom {
 
-/// Non-owning reference to a callable, like std::function_ref.
-template <class... Arguments>
-class Visitor {
-   public:
-    template <class Visit>
-    explicit Visitor(const Visit& visit)
-        : visit_(&visit), call_([](const void* target, Arguments... arguments) {
-              (*static_cast<const Visit*>(target))(arguments...);
-          }) {}
-    void operator()(Arguments... arguments) const { call_(visit_, arguments...); }
-
-   private:
-    const void* visit_;
-    void (*call_)(const void*, Arguments...);
+struct SentMessage {
+    Rank from, to;
+    Bytes bytes;
 };
 
 using RankVisitor = Visitor<Rank>;
 using BlockVisitor = Visitor<std::uint64_t>;
 using MessageVisitor = Visitor<Rank, Bytes>;
 using TotalVisitor = Visitor<Rank, Bytes, std::int64_t>;
+using BatchVisitor = Visitor<std::span<const SentMessage>>;
 
-/// The functions of the Schedule concept, as schedule.hpp specifies them.
+/// The functions of the Schedule concept, as schedule.hpp specifies them, and enumerations of many rounds.
+/// The loops of the latter are compiled for each schedule type, so that messages cost no indirect call.
 class ScheduleInterface {
    public:
     virtual ~ScheduleInterface() = default;
@@ -50,10 +44,12 @@ class ScheduleInterface {
     virtual void busiest_senders(std::uint64_t round, const RankVisitor& visit) const = 0;
     virtual void totals(Rank rank, const TotalVisitor& visit) const = 0;
     virtual void senders(std::uint64_t round, const RankVisitor& visit) const = 0;
+    virtual void messages(std::uint64_t begin, std::uint64_t end, const BatchVisitor& visit) const = 0;
+    virtual void busiest_work(std::uint64_t begin, std::uint64_t end, const WorkVisitor& visit) const = 0;
 };
 
-/// Satisfies Schedule. Each function costs one virtual call, plus one indirect call per visit. Copies share
-/// one schedule object.
+/// Satisfies Schedule. Each function costs one virtual call, plus one indirect call per visit; to enumerate
+/// many messages, use messages(). Copies share one schedule object.
 class AnySchedule {
    public:
     /// Defined in schedule_adapter.hpp; include that file where schedules are constructed.
@@ -96,6 +92,19 @@ class AnySchedule {
     template <class Visit>
     void senders(std::uint64_t round, const Visit& visit) const {
         schedule_->senders(round, RankVisitor(visit));
+    }
+    /// Calls visit(messages) with spans that together are all messages of the rounds [begin, end), by round,
+    /// then in the order of each_sender().
+    template <class Visit>
+    void messages(std::uint64_t begin, std::uint64_t end, const Visit& visit) const {
+        schedule_->messages(begin, end, BatchVisitor(visit));
+    }
+    /// Calls visit(work, first, count) for the work of the ranks that busiest_senders() visits in the rounds
+    /// [begin, end). Each call covers `count` consecutive rounds in which a rank has this work. A call begins
+    /// with the last round of the previous call or the round after it.
+    template <class Visit>
+    void busiest_work(std::uint64_t begin, std::uint64_t end, const Visit& visit) const {
+        schedule_->busiest_work(begin, end, WorkVisitor(visit));
     }
 
    private:

@@ -21,6 +21,8 @@ enum class Transfer { copy, move, combine };
 struct Copies {
     Bytes bytes;
     std::uint64_t blocks = 0;
+
+    friend bool operator==(const Copies&, const Copies&) = default;
 };
 
 /// Every function is O(1) or O(visited items), allocates nothing and throws nothing.

@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -180,6 +181,21 @@ double send_time(const S& schedule, Rank rank, std::uint64_t round, double alpha
     return time;
 }
 
+RankWork work_of(const AnySchedule& schedule, Rank rank, std::uint64_t round) {
+    RankWork work;
+    work.transfer = schedule.transfer(round);
+    work.is_pipelined = schedule.is_pipelined(round);
+    work.has_barrier = schedule.has_barrier(round);
+    work.staged_bytes = schedule.staged_bytes(rank, round);
+    MessageSizes sends(work.sends), receives(work.receives);
+    schedule.sends(rank, round, [&](Rank, Bytes bytes) { sends.add(bytes); });
+    schedule.receives(rank, round, [&](Rank, Bytes bytes) { receives.add(bytes); });
+    sends.finish();
+    receives.finish();
+    if (!work.sends.is_empty()) work.copies = schedule.copies(rank, round);
+    return work;
+}
+
 }  // namespace
 
 TEST_CASE("every schedule performs its collective, for any number of ranks") {
@@ -229,6 +245,49 @@ TEST_CASE("senders() lists all senders of a round once") {
                         schedule.sends(rank, round, [](Rank, Bytes) { FAIL("not named"); });
                 }
             }
+        });
+    }
+}
+
+TEST_CASE("messages() lists the sends of all senders of its rounds") {
+    for (const std::size_t ranks : {1U, 2U, 5U, 13U, 23U}) {
+        for_each_schedule(ranks, Rank{ranks / 2}, Bytes{1009}, [&](const AnySchedule& schedule) {
+            const std::uint64_t end = schedule.rounds(), begin = end / 3;
+            std::vector<MessageKey> sent, listed;
+            for (std::uint64_t round = begin; round < end; ++round) {
+                each_sender(schedule, round, [&](Rank from) {
+                    schedule.sends(from, round,
+                                   [&](Rank to, Bytes bytes) { sent.push_back({from, to, bytes}); });
+                });
+            }
+            schedule.messages(begin, end, [&](std::span<const SentMessage> batch) {
+                for (const auto& [from, to, bytes] : batch) listed.push_back({from, to, bytes});
+            });
+            CHECK(listed == sent);
+        });
+    }
+}
+
+TEST_CASE("busiest_work() joins the rounds of busiest_senders() with equal work") {
+    for (const std::size_t ranks : {1U, 2U, 5U, 8U, 13U}) {
+        for_each_schedule(ranks, Rank{ranks / 2}, Bytes{1009}, [&](const AnySchedule& schedule) {
+            std::vector<std::vector<RankWork>> expected(schedule.rounds()), found(schedule.rounds());
+            for (std::uint64_t round = 0; round < schedule.rounds(); ++round) {
+                schedule.busiest_senders(round, [&](Rank rank) {
+                    const RankWork work = work_of(schedule, rank, round);
+                    // Ranks of a round that follow each other are joined, too.
+                    if (expected[round].empty() || expected[round].back() != work)
+                        expected[round].push_back(work);
+                });
+            }
+            std::uint64_t last = 0;
+            const auto expand = [&](const RankWork& work, std::uint64_t first, std::uint64_t count) {
+                CHECK((first == last || first == last + 1));
+                for (last = first; last + 1 < first + count; ++last) found[last].push_back(work);
+                found[last].push_back(work);
+            };
+            schedule.busiest_work(0, schedule.rounds(), expand);
+            CHECK(found == expected);
         });
     }
 }

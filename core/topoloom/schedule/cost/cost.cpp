@@ -25,59 +25,101 @@ struct RankCost {
     Bytes bytes;
 };
 
-RankCost rank_cost(const AnySchedule& schedule, const NetworkModel& model, Rank rank, std::uint64_t round) {
+/// Costs of a message of one size; `reducing` is 0 unless it is reduced.
+struct SizeCost {
+    double latency, turn, send_cpu, receive_cpu, reducing;
+};
+
+/// Evaluates the model for the messages of a rank in a round. Remembers the last size, because a rank often
+/// receives as much as it sends.
+class SizeCostCache {
+   public:
+    SizeCostCache(const NetworkModel& model, bool from_nic, bool reduces)
+        : model_(model), from_nic_(from_nic), reduces_(reduces) {}
+    const SizeCost& of(Bytes bytes) {
+        if (bytes == last_bytes_) return last_;
+        last_bytes_ = bytes;
+        last_ = {.latency = model_.latency(bytes),
+                 .turn = from_nic_ ? model_.nic_time(bytes) : model_.time(bytes),
+                 .send_cpu = model_.send_cpu(bytes),
+                 .receive_cpu = model_.receive_cpu(bytes),
+                 .reducing = reduces_ ? model_.reduce(bytes) : 0};
+        return last_;
+    }
+
+   private:
+    const NetworkModel& model_;
+    bool from_nic_, reduces_;
+    Bytes last_bytes_{-1};
+    SizeCost last_{};
+};
+
+RankCost rank_cost(const RankWork& work, const NetworkModel& model) {
     RankCost cost_of_rank;
-    const std::optional<Bytes> to_card =
-        model.sends_from_nic() ? staged_bytes(schedule, rank, round) : std::nullopt;
-    const bool reduces = schedule.transfer(round) == Transfer::combine;
-    const auto turn = [&](Bytes bytes) { return to_card ? model.nic_time(bytes) : model.time(bytes); };
-    const auto work = [&](Bytes bytes) { return reduces ? model.reduce(bytes) : 0; };
+    const bool from_nic = model.sends_from_nic() && work.staged_bytes.has_value();
+    SizeCostCache costs(model, from_nic, work.transfer == Transfer::combine);
     Departures sent;
     double latency = 0;
-    schedule.sends(rank, round, [&](Rank, Bytes bytes) {
-        latency = std::max(latency, model.latency(bytes));
-        const double arrived = sent.add(model.send_cpu(bytes), turn(bytes));
-        // Includes the receiver's work, because busiest_senders() may not visit the receiver.
-        cost_of_rank.time = std::max(cost_of_rank.time, arrived + work(bytes));
-        cost_of_rank.cpu += model.send_cpu(bytes);
-        cost_of_rank.bytes += bytes;
-        ++cost_of_rank.messages;
+    work.sends.for_each([&](const MessageRun& run) {
+        const SizeCost message = costs.of(run.bytes);
+        latency = std::max(latency, message.latency);
+        for (std::uint64_t i = 0; i < run.count; ++i) {
+            const double arrived = sent.add(message.send_cpu, message.turn);
+            // Includes the receiver's work, because busiest_senders() may not visit the receiver.
+            cost_of_rank.time = std::max(cost_of_rank.time, arrived + message.reducing);
+            cost_of_rank.cpu += message.send_cpu;
+        }
+        cost_of_rank.bytes += run.bytes * static_cast<std::int64_t>(run.count);
+        cost_of_rank.messages += run.count;
     });
     Arrivals come;
-    schedule.receives(rank, round, [&](Rank, Bytes bytes) {
-        latency = std::max(latency, model.latency(bytes));
-        come.add(turn(bytes), model.receive_cpu(bytes), work(bytes));
-        cost_of_rank.cpu += model.receive_cpu(bytes) + work(bytes);
+    work.receives.for_each([&](const MessageRun& run) {
+        const SizeCost message = costs.of(run.bytes);
+        latency = std::max(latency, message.latency);
+        for (std::uint64_t i = 0; i < run.count; ++i) {
+            come.add(message.turn, message.receive_cpu, message.reducing);
+            cost_of_rank.cpu += message.receive_cpu + message.reducing;
+        }
     });
     cost_of_rank.time = std::max(cost_of_rank.time, come.end_time());
     if (cost_of_rank.messages > 0) {
-        const Copies combined = copies(schedule, rank, round);
-        const double copying = model.copy(combined.bytes, static_cast<double>(combined.blocks));
+        const double copying = model.copy(work.copies.bytes, static_cast<double>(work.copies.blocks));
         cost_of_rank.cpu += copying;
-        const double staging = to_card ? model.stage(*to_card) : 0;
+        const double staging = from_nic ? model.stage(*work.staged_bytes) : 0;
         cost_of_rank.time =
             std::max(cost_of_rank.time, sending_time(sent.left, copying, staging, cost_of_rank.messages));
     }
-    if (!is_pipelined(schedule, round)) cost_of_rank.time += latency;
+    if (!work.is_pipelined) cost_of_rank.time += latency;
     cost_of_rank.time = std::max(cost_of_rank.time, cost_of_rank.cpu);
     return cost_of_rank;
 }
 
-/// The maximum of each field over the ranks that busiest_senders() visits.
-RankCost busiest_rank_cost(const AnySchedule& schedule, const NetworkModel& model, std::uint64_t round) {
-    RankCost most;
-    schedule.busiest_senders(round, [&](Rank rank) {
-        const RankCost cost_of_rank = rank_cost(schedule, model, rank, round);
-        most.time = std::max(most.time, cost_of_rank.time);
-        most.cpu = std::max(most.cpu, cost_of_rank.cpu);
-        most.messages = std::max(most.messages, cost_of_rank.messages);
-        most.bytes = std::max(most.bytes, cost_of_rank.bytes);
+/// Calls use(round, cost) for every round. The cost has the maximum of each field over the ranks that
+/// busiest_senders() visits.
+template <class Use>
+void each_round_cost(const AnySchedule& schedule, const NetworkModel& model, const Use& use) {
+    RankCost most;  // of the open round, which may have more ranks
+    std::uint64_t open = 0;
+    const std::uint64_t rounds = schedule.rounds();
+    schedule.busiest_work(0, rounds, [&](const RankWork& work, std::uint64_t first, std::uint64_t count) {
+        RankCost cost = rank_cost(work, model);
+        if (work.has_barrier) {
+            cost.time += model.barrier(schedule.collective().ranks());
+            cost.cpu += model.barrier_cpu(schedule.collective().ranks());
+        }
+        for (std::uint64_t round = first; round < first + count; ++round) {
+            if (round != open) {
+                use(open, most);
+                most = {};
+                open = round;
+            }
+            most.time = std::max(most.time, cost.time);
+            most.cpu = std::max(most.cpu, cost.cpu);
+            most.messages = std::max(most.messages, cost.messages);
+            most.bytes = std::max(most.bytes, cost.bytes);
+        }
     });
-    if (has_barrier(schedule, round)) {
-        most.time += model.barrier(schedule.collective().ranks());
-        most.cpu += model.barrier_cpu(schedule.collective().ranks());
-    }
-    return most;
+    if (rounds > 0) use(open, most);
 }
 
 /// NICs per node: 1 unless the machine specifies more.
@@ -216,33 +258,37 @@ struct SampledRound {
 
 bool is_different(double value, double from) { return std::abs(value - from) > 0.01 * from; }
 
+bool is_similar(const RankCost& round, const RankCost& to) {
+    return round.messages == to.messages && !is_different(round.time, to.time) &&
+           !is_different(static_cast<double>(round.bytes.value), static_cast<double>(to.bytes.value));
+}
+
 /// Groups consecutive rounds whose busiest ranks send equally many messages and bytes, and need equal times.
 /// Samples 4 to 32 rounds per group, with about `most_messages` messages in total.
 std::vector<SampledRound> sample_rounds(const AnySchedule& schedule, const NetworkModel& model,
                                         std::uint64_t most_messages) {
     std::vector<SampledRound> sample;
     const std::uint64_t ranks = schedule.collective().ranks();
-    const std::uint64_t rounds = schedule.rounds();
-    for (std::uint64_t begin = 0; begin < rounds;) {
-        const RankCost cost_of_rank = busiest_rank_cost(schedule, model, begin);
-        std::uint64_t end = begin + 1;
-        for (; end < rounds; ++end) {
-            const RankCost next = busiest_rank_cost(schedule, model, end);
-            if (next.messages != cost_of_rank.messages || is_different(next.time, cost_of_rank.time) ||
-                is_different(static_cast<double>(next.bytes.value),
-                             static_cast<double>(cost_of_rank.bytes.value)))
-                break;
-        }
-        const std::uint64_t fit = most_messages / std::max<std::uint64_t>(cost_of_rank.messages * ranks, 1);
+    std::uint64_t begin = 0;
+    RankCost first;  // of round `begin`
+    const auto sample_group = [&](std::uint64_t end) {
+        const std::uint64_t fit = most_messages / std::max<std::uint64_t>(first.messages * ranks, 1);
         const std::uint64_t length = end - begin,
                             count = std::min(length, std::clamp<std::uint64_t>(fit, 4, 32));
         for (std::uint64_t i = 0; i < count; ++i) {
             const std::uint64_t from = begin + length * i / count, to = begin + length * (i + 1) / count;
             sample.push_back(
-                {from + spread_evenly(i, to - from), static_cast<double>(to - from), cost_of_rank.messages});
+                {from + spread_evenly(i, to - from), static_cast<double>(to - from), first.messages});
         }
-        begin = end;
-    }
+    };
+    each_round_cost(schedule, model, [&](std::uint64_t round, const RankCost& next) {
+        if (round > 0 && !is_similar(next, first)) {
+            sample_group(round);
+            begin = round;
+        }
+        if (round == begin) first = next;
+    });
+    sample_group(schedule.rounds());
     return sample;
 }
 
@@ -251,13 +297,12 @@ std::vector<SampledRound> sample_rounds(const AnySchedule& schedule, const Netwo
 ScheduleCost cost(const AnySchedule& schedule, const NetworkModel& model) {
     ScheduleCost sum;
     sum.rounds = schedule.rounds();
-    for (std::uint64_t round = 0; round < sum.rounds; ++round) {
-        const RankCost cost_of_rank = busiest_rank_cost(schedule, model, round);
-        sum.time += cost_of_rank.time;
-        sum.cpu += cost_of_rank.cpu;
-        sum.messages += cost_of_rank.messages;
-        sum.bytes += cost_of_rank.bytes;
-    }
+    each_round_cost(schedule, model, [&](std::uint64_t, const RankCost& busiest) {
+        sum.time += busiest.time;
+        sum.cpu += busiest.cpu;
+        sum.messages += busiest.messages;
+        sum.bytes += busiest.bytes;
+    });
     return sum;
 }
 

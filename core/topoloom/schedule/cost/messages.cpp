@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topoloom/schedule/cost/messages.hpp"
 
-#include "topoloom/base/error.hpp"
+#include <span>
 
 namespace topoloom {
 
 void list_messages(const AnySchedule& schedule, std::uint64_t round, std::vector<SentMessage>& messages) {
     messages.clear();
-    each_sender(schedule, round, [&](Rank from) {
-        schedule.sends(from, round, [&](Rank to, Bytes bytes) { messages.push_back({from, to, bytes}); });
+    schedule.messages(round, round + 1, [&](std::span<const SentMessage> batch) {
+        messages.insert(messages.end(), batch.begin(), batch.end());
     });
 }
 

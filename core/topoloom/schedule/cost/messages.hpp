@@ -9,11 +9,6 @@
 
 namespace topoloom {
 
-struct SentMessage {
-    Rank from, to;
-    Bytes bytes;
-};
-
 /// Lists the messages of a round by sender; clears the list first.
 void list_messages(const AnySchedule& schedule, std::uint64_t round, std::vector<SentMessage>& messages);
 
