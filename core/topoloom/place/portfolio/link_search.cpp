@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <optional>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "topoloom/machine/network_view.hpp"
 #include "topoloom/metric/loads/objective_loads.hpp"
@@ -81,6 +83,7 @@ class LinkSearch {
     void run(const EffortLimits& limits) {
         if (is_small()) {
             offer_nearest(limits);
+            offer(evaluate(links::exchange_nodes(problem_, best_.placement, meter_, limits.node_sweeps)));
             walk_from_several_starts(limits);
         } else {
             // Further starts are worth more than a longer search for few hop-bytes. For many ranks, multisection
@@ -110,12 +113,22 @@ class LinkSearch {
                                    : choose_annealing_sweeps(problem_, length_, limits.link_tenths);
     }
     [[nodiscard]] std::uint64_t count_descent_work(const EffortLimits& limits) const {
-        if (meter_.is_limited()) return std::numeric_limits<std::uint64_t>::max();
+        return meter_.is_limited() ? std::numeric_limits<std::uint64_t>::max()
+                                   : count_short_descent_work(limits);
+    }
+    [[nodiscard]] std::uint64_t count_short_descent_work(const EffortLimits& limits) const {
         const double most = static_cast<double>(compute_descent_work(problem_.graph(), limits)) / length_;
         return static_cast<std::uint64_t>(most);
     }
+    /// One thread for many ranks, because each search needs memory for all links and messages.
+    [[nodiscard]] int threads() const {
+        return problem_.rank_count() > max_ranks_in_parallel ? 1 : problem_.threads();
+    }
 
     void offer_nearest(const EffortLimits& limits);
+    [[nodiscard]] std::vector<Candidate> list_known_starts();
+    /// Replaces placements by better ones with exchanged nodes, and sorts them, best first.
+    void exchange_in_parallel(std::vector<Candidate>& from, std::uint32_t sweeps);
     void offer_exchanged_nodes(const EffortLimits& limits);
     void walk_from_several_starts(const EffortLimits& limits);
     void walk_from_best(const EffortLimits& limits);
@@ -152,40 +165,46 @@ void LinkSearch::offer_nearest(const EffortLimits& limits) {
     meter_.spend(part_meter.work_done());
 }
 
+std::vector<Candidate> LinkSearch::list_known_starts() {
+    if (tried_ > 0) return {best_};
+    std::vector<Candidate> starts{block_, nearest_};
+    if (const auto grid = find_rank_grid(near_)) {
+        if (auto folded = grid::place_grid_by_folding(near_, *grid, meter_))
+            starts.push_back(evaluate(*std::move(folded)));
+    }
+    return starts;
+}
+
+void LinkSearch::exchange_in_parallel(std::vector<Candidate>& from, std::uint32_t sweeps) {
+    search_in_parallel(from.size(), threads(), meter_, [&](std::size_t i, Meter& own) {
+        if (own.is_exhausted()) return;
+        const Problem seeded = problem_.with_seed(problem_.seed() + i);
+        Candidate exchanged = evaluate(links::exchange_nodes(seeded, from[i].placement, own, sweeps));
+        if (exchanged.key < from[i].key) from[i] = std::move(exchanged);
+    });
+    std::ranges::stable_sort(from, {}, &Candidate::key);
+}
+
 /// Exchanges the nodes of several starts, for a short time. The best two continue.
 void LinkSearch::offer_exchanged_nodes(const EffortLimits& limits) {
     constexpr std::uint32_t short_sweeps = 40;
     constexpr std::size_t finalists = 2;
-    std::vector<Candidate> starts{nearest_};
-    if (tried_ == 0) {
-        starts.push_back(block_);
-        if (const auto grid = find_rank_grid(near_)) {
-            if (auto folded = grid::place_grid_by_folding(near_, *grid, meter_))
-                starts.push_back(evaluate(*std::move(folded)));
-        }
-    }
+    std::vector<Candidate> starts = list_known_starts();
     const std::size_t known = starts.size();
     starts.resize(known + limits.multisections, block_);
-    const int threads = problem_.rank_count() > max_ranks_in_parallel ? 1 : problem_.threads();
-    search_in_parallel(starts.size(), threads, meter_, [&](std::size_t i, Meter& own) {
-        const Problem seeded = problem_.with_seed(problem_.seed() + tried_ + i);
-        Placement start = i < known
-                              ? starts[i].placement
-                              : multilevel::place_multisection(seeded.for_hop_bytes(), own, {.starts = 1});
-        starts[i] = evaluate(links::exchange_nodes(seeded, std::move(start), own, short_sweeps));
+    search_in_parallel(limits.multisections, threads(), meter_, [&](std::size_t i, Meter& own) {
+        if (own.is_exhausted()) return;
+        const Problem seeded = near_.with_seed(problem_.seed() + tried_ + i);
+        starts[known + i] = evaluate(multilevel::place_multisection(seeded, own, {.starts = 1}));
     });
     tried_ += limits.multisections;
+    exchange_in_parallel(starts, short_sweeps);
     starts.push_back(best_);
     std::ranges::stable_sort(starts, {}, &Candidate::key);
     starts.resize(finalists, block_);
-    search_in_parallel(starts.size(), threads, meter_, [&](std::size_t i, Meter& own) {
-        const Problem seeded = problem_.with_seed(problem_.seed() + i);
-        Candidate longer =
-            evaluate(links::exchange_nodes(seeded, starts[i].placement, own, limits.node_sweeps));
-        if (longer.key < starts[i].key) starts[i] = std::move(longer);
-    });
-    std::ranges::stable_sort(starts, {}, &Candidate::key);
-    descend(starts, count_descent_work(limits) / finalists);
+    exchange_in_parallel(starts, limits.node_sweeps);
+    offer(starts.front());
+    if (!meter_.is_exhausted()) descend(starts, count_short_descent_work(limits) / finalists);
 }
 
 template <class Start>
@@ -201,7 +220,7 @@ std::vector<Candidate> LinkSearch::walk(std::size_t starts, std::uint32_t sweeps
 
 void LinkSearch::descend(std::span<const Candidate> from, std::uint64_t most) {
     std::vector<Candidate> found(from.begin(), from.end());
-    search_in_parallel(found.size(), problem_.threads(), meter_, [&](std::size_t i, Meter& own) {
+    search_in_parallel(found.size(), threads(), meter_, [&](std::size_t i, Meter& own) {
         found[i] = evaluate(run_short_local_opt(problem_, std::move(found[i].placement), most, own));
     });
     for (Candidate& candidate : found) offer(std::move(candidate));
