@@ -58,7 +58,9 @@ def test_a_line_names_the_chosen_objective_and_the_reason(
     assert "  objective  " not in named
 
 
-def test_short_messages_are_placed_for_time_and_called_latency_bound(topoloom: Command) -> None:
+def test_short_messages_are_placed_for_time_and_called_latency_bound(
+    topoloom: Command,
+) -> None:
     topoloom(
         "pattern", "generate", "stencil2d", "--grid", "4x4", "--bytes", 8, "-o", "s.npz"
     )
