@@ -160,7 +160,7 @@ void LinkSearch::offer_nearest(const EffortLimits& limits) {
                 best, part_meter);
         offer(evaluate(best.placement()));
     }
-    nearest_ = evaluate(minimize_hop_bytes(near_, part_meter, limits_of(limits.near)));
+    nearest_ = evaluate(minimize_hop_bytes(near_, part_meter, limits.near));
     offer(nearest_);
     meter_.spend(part_meter.work_done());
 }
