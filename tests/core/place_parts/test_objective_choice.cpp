@@ -24,14 +24,14 @@ ObjectiveChoice choose_objective_for(const std::string& text, const CommGraph& g
 
 }  // namespace
 
-TEST_CASE("long messages are placed for time, short messages for hop-bytes") {
+TEST_CASE("on machines with bandwidths the objective is time, and the reason says what bounds it") {
     const ObjectiveChoice large = choose_objective_for(timed, ring(32, Bytes{10'000'000}));
     CHECK(large.objective == ObjectiveKind::time);
     // Messages take 1 ms on each link, and 2 us of startup and latency.
-    CHECK(large.reason == "links, network cards and memory take 100 % of the time");
+    CHECK(large.reason == "bandwidth-bound: links, NICs and memory are 100 % of the predicted time");
     const ObjectiveChoice small = choose_objective_for(timed, ring(32, Bytes{10}));
-    CHECK(small.objective == ObjectiveKind::hop_bytes);
-    CHECK(small.reason == "messages are short: startups and latencies take 100 % of the time");
+    CHECK(small.objective == ObjectiveKind::time);
+    CHECK(small.reason == "latency-bound: startup and latency are 100 % of the predicted time");
 }
 
 TEST_CASE("without bandwidths or messages the objective is hop-bytes") {

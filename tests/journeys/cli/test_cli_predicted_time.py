@@ -41,8 +41,8 @@ def list_row_titles(printed: str) -> list[str]:
     ("machine", "message"),
     [
         ("torus:4x4", "hop-bytes: the machine gives no bandwidths"),
-        (TOLD, "time: links, network cards and memory take 100 % of the time"),
-        ("frontier", "time: links, network cards and memory take 9"),
+        (TOLD, "time: bandwidth-bound: links, NICs and memory are 100 % of"),
+        ("frontier", "time: bandwidth-bound: links, NICs and memory are 9"),
     ],
 )
 @pytest.mark.parametrize("command", ["map", "compare"])
@@ -58,14 +58,16 @@ def test_a_line_names_the_chosen_objective_and_the_reason(
     assert "  objective  " not in named
 
 
-def test_short_messages_are_placed_for_hop_bytes(topoloom: Command) -> None:
+def test_short_messages_are_placed_for_time_and_called_latency_bound(
+    topoloom: Command,
+) -> None:
     topoloom(
         "pattern", "generate", "stencil2d", "--grid", "4x4", "--bytes", 8, "-o", "s.npz"
     )
     printed = topoloom("map", "s.npz", "-m", TOLD).out
     # A rank sends 4 messages of 1 us each. 8 bytes take 8 ns on a link, and no link has
     # more than 4 messages.
-    assert "  objective  hop-bytes: messages are short: startups and" in printed
+    assert "  objective  time: latency-bound: startup and latency are" in printed
 
 
 def test_the_predicted_time_equals_its_definition(topoloom: Command) -> None:

@@ -196,7 +196,7 @@ def test_auto_equals_the_chosen_objective(text: str, bytes_per_message: int) -> 
 
 
 @pytest.mark.parametrize("text", MACHINES)
-def test_auto_minimizes_time_for_long_and_hop_bytes_for_short_messages(
+def test_auto_minimizes_time_for_long_and_for_short_messages(
     text: str,
 ) -> None:
     allocation = Allocation.whole(Machine(text))
@@ -204,8 +204,8 @@ def test_auto_minimizes_time_for_long_and_hop_bytes_for_short_messages(
         assert choose_objective(graph, allocation)[0] == Objective.time
     for graph in make_problems(1):
         objective, reason = choose_objective(graph, allocation)
-        assert objective == Objective.hop_bytes
-        assert reason.startswith("messages are short: startups and latencies take")
+        assert objective == Objective.time
+        assert reason.startswith("latency-bound: startup and latency are")
 
 
 def test_remapping_and_sharing_use_hop_bytes() -> None:

@@ -36,7 +36,11 @@ LinkLoads::LinkLoads(const Machine& machine, const CommGraph& graph, std::span<c
       link_count_(machine.link_count()),
       slots_(slot_of_rank.begin(), slot_of_rank.end()),
       hop_bytes_(topoloom::hop_bytes(graph, machine, slot_of_rank, 1)) {
-    for (const LinkLine& line : runs_->lines()) lines_.push_back({line});
+    const std::vector<LinkLine> lines = runs_->lines();
+    constexpr std::size_t node_resources = 4;
+    lines_.reserve(lines.size() +
+                   (busy == LoadScope::links_and_nodes ? node_resources * machine.node_count() : 0));
+    for (const LinkLine& line : lines) lines_.push_back({line});
     if (busy == LoadScope::links_and_nodes) add_node_lines(machine);
     low_.resize(rates_.size());
     high_.resize(rates_.size());

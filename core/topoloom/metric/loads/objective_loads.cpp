@@ -34,6 +34,7 @@ ObjectiveLoads::ObjectiveLoads(const Machine& machine, const PhasedObjective& ob
         if (has_weight(ObjectiveKind::time)) add_rounds(machine, *phase, slot_of_rank);
     }
     busy_gain_.resize(busy_.size());
+    sender_gain_.resize(busy_.size());
     if (has_weight(ObjectiveKind::soft)) set_soft_scale();
 }
 
@@ -96,7 +97,8 @@ std::int64_t ObjectiveLoads::soft_value() const {
     for (std::size_t p = 0; p < links_.size(); ++p)
         sum += links_gain_[p] * static_cast<double>(links_[p].soft_value());
     for (std::size_t r = 0; r < busy_.size(); ++r)
-        sum += busy_gain_[r] * static_cast<double>(busy_[r].soft_value());
+        sum += busy_gain_[r] * static_cast<double>(busy_[r].soft_value()) +
+               sender_gain_[r] * static_cast<double>(times_[r].soft_value());
     return static_cast<std::int64_t>(sum);
 }
 
@@ -110,13 +112,17 @@ void ObjectiveLoads::set_soft_scale() {
     for (std::size_t r = 0; r < busy_.size(); ++r) {
         bottleneck[r] = busy_[r].key().congestion;
         if (bottleneck[r] > 0) busy_[r].set_soft_scale(bottleneck[r]);
+        if (times_[r].slowest_sender() > 0) times_[r].set_soft_scale(times_[r].slowest_sender());
     }
     const double value = key().congestion;
     const double on_links = weight(ObjectiveKind::congestion) + weight(ObjectiveKind::soft);
     for (std::size_t p = 0; p < links_gain_.size(); ++p)
         links_gain_[p] = value > 0 ? on_links * scale_[p] / value : 0;
-    for (std::size_t r = 0; r < busy_gain_.size(); ++r)
-        busy_gain_[r] = value > 0 ? weight(ObjectiveKind::time) * bottleneck[r] / value : 0;
+    for (std::size_t r = 0; r < busy_gain_.size(); ++r) {
+        const double gain = value > 0 ? weight(ObjectiveKind::time) / value : 0;
+        busy_gain_[r] = gain * bottleneck[r];
+        sender_gain_[r] = is_latency_bound(r) ? gain * times_[r].slowest_sender() : 0;
+    }
     // An increase of the busiest loads by 1 % increases their terms by 8 %.
     hop_bytes_gain_ = value > 0 ? 8 * soft_unit * weight(ObjectiveKind::hop_bytes) / value : 0;
 }
@@ -173,11 +179,34 @@ bool ObjectiveLoads::move_if_soft_at_most(Rank u, Slot to, std::int64_t most) {
     return false;
 }
 
+/// The bottlenecks are on the links and nodes of every phase; slow senders matter where these take less time.
+bool ObjectiveLoads::is_on_slow_message(Rank u, double share) {
+    for (std::size_t r = 0; r < times_.size(); ++r) {
+        if (is_latency_bound(r) && times_[r].is_slow(u, share)) return true;
+    }
+    return false;
+}
+
+bool ObjectiveLoads::has_latency_bound_round() {
+    for (std::size_t r = 0; r < times_.size(); ++r) {
+        if (is_latency_bound(r)) return true;
+    }
+    return false;
+}
+
+bool ObjectiveLoads::is_latency_bound(std::size_t round) {
+    const BottleneckTimes bottleneck = busy_[round].bottleneck();
+    return std::max(bottleneck.network, bottleneck.memory) < 0.5 * times_[round].time(bottleneck);
+}
+
 std::vector<Rank> ObjectiveLoads::ranks_on_busy_links(double share) {
     std::vector<char> is_end(rank_count(), depends_on_all_ranks() ? 1 : 0);
     for_each_loads([&](LinkLoads& loads) {
         for (const Rank u : loads.ranks_on_busy_links(share)) is_end[u.value] = 1;
     });
+    for (const Rank u : ids<Rank>(rank_count())) {
+        if (is_on_slow_message(u, share)) is_end[u.value] = 1;
+    }
     std::vector<Rank> ends;
     for (const Rank u : ids<Rank>(rank_count())) {
         if (is_end[u.value] != 0) ends.push_back(u);
@@ -186,7 +215,7 @@ std::vector<Rank> ObjectiveLoads::ranks_on_busy_links(double share) {
 }
 
 bool ObjectiveLoads::is_on_busiest_link(Rank u) {
-    bool found = depends_on_all_ranks();
+    bool found = depends_on_all_ranks() || is_on_slow_message(u, 1);
     for_each_loads([&](LinkLoads& loads) { found = found || loads.is_on_busiest_link(u); });
     return found;
 }
@@ -202,6 +231,15 @@ std::unique_ptr<LoadTracker> make_load_tracker(const Machine& machine, const Pha
     if (objective.phases.size() == 1 && objective.mix.is(ObjectiveKind::time))
         return of_links(LoadScope::links_and_nodes);
     return std::make_unique<ObjectiveLoads>(machine, objective, slot_of_rank);
+}
+
+std::unique_ptr<LoadTracker> make_search_tracker(const Machine& machine, const PhasedObjective& objective,
+                                                 std::span<const Slot> slot_of_rank) {
+    if (objective.phases.size() == 1 && objective.mix.is(ObjectiveKind::time)) {
+        auto exact = std::make_unique<ObjectiveLoads>(machine, objective, slot_of_rank);
+        if (exact->has_latency_bound_round()) return exact;
+    }
+    return make_load_tracker(machine, objective, slot_of_rank);
 }
 
 CongestionKey objective_key(const Machine& machine, const PhasedObjective& objective,

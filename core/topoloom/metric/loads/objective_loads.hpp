@@ -35,6 +35,8 @@ class ObjectiveLoads final : public LoadTracker {
     /// a weight.
     [[nodiscard]] std::array<double, 4> measures();
     [[nodiscard]] TotalAndBusiestTimes total_and_busiest_times();
+    /// Whether startups and latencies take more than half of the time of a round. Requires a weight of time.
+    [[nodiscard]] bool has_latency_bound_round();
     [[nodiscard]] const CongestionKey& key() override;
     /// A smooth surrogate of the objective.
     [[nodiscard]] std::int64_t soft_value() const override;
@@ -69,6 +71,10 @@ class ObjectiveLoads final : public LoadTracker {
         for (LinkLoads& loads : busy_) use(loads);
     }
     void add_rounds(const Machine& machine, const CommGraph& phase, std::span<const Slot> slot_of_rank);
+    /// Whether u sends or receives in a latency-bound round, and the sender needs at least this share of the
+    /// slowest sender's time.
+    [[nodiscard]] bool is_on_slow_message(Rank u, double share);
+    [[nodiscard]] bool is_latency_bound(std::size_t round);
     [[nodiscard]] bool is_better_than(const CongestionKey& before);
     void begin_change(Rank u, Rank v) {
         last_ = {u, v, slot(u), v == Rank::none ? Slot{} : slot(v)};
@@ -80,10 +86,11 @@ class ObjectiveLoads final : public LoadTracker {
     std::vector<std::vector<CommGraph>> rounds_;  // split_into_rounds() of each phase
     /// Loads of links and nodes for each entry of rounds_; empty if time has no weight.
     std::deque<LinkLoads> busy_;
-    std::vector<PhaseTime> times_;    // likewise
-    std::vector<double> scale_;       // [phase]: scale of the soft terms
-    std::vector<double> links_gain_;  // [phase]: factor of the phase in soft_value()
-    std::vector<double> busy_gain_;   // of rounds
+    std::vector<PhaseTime> times_;     // likewise
+    std::vector<double> scale_;        // [phase]: scale of the soft terms
+    std::vector<double> links_gain_;   // [phase]: factor of the phase in soft_value()
+    std::vector<double> busy_gain_;    // of rounds, like the next one
+    std::vector<double> sender_gain_;  // factor of the startups and latencies of senders
     double hop_bytes_gain_ = 0;
     CongestionKey key_;
     bool key_known_ = false;
@@ -99,6 +106,12 @@ class ObjectiveLoads final : public LoadTracker {
 [[nodiscard]] std::unique_ptr<LoadTracker> make_load_tracker(const Machine& machine,
                                                              const PhasedObjective& objective,
                                                              std::span<const Slot> slot_of_rank);
+
+/// Like make_load_tracker(), but tracks startups and latencies, too, if these take most of the time on these
+/// slots. Searches on loads alone would then miss most of what can be gained.
+[[nodiscard]] std::unique_ptr<LoadTracker> make_search_tracker(const Machine& machine,
+                                                               const PhasedObjective& objective,
+                                                               std::span<const Slot> slot_of_rank);
 
 /// Computes the key of one placement. O(edges * hops).
 [[nodiscard]] CongestionKey objective_key(const Machine& machine, const PhasedObjective& objective,

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "topoloom/machine/network_view.hpp"
+#include "topoloom/metric/loads/soft_term.hpp"
 
 namespace topoloom {
 
@@ -70,6 +71,19 @@ double PhaseTime::time(const BottleneckTimes& bottleneck) const {
     if (leaving_ > 0) last = std::max(last, bottleneck.network / a_sender(leaving_, leaving_senders_));
     return std::max({first + waiting + bottleneck.network, first_inside + bottleneck.memory, ending_.max(),
                      starting_.max() + last});
+}
+
+bool PhaseTime::is_slow(Rank u, double share) const {
+    const double least = share * ending_.max();
+    if (ending_[u.value] >= least) return true;
+    return std::ranges::any_of(ends_of(u),
+                               [&](const End& end) { return !end.sent && ending_[end.peer.value] >= least; });
+}
+
+void PhaseTime::set_soft_scale(double seconds) {
+    soft_factor_ = 1 / seconds;
+    soft_ = 0;
+    for (std::size_t u = 0; u < senders_.size(); ++u) soft_ += soft_term(ending_[u] * soft_factor_);
 }
 
 void PhaseTime::set_slots(Rank u, Slot for_u, Rank v, Slot for_v) {
@@ -174,7 +188,12 @@ void PhaseTime::update_times(Rank u) {
     const double starting = static_cast<double>(sender.startups) * tick_ + rounds_ * sender.longest.value();
     longest_.set(u.value, sender.longest.value());
     starting_.set(u.value, starting);
-    ending_.set(u.value, starting + sender.largest.value());
+    set_ending(u, starting + sender.largest.value());
+}
+
+void PhaseTime::set_ending(Rank u, double seconds) {
+    soft_ += soft_term(seconds * soft_factor_) - soft_term(ending_[u.value] * soft_factor_);
+    ending_.set(u.value, seconds);
 }
 
 }  // namespace topoloom

@@ -45,6 +45,14 @@ class PhaseTime {
 
     [[nodiscard]] double time(const BottleneckTimes& bottleneck) const;
 
+    /// The longest time until the last message of a sender arrives, in seconds: a lower bound on time().
+    [[nodiscard]] double slowest_sender() const { return ending_.max(); }
+    /// Whether u, or a rank that sends to u, needs at least this share of slowest_sender().
+    [[nodiscard]] bool is_slow(Rank u, double share) const;
+    /// The sum over senders of soft_term(time / scale). It is 0 until a scale is set.
+    [[nodiscard]] std::int64_t soft_value() const { return soft_; }
+    void set_soft_scale(double seconds);
+
     /// Moves u, and v unless v is Rank::none, to these slots.
     void set_slots(Rank u, Slot for_u, Rank v, Slot for_v);
 
@@ -90,6 +98,7 @@ class PhaseTime {
     void remove(Rank rank, const End& end);
     void add_to_counts(Sender& sender, const Message& message, std::int64_t sign);
     void update_times(Rank u);
+    void set_ending(Rank u, double seconds);
 
     const Machine& machine_;
     double tick_;  // seconds
@@ -107,6 +116,8 @@ class PhaseTime {
     std::int64_t all_senders_ = 0;
     std::int64_t leaving_senders_ = 0;
     std::int64_t startups_before_leaving_ = 0;  // ticks
+    double soft_factor_ = 0;                    // 1 / scale
+    std::int64_t soft_ = 0;
 };
 
 }  // namespace topoloom

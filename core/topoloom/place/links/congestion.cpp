@@ -123,7 +123,7 @@ Placement anneal_links(const Problem& problem, Placement start, Meter& meter,
         Placement found = from;
         with_near_lists(problem, nearest, meter, [&](NearLists& near) {
             const std::unique_ptr<LoadTracker> loads =
-                make_load_tracker(problem.machine(), objective, from.slots());
+                make_search_tracker(problem.machine(), objective, from.slots());
             CongestionAnnealing annealing(*loads, allocation, near, Rng(problem.seed()));
             annealing.run(meter, sweeps);
             found = Placement(allocation, annealing.best());

@@ -12,7 +12,7 @@ Placement improve_by_local_opt(const Problem& problem, Placement start, Meter& m
     const PhasedObjective objective = problem.link_objective();
     return keep_better(problem, std::move(start), [&](const Placement& from) {
         const std::unique_ptr<LoadTracker> loads =
-            make_load_tracker(problem.machine(), objective, from.slots());
+            make_search_tracker(problem.machine(), objective, from.slots());
         CongestionDescent(*loads, problem.allocation()).run(meter);
         return Placement(problem.allocation(), loads->slots());
     });

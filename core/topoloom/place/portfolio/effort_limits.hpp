@@ -24,6 +24,8 @@ struct EffortLimits {
     bool tries_greedy;          // whether to try greedy mappers for few ranks
     std::uint64_t link_tenths;  // annealing sweeps, in tenths of the standard
     double descent_messages;    // messages that local-opt may evaluate after annealing
+    std::size_t multisections;  // starts of multisection on many ranks, beyond those of lower efforts
+    std::uint32_t node_sweeps;  // sweeps that exchange nodes of the best starts
 };
 
 /// Limits for fast, default and best.
@@ -37,7 +39,9 @@ inline constexpr std::array<EffortLimits, 3> effort_limits{{
      .near = Effort::fast,
      .tries_greedy = false,
      .link_tenths = 1,
-     .descent_messages = 0.25e6},
+     .descent_messages = 0.25e6,
+     .multisections = 2,
+     .node_sweeps = 60},
     {.sections = {.starts = 2, .family = 8},
      .islands_of_many = 1,
      .brick_cycles = 1,
@@ -47,7 +51,9 @@ inline constexpr std::array<EffortLimits, 3> effort_limits{{
      .near = Effort::standard,
      .tries_greedy = true,
      .link_tenths = 10,
-     .descent_messages = 1e6},
+     .descent_messages = 1e6,
+     .multisections = 3,
+     .node_sweeps = 200},
     {.sections = {.starts = 2, .family = 8, .islands = 6},
      .islands_of_many = 14,
      .brick_cycles = 2,
@@ -57,7 +63,9 @@ inline constexpr std::array<EffortLimits, 3> effort_limits{{
      .near = Effort::standard,
      .tries_greedy = true,
      .link_tenths = 100,
-     .descent_messages = 60e6},
+     .descent_messages = 60e6,
+     .multisections = 24,
+     .node_sweeps = 2000},
 }};
 
 [[nodiscard]] constexpr const EffortLimits& limits_of(Effort effort) {

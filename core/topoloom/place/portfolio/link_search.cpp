@@ -3,64 +3,24 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <optional>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "topoloom/machine/network_view.hpp"
+#include "topoloom/metric/loads/objective_loads.hpp"
+#include "topoloom/place/grid/fold.hpp"
 #include "topoloom/place/links/congestion.hpp"
 #include "topoloom/place/links/local_opt.hpp"
+#include "topoloom/place/links/node_exchange.hpp"
+#include "topoloom/place/multilevel/multisection.hpp"
 #include "topoloom/place/parallel_search.hpp"
 #include "topoloom/place/portfolio/best_placement.hpp"
 #include "topoloom/place/portfolio/hop_bytes_search.hpp"
 #include "topoloom/place/simple/launcher_orders.hpp"
 
 namespace topoloom::portfolio {
-
-namespace {
-
-/// The number of evaluations of local-opt after annealing, about half a second by default. An evaluation
-/// takes time in proportion to the messages of a rank.
-std::uint64_t compute_descent_work(const CommGraph& graph, const EffortLimits& limits) {
-    const double degree = static_cast<double>(graph.edge_count()) / static_cast<double>(graph.rank_count());
-    return static_cast<std::uint64_t>(limits.descent_messages / (1 + degree));
-}
-
-/// Whether `near` takes at most 1 % longer than `other` and has fewer hop-bytes, which means less
-/// interference with other jobs.
-bool is_nearer_and_as_fast(const Problem& problem, const Placement& near, const Placement& other) {
-    constexpr double hardly = 1.01;
-    if (!problem.link_objective().mix.is(ObjectiveKind::time) || problem.migration() != nullptr) return false;
-    const CongestionKey key = problem.key(near.slots());
-    const CongestionKey of_other = problem.key(other.slots());
-    return key.congestion <= hardly * of_other.congestion && key.hop_bytes < of_other.hop_bytes;
-}
-
-/// Offers placements with few hop-bytes, found with a share of the budget. Returns the last one.
-Placement offer_nearest(const Problem& near, BestPlacement& best, Meter& meter, const EffortLimits& limits) {
-    constexpr double share_for_hop_bytes = 0.3;
-    const Budget part = meter.sub_budget(share_for_hop_bytes);
-    Meter part_meter(part);
-    if (near.rank_count() <= small_rank_count && limits.tries_greedy) {
-        try_all(near, {"round-robin", "hilbert", "gge", "mahd", "mahd+swap", "emahd", "multisection+swap"},
-                best, part_meter);
-    }
-    Placement nearest = minimize_hop_bytes(near, part_meter, limits.near);
-    best.offer(nearest);
-    meter.spend(part_meter.work_done());
-    return nearest;
-}
-
-/// Bounds local-opt by `most` work: a descent from plateau to plateau would take seconds and gain little.
-Placement run_short_local_opt(const Problem& problem, Placement placement, std::uint64_t most, Meter& meter) {
-    Budget budget = meter.sub_budget(1);
-    budget.work = std::min(budget.work, most);
-    Meter brief(budget);
-    placement = links::improve_by_local_opt(problem, std::move(placement), brief);
-    meter.spend(brief.work_done());
-    return placement;
-}
-
-}  // namespace
 
 double estimate_route_length(const Allocation& allocation) {
     constexpr double usual = 12;
@@ -82,61 +42,251 @@ std::uint32_t choose_annealing_sweeps(const Problem& problem, double length, std
     return static_cast<std::uint32_t>(std::max<std::uint64_t>(1, sweeps));
 }
 
-Placement minimize_link_objective(const Problem& problem, Meter& meter, const EffortLimits& limits) {
-    // With few ranks, results vary randomly, and all starts together take no longer than one start on many
-    // ranks.
-    constexpr std::size_t starts_on_links = 8;
-    const double length = estimate_route_length(problem.allocation());
-    // If the user set a budget, searches until it is used up, whatever the effort.
-    links::CongestionOptions annealing{
-        .sweeps = meter.is_limited() ? 1'000'000'000
-                                     : choose_annealing_sweeps(problem, length, limits.link_tenths)};
-    BestPlacement best(problem);
-    const Placement block = simple::place_block(problem, meter);
-    best.offer(block);
-    const Problem near = problem.for_hop_bytes();
-    if (near.symmetric().edge_count() == 0) return best.placement();
-    const Placement nearest = offer_nearest(near, best, meter, limits);
-    // Block order may keep most messages off the links, as with balanced columns of a triangular grid. It
-    // then beats placements with few hop-bytes, but is a local optimum, so annealing also starts from such a
-    // placement.
-    const bool trapped = std::ranges::equal(best.placement().slots(), block.slots());
-    const bool is_small = problem.rank_count() <= small_rank_count;
-    const bool in_pairs = !is_small && problem.rank_count() <= max_ranks_in_parallel && !meter.is_limited();
-    const std::size_t starts = is_small   ? std::clamp<std::size_t>(annealing.sweeps, 2, starts_on_links)
-                               : in_pairs ? 2
-                                          : 1;
-    if (is_small) annealing.sweeps = std::max(1U, annealing.sweeps / static_cast<std::uint32_t>(starts));
-    // The better of two walks of 3/5 length is as good as one full walk, and the two run in parallel.
-    if (in_pairs) annealing.sweeps = std::max(1U, annealing.sweeps * 3 / 5);
-    const auto start = [&](std::size_t i, const Problem& seeded, Meter& own) {
-        if (i == 0) return best.placement();
-        if (i == 1 && trapped) return nearest;
-        if (in_pairs) return best.placement();
-        return place(seeded.for_hop_bytes(), "multisection", own);
-    };
-    std::vector<std::optional<Placement>> found(starts);
-    std::vector<CongestionKey> keys(starts);
-    search_in_parallel(starts, problem.threads(), meter, [&](std::size_t i, Meter& own) {
-        const Problem seeded = starts == 1 ? problem : problem.with_seed(problem.seed() + i);
-        found[i] = links::anneal_links(seeded, start(i, seeded, own), own, annealing);
-        keys[i] = problem.key(found[i]->slots());
+namespace {
+
+/// The number of evaluations of local-opt after annealing, about half a second by default. An evaluation
+/// takes time in proportion to the messages of a rank.
+std::uint64_t compute_descent_work(const CommGraph& graph, const EffortLimits& limits) {
+    const double degree = static_cast<double>(graph.edge_count()) / static_cast<double>(graph.rank_count());
+    return static_cast<std::uint64_t>(limits.descent_messages / (1 + degree));
+}
+
+/// Bounds local-opt by `most` work: a descent from plateau to plateau would take seconds and gain little.
+Placement run_short_local_opt(const Problem& problem, Placement placement, std::uint64_t most, Meter& meter) {
+    Budget budget = meter.sub_budget(1);
+    budget.work = std::min(budget.work, most);
+    Meter brief(budget);
+    placement = links::improve_by_local_opt(problem, std::move(placement), brief);
+    meter.spend(brief.work_done());
+    return placement;
+}
+
+/// A placement and its key.
+struct Candidate {
+    Placement placement;
+    CongestionKey key;
+};
+
+/// Searches for one problem. A higher effort first runs the lower ones, so it never returns a worse placement.
+class LinkSearch {
+   public:
+    LinkSearch(const Problem& problem, Meter& meter)
+        : problem_(problem),
+          near_(problem.for_hop_bytes()),
+          meter_(meter),
+          length_(estimate_route_length(problem.allocation())),
+          block_(evaluate(simple::place_block(problem, meter))),
+          nearest_(block_),
+          best_(block_),
+          result_(block_) {}
+
+    void run(const EffortLimits& limits) {
+        if (is_small()) {
+            offer_nearest(limits);
+            offer(evaluate(links::exchange_nodes(problem_, best_.placement, meter_, limits.node_sweeps)));
+            walk_from_several_starts(limits);
+        } else {
+            // Further starts are worth more than a longer search for few hop-bytes. For many ranks, multisection
+            // finds nearly as few in a fraction of the time.
+            if (tried_ == 0 && problem_.rank_count() <= max_ranks_in_parallel)
+                offer_nearest(limits_of(Effort::fast));
+            offer_exchanged_nodes(limits);
+            if (meter_.is_limited() || !links::can_exchange_nodes(problem_.allocation()))
+                walk_from_best(limits);
+        }
+        choose_result();
+    }
+    [[nodiscard]] const Placement& result() const { return result_.placement; }
+
+   private:
+    [[nodiscard]] bool is_small() const { return problem_.rank_count() <= small_rank_count; }
+    [[nodiscard]] Candidate evaluate(Placement placement) const {
+        const CongestionKey key = problem_.key(placement.slots());
+        return {std::move(placement), key};
+    }
+    void offer(Candidate candidate) {
+        if (candidate.key < best_.key) best_ = std::move(candidate);
+    }
+    /// If the user set a budget, searches until it is used up, whatever the effort.
+    [[nodiscard]] std::uint32_t count_sweeps(const EffortLimits& limits) const {
+        return meter_.is_limited() ? 1'000'000'000
+                                   : choose_annealing_sweeps(problem_, length_, limits.link_tenths);
+    }
+    [[nodiscard]] std::uint64_t count_descent_work(const EffortLimits& limits) const {
+        return meter_.is_limited() ? std::numeric_limits<std::uint64_t>::max()
+                                   : count_short_descent_work(limits);
+    }
+    [[nodiscard]] std::uint64_t count_short_descent_work(const EffortLimits& limits) const {
+        const double most = static_cast<double>(compute_descent_work(problem_.graph(), limits)) / length_;
+        return static_cast<std::uint64_t>(most);
+    }
+    /// One thread for many ranks, because each search needs memory for all links and messages.
+    [[nodiscard]] int threads() const {
+        return problem_.rank_count() > max_ranks_in_parallel ? 1 : problem_.threads();
+    }
+
+    void offer_nearest(const EffortLimits& limits);
+    [[nodiscard]] std::vector<Candidate> list_known_starts();
+    /// Replaces placements by better ones with exchanged nodes, and sorts them, best first.
+    void exchange_in_parallel(std::vector<Candidate>& from, std::uint32_t sweeps);
+    void offer_exchanged_nodes(const EffortLimits& limits);
+    void walk_from_several_starts(const EffortLimits& limits);
+    void walk_from_best(const EffortLimits& limits);
+    /// Anneals from start(i, problem, meter) for every i below `starts`; returns the results, best first.
+    template <class Start>
+    [[nodiscard]] std::vector<Candidate> walk(std::size_t starts, std::uint32_t sweeps, const Start& start);
+    /// Offers the results of short runs of local-opt.
+    void descend(std::span<const Candidate> from, std::uint64_t most);
+    void choose_result();
+
+    const Problem& problem_;
+    Problem near_;
+    Meter& meter_;
+    double length_;
+    Candidate block_;
+    Candidate nearest_;  // of the last search for few hop-bytes
+    Candidate best_;
+    Candidate result_;
+    std::size_t tried_ = 0;  // starts of multisection
+};
+
+/// Offers placements with few hop-bytes, found with a share of the budget.
+void LinkSearch::offer_nearest(const EffortLimits& limits) {
+    constexpr double share_for_hop_bytes = 0.3;
+    Meter part_meter(meter_.sub_budget(share_for_hop_bytes));
+    if (is_small() && limits.tries_greedy) {
+        BestPlacement best(problem_);
+        try_all(near_, {"round-robin", "hilbert", "gge", "mahd", "mahd+swap", "emahd", "multisection+swap"},
+                best, part_meter);
+        offer(evaluate(best.placement()));
+    }
+    nearest_ = evaluate(minimize_hop_bytes(near_, part_meter, limits.near));
+    offer(nearest_);
+    meter_.spend(part_meter.work_done());
+}
+
+std::vector<Candidate> LinkSearch::list_known_starts() {
+    if (tried_ > 0) return {best_};
+    std::vector<Candidate> starts{block_, nearest_};
+    if (const auto grid = find_rank_grid(near_)) {
+        if (auto folded = grid::place_grid_by_folding(near_, *grid, meter_))
+            starts.push_back(evaluate(*std::move(folded)));
+    }
+    return starts;
+}
+
+void LinkSearch::exchange_in_parallel(std::vector<Candidate>& from, std::uint32_t sweeps) {
+    search_in_parallel(from.size(), threads(), meter_, [&](std::size_t i, Meter& own) {
+        if (own.is_exhausted()) return;
+        const Problem seeded = problem_.with_seed(problem_.seed() + i);
+        Candidate exchanged = evaluate(links::exchange_nodes(seeded, from[i].placement, own, sweeps));
+        if (exchanged.key < from[i].key) from[i] = std::move(exchanged);
     });
-    std::vector<std::size_t> order(starts);
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return keys[i]; });
+    std::ranges::stable_sort(from, {}, &Candidate::key);
+}
+
+/// Exchanges the nodes of several starts, for a short time. The best two continue.
+void LinkSearch::offer_exchanged_nodes(const EffortLimits& limits) {
+    constexpr std::uint32_t short_sweeps = 40;
+    constexpr std::size_t finalists = 2;
+    std::vector<Candidate> starts = list_known_starts();
+    const std::size_t known = starts.size();
+    starts.resize(known + limits.multisections, block_);
+    search_in_parallel(limits.multisections, threads(), meter_, [&](std::size_t i, Meter& own) {
+        if (own.is_exhausted()) return;
+        const Problem seeded = near_.with_seed(problem_.seed() + tried_ + i);
+        starts[known + i] = evaluate(multilevel::place_multisection(seeded, own, {.starts = 1}));
+    });
+    tried_ += limits.multisections;
+    exchange_in_parallel(starts, short_sweeps);
+    starts.push_back(best_);
+    std::ranges::stable_sort(starts, {}, &Candidate::key);
+    starts.resize(finalists, block_);
+    exchange_in_parallel(starts, limits.node_sweeps);
+    offer(starts.front());
+    if (!meter_.is_exhausted()) descend(starts, count_short_descent_work(limits) / finalists);
+}
+
+template <class Start>
+std::vector<Candidate> LinkSearch::walk(std::size_t starts, std::uint32_t sweeps, const Start& start) {
+    std::vector<Candidate> found(starts, block_);
+    search_in_parallel(starts, problem_.threads(), meter_, [&](std::size_t i, Meter& own) {
+        const Problem seeded = starts == 1 ? problem_ : problem_.with_seed(problem_.seed() + i);
+        found[i] = evaluate(links::anneal_links(seeded, start(i, seeded, own), own, {.sweeps = sweeps}));
+    });
+    std::ranges::stable_sort(found, {}, &Candidate::key);
+    return found;
+}
+
+void LinkSearch::descend(std::span<const Candidate> from, std::uint64_t most) {
+    std::vector<Candidate> found(from.begin(), from.end());
+    search_in_parallel(found.size(), threads(), meter_, [&](std::size_t i, Meter& own) {
+        found[i] = evaluate(run_short_local_opt(problem_, std::move(found[i].placement), most, own));
+    });
+    for (Candidate& candidate : found) offer(std::move(candidate));
+}
+
+/// With few ranks, results vary randomly, and all starts together take no longer than one start on many
+/// ranks.
+void LinkSearch::walk_from_several_starts(const EffortLimits& limits) {
+    constexpr std::size_t starts_on_links = 8;
+    const std::uint32_t sweeps = count_sweeps(limits);
+    const std::size_t starts = std::clamp<std::size_t>(sweeps, 2, starts_on_links);
+    const bool is_trapped = std::ranges::equal(best_.placement.slots(), block_.placement.slots());
+    const std::vector<Candidate> found =
+        walk(starts, std::max(1U, sweeps / static_cast<std::uint32_t>(starts)),
+             [&](std::size_t i, const Problem& seeded, Meter& own) {
+                 if (i == 0) return best_.placement;
+                 if (i == 1 && is_trapped) return nearest_.placement;
+                 return place(seeded.for_hop_bytes(), "multisection", own);
+             });
     // Runs local-opt only on the best results. With long routes, a single local-opt takes as long as three
     // usually do.
-    order.resize(is_small && length < 2 ? std::min<std::size_t>(3, starts) : 1);
-    const double most = static_cast<double>(compute_descent_work(problem.graph(), limits)) / length;
-    const std::uint64_t most_work =
-        meter.is_limited() ? std::numeric_limits<std::uint64_t>::max() : static_cast<std::uint64_t>(most);
-    search_in_parallel(order.size(), problem.threads(), meter, [&](std::size_t k, Meter& own) {
-        std::optional<Placement>& placement = found[order[k]];
-        placement = run_short_local_opt(problem, *std::move(placement), most_work, own);
-    });
-    for (const std::size_t i : order) best.offer(std::move(found[i]));
-    return is_nearer_and_as_fast(problem, nearest, best.placement()) ? nearest : best.placement();
+    const std::size_t descents = length_ < 2 ? std::min<std::size_t>(3, starts) : 1;
+    descend(std::span(found).first(descents), count_descent_work(limits));
+}
+
+/// Block order may keep most messages off the links, as with balanced columns of a triangular grid. It then
+/// beats placements with few hop-bytes, but is a local optimum, so annealing also starts from such a placement.
+void LinkSearch::walk_from_best(const EffortLimits& limits) {
+    const bool in_pairs = problem_.rank_count() <= max_ranks_in_parallel && !meter_.is_limited();
+    const bool is_trapped = std::ranges::equal(best_.placement.slots(), block_.placement.slots());
+    // The better of two walks of 3/5 length is as good as one full walk, and the two run in parallel.
+    const std::uint32_t sweeps = in_pairs ? std::max(1U, count_sweeps(limits) * 3 / 5) : count_sweeps(limits);
+    const std::vector<Candidate> found =
+        walk(in_pairs ? 2 : 1, sweeps, [&](std::size_t i, const Problem&, Meter&) {
+            return i == 1 && is_trapped ? nearest_.placement : best_.placement;
+        });
+    descend(std::span(found).first(1), count_descent_work(limits));
+}
+
+/// Prefers the nearest placement if it takes at most 1 % longer than the best, and so do its links, NICs and
+/// memory: fewer hop-bytes mean less interference with other jobs. Never chooses a slower placement than that
+/// of a lower effort.
+void LinkSearch::choose_result() {
+    constexpr double hardly = 1.01;
+    const PhasedObjective objective = problem_.link_objective();
+    const auto busy_time = [&](const Candidate& candidate) {
+        return total_and_busiest_times(problem_.machine(), objective, candidate.placement.slots()).busy;
+    };
+    const bool prefers_nearest =
+        objective.mix.is(ObjectiveKind::time) && nearest_.key.congestion <= hardly * best_.key.congestion &&
+        nearest_.key.hop_bytes < best_.key.hop_bytes && busy_time(nearest_) <= hardly * busy_time(best_);
+    const Candidate& chosen = prefers_nearest ? nearest_ : best_;
+    if (chosen.key.congestion <= result_.key.congestion) result_ = chosen;
+}
+
+}  // namespace
+
+Placement minimize_link_objective(const Problem& problem, Meter& meter, const EffortLimits& limits) {
+    LinkSearch search(problem, meter);
+    if (problem.symmetric().edge_count() == 0) return search.result();
+    if (meter.is_limited()) {
+        search.run(limits);
+    } else {
+        for (const EffortLimits& stage : std::span(effort_limits.data(), &limits + 1)) search.run(stage);
+    }
+    return search.result();
 }
 
 }  // namespace topoloom::portfolio

@@ -18,9 +18,10 @@ namespace topoloom::portfolio {
 [[nodiscard]] std::uint32_t choose_annealing_sweeps(const Problem& problem, double length,
                                                     std::uint64_t tenths);
 
-/// Minimizes an objective on links. Starts with the best placement by hop-bytes, because short routes share
-/// few links, and then anneals the link loads. For few ranks, greedy mappers and several starts are tried
-/// too, because their message distribution varies randomly.
+/// Minimizes an objective on links. For few ranks, starts with the best placement by hop-bytes, because short
+/// routes share few links, and with other placements, and anneals the link loads. For many ranks, exchanges
+/// the nodes of several starts; see links::exchange_nodes(). Unless the budget is limited, an effort first runs
+/// the lower ones. `limits` must be an entry of `effort_limits`.
 [[nodiscard]] Placement minimize_link_objective(const Problem& problem, Meter& meter,
                                                 const EffortLimits& limits);
 

@@ -10,10 +10,6 @@ namespace topoloom {
 
 namespace {
 
-/// If busy links and nodes take less than this share of the time, startups and latencies dominate, whatever
-/// the loads.
-constexpr double min_busy_share = 0.05;
-
 std::string format_percent(double share) { return std::to_string(std::lround(100 * share)) + " %"; }
 
 }  // namespace
@@ -32,11 +28,11 @@ ObjectiveChoice choose_objective(const Problem& problem, std::vector<const CommG
     const TotalAndBusiestTimes parts = total_and_busiest_times(problem.machine(), objective, block);
     if (parts.all == 0) return {ObjectiveKind::hop_bytes, "nothing is sent"};
     const double share = parts.busy / parts.all;
-    if (share < min_busy_share)
-        return {ObjectiveKind::hop_bytes, "messages are short: startups and latencies take " +
-                                              format_percent(1 - share) + " of the time"};
-    return {ObjectiveKind::time,
-            "links, network cards and memory take " + format_percent(share) + " of the time"};
+    if (share < 0.5)
+        return {ObjectiveKind::time, "latency-bound: startup and latency are " + format_percent(1 - share) +
+                                         " of the predicted time"};
+    return {ObjectiveKind::time, "bandwidth-bound: links, NICs and memory are " + format_percent(share) +
+                                     " of the predicted time"};
 }
 
 }  // namespace topoloom

@@ -16,9 +16,9 @@ struct ObjectiveChoice {
     std::string reason;  // one line of text for the user
 };
 
-/// Chooses `time` if the machine has bandwidths and messages are large enough for link and node loads to
-/// matter; else hop-bytes, which favors messages inside nodes and short routes. Problem::with_objective()
-/// explains `phases` and `background`. O(edges * hops).
+/// Chooses `time` if the machine has bandwidths, whether messages are bandwidth-bound or latency-bound; else
+/// hop-bytes, which favors messages inside nodes and short routes. Problem::with_objective() explains `phases`
+/// and `background`. O(edges * hops).
 [[nodiscard]] ObjectiveChoice choose_objective(const Problem& problem, std::vector<const CommGraph*> phases,
                                                std::span<const double> background);
 
