@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <numeric>
 
 #include "topoloom/base/error.hpp"
@@ -12,7 +13,7 @@ namespace topoloom::qap {
 
 namespace {
 
-constexpr double most = 0x1.0p61;
+constexpr double most = 0x1.0p60;
 
 double max_absolute_entry(std::span<const std::int64_t> matrix) {
     double found = 0;
@@ -76,6 +77,36 @@ double max_line_sum(std::size_t order, std::span<const std::int64_t> m) {
     return found;
 }
 
+/// Returns the largest absolute entries of lines: element k is the maximum over all rows, and over all columns
+/// if `columns`, of their k-th largest absolute entry.
+std::vector<double> max_sorted_line(std::size_t order, std::span<const std::int64_t> m, bool columns) {
+    std::vector<double> greatest(order, 0);
+    std::vector<double> line(order);
+    const auto take_line = [&] {
+        std::ranges::sort(line, std::greater<>());
+        for (std::size_t k = 0; k < order; ++k) greatest[k] = std::max(greatest[k], line[k]);
+    };
+    for (std::size_t i = 0; i < order; ++i) {
+        for (std::size_t j = 0; j < order; ++j) line[j] = std::abs(static_cast<double>(m[i * order + j]));
+        take_line();
+        for (std::size_t j = 0; j < order; ++j) line[j] = std::abs(static_cast<double>(m[j * order + i]));
+        if (columns) take_line();
+    }
+    return greatest;
+}
+
+/// Bounds the costs of two items before and after an exchange by the scalar product of sorted lines
+/// (rearrangement inequality).
+std::int64_t bound_exchange_deltas(const NormalizedQap& form) {
+    const std::vector<double> a = max_sorted_line(form.order, form.a, !form.symmetric);
+    const std::vector<double> b = max_sorted_line(form.order, form.b, !form.symmetric);
+    const double cost = std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+    const bool nonnegative = std::ranges::min(form.a) >= 0 && std::ranges::min(form.b) >= 0;
+    const double bound =
+        (form.symmetric ? 2 : 4) * (nonnegative ? 1 : 2) * cost + 4 * max_absolute_entry(form.linear);
+    return static_cast<std::int64_t>(std::min(bound, most));
+}
+
 }  // namespace
 
 Qap::Qap(std::size_t order, std::vector<std::int64_t> a, std::vector<std::int64_t> b,
@@ -91,7 +122,7 @@ Qap::Qap(std::size_t order, std::vector<std::int64_t> a, std::vector<std::int64_
     const double together = std::min(sum_absolute_values(a_) * max_absolute_entry(b_),
                                      sum_absolute_values(b_) * max_absolute_entry(a_));
     if (together + static_cast<double>(order) * max_absolute_entry(linear_) > most)
-        fail("the value of the assignment could exceed 2^61; scale one of the matrices down");
+        fail("the value of the assignment could exceed 2^60; scale one of the matrices down");
 }
 
 std::int64_t Qap::value(std::span<const std::uint32_t> p) const {
@@ -129,6 +160,7 @@ NormalizedQap::NormalizedQap(const Qap& qap)
     divide_entries(a, std::gcd(of_a, factor));
     divide_entries(b, factor / std::gcd(of_a, factor));
     divide_entries(linear, factor);
+    max_delta = bound_exchange_deltas(*this);
     const double both = (symmetric ? 1 : 2) * std::min(max_line_sum(order, a) * max_absolute_entry(b),
                                                        max_line_sum(order, b) * max_absolute_entry(a));
     const double bound =

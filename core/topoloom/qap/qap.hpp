@@ -18,7 +18,7 @@ using Permutation = std::vector<std::uint32_t>;
 class Qap {
    public:
     /// Matrices are row-major; `linear` may be empty. Throws Error unless all matrices are order x order with
-    /// order >= 1, or if a value can exceed 2^61.
+    /// order >= 1, or if a value can exceed 2^60.
     Qap(std::size_t order, std::vector<std::int64_t> a, std::vector<std::int64_t> b,
         std::vector<std::int64_t> linear = {});
 
@@ -57,6 +57,7 @@ struct NormalizedQap {
     std::int64_t factor = 1;           // common factor of the value
     std::vector<std::int64_t> a, b;    // zero diagonals
     std::vector<std::int64_t> linear;  // [item][location], including the diagonals; may be empty
+    std::int64_t max_delta;            // upper bound on the change of the value by an exchange
     /// Upper bound on differences of values and on their intermediate results.
     std::int64_t magnitude;
 };

@@ -59,7 +59,7 @@ class RobustTabu final : public QapTabu {
         const auto least = static_cast<std::int64_t>(moves_.min_any());
         const bool improves_best = value_ + least < best_value_;
         const bool any = improves_best || moves_.min_free() == QapMoves<T>::nothing;
-        perform(any ? moves_.find_any(from) : moves_.find_free(from, static_cast<T>(now_)));
+        perform(any ? moves_.find_any(from) : moves_.find_free(from));
     }
 
     void perform(const typename QapMoves<T>::Move& move) {
@@ -67,7 +67,7 @@ class RobustTabu final : public QapTabu {
         ++now_;
         moves_.forbid(move.i, p[move.i], draw_tabu_end());
         moves_.forbid(move.j, p[move.j], draw_tabu_end());
-        moves_.exchange(move.i, move.j, static_cast<T>(now_));
+        moves_.exchange(move.i, move.j, static_cast<std::uint32_t>(now_));
         value_ += static_cast<std::int64_t>(move.delta);
         if (value_ >= best_value_) return;
         best_value_ = value_;
@@ -87,9 +87,9 @@ class RobustTabu final : public QapTabu {
         return std::sqrt(least * static_cast<double>(tables.order));
     }
 
-    T draw_tabu_end() {
+    std::uint32_t draw_tabu_end() {
         const double u = rng_.uniform();
-        return static_cast<T>(static_cast<double>(now_) + max_tenure_ * u * u * u);
+        return static_cast<std::uint32_t>(static_cast<double>(now_) + max_tenure_ * u * u * u);
     }
 
     const NormalizedQap& form_;

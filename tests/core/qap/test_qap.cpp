@@ -54,46 +54,93 @@ std::int64_t exchange_delta(const qap::Qap& qap, qap::Permutation p, std::size_t
     return qap.value(p) - before;
 }
 
-/// Makes random exchanges and checks after each that all gains equal their definition.
+/// Ends of tabu tenures by item and location class, as defined.
+class TabuTable {
+   public:
+    template <class T>
+    explicit TabuTable(const qap::QapTables<T>& tables)
+        : items_(tables.item_class),
+          locations_(tables.location_class),
+          until_(tables.order, std::vector<std::uint32_t>(tables.order, 0)) {}
+
+    void forbid(std::uint32_t i, std::uint32_t x, std::uint32_t until) {
+        until_[items_[i]][locations_[x]] = until;
+    }
+    [[nodiscard]] bool are_twins(const qap::Permutation& p, std::uint32_t i, std::uint32_t j) const {
+        return items_[i] == items_[j] || locations_[p[i]] == locations_[p[j]];
+    }
+    [[nodiscard]] bool is_tabu(const qap::Permutation& p, std::uint32_t i, std::uint32_t j,
+                               std::uint32_t now) const {
+        return std::min(until_[items_[i]][locations_[p[j]]], until_[items_[j]][locations_[p[i]]]) > now;
+    }
+
+   private:
+    std::vector<std::uint32_t> items_, locations_;
+    std::vector<std::vector<std::uint32_t>> until_;
+};
+
+/// Checks all deltas, and the minima of all exchanges and of those that are not tabu, against definitions.
+template <class T>
+void check_deltas(const qap::Qap& qap, std::int64_t factor, qap::QapMoves<T>& moves, const TabuTable& tabu,
+                  std::uint32_t now, std::uint32_t from) {
+    constexpr std::int64_t nothing = std::numeric_limits<std::int64_t>::max();
+    const auto n = static_cast<std::uint32_t>(qap.order());
+    const qap::Permutation p = moves.assignment();
+    std::int64_t any = nothing;
+    std::int64_t free = nothing;
+    for (std::uint32_t i = 0; i < n; ++i) {
+        for (std::uint32_t j = 0; j < i; ++j) {
+            const std::int64_t delta = exchange_delta(qap, p, i, j);
+            REQUIRE(static_cast<std::int64_t>(moves.delta(i, j)) * factor == delta);
+            if (tabu.are_twins(p, i, j)) {
+                REQUIRE(delta == 0);
+                continue;
+            }
+            any = std::min(any, delta);
+            if (!tabu.is_tabu(p, i, j, now)) free = std::min(free, delta);
+        }
+    }
+    REQUIRE((moves.min_any() == moves.nothing) == (any == nothing));
+    REQUIRE((moves.min_free() == moves.nothing) == (free == nothing));
+    if (any < nothing) {
+        REQUIRE(static_cast<std::int64_t>(moves.min_any()) * factor == any);
+        const auto move = moves.find_any(from);
+        REQUIRE(exchange_delta(qap, p, move.i, move.j) == any);
+    }
+    if (free < nothing) {
+        REQUIRE(static_cast<std::int64_t>(moves.min_free()) * factor == free);
+        const auto move = moves.find_free(from);
+        REQUIRE(exchange_delta(qap, p, move.i, move.j) == free);
+        REQUIRE(!tabu.is_tabu(p, move.i, move.j, now));
+    }
+}
+
+/// Makes random exchanges and forbids to undo them for a while; checks everything after each.
 template <class T>
 void check_moves(const qap::Qap& qap, std::uint64_t seed) {
     const qap::NormalizedQap form(qap);
     const qap::QapTables<T> tables(form);
     qap::QapMoves<T> moves(tables);
+    TabuTable tabu(tables);
     Rng rng(seed, 1);
     const auto n = static_cast<std::uint32_t>(qap.order());
     moves.start(random_permutation(n, rng));
-    for (int step = 0; step < 12; ++step) {
-        std::int64_t least = std::numeric_limits<std::int64_t>::max();
-        for (std::uint32_t i = 0; i < n; ++i) {
-            for (std::uint32_t j = 0; j < i; ++j) {
-                const std::int64_t delta = exchange_delta(qap, moves.assignment(), i, j);
-                REQUIRE(static_cast<std::int64_t>(moves.delta(i, j)) * form.factor == delta);
-                const auto& items = tables.item_class;
-                const auto& places = tables.location_class;
-                const auto& p = moves.assignment();
-                if (items[i] == items[j] || places[p[i]] == places[p[j]]) {
-                    REQUIRE(delta == 0);
-                } else {
-                    least = std::min(least, delta);
-                }
-            }
-        }
-        if (least < std::numeric_limits<std::int64_t>::max()) {
-            REQUIRE(static_cast<std::int64_t>(moves.min_any()) * form.factor == least);
-            const auto move = moves.find_any(rng.below(n));
-            CHECK(moves.delta(move.i, move.j) == moves.min_any());
-        }
+    for (std::uint32_t now = 0; now < 12; ++now) {
+        check_deltas(qap, form.factor, moves, tabu, now, rng.below(n));
         const std::uint32_t i = rng.below(n);
         const std::uint32_t j = (i + 1 + rng.below(n - 1)) % n;
-        moves.exchange(i, j, T{1000});
-        CHECK(moves.min_free() == moves.min_any());
+        for (const std::uint32_t k : {i, j}) {
+            const std::uint32_t until = now + 1 + rng.below(8);
+            moves.forbid(k, moves.assignment()[k], until);
+            tabu.forbid(k, moves.assignment()[k], until);
+        }
+        moves.exchange(i, j, now + 1);
     }
 }
 
 }  // namespace
 
-TEST_CASE("gains of all exchanges stay exact after any moves, for every kind of matrix and number type") {
+TEST_CASE("exchange deltas and minima stay exact after any moves, for every kind of matrix and number type") {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         for (const Shape shape : {Shape::symmetric, Shape::one_symmetric, Shape::asymmetric}) {
             for (const bool diagonal : {false, true}) {
@@ -106,6 +153,19 @@ TEST_CASE("gains of all exchanges stay exact after any moves, for every kind of 
                 check_moves<double>(qap, seed);
             }
         }
+    }
+}
+
+TEST_CASE("entries beyond 16 bits give the same deltas in 32 bits") {
+    for (std::uint64_t seed = 0; seed < 8; ++seed) {
+        Rng rng(seed);
+        const std::size_t n = 6 + seed * 3;
+        auto wide = random_matrix(n, rng, seed % 4 < 2, true, 60'000);
+        wide[1] = wide[n] = 30'001;  // no common factor
+        const qap::Qap qap(n, std::move(wide), random_matrix(n, rng, seed % 2 == 0, false, 4));
+        REQUIRE(qap::with_qap_type(qap::NormalizedQap(qap), [](auto type) { return sizeof type; }) == 4);
+        CHECK(!qap::QapTables<std::int32_t>(qap::NormalizedQap(qap)).use_int16);
+        check_moves<std::int32_t>(qap, seed);
     }
 }
 
