@@ -54,10 +54,10 @@ Problem::Problem(const CommGraph& graph, const Allocation& allocation, std::uint
     require_exact_hop_bytes(graph, allocation.machine());
 }
 
-Problem Problem::with_seed(std::uint64_t seed) const {
+Problem Problem::with_seed(std::uint64_t seed, int threads) const {
     Problem other = *this;
     other.seed_ = seed;
-    other.threads_ = 1;
+    other.threads_ = threads;
     return other;
 }
 

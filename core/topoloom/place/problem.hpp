@@ -35,8 +35,8 @@ class Problem {
     [[nodiscard]] const Capacity& capacity() const { return capacity_; }
     [[nodiscard]] std::size_t rank_count() const { return graph_.rank_count(); }
     [[nodiscard]] std::uint64_t seed() const { return seed_; }
-    /// A copy with another seed and one thread, for parallel searches.
-    [[nodiscard]] Problem with_seed(std::uint64_t seed) const;
+    /// A copy with another seed; by default with one thread, for parallel searches.
+    [[nodiscard]] Problem with_seed(std::uint64_t seed, int threads = 1) const;
     /// A copy with an earlier placement. Throws Error when migration_cost() does.
     [[nodiscard]] Problem with_migration(Migration migration) const;
     /// Null if there is no earlier placement.

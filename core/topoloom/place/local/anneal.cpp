@@ -117,7 +117,7 @@ class Annealing {
         }
     }
 
-    /// Continues at temperature 0 until a round gains nothing.
+    /// Continues at temperature 0 until a round gains next to nothing.
     void freeze(Meter& meter) {
         const std::uint64_t round = std::min<std::uint64_t>(max_per_round, 4 * std::uint64_t{active_});
         const auto sum = [&] {
@@ -125,10 +125,12 @@ class Annealing {
             for (const auto& chain : chains_) values += chain->value();
             return values;
         };
-        for (std::int64_t before = sum() + 1; sum() < before && !meter.is_exhausted();) {
+        constexpr std::int64_t least_share = 10'000;  // swap, which follows, finds the rest faster
+        std::int64_t before = 0;
+        do {
             before = sum();
             run_chains(round, meter, [&](AnnealWalker& chain) { chain.run(round, Acceptance(0)); });
-        }
+        } while (before - sum() > before / least_share && !meter.is_exhausted());
     }
 
     template <class Body>
@@ -241,10 +243,10 @@ Placement anneal_by_regions(const Problem& problem, Placement start, Meter& mete
     for (std::size_t i = 0; i < found.size(); ++i) result[numbering.order[i].value] = found[i];
     Placement placement = placement_at(allocation, result);
     if (!meter.is_exhausted()) {
-        // For many ranks, and for dense graphs after a short search, swap with a wider neighborhood would
-        // take longer than annealing.
+        // For many ranks, and for dense graphs after a short search, swap with a wider neighborhood takes as
+        // long as annealing, which gains more in that time.
         const std::size_t ranks = problem.rank_count();
-        const bool brief = options.sweeps > 0 && options.sweeps < 100;
+        const bool brief = options.sweeps > 0 && options.sweeps < 1000;
         const bool dense = problem.symmetric().edge_count() > 4 * ranks;
         const SwapOptions last{.reach = (brief && dense) || ranks > max_ranks_in_parallel ? 1U : 3U};
         placement = improve_by_swaps(problem, std::move(placement), meter, last);
@@ -258,8 +260,9 @@ Placement anneal_by_regions(const Problem& problem, Placement start, Meter& mete
 Placement improve_by_annealing(const Problem& problem, Placement start, Meter& meter,
                                const AnnealOptions& options) {
     constexpr std::uint32_t region_size = 2048;  // ranks per region, sized for the caches
+    constexpr std::size_t most_at_once = 4096;   // with two regions or more, two cores work
     return anneal_by_regions(problem, std::move(start), meter, options,
-                             problem.rank_count() > max_ranks_in_parallel ? region_size : 0);
+                             problem.rank_count() > most_at_once ? region_size : 0);
 }
 
 MapperEntry anneal_mapper() {

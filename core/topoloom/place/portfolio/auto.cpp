@@ -66,7 +66,7 @@ Placement ensure_no_slower_than_block(const Problem& problem, Placement found, M
 Placement place_auto(const Problem& problem, Meter& meter, const AutoOptions& options) {
     const EffortLimits& limits = limits_of(options.effort);
     if (!problem.capacity().one_rank_per_slot()) return minimize_on_shared_slots(problem, meter, limits);
-    Placement found = problem.is_for_hop_bytes() ? minimize_hop_bytes(problem, meter, limits)
+    Placement found = problem.is_for_hop_bytes() ? minimize_hop_bytes(problem, meter, options.effort)
                                                  : minimize_link_objective(problem, meter, limits);
     return ensure_no_slower_than_block(problem, std::move(found), meter, limits);
 }

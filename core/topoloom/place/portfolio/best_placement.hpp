@@ -25,6 +25,7 @@ class BestPlacement {
         placement_ = std::move(placement);
         key_ = key;
     }
+    [[nodiscard]] bool is_empty() const { return !placement_; }
     [[nodiscard]] const Placement& placement() const { return *placement_; }
     /// Hop-bytes, including migration cost.
     [[nodiscard]] std::int64_t value() const { return key_.hop_bytes; }
@@ -38,8 +39,9 @@ class BestPlacement {
 /// Up to this number of ranks, the time of searches is negligible.
 constexpr std::size_t small_rank_count = 300;
 
-/// Runs mappers in parallel or, for many ranks, one after another. The work of all is charged to `meter`.
+/// Runs mappers in parallel or, for many ranks, one after another, with the problem's seed plus `first_seed`,
+/// `first_seed` + 1, and so on. The work of all is charged to `meter`.
 void try_all(const Problem& problem, const std::vector<std::string>& chains, BestPlacement& best,
-             Meter& meter);
+             Meter& meter, std::uint64_t first_seed = 0);
 
 }  // namespace topoloom::portfolio

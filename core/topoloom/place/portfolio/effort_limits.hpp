@@ -12,18 +12,6 @@
 namespace topoloom::portfolio {
 
 struct EffortLimits {
-    // Limits for one rank per slot.
-    bool tries_many;                 // whether to try several candidates instead of one start of multisection
-    std::size_t long_multisections;  // number of long candidates, for each value of `rings`
-    bool trusts_plain_structure;     // whether to stop after a plain structured placement of many ranks
-    double annealing;                // number of proposals relative to the standard; 0: few
-    double region_annealing;         // for many ranks: proposals * (9 + degree)
-    bool tests_annealing;            // whether to skip annealing if a test run gains nothing
-    std::uint32_t annealing_chains;
-    // Limits for exhaustive pair exchange.
-    std::size_t max_tabu_slots;
-    std::size_t tabu_exchanges;
-    std::size_t max_tabu_iterations;
     // Limits for ranks that share slots.
     multilevel::MultisectionOptions sections;
     std::uint32_t islands_of_many;  // replaces sections.islands on many slots
@@ -38,20 +26,9 @@ struct EffortLimits {
     double descent_messages;    // messages that local-opt may evaluate after annealing
 };
 
-/// Limits for fast, default and best. The tabu limits were tuned on dense and sparse random graphs on tori
-/// and trees, so that tabu takes a few ms, 0.2 s and 2 s.
+/// Limits for fast, default and best.
 inline constexpr std::array<EffortLimits, 3> effort_limits{{
-    {.tries_many = false,
-     .long_multisections = 0,
-     .trusts_plain_structure = true,
-     .annealing = 0,
-     .region_annealing = 6e8,
-     .tests_annealing = false,
-     .annealing_chains = 1,
-     .max_tabu_slots = 128,
-     .tabu_exchanges = 2'000'000,
-     .max_tabu_iterations = 1000,
-     .sections = {.starts = 1, .family = 2, .cuts = 0},
+    {.sections = {.starts = 1, .family = 2, .cuts = 0},
      .islands_of_many = 1,
      .brick_cycles = 0,
      .refines_folds = false,
@@ -61,17 +38,7 @@ inline constexpr std::array<EffortLimits, 3> effort_limits{{
      .tries_greedy = false,
      .link_tenths = 1,
      .descent_messages = 0.25e6},
-    {.tries_many = true,
-     .long_multisections = 0,
-     .trusts_plain_structure = true,
-     .annealing = 1,
-     .region_annealing = 15e8,
-     .tests_annealing = true,
-     .annealing_chains = 2,
-     .max_tabu_slots = 256,
-     .tabu_exchanges = 200'000'000,
-     .max_tabu_iterations = 100'000,
-     .sections = {.starts = 2, .family = 8},
+    {.sections = {.starts = 2, .family = 8},
      .islands_of_many = 1,
      .brick_cycles = 1,
      .refines_folds = true,
@@ -81,17 +48,7 @@ inline constexpr std::array<EffortLimits, 3> effort_limits{{
      .tries_greedy = true,
      .link_tenths = 10,
      .descent_messages = 1e6},
-    {.tries_many = true,
-     .long_multisections = 2,
-     .trusts_plain_structure = false,
-     .annealing = 12,
-     .region_annealing = 240e8,
-     .tests_annealing = true,
-     .annealing_chains = 2,
-     .max_tabu_slots = 256,
-     .tabu_exchanges = 2'400'000'000,
-     .max_tabu_iterations = 1'200'000,
-     .sections = {.starts = 2, .family = 8, .islands = 6},
+    {.sections = {.starts = 2, .family = 8, .islands = 6},
      .islands_of_many = 14,
      .brick_cycles = 2,
      .refines_folds = true,

@@ -2,12 +2,14 @@
 // The part of `auto` that minimizes hop-bytes with one rank per slot.
 #pragma once
 
+#include "topoloom/place/effort.hpp"
 #include "topoloom/place/mapper.hpp"
-#include "topoloom/place/portfolio/effort_limits.hpp"
 
 namespace topoloom::portfolio {
 
-/// Tries constructors that suit the problem, then anneals the best placement. Never worse than block order.
-[[nodiscard]] Placement minimize_hop_bytes(const Problem& problem, Meter& meter, const EffortLimits& limits);
+/// Tries constructors that suit the problem, anneals the most promising placements briefly and the best of
+/// them for long. A higher effort runs the steps of all lower ones, so it never loses to them. Never worse
+/// than block order.
+[[nodiscard]] Placement minimize_hop_bytes(const Problem& problem, Meter& meter, Effort effort);
 
 }  // namespace topoloom::portfolio

@@ -44,7 +44,7 @@ Placement offer_nearest(const Problem& near, BestPlacement& best, Meter& meter, 
         try_all(near, {"round-robin", "hilbert", "gge", "mahd", "mahd+swap", "emahd", "multisection+swap"},
                 best, part_meter);
     }
-    Placement nearest = minimize_hop_bytes(near, part_meter, limits_of(limits.near));
+    Placement nearest = minimize_hop_bytes(near, part_meter, limits.near);
     best.offer(nearest);
     meter.spend(part_meter.work_done());
     return nearest;
