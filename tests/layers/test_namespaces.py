@@ -25,6 +25,7 @@ VOCABULARY = (
     "bound/hop_bytes_bound.hpp",
     "bound/time_bound.hpp",
     "bound/network_graph.hpp",
+    "place/near/near_lists.hpp",
     "place/portfolio/objective_choice.hpp",
 )
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Annealing, and the components of local searches: gains, fast distances, lists of near slots.
+// Annealing, and the components of local searches: gains, fast distances.
 #include <doctest.h>
 
 #include <algorithm>
@@ -16,9 +16,9 @@
 #include "topoloom/place/local/anneal.hpp"
 #include "topoloom/place/local/region_anneal.hpp"
 #include "topoloom/place/mapper.hpp"
+#include "topoloom/place/near/near_lists.hpp"
 #include "topoloom/place/simple/launcher_orders.hpp"
 #include "topoloom/place/state/fast_space.hpp"
-#include "topoloom/place/state/near_slots.hpp"
 #include "topoloom/place/state/packed_graph.hpp"
 
 using namespace topoloom;
@@ -67,37 +67,6 @@ TEST_CASE("fast distances equal those of the machine") {
             }
             CHECK(equal);
         });
-    }
-}
-
-TEST_CASE("near slots are those that sorting all slots finds") {
-    for (const std::string& text : annealed_machines()) {
-        const Machine machine = make_machine(text);
-        const Allocation allocation = random_four_fifths(machine, 2);
-        for (const std::uint32_t count : {1U, 7U, 24U, 5000U}) {
-            CAPTURE(text);
-            CAPTURE(count);
-            const NearSlots near(allocation, count, 2);
-            bool equal = true;
-            for (const Position i : ids<Position>(allocation.slot_count())) {
-                const auto apart = [&](Position j) {
-                    return machine.distance(allocation.slots()[i.value], allocation.slots()[j.value]);
-                };
-                std::vector<std::uint32_t> expected;
-                for (const Position j : ids<Position>(allocation.slot_count())) {
-                    if (j != i) expected.push_back(apart(j));
-                }
-                std::ranges::sort(expected);
-                expected.resize(std::min<std::size_t>(count, expected.size()));
-                std::vector<std::uint32_t> found;
-                for (const Position j : near.near(i)) found.push_back(apart(j));
-                equal &= found == expected;
-                std::vector<Position> once(near.near(i).begin(), near.near(i).end());
-                std::ranges::sort(once);
-                equal &= std::ranges::adjacent_find(once) == once.end();
-            }
-            CHECK(equal);
-        }
     }
 }
 
@@ -257,7 +226,7 @@ TEST_CASE("every slot with a rank that has partners is in exactly one region") {
     const std::vector<Position> position = id_list<Position>(order.size());
     std::vector<Rank> occupant(allocation.slot_count(), Rank::none);
     std::ranges::copy(order, occupant.begin());
-    const NearSlots near(allocation, 6, 1);
+    const NearLists near(allocation, 6);
     const local::SlotRegions regions(graph, 150, near, position, occupant, 20, Rng(1));
     std::vector<int> is_seen(allocation.slot_count(), 0);
     for (const Part r : ids<Part>(regions.size())) {

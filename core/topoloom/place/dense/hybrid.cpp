@@ -10,9 +10,9 @@
 #include "topoloom/partition/bisection.hpp"
 #include "topoloom/place/dense/grasp.hpp"
 #include "topoloom/place/mapper_entry.hpp"
+#include "topoloom/place/near/near_lists.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/place/state/dense_qap.hpp"
-#include "topoloom/place/state/near_slots.hpp"
 
 namespace topoloom::dense {
 
@@ -56,10 +56,10 @@ partition::WeightedGraph make_closeness_graph(const SlotSpace& space, const Prob
     constexpr std::uint32_t nearest = 32;
     constexpr std::int64_t scale = 1 << 20;
     const Allocation& allocation = problem.allocation();
-    const NearSlots near(allocation, nearest, problem.threads());
+    const NearLists near(allocation, nearest);
     std::vector<std::map<std::uint32_t, std::int64_t>> rows(allocation.slot_count());
     for (const Position x : ids<Position>(rows.size())) {
-        for (const Position y : near.near(x)) {
+        for (const Position y : near.list_at(x)) {
             const std::int64_t apart = space.distance(x.value, y.value);
             rows[x.value][y.value] = rows[y.value][x.value] = scale / (1 + apart);
         }

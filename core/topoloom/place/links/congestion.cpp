@@ -13,9 +13,9 @@
 #include "topoloom/place/links/local_opt.hpp"
 #include "topoloom/place/local/cooling.hpp"
 #include "topoloom/place/mapper_entry.hpp"
+#include "topoloom/place/near/near_lists.hpp"
 #include "topoloom/place/parallel_search.hpp"
 #include "topoloom/place/state/keep_better.hpp"
-#include "topoloom/place/state/near_lists.hpp"
 
 namespace topoloom::links {
 
@@ -23,7 +23,7 @@ namespace {
 
 class CongestionAnnealing {
    public:
-    CongestionAnnealing(LoadTracker& loads, const Allocation& allocation, NearLists& near, Rng rng)
+    CongestionAnnealing(LoadTracker& loads, const Allocation& allocation, const NearLists& near, Rng rng)
         : loads_(loads),
           slots_(allocation.slots()),
           near_(near),
@@ -58,7 +58,7 @@ class CongestionAnnealing {
                 // On large machines, one sweep can exceed the budget.
                 if (u.value % 64 == 0 && !meter.poll_clock()) break;
             }
-            meter.spend(at_.size());
+            meter.spend(at_.size() + near_.take_work());
             if (loads_.key() < best_key_) record_best();
         }
     }
@@ -97,7 +97,7 @@ class CongestionAnnealing {
 
     LoadTracker& loads_;
     std::span<const Slot> slots_;
-    NearLists& near_;
+    const NearLists& near_;
     std::vector<Rank> rank_on_;  // by position in the allocation: the rank on it
     std::vector<Position> at_;   // by rank
     Rng rng_;
@@ -120,15 +120,12 @@ Placement anneal_links(const Problem& problem, Placement start, Meter& meter,
     const std::uint32_t sweeps = options.sweeps > 0 ? options.sweeps : annealing_sweeps(problem.graph());
     const PhasedObjective objective = problem.link_objective();
     return keep_better(problem, std::move(start), [&](const Placement& from) {
-        Placement found = from;
-        with_near_lists(problem, nearest, meter, [&](NearLists& near) {
-            const std::unique_ptr<LoadTracker> loads =
-                make_search_tracker(problem.machine(), objective, from.slots());
-            CongestionAnnealing annealing(*loads, allocation, near, Rng(problem.seed()));
-            annealing.run(meter, sweeps);
-            found = Placement(allocation, annealing.best());
-        });
-        return found;
+        const NearLists near(allocation, nearest);
+        const std::unique_ptr<LoadTracker> loads =
+            make_search_tracker(problem.machine(), objective, from.slots());
+        CongestionAnnealing annealing(*loads, allocation, near, Rng(problem.seed()));
+        annealing.run(meter, sweeps);
+        return Placement(allocation, annealing.best());
     });
 }
 

@@ -15,10 +15,10 @@
 #include "topoloom/place/local/region_anneal.hpp"
 #include "topoloom/place/local/swap.hpp"
 #include "topoloom/place/mapper_entry.hpp"
+#include "topoloom/place/near/near_lists.hpp"
 #include "topoloom/place/parallel_search.hpp"
 #include "topoloom/place/state/curve_positions.hpp"
 #include "topoloom/place/state/fast_space.hpp"
-#include "topoloom/place/state/near_slots.hpp"
 #include "topoloom/place/state/packed_graph.hpp"
 
 namespace topoloom::local {
@@ -57,9 +57,9 @@ RankNumbering number_along_machine(const Problem& problem, const Placement& star
 /// neither on threads nor, without a time limit, on the clock.
 class Annealing {
    public:
-    Annealing(std::vector<std::unique_ptr<AnnealWalker>> chains, std::uint32_t active, const Problem& problem,
-              const AnnealOptions& options)
-        : problem_(problem), options_(options), active_(active), chains_(std::move(chains)) {}
+    Annealing(std::vector<std::unique_ptr<AnnealWalker>> chains, const NearLists& near, std::uint32_t active,
+              const Problem& problem, const AnnealOptions& options)
+        : problem_(problem), options_(options), near_(near), active_(active), chains_(std::move(chains)) {}
 
     std::vector<Position> run(Meter& meter) {
         if (options_.heat > 0) cool(calibrate(meter), meter);
@@ -136,11 +136,12 @@ class Annealing {
     template <class Body>
     void run_chains(std::uint64_t proposals, Meter& meter, const Body& body) {
         parallel_for(chains_.size(), problem_.threads(), [&](std::size_t i, int) { body(*chains_[i]); });
-        meter.spend(proposals * chains_.size());
+        meter.spend(proposals * chains_.size() + near_.take_work());
     }
 
     const Problem& problem_;
     const AnnealOptions& options_;
+    const NearLists& near_;
     std::uint32_t active_;
     std::vector<std::unique_ptr<AnnealWalker>> chains_;
 };
@@ -152,7 +153,7 @@ class SpaceWalkerFactory final : public WalkerFactory<Graph> {
 
     /// Refers to all arguments except `start`.
     SpaceWalkerFactory(const Space& space, std::span<const Point> slots, const Graph& graph,
-                       const NearSlots& near, std::uint32_t active, std::vector<Position> start)
+                       const NearLists& near, std::uint32_t active, std::vector<Position> start)
         : space_(space),
           slots_(slots),
           graph_(graph),
@@ -161,7 +162,7 @@ class SpaceWalkerFactory final : public WalkerFactory<Graph> {
           start_(std::move(start)) {}
 
     [[nodiscard]] std::unique_ptr<AnnealWalker> make_global(Rng rng) const override {
-        using Walker = SpaceWalker<Space, NearSlots, Graph>;
+        using Walker = SpaceWalker<Space, NearLists, Graph>;
         return std::make_unique<Walker>(typename Walker::State(space_, slots_, graph_, start_), graph_, near_,
                                         active_, rng);
     }
@@ -194,7 +195,7 @@ class SpaceWalkerFactory final : public WalkerFactory<Graph> {
     const Space& space_;
     std::span<const Point> slots_;
     const Graph& graph_;
-    const NearSlots& near_;
+    const NearLists& near_;
     std::uint32_t active_;
     std::vector<Position> start_;
 };
@@ -202,7 +203,7 @@ class SpaceWalkerFactory final : public WalkerFactory<Graph> {
 /// Calls use(factory, graph). The factory hides the type of the allocation's space, so that `use` is compiled
 /// only once per graph type.
 template <class Use>
-void with_walker_factory(const Problem& problem, const RankNumbering& numbering, const NearSlots& near,
+void with_walker_factory(const Problem& problem, const RankNumbering& numbering, const NearLists& near,
                          const Use& use) {
     with_packed_graph(problem.symmetric(), numbering.order, [&]<class Graph>(const Graph& graph) {
         const std::function<void(const WalkerFactory<Graph>&)> call =
@@ -223,7 +224,7 @@ Placement anneal_by_regions(const Problem& problem, Placement start, Meter& mete
     const RankNumbering numbering = number_along_machine(problem, start);
     if (allocation.slot_count() < 2 || numbering.active == 0 || meter.is_exhausted()) return start;
     constexpr std::uint32_t near_count = 24;  // the number of nodes within two hops on a 3-D torus
-    const NearSlots near(allocation, near_count, problem.threads());
+    const NearLists near(allocation, near_count);
     std::vector<Position> found;
     with_walker_factory(
         problem, numbering, near, [&]<class Graph>(const WalkerFactory<Graph>& factory, const Graph& graph) {
@@ -231,7 +232,7 @@ Placement anneal_by_regions(const Problem& problem, Placement start, Meter& mete
                 std::vector<std::unique_ptr<AnnealWalker>> chains;
                 for (std::uint32_t i = 0; i < options.chains; ++i)
                     chains.push_back(factory.make_global(Rng(problem.seed(), i)));
-                found = Annealing(std::move(chains), numbering.active, problem, options).run(meter);
+                found = Annealing(std::move(chains), near, numbering.active, problem, options).run(meter);
             } else {
                 found = RegionAnnealing(factory, graph, near, problem, numbering.active,
                                         numbering.position_of_rank, region_size)

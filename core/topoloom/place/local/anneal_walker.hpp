@@ -126,7 +126,7 @@ class SpaceWalker : public AnnealWalker {
         const auto& first = edges[one >> 32];
         const auto& second = edges[two >> 32];
         const Rank partner = second.bytes > first.bytes ? second.peer : first.peer;
-        const auto near = near_.near(state_.position(partner));
+        const auto near = near_.list_at(state_.position(partner));
         const Position to = near[std::uint64_t{rng_.next()} * near.size() >> 32];
         return {u, state_.occupant(to), to};
     }

@@ -17,7 +17,7 @@
 #include "topoloom/place/local/anneal_options.hpp"
 #include "topoloom/place/local/anneal_walker.hpp"
 #include "topoloom/place/local/cooling.hpp"
-#include "topoloom/place/state/near_slots.hpp"
+#include "topoloom/place/near/near_lists.hpp"
 #include "topoloom/place/state/packed_graph.hpp"
 
 namespace topoloom::local {
@@ -38,7 +38,7 @@ class SlotRegions {
     /// Grows regions of about `region_size` ranks around random ranks. Ranks with numbers >= `active` have no
     /// partners. Their slots, and free slots, join the region of a slot near them. O(edges).
     template <class Graph>
-    SlotRegions(const Graph& graph, std::uint32_t active, const NearSlots& near,
+    SlotRegions(const Graph& graph, std::uint32_t active, const NearLists& near,
                 std::span<const Position> position_of_rank, std::span<const Rank> occupant,
                 std::uint32_t region_size, Rng rng)
         : region_of_(occupant.size(), Part::none), local_(occupant.size()) {
@@ -46,7 +46,7 @@ class SlotRegions {
         std::vector<std::pair<Position, Part>> others;  // with regions
         for (const Position p : ids<Position>(occupant.size())) {
             if (region_of(p) != Part::none) continue;
-            const auto beside = near.near(p);
+            const auto beside = near.list_at(p);
             const auto found =
                 std::ranges::find_if(beside, [&](Position q) { return region_of(q) != Part::none; });
             if (found != beside.end()) others.emplace_back(p, region_of(*found));
@@ -134,13 +134,13 @@ class RegionState {
     struct LocalNear {
         std::vector<std::uint32_t> first{0};
         std::vector<Position> slots;
-        [[nodiscard]] std::span<const Position> near(Position local) const {
+        [[nodiscard]] std::span<const Position> list_at(Position local) const {
             return {slots.data() + first[local.value], slots.data() + first[local.value + 1]};
         }
     };
 
     /// Numbers the slots of the region first, then the slots of fixed ranks.
-    RegionState(const SlotRegions& regions, Part region, const Graph& graph, const NearSlots& near,
+    RegionState(const SlotRegions& regions, Part region, const Graph& graph, const NearLists& near,
                 std::uint32_t active, std::span<const Position> position_of_rank,
                 std::span<const Rank> occupant, std::vector<Rank>& local_rank)
         : positions_(regions.positions(region)) {
@@ -195,9 +195,9 @@ class RegionState {
     [[nodiscard]] Position position(Position local) const { return positions_[local.value]; }
 
    private:
-    void add_slot(Position position, const SlotRegions& regions, Part region, const NearSlots& near) {
+    void add_slot(Position position, const SlotRegions& regions, Part region, const NearLists& near) {
         slots_.push_back(position);
-        for (const Position q : near.near(position)) {
+        for (const Position q : near.list_at(position)) {
             if (regions.region_of(q) == region) near_.slots.push_back(regions.local(q));
         }
         // If no slot of the region is near, takes any of its slots.
@@ -234,7 +234,7 @@ class RegionAnnealing {
    public:
     /// Refers to the first four arguments. Ranks are numbered as in `graph`; only the first `active` have
     /// partners.
-    RegionAnnealing(const WalkerFactory<Graph>& factory, const Graph& graph, const NearSlots& near,
+    RegionAnnealing(const WalkerFactory<Graph>& factory, const Graph& graph, const NearLists& near,
                     const Problem& problem, std::uint32_t active, std::vector<Position> position_of_rank,
                     std::uint32_t region_size)
         : factory_(factory),
@@ -329,13 +329,13 @@ class RegionAnnealing {
             for (const auto& moved : moves) {
                 for (const auto& [u, position] : moved) position_[u.value] = position;
             }
-            meter.spend(std::accumulate(work.begin(), work.end(), std::uint64_t{0}));
+            meter.spend(std::accumulate(work.begin(), work.end(), near_.take_work()));
         }
     }
 
     const WalkerFactory<Graph>& factory_;
     const Graph& graph_;
-    const NearSlots& near_;
+    const NearLists& near_;
     const Problem& problem_;
     std::uint32_t active_;
     std::uint32_t region_size_;

@@ -9,8 +9,8 @@
 #include "topoloom/place/local/rotate_options.hpp"
 #include "topoloom/place/local/rotate_routes.hpp"
 #include "topoloom/place/mapper_entry.hpp"
+#include "topoloom/place/near/near_lists.hpp"
 #include "topoloom/place/state/arrangement.hpp"
-#include "topoloom/place/state/near_slots.hpp"
 #include "topoloom/place/state/wake_queue.hpp"
 
 namespace topoloom::local {
@@ -19,18 +19,21 @@ namespace {
 
 class RotateSearch {
    public:
-    RotateSearch(Arrangement& state, const NearSlots& near, const CommGraph& symmetric,
+    RotateSearch(Arrangement& state, const NearLists& near, const CommGraph& symmetric,
                  const RotateOptions& options)
         : graph_(symmetric), near_(near), length_(options.length), state_(state), queue_(graph_) {}
 
     void run(Meter& meter) {
-        queue_.drain(meter, [&](Rank u) { visit_rank(u, meter); });
+        queue_.drain(meter, [&](Rank u) {
+            meter.spend(near_.take_work());
+            visit_rank(u, meter);
+        });
     }
 
    private:
     void visit_rank(Rank u, Meter& meter) {
         for (const Rank partner : graph_.peers(u)) {
-            for (const Position to : near_.near(state_.position(partner))) {
+            for (const Position to : near_.list_at(state_.position(partner))) {
                 if (to == state_.position(u)) continue;
                 if (!meter.spend(1)) return;
                 // Requires that the first rank gains, as Lin and Kernighan do; later steps may lose part of
@@ -87,7 +90,7 @@ class RotateSearch {
         Position best = state_.position(v);
         std::int64_t most = std::numeric_limits<std::int64_t>::min();
         for (const Rank partner : graph_.peers(v)) {
-            for (const Position to : near_.near(state_.position(partner))) {
+            for (const Position to : near_.list_at(state_.position(partner))) {
                 if (to == state_.position(v) || path_.leads_to(to)) continue;
                 meter.spend(1);
                 const Rank x = state_.occupant(to);
@@ -110,7 +113,7 @@ class RotateSearch {
         }
     }
     const CommGraph& graph_;
-    const NearSlots& near_;
+    const NearLists& near_;
     std::uint32_t length_;
     Arrangement& state_;
     WakeQueue queue_;
@@ -131,7 +134,7 @@ Placement improve_by_rotations(const Problem& problem, Placement start, Meter& m
     const Allocation& allocation = problem.allocation();
     if (allocation.slot_count() < 2 || meter.is_exhausted()) return start;
     if (!problem.is_for_hop_bytes()) return rotate_on_routes(problem, start, meter, options);
-    const NearSlots near(allocation, options.near, problem.threads());
+    const NearLists near(allocation, options.near);
     with_arrangement(allocation, problem.symmetric(), rank_positions(allocation, start.slots()),
                      [&](Arrangement& state) {
                          RotateSearch(state, near, problem.symmetric(), options).run(meter);

@@ -9,9 +9,9 @@
 
 #include "topoloom/metric/loads/objective_loads.hpp"
 #include "topoloom/place/local/ejection_path.hpp"
+#include "topoloom/place/near/near_lists.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/place/state/keep_better.hpp"
-#include "topoloom/place/state/near_lists.hpp"
 
 namespace topoloom::local {
 
@@ -19,7 +19,7 @@ namespace {
 
 class RouteRotations {
    public:
-    RouteRotations(LoadTracker& loads, const Problem& problem, NearLists& near, std::uint32_t length)
+    RouteRotations(LoadTracker& loads, const Problem& problem, const NearLists& near, std::uint32_t length)
         : loads_(loads),
           graph_(problem.symmetric()),
           slots_(problem.allocation().slots()),
@@ -37,6 +37,7 @@ class RouteRotations {
             loads_.set_soft_scale();
             for (const Rank u : loads_.ranks_on_busy_links(share)) {
                 if (loads_.is_on_busiest_link(u) && visit_rank(u, meter)) improved = true;
+                meter.spend(near_.take_work());
                 if (!meter.poll_clock()) return;
             }
         }
@@ -123,7 +124,7 @@ class RouteRotations {
     LoadTracker& loads_;
     const CommGraph& graph_;
     std::span<const Slot> slots_;
-    NearLists& near_;
+    const NearLists& near_;
     std::uint32_t length_;
     std::vector<Position> position_;  // by rank
     std::vector<Rank> occupant_;      // by position
@@ -136,14 +137,11 @@ Placement rotate_on_routes(const Problem& problem, const Placement& start, Meter
                            const RotateOptions& options) {
     const PhasedObjective objective = problem.link_objective();
     return keep_better(problem, start, [&](const Placement& from) {
-        Placement found = from;
-        with_near_lists(problem, options.near, meter, [&](NearLists& near) {
-            const std::unique_ptr<LoadTracker> loads =
-                make_load_tracker(problem.machine(), objective, from.slots());
-            RouteRotations(*loads, problem, near, options.length).run(meter);
-            found = Placement(problem.allocation(), loads->slots());
-        });
-        return found;
+        const std::unique_ptr<LoadTracker> loads =
+            make_load_tracker(problem.machine(), objective, from.slots());
+        const NearLists near(problem.allocation(), options.near);
+        RouteRotations(*loads, problem, near, options.length).run(meter);
+        return Placement(problem.allocation(), loads->slots());
     });
 }
 

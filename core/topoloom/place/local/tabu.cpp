@@ -6,10 +6,10 @@
 #include "topoloom/base/rng.hpp"
 #include "topoloom/partition/gain_heap.hpp"
 #include "topoloom/place/mapper_entry.hpp"
+#include "topoloom/place/near/near_lists.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/place/state/dense_qap.hpp"
 #include "topoloom/place/state/migration_cost.hpp"
-#include "topoloom/place/state/near_slots.hpp"
 #include "topoloom/place/state/neighborhood.hpp"
 #include "topoloom/qap/qap_solve.hpp"
 
@@ -27,7 +27,7 @@ class NearTabuSearch {
           moving_(problem, state.sums_both_directions() ? 2 : 1),
           home_(previous_positions(problem)),
           near_ranks_(graph_, 2, near_in_graph),
-          near_slots_(problem.allocation(), near_on_machine, problem.threads()),
+          near_slots_(problem.allocation(), near_on_machine),
           heap_(graph_.rank_count()),
           target_(graph_.rank_count()),
           ends_tenure_(max_tenure),
@@ -125,6 +125,7 @@ class NearTabuSearch {
 
     /// Finds the best exchange of a rank that is not tabu.
     void find_best_exchange(Rank u, Meter& meter) {
+        meter.spend(near_slots_.take_work());
         if (is_tabu_[u.value] || (graph_.degree(u) == 0 && home_[u.value] == Position::none)) return;
         bool found = false;
         std::int64_t best = 0;
@@ -140,7 +141,7 @@ class NearTabuSearch {
         for (const Rank v : near_ranks_.ranks_around(u)) offer(state_.position(v));
         const auto peers = graph_.peers(u);
         for (std::size_t i = 0; i < std::min<std::size_t>(peers.size(), max_partners); ++i) {
-            for (const Position to : near_slots_.near(state_.position(peers[i]))) offer(to);
+            for (const Position to : near_slots_.list_at(state_.position(peers[i]))) offer(to);
         }
         if (found) {
             heap_.set(Vertex{u.value}, best);
@@ -154,7 +155,7 @@ class NearTabuSearch {
     MigrationCost moving_;
     std::vector<Position> home_;  // earlier position of each rank
     Neighborhood near_ranks_;
-    NearSlots near_slots_;
+    NearLists near_slots_;
     partition::GainHeap heap_;                    // ranks that may move, by their greatest gain
     std::vector<Position> target_;                // best target position of each rank
     std::vector<std::vector<Rank>> ends_tenure_;  // by iteration, modulo max_tenure: ranks whose tenure ends
