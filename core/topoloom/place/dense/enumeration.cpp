@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -92,7 +93,9 @@ class PlacementEnumeration {
 
     EnumerationResult run() {
         place_remaining(0);
-        return {placement_at(problem_.allocation(), best_), is_complete_};
+        const bool is_optimal = !stopped_;
+        if (is_optimal) reduce_hop_bytes();
+        return {placement_at(problem_.allocation(), best_), is_optimal};
     }
 
    private:
@@ -112,19 +115,27 @@ class PlacementEnumeration {
         }
     }
 
+    /// Searches briefly for optimal placements with fewer hop-bytes. There are often many.
+    void reduce_hop_bytes() {
+        constexpr std::uint64_t brief = 100'000;
+        max_work_ = meter_.work_done() + brief;
+        reduces_hop_bytes_ = true;
+        place_remaining(0);
+    }
+
     /// Whether placements with these lower bounds can be better than the best one.
     [[nodiscard]] bool can_improve(double value, double hop_bytes) const {
         if (value < score_.value * (1 - tolerance)) return true;
-        return value <= score_.value * (1 + tolerance) && hop_bytes < score_.hop_bytes;
+        return reduces_hop_bytes_ && value <= score_.value * (1 + tolerance) && hop_bytes < score_.hop_bytes;
     }
 
     void place_remaining(std::size_t depth) {
         if (depth == order_.size()) return offer();
         const Rank u = order_[depth];
-        for (std::size_t c = 0; c < used_.size() && is_complete_; ++c) {
+        for (std::size_t c = 0; c < used_.size() && !stopped_; ++c) {
             const SlotClass& slots = small_.slots.classes[c];
             if (used_[c] == slots.members.size() || is_behind_empty_twin(slots.node)) continue;
-            if (!meter_.spend(1 + partial_.message_count(u))) is_complete_ = false;
+            stopped_ = !meter_.spend(1 + partial_.message_count(u)) || meter_.work_done() > max_work_;
             partial_.place(u, slots.members[used_[c]]);
             ++used_[c];
             ++ranks_on_[slots.node];
@@ -165,7 +176,9 @@ class PlacementEnumeration {
     std::vector<std::uint32_t> ranks_on_;  // by node
     std::vector<Position> best_;           // by rank
     Score score_;                          // of best_
-    bool is_complete_ = true;
+    std::uint64_t max_work_ = std::numeric_limits<std::uint64_t>::max();
+    bool reduces_hop_bytes_ = false;
+    bool stopped_ = false;
 };
 
 /// Exchanges slots within nodes as long as that saves hop-bytes.

@@ -25,17 +25,23 @@ double power8(double x) {
 /// Seconds per byte; 0 without limit.
 double cost_of(BytesPerSecond bandwidth) { return 1 / bandwidth.value; }
 
-double find_min_hops(const RouteTable& routes, std::size_t slots) {
-    if (slots > routes.node_count()) return 0;  // ranks may share a node
+/// The least value(from, to) of all pairs of nodes; 0 for a single node.
+template <class Value>
+double find_least_of_pairs(std::size_t nodes, const Value& value) {
+    if (nodes < 2) return 0;
     double least = std::numeric_limits<double>::infinity();
-    for (std::size_t a = 0; a < routes.node_count(); ++a) {
-        for (std::size_t b = 0; b < routes.node_count(); ++b) {
-            double hops = 0;
-            for (const RoutedLink& part : routes.route(a, b)) hops += part.share;
-            if (a != b) least = std::min(least, hops);
+    for (std::size_t a = 0; a < nodes; ++a) {
+        for (std::size_t b = 0; b < nodes; ++b) {
+            if (a != b) least = std::min(least, value(a, b));
         }
     }
-    return std::isfinite(least) ? least : 0;
+    return least;
+}
+
+double count_hops(std::span<const RoutedLink> route) {
+    double hops = 0;
+    for (const RoutedLink& part : route) hops += part.share;
+    return hops;
 }
 
 double find_min_distance(std::span<const std::int64_t> distances, std::size_t slots) {
@@ -57,11 +63,19 @@ PartialObjective::PartialObjective(const Problem& problem, const RouteTable& rou
       distances_(distances),
       node_of_(problem.allocation().node_of_slot()),
       objective_(problem.link_objective()),
-      min_hops_(find_min_hops(routes, problem.allocation().slot_count())),
+      all_leave_(problem.allocation().slot_count() == routes.node_count()),
       min_distance_(find_min_distance(distances, problem.allocation().slot_count())),
       position_(problem.rank_count(), Position::none) {
     if (problem.is_for_hop_bytes()) objective_.mix = objective_of(ObjectiveKind::hop_bytes);
     for (const double cost : routes.link_costs()) bandwidth_ += 1 / cost;
+    if (all_leave_) {
+        const auto find_least = [&](const auto& value) {
+            return find_least_of_pairs(routes.node_count(), value);
+        };
+        min_hops_ = find_least([&](auto a, auto b) { return count_hops(routes.route(a, b)); });
+        min_latency_ = find_least([&](auto a, auto b) { return routes.latency(a, b); });
+        min_transfer_ = find_least([&](auto a, auto b) { return routes.transfer(a, b); });
+    }
     const bool is_timed = weight(ObjectiveKind::time) > 0;
     counts_hops_on_links_ =
         !is_timed || weight(ObjectiveKind::congestion) > 0 || weight(ObjectiveKind::soft) > 0;
@@ -117,13 +131,30 @@ void PartialObjective::add_part(const CommGraph& graph, bool is_timed, double ba
             bytes += message.bytes;
         }
         part.all_senders += messages > 0 ? 1 : 0;
-        if (is_timed)
-            state_[part.senders + u.value * quantities + startups] =
-                messages * std::min(part.startup, part.memory_startup);
+        if (is_timed) assume_nearest(part, u, messages);
     }
     state_[part.loads - totals + ahead] = bytes;
     set_background(part, background_share);
     parts_.push_back(std::move(part));
+}
+
+/// Initializes the quantities of a sender as if all its messages had the shortest of all routes.
+void PartialObjective::assume_nearest(const Part& part, Rank u, double messages) {
+    const NodeSpeeds& speeds = problem_.machine().speeds();
+    double* const sender = state_.data() + part.senders + u.value * quantities;
+    sender[startups] = messages * least_startup(part);
+    if (!all_leave_ || messages == 0) return;
+    sender[longest] = speeds.latency.value + min_latency_;
+    const double cost = std::max({min_transfer_, cost_of(speeds.port), cost_of(speeds.memory)});
+    double out = 0;
+    double in = 0;
+    for (const Message& message : part.messages[u.value]) {
+        (message.sent ? out : in) += message.bytes;
+        if (message.sent && message.number > 0)
+            sender[largest] = std::max(sender[largest], message.bytes * cost * rounding_margin);
+    }
+    double& busiest = state_[part.loads - totals + network_peak];
+    busiest = std::max(busiest, std::max(out, in) * cost_of(speeds.port) * rounding_margin);
 }
 
 void PartialObjective::set_background(Part& part, double share) {
@@ -230,9 +261,8 @@ void PartialObjective::send_timed(const Part& part, Rank from, std::size_t a, st
     };
     raise(longest, latency);
     raise(largest, transfer);
-    const double assumed = std::min(part.startup, part.memory_startup);
     const double startup = leaves ? part.startup : part.memory_startup;
-    add(startups, message.number * (startup - assumed));
+    add(startups, message.number * (startup - least_startup(part)));
     if (leaves) {
         add(leaving, 1);
     } else {
@@ -303,14 +333,17 @@ double PartialObjective::bound_time(const Part& part, bool is_complete) const {
     }
     const double network = is_complete ? total(part, network_peak) : bound_network(part);
     const double memory = total(part, memory_peak);
-    const double startup = all_leaving > 0 ? speeds.startup.value
-                           : is_complete   ? speeds.memory_startup.value
-                                           : std::min(speeds.startup.value, speeds.memory_startup.value);
+    const bool all_leave = all_leave_ || (is_complete && all_leaving == part.all_messages);
+    const double startup = all_leave || all_leaving > 0 ? speeds.startup.value
+                           : is_complete ? speeds.memory_startup.value
+                                         : std::min(speeds.startup.value, speeds.memory_startup.value);
     const double first = part.rounds * (longest_of_all + startup);
-    const bool all_leave = is_complete && all_leaving == part.all_messages;
     double first_inside = part.rounds * speeds.memory_startup.value;
-    if (!is_complete) first_inside = std::min(first, first_inside);
-    if (all_leave) first_inside = first;
+    if (all_leave) {
+        first_inside = first;
+    } else if (!is_complete) {
+        first_inside = std::min(first, first_inside);
+    }
     double last = memory / std::max(1.0, part.all_messages / std::max(1.0, part.all_senders));
     double waiting = 0;
     if (is_complete && all_leaving > 0) {

@@ -2,6 +2,7 @@
 // Lower bounds on the objective of all placements that extend a partial placement.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -67,6 +68,7 @@ class PartialObjective {
 
     void add_rounds(const CommGraph& phase);
     void add_part(const CommGraph& graph, bool is_timed, double background_share);
+    void assume_nearest(const Part& part, Rank u, double messages);
     void set_background(Part& part, double share);
     void send(const Part& part, Rank from, Rank to, const Message& message);
     void send_timed(const Part& part, Rank from, std::size_t a, std::size_t b, const Message& message);
@@ -84,6 +86,9 @@ class PartialObjective {
     /// Whether the hop-bytes of a part are those of the placement: parts on links and timed parts have the
     /// same messages.
     [[nodiscard]] bool counts_hops(const Part& part) const { return part.is_timed != counts_hops_on_links_; }
+    [[nodiscard]] double least_startup(const Part& part) const {
+        return all_leave_ ? part.startup : std::min(part.startup, part.memory_startup);
+    }
     [[nodiscard]] double weight(ObjectiveKind kind) const {
         return objective_.mix.of(kind) / objective_.unit[static_cast<std::size_t>(kind)];
     }
@@ -100,7 +105,10 @@ class PartialObjective {
     std::deque<std::vector<CommGraph>> rounds_;  // split_into_rounds() of each phase
     std::vector<Part> parts_;
     bool counts_hops_on_links_ = false;
-    double min_hops_ = 0;  // links of the shortest route between two slots
+    bool all_leave_;           // whether all messages are inter-node, because nodes have one slot each
+    double min_hops_ = 0;      // of routes between slots
+    double min_latency_ = 0;   // likewise, in seconds
+    double min_transfer_ = 0;  // likewise, in seconds per byte
     double min_distance_ = 0;
     double bandwidth_ = 0;  // of all links
     std::vector<double> state_;

@@ -31,11 +31,11 @@ Method choose_method(const Problem& problem) {
 std::uint64_t max_work(Method method) {
     switch (method) {
         case Method::branch_and_bound:
-            return 50'000;
+            return 250'000;
         case Method::shared_branch_and_bound:
             return 300'000;
         default:
-            return 5'000'000;
+            return 3'000'000;
     }
 }
 
