@@ -55,8 +55,13 @@ Placement search_within_time(const Problem& problem, const Placement& found, con
     for (const Placement& start : {found, block})
         offer(links::anneal_links(for_time, start, meter, annealing));
     // If the objective is time, `found` is already the result of this search.
-    if (problem.rank_count() <= max_ranks_in_parallel && !objective.mix.is(ObjectiveKind::time))
+    if (objective.mix.is(ObjectiveKind::time) && !problem.is_for_hop_bytes()) return best.placement();
+    std::optional<SmallSearchResult> small = search_small_problem(for_time, meter);
+    if (small && small->is_optimal) {
+        offer(std::move(small->placement));
+    } else if (problem.rank_count() <= max_ranks_in_parallel) {
         offer(minimize_link_objective(for_time, meter, limits));
+    }
     return best.placement();
 }
 
