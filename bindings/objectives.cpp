@@ -39,8 +39,9 @@ ObjectiveInput::ObjectiveInput(NamedObjective objective, std::vector<const CommG
 
 Problem ObjectiveInput::at(const Problem& problem) const {
     require_phases_add_up(phases_, problem.graph());
-    return problem.with_objective(
-        objective_.value ? *objective_.value : objective_of(choose(problem).objective), phases_, background_);
+    if (objective_.value) return problem.with_objective(*objective_.value, phases_, background_);
+    return problem.with_objective(objective_of(choose(problem).objective), phases_, background_)
+        .with_automatic_objective();
 }
 
 PhasedObjective ObjectiveInput::for_slot_use(const CommGraph& graph, const Allocation& allocation,

@@ -46,12 +46,36 @@ struct PlaceOutcome {
     bool optimal;
 };
 
+/// The fields of a rejection by name, or None.
+nb::object make_rejection_dict(const std::optional<Rejection>& rejection) {
+    if (!rejection) return nb::none();
+    nb::dict fields;
+    fields["reason"] = rejection->reason == Rejection::Reason::slower ? "slower" : "no gain";
+    fields["value"] = rejection->value;
+    fields["predicted_seconds"] = rejection->seconds;
+    fields["kept_value"] = rejection->kept_value;
+    fields["kept_predicted_seconds"] = rejection->kept_seconds;
+    return fields;
+}
+
+std::optional<Rejection> read_rejection_dict(const nb::object& fields) {
+    if (fields.is_none()) return {};
+    const auto number = [&](const char* name) { return nb::cast<double>(fields[name]); };
+    const bool is_slower = nb::cast<std::string>(fields["reason"]) == "slower";
+    return Rejection{.reason = is_slower ? Rejection::Reason::slower : Rejection::Reason::no_gain,
+                     .value = number("value"),
+                     .seconds = number("predicted_seconds"),
+                     .kept_value = number("kept_value"),
+                     .kept_seconds = number("kept_predicted_seconds")};
+}
+
 PlaceOutcome run_place(const CommGraph& graph, const Allocation& allocation, std::string_view mapper,
-                       const ObjectiveOrName& objective, std::vector<const CommGraph*> phases,
-                       const std::optional<Numbers>& background, const std::optional<Sharing>& sharing,
-                       const std::optional<Integers>& previous, std::int64_t migration_cost,
-                       std::uint64_t seed, std::optional<double> seconds, std::optional<std::uint64_t> work,
-                       int threads, const std::optional<Progress>& progress) {
+                       const ObjectiveOrName& objective, bool automatic_objective,
+                       std::vector<const CommGraph*> phases, const std::optional<Numbers>& background,
+                       const std::optional<Sharing>& sharing, const std::optional<Integers>& previous,
+                       std::int64_t migration_cost, std::uint64_t seed, std::optional<double> seconds,
+                       std::optional<std::uint64_t> work, int threads,
+                       const std::optional<Progress>& progress) {
     check_threads(threads);
     SearchMonitor monitor(progress);
     const Budget budget = make_budget(seconds, work, monitor);
@@ -60,7 +84,8 @@ PlaceOutcome run_place(const CommGraph& graph, const Allocation& allocation, std
     if (previous) migration = make_migration(*previous, migration_cost);
     return monitor.run([&] {
         const Problem plain(graph, allocation, seed, threads, sharing.value_or(Sharing{}));
-        const Problem problem = input.at(migration ? plain.with_migration(std::move(*migration)) : plain);
+        const Problem given = input.at(migration ? plain.with_migration(std::move(*migration)) : plain);
+        const Problem problem = automatic_objective ? given.with_automatic_objective() : given;
         PlaceOutcome found{place(problem, mapper, budget), false};
         if (const std::optional<double> least = found.result.proven)
             found.optimal = problem.objective_value(found.result.placement.slots()) <= *least * (1 + 1e-9);
@@ -69,7 +94,7 @@ PlaceOutcome run_place(const CommGraph& graph, const Allocation& allocation, std
 }
 
 std::string make_repr(const PlaceOutcome& found) {
-    const auto& [placement, work, exhausted, proven] = found.result;
+    const auto& [placement, work, exhausted, proven, rejected] = found.result;
     std::string text =
         "PlaceResult(" + std::to_string(placement.slots().size()) + " ranks, work " + std::to_string(work);
     if (proven) text += found.optimal ? ", proven optimal" : ", not proven optimal";
@@ -152,23 +177,34 @@ void bind_place(nb::module_& m) {
             "proven", [](const PlaceOutcome& f) { return f.result.proven; },
             "A proven lower bound of the objective; None if the search proved none.")
         .def_ro("optimal", &PlaceOutcome::optimal, "Whether the placement is proven to be optimal.")
+        .def_prop_ro(
+            "rejected", [](const PlaceOutcome& f) { return make_rejection_dict(f.result.rejected); },
+            nb::sig("def rejected(self) -> dict[str, str | float] | None"),
+            "The best placement by an automatically chosen objective, if it was rejected: the reason "
+            "(slower\n"
+            "than block order, or no gain over it), its value and predicted time, and those of the "
+            "placement\n"
+            "that was kept instead. None if nothing was rejected.")
         .def("__repr__", &make_repr)
         .def_static(
             "_restored",
             [](const Placement& placement, std::uint64_t work, bool exhausted, std::optional<double> proven,
-               bool optimal) { return PlaceOutcome{{placement, work, exhausted, proven}, optimal}; },
-            "placement"_a, "work"_a, "exhausted"_a, "proven"_a.none(), "optimal"_a);
+               bool optimal, const nb::object& rejected) {
+                return PlaceOutcome{{placement, work, exhausted, proven, read_rejection_dict(rejected)},
+                                    optimal};
+            },
+            "placement"_a, "work"_a, "exhausted"_a, "proven"_a.none(), "optimal"_a, "rejected"_a.none());
     add_pickling(found, "PlaceResult", [](const nb::object& self, const PlaceOutcome& one, const auto& add) {
         const PlaceResult& result = one.result;
-        return add(result.placement, result.work, result.exhausted, self.attr("proven"),
-                   self.attr("optimal"));
+        return add(result.placement, result.work, result.exhausted, self.attr("proven"), self.attr("optimal"),
+                   self.attr("rejected"));
     });
     m.def(
         "place", &run_place, "graph"_a, "allocation"_a, "mapper"_a = "auto", nb::kw_only(),
-        "objective"_a = NamedObjective("auto"), "phases"_a = std::vector<const CommGraph*>{},
-        "background"_a = nb::none(), "sharing"_a = nb::none(), "previous"_a = nb::none(),
-        "migration_cost"_a = 0, "seed"_a = 1, "seconds"_a = nb::none(), "work"_a = nb::none(),
-        "threads"_a = 0, "progress"_a = nb::none(),
+        "objective"_a = NamedObjective("auto"), "automatic_objective"_a = false,
+        "phases"_a = std::vector<const CommGraph*>{}, "background"_a = nb::none(), "sharing"_a = nb::none(),
+        "previous"_a = nb::none(), "migration_cost"_a = 0, "seed"_a = 1, "seconds"_a = nb::none(),
+        "work"_a = nb::none(), "threads"_a = 0, "progress"_a = nb::none(),
         "Places the ranks of a graph on the slots of an allocation.\n\n"
         "Parameters\n"
         "----------\n"
@@ -180,6 +216,9 @@ void bind_place(nb::module_& m) {
         "    A chain such as 'gge+swap'; `topoloom.mappers()` lists them.\n"
         "objective : Objective or str, default Objective.auto\n"
         "    What to minimize; for `Objective.auto`, the result of `choose_objective`.\n"
+        "automatic_objective : bool, default False\n"
+        "    Whether the user did not choose the objective; always for `Objective.auto`. Mapper 'auto' then\n"
+        "    returns no placement with a longer predicted time than block order.\n"
         "phases : sequence of CommGraph, default ()\n"
         "    Graphs whose messages never contend, and whose sum is the graph; none: one phase.\n"
         "background : array of float, bytes, default None\n"

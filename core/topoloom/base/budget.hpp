@@ -22,6 +22,17 @@ struct Budget {
     std::function<bool(std::uint64_t)> keep_going = nullptr;
 };
 
+/// A placement that a search found but did not return, because its predicted time rules it out.
+struct Rejection {
+    /// slower: than block order. no_gain: block order is slower only by less than the error of the model.
+    enum class Reason { slower, no_gain };
+    Reason reason;
+    double value;       // of the objective
+    double seconds;     // predicted time
+    double kept_value;  // of the returned placement
+    double kept_seconds;
+};
+
 /// Counts work against a Budget. For use by one thread only.
 class Meter {
    public:
@@ -63,6 +74,8 @@ class Meter {
     /// Records a proven lower bound on the objective.
     void set_lower_bound(double bound) { lower_bound_ = bound; }
     [[nodiscard]] std::optional<double> lower_bound() const { return lower_bound_; }
+    void set_rejection(const Rejection& rejection) { rejection_ = rejection; }
+    [[nodiscard]] const std::optional<Rejection>& rejection() const { return rejection_; }
     /// The remaining work and time, for parallel searches. The result has no callback, because only the
     /// thread of this meter may call it.
     [[nodiscard]] Budget remaining() const {
@@ -97,6 +110,7 @@ class Meter {
     std::uint64_t next_poll_ = 0;
     bool exhausted_ = false;
     std::optional<double> lower_bound_;
+    std::optional<Rejection> rejection_;
 };
 
 }  // namespace topoloom

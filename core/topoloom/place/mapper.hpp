@@ -54,6 +54,8 @@ struct PlaceResult {
     std::uint64_t work;            // candidates evaluated
     bool exhausted;                // whether the budget ended the search
     std::optional<double> proven;  // a proven lower bound of the objective
+    /// The best placement by an automatically chosen objective, if `auto` returned another one.
+    std::optional<Rejection> rejected = {};
 };
 
 /// Runs a chain such as `mahd+swap` or `mahd+swap(reach=3)`: a constructor, then improvers. The result

@@ -111,6 +111,12 @@ Problem Problem::with_objective(const Objective& objective, std::vector<const Co
     return other;
 }
 
+Problem Problem::with_automatic_objective() const {
+    Problem other = *this;
+    other.has_automatic_objective_ = true;
+    return other;
+}
+
 Problem Problem::for_hop_bytes() const {
     Problem other = *this;
     other.objective_ = nullptr;

@@ -47,6 +47,10 @@ class Problem {
     /// background does not match the links.
     [[nodiscard]] Problem with_objective(const Objective& objective, std::vector<const CommGraph*> phases,
                                          std::span<const double> background) const;
+    /// A copy whose objective the program chose, not the user. `auto` then returns no placement with a longer
+    /// predicted time than block order.
+    [[nodiscard]] Problem with_automatic_objective() const;
+    [[nodiscard]] bool has_automatic_objective() const { return has_automatic_objective_; }
     /// A copy with the objective hop-bytes.
     [[nodiscard]] Problem for_hop_bytes() const;
     [[nodiscard]] bool is_for_hop_bytes() const { return objective_ == nullptr; }
@@ -90,6 +94,7 @@ class Problem {
     Capacity capacity_;
     std::uint64_t seed_;
     int threads_;
+    bool has_automatic_objective_ = false;
     std::shared_ptr<const Migration> migration_;
     std::shared_ptr<const PhasedObjective> objective_;
     std::shared_ptr<DerivedData> derived_;

@@ -100,6 +100,23 @@ class ProvenValue(TypedDict):
     """No placement has a lower value of the objective."""
     gap: float | None
     """Value of the placement divided by the bound; null for a bound of 0."""
+    optimal: bool
+    """Whether the placement is proven to be optimal."""
+
+
+class RejectedPlacement(TypedDict):
+    """The best placement by an automatic objective that was not returned."""
+
+    reason: str
+    """`slower` than block order, or `no gain` over it."""
+    value: float
+    """Its value of the objective."""
+    predicted_seconds: float
+    """Its predicted time."""
+    kept_value: float
+    """Value of the returned placement."""
+    kept_predicted_seconds: float
+    """Predicted time of the returned placement."""
 
 
 class MapDocument(PlacementDocument):
@@ -107,6 +124,8 @@ class MapDocument(PlacementDocument):
 
     proven: NotRequired[ProvenValue]
     """Lower bound, if the mapper proves one."""
+    rejected: NotRequired[RejectedPlacement]
+    """Absent if the best placement by the objective was returned."""
 
 
 class MapperResult(ObjectiveMeasures):

@@ -117,6 +117,7 @@ def compare_mappers(
             **search._asdict(),
             sharing=sharing,
             **chosen.options,
+            automatic_objective=chosen.is_automatic,
             progress=progress,
         )
         return found.placement, found.work

@@ -17,7 +17,7 @@ from topoloom.tasks.search import UNLIMITED, Progress, Search
 from topoloom.tasks.sharing import NO_SHARING, has_shared_slots
 
 if TYPE_CHECKING:
-    from topoloom.documents.placements import MapDocument
+    from topoloom.documents.placements import MapDocument, RejectedPlacement
 
 
 class MapResult(NamedTuple):
@@ -33,6 +33,11 @@ class MapResult(NamedTuple):
         Duration of the search in seconds.
     least
         A lower bound on the objective, if the mapper proves one.
+    optimal
+        Whether the placement is proven to be optimal.
+    rejected
+        The fields of `PlaceResult.rejected`: the best placement by the objective, if
+        the mapper returned another one, whose predicted time is shorter.
     moved
         Number of ranks whose slot changes; None without a previous placement.
     """
@@ -41,6 +46,8 @@ class MapResult(NamedTuple):
     objective: Objective
     seconds: float
     least: float | None
+    optimal: bool
+    rejected: RejectedPlacement | None
     moved: int | None
 
     @property
@@ -54,7 +61,13 @@ class MapResult(NamedTuple):
         """Return the fields of the ``--json`` output."""
         document = cast("MapDocument", self.file.document())
         if self.least is not None:
-            document["proven"] = {"at_least": self.least, "gap": self.gap}
+            document["proven"] = {
+                "at_least": self.least,
+                "gap": self.gap,
+                "optimal": self.optimal,
+            }
+        if self.rejected is not None:
+            document["rejected"] = self.rejected
         return document
 
 
@@ -100,6 +113,7 @@ def map_ranks(
         migration_cost=migration_cost,
         sharing=sharing,
         **chosen.options,
+        automatic_objective=chosen.is_automatic,
         progress=progress,
     )
     seconds = perf_counter() - start
@@ -126,6 +140,8 @@ def map_ranks(
         chosen,
         seconds,
         found.proven,
+        found.optimal,
+        cast("RejectedPlacement | None", found.rejected),
         None if before is None else count_moved_ranks(before, placement),
     )
 

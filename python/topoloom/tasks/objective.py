@@ -53,6 +53,11 @@ class Objective(NamedTuple):
         }
 
     @property
+    def is_automatic(self) -> bool:
+        """Whether the objective was chosen automatically."""
+        return bool(self.reason)
+
+    @property
     def measure(self) -> str:
         """The key of the objective in the values of a placement."""
         if self.objective == HOP_BYTES:

@@ -23,7 +23,7 @@ def ring_pattern(topoloom: Command) -> None:
 
 def test_a_ring_on_a_cell_processor_is_placed_optimally(topoloom: Command) -> None:
     hop_bytes = topoloom("map", "r.npz", *CELL, "--json").json
-    assert hop_bytes["proven"] == {"at_least": 196_608, "gap": 1}
+    assert hop_bytes["proven"] == {"at_least": 196_608, "gap": 1, "optimal": True}
     aimed = topoloom("map", "r.npz", *CELL, "--objective", "congestion", "--json").json
     # Each direction has one message, and two rings of 25.6 GB/s each.
     assert aimed["proven"]["at_least"] == pytest.approx(16_384 / 51.2e9)
@@ -32,7 +32,17 @@ def test_a_ring_on_a_cell_processor_is_placed_optimally(topoloom: Command) -> No
 
 def test_map_prints_the_proof_of_optimality(topoloom: Command) -> None:
     done = topoloom("map", "r.npz", "-m", "mesh:3x3", "--mapper", "exact")
-    assert "  proven     none is below 131,072: gap 1.000\n" in done.out
+    assert "  result     proven optimal: no placement has fewer hop-bytes\n" in done.out
+
+
+def test_auto_proves_small_placements_optimal(topoloom: Command) -> None:
+    words = ("map", "r.npz", "-m", "torus:2x4,bandwidth=10GB/s,latency=1us")
+    for objective in ("hop-bytes", "congestion", "time"):
+        done = topoloom(*words, "--objective", objective)
+        assert "proven optimal: no placement has " in done.out
+        proven = topoloom(*words, "--objective", objective, "--json").json["proven"]
+        assert proven["optimal"]
+        assert proven["gap"] == pytest.approx(1)
 
 
 def test_exact_proves_hop_bytes_by_default(topoloom: Command) -> None:

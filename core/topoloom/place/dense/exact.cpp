@@ -37,8 +37,9 @@ double round_down_to_double(std::int64_t value) {
     return static_cast<std::int64_t>(near) > value ? std::nextafter(near, 0) : near;
 }
 
-/// The placement from which the search starts. Finding a good one saves more time than it costs.
-Placement find_start_placement(const Problem& problem, Meter& meter) {
+/// Returns the placement from which the search starts, and a lower bound if `auto` proved one. Finding a good
+/// start saves more time than it costs.
+PlaceResult find_start(const Problem& problem, Meter& meter) {
     const auto slots = static_cast<double>(problem.allocation().slot_count());
     const Budget rest = meter.remaining();
     const Budget share{.work = std::min(static_cast<std::uint64_t>(1e3 * std::pow(slots, 3)), rest.work / 10),
@@ -46,7 +47,7 @@ Placement find_start_placement(const Problem& problem, Meter& meter) {
                        .keep_going = [&](std::uint64_t) { return meter.poll(); }};
     PlaceResult found = place(problem, "auto", share);
     meter.spend(found.work);
-    return std::move(found.placement);
+    return found;
 }
 
 /// The best placement on a ring bus; none unless message counts alone suffice to compare all assignments of
@@ -88,64 +89,85 @@ qap::GeneralizedAssignment make_generalized_assignment(const Problem& problem) {
             .capacity = {capacity.capacities().begin(), capacity.capacities().end()}};
 }
 
-Placement place_on_shared_slots(const Problem& problem, Meter& meter) {
-    const auto numbers = static_cast<double>(problem.rank_count() + problem.allocation().slot_count());
-    require_memory(problem, 32 * std::pow(numbers, 2), "bytes and distances of all pairs");
-    const SharingResult found =
-        improve_shared_placement(problem, find_start_placement(problem, meter), meter);
-    meter.set_lower_bound(round_down_to_double(found.lower_bound));
-    return found.placement;
-}
-
-Placement place_for_hop_bytes(const Problem& problem, Meter& meter) {
-    require_memory(problem,
-                   qap::branch_and_bound_bytes(problem.rank_count(), problem.allocation().slot_count()),
-                   "costs of all pairs of ranks at all pairs of slots");
-    const Placement start = find_start_placement(problem, meter);
-    const qap::QuadraticAssignment assignment = make_quadratic_assignment(problem);
-    const qap::ExactResult found = qap::branch_and_bound(
-        assignment, rank_positions(problem.allocation(), start.slots()), meter, problem.threads());
-    meter.set_lower_bound(round_down_to_double(found.lower_bound));
-    return placement_at(problem.allocation(), found.position_of_rank);
-}
-
-Placement place_for_congestion(const Problem& problem, Meter& meter) {
-    const Allocation& allocation = problem.allocation();
-    if (std::optional<Placement> best = find_best_on_bus(problem)) {
-        meter.spend(40'320);  // 8!
-        meter.set_lower_bound(problem.objective_value(best->slots()));
-        return std::move(*best);
+void require_memory_for_costs(const Problem& problem) {
+    if (problem.capacity().one_rank_per_slot()) {
+        require_memory(problem,
+                       qap::branch_and_bound_bytes(problem.rank_count(), problem.allocation().slot_count()),
+                       "costs of all pairs of ranks at all pairs of slots");
+    } else {
+        const auto numbers = static_cast<double>(problem.rank_count() + problem.allocation().slot_count());
+        require_memory(problem, 32 * std::pow(numbers, 2), "bytes and distances of all pairs");
     }
-    const double pairs = std::pow(static_cast<double>(allocation.slot_count()), 2);
+}
+
+void require_memory_for_routes(const Problem& problem) {
+    const double pairs = std::pow(static_cast<double>(problem.allocation().slot_count()), 2);
     require_memory(problem, pairs * (32 + 16 * problem.machine().max_distance()),
                    "routes between all pairs of slots");
-    const Placement start = find_start_placement(problem, meter);
+}
+
+Placement place_for_hop_bytes(const Problem& problem, const Placement& start, Meter& meter) {
+    ImprovedPlacement found = problem.capacity().one_rank_per_slot()
+                                  ? improve_hop_bytes(problem, start, meter)
+                                  : improve_shared_placement(problem, start, meter);
+    meter.set_lower_bound(round_down_to_double(found.lower_bound));
+    return std::move(found.placement);
+}
+
+Placement place_for_congestion(const Problem& problem, const Placement& start, Meter& meter) {
+    const Allocation& allocation = problem.allocation();
     const BoundProblem bounds(problem.graph(), allocation, {}, problem.threads());
     const double known = congestion_bound(bounds, meter).value;
     const bound::ExactCongestion found =
-        bound::min_congestion(bounds, rank_positions(problem.allocation(), start.slots()), known, meter);
+        bound::min_congestion(bounds, rank_positions(allocation, start.slots()), known, meter);
     meter.set_lower_bound(found.lower_bound);
     return placement_at(allocation, found.position_of_rank);
 }
 
+void require_provable_objective(const Problem& problem) {
+    if (problem.uses_proxies())
+        fail("exact counts every message, but this pattern sends through proxies; use another mapper");
+    if (problem.is_for_hop_bytes()) return;
+    const PhasedObjective objective = problem.link_objective();
+    if (!objective.mix.is(ObjectiveKind::congestion) || objective.phases.size() > 1 ||
+        !objective.background.empty())
+        fail("exact proves hop-bytes, or congestion in one phase without other traffic; use another mapper");
+}
+
 }  // namespace
 
-SharingResult improve_shared_placement(const Problem& problem, const Placement& start, Meter& meter) {
+ImprovedPlacement improve_hop_bytes(const Problem& problem, const Placement& start, Meter& meter) {
+    const qap::QuadraticAssignment assignment = make_quadratic_assignment(problem);
+    const qap::ExactResult found = qap::branch_and_bound(
+        assignment, rank_positions(problem.allocation(), start.slots()), meter, problem.threads());
+    return {placement_at(problem.allocation(), found.position_of_rank), found.lower_bound};
+}
+
+ImprovedPlacement improve_shared_placement(const Problem& problem, const Placement& start, Meter& meter) {
     const qap::ExactResult found = qap::branch_and_bound(
         make_generalized_assignment(problem), rank_positions(problem.allocation(), start.slots()), meter);
     return {placement_at(problem.allocation(), found.position_of_rank, SlotUse::shared), found.lower_bound};
 }
 
 Placement place_exact(const Problem& problem, Meter& meter) {
-    if (problem.uses_proxies())
-        fail("exact counts every message, but this pattern sends through proxies; use another mapper");
-    if (!problem.capacity().one_rank_per_slot()) return place_on_shared_slots(problem, meter);
-    if (problem.is_for_hop_bytes()) return place_for_hop_bytes(problem, meter);
-    const PhasedObjective objective = problem.link_objective();
-    if (!objective.mix.is(ObjectiveKind::congestion) || objective.phases.size() > 1 ||
-        !objective.background.empty())
-        fail("exact proves hop-bytes, or congestion in one phase without other traffic; use another mapper");
-    return place_for_congestion(problem, meter);
+    require_provable_objective(problem);
+    if (problem.is_for_hop_bytes()) {
+        require_memory_for_costs(problem);
+    } else {
+        if (std::optional<Placement> best = find_best_on_bus(problem)) {
+            meter.spend(40'320);  // 8!
+            meter.set_lower_bound(problem.objective_value(best->slots()));
+            return std::move(*best);
+        }
+        require_memory_for_routes(problem);
+    }
+    PlaceResult start = find_start(problem, meter);
+    if (start.proven && problem.objective_value(start.placement.slots()) <= *start.proven) {
+        meter.set_lower_bound(*start.proven);
+        return std::move(start.placement);
+    }
+    return problem.is_for_hop_bytes() ? place_for_hop_bytes(problem, start.placement, meter)
+                                      : place_for_congestion(problem, start.placement, meter);
 }
 
 MapperEntry exact_mapper() {

@@ -16,14 +16,18 @@ namespace topoloom::dense {
 /// objectives, if the search would not fit in memory, and for congestion if routes depend on the load.
 [[nodiscard]] Placement place_exact(const Problem& problem, Meter& meter);
 
-/// A placement on shared slots, and a lower bound of the hop-bytes of all placements.
-struct SharingResult {
+/// A placement, and a lower bound of the hop-bytes of all placements, including migration cost.
+struct ImprovedPlacement {
     Placement placement;
     std::int64_t lower_bound;
 };
+/// Improves a placement with one rank per slot to the fewest hop-bytes, unless the budget ends first. Takes
+/// milliseconds for 8 slots, seconds for 16.
+[[nodiscard]] ImprovedPlacement improve_hop_bytes(const Problem& problem, const Placement& start,
+                                                  Meter& meter);
 /// Improves a placement on shared slots to the optimum within the capacities, unless the budget ends first.
 /// Takes seconds for 16 ranks on 8 slots or 24 on 4. Uses one thread.
-[[nodiscard]] SharingResult improve_shared_placement(const Problem& problem, const Placement& start,
-                                                     Meter& meter);
+[[nodiscard]] ImprovedPlacement improve_shared_placement(const Problem& problem, const Placement& start,
+                                                         Meter& meter);
 
 }  // namespace topoloom::dense

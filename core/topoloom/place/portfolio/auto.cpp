@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The portfolio mapper `auto`: tries mappers that suit the problem and returns the best placement.
+#include <optional>
+
 #include "topoloom/metric/objective.hpp"
 #include "topoloom/place/links/congestion.hpp"
 #include "topoloom/place/mapper_entry.hpp"
@@ -8,6 +10,7 @@
 #include "topoloom/place/portfolio/hop_bytes_search.hpp"
 #include "topoloom/place/portfolio/link_search.hpp"
 #include "topoloom/place/portfolio/shared_slot_search.hpp"
+#include "topoloom/place/portfolio/small_search.hpp"
 #include "topoloom/place/simple/launcher_orders.hpp"
 
 namespace topoloom::portfolio {
@@ -18,29 +21,26 @@ struct AutoOptions {
     Effort effort = Effort::standard;
     void visit(auto& field) { field("effort", effort, effort_names, "how long to search"); }
 };
-/// Ensures that the result is not slower than block order. A placement with fewer hop-bytes or lower link
-/// loads may be slower, for example if it overloads one node's NIC. In that case, searches for short times,
-/// and returns the best by the objective among block order and the placements that are no slower.
-Placement ensure_no_slower_than_block(const Problem& problem, Placement found, Meter& meter,
-                                      const EffortLimits& limits) {
-    if (!problem.machine().has_bandwidths() || problem.migration() != nullptr) return found;
-    constexpr double rounding = 1 + 1e-9;
+
+double gain_in_time(const Problem& problem, const Placement& found, const Placement& block) {
+    const double before = problem.time(block.slots());
+    return before > 0 ? 1 - problem.time(found.slots()) / before : 0;
+}
+
+/// Whether block order is the better choice although `found` has less predicted time: messages are
+/// latency-bound, the gain is within the error of the model, and hop-bytes do not fall.
+bool is_gain_negligible(const Problem& problem, const Placement& found, const Placement& block) {
     constexpr double sure_gain = 0.03;
-    Placement block = simple::place_block(problem, meter);
-    const double of_block = problem.time(block.slots());
-    const double most = of_block * rounding;
-    const double of_found = problem.time(found.slots());
-    // If messages are latency-bound, a gain within the model's error does not justify another order, but
-    // fewer hop-bytes do.
-    const double gain = of_block > 0 ? 1 - of_found / of_block : 0;
-    const auto hop_bytes = [&](const Placement& p) {
-        return problem.for_hop_bytes().key(p.slots()).hop_bytes;
-    };
-    const bool is_worth_it = gain >= sure_gain || hop_bytes(found) < hop_bytes(block);
-    if (!is_worth_it && problem.link_objective().mix.is(ObjectiveKind::time) &&
-        !problem.is_bandwidth_bound(block.slots()))
-        return block;
-    if (of_found <= most) return found;
+    const Problem near = problem.for_hop_bytes();
+    return problem.link_objective().mix.is(ObjectiveKind::time) && !problem.is_for_hop_bytes() &&
+           !problem.is_bandwidth_bound(block.slots()) && gain_in_time(problem, found, block) < sure_gain &&
+           near.value(found.slots()) >= near.value(block.slots());
+}
+
+/// Returns the best placement by the objective that it finds among those with at most `most` seconds of
+/// predicted time, starting from block order and `found`.
+Placement search_within_time(const Problem& problem, const Placement& found, const Placement& block,
+                             double most, Meter& meter, const EffortLimits& limits) {
     const PhasedObjective objective = problem.link_objective();
     const Problem for_time =
         problem.with_objective(objective_of(ObjectiveKind::time), objective.phases, objective.background);
@@ -55,20 +55,61 @@ Placement ensure_no_slower_than_block(const Problem& problem, Placement found, M
     for (const Placement& start : {found, block})
         offer(links::anneal_links(for_time, start, meter, annealing));
     // If the objective is time, `found` is already the result of this search.
-    if (problem.rank_count() <= max_ranks_in_parallel && !objective.mix.is(ObjectiveKind::time))
+    if (objective.mix.is(ObjectiveKind::time) && !problem.is_for_hop_bytes()) return best.placement();
+    std::optional<SmallSearchResult> small = search_small_problem(for_time, meter);
+    if (small && small->is_optimal) {
+        offer(std::move(small->placement));
+    } else if (problem.rank_count() <= max_ranks_in_parallel) {
         offer(minimize_link_objective(for_time, meter, limits));
+    }
     return best.placement();
 }
 
-/// Chooses constructors and improvers by the number of ranks, the structure and density of the graph, and the
-/// effort. Returns the best placement by the problem's objective: never worse than block order or any mapper
-/// that it tried. The standard effort takes under 1 s for 1,000 ranks and under 10 s for 100,000.
+/// Guards an objective that the user did not choose. A placement with fewer hop-bytes or lower link loads may
+/// be slower than block order, for example if it overloads one node's NIC, and a placement of latency-bound
+/// messages may be hardly faster. Reports a placement that it rejects to the meter.
+Placement guard_time(const Problem& problem, Placement found, Meter& meter, const EffortLimits& limits) {
+    if (!problem.has_automatic_objective() || !problem.machine().has_bandwidths() ||
+        problem.migration() != nullptr)
+        return found;
+    constexpr double rounding = 1 + 1e-9;
+    Placement block = simple::place_block(problem, meter);
+    if (found == block) return found;
+    const bool is_negligible = is_gain_negligible(problem, found, block);
+    const double most = problem.time(block.slots()) * rounding;
+    if (!is_negligible && problem.time(found.slots()) <= most) return found;
+    Placement kept = is_negligible ? block : search_within_time(problem, found, block, most, meter, limits);
+    meter.set_rejection({.reason = is_negligible ? Rejection::Reason::no_gain : Rejection::Reason::slower,
+                         .value = problem.objective_value(found.slots()),
+                         .seconds = problem.time(found.slots()),
+                         .kept_value = problem.objective_value(kept.slots()),
+                         .kept_seconds = problem.time(kept.slots())});
+    return kept;
+}
+
+Placement minimize(const Problem& problem, Meter& meter, Effort effort) {
+    const EffortLimits& limits = limits_of(effort);
+    if (!problem.capacity().one_rank_per_slot()) return minimize_on_shared_slots(problem, meter, limits);
+    return problem.is_for_hop_bytes() ? minimize_hop_bytes(problem, meter, effort)
+                                      : minimize_link_objective(problem, meter, limits);
+}
+
+/// Solves small problems exactly. For others, chooses constructors and improvers by the number of ranks, the
+/// structure and density of the graph, and the effort, and returns the best placement by the problem's
+/// objective: never worse than block order or any mapper that it tried. The standard effort takes under 1 s
+/// for 1,000 ranks and under 10 s for 100,000.
 Placement place_auto(const Problem& problem, Meter& meter, const AutoOptions& options) {
     const EffortLimits& limits = limits_of(options.effort);
-    if (!problem.capacity().one_rank_per_slot()) return minimize_on_shared_slots(problem, meter, limits);
-    Placement found = problem.is_for_hop_bytes() ? minimize_hop_bytes(problem, meter, options.effort)
-                                                 : minimize_link_objective(problem, meter, limits);
-    return ensure_no_slower_than_block(problem, std::move(found), meter, limits);
+    std::optional<SmallSearchResult> small = search_small_problem(problem, meter);
+    BestPlacement best(problem);
+    if (small) best.offer(std::move(small->placement));
+    if (small && small->is_optimal) {
+        meter.set_lower_bound(problem.objective_value(best.placement().slots()));
+    } else {
+        best.offer(minimize(problem, meter, options.effort));
+    }
+    if (!problem.capacity().one_rank_per_slot()) return best.placement();
+    return guard_time(problem, best.placement(), meter, limits);
 }
 
 }  // namespace

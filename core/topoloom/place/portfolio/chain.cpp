@@ -105,7 +105,8 @@ Placement place(const Problem& problem, std::string_view chain, Meter& meter) {
 PlaceResult place(const Problem& problem, std::string_view chain, const Budget& budget) {
     Meter meter(budget);
     Placement placement = place(problem, chain, meter);
-    return {std::move(placement), meter.work_done(), meter.is_exhausted(), meter.lower_bound()};
+    return {std::move(placement), meter.work_done(), meter.is_exhausted(), meter.lower_bound(),
+            meter.rejection()};
 }
 
 }  // namespace topoloom

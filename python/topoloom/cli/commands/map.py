@@ -25,6 +25,7 @@ from topoloom.cli.options.searches import (
 from topoloom.cli.parameters import Option
 
 if TYPE_CHECKING:
+    from topoloom._core import Machine
     from topoloom.tasks.map import MapResult
     from topoloom.tasks.problem import Problem
 
@@ -63,8 +64,9 @@ def command(
     written.
 
     The default objective is the predicted time if the machine's bandwidths are known
-    and messages are long, else hop-bytes; the choice and its reason are printed. 'auto'
-    never has a longer predicted time than block order. With --background, the default
+    and messages are long, else hop-bytes; the choice and its reason are printed. With
+    the default objective, 'auto' never has a longer predicted time than block order; it
+    says which placement that rules out. With --background, the default
     is the predicted time if bandwidths are known, else congestion. All objectives
     except hop-bytes use the phases of the graph: messages of different phases do not
     share links.
@@ -155,11 +157,41 @@ def _list_facts(
         facts.append(("background", ", ".join(background)))
     if mapped.moved is not None:
         facts.append(("moved", counted(mapped.moved, "rank")))
-    if mapped.least is not None:
+    if mapped.optimal:
+        facts.append(
+            ("result", f"proven optimal: no placement has {objective.improvement_text}")
+        )
+    elif mapped.least is not None:
         limit = format_objective(mapped.least, objective.objective, machine)
         ratio = format_gap(mapped.gap)
         facts.append(("proven", f"none is below {limit}: gap {ratio}"))
     return facts
+
+
+def _describe_rejection(mapped: MapResult, machine: Machine) -> str:
+    """Say which placement was rejected, with both values; empty if none was."""
+    from topoloom.placements.measures import format_measure, format_objective
+
+    if mapped.rejected is None:
+        return ""
+    found = mapped.rejected
+
+    def describe(value: float, seconds: float) -> str:
+        name = mapped.objective.objective
+        time = format_measure("predicted_seconds", seconds, machine)
+        if name == "time":
+            return time
+        return f"{format_objective(value, name, machine)} {name} in {time}"
+
+    why = "is slower than block order"
+    if found["reason"] == "no gain":
+        why = "gains less than the error of the model"
+    rejected = describe(found["value"], found["predicted_seconds"])
+    kept = describe(found["kept_value"], found["kept_predicted_seconds"])
+    return (
+        f"the best placement by the objective {why}: {rejected}; kept {kept}. "
+        f"Name the objective to get it: --objective {mapped.objective.objective}"
+    )
 
 
 def _explain_block_order(
@@ -168,7 +200,7 @@ def _explain_block_order(
     """Say that block order is hardly above a proven bound; empty if it is not."""
     from topoloom.tasks.optimality_gap import find_block_gap
 
-    if mapped.file.placement.shared:
+    if mapped.file.placement.shared or mapped.optimal:
         return ""  # bounds are valid only for one rank per slot
     objective = mapped.objective
     gap = find_block_gap(
@@ -234,7 +266,12 @@ def _print_result(
         )
     if remark := _explain_block_order(problem, mapped, block):
         facts.append(("block", remark))
+    is_searched = file.mapper.startswith("auto")
+    if is_searched and not mapped.optimal and file.values == block:
+        facts.append(("result", "the launcher's order: no better one was found"))
     print_facts(facts, written=[output])
+    if remark := _describe_rejection(mapped, machine):
+        note(f"topoloom: {remark}")
     worse = file.values[objective.measure] > block[objective.measure]
     if worse and file.mapper != "auto" and not interrupted:
         note(
