@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/bound/rank_cuts.hpp"
+#include "topoloom/bound/cuts/rank_cuts.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
 
 namespace topoloom {

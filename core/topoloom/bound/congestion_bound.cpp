@@ -11,9 +11,9 @@
 #include <variant>
 #include <vector>
 
+#include "topoloom/bound/cuts/partner_profile.hpp"
 #include "topoloom/bound/hop_bytes_bound.hpp"
 #include "topoloom/bound/network_graph.hpp"
-#include "topoloom/bound/partner_profile.hpp"
 #include "topoloom/machine/allocations/territory.hpp"
 #include "topoloom/machine/network_view.hpp"
 
@@ -67,36 +67,6 @@ bool has_known_routes(const NetworkView& network, const Allocation& allocation) 
     return nodes * nodes * static_cast<double>(network.diameter()) <= max_visits;
 }
 
-/// What the routes between the nodes of an allocation have in common.
-struct RouteSurvey {
-    double bandwidth = 0;  // total of the links on routes; of all working links if routes are unknown
-    bool is_split = true;  // whether some message may take several routes
-};
-
-RouteSurvey survey_routes(const NetworkView& network, const Allocation& allocation) {
-    const bool known = has_known_routes(network, allocation);
-    RouteSurvey survey{.is_split = !known};
-    std::vector<char> is_used(network.link_count(), known ? 0 : 1);
-    if (known) {
-        for (const Node a : allocation.nodes()) {
-            for (const Node b : allocation.nodes()) {
-                if (a == b) continue;
-                network.route(a, b, [&](Link link, double share) {
-                    is_used[link.value] = 1;
-                    survey.is_split = survey.is_split || share != 1;
-                });
-            }
-        }
-    }
-    for (const LinkRun& run : network.bandwidth_runs()) {
-        std::size_t count = 0;
-        for (std::size_t i = run.first.value; i < run.first.value + run.count; ++i)
-            count += is_used[i] != 0 && network.is_up(Link{i}) ? 1 : 0;
-        survey.bandwidth += static_cast<double>(count) * run.bandwidth.value;
-    }
-    return survey;
-}
-
 /// A number of seconds of which every link load is a multiple if no message is split: the greatest common
 /// divisor of all bytes, divided by the bandwidth of all links. 0 if bandwidths differ.
 double load_unit(const CommGraph& graph, const NetworkView& network) {
@@ -124,16 +94,6 @@ Machine make_hop_machine(const Machine& machine) {
         topology = RailCluster(spec);
     }
     return {std::move(topology), NodeSpec{Levels({machine.slots_per_node()}, {0}), 1}, machine.text()};
-}
-
-CongestionBound spread_over_links(const BoundProblem& problem, double bandwidth, Meter& meter) {
-    const Machine machine = make_hop_machine(problem.machine());
-    const auto allocation = Allocation::of_slots(
-        machine, {problem.allocation().slots().begin(), problem.allocation().slots().end()});
-    const HopBytesBound bytes = hop_bytes_bound(problem.on(allocation), meter);
-    if (bytes.value <= 0 || bandwidth <= 0) return {};
-    return {static_cast<double>(bytes.value) / bandwidth * rounding_margin, "average",
-            "all links, hops by " + std::string(bytes.by)};
 }
 
 }  // namespace
@@ -197,21 +157,50 @@ CongestionBound injection_bound(const BoundProblem& problem) {
     return best;
 }
 
-CongestionBound average_load_bound(const BoundProblem& problem, Meter& meter) {
-    const NetworkView network(problem.machine().topology());
-    return spread_over_links(problem, survey_routes(network, problem.allocation()).bandwidth, meter);
+RouteSurvey survey_routes(const Allocation& allocation) {
+    const NetworkView network(allocation.machine().topology());
+    const bool known = has_known_routes(network, allocation);
+    RouteSurvey survey{.is_split = !known};
+    std::vector<char> is_used(network.link_count(), known ? 0 : 1);
+    if (known) {
+        for (const Node a : allocation.nodes()) {
+            for (const Node b : allocation.nodes()) {
+                if (a == b) continue;
+                network.route(a, b, [&](Link link, double share) {
+                    is_used[link.value] = 1;
+                    survey.is_split = survey.is_split || share != 1;
+                });
+            }
+        }
+    }
+    for (const LinkRun& run : network.bandwidth_runs()) {
+        std::size_t count = 0;
+        for (std::size_t i = run.first.value; i < run.first.value + run.count; ++i)
+            count += is_used[i] != 0 && network.is_up(Link{i}) ? 1 : 0;
+        survey.bandwidth += static_cast<double>(count) * run.bandwidth.value;
+    }
+    return survey;
+}
+
+CongestionBound average_load_bound(const BoundProblem& problem, const RouteSurvey& survey, Meter& meter) {
+    const Machine machine = make_hop_machine(problem.machine());
+    const auto allocation = Allocation::of_slots(
+        machine, {problem.allocation().slots().begin(), problem.allocation().slots().end()});
+    const HopBytesBound bytes = hop_bytes_bound(problem.on(allocation), meter);
+    if (bytes.value <= 0 || survey.bandwidth <= 0) return {};
+    return {static_cast<double>(bytes.value) / survey.bandwidth * rounding_margin, "average",
+            "all links, hops by " + std::string(bytes.by)};
 }
 
 CongestionBound congestion_bound(const BoundProblem& problem, Meter& meter) {
-    const NetworkView network(problem.machine().topology());
-    const RouteSurvey survey = survey_routes(network, problem.allocation());
+    const RouteSurvey survey = survey_routes(problem.allocation());
     CongestionBound best = injection_bound(problem);
     for (CongestionBound& other :
          std::vector{message_bound(problem), cut_bound(problem), price_bound(problem, meter),
-                     spread_over_links(problem, survey.bandwidth, meter)}) {
+                     average_load_bound(problem, survey, meter)}) {
         if (other.value > best.value) best = std::move(other);
     }
-    const double unit = load_unit(problem.graph(), network);
+    const double unit = load_unit(problem.graph(), NetworkView(problem.machine().topology()));
     if (survey.is_split || unit == 0) return best;
     // The margin of a bound that is a multiple already makes it slightly smaller.
     best.value = std::ceil(best.value / unit * rounding_margin) * unit * rounding_margin;

@@ -30,8 +30,18 @@ struct CongestionBound {
 /// and regions grown from a node, each with its switches. On large machines, only a sample of these.
 [[nodiscard]] CongestionBound cut_bound(const BoundProblem& problem);
 
-/// The average load over all links, which follows from a bound on hop-bytes; that bound spends the budget.
-[[nodiscard]] CongestionBound average_load_bound(const BoundProblem& problem, Meter& meter);
+/// What the routes between the nodes of an allocation have in common.
+struct RouteSurvey {
+    double bandwidth = 0;  // total of the links on routes; of all working links if routes are unknown
+    bool is_split = true;  // whether some message may take several routes
+};
+
+[[nodiscard]] RouteSurvey survey_routes(const Allocation& allocation);
+
+/// The average load over the surveyed links, which follows from a bound on hop-bytes; that bound spends the
+/// budget.
+[[nodiscard]] CongestionBound average_load_bound(const BoundProblem& problem, const RouteSurvey& survey,
+                                                 Meter& meter);
 
 /// A dual bound. For link prices that sum to 1, the load of the busiest link is at least the price-weighted
 /// mean of bytes / bandwidth over all links. This mean is bounded by dual ascent, like hop-bytes; prices are

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "topoloom/bound/cuts/partner_profile.hpp"
 #include "topoloom/bound/distance_profile.hpp"
-#include "topoloom/bound/partner_profile.hpp"
 #include "topoloom/bound/slot_distances.hpp"
 #include "topoloom/qap/dual_ascent.hpp"
 #include "topoloom/qap/linear_assignment.hpp"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "topoloom/base/parallel.hpp"
-#include "topoloom/bound/grid_cuts.hpp"
+#include "topoloom/bound/cuts/grid_cuts.hpp"
 
 namespace topoloom::bound {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "topoloom/bound/cuts/partner_profile.hpp"
 #include "topoloom/bound/distance_profile.hpp"
-#include "topoloom/bound/partner_profile.hpp"
 #include "topoloom/bound/transport.hpp"
 
 namespace topoloom::bound {

@@ -38,14 +38,17 @@ Operation parse_operation(std::string_view name) {
     fail("no collective '", name, "'; there are: ", all);
 }
 
+void require_rank_count(Operation operation, std::size_t ranks) {
+    if (ranks == 0 || ranks >= std::size_t{1} << 31)
+        fail(operation_name(operation), ": ", ranks, " ranks; there must be 1 to 2147483647");
+}
+
 Collective::Collective(Operation operation, std::size_t ranks, Bytes bytes, Rank root, std::uint64_t pieces,
                        Cut cut)
     : operation_(operation), ranks_(ranks), bytes_(bytes), root_(root), pieces_(pieces), cut_(cut) {
     constexpr std::int64_t most = std::int64_t{1} << 62;
     const std::string_view name = operation_name(operation);
-    if (ranks == 0 || ranks >= std::size_t{1} << 31) {
-        fail(name, ": ", ranks, " ranks; there must be 1 to 2147483647");
-    }
+    require_rank_count(operation, ranks);
     if (bytes.value < 0) fail(name, ": ", bytes.value, " bytes; there must be 0 or more");
     if (bytes.value > most / static_cast<std::int64_t>(ranks)) {
         fail(name, ": ", bytes.value, " bytes for each of ", ranks,

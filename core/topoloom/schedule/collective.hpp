@@ -37,6 +37,9 @@ enum class Operation {
 /// Throws Error if the name is unknown; the error lists all operations.
 [[nodiscard]] Operation parse_operation(std::string_view name);
 
+/// Throws Error unless there are 1 to 2^31 - 1 ranks.
+void require_rank_count(Operation operation, std::size_t ranks);
+
 [[nodiscard]] constexpr bool is_many_to_many(Operation operation) {
     return operation == Operation::many_to_many || operation == Operation::many_to_many_multicast;
 }

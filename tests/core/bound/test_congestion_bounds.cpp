@@ -8,7 +8,7 @@
 
 #include "bound/bound_cases.hpp"
 #include "topoloom/bound/congestion_bound.hpp"
-#include "topoloom/bound/rank_cuts.hpp"
+#include "topoloom/bound/cuts/rank_cuts.hpp"
 #include "topoloom/machine/allocations/fragments.hpp"
 #include "topoloom/pattern/generators/stencil.hpp"
 
@@ -64,7 +64,8 @@ TEST_CASE("in small cases no placement has less congestion than any of the bound
         });
         for (const CongestionBound& bound :
              {injection_bound(problem), message_bound(problem), cut_bound(problem),
-              average_load_bound(problem, meter), price_bound(problem, meter), find_best_bound(problem)}) {
+              average_load_bound(problem, survey_routes(allocation), meter), price_bound(problem, meter),
+              find_best_bound(problem)}) {
             CAPTURE(bound.by);
             CAPTURE(bound.where);
             CHECK(bound.value <= least);
@@ -99,7 +100,8 @@ TEST_CASE("dual prices find the links that all routes between two fragments shar
     const BoundProblem problem(graph, allocation);
     const Budget budget;
     Meter meter(budget);
-    const double plain = std::max(cut_bound(problem).value, average_load_bound(problem, meter).value);
+    const double plain = std::max(cut_bound(problem).value,
+                                  average_load_bound(problem, survey_routes(allocation), meter).value);
     const double priced = price_bound(problem, meter).value;
     CHECK(priced > 3 * plain);
     CHECK(priced <= 9216);  // congestion of the best known placement

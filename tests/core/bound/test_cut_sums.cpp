@@ -7,9 +7,9 @@
 
 #include "bound/bound_cases.hpp"
 #include "topoloom/bound/cut_sum.hpp"
+#include "topoloom/bound/cuts/grid_cuts.hpp"
+#include "topoloom/bound/cuts/rank_cuts.hpp"
 #include "topoloom/bound/flow_cuts.hpp"
-#include "topoloom/bound/grid_cuts.hpp"
-#include "topoloom/bound/rank_cuts.hpp"
 #include "topoloom/pattern/generators/stencil.hpp"
 
 using namespace topoloom;

@@ -188,7 +188,9 @@ def test_auto_equals_the_chosen_objective(text: str, bytes_per_message: int) -> 
         assert objective in (Objective.hop_bytes, Objective.time)
         assert reason
         auto = place(graph, allocation, FAST, objective=Objective.auto)
-        chosen = place(graph, allocation, FAST, objective=objective)
+        chosen = place(
+            graph, allocation, FAST, objective=objective, automatic_objective=True
+        )
         assert auto.placement.slots.tolist() == chosen.placement.slots.tolist()
         assert auto.work == chosen.work
         unnamed = place(graph, allocation, FAST).placement

@@ -461,6 +461,7 @@ bool ScheduleEntry::supports(Operation operation) const {
 
 AnySchedule make_schedule(const Call& call, std::string_view text) {
     const NamedOptions named = read_named_options("schedule", text);
+    require_rank_count(call.operation, call.ranks);
     if (call.in_all && call.operation != allgather && call.operation != reduce_scatter)
         fail(operation_name(call.operation),
              ": only an allgather or a reduce_scatter accepts a total number of bytes");

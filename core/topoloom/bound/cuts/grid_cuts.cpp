@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/bound/grid_cuts.hpp"
+#include "topoloom/bound/cuts/grid_cuts.hpp"
 
 #include <algorithm>
 #include <cmath>

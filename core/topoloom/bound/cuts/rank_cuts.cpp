@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/bound/rank_cuts.hpp"
+#include "topoloom/bound/cuts/rank_cuts.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "topoloom/bound/grid_cuts.hpp"
-#include "topoloom/bound/partner_profile.hpp"
+#include "topoloom/bound/cuts/grid_cuts.hpp"
+#include "topoloom/bound/cuts/partner_profile.hpp"
 #include "topoloom/qap/eigenvalues.hpp"
 
 namespace topoloom::bound {

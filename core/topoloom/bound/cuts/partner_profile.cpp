@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/bound/partner_profile.hpp"
+#include "topoloom/bound/cuts/partner_profile.hpp"
 
 #include <algorithm>
 #include <functional>
