@@ -8,6 +8,7 @@ run without reordering.
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -217,7 +218,10 @@ def test_mpi4py_programs_can_request_an_order() -> None:
     words = [sys.executable, PROGRAMS / "reorder_numbers.py", mpicc]
     done = run_under_switches(mpi, (2, 2), words)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split("\n")[0] == "[0, 2, 1, 3]"
+    # Partners share one of the two nodes, and only two of four processes move.
+    olds = json.loads(done.stdout.split("\n")[0])
+    assert [olds[0] // 2, olds[1] // 2] == [olds[2] // 2, olds[3] // 2]
+    assert sum(old != new for new, old in enumerate(olds)) == 2
     assert "4 ranks reordered" in read_messages(done)[0]
 
 

@@ -48,6 +48,8 @@ Placement find_start(const Problem& problem, Method method, Meter& meter) {
     }
     best.offer(place(problem, "block", meter));
     if (method == Method::branch_and_bound) {
+        // Of placements with the optimum, keeps one that moves few ranks.
+        best.offer(place(problem, "block+tabu(iterations=50)", meter));
         best.offer(place(problem, "multisection+swap+tabu(iterations=200)", meter));
         if (problem.migration() != nullptr) best.offer(place(problem, "previous+swap", meter));
     } else {
