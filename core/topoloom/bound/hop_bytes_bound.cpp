@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "topoloom/bound/cut_sum.hpp"
+#include "topoloom/bound/hop_bytes_cut_bound.hpp"
 #include "topoloom/bound/sparse_bound.hpp"
 
 namespace topoloom {

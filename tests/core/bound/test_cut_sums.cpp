@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "bound/bound_cases.hpp"
-#include "topoloom/bound/cut_sum.hpp"
 #include "topoloom/bound/cuts/grid_cuts.hpp"
 #include "topoloom/bound/cuts/rank_cuts.hpp"
 #include "topoloom/bound/flow_cuts.hpp"
+#include "topoloom/bound/hop_bytes_cut_bound.hpp"
 #include "topoloom/pattern/generators/stencil.hpp"
 
 using namespace topoloom;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "topoloom/place/dense/enumeration.hpp"
+#include "topoloom/place/dense/enumerate_placements.hpp"
 #include "topoloom/place/dense/exact.hpp"
 #include "topoloom/place/portfolio/best_placement.hpp"
 

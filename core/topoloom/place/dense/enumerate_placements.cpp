@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/place/dense/enumeration.hpp"
+#include "topoloom/place/dense/enumerate_placements.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "topoloom/machine/network_view.hpp"
-#include "topoloom/place/dense/partial_objective.hpp"
+#include "topoloom/place/dense/partial_placement_bound.hpp"
 #include "topoloom/place/dense/route_table.hpp"
 #include "topoloom/place/dense/slot_classes.hpp"
 #include "topoloom/place/state/arrangement.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/place/dense/partial_objective.hpp"
+#include "topoloom/place/dense/partial_placement_bound.hpp"
 
 #include <algorithm>
 #include <cmath>

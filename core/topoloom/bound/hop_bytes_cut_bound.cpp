@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/bound/cut_sum.hpp"
+#include "topoloom/bound/hop_bytes_cut_bound.hpp"
 
 #include <algorithm>
 #include <span>
