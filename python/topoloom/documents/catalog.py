@@ -48,6 +48,20 @@ class ListedMapper(ListedAlgorithm):
     """What the mapper needs of graph and machine."""
 
 
+#: A setting of the mapper `auto`, with its value for each effort.
+ListedSetting = TypedDict(
+    "ListedSetting",
+    {
+        "problems": str,
+        "name": str,
+        "summary": str,
+        "fast": float,
+        "default": float,
+        "best": float,
+    },
+)
+
+
 class ListedBalancer(ListedAlgorithm):
     """A balancer of equal tasks."""
 
@@ -166,6 +180,8 @@ class ListDocument(TypedDict):
 
     mappers: NotRequired[list[ListedMapper]]
     """Mappers."""
+    plans: NotRequired[list[ListedSetting]]
+    """Settings of the mapper `auto` for each effort."""
     balancers: NotRequired[list[ListedBalancer]]
     """Balancers of equal tasks."""
     schedules: NotRequired[list[ListedSchedule]]
