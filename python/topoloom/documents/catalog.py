@@ -48,18 +48,17 @@ class ListedMapper(ListedAlgorithm):
     """What the mapper needs of graph and machine."""
 
 
-#: A setting of the mapper `auto`, with its value for each effort.
-ListedSetting = TypedDict(
-    "ListedSetting",
-    {
-        "problems": str,
-        "name": str,
-        "summary": str,
-        "fast": float,
-        "default": float,
-        "best": float,
-    },
-)
+class ListedSetting(Named):
+    """A setting of the mapper `auto`, with its value for each effort."""
+
+    problems: str
+    """Problems that the setting applies to: hop-bytes, shared slots or links."""
+    fast: float
+    """Value for `--effort fast`."""
+    default: float
+    """Value for `--effort default`."""
+    best: float
+    """Value for `--effort best`."""
 
 
 class ListedBalancer(ListedAlgorithm):

@@ -94,6 +94,11 @@ class HostPlacement:
         """Number of ranks."""
         return len(self.host)
 
+    @property
+    def cores_per_rank(self) -> int:
+        """Number of cores of each rank, hence of threads of hybrid programs."""
+        return self.cores_per_slot * self.slots_per_rank
+
     def host_name(self, rank: int) -> str:
         """Return the host name of a rank."""
         return self.hosts[int(self.host[rank])]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from topoloom.launch.export_format import ExportFormat
+from topoloom.launch.export_format import ExportFormat, HybridOptions
 from topoloom.launch.host_placement import PU, HostPlacement
 from topoloom.nodes.node_parts import NodeParts
 from topoloom.support.units import counted
@@ -68,7 +68,7 @@ def _format_cores(placement: HostPlacement) -> Iterator[str]:
 def _get_usage_values(placement: HostPlacement) -> dict[str, str]:
     by_thread = placement.bind == PU
     return {
-        "threads": "--use-hwthread-cpus " if by_thread else "",
+        "hwthreads": "--use-hwthread-cpus " if by_thread else "",
         "hwtcpus": ":hwtcpus" if by_thread else "",
     }
 
@@ -87,11 +87,12 @@ FORMAT = ExportFormat(
     name=NAME,
     summary="Open MPI: host and cores of each rank",
     usage=(
-        "mpirun {threads}--rankfile FILE -n {ranks} ./app   "
+        "mpirun {hwthreads}{variables}--rankfile FILE -n {ranks} ./app   "
         "(Open MPI 5: --map-by rankfile:file=FILE{hwtcpus})"
     ),
     write=write,
     usage_values=_get_usage_values,
     binds="ranks",
+    hybrid=HybridOptions("-x {name}={value}", binds=True),
     special_loss=_describe_special_loss,
 )
