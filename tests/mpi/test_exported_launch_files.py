@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import shlex
+import socket
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -92,6 +93,19 @@ def test_a_hostfile_fills_hosts_in_rank_order(
     # Host alpha gets one rank, although it has two cores.
     located = open_mpi.locate_ranks("--hostfile", "h", "--map-by", "slot", ranks=5)
     assert [at.host for at in located] == list_hosts(CONSECUTIVE)
+
+
+def test_export_warns_that_open_mpi_4_begins_on_its_own_host(
+    open_mpi: SeveralHosts, topoloom: Any, tmp_path: Path
+) -> None:
+    own = socket.gethostname()
+    save_placement_file(tmp_path / "x.json", CONSECUTIVE, ("beta", own, "delta"))
+    written = topoloom("export", "x.json", "--to", "hostfile", "-o", "h")
+    assert "Open MPI 4 starts the first ranks on mpirun's own host" in written.err
+    assert "run mpirun on beta" in written.err
+    located = open_mpi.locate_ranks("--hostfile", "h", "--map-by", "slot", ranks=5)
+    keeps_order = open_mpi.mpi.version >= (5,)
+    assert located[0].host == ("beta" if keeps_order else own)
 
 
 def run_exported_command(

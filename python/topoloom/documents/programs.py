@@ -224,7 +224,7 @@ class ExportDocument(TypedDict):
     """Contents of the file."""
     use: str
     """Command line that uses the file."""
-    note: str | None
-    """What the format cannot express, or what it relies on; else null."""
+    notes: list[str]
+    """What the format cannot express, and what it relies on."""
     checked: str | None
     """The launcher whose dry run confirmed the placement; null without --check."""

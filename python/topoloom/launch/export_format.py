@@ -59,9 +59,9 @@ class ExportFormat:
         Describes a format-specific loss in one sentence, or returns None.
     hybrid : HybridOptions
         How the command starts ranks of several cores.
-    relies_on : str or None
-        Launcher settings on which the format relies to keep the order of the ranks, in
-        one sentence.
+    relies_on : function
+        Describes in one sentence what the launch must satisfy to keep the order of the
+        ranks, or returns None.
     """
 
     name: str
@@ -73,7 +73,7 @@ class ExportFormat:
     keeps_slots: Callable[[HostPlacement], bool] = lambda _: True
     special_loss: Callable[[HostPlacement], str | None] = lambda _: None
     hybrid: HybridOptions = _INHERITED_ENVIRONMENT
-    relies_on: str | None = None
+    relies_on: Callable[[HostPlacement], str | None] = lambda _: None
 
     def format_usage_command(self, placement: HostPlacement) -> str:
         """Format the command that uses the file of this placement."""

@@ -108,7 +108,10 @@ def command(
     checked = (
         _check_dry_run(target, text, placed, program, options or []) if check else None
     )
-    loss = target.find_loss(placed) or target.relies_on
+    remarks = [target.find_loss(placed)]
+    if checked is None:
+        remarks.append(target.relies_on(placed))
+    notes = [remark for remark in remarks if remark is not None]
     if output is not None:
         write_text(output, text)
     how = insert_file_name(output or Path("FILE"), target.format_usage_command(placed))
@@ -118,7 +121,7 @@ def command(
             "output": None if output is None else str(output),
             "text": text,
             "use": how,
-            "note": loss,
+            "notes": notes,
             "checked": checked,
         }
         print_json(document)
@@ -127,8 +130,8 @@ def command(
         sys.stdout.write(text)
     else:
         print(f"use it:  {how}")
-    if loss is not None:
-        note(f"note: {loss}")
+    for remark in notes:
+        note(f"note: {remark}")
 
 
 #: Maximum number of ranks at wrong locations that --check lists.

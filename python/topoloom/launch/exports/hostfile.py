@@ -26,6 +26,17 @@ def _get_usage_values(placement: HostPlacement) -> dict[str, str]:
     return {"cores_each": f":PE={cores}" if cores > 1 else ""}
 
 
+def _describe_required_host(placement: HostPlacement) -> str | None:
+    """Describe where mpirun must run: Open MPI 4 lists its own host first."""
+    if len({host for host, _ in placement.host_runs()}) < 2:
+        return None
+    return (
+        "Open MPI 4 starts the first ranks on mpirun's own host if the file lists it: "
+        f"run mpirun on {placement.host_name(0)}, or export to openmpi-rankfile; "
+        "Open MPI 5 keeps the order of the file"
+    )
+
+
 FORMAT = ExportFormat(
     name="hostfile",
     summary="Open MPI: hosts and how many ranks each takes, in rank order",
@@ -35,5 +46,6 @@ FORMAT = ExportFormat(
     write=write,
     usage_values=_get_usage_values,
     keeps_slots=HostPlacement.fills_in_rank_order,
+    relies_on=_describe_required_host,
     hybrid=HybridOptions("-x {name}={value}", binds=True),
 )
