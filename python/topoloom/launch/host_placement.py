@@ -72,6 +72,8 @@ class HostPlacement:
         Slots and packages (sockets) of each host; 1 package if unknown.
     parts_of_host : list of NodeParts
         CPUs and devices of each host.
+    has_invented_names : bool
+        Whether `hosts` is n7 for node 7, because no names are known.
     """
 
     hosts: list[str]
@@ -88,6 +90,7 @@ class HostPlacement:
     slots_of_host: Ids
     packages_of_host: Ids
     parts_of_host: list[NodeParts]
+    has_invented_names: bool = False
 
     @property
     def rank_count(self) -> int:
@@ -299,6 +302,7 @@ def host_placement(
         slots_of.counts[numbers],
         np.array(packages, np.int64),
         parts_of_host,
+        has_invented_names=hosts is None,
     )
 
 

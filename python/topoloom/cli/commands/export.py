@@ -111,6 +111,11 @@ def command(
     remarks = [target.find_loss(placed)]
     if checked is None:
         remarks.append(target.relies_on(placed))
+    if placed.has_invented_names and placed.host_name(0) in text:
+        remarks.append(
+            f"no host names are known: node {int(placed.nodes[placed.host[0]])} is "
+            f"called {placed.host_name(0)}; name the hosts with --hosts"
+        )
     notes = [remark for remark in remarks if remark is not None]
     if output is not None:
         write_text(output, text)
