@@ -32,6 +32,10 @@ class ProgramFacts(TypedDict):
     """Bytes of point-to-point messages."""
     pairs: int
     """Pairs of ranks with point-to-point messages."""
+    own_messages: int
+    """Messages of ranks to themselves, which the other counts exclude."""
+    own_bytes: int
+    """Bytes of messages of ranks to themselves."""
     collectives: dict[str, int]
     """Number of calls of each collective, summed over ranks."""
     graph_messages: int
