@@ -167,7 +167,7 @@ nb::list list_mappers() {
 
 nb::list list_plans() {
     nb::list list;
-    for (const PlanSetting& setting : list_plan_settings()) {
+    for (const portfolio::PlanSetting& setting : portfolio::list_plan_settings()) {
         nb::dict one;
         one["problems"] = setting.problems;
         one["name"] = setting.name;

@@ -6,7 +6,7 @@
 #include "topoloom/place/portfolio/effort_limits.hpp"
 #include "topoloom/place/portfolio/hop_bytes_plan.hpp"
 
-namespace topoloom {
+namespace topoloom::portfolio {
 namespace {
 
 /// Appends the settings that `visit(limits, field)` names, with the values of all efforts.
@@ -30,15 +30,14 @@ void append_settings(std::vector<PlanSetting>& settings, std::string_view proble
 }  // namespace
 
 std::vector<PlanSetting> list_plan_settings() {
-    using portfolio::EffortLimits;
     std::vector<PlanSetting> settings;
-    append_settings(settings, "hop-bytes", portfolio::hop_bytes_plans,
+    append_settings(settings, "hop-bytes", hop_bytes_plans,
                     [](const auto& plan, auto& field) { plan.visit(field); });
-    append_settings(settings, "shared slots", portfolio::effort_limits,
+    append_settings(settings, "shared slots", effort_limits,
                     [](const EffortLimits& limits, auto& field) { limits.visit_shared_slots(field); });
-    append_settings(settings, "links", portfolio::effort_limits,
+    append_settings(settings, "links", effort_limits,
                     [](const EffortLimits& limits, auto& field) { limits.visit_links(field); });
     return settings;
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::portfolio

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace topoloom {
+namespace topoloom::portfolio {
 
 /// A setting of `auto`.
 struct PlanSetting {
@@ -19,4 +19,4 @@ struct PlanSetting {
 /// All settings, by kind of problem. Every effort runs the searches of the lower ones first.
 [[nodiscard]] std::vector<PlanSetting> list_plan_settings();
 
-}  // namespace topoloom
+}  // namespace topoloom::portfolio
