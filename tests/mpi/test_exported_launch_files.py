@@ -31,7 +31,8 @@ def save_placement_file(
 ) -> Path:
     machine = Machine(MACHINE)
     allocation = Allocation(machine, np.array(NODES, dtype=np.uint32))
-    placement = Placement(allocation, np.array(slots, dtype=np.uint32))
+    shared = len(set(slots)) < len(slots)
+    placement = Placement(allocation, np.array(slots, dtype=np.uint32), shared)
     file = PlacementFile(
         machine, allocation, placement, hosts, cores_per_rank=cores_per_rank
     )
@@ -140,6 +141,25 @@ def test_exported_mpich_commands_give_hybrid_ranks_their_cores(
         mpich_with_rankmap, topoloom, tmp_path, "mpich-rankmap"
     )
     assert located == [Location(host, (0, 1)) for host in list_hosts(HYBRID)]
+
+
+def test_open_mpi_starts_several_ranks_on_a_shared_slot(
+    open_mpi: SeveralHosts, topoloom: Any, tmp_path: Path
+) -> None:
+    slots = [7, 7, 0, 6, 0]
+    save_placement_file(tmp_path / "x.json", slots)
+    written = topoloom("export", "x.json", "--to", "openmpi-rankfile", "-o", "r")
+    assert "Open MPI 5 does not bind them" in written.err
+    Path("h").write_text("".join(f"{host} slots=2\n" for host in HOSTS))
+    if open_mpi.mpi.version >= (5,):
+        options = ["--hostfile", "h", "--map-by", "rankfile:file=r:oversubscribe"]
+    else:
+        options = ["--oversubscribe", "--rankfile", "r"]
+    assert all(option in written.out for option in options[-2:])
+    located = open_mpi.locate_ranks(*options, ranks=5)
+    assert [at.host for at in located] == list_hosts(slots)
+    if open_mpi.mpi.version < (5,):
+        assert [at.cores for at in located] == [(slot % 2,) for slot in slots]
 
 
 def test_open_mpi_gives_a_host_without_a_count_one_slot_per_core(

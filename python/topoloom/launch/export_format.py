@@ -45,7 +45,8 @@ class ExportFormat:
     usage : str
         The command that reads FILE. Fields in braces: ``ranks``, ``nodes``,
         ``ranks_per_node``, ``hosts``, ``first_host``, ``variables`` and ``cores`` for
-        ranks of several cores (see `hybrid`), and the keys of `usage_values`.
+        ranks of several cores (see `hybrid`), ``sharing`` for ranks that share slots,
+        and the keys of `usage_values`.
     write : function
         Writes a placement; raises `topoloom.Error` if the format cannot express it.
     usage_values : function
@@ -59,6 +60,9 @@ class ExportFormat:
         Describes a format-specific loss in one sentence, or returns None.
     hybrid : HybridOptions
         How the command starts ranks of several cores.
+    sharing : str or None
+        Option that lets ranks share slots, if one is needed; None if the format cannot
+        express shared slots.
     relies_on : function
         Describes in one sentence what the launch must satisfy to keep the order of the
         ranks, or returns None.
@@ -73,6 +77,7 @@ class ExportFormat:
     keeps_slots: Callable[[HostPlacement], bool] = lambda _: True
     special_loss: Callable[[HostPlacement], str | None] = lambda _: None
     hybrid: HybridOptions = _INHERITED_ENVIRONMENT
+    sharing: str | None = None
     relies_on: Callable[[HostPlacement], str | None] = lambda _: None
 
     def format_usage_command(self, placement: HostPlacement) -> str:
@@ -86,6 +91,9 @@ class ExportFormat:
             first_host=placement.host_name(0),
             variables=self._format_variables(placement),
             cores=self._format_cores_option(placement),
+            sharing=f"{self.sharing} "
+            if self.sharing and placement.shares_slots
+            else "",
             **self.usage_values(placement),
         )
 

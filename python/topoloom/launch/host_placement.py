@@ -102,6 +102,11 @@ class HostPlacement:
         """Number of cores of each rank, hence of threads of hybrid programs."""
         return self.cores_per_slot * self.slots_per_rank
 
+    @property
+    def shares_slots(self) -> bool:
+        """Whether several ranks are on one slot."""
+        return len(np.unique(self.machine_slot)) < self.rank_count
+
     def host_name(self, rank: int) -> str:
         """Return the host name of a rank."""
         return self.hosts[int(self.host[rank])]

@@ -90,6 +90,7 @@ def command(
     from topoloom.launch.exports.launch_formats import (
         find_format,
         require_binding_support,
+        require_sharing_support,
     )
     from topoloom.support.files import write_text
     from topoloom.tasks.launch_placement import load_host_placement
@@ -104,6 +105,7 @@ def command(
     target = find_format(to)
     placed = load_host_placement(placement, hosts, *binding)
     require_binding_support(target, placed)
+    require_sharing_support(target, placed)
     text = target.write(placed)
     checked = (
         _check_dry_run(target, text, placed, program, options or []) if check else None

@@ -41,11 +41,13 @@ FORMAT = ExportFormat(
     name="hostfile",
     summary="Open MPI: hosts and how many ranks each takes, in rank order",
     usage=(
-        "mpirun {variables}--hostfile FILE --map-by slot{cores_each} -n {ranks} ./app"
+        "mpirun {variables}{sharing}--hostfile FILE --map-by slot{cores_each} "
+        "-n {ranks} ./app"
     ),
     write=write,
     usage_values=_get_usage_values,
     keeps_slots=HostPlacement.fills_in_rank_order,
     relies_on=_describe_required_host,
+    sharing="--bind-to none",
     hybrid=HybridOptions("-x {name}={value}", binds=True),
 )

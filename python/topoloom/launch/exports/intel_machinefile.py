@@ -42,6 +42,7 @@ FORMAT = ExportFormat(
     usage="mpirun {variables}{cores}-machinefile FILE -n {ranks} ./app",
     write=write,
     binds="ranks",
+    sharing="",
     hybrid=HybridOptions(
         "-genv {name} {value}", cores="-genv I_MPI_PIN_DOMAIN {cores}", binds=True
     ),

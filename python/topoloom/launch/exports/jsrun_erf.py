@@ -39,5 +39,6 @@ FORMAT = ExportFormat(
     usage="{variables}jsrun --erf_input FILE ./app",
     write=write,
     binds="ranks",
+    sharing="",
     hybrid=HybridOptions(binds=True),
 )

@@ -58,6 +58,7 @@ FORMAT = ExportFormat(
     write=write,
     binds="ranks",
     special_loss=_describe_special_loss,
+    sharing="",
     hybrid=HybridOptions("-genv {name} {value}"),
     keeps_slots=HostPlacement.is_bound_or_in_rank_order,
 )

@@ -57,10 +57,11 @@ FORMAT = ExportFormat(
     summary="Cray MPICH: the rank on each slot, to be named MPICH_RANK_ORDER",
     usage=(
         "{variables}MPICH_RANK_REORDER_METHOD=3 MPICH_RANK_REORDER_FILE=FILE "
-        "srun -N {nodes} --ntasks-per-node={ranks_per_node} {cores}-m block "
+        "srun -N {nodes} --ntasks-per-node={ranks_per_node} {cores}{sharing}-m block "
         "-n {ranks} ./app"
     ),
     write=write,
     keeps_slots=_fills_first_slots,
+    sharing="--overcommit",
     hybrid=HybridOptions(cores="-c {cores}", binds=True),
 )

@@ -44,6 +44,7 @@ FORMAT = ExportFormat(
     ),
     write=write,
     keeps_slots=HostPlacement.fills_in_rank_order,
+    sharing="",
     hybrid=HybridOptions(
         "-genv {name} {value}", cores="-bind-to core:{cores}", binds=True
     ),

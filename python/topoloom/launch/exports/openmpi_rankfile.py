@@ -70,6 +70,7 @@ def _get_usage_values(placement: HostPlacement) -> dict[str, str]:
     return {
         "hwthreads": "--use-hwthread-cpus " if by_thread else "",
         "hwtcpus": ":hwtcpus" if by_thread else "",
+        "oversubscribe": ":oversubscribe" if placement.shares_slots else "",
     }
 
 
@@ -83,16 +84,26 @@ def _describe_special_loss(placement: HostPlacement) -> str | None:
     )
 
 
+def _describe_required_version(placement: HostPlacement) -> str | None:
+    if not placement.shares_slots:
+        return None
+    return (
+        "Open MPI 4 binds ranks that share cores to them, Open MPI 5 does not bind them"
+    )
+
+
 FORMAT = ExportFormat(
     name=NAME,
     summary="Open MPI: host and cores of each rank",
     usage=(
-        "mpirun {hwthreads}{variables}--rankfile FILE -n {ranks} ./app   "
-        "(Open MPI 5: --map-by rankfile:file=FILE{hwtcpus})"
+        "mpirun {hwthreads}{variables}{sharing}--rankfile FILE -n {ranks} ./app   "
+        "(Open MPI 5: --map-by rankfile:file=FILE{hwtcpus}{oversubscribe})"
     ),
     write=write,
     usage_values=_get_usage_values,
     binds="ranks",
+    sharing="--oversubscribe",
+    relies_on=_describe_required_version,
     hybrid=HybridOptions("-x {name}={value}", binds=True),
     special_loss=_describe_special_loss,
 )

@@ -42,12 +42,13 @@ FORMAT = ExportFormat(
     name="slurm-hostfile",
     summary="Slurm: the host of each rank, one per line",
     usage=(
-        "{variables}SLURM_HOSTFILE=FILE srun -m arbitrary {srun_bind}{cores}"
+        "{variables}SLURM_HOSTFILE=FILE srun -m arbitrary {srun_bind}{cores}{sharing}"
         "-n {ranks} ./app"
     ),
     write=write,
     usage_values=_get_usage_values,
     binds="alike",
     keeps_slots=can_bind_uniformly,
+    sharing="--overcommit",
     hybrid=HybridOptions(cores="-c {cores}", binds=True),
 )
