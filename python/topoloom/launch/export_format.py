@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from topoloom.launch.host_placement import HostPlacement
+from topoloom.launch.rank_location import RankLocation
 
 
 class HybridOptions(NamedTuple):
@@ -63,6 +64,14 @@ class ExportFormat:
     sharing : str or None
         Option that lets ranks share slots, if one is needed; None if the format cannot
         express shared slots.
+    starts_with : str or None
+        Regular expression for the first line of a file in this format; None if the
+        format cannot be recognized.
+    read : function or None
+        Reads a file. Arguments: the text, a placement with one rank on each slot of the
+        job, and the number of ranks. Returns the location of each rank, or of the first
+        ranks. Raises `topoloom.Error` for invalid files. None if files of this format
+        do not contain the placement.
     relies_on : function
         Describes in one sentence what the launch must satisfy to keep the order of the
         ranks, or returns None.
@@ -78,6 +87,8 @@ class ExportFormat:
     special_loss: Callable[[HostPlacement], str | None] = lambda _: None
     hybrid: HybridOptions = _INHERITED_ENVIRONMENT
     sharing: str | None = None
+    starts_with: str | None = None
+    read: Callable[[str, HostPlacement, int], list[RankLocation]] | None = None
     relies_on: Callable[[HostPlacement], str | None] = lambda _: None
 
     def format_usage_command(self, placement: HostPlacement) -> str:
