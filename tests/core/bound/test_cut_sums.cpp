@@ -1,26 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Least cuts of grid patterns, and the bound on hop-bytes that sums them over the cuts of a machine.
 #include <bit>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "bound/bound_cases.hpp"
+#include "topoloom/bound/cuts/flow_cuts.hpp"
 #include "topoloom/bound/cuts/grid_cuts.hpp"
 #include "topoloom/bound/cuts/rank_cuts.hpp"
-#include "topoloom/bound/flow_cuts.hpp"
 #include "topoloom/bound/hop_bytes_cut_bound.hpp"
 #include "topoloom/pattern/generators/stencil.hpp"
 
 using namespace topoloom;
 
 namespace {
-
-/// Number of drawn cases per law; a longer run sets TOPOLOOM_BOUND_CASES.
-std::uint64_t case_count(std::uint64_t usual) {
-    const char* const wanted = std::getenv("TOPOLOOM_BOUND_CASES");
-    return wanted == nullptr ? usual : std::strtoull(wanted, nullptr, 10);
-}
 
 /// A stencil of at most `most` ranks, whose bytes depend on the axes along which ranks differ.
 CommGraph random_stencil(std::size_t most, Rng& rng) {
