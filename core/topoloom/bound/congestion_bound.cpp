@@ -80,7 +80,7 @@ Machine make_hop_machine(const Machine& machine) {
 
 }  // namespace
 
-double load_unit(const BoundProblem& problem, const RouteSurvey& survey) {
+double load_unit(const BoundProblem& problem, const bound::RouteSurvey& survey) {
     const CommGraph& graph = problem.graph();
     const std::vector<LinkRun> runs = NetworkView(problem.machine().topology()).bandwidth_runs();
     if (survey.is_split || runs.empty() || !graph.proxied().empty()) return 0;
@@ -92,7 +92,7 @@ double load_unit(const BoundProblem& problem, const RouteSurvey& survey) {
     return static_cast<double>(unit) / bandwidth;
 }
 
-CongestionBound message_bound(const BoundProblem& problem, const RouteSurvey& survey) {
+CongestionBound message_bound(const BoundProblem& problem, const bound::RouteSurvey& survey) {
     if (problem.allocation().nodes().size() != problem.total_capacity()) return {};
     std::int64_t most = 0;
     std::string ranks;
@@ -135,7 +135,8 @@ CongestionBound injection_bound(const BoundProblem& problem) {
     return best;
 }
 
-CongestionBound average_load_bound(const BoundProblem& problem, const RouteSurvey& survey, Meter& meter) {
+CongestionBound average_load_bound(const BoundProblem& problem, const bound::RouteSurvey& survey,
+                                   Meter& meter) {
     const Machine machine = make_hop_machine(problem.machine());
     const auto allocation = Allocation::of_slots(
         machine, {problem.allocation().slots().begin(), problem.allocation().slots().end()});
@@ -146,7 +147,7 @@ CongestionBound average_load_bound(const BoundProblem& problem, const RouteSurve
 }
 
 CongestionBound congestion_bound(const BoundProblem& problem, Meter& meter) {
-    const RouteSurvey survey = survey_routes(problem.allocation(), meter);
+    const bound::RouteSurvey survey = bound::survey_routes(problem.allocation(), meter);
     CongestionBound best = injection_bound(problem);
     for (CongestionBound& other :
          std::vector{message_bound(problem, survey), cut_bound(problem, meter),

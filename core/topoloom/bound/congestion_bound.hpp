@@ -23,10 +23,10 @@ struct CongestionBound {
 
 /// A number of seconds of which every link load is a multiple: the greatest common divisor of all bytes,
 /// divided by the bandwidth of all links. 0 if bandwidths differ or messages may be split.
-[[nodiscard]] double load_unit(const BoundProblem& problem, const RouteSurvey& survey);
+[[nodiscard]] double load_unit(const BoundProblem& problem, const bound::RouteSurvey& survey);
 
 /// Returns 0 for unknown routes, and unless every node has capacity for exactly one rank.
-[[nodiscard]] CongestionBound message_bound(const BoundProblem& problem, const RouteSurvey& survey);
+[[nodiscard]] CongestionBound message_bound(const BoundProblem& problem, const bound::RouteSurvey& survey);
 
 /// Computed from the bytes that leave the router of one rank, for any routing.
 [[nodiscard]] CongestionBound injection_bound(const BoundProblem& problem);
@@ -39,13 +39,13 @@ struct CongestionBound {
 /// The same for slabs of the allocation, and for parts whose nodes are near each other, such as fragments.
 /// Only the links on routes between the part and the other nodes can carry the bytes that leave the part or
 /// enter it. Returns 0 for unknown routes.
-[[nodiscard]] CongestionBound route_cut_bound(const BoundProblem& problem, const RouteSurvey& survey,
+[[nodiscard]] CongestionBound route_cut_bound(const BoundProblem& problem, const bound::RouteSurvey& survey,
                                               Meter& meter);
 
 /// The average load over the surveyed links, which follows from a bound on hop-bytes; that bound spends the
 /// budget.
-[[nodiscard]] CongestionBound average_load_bound(const BoundProblem& problem, const RouteSurvey& survey,
-                                                 Meter& meter);
+[[nodiscard]] CongestionBound average_load_bound(const BoundProblem& problem,
+                                                 const bound::RouteSurvey& survey, Meter& meter);
 
 /// A dual bound. For link prices that sum to 1, the load of the busiest link is at least the price-weighted
 /// mean of bytes / bandwidth over all links. This mean is bounded by dual ascent, like hop-bytes; prices are

@@ -147,7 +147,7 @@ class RouteCutSearch {
 
 }  // namespace
 
-CongestionBound route_cut_bound(const BoundProblem& problem, const RouteSurvey& survey, Meter& meter) {
+CongestionBound route_cut_bound(const BoundProblem& problem, const bound::RouteSurvey& survey, Meter& meter) {
     // Every part or its complement has room for all ranks, so no part gives a bound.
     if (!survey.is_known || problem.total_capacity() / 2 >= problem.rank_count()) return {};
     Budget limits = meter.sub_budget(0.5);

@@ -60,7 +60,7 @@ TEST_CASE("in small cases no placement has less congestion or fewer hop-bytes th
         Meter meter(budget);
         BoundProblem problem(graph, allocation);
         if (rng.below(2) == 0) problem.raise_cuts(meter);
-        const RouteSurvey survey = survey_routes(allocation, meter);
+        const bound::RouteSurvey survey = bound::survey_routes(allocation, meter);
         double least = std::numeric_limits<double>::infinity();
         for_each_placement(allocation, graph.rank_count(), [&](const Placement& placement) {
             least = std::min(least, compute_congestion(graph, allocation, placement));
@@ -106,8 +106,9 @@ TEST_CASE("dual prices find the links that all routes between two fragments shar
     const BoundProblem problem(graph, allocation);
     const Budget budget;
     Meter meter(budget);
-    const double plain = std::max(cut_bound(problem, meter).value,
-                                  average_load_bound(problem, survey_routes(allocation, meter), meter).value);
+    const double plain =
+        std::max(cut_bound(problem, meter).value,
+                 average_load_bound(problem, bound::survey_routes(allocation, meter), meter).value);
     const double priced = price_bound(problem, meter).value;
     CHECK(priced > 3 * plain);
     CHECK(priced <= 9216);  // congestion of the best known placement

@@ -109,7 +109,7 @@ TEST_CASE("fragments far apart exchange their bytes over the lines that dimensio
     const CommGraph graph = stencil(std::vector<GridAxis>(3, {4, true}), StencilShape::star, Bytes{1000});
     const BoundProblem problem(graph, allocation);
     Meter meter{Budget{}};
-    const RouteSurvey survey = survey_routes(allocation, meter);
+    const bound::RouteSurvey survey = bound::survey_routes(allocation, meter);
     const CongestionBound routes = route_cut_bound(problem, survey, meter);
     CHECK(routes.by == "routes");
     CHECK(routes.value > 1.5 * cut_bound(problem, meter).value);

@@ -8,7 +8,7 @@
 #include "topoloom/base/step_budget.hpp"
 #include "topoloom/machine/network_view.hpp"
 
-namespace topoloom {
+namespace topoloom::bound {
 
 namespace {
 
@@ -51,4 +51,4 @@ RouteSurvey survey_routes(const Allocation& allocation, Meter& meter) {
     return survey;
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::bound

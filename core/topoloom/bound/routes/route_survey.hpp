@@ -5,7 +5,7 @@
 #include "topoloom/base/budget.hpp"
 #include "topoloom/machine/allocations/allocation.hpp"
 
-namespace topoloom {
+namespace topoloom::bound {
 
 struct RouteSurvey {
     double bandwidth = 0;   // total of the links on routes; of all working links if routes are unknown
@@ -19,4 +19,4 @@ struct RouteSurvey {
 /// budget.
 [[nodiscard]] RouteSurvey survey_routes(const Allocation& allocation, Meter& meter);
 
-}  // namespace topoloom
+}  // namespace topoloom::bound
