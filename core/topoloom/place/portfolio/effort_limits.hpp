@@ -15,17 +15,37 @@ struct EffortLimits {
     // Limits for ranks that share slots.
     multilevel::MultisectionOptions sections;
     std::uint32_t islands_of_many;  // replaces sections.islands on many slots
-    std::uint32_t brick_cycles;     // of refine
+    std::uint32_t brick_cycles;
     bool refines_folds;
-    std::uint32_t last_cycles;  // cycles of the final refine; 0: none
-    std::uint64_t exact_work;   // limit of the exact search on few ranks and slots
+    std::uint32_t last_cycles;
+    std::uint64_t exact_work;
     // Limits for objectives on links.
-    Effort near;                // effort of the preceding search for few hop-bytes
-    bool tries_greedy;          // whether to try greedy mappers for few ranks
-    std::uint64_t link_tenths;  // annealing sweeps, in tenths of the standard
-    double descent_messages;    // messages that local-opt may evaluate after annealing
-    std::size_t multisections;  // starts of multisection on many ranks, beyond those of lower efforts
-    std::uint32_t node_sweeps;  // sweeps that exchange nodes of the best starts
+    Effort near;
+    bool tries_greedy;
+    std::uint64_t link_tenths;
+    double descent_messages;
+    std::size_t multisections;
+    std::uint32_t node_sweeps;
+
+    void visit_shared_slots(auto& field) const {
+        field("starts", sections.starts, "first splits tried by multisection");
+        field("family", sections.family, "splits of the coarsest graph, which evolve");
+        field("islands", sections.islands, "families on few slots");
+        field("islands-of-many", islands_of_many, "families on many slots");
+        field("cuts", sections.cuts, "rounds of minimum cuts between groups");
+        field("brick-cycles", brick_cycles, "cycles of refine after structured starts");
+        field("refines-folds", refines_folds, "whether folds are refined");
+        field("last-cycles", last_cycles, "cycles of the final refine");
+        field("exact-work", exact_work, "limit of the exact search on few ranks and slots");
+    }
+    void visit_links(auto& field) const {
+        field("tries-greedy", tries_greedy, "whether few ranks start from greedy mappers, too");
+        field("multisections", multisections, "multisections of many ranks, beyond those of lower efforts");
+        field("node-sweeps", node_sweeps, "sweeps that exchange nodes of the best starts");
+        field("annealing", static_cast<double>(link_tenths) / 10,
+              "annealing sweeps, relative to the standard");
+        field("descent-messages", descent_messages, "messages that local-opt evaluates after annealing");
+    }
 };
 
 /// Limits for fast, default and best.

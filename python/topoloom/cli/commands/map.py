@@ -63,13 +63,11 @@ def command(
     would use. Ctrl-C, --time and --work end a search early; the best placement is still
     written.
 
-    The default objective is the predicted time if the machine's bandwidths are known
-    and messages are long, else hop-bytes; the choice and its reason are printed. With
-    the default objective, 'auto' never has a longer predicted time than block order; it
-    says which placement that rules out. With --background, the default
-    is the predicted time if bandwidths are known, else congestion. All objectives
-    except hop-bytes use the phases of the graph: messages of different phases do not
-    share links.
+    The default objective is the predicted time if the machine's bandwidths are known,
+    else hop-bytes; with --background, else congestion. The choice and its reason are
+    printed. With the default objective, 'auto' never has a longer predicted time than
+    block order; it says which placement that rules out. All objectives except hop-bytes
+    use the phases of the graph: messages of different phases do not share links.
 
     With --placement, the search starts from an earlier placement, of another graph,
     allocation or machine. With --imbalance or --capacities, ranks may share slots.

@@ -75,7 +75,7 @@ LauncherName = Annotated[
         metavar="NAME",
         help="Launcher, which selects the slots in an allocation that has more than "
         "the job needs: slurm deals ranks to nodes in turn, openmpi and mpich fill "
-        "node after node.",
+        "node after node, pjm does so along the first axis of the job's box.",
         autocompletion=completions.launchers,
     ),
 ]

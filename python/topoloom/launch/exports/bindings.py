@@ -29,5 +29,6 @@ FORMAT = ExportFormat(
     summary="plain text: rank, host, slot, CPUs, nearest GPU and network interface",
     usage="awk -v r=\"$RANK\" '$1 == r' FILE   (rank host slot cpus gpu nic)",
     write=write,
+    sharing="",
     binds="ranks",
 )

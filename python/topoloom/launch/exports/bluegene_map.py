@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from topoloom._core import Error
-from topoloom.launch.export_format import ExportFormat
+from topoloom.launch.export_format import ExportFormat, HybridOptions
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.torus_box import find_torus_box, format_shape
 
@@ -45,8 +45,10 @@ FORMAT = ExportFormat(
     name=NAME,
     summary="Blue Gene: coordinates and core of each rank in its block",
     usage=(
-        "runjob --mapping FILE --ranks-per-node {ranks_per_node} --np {ranks} : ./app"
+        "runjob --mapping FILE --ranks-per-node {ranks_per_node} --np {ranks} "
+        "{variables}: ./app"
         "   (Blue Gene/L and /P: mpirun -mapfile FILE -np {ranks} ./app)"
     ),
     write=write,
+    hybrid=HybridOptions("--envs {name}={value}"),
 )

@@ -14,7 +14,7 @@ import shlex
 import numpy as np
 
 from topoloom._core import Error
-from topoloom.launch.export_format import ExportFormat
+from topoloom.launch.export_format import ExportFormat, HybridOptions
 from topoloom.launch.exports.mpich_rankmap import join_runs
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.uniform_binding import (
@@ -53,11 +53,13 @@ FORMAT = ExportFormat(
     name="flux-taskmap",
     summary="Flux: blocks of ranks by number of the node (RFC 34)",
     usage=(
-        'flux run -N {nodes} -n {ranks} --taskmap=manual:"$(cat FILE)" '
+        "{variables}flux run -N {nodes} -n {ranks} {cores}"
+        '--taskmap=manual:"$(cat FILE)" '
         "{flux_affinity}./app"
     ),
     write=write,
     usage_values=_get_usage_values,
     binds="alike",
     keeps_slots=can_bind_uniformly,
+    hybrid=HybridOptions(cores="-c {cores} -o cpu-affinity=per-task", binds=True),
 )

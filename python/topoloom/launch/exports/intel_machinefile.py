@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from topoloom.launch.export_format import ExportFormat
+from topoloom.launch.export_format import ExportFormat, HybridOptions
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.uniform_binding import make_cpu_mask
 
@@ -39,8 +39,12 @@ def _format_binding(placement: HostPlacement, ranks: Sequence[int]) -> str:
 FORMAT = ExportFormat(
     name="intel-machinefile",
     summary="Intel MPI: hosts and how many ranks each takes, in rank order",
-    usage="mpirun -machinefile FILE -n {ranks} ./app",
+    usage="mpirun {variables}{cores}-machinefile FILE -n {ranks} ./app",
     write=write,
     binds="ranks",
+    sharing="",
+    hybrid=HybridOptions(
+        "-genv {name} {value}", cores="-genv I_MPI_PIN_DOMAIN {cores}", binds=True
+    ),
     keeps_slots=HostPlacement.is_bound_or_in_rank_order,
 )

@@ -14,7 +14,7 @@ import numpy as np
 
 from topoloom.launch.export_format import ExportFormat
 from topoloom.launch.host_placement import HostPlacement
-from topoloom.launch.torus_box import has_coordinates
+from topoloom.nodes.node_coordinates import has_coordinates
 
 
 def write(placement: HostPlacement) -> str:

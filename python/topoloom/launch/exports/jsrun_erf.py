@@ -8,7 +8,7 @@ hardware threads, numbered as by the operating system (`cpu_index_using: physica
 from __future__ import annotations
 
 from topoloom._core import Error
-from topoloom.launch.export_format import ExportFormat
+from topoloom.launch.export_format import ExportFormat, HybridOptions
 from topoloom.launch.host_placement import CPUS_REMEDY, HostPlacement
 from topoloom.launch.nearest_devices import list_nearest_gpu_numbers
 
@@ -36,7 +36,9 @@ def write(placement: HostPlacement) -> str:
 FORMAT = ExportFormat(
     name=NAME,
     summary="LSF with jsrun: node, CPUs and GPU of each rank",
-    usage="jsrun --erf_input FILE ./app",
+    usage="{variables}jsrun --erf_input FILE ./app",
     write=write,
     binds="ranks",
+    sharing="",
+    hybrid=HybridOptions(binds=True),
 )

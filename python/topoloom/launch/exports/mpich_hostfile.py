@@ -12,8 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from topoloom.launch.export_format import ExportFormat
+from topoloom.launch.export_format import ExportFormat, HybridOptions
 from topoloom.launch.host_placement import HostPlacement
+
+NAME = "mpich-hostfile"
 
 
 def write(placement: HostPlacement) -> str:
@@ -34,13 +36,29 @@ def write_host(placement: HostPlacement, host: int, ranks: Sequence[int]) -> str
     return f"{placement.hosts[host]}:{len(ranks)}{binding}\n"
 
 
+def _describe_special_loss(placement: HostPlacement) -> str | None:
+    """Describe what ranks of several cores lack.
+
+    Hydra's ``-bind-to core:N`` begins at the first core for every entry of a host.
+    """
+    if placement.cores_per_rank == 1 or placement.bind is not None:
+        return None
+    return (
+        f"{NAME} does not bind ranks to their {placement.cores_per_rank} cores; add "
+        "--bind core, or export to mpich-rankmap"
+    )
+
+
 FORMAT = ExportFormat(
-    name="mpich-hostfile",
+    name=NAME,
     summary=(
         "MPICH: hosts and how many ranks each takes, in rank order; hosts may return"
     ),
-    usage="mpiexec -f FILE -n {ranks} ./app",
+    usage="mpiexec {variables}-f FILE -n {ranks} ./app",
     write=write,
     binds="ranks",
+    special_loss=_describe_special_loss,
+    sharing="",
+    hybrid=HybridOptions("-genv {name} {value}"),
     keeps_slots=HostPlacement.is_bound_or_in_rank_order,
 )

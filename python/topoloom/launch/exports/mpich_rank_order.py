@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from topoloom._core import Error
-from topoloom.launch.export_format import ExportFormat
+from topoloom.launch.export_format import ExportFormat, HybridOptions
 from topoloom.launch.host_placement import HostPlacement
 
 RANKS_PER_LINE = 32
@@ -42,20 +42,26 @@ def write(placement: HostPlacement) -> str:
 
 
 def _fills_first_slots(placement: HostPlacement) -> bool:
-    """Return whether each host's ranks are on its first slots, one rank per slot."""
+    """Return whether the ranks of each host are on its first slots, without gaps."""
     order = placement.launch_order()
     host = placement.host[order]
     first = np.searchsorted(host, host)
-    return bool(np.array_equal(placement.slot[order], np.arange(host.size) - first))
+    number = np.arange(host.size) - first
+    return bool(
+        np.array_equal(placement.slot[order], number * placement.slots_per_rank)
+    )
 
 
 FORMAT = ExportFormat(
     name="mpich-rank-order",
     summary="Cray MPICH: the rank on each slot, to be named MPICH_RANK_ORDER",
     usage=(
-        "MPICH_RANK_REORDER_METHOD=3 MPICH_RANK_REORDER_FILE=FILE "
-        "srun -N {nodes} --ntasks-per-node={ranks_per_node} -m block -n {ranks} ./app"
+        "{variables}MPICH_RANK_REORDER_METHOD=3 MPICH_RANK_REORDER_FILE=FILE "
+        "srun -N {nodes} --ntasks-per-node={ranks_per_node} {cores}{sharing}-m block "
+        "-n {ranks} ./app"
     ),
     write=write,
     keeps_slots=_fills_first_slots,
+    sharing="--overcommit",
+    hybrid=HybridOptions(cores="-c {cores}", binds=True),
 )

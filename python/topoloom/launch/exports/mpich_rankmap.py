@@ -10,7 +10,7 @@ the input there.
 
 from __future__ import annotations
 
-from topoloom.launch.export_format import ExportFormat
+from topoloom.launch.export_format import ExportFormat, HybridOptions
 from topoloom.launch.host_placement import HostPlacement
 
 
@@ -38,7 +38,14 @@ def join_runs(runs: list[tuple[int, int]]) -> list[tuple[int, int, int]]:
 FORMAT = ExportFormat(
     name="mpich-rankmap",
     summary="MPICH with -rankmap: index of the host of each rank, from 0",
-    usage='mpiexec -hosts {hosts} -rankmap "$(cat FILE)" -n {ranks} ./app',
+    usage=(
+        'mpiexec {variables}-hosts {hosts} -rankmap "$(cat FILE)" {cores}'
+        "-n {ranks} ./app"
+    ),
     write=write,
     keeps_slots=HostPlacement.fills_in_rank_order,
+    sharing="",
+    hybrid=HybridOptions(
+        "-genv {name} {value}", cores="-bind-to core:{cores}", binds=True
+    ),
 )

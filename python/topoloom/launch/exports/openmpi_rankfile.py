@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from topoloom.launch.export_format import ExportFormat
+from topoloom.launch.export_format import ExportFormat, HybridOptions
 from topoloom.launch.host_placement import PU, HostPlacement
 from topoloom.nodes.node_parts import NodeParts
 from topoloom.support.units import counted
@@ -68,8 +68,9 @@ def _format_cores(placement: HostPlacement) -> Iterator[str]:
 def _get_usage_values(placement: HostPlacement) -> dict[str, str]:
     by_thread = placement.bind == PU
     return {
-        "threads": "--use-hwthread-cpus " if by_thread else "",
+        "hwthreads": "--use-hwthread-cpus " if by_thread else "",
         "hwtcpus": ":hwtcpus" if by_thread else "",
+        "oversubscribe": ":oversubscribe" if placement.shares_slots else "",
     }
 
 
@@ -83,15 +84,26 @@ def _describe_special_loss(placement: HostPlacement) -> str | None:
     )
 
 
+def _describe_required_version(placement: HostPlacement) -> str | None:
+    if not placement.shares_slots:
+        return None
+    return (
+        "Open MPI 4 binds ranks that share cores to them, Open MPI 5 does not bind them"
+    )
+
+
 FORMAT = ExportFormat(
     name=NAME,
     summary="Open MPI: host and cores of each rank",
     usage=(
-        "mpirun {threads}--rankfile FILE -n {ranks} ./app   "
-        "(Open MPI 5: --map-by rankfile:file=FILE{hwtcpus})"
+        "mpirun {hwthreads}{variables}{sharing}--rankfile FILE -n {ranks} ./app   "
+        "(Open MPI 5: --map-by rankfile:file=FILE{hwtcpus}{oversubscribe})"
     ),
     write=write,
     usage_values=_get_usage_values,
     binds="ranks",
+    sharing="--oversubscribe",
+    relies_on=_describe_required_version,
+    hybrid=HybridOptions("-x {name}={value}", binds=True),
     special_loss=_describe_special_loss,
 )

@@ -35,7 +35,9 @@ def _get_usage_values(placement: HostPlacement) -> dict[str, str]:
 FORMAT = ExportFormat(
     name=NAME,
     summary="Fugaku (PJM): coordinates of each rank inside the job's shape",
-    usage="mpiexec --vcoordfile FILE -n {ranks} ./app   (#PJM -L node={shape})",
+    usage=(
+        "{variables}mpiexec --vcoordfile FILE -n {ranks} ./app   (#PJM -L node={shape})"
+    ),
     write=write,
     usage_values=_get_usage_values,
     keeps_slots=HostPlacement.fills_in_rank_order,

@@ -36,5 +36,6 @@ FORMAT = ExportFormat(
     summary="JSON: host, slot, CPUs, nearest GPU and network interface of each rank",
     usage='json.load(open("FILE"))["ranks"]',
     write=write,
+    sharing="",
     binds="ranks",
 )

@@ -17,4 +17,5 @@ FORMAT = ExportFormat(
     summary="plain text: the machine's slot of each rank, one per line",
     usage='numpy.loadtxt("FILE", dtype=int)',
     write=write,
+    sharing="",
 )

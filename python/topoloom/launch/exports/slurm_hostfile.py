@@ -7,7 +7,7 @@ Open MPI reads the same file with its sequential mapper (`--map-by seq`), and Fl
 
 from __future__ import annotations
 
-from topoloom.launch.export_format import ExportFormat
+from topoloom.launch.export_format import ExportFormat, HybridOptions
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.uniform_binding import (
     can_bind_uniformly,
@@ -41,9 +41,14 @@ def _get_usage_values(placement: HostPlacement) -> dict[str, str]:
 FORMAT = ExportFormat(
     name="slurm-hostfile",
     summary="Slurm: the host of each rank, one per line",
-    usage="SLURM_HOSTFILE=FILE srun -m arbitrary {srun_bind}-n {ranks} ./app",
+    usage=(
+        "{variables}SLURM_HOSTFILE=FILE srun -m arbitrary {srun_bind}{cores}{sharing}"
+        "-n {ranks} ./app"
+    ),
     write=write,
     usage_values=_get_usage_values,
     binds="alike",
     keeps_slots=can_bind_uniformly,
+    sharing="--overcommit",
+    hybrid=HybridOptions(cores="-c {cores}", binds=True),
 )
