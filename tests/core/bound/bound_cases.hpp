@@ -17,7 +17,7 @@
 #include "topoloom/metric/judge.hpp"
 
 /// Number of drawn cases per law; a longer run sets TOPOLOOM_BOUND_CASES.
-inline std::uint64_t case_count(std::uint64_t usual) {
+inline std::uint64_t bound_case_count(std::uint64_t usual) {
     const char* const wanted = std::getenv("TOPOLOOM_BOUND_CASES");
     return wanted == nullptr ? usual : std::strtoull(wanted, nullptr, 10);
 }

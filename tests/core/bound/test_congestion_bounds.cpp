@@ -75,7 +75,7 @@ TEST_CASE("in small cases no placement has less congestion or fewer hop-bytes th
         }
         CHECK(hop_bytes_bound(problem, meter).value <= min_hop_bytes_of_all(graph, allocation));
     };
-    for (std::uint64_t seed = 0; seed < case_count(1); seed += machine_texts().size())
+    for (std::uint64_t seed = 0; seed < bound_case_count(1); seed += machine_texts().size())
         for_each_bound_case(5, check, seed);
 }
 

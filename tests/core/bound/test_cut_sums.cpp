@@ -68,7 +68,7 @@ std::vector<std::int64_t> enumerate_min_cuts(const CommGraph& symmetric) {
 }  // namespace
 
 TEST_CASE("no k ranks of a grid have a smaller cut than isoperimetry and flows allow") {
-    for (std::uint64_t seed = 0; seed < case_count(100); ++seed) {
+    for (std::uint64_t seed = 0; seed < bound_case_count(100); ++seed) {
         CAPTURE(seed);
         Rng rng(seed);
         const CommGraph symmetric = random_stencil(seed % 8 == 0 ? 16 : 12, rng).symmetric();
@@ -100,7 +100,7 @@ TEST_CASE("cubes in a corner and slabs have the least cut of a grid") {
 }
 
 TEST_CASE("no k ranks of a random pattern have a smaller cut than a flow between all ranks allows") {
-    for (std::uint64_t seed = 0; seed < case_count(50); ++seed) {
+    for (std::uint64_t seed = 0; seed < bound_case_count(50); ++seed) {
         CAPTURE(seed);
         Rng rng(seed);
         const CommGraph symmetric = random_pattern(2 + seed % 10, 20, rng).symmetric();
@@ -121,7 +121,7 @@ TEST_CASE("the flow between all ranks finds the least bisection of a periodic gr
 }
 
 TEST_CASE("no placement has fewer hop-bytes than the sum over cuts") {
-    for (std::uint64_t seed = 0; seed < case_count(150); seed += machine_texts().size()) {
+    for (std::uint64_t seed = 0; seed < bound_case_count(150); seed += machine_texts().size()) {
         for_each_bound_case(
             5,
             [](const CommGraph& graph, const Allocation& allocation, Rng& rng) {
