@@ -106,8 +106,22 @@ void LinkLoads::change(Rank u, Rank v) {
     mark_changed();
 }
 
-bool LinkLoads::change_if_soft(Rank u, Rank v, std::int64_t most) {
+std::int64_t LinkLoads::hop_bytes_change(Rank u, Rank v) {
+    const std::int64_t before = runs_->hop_bytes(u, v);
+    swap(u, v);
+    const std::int64_t after = runs_->hop_bytes(u, v);
+    swap(u, v);
+    return after - before;
+}
+
+bool LinkLoads::change_if_soft(Rank u, Rank v, const SoftLimit& limit) {
     begin_change(u, v);
+    std::optional<std::int64_t> hop_bytes_more;
+    std::int64_t most = limit.nearer;
+    if (limit.farther != limit.nearer) {
+        hop_bytes_more = hop_bytes_change(u, v);
+        if (*hop_bytes_more > 0) most = limit.farther;
+    }
     overwritten_size_ = 0;
     messages_.for_each_message(u, v,
                                [&](Rank end, const RankMessage& message) { add_message(end, message, -1); });
@@ -124,10 +138,8 @@ bool LinkLoads::change_if_soft(Rank u, Rank v, std::int64_t most) {
         soft_ = last_.soft;
         return false;
     }
-    const std::int64_t now = runs_->hop_bytes(u, v);
-    swap(u, v);
-    hop_bytes_ += now - runs_->hop_bytes(u, v);
-    swap(u, v);
+    // Exchanging once more would revert the change.
+    hop_bytes_ += hop_bytes_more ? *hop_bytes_more : -hop_bytes_change(u, v);
     key_known_ = bottleneck_known_ = false;
     return true;
 }

@@ -64,12 +64,12 @@ class LinkLoads final : public LoadTracker {
         set_spare(to);
         return change_if_better(u, Rank::none);
     }
-    bool exchange_if_soft_at_most(Rank u, Rank v, std::int64_t most) override {
-        return change_if_soft(u, v, most);
+    bool exchange_if_soft_at_most(Rank u, Rank v, const SoftLimit& limit) override {
+        return change_if_soft(u, v, limit);
     }
-    bool move_if_soft_at_most(Rank u, Slot to, std::int64_t most) override {
+    bool move_if_soft_at_most(Rank u, Slot to, const SoftLimit& limit) override {
         set_spare(to);
-        return change_if_soft(u, Rank::none, most);
+        return change_if_soft(u, Rank::none, limit);
     }
     void undo() override { change(last_.u, last_.v); }
 
@@ -133,7 +133,9 @@ class LinkLoads final : public LoadTracker {
     }
     void change(Rank u, Rank v);
     bool change_if_better(Rank u, Rank v);
-    bool change_if_soft(Rank u, Rank v, std::int64_t most);
+    bool change_if_soft(Rank u, Rank v, const SoftLimit& limit);
+    /// The change in hop-bytes if u and v exchange slots.
+    [[nodiscard]] std::int64_t hop_bytes_change(Rank u, Rank v);
     /// Evaluates the journaled change, but only on critical lines. Returns the change in the number of links
     /// at the maximum, or nullopt if the maximum would rise. Does not change loads.
     [[nodiscard]] std::optional<std::int64_t> count_change_at_maximum();

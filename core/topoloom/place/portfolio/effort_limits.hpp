@@ -18,7 +18,7 @@ struct EffortLimits {
     std::uint32_t brick_cycles;     // of refine
     bool refines_folds;
     std::uint32_t last_cycles;  // cycles of the final refine; 0: none
-    std::uint64_t exact_work;   // limit of the exact search on few ranks and slots
+    std::uint64_t exact_work;   // limit of the preceding exact search on few shared slots
     // Limits for objectives on links.
     Effort near;                // effort of the preceding search for few hop-bytes
     bool tries_greedy;          // whether to try greedy mappers for few ranks
@@ -26,6 +26,7 @@ struct EffortLimits {
     double descent_messages;    // messages that local-opt may evaluate after annealing
     std::size_t multisections;  // starts of multisection on many ranks, beyond those of lower efforts
     std::uint32_t node_sweeps;  // sweeps that exchange nodes of the best starts
+    std::uint32_t rank_sweeps;  // sweeps that then exchange ranks
 };
 
 /// Limits for fast, default and best.
@@ -35,13 +36,14 @@ inline constexpr std::array<EffortLimits, 3> effort_limits{{
      .brick_cycles = 0,
      .refines_folds = false,
      .last_cycles = 0,
-     .exact_work = 20'000,
+     .exact_work = 300'000,
      .near = Effort::fast,
      .tries_greedy = false,
      .link_tenths = 1,
      .descent_messages = 0.25e6,
      .multisections = 2,
-     .node_sweeps = 60},
+     .node_sweeps = 60,
+     .rank_sweeps = 10},
     {.sections = {.starts = 2, .family = 8},
      .islands_of_many = 1,
      .brick_cycles = 1,
@@ -53,7 +55,8 @@ inline constexpr std::array<EffortLimits, 3> effort_limits{{
      .link_tenths = 10,
      .descent_messages = 1e6,
      .multisections = 3,
-     .node_sweeps = 200},
+     .node_sweeps = 200,
+     .rank_sweeps = 30},
     {.sections = {.starts = 2, .family = 8, .islands = 6},
      .islands_of_many = 14,
      .brick_cycles = 2,
@@ -65,7 +68,8 @@ inline constexpr std::array<EffortLimits, 3> effort_limits{{
      .link_tenths = 100,
      .descent_messages = 60e6,
      .multisections = 24,
-     .node_sweeps = 2000},
+     .node_sweeps = 2000,
+     .rank_sweeps = 300},
 }};
 
 [[nodiscard]] constexpr const EffortLimits& limits_of(Effort effort) {

@@ -27,15 +27,15 @@ Method choose_method(const Problem& problem) {
     return dense::is_enumerable(problem) ? Method::enumeration : Method::none;
 }
 
-/// Work of about 0.3 s.
-std::uint64_t max_work(Method method) {
+/// Work of about 0.3 s; for the best effort on shared slots, up to 10 s.
+std::uint64_t max_work(Method method, const EffortLimits& limits) {
     switch (method) {
         case Method::branch_and_bound:
             return 250'000;
         case Method::shared_branch_and_bound:
-            return 300'000;
+            return limits.exact_work;
         default:
-            return 3'000'000;
+            return 1'500'000;
     }
 }
 
@@ -73,12 +73,13 @@ SmallSearchResult solve(const Problem& problem, Method method, const Placement& 
 
 }  // namespace
 
-std::optional<SmallSearchResult> search_small_problem(const Problem& problem, Meter& meter) {
+std::optional<SmallSearchResult> search_small_problem(const Problem& problem, Meter& meter,
+                                                      const EffortLimits& limits) {
     const Method method = choose_method(problem);
     if (method == Method::none) return {};
     constexpr double share = 1.0 / 3;
     Budget part = meter.sub_budget(share);
-    part.work = std::min(part.work, max_work(method));
+    part.work = std::min(part.work, max_work(method, limits));
     Meter part_meter(part);
     const Problem one_thread = problem.with_seed(problem.seed());
     const Placement start = find_start(one_thread, method, part_meter);
