@@ -8,6 +8,7 @@
 
 #include "topoloom/base/rng.hpp"
 #include "topoloom/machine/allocations/allocation.hpp"
+#include "topoloom/metric/loads/load_tracker.hpp"
 #include "topoloom/metric/route_loads.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
 

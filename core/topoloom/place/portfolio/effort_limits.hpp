@@ -25,7 +25,7 @@ struct EffortLimits {
     std::uint64_t link_tenths;  // annealing sweeps, in tenths of the standard
     double descent_messages;    // messages that local-opt may evaluate after annealing
     std::size_t multisections;  // starts of multisection on many ranks, beyond those of lower efforts
-    std::uint32_t node_sweeps;  // sweeps that exchange nodes of the best starts
+    std::uint32_t node_sweeps;  // sweeps that exchange nodes of the best starts, for each of 8 runs
     std::uint32_t rank_sweeps;  // sweeps that then exchange ranks
 };
 
@@ -42,7 +42,7 @@ inline constexpr std::array<EffortLimits, 3> effort_limits{{
      .link_tenths = 1,
      .descent_messages = 0.25e6,
      .multisections = 2,
-     .node_sweeps = 60,
+     .node_sweeps = 40,
      .rank_sweeps = 10},
     {.sections = {.starts = 2, .family = 8},
      .islands_of_many = 1,
@@ -55,7 +55,7 @@ inline constexpr std::array<EffortLimits, 3> effort_limits{{
      .link_tenths = 10,
      .descent_messages = 1e6,
      .multisections = 3,
-     .node_sweeps = 200,
+     .node_sweeps = 100,
      .rank_sweeps = 30},
     {.sections = {.starts = 2, .family = 8, .islands = 6},
      .islands_of_many = 14,
@@ -68,7 +68,7 @@ inline constexpr std::array<EffortLimits, 3> effort_limits{{
      .link_tenths = 100,
      .descent_messages = 60e6,
      .multisections = 24,
-     .node_sweeps = 2000,
+     .node_sweeps = 1000,
      .rank_sweeps = 300},
 }};
 

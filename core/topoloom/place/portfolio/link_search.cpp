@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
@@ -133,9 +134,9 @@ class LinkSearch {
     void offer_nearest(const EffortLimits& limits);
     [[nodiscard]] std::vector<Candidate> list_structured_starts();
     [[nodiscard]] std::vector<Candidate> list_starts(std::size_t multisections);
-    /// Exchanges nodes, then ranks, of each placement, and sorts the results, best first.
-    void exchange_in_parallel(std::vector<Candidate>& from, std::uint32_t node_sweeps,
-                              std::uint32_t rank_sweeps);
+    /// Replaces each placement by one with exchanged nodes, if that is better.
+    void exchange_nodes_in_parallel(std::vector<Candidate>& from, std::uint32_t sweeps);
+    void exchange_ranks_in_parallel(std::vector<Candidate>& from, std::uint32_t sweeps);
     void exchange_from_several_starts(const EffortLimits& limits);
     void walk_from_several_starts(const EffortLimits& limits);
     void walk_from_best(const EffortLimits& limits);
@@ -205,33 +206,56 @@ std::vector<Candidate> LinkSearch::list_starts(std::size_t multisections) {
     return starts;
 }
 
-void LinkSearch::exchange_in_parallel(std::vector<Candidate>& from, std::uint32_t node_sweeps,
-                                      std::uint32_t rank_sweeps) {
+void LinkSearch::exchange_nodes_in_parallel(std::vector<Candidate>& from, std::uint32_t sweeps) {
     search_in_parallel(from.size(), threads(), meter_, [&](std::size_t i, Meter& own) {
         if (own.is_exhausted()) return;
         const Problem seeded = problem_.with_seed(problem_.seed() + i);
-        Candidate exchanged = evaluate(links::exchange_nodes(seeded, from[i].placement, own, node_sweeps));
+        Candidate exchanged = evaluate(links::exchange_nodes(seeded, from[i].placement, own, sweeps));
         if (exchanged.key < from[i].key) from[i] = std::move(exchanged);
-        if (rank_sweeps == 0) return;
-        from[i] =
-            evaluate(links::exchange_toward_peers(seeded, from[i].placement, own, {.sweeps = rank_sweeps}));
     });
-    std::ranges::stable_sort(from, {}, &Candidate::key);
 }
 
-/// Exchanges nodes from several starts for a short time. The best two continue.
+void LinkSearch::exchange_ranks_in_parallel(std::vector<Candidate>& from, std::uint32_t sweeps) {
+    search_in_parallel(from.size(), threads(), meter_, [&](std::size_t i, Meter& own) {
+        if (own.is_exhausted()) return;
+        const Problem seeded = problem_.with_seed(problem_.seed() + i);
+        from[i] = evaluate(links::exchange_toward_peers(seeded, from[i].placement, own, {.sweeps = sweeps}));
+    });
+}
+
+/// Exchanges nodes from several starts for a short time. The best two starts continue, with several seeds,
+/// because results vary by a tenth; ranks are exchanged in the best two results. On large jobs, all of this is
+/// shorter.
 void LinkSearch::exchange_from_several_starts(const EffortLimits& limits) {
-    constexpr std::uint32_t short_sweeps = 40;
     constexpr std::size_t finalists = 2;
+    const auto nodes = static_cast<double>(problem_.allocation().nodes().size());
+    const auto edges = static_cast<double>(problem_.graph().edge_count());
+    const auto short_sweeps = static_cast<std::uint32_t>(std::clamp(40 * 256 / nodes, 10.0, 40.0));
+    const double share = std::min(1.0, 60'000 / edges);
+    const auto repetitions = static_cast<std::size_t>(3 * share);
+    const auto rank_sweeps = static_cast<std::uint32_t>(std::max(2.0, limits.rank_sweeps * share));
     std::vector<Candidate> starts = list_starts(limits.multisections);
-    exchange_in_parallel(starts, short_sweeps, 0);
-    starts.resize(finalists, block_);
-    exchange_in_parallel(starts, limits.node_sweeps, limits.rank_sweeps);
-    offer(starts.front());
+    std::vector<Candidate> exchanged = starts;
+    exchange_nodes_in_parallel(exchanged, short_sweeps);
+    std::vector<std::size_t> order(starts.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return exchanged[i].key; });
+    order.resize(std::min(order.size(), finalists));
+    std::vector<Candidate> candidates;
+    for (const std::size_t i : order) {
+        candidates.push_back(exchanged[i]);
+        candidates.insert(candidates.end(), repetitions, starts[i]);
+    }
+    exchange_nodes_in_parallel(candidates, limits.node_sweeps);
+    std::ranges::stable_sort(candidates, {}, &Candidate::key);
+    candidates.resize(finalists, block_);
+    exchange_ranks_in_parallel(candidates, rank_sweeps);
+    std::ranges::stable_sort(candidates, {}, &Candidate::key);
+    offer(candidates.front());
     if (meter_.is_exhausted()) return;
     // More evaluations gain less than further starts.
     constexpr std::uint64_t most_per_rank = 32;
-    descend(std::span(starts).first(1),
+    descend(std::span(candidates).first(1),
             std::min(count_short_descent_work(limits) / 2, most_per_rank * problem_.rank_count()));
 }
 

@@ -15,8 +15,8 @@ struct SmallSearchResult {
 };
 
 /// Searches for a placement that is proven to have the lowest objective, within about 0.3 s of work
-/// (`best` on shared slots: 10 s) and a third of the budget: by branch and bound for hop-bytes on up to 16 slots or on few shared slots, by
-/// enumeration for other objectives and few ranks. None if the problem is too large. Uses one thread. Never
+/// (`best` on shared slots: 10 s) and a third of the budget: by branch and bound for hop-bytes on up to 16 slots or 10 ranks,
+/// or on few shared slots; by enumeration for other objectives and few ranks. None if the problem is too large. Uses one thread. Never
 /// worse than block order with one rank per slot.
 [[nodiscard]] std::optional<SmallSearchResult> search_small_problem(const Problem& problem, Meter& meter,
                                                                     const EffortLimits& limits);
