@@ -26,6 +26,7 @@ struct EffortLimits {
     double descent_messages;
     std::size_t multisections;
     std::uint32_t node_sweeps;
+    std::uint32_t rank_sweeps;
 
     void visit_shared_slots(auto& field) const {
         field("starts", sections.starts, "first splits tried by multisection");
@@ -36,12 +37,13 @@ struct EffortLimits {
         field("brick-cycles", brick_cycles, "cycles of refine after structured starts");
         field("refines-folds", refines_folds, "whether folds are refined");
         field("last-cycles", last_cycles, "cycles of the final refine");
-        field("exact-work", exact_work, "limit of the exact search on few ranks and slots");
+        field("exact-work", exact_work, "limit of the preceding exact search on few slots");
     }
     void visit_links(auto& field) const {
         field("tries-greedy", tries_greedy, "whether few ranks start from greedy mappers, too");
         field("multisections", multisections, "multisections of many ranks, beyond those of lower efforts");
-        field("node-sweeps", node_sweeps, "sweeps that exchange nodes of the best starts");
+        field("node-sweeps", node_sweeps, "sweeps that exchange nodes of the best starts, for each of 8 runs");
+        field("rank-sweeps", rank_sweeps, "sweeps that then exchange ranks");
         field("annealing", static_cast<double>(link_tenths) / 10,
               "annealing sweeps, relative to the standard");
         field("descent-messages", descent_messages, "messages that local-opt evaluates after annealing");
@@ -55,13 +57,14 @@ inline constexpr std::array<EffortLimits, 3> effort_limits{{
      .brick_cycles = 0,
      .refines_folds = false,
      .last_cycles = 0,
-     .exact_work = 20'000,
+     .exact_work = 300'000,
      .near = Effort::fast,
      .tries_greedy = false,
      .link_tenths = 1,
      .descent_messages = 0.25e6,
      .multisections = 2,
-     .node_sweeps = 60},
+     .node_sweeps = 40,
+     .rank_sweeps = 10},
     {.sections = {.starts = 2, .family = 8},
      .islands_of_many = 1,
      .brick_cycles = 1,
@@ -73,7 +76,8 @@ inline constexpr std::array<EffortLimits, 3> effort_limits{{
      .link_tenths = 10,
      .descent_messages = 1e6,
      .multisections = 3,
-     .node_sweeps = 200},
+     .node_sweeps = 100,
+     .rank_sweeps = 30},
     {.sections = {.starts = 2, .family = 8, .islands = 6},
      .islands_of_many = 14,
      .brick_cycles = 2,
@@ -85,7 +89,8 @@ inline constexpr std::array<EffortLimits, 3> effort_limits{{
      .link_tenths = 100,
      .descent_messages = 60e6,
      .multisections = 24,
-     .node_sweeps = 2000},
+     .node_sweeps = 1000,
+     .rank_sweeps = 300},
 }};
 
 [[nodiscard]] constexpr const EffortLimits& limits_of(Effort effort) {
