@@ -11,6 +11,7 @@
 #include "topoloom/place/dense/grasp.hpp"
 #include "topoloom/place/mapper_entry.hpp"
 #include "topoloom/place/near/near_lists.hpp"
+#include "topoloom/place/preparation.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/place/state/dense_qap.hpp"
 
@@ -205,6 +206,7 @@ qap::Qap make_inner_qap(const SlotSpace& space, const partition::WeightedGraph& 
 }
 
 Placement place_in_parts(const Problem& problem, Meter& meter, std::size_t size) {
+    if (!charge_preparation(meter, problem)) return fall_back_to_block(problem);
     const auto machine_slots = make_slot_space(problem.machine(), problem.allocation().slots());
     const SlotSpace& space = *machine_slots;
     const std::size_t slot_count = problem.allocation().slot_count();

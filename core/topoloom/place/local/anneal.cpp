@@ -17,6 +17,7 @@
 #include "topoloom/place/mapper_entry.hpp"
 #include "topoloom/place/near/near_lists.hpp"
 #include "topoloom/place/parallel_search.hpp"
+#include "topoloom/place/preparation.hpp"
 #include "topoloom/place/state/curve_positions.hpp"
 #include "topoloom/place/state/fast_space.hpp"
 #include "topoloom/place/state/packed_graph.hpp"
@@ -219,10 +220,11 @@ void with_walker_factory(const Problem& problem, const RankNumbering& numbering,
 
 Placement anneal_by_regions(const Problem& problem, Placement start, Meter& meter,
                             const AnnealOptions& options, std::uint32_t region_size) {
+    if (!charge_preparation(meter, problem)) return start;
     const bool whole = region_size == 0;
     const Allocation& allocation = problem.allocation();
     const RankNumbering numbering = number_along_machine(problem, start);
-    if (allocation.slot_count() < 2 || numbering.active == 0 || meter.is_exhausted()) return start;
+    if (allocation.slot_count() < 2 || numbering.active == 0 || !meter.poll()) return start;
     constexpr std::uint32_t near_count = 24;  // the number of nodes within two hops on a 3-D torus
     const NearLists near(allocation, near_count);
     std::vector<Position> found;

@@ -14,6 +14,7 @@
 #include "topoloom/place/multilevel/machine_part.hpp"
 #include "topoloom/place/multilevel/piece_capacities.hpp"
 #include "topoloom/place/parallel_search.hpp"
+#include "topoloom/place/preparation.hpp"
 #include "topoloom/place/shared/fitting.hpp"
 #include "topoloom/place/shared/group_split.hpp"
 #include "topoloom/place/state/arrangement.hpp"
@@ -61,16 +62,16 @@ class Multisection {
         int shift = 0;
         while (most >> shift > std::numeric_limits<std::int64_t>::max() / greatest) ++shift;
         graph_ = partition::make_weighted_graph(problem.symmetric(), masses, shift, problem.threads());
-        if (!many_) return;
-        const std::vector<Rank> order = locality_order(problem.symmetric());
-        for (std::size_t i = 0; i < order.size(); ++i) ranks_[i] = Vertex{order[i].value};
-        if (!order.empty()) renumber();
     }
 
     /// Returns the position of every rank.
     std::vector<Position> run(Meter& meter) {
+        if (many_ && charge_preparation(meter, problem_)) renumber_along_edges();
         for (std::uint64_t level = 0; !all_finished(); ++level) {
-            if (many_ && level > 0 && level % levels_a_numbering == 0 && !meter.is_exhausted()) renumber();
+            // Out of time: ranks that have slots of their own fill the slots of their parts in order.
+            if (!charge_step(meter, sorting_steps * ranks_.size()) && problem_.capacity().one_rank_per_slot())
+                break;
+            if (many_ && level > 0 && level % levels_a_numbering == 0) renumber();
             divide_parts(level, meter);
         }
         std::vector<Position> position_of(ranks_.size());
@@ -81,10 +82,21 @@ class Multisection {
    private:
     static constexpr std::size_t min_batched = 8;  // parts; fewer parts are all neighbors
     static constexpr std::uint64_t levels_a_numbering = 3;
+    static constexpr std::size_t sorting_steps = 16;     // visits of a slot while a level is divided
+    static constexpr std::uint64_t edges_per_unit = 16;  // of a refinement, as in charge_step()
+    static constexpr std::size_t bisection_steps = 4;    // visits of an edge while a part is divided
     using Batches = std::vector<std::vector<std::uint32_t>>;
 
     [[nodiscard]] bool all_finished() const {
         return std::ranges::all_of(parts_, [](const RankedPart& part) { return part.finished; });
+    }
+
+    /// Renumbers the ranks so that partners have near numbers.
+    void renumber_along_edges() {
+        const std::vector<Rank> order = locality_order(problem_.symmetric());
+        if (order.empty()) return;
+        for (std::size_t i = 0; i < order.size(); ++i) ranks_[i] = Vertex{order[i].value};
+        renumber();
     }
 
     /// Renumbers the ranks so that those of a part are consecutive, for memory locality.
@@ -280,7 +292,7 @@ class Multisection {
             halves[static_cast<std::size_t>(refined.side[i])].push_back(before[i]);
         std::ranges::copy(halves[1], std::ranges::copy(halves[0], mine.begin()).out);
         a.end = b.begin = a.begin + static_cast<std::uint32_t>(halves[0].size());
-        return refined.work;
+        return refined.work + sub.peer.size() / edges_per_unit;
     }
 
     /// Makes the result of refine() visible to the other parts.
@@ -367,6 +379,7 @@ class Multisection {
     [[nodiscard]] std::vector<Part> split_part(std::uint32_t p, const DivisionInput& input, Meter& meter) {
         std::vector<std::int64_t> bias;
         const WeightedGraph sub = extract_graph(ranks(parts_[p]), {p, p}, input.pieces, bias, input.threads);
+        charge_step(meter, bisection_steps * (sub.size() + sub.peer.size()));
         const std::uint64_t seed = Rng(problem_.seed(), input.level << 32 | p).next();
         if (input.pieces.size() == 2 && (problem_.capacity().one_rank_per_slot() || !bias.empty())) {
             const auto halves = partition::bisect(sub, bias, {input.capacity[0], input.capacity[1]},
@@ -479,7 +492,9 @@ class Multisection {
 
 Placement place_multisection_without_repair(const Problem& problem, Meter& meter,
                                             const MultisectionOptions& options) {
-    const SlotUse use = problem.capacity().one_rank_per_slot() ? SlotUse::one_rank : SlotUse::shared;
+    const bool alone = problem.capacity().one_rank_per_slot();
+    if (!charge_preparation(meter, problem) && alone) return fall_back_to_block(problem);
+    const SlotUse use = alone ? SlotUse::one_rank : SlotUse::shared;
     return placement_at(problem.allocation(), Multisection(problem, options).run(meter), use);
 }
 

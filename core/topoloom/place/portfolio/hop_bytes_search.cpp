@@ -80,8 +80,8 @@ class HopBytesSearch {
 
     Placement run(Effort effort) {
         best_.offer(simple::place_block(problem_, meter_));
-        if (place_structured(effort) || problem_.symmetric().edge_count() == 0) return best_.placement();
-        for (std::size_t level = 0; level <= static_cast<std::size_t>(effort); ++level)
+        if (place_structured(effort)) return best_.placement();
+        for (std::size_t level = 0; level <= static_cast<std::size_t>(effort) && meter_.poll(); ++level)
             search(hop_bytes_plans[level], level == 0);
         if (meter_.is_limited()) anneal_until_budget_ends();
         remap_if_worthwhile();
@@ -100,6 +100,7 @@ class HopBytesSearch {
                                 effort != Effort::best && !meter_.is_limited();
             if ((found->optimal || enough) && problem_.migration() == nullptr) return true;
         }
+        if (meter_.is_exhausted()) return problem_.migration() == nullptr;
         if (problem_.symmetric().edge_count() == 0) return true;
         if (const auto grid = find_rank_grid(problem_)) {
             structured.offer(grid::place_grid_by_folding(problem_, *grid, meter_));

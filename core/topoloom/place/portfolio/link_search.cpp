@@ -18,6 +18,7 @@
 #include "topoloom/place/parallel_search.hpp"
 #include "topoloom/place/portfolio/best_placement.hpp"
 #include "topoloom/place/portfolio/hop_bytes_search.hpp"
+#include "topoloom/place/preparation.hpp"
 #include "topoloom/place/simple/launcher_orders.hpp"
 
 namespace topoloom::portfolio {
@@ -81,6 +82,7 @@ class LinkSearch {
           result_(block_) {}
 
     void run(const EffortLimits& limits) {
+        if (!meter_.poll()) return;
         if (is_small()) {
             offer_nearest(limits);
             offer(evaluate(links::exchange_nodes(problem_, best_.placement, meter_, limits.node_sweeps)));
@@ -90,7 +92,7 @@ class LinkSearch {
             // finds nearly as few in a fraction of the time.
             if (tried_ == 0 && problem_.rank_count() <= max_ranks_in_parallel)
                 offer_nearest(limits_of(Effort::fast));
-            offer_exchanged_nodes(limits);
+            if (meter_.poll()) offer_exchanged_nodes(limits);
             if (meter_.is_limited() || !links::can_exchange_nodes(problem_.allocation()))
                 walk_from_best(limits);
         }
@@ -211,6 +213,7 @@ template <class Start>
 std::vector<Candidate> LinkSearch::walk(std::size_t starts, std::uint32_t sweeps, const Start& start) {
     std::vector<Candidate> found(starts, block_);
     search_in_parallel(starts, problem_.threads(), meter_, [&](std::size_t i, Meter& own) {
+        if (own.is_exhausted()) return;
         const Problem seeded = starts == 1 ? problem_ : problem_.with_seed(problem_.seed() + i);
         found[i] = evaluate(links::anneal_links(seeded, start(i, seeded, own), own, {.sweeps = sweeps}));
     });
@@ -221,6 +224,7 @@ std::vector<Candidate> LinkSearch::walk(std::size_t starts, std::uint32_t sweeps
 void LinkSearch::descend(std::span<const Candidate> from, std::uint64_t most) {
     std::vector<Candidate> found(from.begin(), from.end());
     search_in_parallel(found.size(), threads(), meter_, [&](std::size_t i, Meter& own) {
+        if (own.is_exhausted()) return;
         found[i] = evaluate(run_short_local_opt(problem_, std::move(found[i].placement), most, own));
     });
     for (Candidate& candidate : found) offer(std::move(candidate));
@@ -279,6 +283,7 @@ void LinkSearch::choose_result() {
 }  // namespace
 
 Placement minimize_link_objective(const Problem& problem, Meter& meter, const EffortLimits& limits) {
+    if (!charge_link_loads(meter, problem)) return simple::place_block(problem, meter);
     LinkSearch search(problem, meter);
     if (problem.symmetric().edge_count() == 0) return search.result();
     if (meter.is_limited()) {
