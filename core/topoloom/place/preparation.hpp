@@ -24,11 +24,12 @@ inline bool charge_preparation(Meter& meter, const Problem& problem) {
         meter, problem.allocation().slot_count() + problem.rank_count() + problem.graph().edge_count());
 }
 
-/// Charges an evaluation of link loads, which also visits the links of all routes.
-inline bool charge_link_loads(Meter& meter, const Problem& problem) {
-    constexpr std::size_t visits_per_edge = 16;
-    return charge_step(meter, problem.rank_count() + visits_per_edge * problem.graph().edge_count());
-}
+/// The mean number of links that a message between two nodes of the allocation visits, from a sample.
+[[nodiscard]] double estimate_links_per_route(const Allocation& allocation);
+
+/// Charges the construction of link loads, which routes all messages. As nothing can interrupt it, returns
+/// false, too, if it would probably take more than the remaining time.
+bool charge_link_loads(Meter& meter, const Problem& problem);
 
 /// Block order, which constructors return if the budget does not even allow their preparations. Requires one
 /// rank per slot.

@@ -94,7 +94,7 @@ Placement place_emahd(const Problem& problem, Meter& meter, const EmahdOptions& 
     // more the budget allows at a time.
     constexpr double max_round = 32;
     std::size_t next = 0;
-    for (std::size_t round_size = 1; next < starts && (next == 0 || !meter.is_exhausted());) {
+    for (std::size_t round_size = 1; next < starts && (next == 0 || meter.poll());) {
         std::vector<GrownPlacement> round(std::min(round_size, starts - next));
         const double used_before = meter.used_share();
         search_in_parallel(round.size(), problem.threads(), meter, [&](std::size_t i, Meter& own) {

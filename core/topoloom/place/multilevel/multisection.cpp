@@ -7,6 +7,7 @@
 
 #include "topoloom/partition/binary_labeling.hpp"
 #include "topoloom/partition/bisection.hpp"
+#include "topoloom/partition/graph_rows.hpp"
 #include "topoloom/place/mapper_entry.hpp"
 #include "topoloom/place/multilevel/cached_difference.hpp"
 #include "topoloom/place/multilevel/half_swap_costs.hpp"
@@ -217,12 +218,10 @@ class Multisection {
         swap_halves(lefts, meter);
         if (meter.is_exhausted()) return;
         if (!many_) {
-            std::uint64_t work = 0;
             for (const Part left : lefts) {
-                work += refine(left, 1);
+                meter.spend(refine(left, 1));
                 publish_half(left);
             }
-            meter.spend(work);
             return;
         }
         for (const auto& batch : make_half_batches(lefts)) {
@@ -414,49 +413,34 @@ class Multisection {
         // Uses only the distance beyond the mean distance inside a piece, which remains in the same piece.
         const std::int64_t price = std::max<std::int64_t>(1, between.apart);
         const auto inside = [&](Part q) { return within[0] <= q.value && q.value <= within[1]; };
-        const Chunks chunks(mine.size(), 1U << 14);
-        const auto each_chunk = [&](const auto& body) {
-            parallel_for(chunks.size(), threads, [&](std::size_t c, int) { body(chunks[c]); });
-        };
         WeightedGraph sub;
-        sub.first.assign(mine.size() + 1, 0);
         sub.mass.resize(mine.size());
         bias.assign(pieces.size() == 2 ? mine.size() : 0, 0);
-        each_chunk([&](const Chunk& chunk) {
-            CachedDistanceDifference farther(between.farther, machine_->part_count(),
-                                             8 * (chunk.end - chunk.begin));
-            for (std::size_t i = chunk.begin; i < chunk.end; ++i) {
-                const Vertex u = mine[i];
-                local_[u.value] = Vertex{i};
-                sub.mass[i] = graph_.mass[u.value];
-                const auto peers = graph_.peers(u);
-                std::uint32_t kept = 0;
+        for (std::size_t i = 0; i < mine.size(); ++i) {
+            local_[mine[i].value] = Vertex{i};
+            sub.mass[i] = graph_.mass[mine[i].value];
+        }
+        const Chunks chunks(mine.size(), 1U << 14);
+        std::vector<partition::GraphRows> rows(chunks.size());
+        parallel_for(chunks.size(), threads, [&](std::size_t c, int) {
+            const auto [begin, end] = chunks[c];
+            CachedDistanceDifference farther(between.farther, machine_->part_count(), 8 * (end - begin));
+            for (std::size_t i = begin; i < end; ++i) {
+                const auto peers = graph_.peers(mine[i]);
+                const auto weights = graph_.weights(mine[i]);
                 for (std::size_t e = 0; e < peers.size(); ++e) {
                     const Part q = part_of_[peers[e].value];
                     if (inside(q)) {
-                        ++kept;
+                        rows[c].peer.push_back(local_[peers[e].value]);
+                        rows[c].weight.push_back(weights[e] * price);
                     } else if (!bias.empty()) {
-                        bias[i] += graph_.weights(u)[e] * farther(q);
+                        bias[i] += weights[e] * farther(q);
                     }
                 }
-                sub.first[i + 1] = kept;
+                rows[c].end.push_back(static_cast<std::uint32_t>(rows[c].peer.size()));
             }
         });
-        std::partial_sum(sub.first.begin(), sub.first.end(), sub.first.begin());
-        sub.peer.resize(sub.first.back());
-        sub.weight.resize(sub.first.back());
-        each_chunk([&](const Chunk& chunk) {
-            for (std::size_t i = chunk.begin; i < chunk.end; ++i) {
-                const auto peers = graph_.peers(mine[i]);
-                const auto weights = graph_.weights(mine[i]);
-                std::uint32_t at = sub.first[i];
-                for (std::size_t e = 0; at < sub.first[i + 1]; ++e) {
-                    if (!inside(part_of_[peers[e].value])) continue;
-                    sub.peer[at] = local_[peers[e].value];
-                    sub.weight[at++] = weights[e] * price;
-                }
-            }
-        });
+        partition::append_rows(sub, rows);
         if (std::ranges::all_of(bias, [](std::int64_t b) { return b == 0; })) bias.clear();
         return sub;
     }

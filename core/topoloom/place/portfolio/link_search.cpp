@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "topoloom/machine/network_view.hpp"
 #include "topoloom/metric/loads/objective_loads.hpp"
 #include "topoloom/place/grid/fold.hpp"
 #include "topoloom/place/links/congestion.hpp"
@@ -25,16 +24,7 @@ namespace topoloom::portfolio {
 
 double estimate_route_length(const Allocation& allocation) {
     constexpr double usual = 12;
-    constexpr std::size_t samples = 64;
-    const std::span<const Node> nodes = allocation.nodes();
-    double visits = 0;
-    const NetworkView network(allocation.machine().topology());
-    for (std::size_t i = 0; i < samples; ++i) {
-        const Node from = nodes[i * nodes.size() / samples];
-        const Node to = nodes[(i * 37 + nodes.size() / 2) % nodes.size()];
-        if (from != to) network.route(from, to, [&](Link, double) { visits += 1; });
-    }
-    return std::max(1.0, visits / samples / usual);
+    return std::max(1.0, estimate_links_per_route(allocation) / usual);
 }
 
 std::uint32_t choose_annealing_sweeps(const Problem& problem, double length, std::uint64_t tenths) {
