@@ -21,7 +21,8 @@ std::vector<std::string> list_chains() {
         if (entry.occupancy == Occupancy::shared || !entry.needs.starts_with("graph")) continue;
         if (entry.name == "exact") continue;
         if (entry.needs.ends_with("earlier placement")) continue;
-        chains.push_back(entry.is_constructor() ? std::string(entry.name) : "block+" + std::string(entry.name));
+        chains.push_back(entry.is_constructor() ? std::string(entry.name)
+                                                : "block+" + std::string(entry.name));
     }
     return chains;
 }

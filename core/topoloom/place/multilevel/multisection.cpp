@@ -7,9 +7,9 @@
 
 #include "topoloom/partition/binary_labeling.hpp"
 #include "topoloom/partition/bisection.hpp"
-#include "topoloom/partition/graph_rows.hpp"
+#include "topoloom/partition/exhaustive_bisection.hpp"
 #include "topoloom/place/mapper_entry.hpp"
-#include "topoloom/place/multilevel/cached_difference.hpp"
+#include "topoloom/place/multilevel/extract_part.hpp"
 #include "topoloom/place/multilevel/half_swap_costs.hpp"
 #include "topoloom/place/multilevel/independent_batches.hpp"
 #include "topoloom/place/multilevel/machine_part.hpp"
@@ -278,13 +278,14 @@ class Multisection {
         RankedPart& b = parts_[left.value + 1];
         const std::span<Vertex> mine(ranks_.data() + a.begin, b.end - a.begin);
         const std::array<MachinePart, 2> pieces{a.machine, b.machine};
-        std::vector<std::int64_t> bias;
-        const WeightedGraph sub = extract_graph(mine, {left.value, left.value + 1}, pieces, bias, threads);
+        const auto [sub, bias] = extract(mine, {left.value, left.value + 1}, pieces, threads);
         if (bias.empty()) return 0;
         std::vector<char> side(mine.size(), 0);
         std::fill(side.begin() + a.size(), side.end(), char{1});
-        const auto refined = partition::refine_bisection(sub, bias, {a.machine.capacity, b.machine.capacity},
-                                                         side, bisection_.passes);
+        const std::array<std::int64_t, 2> capacity{a.machine.capacity, b.machine.capacity};
+        const auto refined = sub.size() <= partition::max_exhaustive_vertices
+                                 ? partition::bisect_exhaustively(sub, bias, capacity, side)
+                                 : partition::refine_bisection(sub, bias, capacity, side, bisection_.passes);
         const std::vector<Vertex> before(mine.begin(), mine.end());
         std::array<std::vector<Vertex>, 2> halves;
         for (std::size_t i = 0; i < before.size(); ++i)
@@ -376,13 +377,15 @@ class Multisection {
     }
 
     [[nodiscard]] std::vector<Part> split_part(std::uint32_t p, const DivisionInput& input, Meter& meter) {
-        std::vector<std::int64_t> bias;
-        const WeightedGraph sub = extract_graph(ranks(parts_[p]), {p, p}, input.pieces, bias, input.threads);
+        const auto [sub, bias] = extract(ranks(parts_[p]), {p, p}, input.pieces, input.threads);
         charge_step(meter, bisection_steps * (sub.size() + sub.peer.size()));
         const std::uint64_t seed = Rng(problem_.seed(), input.level << 32 | p).next();
         if (input.pieces.size() == 2 && (problem_.capacity().one_rank_per_slot() || !bias.empty())) {
-            const auto halves = partition::bisect(sub, bias, {input.capacity[0], input.capacity[1]},
-                                                  bisection_, Rng(seed), &meter, input.threads);
+            const std::array<std::int64_t, 2> capacity{input.capacity[0], input.capacity[1]};
+            const auto halves =
+                sub.size() <= partition::max_exhaustive_vertices
+                    ? partition::bisect_exhaustively(sub, bias, capacity, std::vector<char>(sub.size(), 0))
+                    : partition::bisect(sub, bias, capacity, bisection_, Rng(seed), &meter, input.threads);
             meter.spend(halves.work);
             return partition::parts_of_sides(halves.side);
         }
@@ -402,47 +405,9 @@ class Multisection {
         return options;
     }
 
-    /// Extracts the graph of the ranks in parts within[0] to within[1]. Weights are bytes times the distance
-    /// between the pieces. For two pieces, bias[i] is how much more the second piece costs rank i than the
-    /// first, due to partners in other parts. Leaves `bias` empty if all values are 0 or if there are more
-    /// than two pieces.
-    WeightedGraph extract_graph(std::span<const Vertex> mine, std::array<std::uint32_t, 2> within,
-                                std::span<const MachinePart> pieces, std::vector<std::int64_t>& bias,
-                                int threads) {
-        const MachineParts::PieceComparison between = machine_->compare_pieces(pieces[0], pieces[1]);
-        // Uses only the distance beyond the mean distance inside a piece, which remains in the same piece.
-        const std::int64_t price = std::max<std::int64_t>(1, between.apart);
-        const auto inside = [&](Part q) { return within[0] <= q.value && q.value <= within[1]; };
-        WeightedGraph sub;
-        sub.mass.resize(mine.size());
-        bias.assign(pieces.size() == 2 ? mine.size() : 0, 0);
-        for (std::size_t i = 0; i < mine.size(); ++i) {
-            local_[mine[i].value] = Vertex{i};
-            sub.mass[i] = graph_.mass[mine[i].value];
-        }
-        const Chunks chunks(mine.size(), 1U << 14);
-        std::vector<partition::GraphRows> rows(chunks.size());
-        parallel_for(chunks.size(), threads, [&](std::size_t c, int) {
-            const auto [begin, end] = chunks[c];
-            CachedDistanceDifference farther(between.farther, machine_->part_count(), 8 * (end - begin));
-            for (std::size_t i = begin; i < end; ++i) {
-                const auto peers = graph_.peers(mine[i]);
-                const auto weights = graph_.weights(mine[i]);
-                for (std::size_t e = 0; e < peers.size(); ++e) {
-                    const Part q = part_of_[peers[e].value];
-                    if (inside(q)) {
-                        rows[c].peer.push_back(local_[peers[e].value]);
-                        rows[c].weight.push_back(weights[e] * price);
-                    } else if (!bias.empty()) {
-                        bias[i] += weights[e] * farther(q);
-                    }
-                }
-                rows[c].end.push_back(static_cast<std::uint32_t>(rows[c].peer.size()));
-            }
-        });
-        partition::append_rows(sub, rows);
-        if (std::ranges::all_of(bias, [](std::int64_t b) { return b == 0; })) bias.clear();
-        return sub;
+    PartGraph extract(std::span<const Vertex> mine, std::array<std::uint32_t, 2> within,
+                      std::span<const MachinePart> pieces, int threads) {
+        return extract_part({graph_, part_of_, local_, *machine_}, mine, within, pieces, threads);
     }
 
     /// Puts the ranks of a finished part on its slots, which are equally good.
