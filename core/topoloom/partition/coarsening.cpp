@@ -8,6 +8,7 @@
 
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/parallel.hpp"
+#include "topoloom/partition/graph_rows.hpp"
 
 namespace topoloom::partition {
 
@@ -155,13 +156,6 @@ struct ClusterMembers {
     }
 };
 
-/// Consecutive rows of a graph in compressed sparse row form.
-struct GraphRows {
-    BigVector<std::uint32_t> end;
-    BigVector<Vertex> peer;
-    BigVector<std::int64_t> weight;
-};
-
 /// Builds the rows of a range of clusters, summing parallel edges.
 GraphRows sum_cluster_rows(const WeightedGraph& fine, const std::vector<Vertex>& coarse_of,
                            const ClusterMembers& members, const Chunk& chunk) {
@@ -205,24 +199,7 @@ WeightedGraph contract(const WeightedGraph& fine, const std::vector<Vertex>& coa
     });
     WeightedGraph coarse;
     coarse.mass.assign(masses.begin(), masses.end());
-    if (rows.size() == 1) {
-        coarse.first.insert(coarse.first.end(), rows[0].end.begin(), rows[0].end.end());
-        coarse.peer = std::move(rows[0].peer);
-        coarse.weight = std::move(rows[0].weight);
-        return coarse;
-    }
-    std::size_t edges = 0;
-    for (const GraphRows& some : rows) edges += some.peer.size();
-    coarse.first.reserve(masses.size() + 1);
-    coarse.peer.reserve(edges);
-    coarse.weight.reserve(edges);
-    for (GraphRows& some : rows) {
-        const auto before = static_cast<std::uint32_t>(coarse.peer.size());
-        for (const std::uint32_t end : some.end) coarse.first.push_back(before + end);
-        coarse.peer.insert(coarse.peer.end(), some.peer.begin(), some.peer.end());
-        coarse.weight.insert(coarse.weight.end(), some.weight.begin(), some.weight.end());
-        some = {};
-    }
+    append_rows(coarse, rows);
     return coarse;
 }
 

@@ -97,13 +97,12 @@ Problem Problem::with_objective(const Objective& objective, std::vector<const Co
     }
     if (phases.empty()) phases.push_back(&graph_);
     PhasedObjective measured{.mix = objective, .phases = std::move(phases), .background = background};
-    const std::vector<Slot> block(allocation_.slots().begin(),
-                                  allocation_.slots().begin() + static_cast<std::ptrdiff_t>(rank_count()));
-    // Evaluated for every objective, because this also validates the background loads.
-    const std::array<double, 4> measures = objective_values(machine(), measured, block);
-    if (objective.relative) {
+    // An evaluation also validates the background loads.
+    if (objective.relative || !background.empty()) {
+        const auto block = allocation_.slots().first(rank_count());
+        const std::array<double, 4> measures = objective_values(machine(), measured, block);
         for (std::size_t i = 0; i < measures.size(); ++i) {
-            if (measures[i] > 0) measured.unit[i] = measures[i];
+            if (objective.relative && measures[i] > 0) measured.unit[i] = measures[i];
         }
     }
     Problem other = *this;

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "topoloom/partition/bisection.hpp"
+#include "topoloom/partition/exhaustive_bisection.hpp"
 #include "weighted_graphs.hpp"
 
 using namespace topoloom;
@@ -125,5 +126,22 @@ TEST_CASE("vertices of different mass respect the capacities if these leave room
             partition::bisect(graph, {}, {mass / 3 + 10, mass - mass / 3 + 10}, {}, rng);
         CHECK(halves.excess == 0);
         CHECK(sum_side_masses(graph, halves.side)[0] <= mass / 3 + 10);
+    }
+}
+
+TEST_CASE("exhaustive bisection finds the least cost that capacities allow") {
+    Rng rng(4, 0);
+    for (std::uint32_t round = 0; round < 100; ++round) {
+        CAPTURE(round);
+        const std::uint32_t n = 1 + rng.below(partition::max_exhaustive_vertices);
+        const partition::WeightedGraph graph = random_graph(n, 2, 9, 3, rng);
+        std::vector<std::int64_t> bias;
+        for (std::uint32_t v = 0; v < n; ++v) bias.push_back(static_cast<std::int64_t>(rng.below(19)) - 9);
+        const std::int64_t mass = std::accumulate(graph.mass.begin(), graph.mass.end(), std::int64_t{0});
+        const std::array<std::int64_t, 2> capacity{mass, mass / 2};
+        const auto found = partition::bisect_exhaustively(graph, bias, capacity, std::vector<char>(n, 1));
+        CHECK(found.excess == 0);
+        CHECK(found.cost == compute_bisection_cost(graph, bias, found.side));
+        CHECK(found.cost == find_least_cost(graph, bias, capacity));
     }
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 
 #include "topoloom/base/parallel.hpp"
 #include "topoloom/machine/slot_space.hpp"
@@ -11,6 +12,7 @@
 #include "topoloom/place/dense/grasp.hpp"
 #include "topoloom/place/mapper_entry.hpp"
 #include "topoloom/place/near/near_lists.hpp"
+#include "topoloom/place/preparation.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/place/state/dense_qap.hpp"
 
@@ -51,14 +53,16 @@ partition::WeightedGraph make_rank_graph(const Problem& problem) {
 }
 
 /// A graph that joins each slot to its nearest slots. Weights fall with distance, so that small cuts separate
-/// distant slots.
-partition::WeightedGraph make_closeness_graph(const SlotSpace& space, const Problem& problem) {
+/// distant slots. If the budget ends, the remaining slots have no edges.
+partition::WeightedGraph make_closeness_graph(const SlotSpace& space, const Problem& problem, Meter& meter) {
     constexpr std::uint32_t nearest = 32;
+    constexpr std::uint64_t work_per_slot = 64;  // two insertions into sorted rows for each near slot
     constexpr std::int64_t scale = 1 << 20;
     const Allocation& allocation = problem.allocation();
     const NearLists near(allocation, nearest);
     std::vector<std::map<std::uint32_t, std::int64_t>> rows(allocation.slot_count());
     for (const Position x : ids<Position>(rows.size())) {
+        if (!meter.spend(work_per_slot + near.take_work())) break;
         for (const Position y : near.list_at(x)) {
             const std::int64_t apart = space.distance(x.value, y.value);
             rows[x.value][y.value] = rows[y.value][x.value] = scale / (1 + apart);
@@ -140,9 +144,9 @@ std::vector<Part> list_part_of_vertex(const Parts& parts, std::size_t vertices) 
 }
 
 /// The QAP of placing parts of ranks on parts of slots: bytes between parts of ranks, and 256 times the
-/// average distance between parts of slots.
-qap::Qap make_coarse_qap(const SlotSpace& space, const partition::WeightedGraph& graph, const Parts& ranks,
-                         const Parts& slots) {
+/// average distance between parts of slots. None if the budget ends before.
+std::optional<qap::Qap> make_coarse_qap(const SlotSpace& space, const partition::WeightedGraph& graph,
+                                        const Parts& ranks, const Parts& slots, Meter& meter) {
     const std::size_t count = ranks.size();
     std::vector<std::int64_t> bytes(count * count);
     const std::vector<Part> part = list_part_of_vertex(ranks, graph.size());
@@ -163,6 +167,7 @@ qap::Qap make_coarse_qap(const SlotSpace& space, const partition::WeightedGraph&
     std::vector<std::int64_t> distance(count * count);
     std::int64_t farthest = 1;
     for (std::size_t a = 0; a < count; ++a) {
+        if (!charge_step(meter, slots[a].size() * graph.size())) return std::nullopt;
         for (std::size_t b = 0; b < count; ++b) {
             if (a == b) continue;
             std::int64_t sum = 0;
@@ -180,7 +185,7 @@ qap::Qap make_coarse_qap(const SlotSpace& space, const partition::WeightedGraph&
         bytes.back() = std::accumulate(bytes.begin(), bytes.end(), std::int64_t{1});
         for (std::size_t k = 0; k + 1 < count; ++k) distance[k * count + k] = 2 * farthest;
     }
-    return {count, std::move(bytes), std::move(distance)};
+    return qap::Qap{count, std::move(bytes), std::move(distance)};
 }
 
 /// The QAP of placing one part of ranks, with its share of free slots, on one part of slots.
@@ -205,21 +210,23 @@ qap::Qap make_inner_qap(const SlotSpace& space, const partition::WeightedGraph& 
 }
 
 Placement place_in_parts(const Problem& problem, Meter& meter, std::size_t size) {
+    if (!charge_preparation(meter, problem)) return fall_back_to_block(problem);
     const auto machine_slots = make_slot_space(problem.machine(), problem.allocation().slots());
     const SlotSpace& space = *machine_slots;
     const std::size_t slot_count = problem.allocation().slot_count();
     const partition::WeightedGraph graph = make_rank_graph(problem);
+    if (!meter.poll()) return fall_back_to_block(problem);
     const Parts ranks = EqualPartition(graph, size, problem.seed(), meter).take_parts();
     const Parts slots =
-        EqualPartition(make_closeness_graph(space, problem), size, problem.seed() + 1, meter).take_parts();
+        EqualPartition(make_closeness_graph(space, problem, meter), size, problem.seed() + 1, meter)
+            .take_parts();
     const GraspOptions options;
     require_dense_memory("hybrid", std::max(ranks.size(), size), grasp_searches);
     qap::Permutation to(ranks.size());
     std::iota(to.begin(), to.end(), 0U);
-    if (!meter.is_exhausted()) {
+    if (const auto coarse = make_coarse_qap(space, graph, ranks, slots, meter)) {
         const qap::Permutation in_order = to;  // the identity, which maps parts to parts of the same size
-        to = grasp(make_coarse_qap(space, graph, ranks, slots), std::span(&in_order, 1), problem.seed(),
-                   problem.threads(), meter, options);
+        to = grasp(*coarse, std::span(&in_order, 1), problem.seed(), problem.threads(), meter, options);
     }
     std::vector<Vertex> number(slot_count, Vertex::none);
     std::vector<Position> position(slot_count);

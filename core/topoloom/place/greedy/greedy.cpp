@@ -3,10 +3,11 @@
 #include <algorithm>
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/base/parallel.hpp"
 #include "topoloom/place/greedy/centroid.hpp"
 #include "topoloom/place/greedy/growth.hpp"
 #include "topoloom/place/mapper_entry.hpp"
+#include "topoloom/place/parallel_search.hpp"
+#include "topoloom/place/preparation.hpp"
 
 namespace topoloom::greedy {
 
@@ -42,6 +43,7 @@ struct EmahdOptions : WeightedOptions {
 
 Placement grow_placement(const Problem& problem, Meter& meter, const GrowthRule& rule,
                          const CandidateRandomization* chance = nullptr) {
+    if (!charge_preparation(meter, problem)) return fall_back_to_block(problem);
     const GrowthContext context(problem);
     GreedyGrowth growth(context, rule, chance);
     return {problem.allocation(),
@@ -79,34 +81,37 @@ Placement place_emahd(const Problem& problem, Meter& meter, const EmahdOptions& 
     struct GrownPlacement {
         std::vector<Slot> slots;
         CongestionKey key;
-        std::uint64_t work = 0;
     };
-    // Rounds have a fixed number of starts, so that a work budget ends the search at the same point for any
-    // number of threads.
-    constexpr std::size_t round_size = 32;
     const std::size_t starts = options.starts == 0
                                    ? problem.rank_count()
                                    : std::min<std::size_t>(options.starts, problem.rank_count());
+    if (!charge_preparation(meter, problem)) return fall_back_to_block(problem);
     const GrowthContext context(problem);
     const GrowthRule rule = options.rule();
     const Problem one_thread = problem.with_seed(problem.seed());
     GrownPlacement best;
-    for (std::size_t begin = 0; begin < starts && (begin == 0 || !meter.is_exhausted());
-         begin += round_size) {
-        std::vector<GrownPlacement> round(std::min(round_size, starts - begin));
-        parallel_for(round.size(), problem.threads(), [&](std::size_t i, int) {
+    // The number of starts in a round does not depend on threads. The first start runs alone, to see how many
+    // more the budget allows at a time.
+    constexpr double max_round = 32;
+    std::size_t next = 0;
+    for (std::size_t round_size = 1; next < starts && (next == 0 || meter.poll());) {
+        std::vector<GrownPlacement> round(std::min(round_size, starts - next));
+        const double used_before = meter.used_share();
+        search_in_parallel(round.size(), problem.threads(), meter, [&](std::size_t i, Meter& own) {
+            if (own.is_exhausted()) return;
             GreedyGrowth growth(context, rule);
-            GrownPlacement& run = round[i];
-            run.slots = growth.run(start_rank(context.by_degree, begin + i, starts), [&](std::uint64_t work) {
-                run.work += work;
-                return true;
-            });
-            run.key = one_thread.key(run.slots);
+            round[i].slots = growth.run(start_rank(context.by_degree, next + i, starts),
+                                        [&](std::uint64_t work) { return own.spend(work); });
+            round[i].key = one_thread.key(round[i].slots);
         });
         for (GrownPlacement& run : round) {
-            meter.spend(run.work);
-            if (best.slots.empty() || run.key < best.key) best = std::move(run);
+            if (!run.slots.empty() && (best.slots.empty() || run.key < best.key)) best = std::move(run);
         }
+        next += round.size();
+        const double used = meter.used_share();
+        const double used_per_start = (used - used_before) / static_cast<double>(round.size());
+        round_size = static_cast<std::size_t>(
+            used_per_start > 0 ? std::clamp((1 - used) / used_per_start, 1.0, max_round) : max_round);
     }
     return {problem.allocation(), std::move(best.slots)};
 }
@@ -121,6 +126,7 @@ Placement place_mht(const Problem& problem, Meter& meter, const WeightedOptions&
         fail("mapper 'mht' needs coordinates, which nodes of ", problem.machine().text(),
              " do not have; use mahd");
     }
+    if (!charge_step(meter, allocation.slot_count())) return fall_back_to_block(problem);
     const Centroid centroid(allocation);
     GrowthRule rule = options.rule();
     rule.nearest = [&](const FreeSlots& free, const FreeSlots::WeightedPartners& partners) {

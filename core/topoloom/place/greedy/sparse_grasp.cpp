@@ -8,6 +8,7 @@
 #include "topoloom/place/greedy/growth.hpp"
 #include "topoloom/place/local/swap.hpp"
 #include "topoloom/place/parallel_search.hpp"
+#include "topoloom/place/preparation.hpp"
 
 namespace topoloom::greedy {
 
@@ -22,6 +23,7 @@ std::size_t choose_restart_count(std::size_t edges) {
 
 Placement grasp_along_edges(const Problem& problem, std::span<const Placement> warm, Meter& meter,
                             const SparseGraspOptions& options) {
+    if (!charge_preparation(meter, problem)) return warm.empty() ? fall_back_to_block(problem) : warm.front();
     const GrowthContext context(problem);
     const GrowthRule rule;
     const std::size_t restarts =

@@ -7,6 +7,7 @@
 #include "topoloom/place/grid/fold_plan.hpp"
 #include "topoloom/place/grid/paired_halving.hpp"
 #include "topoloom/place/mapper_entry.hpp"
+#include "topoloom/place/preparation.hpp"
 #include "topoloom/place/shared/fitting.hpp"
 
 namespace topoloom::grid {
@@ -131,6 +132,8 @@ Placement place_fold(const Problem& problem, Meter& meter, const FoldOptions& op
         fail("fold: onto=", options.onto,
              " is for the axes of a grid in their order; name it, as in "
              "fold(grid=64x1024,onto=x+zy)");
+    if (!charge_preparation(meter, problem) && problem.capacity().one_rank_per_slot() && options.grid.empty())
+        return fall_back_to_block(problem);
     const RankGrid grid = rank_grid(problem, options.grid, "fold");
     check_boxes(problem, grid, options.boxes);
     if (auto folded =

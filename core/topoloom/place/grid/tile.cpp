@@ -10,6 +10,7 @@
 #include "topoloom/place/grid/node_blocking.hpp"
 #include "topoloom/place/grid/slot_grid.hpp"
 #include "topoloom/place/mapper_entry.hpp"
+#include "topoloom/place/preparation.hpp"
 
 namespace topoloom::grid {
 
@@ -222,6 +223,7 @@ class BestPlacement {
 }  // namespace
 
 Placement place_tile(const Problem& problem, Meter& meter, const GridOptions& options) {
+    if (!charge_preparation(meter, problem) && options.grid.empty()) return fall_back_to_block(problem);
     return place_grid_in_tiles(problem, rank_grid(problem, options.grid, "tile"), meter);
 }
 

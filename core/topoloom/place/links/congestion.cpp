@@ -15,6 +15,7 @@
 #include "topoloom/place/mapper_entry.hpp"
 #include "topoloom/place/near/near_lists.hpp"
 #include "topoloom/place/parallel_search.hpp"
+#include "topoloom/place/preparation.hpp"
 #include "topoloom/place/state/keep_better.hpp"
 
 namespace topoloom::links {
@@ -116,6 +117,7 @@ std::uint32_t annealing_sweeps(const CommGraph& graph) {
 
 Placement anneal_links(const Problem& problem, Placement start, Meter& meter,
                        const CongestionOptions& options) {
+    if (!charge_link_loads(meter, problem)) return start;
     constexpr std::uint32_t nearest = 256;
     const Allocation& allocation = problem.allocation();
     const std::uint32_t sweeps = options.sweeps > 0 ? options.sweeps : annealing_sweeps(problem.graph());

@@ -4,11 +4,13 @@
 #include "topoloom/metric/loads/objective_loads.hpp"
 #include "topoloom/place/links/congestion_descent.hpp"
 #include "topoloom/place/mapper_entry.hpp"
+#include "topoloom/place/preparation.hpp"
 #include "topoloom/place/state/keep_better.hpp"
 
 namespace topoloom::links {
 
 Placement improve_by_local_opt(const Problem& problem, Placement start, Meter& meter) {
+    if (!charge_link_loads(meter, problem)) return start;
     const PhasedObjective objective = problem.link_objective();
     return keep_better(problem, std::move(start), [&](const Placement& from) {
         const std::unique_ptr<LoadTracker> loads =

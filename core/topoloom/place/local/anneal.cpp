@@ -17,6 +17,7 @@
 #include "topoloom/place/mapper_entry.hpp"
 #include "topoloom/place/near/near_lists.hpp"
 #include "topoloom/place/parallel_search.hpp"
+#include "topoloom/place/preparation.hpp"
 #include "topoloom/place/state/curve_positions.hpp"
 #include "topoloom/place/state/fast_space.hpp"
 #include "topoloom/place/state/packed_graph.hpp"
@@ -24,6 +25,9 @@
 namespace topoloom::local {
 
 namespace {
+
+constexpr std::uint32_t near_count = 24;           // the number of nodes within two hops on a 3-D torus
+constexpr std::uint32_t usual_region_size = 2048;  // ranks per region, sized for the caches
 
 /// Ranks renumbered in the order of their slots along the machine, for memory locality; ranks without
 /// partners come last.
@@ -219,11 +223,11 @@ void with_walker_factory(const Problem& problem, const RankNumbering& numbering,
 
 Placement anneal_by_regions(const Problem& problem, Placement start, Meter& meter,
                             const AnnealOptions& options, std::uint32_t region_size) {
+    if (!charge_preparation(meter, problem)) return start;
     const bool whole = region_size == 0;
     const Allocation& allocation = problem.allocation();
     const RankNumbering numbering = number_along_machine(problem, start);
-    if (allocation.slot_count() < 2 || numbering.active == 0 || meter.is_exhausted()) return start;
-    constexpr std::uint32_t near_count = 24;  // the number of nodes within two hops on a 3-D torus
+    if (allocation.slot_count() < 2 || numbering.active == 0 || !meter.poll()) return start;
     const NearLists near(allocation, near_count);
     std::vector<Position> found;
     with_walker_factory(
@@ -257,12 +261,27 @@ Placement anneal_by_regions(const Problem& problem, Placement start, Meter& mete
     return worse ? start : placement;
 }
 
+double estimate_annealing_gain(const Problem& problem, const Placement& start, Meter& meter,
+                               const AnnealOptions& options) {
+    if (!charge_preparation(meter, problem)) return 0;
+    const RankNumbering numbering = number_along_machine(problem, start);
+    if (problem.allocation().slot_count() < 2 || numbering.active == 0) return 0;
+    const NearLists near(problem.allocation(), near_count);
+    double gain = 0;
+    with_walker_factory(problem, numbering, near,
+                        [&]<class Graph>(const WalkerFactory<Graph>& factory, const Graph& graph) {
+                            gain = RegionAnnealing(factory, graph, near, problem, numbering.active,
+                                                   numbering.position_of_rank, usual_region_size)
+                                       .probe(options, meter);
+                        });
+    return gain;
+}
+
 Placement improve_by_annealing(const Problem& problem, Placement start, Meter& meter,
                                const AnnealOptions& options) {
-    constexpr std::uint32_t region_size = 2048;  // ranks per region, sized for the caches
-    constexpr std::size_t most_at_once = 4096;   // with two regions or more, two cores work
+    constexpr std::size_t most_at_once = 4096;  // with two regions or more, two cores work
     return anneal_by_regions(problem, std::move(start), meter, options,
-                             problem.rank_count() > most_at_once ? region_size : 0);
+                             problem.rank_count() > most_at_once ? usual_region_size : 0);
 }
 
 MapperEntry anneal_mapper() {

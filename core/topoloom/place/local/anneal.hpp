@@ -30,4 +30,9 @@ namespace topoloom::local {
 [[nodiscard]] Placement anneal_by_regions(const Problem& problem, Placement start, Meter& meter,
                                           const AnnealOptions& options, std::uint32_t region_size);
 
+/// Anneals a few regions. Returns the share of their hop-bytes that this saves, an estimate of what annealing
+/// all ranks would save. Takes little more time than O(edges).
+[[nodiscard]] double estimate_annealing_gain(const Problem& problem, const Placement& start, Meter& meter,
+                                             const AnnealOptions& options);
+
 }  // namespace topoloom::local

@@ -271,8 +271,41 @@ class RegionAnnealing {
         return std::move(position_);
     }
 
+    /// Anneals a few regions with the full cooling schedule and discards the result. Returns the share of
+    /// their hop-bytes that this saved.
+    double probe(const AnnealOptions& options, Meter& meter) {
+        repartition(0);
+        const Cooling cooling = calibrate(options.heat, meter);
+        const std::size_t count = std::min(probed_regions, regions_->size());
+        struct Outcome {
+            std::int64_t before = 0;
+            std::int64_t saved = 0;
+            std::uint64_t work = 0;
+        };
+        std::vector<Outcome> outcomes(count);
+        parallel_for(count, problem_.threads(), [&](std::size_t i, int) {
+            const Region here = make_region(Part{i * regions_->size() / count});
+            if (here.active() == 0) return;
+            const auto walker = factory_.make_regional(here, Rng(problem_.seed(), i + 1));
+            Outcome& outcome = outcomes[i];
+            outcome.before = walker->value();
+            outcome.work = std::uint64_t{options.sweeps} * here.active();
+            cool(*walker, outcome.work, cooling, 0, 1, min_rounds * steps);
+            outcome.saved = outcome.before - walker->best_value();
+        });
+        Outcome sum;
+        for (const Outcome& outcome : outcomes) {
+            sum.before += outcome.before;
+            sum.saved += outcome.saved;
+            sum.work += outcome.work;
+        }
+        meter.spend(sum.work + near_.take_work());
+        return static_cast<double>(sum.saved) / static_cast<double>(std::max<std::int64_t>(1, sum.before));
+    }
+
    private:
     using Region = RegionState<Graph>;
+    static constexpr std::size_t probed_regions = 8;
     static constexpr std::uint32_t max_sweeps = 32;  // sweeps before regions are chosen anew
     static constexpr std::uint32_t min_rounds = 4;
     static constexpr std::uint32_t sweeps_without_budget = 100;
@@ -293,17 +326,25 @@ class RegionAnnealing {
 
     /// Derives the temperatures from sampled losses in a few regions.
     Cooling calibrate(std::uint32_t heat, Meter& meter) {
-        constexpr std::size_t probes = 8;
         constexpr std::uint64_t samples = 250;
         std::vector<std::int64_t> losses;
-        for (std::size_t i = 0; i < probes; ++i) {
-            const Region here = make_region(Part{i * regions_->size() / probes});
+        for (std::size_t i = 0; i < probed_regions; ++i) {
+            const Region here = make_region(Part{i * regions_->size() / probed_regions});
             if (here.active() == 0) continue;
             const auto more = factory_.make_regional(here, Rng(problem_.seed(), i))->sample_losses(samples);
             losses.insert(losses.end(), more.begin(), more.end());
             meter.spend(samples);
         }
         return Cooling::from_losses(losses, heat);
+    }
+
+    static void cool(AnnealWalker& walker, std::uint64_t proposals, const Cooling& cooling, double from,
+                     double to, std::uint64_t temperatures) {
+        for (std::uint64_t s = 0; s < temperatures; ++s) {
+            const double at = from + (to - from) * static_cast<double>(s) / static_cast<double>(temperatures);
+            walker.run(proposals * (s + 1) / temperatures - proposals * s / temperatures,
+                       Acceptance(cooling.at(at)));
+        }
     }
 
     void anneal_round(std::uint64_t number, std::uint32_t sweeps, const Cooling& cooling, double from,
@@ -319,10 +360,7 @@ class RegionAnnealing {
                 const auto walker =
                     factory_.make_regional(here, Rng(problem_.seed(), (number << 32) + begin + i + 1));
                 work[i] = std::uint64_t{sweeps} * here.active();
-                for (std::uint64_t s = 0; s < steps; ++s) {
-                    const double at = from + (to - from) * static_cast<double>(s) / steps;
-                    walker->run(work[i] * (s + 1) / steps - work[i] * s / steps, Acceptance(cooling.at(at)));
-                }
+                cool(*walker, work[i], cooling, from, to, steps);
                 for (const Rank r : ids<Rank>(here.ranks().size()))
                     moves[i].emplace_back(here.ranks()[r.value], here.position(walker->positions()[r.value]));
             });

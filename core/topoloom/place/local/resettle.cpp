@@ -6,6 +6,7 @@
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/place/mapper_entry.hpp"
+#include "topoloom/place/preparation.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/place/state/free_slots.hpp"
 #include "topoloom/place/state/migration_cost.hpp"
@@ -166,6 +167,7 @@ Placement place_previous(const Problem& problem, Meter& meter) {
 }
 
 Placement improve_by_resettling(const Problem& problem, Placement start, Meter& meter) {
+    if (!charge_preparation(meter, problem)) return start;
     const Allocation& allocation = problem.allocation();
     with_arrangement(allocation, problem.symmetric(), rank_positions(allocation, start.slots()),
                      [&](Arrangement& state) {

@@ -10,6 +10,7 @@
 #include "topoloom/place/local/rotate_routes.hpp"
 #include "topoloom/place/mapper_entry.hpp"
 #include "topoloom/place/near/near_lists.hpp"
+#include "topoloom/place/preparation.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/place/state/wake_queue.hpp"
 
@@ -132,7 +133,7 @@ class RotateSearch {
 Placement improve_by_rotations(const Problem& problem, Placement start, Meter& meter,
                                const RotateOptions& options) {
     const Allocation& allocation = problem.allocation();
-    if (allocation.slot_count() < 2 || meter.is_exhausted()) return start;
+    if (allocation.slot_count() < 2 || !charge_preparation(meter, problem)) return start;
     if (!problem.is_for_hop_bytes()) return rotate_on_routes(problem, start, meter, options);
     const NearLists near(allocation, options.near);
     with_arrangement(allocation, problem.symmetric(), rank_positions(allocation, start.slots()),

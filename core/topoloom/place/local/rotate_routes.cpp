@@ -10,6 +10,7 @@
 #include "topoloom/metric/loads/objective_loads.hpp"
 #include "topoloom/place/local/ejection_path.hpp"
 #include "topoloom/place/near/near_lists.hpp"
+#include "topoloom/place/preparation.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/place/state/keep_better.hpp"
 
@@ -135,6 +136,7 @@ class RouteRotations {
 
 Placement rotate_on_routes(const Problem& problem, const Placement& start, Meter& meter,
                            const RotateOptions& options) {
+    if (!charge_link_loads(meter, problem)) return start;
     const PhasedObjective objective = problem.link_objective();
     return keep_better(problem, start, [&](const Placement& from) {
         const std::unique_ptr<LoadTracker> loads =

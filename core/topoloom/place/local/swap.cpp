@@ -7,6 +7,7 @@
 
 #include "topoloom/place/mapper_entry.hpp"
 #include "topoloom/place/parallel_search.hpp"
+#include "topoloom/place/preparation.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/place/state/free_slots.hpp"
 #include "topoloom/place/state/neighborhood.hpp"
@@ -100,6 +101,7 @@ class SwapSearch {
 Placement improve_by_swaps(const Problem& problem, Placement start, Meter& meter,
                            const SwapOptions& options) {
     const Allocation& allocation = problem.allocation();
+    if (!charge_preparation(meter, problem)) return start;
     with_arrangement(allocation, problem.symmetric(), rank_positions(allocation, start.slots()),
                      [&](Arrangement& state) {
                          SwapSearch(state, problem, options).run(meter);

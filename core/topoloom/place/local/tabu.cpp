@@ -7,6 +7,7 @@
 #include "topoloom/partition/gain_heap.hpp"
 #include "topoloom/place/mapper_entry.hpp"
 #include "topoloom/place/near/near_lists.hpp"
+#include "topoloom/place/preparation.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/place/state/dense_qap.hpp"
 #include "topoloom/place/state/migration_cost.hpp"
@@ -185,6 +186,7 @@ Placement improve_by_tabu(const Problem& problem, Placement start, Meter& meter,
     if (problem.allocation().slot_count() <= options.dense)
         return search_on_all_slots(problem, start, meter,
                                    options.iterations == 0 ? 1000 : options.iterations);
+    if (!charge_preparation(meter, problem)) return start;
     const Allocation& allocation = problem.allocation();
     const std::uint64_t iterations =
         options.iterations == 0 ? 10 * std::uint64_t{problem.rank_count()} : options.iterations;

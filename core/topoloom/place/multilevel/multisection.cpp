@@ -7,13 +7,15 @@
 
 #include "topoloom/partition/binary_labeling.hpp"
 #include "topoloom/partition/bisection.hpp"
+#include "topoloom/partition/exhaustive_bisection.hpp"
 #include "topoloom/place/mapper_entry.hpp"
-#include "topoloom/place/multilevel/cached_difference.hpp"
+#include "topoloom/place/multilevel/extract_part.hpp"
 #include "topoloom/place/multilevel/half_swap_costs.hpp"
 #include "topoloom/place/multilevel/independent_batches.hpp"
 #include "topoloom/place/multilevel/machine_part.hpp"
 #include "topoloom/place/multilevel/piece_capacities.hpp"
 #include "topoloom/place/parallel_search.hpp"
+#include "topoloom/place/preparation.hpp"
 #include "topoloom/place/shared/fitting.hpp"
 #include "topoloom/place/shared/group_split.hpp"
 #include "topoloom/place/state/arrangement.hpp"
@@ -61,16 +63,16 @@ class Multisection {
         int shift = 0;
         while (most >> shift > std::numeric_limits<std::int64_t>::max() / greatest) ++shift;
         graph_ = partition::make_weighted_graph(problem.symmetric(), masses, shift, problem.threads());
-        if (!many_) return;
-        const std::vector<Rank> order = locality_order(problem.symmetric());
-        for (std::size_t i = 0; i < order.size(); ++i) ranks_[i] = Vertex{order[i].value};
-        if (!order.empty()) renumber();
     }
 
     /// Returns the position of every rank.
     std::vector<Position> run(Meter& meter) {
+        if (many_ && charge_preparation(meter, problem_)) renumber_along_edges();
         for (std::uint64_t level = 0; !all_finished(); ++level) {
-            if (many_ && level > 0 && level % levels_a_numbering == 0 && !meter.is_exhausted()) renumber();
+            // Out of time: ranks that have slots of their own fill the slots of their parts in order.
+            if (!charge_step(meter, sorting_steps * ranks_.size()) && problem_.capacity().one_rank_per_slot())
+                break;
+            if (many_ && level > 0 && level % levels_a_numbering == 0) renumber();
             divide_parts(level, meter);
         }
         std::vector<Position> position_of(ranks_.size());
@@ -81,10 +83,21 @@ class Multisection {
    private:
     static constexpr std::size_t min_batched = 8;  // parts; fewer parts are all neighbors
     static constexpr std::uint64_t levels_a_numbering = 3;
+    static constexpr std::size_t sorting_steps = 16;     // visits of a slot while a level is divided
+    static constexpr std::uint64_t edges_per_unit = 16;  // of a refinement, as in charge_step()
+    static constexpr std::size_t bisection_steps = 4;    // visits of an edge while a part is divided
     using Batches = std::vector<std::vector<std::uint32_t>>;
 
     [[nodiscard]] bool all_finished() const {
         return std::ranges::all_of(parts_, [](const RankedPart& part) { return part.finished; });
+    }
+
+    /// Renumbers the ranks so that partners have near numbers.
+    void renumber_along_edges() {
+        const std::vector<Rank> order = locality_order(problem_.symmetric());
+        if (order.empty()) return;
+        for (std::size_t i = 0; i < order.size(); ++i) ranks_[i] = Vertex{order[i].value};
+        renumber();
     }
 
     /// Renumbers the ranks so that those of a part are consecutive, for memory locality.
@@ -205,12 +218,10 @@ class Multisection {
         swap_halves(lefts, meter);
         if (meter.is_exhausted()) return;
         if (!many_) {
-            std::uint64_t work = 0;
             for (const Part left : lefts) {
-                work += refine(left, 1);
+                meter.spend(refine(left, 1));
                 publish_half(left);
             }
-            meter.spend(work);
             return;
         }
         for (const auto& batch : make_half_batches(lefts)) {
@@ -267,20 +278,21 @@ class Multisection {
         RankedPart& b = parts_[left.value + 1];
         const std::span<Vertex> mine(ranks_.data() + a.begin, b.end - a.begin);
         const std::array<MachinePart, 2> pieces{a.machine, b.machine};
-        std::vector<std::int64_t> bias;
-        const WeightedGraph sub = extract_graph(mine, {left.value, left.value + 1}, pieces, bias, threads);
+        const auto [sub, bias] = extract(mine, {left.value, left.value + 1}, pieces, threads);
         if (bias.empty()) return 0;
         std::vector<char> side(mine.size(), 0);
         std::fill(side.begin() + a.size(), side.end(), char{1});
-        const auto refined = partition::refine_bisection(sub, bias, {a.machine.capacity, b.machine.capacity},
-                                                         side, bisection_.passes);
+        const std::array<std::int64_t, 2> capacity{a.machine.capacity, b.machine.capacity};
+        const auto refined = sub.size() <= partition::max_exhaustive_vertices
+                                 ? partition::bisect_exhaustively(sub, bias, capacity, side)
+                                 : partition::refine_bisection(sub, bias, capacity, side, bisection_.passes);
         const std::vector<Vertex> before(mine.begin(), mine.end());
         std::array<std::vector<Vertex>, 2> halves;
         for (std::size_t i = 0; i < before.size(); ++i)
             halves[static_cast<std::size_t>(refined.side[i])].push_back(before[i]);
         std::ranges::copy(halves[1], std::ranges::copy(halves[0], mine.begin()).out);
         a.end = b.begin = a.begin + static_cast<std::uint32_t>(halves[0].size());
-        return refined.work;
+        return refined.work + sub.peer.size() / edges_per_unit;
     }
 
     /// Makes the result of refine() visible to the other parts.
@@ -365,12 +377,15 @@ class Multisection {
     }
 
     [[nodiscard]] std::vector<Part> split_part(std::uint32_t p, const DivisionInput& input, Meter& meter) {
-        std::vector<std::int64_t> bias;
-        const WeightedGraph sub = extract_graph(ranks(parts_[p]), {p, p}, input.pieces, bias, input.threads);
+        const auto [sub, bias] = extract(ranks(parts_[p]), {p, p}, input.pieces, input.threads);
+        charge_step(meter, bisection_steps * (sub.size() + sub.peer.size()));
         const std::uint64_t seed = Rng(problem_.seed(), input.level << 32 | p).next();
         if (input.pieces.size() == 2 && (problem_.capacity().one_rank_per_slot() || !bias.empty())) {
-            const auto halves = partition::bisect(sub, bias, {input.capacity[0], input.capacity[1]},
-                                                  bisection_, Rng(seed), &meter, input.threads);
+            const std::array<std::int64_t, 2> capacity{input.capacity[0], input.capacity[1]};
+            const auto halves =
+                sub.size() <= partition::max_exhaustive_vertices
+                    ? partition::bisect_exhaustively(sub, bias, capacity, std::vector<char>(sub.size(), 0))
+                    : partition::bisect(sub, bias, capacity, bisection_, Rng(seed), &meter, input.threads);
             meter.spend(halves.work);
             return partition::parts_of_sides(halves.side);
         }
@@ -390,62 +405,9 @@ class Multisection {
         return options;
     }
 
-    /// Extracts the graph of the ranks in parts within[0] to within[1]. Weights are bytes times the distance
-    /// between the pieces. For two pieces, bias[i] is how much more the second piece costs rank i than the
-    /// first, due to partners in other parts. Leaves `bias` empty if all values are 0 or if there are more
-    /// than two pieces.
-    WeightedGraph extract_graph(std::span<const Vertex> mine, std::array<std::uint32_t, 2> within,
-                                std::span<const MachinePart> pieces, std::vector<std::int64_t>& bias,
-                                int threads) {
-        const MachineParts::PieceComparison between = machine_->compare_pieces(pieces[0], pieces[1]);
-        // Uses only the distance beyond the mean distance inside a piece, which remains in the same piece.
-        const std::int64_t price = std::max<std::int64_t>(1, between.apart);
-        const auto inside = [&](Part q) { return within[0] <= q.value && q.value <= within[1]; };
-        const Chunks chunks(mine.size(), 1U << 14);
-        const auto each_chunk = [&](const auto& body) {
-            parallel_for(chunks.size(), threads, [&](std::size_t c, int) { body(chunks[c]); });
-        };
-        WeightedGraph sub;
-        sub.first.assign(mine.size() + 1, 0);
-        sub.mass.resize(mine.size());
-        bias.assign(pieces.size() == 2 ? mine.size() : 0, 0);
-        each_chunk([&](const Chunk& chunk) {
-            CachedDistanceDifference farther(between.farther, machine_->part_count(),
-                                             8 * (chunk.end - chunk.begin));
-            for (std::size_t i = chunk.begin; i < chunk.end; ++i) {
-                const Vertex u = mine[i];
-                local_[u.value] = Vertex{i};
-                sub.mass[i] = graph_.mass[u.value];
-                const auto peers = graph_.peers(u);
-                std::uint32_t kept = 0;
-                for (std::size_t e = 0; e < peers.size(); ++e) {
-                    const Part q = part_of_[peers[e].value];
-                    if (inside(q)) {
-                        ++kept;
-                    } else if (!bias.empty()) {
-                        bias[i] += graph_.weights(u)[e] * farther(q);
-                    }
-                }
-                sub.first[i + 1] = kept;
-            }
-        });
-        std::partial_sum(sub.first.begin(), sub.first.end(), sub.first.begin());
-        sub.peer.resize(sub.first.back());
-        sub.weight.resize(sub.first.back());
-        each_chunk([&](const Chunk& chunk) {
-            for (std::size_t i = chunk.begin; i < chunk.end; ++i) {
-                const auto peers = graph_.peers(mine[i]);
-                const auto weights = graph_.weights(mine[i]);
-                std::uint32_t at = sub.first[i];
-                for (std::size_t e = 0; at < sub.first[i + 1]; ++e) {
-                    if (!inside(part_of_[peers[e].value])) continue;
-                    sub.peer[at] = local_[peers[e].value];
-                    sub.weight[at++] = weights[e] * price;
-                }
-            }
-        });
-        if (std::ranges::all_of(bias, [](std::int64_t b) { return b == 0; })) bias.clear();
-        return sub;
+    PartGraph extract(std::span<const Vertex> mine, std::array<std::uint32_t, 2> within,
+                      std::span<const MachinePart> pieces, int threads) {
+        return extract_part({graph_, part_of_, local_, *machine_}, mine, within, pieces, threads);
     }
 
     /// Puts the ranks of a finished part on its slots, which are equally good.
@@ -479,7 +441,9 @@ class Multisection {
 
 Placement place_multisection_without_repair(const Problem& problem, Meter& meter,
                                             const MultisectionOptions& options) {
-    const SlotUse use = problem.capacity().one_rank_per_slot() ? SlotUse::one_rank : SlotUse::shared;
+    const bool alone = problem.capacity().one_rank_per_slot();
+    if (!charge_preparation(meter, problem) && alone) return fall_back_to_block(problem);
+    const SlotUse use = alone ? SlotUse::one_rank : SlotUse::shared;
     return placement_at(problem.allocation(), Multisection(problem, options).run(meter), use);
 }
 

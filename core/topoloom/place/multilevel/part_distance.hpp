@@ -30,6 +30,9 @@ class PartDistance {
     static constexpr bool on_torus = requires(const Network& network) { network.axis_count(); };
     static constexpr bool has_coordinates =
         on_torus && std::is_same_v<typename Space::Point, typename Network::Point>;
+    // Of three points of a tree, two are equally far from the third, and not nearer than each other.
+    static constexpr bool is_ultrametric =
+        std::is_same_v<Network, Tree> && std::is_same_v<typename Space::Point, typename Network::Point>;
 
    public:
     using Point = typename Space::Point;
@@ -71,7 +74,7 @@ class PartDistance {
     /// The distance of any sample to the second of two samples minus its distance to the first.
     class Difference;
     /// Whether, for many samples, Difference is faster than computing two distances each.
-    static constexpr bool has_quick_difference = has_coordinates;
+    static constexpr bool has_quick_difference = has_coordinates || is_ultrametric;
 
     /// An upper bound of the results, in multiples of the largest distance of the machine. The factor 2 is
     /// there because lines are up to twice as long as rings.
@@ -143,6 +146,12 @@ class PartDistance<Space>::Difference {
             for (const std::uint32_t extent : apart.lines_.grid()) widest_ = std::max(widest_, extent);
             added_.assign(apart.lines_.axis_count() * widest_, unknown);
         }
+        if constexpr (is_ultrametric) {
+            for (const Sample* sample : {&near_, &far_}) {
+                for (std::uint32_t i = 0; i < sample->count; ++i)
+                    extent_ = std::max(extent_, distance_to_near(sample->points[i]));
+            }
+        }
     }
 
     /// apart(far, there) - apart(near, there), for the two samples of the constructor.
@@ -159,11 +168,21 @@ class PartDistance<Space>::Difference {
             }
             return sum * (Sample::most / there.count);
         } else {
+            if constexpr (is_ultrametric) {
+                // A point farther away than both samples extend is equally far from all their points.
+                const std::span<const Point> points(there.points.data(), there.count);
+                if (std::ranges::all_of(points, [&](Point p) { return distance_to_near(p) > extent_; }))
+                    return 0;
+            }
             return apart_(far_, there) - apart_(near_, there);
         }
     }
 
    private:
+    [[nodiscard]] std::uint64_t distance_to_near(Point point) const {
+        return static_cast<std::uint64_t>(apart_.space_.distance(near_.points[0], point));
+    }
+
     static constexpr std::int32_t unknown = std::numeric_limits<std::int32_t>::max();
 
     [[nodiscard]] std::int32_t sum_distances(const Sample& sample, std::uint32_t axis, std::int32_t x) const {
@@ -181,6 +200,7 @@ class PartDistance<Space>::Difference {
     Sample near_;
     Sample far_;
     std::uint32_t widest_ = 0;
+    std::uint64_t extent_ = 0;  // largest distance from the first point of `near` to one of both samples
     std::vector<std::int32_t> added_;  // contributions of coordinates, axis by axis
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The portfolio mapper `auto`: tries mappers that suit the problem and returns the best placement.
+#include <algorithm>
 #include <optional>
 
 #include "topoloom/metric/objective.hpp"
@@ -11,7 +12,7 @@
 #include "topoloom/place/portfolio/link_search.hpp"
 #include "topoloom/place/portfolio/shared_slot_search.hpp"
 #include "topoloom/place/portfolio/small_search.hpp"
-#include "topoloom/place/simple/launcher_orders.hpp"
+#include "topoloom/place/preparation.hpp"
 
 namespace topoloom::portfolio {
 
@@ -22,18 +23,22 @@ struct AutoOptions {
     void visit(auto& field) { field("effort", effort, effort_names, "how long to search"); }
 };
 
-double gain_in_time(const Problem& problem, const Placement& found, const Placement& block) {
-    const double before = problem.time(block.slots());
-    return before > 0 ? 1 - problem.time(found.slots()) / before : 0;
-}
+/// Block order, and its predicted time if the guard of auto needs it.
+struct GuardReference {
+    Placement block;
+    double seconds;
+};
 
 /// Whether block order is the better choice although `found` has less predicted time: messages are
 /// latency-bound, the gain is within the error of the model, and hop-bytes do not fall.
-bool is_gain_negligible(const Problem& problem, const Placement& found, const Placement& block) {
+bool is_gain_negligible(const Problem& problem, const Placement& found, double seconds,
+                        const GuardReference& reference) {
     constexpr double sure_gain = 0.03;
+    const Placement& block = reference.block;
+    const double gain = reference.seconds > 0 ? 1 - seconds / reference.seconds : 0;
     const Problem near = problem.for_hop_bytes();
     return problem.link_objective().mix.is(ObjectiveKind::time) && !problem.is_for_hop_bytes() &&
-           !problem.is_bandwidth_bound(block.slots()) && gain_in_time(problem, found, block) < sure_gain &&
+           gain < sure_gain && !problem.is_bandwidth_bound(block.slots()) &&
            near.value(found.slots()) >= near.value(block.slots());
 }
 
@@ -68,22 +73,23 @@ Placement search_within_time(const Problem& problem, const Placement& found, con
 /// Guards an objective that the user did not choose. A placement with fewer hop-bytes or lower link loads may
 /// be slower than block order, for example if it overloads one node's NIC, and a placement of latency-bound
 /// messages may be hardly faster. Reports a placement that it rejects to the meter.
-Placement guard_time(const Problem& problem, Placement found, Meter& meter, const EffortLimits& limits) {
-    if (!problem.has_automatic_objective() || !problem.machine().has_bandwidths() ||
-        problem.migration() != nullptr)
-        return found;
+Placement guard_time(const Problem& problem, Placement found, const GuardReference& reference, Meter& meter,
+                     const EffortLimits& limits) {
     constexpr double rounding = 1 + 1e-9;
-    Placement block = simple::place_block(problem, meter);
-    if (found == block) return found;
-    const bool is_negligible = is_gain_negligible(problem, found, block);
-    const double most = problem.time(block.slots()) * rounding;
-    if (!is_negligible && problem.time(found.slots()) <= most) return found;
-    Placement kept = is_negligible ? block : search_within_time(problem, found, block, most, meter, limits);
+    if (found == reference.block) return found;
+    const double seconds = problem.time(found.slots());
+    const bool is_negligible = is_gain_negligible(problem, found, seconds, reference);
+    const double most = reference.seconds * rounding;
+    if (!is_negligible && seconds <= most) return found;
+    Placement kept = is_negligible || meter.is_exhausted()
+                         ? reference.block
+                         : search_within_time(problem, found, reference.block, most, meter, limits);
+    const double kept_seconds = kept == reference.block ? reference.seconds : problem.time(kept.slots());
     meter.set_rejection({.reason = is_negligible ? Rejection::Reason::no_gain : Rejection::Reason::slower,
                          .value = problem.objective_value(found.slots()),
-                         .seconds = problem.time(found.slots()),
+                         .seconds = seconds,
                          .kept_value = problem.objective_value(kept.slots()),
-                         .kept_seconds = problem.time(kept.slots())});
+                         .kept_seconds = kept_seconds});
     return kept;
 }
 
@@ -95,11 +101,25 @@ Effort choose_remaining_effort(const Problem& problem, Effort effort) {
     return is_explored && effort == Effort::standard ? Effort::fast : effort;
 }
 
-Placement minimize(const Problem& problem, Meter& meter, Effort effort) {
+bool needs_guard(const Problem& problem) {
+    return problem.has_automatic_objective() && problem.machine().has_bandwidths() &&
+           problem.migration() == nullptr && problem.capacity().one_rank_per_slot();
+}
+
+Placement minimize_within(const Problem& problem, Meter& meter, Effort effort) {
     const EffortLimits& limits = limits_of(effort);
     if (!problem.capacity().one_rank_per_slot()) return minimize_on_shared_slots(problem, meter, limits);
     return problem.is_for_hop_bytes() ? minimize_hop_bytes(problem, meter, effort)
                                       : minimize_link_objective(problem, meter, limits);
+}
+
+/// Leaves enough of a limited budget for the guard.
+Placement minimize(const Problem& problem, Meter& meter, Effort effort, double share_of_guard) {
+    if (!meter.is_limited()) return minimize_within(problem, meter, effort);
+    Meter search_meter(meter.sub_budget(1 - share_of_guard));
+    Placement found = minimize_within(problem, search_meter, effort);
+    meter.spend(search_meter.work_done());
+    return found;
 }
 
 /// Solves small problems exactly. For others, chooses constructors and improvers by the number of ranks, the
@@ -108,6 +128,18 @@ Placement minimize(const Problem& problem, Meter& meter, Effort effort) {
 /// for 1,000 ranks and under 10 s for 100,000.
 Placement place_auto(const Problem& problem, Meter& meter, const AutoOptions& options) {
     const EffortLimits& limits = limits_of(options.effort);
+    std::optional<GuardReference> reference;
+    double share_of_guard = 0;
+    if (needs_guard(problem)) {
+        const double used_before = meter.used_share();
+        reference = {fall_back_to_block(problem), 0};
+        if (!charge_link_loads(meter, problem)) return reference->block;
+        reference->seconds = problem.time(reference->block.slots());
+        if (!meter.poll()) return reference->block;
+        // The guard evaluates the result as well.
+        const double used = meter.used_share();
+        share_of_guard = std::min(1.0, (used - used_before) / (1 - used));
+    }
     std::optional<SmallSearchResult> small = search_small_problem(problem, meter, limits);
     BestPlacement best(problem);
     if (small) best.offer(std::move(small->placement));
@@ -115,10 +147,9 @@ Placement place_auto(const Problem& problem, Meter& meter, const AutoOptions& op
         meter.set_lower_bound(problem.objective_value(best.placement().slots()));
     } else {
         const Effort effort = small ? choose_remaining_effort(problem, options.effort) : options.effort;
-        best.offer(minimize(problem, meter, effort));
+        best.offer(minimize(problem, meter, effort, share_of_guard));
     }
-    if (!problem.capacity().one_rank_per_slot()) return best.placement();
-    return guard_time(problem, best.placement(), meter, limits);
+    return reference ? guard_time(problem, best.placement(), *reference, meter, limits) : best.placement();
 }
 
 }  // namespace

@@ -97,7 +97,8 @@ Placement place(const Problem& problem, std::string_view chain, Meter& meter) {
     Placement placement = construct(problem, meter);
     for (const auto& [improve, minimizes] : steps) {
         Placement better = improve(problem, placement, meter);
-        if (is_no_worse(problem, minimizes, better, placement)) placement = std::move(better);
+        if (better != placement && is_no_worse(problem, minimizes, better, placement))
+            placement = std::move(better);
     }
     return placement;
 }

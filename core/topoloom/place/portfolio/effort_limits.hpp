@@ -42,7 +42,8 @@ struct EffortLimits {
     void visit_links(auto& field) const {
         field("tries-greedy", tries_greedy, "whether few ranks start from greedy mappers, too");
         field("multisections", multisections, "multisections of many ranks, beyond those of lower efforts");
-        field("node-sweeps", node_sweeps, "sweeps that exchange nodes of the best starts, for each of 8 runs");
+        field("node-sweeps", node_sweeps,
+              "sweeps that exchange nodes of the best starts, for each of 8 runs");
         field("rank-sweeps", rank_sweeps, "sweeps that then exchange ranks");
         field("annealing", static_cast<double>(link_tenths) / 10,
               "annealing sweeps, relative to the standard");

@@ -52,7 +52,8 @@ double count_standard_sweeps(const Problem& problem) {
     const auto ranks = static_cast<double>(problem.rank_count());
     const double degree = static_cast<double>(problem.symmetric().edge_count()) / ranks;
     const double few_ranks = 3000 * std::max(1.0, std::sqrt(512 / ranks));
-    const double many_ranks = 6e6 * std::pow(ranks / 4096, 0.6) / ranks;
+    constexpr double most_proposals_at = 65'536;  // ranks; beyond, multisection takes most of the time
+    const double many_ranks = 6e6 * std::pow(std::min(ranks, most_proposals_at) / 4096, 0.6) / ranks;
     return 35 / (9 + degree) * std::min(few_ranks, many_ranks);
 }
 
@@ -80,8 +81,8 @@ class HopBytesSearch {
 
     Placement run(Effort effort) {
         best_.offer(simple::place_block(problem_, meter_));
-        if (place_structured(effort) || problem_.symmetric().edge_count() == 0) return best_.placement();
-        for (std::size_t level = 0; level <= static_cast<std::size_t>(effort); ++level)
+        if (place_structured(effort)) return best_.placement();
+        for (std::size_t level = 0; level <= static_cast<std::size_t>(effort) && meter_.poll(); ++level)
             search(hop_bytes_plans[level], level == 0);
         if (meter_.is_limited()) anneal_until_budget_ends();
         remap_if_worthwhile();
@@ -100,6 +101,7 @@ class HopBytesSearch {
                                 effort != Effort::best && !meter_.is_limited();
             if ((found->optimal || enough) && problem_.migration() == nullptr) return true;
         }
+        if (meter_.is_exhausted()) return problem_.migration() == nullptr;
         if (problem_.symmetric().edge_count() == 0) return true;
         if (const auto grid = find_rank_grid(problem_)) {
             structured.offer(grid::place_grid_by_folding(problem_, *grid, meter_));
@@ -133,12 +135,31 @@ class HopBytesSearch {
             best_.offer(starts.placement());
             const std::vector<Heat> heats =
                 is_first ? std::vector{Heat::cool, Heat::hot} : std::vector{choose_better_heat()};
-            for (const Heat heat : heats) add_contender(starts.placement(), sweeps, heat);
+            for (const Heat heat : select_heats(starts.placement(), sweeps, heats))
+                add_contender(starts.placement(), sweeps, heat);
         }
         if (!is_first || !structured_) return;
         const std::int64_t value = problem_.key(structured_->slots()).hop_bytes;
-        if (static_cast<double>(value) <= far_worse * static_cast<double>(best_start_value_))
-            add_contender(*structured_, sweeps, Heat::structured);
+        if (static_cast<double>(value) > far_worse * static_cast<double>(best_start_value_)) return;
+        for (const Heat heat : select_heats(*structured_, sweeps, {Heat::structured}))
+            add_contender(*structured_, sweeps, heat);
+    }
+
+    /// For many ranks, only the heat that gains most in a few regions, and none if all gain next to nothing:
+    /// annealing improves hardly any placement on a tree.
+    [[nodiscard]] std::vector<Heat> select_heats(const Placement& start, double sweeps,
+                                                 const std::vector<Heat>& heats) {
+        if (problem_.rank_count() <= max_ranks_in_parallel) return heats;
+        double most = least_gain;
+        std::vector<Heat> selected;
+        for (const Heat heat : heats) {
+            const double gain =
+                local::estimate_annealing_gain(problem_, start, meter_, make_options(heat, sweeps));
+            if (gain < most) continue;
+            most = gain;
+            selected = {heat};
+        }
+        return selected;
     }
 
     [[nodiscard]] std::vector<std::string> list_starts(const HopBytesPlan& plan, bool is_first) const {
@@ -178,12 +199,16 @@ class HopBytesSearch {
         anneal(contenders_.back(), sweeps);
     }
 
+    [[nodiscard]] static local::AnnealOptions make_options(Heat heat, double sweeps) {
+        return {.sweeps = static_cast<std::uint32_t>(std::max(16.0, sweeps)),
+                .heat = choose_heat(heat, sweeps),
+                .chains = 1};
+    }
+
     void anneal(Contender& contender, double sweeps) {
         if (meter_.is_exhausted()) return;
-        const local::AnnealOptions options{.sweeps = static_cast<std::uint32_t>(std::max(16.0, sweeps)),
-                                           .heat = choose_heat(contender.heat, sweeps),
-                                           .chains = 1};
-        Placement found = local::improve_by_annealing(problem_, contender.placement, meter_, options);
+        Placement found = local::improve_by_annealing(problem_, contender.placement, meter_,
+                                                      make_options(contender.heat, sweeps));
         const std::int64_t value = problem_.key(found.slots()).hop_bytes;
         const auto gain = static_cast<double>(contender.value - value);
         contender.gained = gain > least_gain * static_cast<double>(contender.value);

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "topoloom/machine/network_view.hpp"
 #include "topoloom/metric/loads/objective_loads.hpp"
 #include "topoloom/place/grid/fold.hpp"
 #include "topoloom/place/grid/tile.hpp"
@@ -22,6 +21,7 @@
 #include "topoloom/place/parallel_search.hpp"
 #include "topoloom/place/portfolio/best_placement.hpp"
 #include "topoloom/place/portfolio/hop_bytes_search.hpp"
+#include "topoloom/place/preparation.hpp"
 #include "topoloom/place/simple/launcher_orders.hpp"
 #include "topoloom/place/structure/bricks.hpp"
 #include "topoloom/place/structure/structure.hpp"
@@ -30,16 +30,7 @@ namespace topoloom::portfolio {
 
 double estimate_route_length(const Allocation& allocation) {
     constexpr double usual = 12;
-    constexpr std::size_t samples = 64;
-    const std::span<const Node> nodes = allocation.nodes();
-    double visits = 0;
-    const NetworkView network(allocation.machine().topology());
-    for (std::size_t i = 0; i < samples; ++i) {
-        const Node from = nodes[i * nodes.size() / samples];
-        const Node to = nodes[(i * 37 + nodes.size() / 2) % nodes.size()];
-        if (from != to) network.route(from, to, [&](Link, double) { visits += 1; });
-    }
-    return std::max(1.0, visits / samples / usual);
+    return std::max(1.0, estimate_links_per_route(allocation) / usual);
 }
 
 std::uint32_t choose_annealing_sweeps(const Problem& problem, double length, std::uint64_t tenths) {
@@ -87,6 +78,7 @@ class LinkSearch {
           result_(block_) {}
 
     void run(const EffortLimits& limits) {
+        if (!meter_.poll()) return;
         if (is_small()) {
             offer_nearest(limits);
             offer(evaluate(links::exchange_nodes(problem_, best_.placement, meter_, limits.node_sweeps)));
@@ -96,7 +88,7 @@ class LinkSearch {
             const bool exchanges = links::can_exchange_nodes(problem_.allocation());
             if (!exchanges && tried_ == 0 && problem_.rank_count() <= max_ranks_in_parallel)
                 offer_nearest(limits_of(Effort::fast));
-            exchange_from_several_starts(limits);
+            if (meter_.poll()) exchange_from_several_starts(limits);
             if (meter_.is_limited() || !exchanges) walk_from_best(limits);
         }
         choose_result();
@@ -263,6 +255,7 @@ template <class Start>
 std::vector<Candidate> LinkSearch::walk(std::size_t starts, std::uint32_t sweeps, const Start& start) {
     std::vector<Candidate> found(starts, block_);
     search_in_parallel(starts, problem_.threads(), meter_, [&](std::size_t i, Meter& own) {
+        if (own.is_exhausted()) return;
         const Problem seeded = starts == 1 ? problem_ : problem_.with_seed(problem_.seed() + i);
         found[i] = evaluate(links::anneal_links(seeded, start(i, seeded, own), own, {.sweeps = sweeps}));
     });
@@ -273,6 +266,7 @@ std::vector<Candidate> LinkSearch::walk(std::size_t starts, std::uint32_t sweeps
 void LinkSearch::descend(std::span<const Candidate> from, std::uint64_t most) {
     std::vector<Candidate> found(from.begin(), from.end());
     search_in_parallel(found.size(), threads(), meter_, [&](std::size_t i, Meter& own) {
+        if (own.is_exhausted()) return;
         found[i] = evaluate(run_short_local_opt(problem_, std::move(found[i].placement), most, own));
     });
     for (Candidate& candidate : found) offer(std::move(candidate));
@@ -331,6 +325,7 @@ void LinkSearch::choose_result() {
 }  // namespace
 
 Placement minimize_link_objective(const Problem& problem, Meter& meter, const EffortLimits& limits) {
+    if (!charge_link_loads(meter, problem)) return simple::place_block(problem, meter);
     LinkSearch search(problem, meter);
     if (problem.symmetric().edge_count() == 0) return search.result();
     if (meter.is_limited()) {

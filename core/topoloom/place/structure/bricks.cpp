@@ -12,6 +12,7 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/pattern/recognize/recognize.hpp"
 #include "topoloom/place/mapper_entry.hpp"
+#include "topoloom/place/preparation.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/place/state/rank_grid.hpp"
 #include "topoloom/place/structure/brick_shells.hpp"
@@ -192,6 +193,8 @@ std::variant<Placement, Rank> place_patches_and_computes(const Problem& problem,
 }  // namespace
 
 Placement place_bricks(const Problem& problem, Meter& meter, const BricksOptions& options) {
+    if (!charge_preparation(meter, problem) && problem.capacity().one_rank_per_slot())
+        return fall_back_to_block(problem);
     std::optional<Patches> patches =
         options.cells.empty() ? recognize_patches(problem) : make_patches(problem, options.cells);
     if (!patches)
@@ -207,8 +210,9 @@ Placement place_bricks(const Problem& problem, Meter& meter, const BricksOptions
 }
 
 std::optional<Placement> place_recognized_bricks(const Problem& problem, Meter& meter) {
+    if (!charge_preparation(meter, problem)) return std::nullopt;
     const std::optional<Patches> patches = recognize_patches(problem);
-    if (!patches) return std::nullopt;
+    if (!patches || !charge_preparation(meter, problem)) return std::nullopt;
     auto placed = place_patches_and_computes(problem, *patches, false, meter);
     if (std::holds_alternative<Rank>(placed)) return std::nullopt;
     return std::get<Placement>(std::move(placed));

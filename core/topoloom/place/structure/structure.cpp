@@ -10,6 +10,7 @@
 #include "topoloom/place/grid/paired_halving.hpp"
 #include "topoloom/place/grid/slot_grid.hpp"
 #include "topoloom/place/mapper_entry.hpp"
+#include "topoloom/place/preparation.hpp"
 #include "topoloom/place/simple/launcher_orders.hpp"
 #include "topoloom/place/structure/binomial_tree.hpp"
 #include "topoloom/place/structure/place_hub.hpp"
@@ -257,6 +258,7 @@ bool is_always_optimal(const Problem& problem, const GridPattern& pattern) {
 }  // namespace
 
 std::optional<StructuredPlacement> place_by_structure(const Problem& problem, Meter& meter) {
+    if (!charge_preparation(meter, problem)) return std::nullopt;
     BestPlacement best(problem, meter);
     if (const auto hub = find_hub(problem.symmetric())) {
         HubPlacement found = place_hub(problem, *hub);
@@ -273,6 +275,7 @@ std::optional<StructuredPlacement> place_by_structure(const Problem& problem, Me
         const std::string text = "binomial tree of " + std::to_string(problem.rank_count());
         return StructuredPlacement{best.placement(), text, best.is_optimal()};
     }
+    if (!charge_preparation(meter, problem)) return std::nullopt;
     const std::optional<GridPattern>& pattern = problem.pattern();
     if (!pattern) return std::nullopt;
     best.try_slots({block.begin(), block.end()});
