@@ -153,26 +153,26 @@ bool ObjectiveLoads::is_better_than(const CongestionKey& before) {
     return false;
 }
 
-bool ObjectiveLoads::exchange_if_better(Rank u, Rank v) {
+bool ObjectiveLoads::apply_exchange_if_better(Rank u, Rank v) {
     const CongestionKey before = key();
     exchange(u, v);
     return is_better_than(before);
 }
 
-bool ObjectiveLoads::move_if_better(Rank u, Slot to) {
+bool ObjectiveLoads::apply_move_if_better(Rank u, Slot to) {
     const CongestionKey before = key();
     move(u, to);
     return is_better_than(before);
 }
 
-bool ObjectiveLoads::exchange_if_soft_at_most(Rank u, Rank v, std::int64_t most) {
+bool ObjectiveLoads::apply_exchange_if_soft(Rank u, Rank v, std::int64_t most) {
     exchange(u, v);
     if (soft_value() <= most) return true;
     undo();
     return false;
 }
 
-bool ObjectiveLoads::move_if_soft_at_most(Rank u, Slot to, std::int64_t most) {
+bool ObjectiveLoads::apply_move_if_soft(Rank u, Slot to, std::int64_t most) {
     move(u, to);
     if (soft_value() <= most) return true;
     undo();

@@ -84,10 +84,10 @@ Placement place_emahd(const Problem& problem, Meter& meter, const EmahdOptions& 
     // Rounds have a fixed number of starts, so that a work budget ends the search at the same point for any
     // number of threads.
     constexpr std::size_t round_size = 32;
-    const std::size_t starts = options.starts == 0
-                                   ? problem.rank_count()
-                                   : std::min<std::size_t>(options.starts, problem.rank_count());
     const GrowthContext context(problem);
+    // Growth from fixed ranks does not depend on the first rank.
+    const std::size_t most = context.fixed.empty() ? problem.rank_count() : 1;
+    const std::size_t starts = options.starts == 0 ? most : std::min<std::size_t>(options.starts, most);
     const GrowthRule rule = options.rule();
     const Problem one_thread = problem.with_seed(problem.seed());
     GrownPlacement best;
