@@ -170,7 +170,7 @@ std::vector<Candidate> LinkSearch::list_known_starts() {
     std::vector<Candidate> starts{block_, nearest_};
     if (const auto grid = find_rank_grid(near_)) {
         if (auto folded = grid::place_grid_by_folding(near_, *grid, meter_))
-            starts.push_back(evaluate(*std::move(folded)));
+            starts.push_back(evaluate(*restore_fixed_ranks(near_, *std::move(folded))));
     }
     return starts;
 }
