@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Exposes the mappers to Python.
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -7,6 +8,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "arrays.hpp"
@@ -42,6 +44,18 @@ Migration make_migration(const Integers& previous, std::int64_t bytes_per_rank) 
     return migration;
 }
 
+using SlotOfRank = std::map<std::int64_t, std::int64_t>;
+
+FixedRanks make_fixed_ranks(const SlotOfRank& slot_of_rank, std::size_t rank_count) {
+    std::vector<FixedRank> fixed;
+    for (const auto& [rank, slot] : slot_of_rank) {
+        if (rank < 0 || slot < 0 || std::max(rank, slot) >= no_index)
+            fail("rank ", rank, " cannot be fixed to slot ", slot, "; neither may be negative or too large");
+        fixed.emplace_back(static_cast<std::uint32_t>(rank), static_cast<std::uint32_t>(slot));
+    }
+    return {rank_count, fixed};
+}
+
 /// The result of place(), and whether its placement is proven optimal.
 struct PlaceOutcome {
     PlaceResult result;
@@ -75,7 +89,7 @@ PlaceOutcome run_place(const CommGraph& graph, const Allocation& allocation, std
                        const ObjectiveOrName& objective, bool automatic_objective,
                        std::vector<const CommGraph*> phases, const std::optional<Numbers>& background,
                        const std::optional<Sharing>& sharing, const std::optional<Integers>& previous,
-                       std::int64_t migration_cost, std::uint64_t seed, std::optional<double> seconds,
+                       std::int64_t migration_cost, const SlotOfRank& fixed, std::uint64_t seed, std::optional<double> seconds,
                        std::optional<std::uint64_t> work, int threads,
                        const std::optional<Progress>& progress) {
     check_threads(threads);
@@ -85,7 +99,8 @@ PlaceOutcome run_place(const CommGraph& graph, const Allocation& allocation, std
     std::optional<Migration> migration;
     if (previous) migration = make_migration(*previous, migration_cost);
     return monitor.run([&] {
-        const Problem plain(graph, allocation, seed, threads, sharing.value_or(Sharing{}));
+        const Problem plain = Problem(graph, allocation, seed, threads, sharing.value_or(Sharing{}))
+                                  .with_fixed(make_fixed_ranks(fixed, graph.rank_count()));
         const Problem given = input.at(migration ? plain.with_migration(std::move(*migration)) : plain);
         const Problem problem = automatic_objective ? given.with_automatic_objective() : given;
         PlaceOutcome found{place(problem, mapper, budget), false};
@@ -220,7 +235,7 @@ void bind_place(nb::module_& m) {
         "place", &run_place, "graph"_a, "allocation"_a, "mapper"_a = "auto", nb::kw_only(),
         "objective"_a = NamedObjective("auto"), "automatic_objective"_a = false,
         "phases"_a = std::vector<const CommGraph*>{}, "background"_a = nb::none(), "sharing"_a = nb::none(),
-        "previous"_a = nb::none(), "migration_cost"_a = 0, "seed"_a = 1, "seconds"_a = nb::none(),
+        "previous"_a = nb::none(), "migration_cost"_a = 0, "fixed"_a = SlotOfRank{}, "seed"_a = 1, "seconds"_a = nb::none(),
         "work"_a = nb::none(), "threads"_a = 0, "progress"_a = nb::none(),
         "Places the ranks of a graph on the slots of an allocation.\n\n"
         "Parameters\n"
@@ -246,6 +261,8 @@ void bind_place(nb::module_& m) {
         "    The earlier slot of each rank; -1: none.\n"
         "migration_cost : int, bytes, default 0\n"
         "    The bytes that a rank moves if it leaves its previous slot.\n"
+        "fixed : dict from int to int, default {}\n"
+        "    The slot ids of ranks that must be on given slots; every mapper leaves them there.\n"
         "seed : int, default 1\n"
         "    The same seed gives the same placement.\n"
         "seconds : float, seconds, default None\n"

@@ -53,7 +53,10 @@ class CongestionSearch {
         sort_ranks(problem.symmetric());
     }
 
-    ExactCongestion run(std::span<const Position> start, double known) {
+    ExactCongestion run(std::span<const Position> start, std::span<const Rank> fixed, double known) {
+        given_.assign(graph_.rank_count(), Position::none);
+        for (const Rank u : fixed) given_[u.value] = start[u.value];
+        std::ranges::stable_partition(order_, [&](Rank u) { return given_[u.value] != Position::none; });
         for (const Rank u : ids<Rank>(graph_.rank_count())) {
             for (const Edge edge : graph_.sends(u)) add(start[u.value], start[edge.peer.value], edge.bytes);
             ahead_ += messages_of(u);
@@ -110,7 +113,7 @@ class CongestionSearch {
         }
         const Rank u = order_[depth];
         for (const Position position : ids<Position>(slots_)) {
-            if (taken_[position.value]) continue;
+            if (taken_[position.value] || !may_be_on(u, position)) continue;
             if (best_.value <= known_ * (1 + tolerance)) return;
             if (!meter_.spend(graph_.rank_count())) {
                 complete_ = false;
@@ -140,6 +143,10 @@ class CongestionSearch {
         }
     }
 
+    [[nodiscard]] bool may_be_on(Rank u, Position position) const {
+        return given_[u.value] == Position::none || given_[u.value] == position;
+    }
+
     /// Routes the messages between a rank and those placed before it.
     void route_messages(Rank u) {
         for (const Edge edge : graph_.sends(u)) {
@@ -167,6 +174,7 @@ class CongestionSearch {
     std::vector<std::pair<Link, double>> undo_;  // changed links and their previous loads
     std::vector<Rank> order_;
     std::vector<Position> position_;  // by rank
+    std::vector<Position> given_;     // by rank: the position of a fixed rank
     std::vector<char> taken_;
     double min_hops_ = std::numeric_limits<double>::infinity();
     double bandwidth_ = 0;
@@ -179,8 +187,8 @@ class CongestionSearch {
 
 }  // namespace
 
-ExactCongestion min_congestion(const BoundProblem& problem, std::span<const Position> start, double known,
-                               Meter& meter) {
+ExactCongestion min_congestion(const BoundProblem& problem, std::span<const Position> start,
+                               std::span<const Rank> fixed, double known, Meter& meter) {
     if (start.size() != problem.rank_count())
         fail("the placement to start from has ", start.size(), " ranks, but the pattern has ",
              problem.rank_count());
@@ -190,7 +198,7 @@ ExactCongestion min_congestion(const BoundProblem& problem, std::span<const Posi
             fail("the placement to start from uses slot ", slot.value, " twice, or there are only ",
                  is_taken.size());
     }
-    return CongestionSearch(problem, meter).run(start, known);
+    return CongestionSearch(problem, meter).run(start, fixed, known);
 }
 
 }  // namespace topoloom::bound

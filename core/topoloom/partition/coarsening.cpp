@@ -27,6 +27,9 @@ class Clusterer {
           waiting_(graph.size(), Vertex::none) {}
 
     std::vector<Vertex> run(Rng rng) {
+        for (std::uint32_t v = 0; v < graph_.fixed.size(); ++v) {
+            if (graph_.fixed[v] != 0) open_cluster(Vertex{v});
+        }
         for (const Vertex v : make_visiting_order(rng)) {
             if (cluster_[v.value] == Vertex::none) join_vertex(v);
         }
@@ -72,9 +75,11 @@ class Clusterer {
         Vertex favorite = Vertex::none;
         std::int64_t favorite_weight = -1;
         const auto mine = static_cast<double>(graph_.mass[v.value]);
+        const bool has_fixed = !graph_.fixed.empty();
         for (std::size_t i = 0; i < peers.size(); ++i) {
             const Vertex u = peers[i];
             if (!label_.empty() && label_[u.value] != label_[v.value]) continue;
+            if (has_fixed && graph_.is_fixed(u)) continue;
             if (weights[i] > favorite_weight) {
                 favorite_weight = weights[i];
                 favorite = u;
@@ -210,6 +215,12 @@ Coarsening coarsen(const WeightedGraph& graph, std::int64_t max_mass, Rng rng, s
     Clusterer clusterer(graph, max_mass, label, window);
     std::vector<Vertex> coarse_of = clusterer.run(rng);
     WeightedGraph coarse = contract(graph, coarse_of, clusterer.masses(), threads);
+    if (!graph.fixed.empty()) {
+        coarse.fixed.assign(coarse.size(), 0);
+        for (std::uint32_t v = 0; v < graph.size(); ++v) {
+            if (graph.fixed[v] != 0) coarse.fixed[coarse_of[v].value] = 1;
+        }
+    }
     return {std::move(coarse), std::move(coarse_of)};
 }
 

@@ -19,7 +19,9 @@ struct WeightedGraph {
     BigVector<Vertex> peer;
     BigVector<std::int64_t> weight;  // of edges
     BigVector<std::int64_t> mass;    // of vertices
+    std::vector<char> fixed;         // whether a vertex stays in its part; empty: none does
 
+    [[nodiscard]] bool is_fixed(Vertex v) const { return !fixed.empty() && fixed[v.value] != 0; }
     [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(mass.size()); }
     [[nodiscard]] ids<Vertex> vertices() const { return ids<Vertex>(mass.size()); }
     [[nodiscard]] std::uint32_t degree(Vertex v) const { return first[v.value + 1] - first[v.value]; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topoloom/place/problem.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -35,6 +36,40 @@ void require_search_memory(const CommGraph& graph) {
          " MB. Give it more, or use a mapper that does not search, such as block or hilbert");
 }
 
+/// Throws Error if the ranks fixed to a slot exceed its capacity, or if a slot is not allocated.
+void require_fixed_ranks_fit(const Problem& problem, const FixedRanks& fixed) {
+    const Allocation& allocation = problem.allocation();
+    std::vector<Position> position(allocation.machine().slot_count(), Position::none);
+    for (const Position p : ids<Position>(allocation.slot_count()))
+        position[allocation.slots()[p.value].value] = p;
+    const Capacity& capacity = problem.capacity();
+    std::vector<std::int64_t> spare(capacity.capacities().begin(), capacity.capacities().end());
+    for (const Rank u : fixed.ranks()) {
+        const Slot slot = fixed.slot(u);
+        if (slot.value >= position.size() || position[slot.value] == Position::none)
+            fail("rank ", u.value, " is fixed to slot ", slot.value, ", which is not in the allocation");
+        std::int64_t& left = spare[position[slot.value].value];
+        left -= capacity.masses()[u.value];
+        if (left < 0) fail("rank ", u.value, " is fixed to slot ", slot.value, ", which has no room for it");
+    }
+}
+
+/// Local searches add 2^60 to the cost of moving a fixed rank, which must exceed every gain.
+void require_small_messages(const CommGraph& graph, const Machine& machine) {
+    std::vector<std::int64_t> bytes(graph.rank_count(), 0);
+    for (const Rank u : ids<Rank>(graph.rank_count())) {
+        for (const Edge edge : graph.sends(u)) {
+            bytes[u.value] += edge.bytes.value;
+            bytes[edge.peer.value] += edge.bytes.value;
+        }
+    }
+    constexpr std::int64_t most = std::int64_t{1} << 57;
+    const std::int64_t farthest = std::max<std::int64_t>(1, machine.max_distance());
+    if (std::ranges::max(bytes) > most / farthest)
+        fail("a rank exchanges ", std::ranges::max(bytes), " bytes over distances of up to ", farthest,
+             "; with fixed ranks, hop-bytes of a rank must be below 2^57. Scale the bytes down");
+}
+
 }  // namespace
 
 void require_times(const Machine& machine, const Objective& objective) {
@@ -50,6 +85,7 @@ Problem::Problem(const CommGraph& graph, const Allocation& allocation, std::uint
       capacity_(graph, allocation, sharing),
       seed_(seed),
       threads_(threads),
+      fixed_(std::make_shared<const FixedRanks>()),
       derived_(std::make_shared<DerivedData>()) {
     require_exact_hop_bytes(graph, allocation.machine());
 }
@@ -59,6 +95,23 @@ Problem Problem::with_seed(std::uint64_t seed, int threads) const {
     other.seed_ = seed;
     other.threads_ = threads;
     return other;
+}
+
+Problem Problem::with_fixed(FixedRanks fixed) const {
+    require_fixed_ranks_fit(*this, fixed);
+    if (!fixed.empty()) require_small_messages(graph_, machine());
+    Problem other = *this;
+    other.fixed_ = std::make_shared<const FixedRanks>(std::move(fixed));
+    return other;
+}
+
+std::vector<std::int64_t> Problem::spare_capacities() const {
+    std::vector<std::int64_t> spare(capacity_.capacities().begin(), capacity_.capacities().end());
+    if (fixed_->empty()) return spare;
+    std::vector<std::int64_t> used(machine().slot_count(), 0);
+    for (const Rank u : fixed_->ranks()) used[fixed_->slot(u).value] += capacity_.masses()[u.value];
+    for (std::size_t i = 0; i < spare.size(); ++i) spare[i] -= used[allocation_.slots()[i].value];
+    return spare;
 }
 
 Problem Problem::with_migration(Migration migration) const {

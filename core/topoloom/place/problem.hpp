@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The input of a mapper: graph, allocation, objective, capacities, migration, seed and threads.
+// The input of a mapper: graph, allocation, objective, capacities, fixed ranks, migration, seed and threads.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,7 @@
 #include "topoloom/pattern/comm_graph.hpp"
 #include "topoloom/pattern/recognize/grid_pattern.hpp"
 #include "topoloom/place/capacity.hpp"
+#include "topoloom/place/fixed_ranks.hpp"
 #include "topoloom/place/migration_cost.hpp"
 
 namespace topoloom {
@@ -37,6 +38,12 @@ class Problem {
     [[nodiscard]] std::uint64_t seed() const { return seed_; }
     /// A copy with another seed; by default with one thread, for parallel searches.
     [[nodiscard]] Problem with_seed(std::uint64_t seed, int threads = 1) const;
+    /// A copy in which some ranks are fixed to slots. Every mapper leaves them there. Throws Error if a slot is
+    /// not allocated, or too small for the ranks fixed to it.
+    [[nodiscard]] Problem with_fixed(FixedRanks fixed) const;
+    [[nodiscard]] const FixedRanks& fixed() const { return *fixed_; }
+    /// The capacity that fixed ranks leave on each slot, by position.
+    [[nodiscard]] std::vector<std::int64_t> spare_capacities() const;
     /// A copy with an earlier placement. Throws Error when migration_cost() does.
     [[nodiscard]] Problem with_migration(Migration migration) const;
     /// Null if there is no earlier placement.
@@ -95,6 +102,7 @@ class Problem {
     std::uint64_t seed_;
     int threads_;
     bool has_automatic_objective_ = false;
+    std::shared_ptr<const FixedRanks> fixed_;
     std::shared_ptr<const Migration> migration_;
     std::shared_ptr<const PhasedObjective> objective_;
     std::shared_ptr<DerivedData> derived_;

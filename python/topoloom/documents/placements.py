@@ -75,6 +75,8 @@ class PlacementDocument(TypedDict):
     """Slots that each rank occupies, from its own on; absent for 1."""
     capacities: NotRequired[list[float]]
     """Load that each slot of the allocation may hold; absent without capacities."""
+    fixed: NotRequired[list[int]]
+    """Ranks that had to be on their slots; absent if there are none."""
     objective: str
     """The minimized objective."""
     values: ObjectiveMeasures

@@ -68,6 +68,8 @@ class PlacementFile:
         Capacities of the slots of the allocation; empty without capacities.
     switches
         Names of the machine's switches; empty if unknown.
+    fixed
+        Ranks that had to be on their slots, ascending; empty if none.
     """
 
     machine: Machine
@@ -86,6 +88,7 @@ class PlacementFile:
     cores_per_rank: int = 1
     capacities: tuple[float, ...] = ()
     switches: tuple[str, ...] = ()
+    fixed: tuple[int, ...] = ()
 
     @classmethod
     def measured(
@@ -137,6 +140,8 @@ class PlacementFile:
             document["cores_per_rank"] = self.cores_per_rank
         if self.capacities:
             document["capacities"] = list(self.capacities)
+        if self.fixed:
+            document["fixed"] = list(self.fixed)
         if self.graph:
             document["graph"] = self.graph
         if self.command:
@@ -232,6 +237,7 @@ def _parse_placement(document: dict[str, Any]) -> PlacementFile:
         cores_per_rank=_parse_cores_per_rank(document, machine),
         capacities=_parse_capacities(document, allocation),
         switches=tuple(map(str, switches)),
+        fixed=_parse_fixed(document, len(placement.slots)),
     )
 
 
@@ -246,6 +252,12 @@ def _parse_capacities(
     ):
         raise Error("capacities must be a number, 0 or more, for each allocated slot")
     return tuple(map(float, given))
+
+
+def _parse_fixed(document: dict[str, Any], ranks: int) -> tuple[int, ...]:
+    if "fixed" not in document:
+        return ()
+    return tuple(_parse_ids(document, "fixed", ranks).tolist())
 
 
 def _parse_cores_per_rank(document: dict[str, Any], machine: Machine) -> int:

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from time import perf_counter
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from topoloom._core import Sharing, place
@@ -18,6 +20,10 @@ from topoloom.tasks.sharing import NO_SHARING, has_shared_slots
 
 if TYPE_CHECKING:
     from topoloom.documents.placements import MapDocument, RejectedPlacement
+
+
+#: No rank must be on a given slot.
+NO_FIXED_RANKS: Mapping[int, int] = MappingProxyType({})
 
 
 class MapResult(NamedTuple):
@@ -80,6 +86,7 @@ def map_ranks(
     sharing: Sharing = NO_SHARING,
     previous: PlacementFile | None = None,
     migration_cost: int = 0,
+    fixed: Mapping[int, int] = NO_FIXED_RANKS,
     cores_per_rank: int = 1,
     graph_file: str = "",
     command: tuple[str, ...] = (),
@@ -88,7 +95,7 @@ def map_ranks(
     """Place ranks on slots; the placement file records `graph_file` and `command`.
 
     With a `previous` placement, a rank moves only if that saves more hop-bytes than
-    `migration_cost`.
+    `migration_cost`. `fixed` has the slots of ranks that must be on given slots.
     """
     graph, allocation = problem.graph, problem.allocation
     chosen = objective.choose_for(
@@ -111,6 +118,7 @@ def map_ranks(
         **search._asdict(),
         previous=before,
         migration_cost=migration_cost,
+        fixed=dict(fixed),
         sharing=sharing,
         **chosen.options,
         automatic_objective=chosen.is_automatic,
@@ -133,6 +141,7 @@ def map_ranks(
         command=command,
         cores_per_rank=cores_per_rank,
         capacities=tuple(sharing.capacities),
+        fixed=tuple(sorted(fixed)),
         switches=problem.switches,
     )
     return MapResult(

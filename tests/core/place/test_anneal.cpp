@@ -78,10 +78,9 @@ TEST_CASE("gains equal differences of an arrangement's value, and undoing a chan
         const Allocation allocation = random_four_fifths(machine, 3);
         const std::size_t ranks = allocation.slot_count() - 3;
         const CommGraph graph = random_pattern(ranks, 6 * ranks, rng);
-        const CommGraph symmetric = graph.symmetric();
-        const std::vector<Position> start =
-            rank_positions(allocation, random_placement(allocation, ranks, rng).slots());
-        with_arrangement(allocation, symmetric, start, [&](Arrangement& state) {
+        const Problem problem(graph, allocation, 1, 1);
+        const Placement start = random_placement(allocation, ranks, rng);
+        with_arrangement(problem, start.slots(), [&](Arrangement& state) {
             const auto measured = [&] {
                 return hop_bytes(graph, machine, placement_at(allocation, state.positions()).slots(), 1);
             };

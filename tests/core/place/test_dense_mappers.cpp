@@ -35,11 +35,12 @@ TEST_CASE(
         const CommGraph graph = random_geometric(allocation.slot_count() - 3, Bytes{7}, 2, 5);
         const Problem problem(graph, allocation, 1, 1);
         const Placement placement = place(problem, "random").placement;
-        const qap::Qap qap = dense_qap(problem);
-        const qap::Permutation p = assignment_of(problem, placement);
+        const MovablePart part(problem);
+        const qap::Qap qap = dense_qap(part);
+        const qap::Permutation p = assignment_of(part, placement);
         CHECK_NOTHROW(qap::require_permutation(p, allocation.slot_count()));
         CHECK(qap.value(p) == value(problem, placement));
-        CHECK(std::ranges::equal(placement_of(problem, p).slots(), placement.slots()));
+        CHECK(std::ranges::equal(placement_of(part, p).slots(), placement.slots()));
     }
 }
 
@@ -111,7 +112,8 @@ TEST_CASE("tabu includes migration cost, both in the dense search and among near
             CAPTURE(bytes);
             const Problem problem = Problem(graph, allocation, 1, 1).with_migration({from, Bytes{bytes}});
             const Placement start = place(problem, "random").placement;
-            CHECK(dense_qap(problem).value(assignment_of(problem, start)) == problem.value(start.slots()));
+            const MovablePart part(problem);
+            CHECK(dense_qap(part).value(assignment_of(part, start)) == problem.value(start.slots()));
             for (const std::string tabu : {"tabu(dense=0,iterations=500)", "tabu"}) {
                 const Placement better = place(problem, "random+" + tabu).placement;
                 CHECK(problem.value(better.slots()) < problem.value(start.slots()));

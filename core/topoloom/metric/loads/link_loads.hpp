@@ -59,18 +59,6 @@ class LinkLoads final : public LoadTracker {
         set_spare(to);
         change(u, Rank::none);
     }
-    bool exchange_if_better(Rank u, Rank v) override { return change_if_better(u, v); }
-    bool move_if_better(Rank u, Slot to) override {
-        set_spare(to);
-        return change_if_better(u, Rank::none);
-    }
-    bool exchange_if_soft_at_most(Rank u, Rank v, const SoftLimit& limit) override {
-        return change_if_soft(u, v, limit);
-    }
-    bool move_if_soft_at_most(Rank u, Slot to, const SoftLimit& limit) override {
-        set_spare(to);
-        return change_if_soft(u, Rank::none, limit);
-    }
     void undo() override { change(last_.u, last_.v); }
 
     [[nodiscard]] std::vector<Rank> ranks_on_busy_links(double share) override;
@@ -93,6 +81,19 @@ class LinkLoads final : public LoadTracker {
         double low;
         double high;
     };
+
+    bool apply_exchange_if_better(Rank u, Rank v) override { return change_if_better(u, v); }
+    bool apply_move_if_better(Rank u, Slot to) override {
+        set_spare(to);
+        return change_if_better(u, Rank::none);
+    }
+    bool apply_exchange_if_soft(Rank u, Rank v, const SoftLimit& limit) override {
+        return change_if_soft(u, v, limit);
+    }
+    bool apply_move_if_soft(Rank u, Slot to, const SoftLimit& limit) override {
+        set_spare(to);
+        return change_if_soft(u, Rank::none, limit);
+    }
 
     void set_spare(Slot slot) {
         spare_ = slot;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "topoloom/base/id.hpp"
@@ -37,13 +38,19 @@ class LoadTracker {
 
     virtual void exchange(Rank u, Rank v) = 0;
     virtual void move(Rank u, Slot to) = 0;
-    /// Applies the change and returns true if key() decreases; otherwise changes nothing.
-    virtual bool exchange_if_better(Rank u, Rank v) = 0;
-    virtual bool move_if_better(Rank u, Slot to) = 0;
-    /// Applies the change and returns true if the new soft_value() is within the limit; otherwise changes
-    /// nothing. Requires a scale.
-    virtual bool exchange_if_soft_at_most(Rank u, Rank v, const SoftLimit& limit) = 0;
-    virtual bool move_if_soft_at_most(Rank u, Slot to, const SoftLimit& limit) = 0;
+    /// Applies the change and returns true if key() decreases and no fixed rank moves; otherwise changes nothing.
+    bool exchange_if_better(Rank u, Rank v) {
+        return !is_fixed(u) && !is_fixed(v) && apply_exchange_if_better(u, v);
+    }
+    bool move_if_better(Rank u, Slot to) { return !is_fixed(u) && apply_move_if_better(u, to); }
+    /// Applies the change and returns true if the new soft_value() is within the limit and no fixed rank moves;
+    /// otherwise changes nothing. Requires a scale.
+    bool exchange_if_soft_at_most(Rank u, Rank v, const SoftLimit& limit) {
+        return !is_fixed(u) && !is_fixed(v) && apply_exchange_if_soft(u, v, limit);
+    }
+    bool move_if_soft_at_most(Rank u, Slot to, const SoftLimit& limit) {
+        return !is_fixed(u) && apply_move_if_soft(u, to, limit);
+    }
     /// Undoes the last change. Call only once, before any other change is tried.
     virtual void undo() = 0;
 
@@ -51,6 +58,21 @@ class LoadTracker {
     [[nodiscard]] virtual std::vector<Rank> ranks_on_busy_links(double share) = 0;
     /// Whether a message from or to u crosses one of the busiest links.
     [[nodiscard]] virtual bool is_on_busiest_link(Rank u) = 0;
+
+    /// Fixes ranks to their slots: the conditional changes above do not move them.
+    void fix(std::span<const Rank> ranks) {
+        if (is_fixed_.empty() && !ranks.empty()) is_fixed_.assign(rank_count(), 0);
+        for (const Rank u : ranks) is_fixed_[u.value] = 1;
+    }
+    [[nodiscard]] bool is_fixed(Rank u) const { return !is_fixed_.empty() && is_fixed_[u.value] != 0; }
+
+   private:
+    virtual bool apply_exchange_if_better(Rank u, Rank v) = 0;
+    virtual bool apply_move_if_better(Rank u, Slot to) = 0;
+    virtual bool apply_exchange_if_soft(Rank u, Rank v, const SoftLimit& limit) = 0;
+    virtual bool apply_move_if_soft(Rank u, Slot to, const SoftLimit& limit) = 0;
+
+    std::vector<char> is_fixed_;  // by rank; empty if no rank is fixed
 };
 
 }  // namespace topoloom

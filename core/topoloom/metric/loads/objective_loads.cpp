@@ -153,25 +153,25 @@ bool ObjectiveLoads::is_better_than(const CongestionKey& before) {
     return false;
 }
 
-bool ObjectiveLoads::exchange_if_better(Rank u, Rank v) {
+bool ObjectiveLoads::apply_exchange_if_better(Rank u, Rank v) {
     const CongestionKey before = key();
     exchange(u, v);
     return is_better_than(before);
 }
 
-bool ObjectiveLoads::move_if_better(Rank u, Slot to) {
+bool ObjectiveLoads::apply_move_if_better(Rank u, Slot to) {
     const CongestionKey before = key();
     move(u, to);
     return is_better_than(before);
 }
 
-bool ObjectiveLoads::exchange_if_soft_at_most(Rank u, Rank v, const SoftLimit& limit) {
+bool ObjectiveLoads::apply_exchange_if_soft(Rank u, Rank v, const SoftLimit& limit) {
     const std::int64_t before = hop_bytes();
     exchange(u, v);
     return keep_if_within(limit, before);
 }
 
-bool ObjectiveLoads::move_if_soft_at_most(Rank u, Slot to, const SoftLimit& limit) {
+bool ObjectiveLoads::apply_move_if_soft(Rank u, Slot to, const SoftLimit& limit) {
     const std::int64_t before = hop_bytes();
     move(u, to);
     return keep_if_within(limit, before);

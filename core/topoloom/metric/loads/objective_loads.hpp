@@ -46,10 +46,6 @@ class ObjectiveLoads final : public LoadTracker {
 
     void exchange(Rank u, Rank v) override;
     void move(Rank u, Slot to) override;
-    bool exchange_if_better(Rank u, Rank v) override;
-    bool move_if_better(Rank u, Slot to) override;
-    bool exchange_if_soft_at_most(Rank u, Rank v, const SoftLimit& limit) override;
-    bool move_if_soft_at_most(Rank u, Slot to, const SoftLimit& limit) override;
     void undo() override;
 
     /// Returns all ranks if the objective depends on more than the busiest links.
@@ -57,6 +53,11 @@ class ObjectiveLoads final : public LoadTracker {
     [[nodiscard]] bool is_on_busiest_link(Rank u) override;
 
    private:
+    bool apply_exchange_if_better(Rank u, Rank v) override;
+    bool apply_move_if_better(Rank u, Slot to) override;
+    bool apply_exchange_if_soft(Rank u, Rank v, const SoftLimit& limit) override;
+    bool apply_move_if_soft(Rank u, Slot to, const SoftLimit& limit) override;
+
     [[nodiscard]] double weight(ObjectiveKind kind) const {
         return objective_.mix.of(kind) / objective_.unit[static_cast<std::size_t>(kind)];
     }

@@ -12,7 +12,7 @@
 #include "topoloom/place/dense/route_table.hpp"
 #include "topoloom/place/dense/slot_classes.hpp"
 #include "topoloom/place/state/arrangement.hpp"
-#include "topoloom/place/state/dense_qap.hpp"
+#include "topoloom/place/state/movable_part.hpp"
 
 namespace topoloom::dense {
 
@@ -44,19 +44,37 @@ struct SmallProblem {
     std::vector<std::int64_t> distances;
     SlotClasses slots;
 
+    std::vector<FixedPosition> fixed;
+
     explicit SmallProblem(const Problem& all)
         : problem(all),
           routes(all.allocation()),
           distances(dense_distances(all.allocation())),
           slots(find_slot_classes(all.allocation(), routes, distances, all.link_objective().background,
                                   objective_weight(all, ObjectiveKind::hop_bytes) > 0 ? SlotDetail::distances
-                                                                                      : SlotDetail::nodes)) {}
+                                                                                      : SlotDetail::nodes)),
+          fixed(list_fixed_positions(all)) {
+        // The remaining slots of a class are still interchangeable: exchanging them moves no other slot.
+        for (SlotClass& one : slots.classes)
+            std::erase_if(one.members, [&](Position p) { return is_taken(p); });
+    }
+
+    /// Whether a fixed rank is on the slot.
+    [[nodiscard]] bool is_taken(Position p) const {
+        return std::ranges::find(fixed, p, &FixedPosition::position) != fixed.end();
+    }
+    /// Whether a fixed rank is on the node, which is then interchangeable with none.
+    [[nodiscard]] bool has_fixed_rank(std::uint32_t node) const {
+        const auto nodes = problem.allocation().node_of_slot();
+        return std::ranges::any_of(
+            fixed, [&](const FixedPosition& one) { return nodes[one.position.value] == node; });
+    }
 };
 
 /// A lower bound on the number of placements up to symmetry: those up to exchanges of slots, divided by the
 /// number of exchanges of nodes.
 double count_placements(const SmallProblem& small) {
-    const std::size_t ranks = small.problem.rank_count();
+    const std::size_t ranks = small.problem.rank_count() - small.fixed.size();
     // Placements of k ranks on the classes so far, divided by k!.
     std::vector<double> count(ranks + 1, 0);
     count[0] = 1;
@@ -71,7 +89,9 @@ double count_placements(const SmallProblem& small) {
     }
     double all = count[ranks] * std::tgamma(static_cast<double>(ranks) + 1);
     for (std::uint32_t node = 0; node < small.slots.first_twin.size(); ++node) {
-        const auto twins = static_cast<std::size_t>(std::ranges::count(small.slots.first_twin, node));
+        std::size_t twins = 0;
+        for (std::uint32_t other = 0; other < small.slots.first_twin.size(); ++other)
+            twins += small.slots.first_twin[other] == node && !small.has_fixed_rank(other) ? 1 : 0;
         for (std::size_t i = 0; i < std::min(twins, ranks); ++i) all /= static_cast<double>(twins - i);
     }
     return all;
@@ -88,6 +108,7 @@ class PlacementEnumeration {
           ranks_on_(small.routes.node_count(), 0),
           best_(rank_positions(small.problem.allocation(), start.slots())),
           score_(score_of(small.problem, start.slots())) {
+        place_fixed_ranks();
         order_ranks();
     }
 
@@ -99,11 +120,23 @@ class PlacementEnumeration {
     }
 
    private:
+    void place_fixed_ranks() {
+        for (const FixedPosition& fixed : small_.fixed) {
+            partial_.place(fixed.rank, fixed.position);
+            ++ranks_on_[problem_.allocation().node_of_slot()[fixed.position.value]];
+        }
+    }
+
+    /// Orders the ranks that are not fixed.
     void order_ranks() {
         const CommGraph& partners = problem_.symmetric();
         std::vector<std::int64_t> bytes(partners.rank_count(), 0);
         std::vector<char> is_placed(partners.rank_count(), 0);
-        while (order_.size() < partners.rank_count()) {
+        for (const FixedPosition& fixed : small_.fixed) {
+            is_placed[fixed.rank.value] = 1;
+            for (const Edge edge : partners.sends(fixed.rank)) bytes[edge.peer.value] += edge.bytes.value;
+        }
+        while (order_.size() + small_.fixed.size() < partners.rank_count()) {
             Rank next = Rank::none;
             for (const Rank u : ids<Rank>(partners.rank_count())) {
                 if (!is_placed[u.value] && (next == Rank::none || bytes[u.value] > bytes[next.value]))
@@ -160,7 +193,7 @@ class PlacementEnumeration {
         constexpr std::uint64_t evaluation_work = 100;
         meter_.spend(evaluation_work);
         std::vector<Position> positions;
-        for (const Rank u : ids<Rank>(order_.size())) positions.push_back(partial_.position(u));
+        for (const Rank u : ids<Rank>(problem_.rank_count())) positions.push_back(partial_.position(u));
         const Score found = score_of(problem_, placement_at(problem_.allocation(), positions).slots());
         if (!can_improve(found.value, found.hop_bytes)) return;
         best_ = std::move(positions);
@@ -181,6 +214,11 @@ class PlacementEnumeration {
     bool stopped_ = false;
 };
 
+bool is_fixed_slot(const Problem& problem, Slot slot) {
+    const FixedRanks& fixed = problem.fixed();
+    return std::ranges::any_of(fixed.ranks(), [&](Rank u) { return fixed.slot(u) == slot; });
+}
+
 /// Exchanges slots within nodes as long as that saves hop-bytes.
 Placement improve_inside_nodes(const Problem& problem, const Placement& start) {
     const Problem near = problem.for_hop_bytes();
@@ -199,8 +237,10 @@ Placement improve_inside_nodes(const Problem& problem, const Placement& start) {
     bool improves = true;
     while (std::exchange(improves, false)) {
         for (std::size_t u = 0; u < slots.size(); ++u) {
+            if (problem.fixed().contains(Rank{u})) continue;
             for (const Slot to : allocation.slots()) {
-                if (to == slots[u] || problem.machine().node(to) != problem.machine().node(slots[u]))
+                if (to == slots[u] || is_fixed_slot(problem, to) ||
+                    problem.machine().node(to) != problem.machine().node(slots[u]))
                     continue;
                 const Slot from = slots[u];
                 const auto other = std::ranges::find(slots, to);

@@ -16,7 +16,7 @@
 #include "topoloom/machine/topology.hpp"
 #include "topoloom/place/mapper_entry.hpp"
 #include "topoloom/place/state/arrangement.hpp"
-#include "topoloom/place/state/dense_qap.hpp"
+#include "topoloom/place/state/movable_part.hpp"
 #include "topoloom/qap/exact/branch_and_bound.hpp"
 #include "topoloom/qap/exact/generalized_search.hpp"
 
@@ -56,7 +56,9 @@ std::optional<Placement> find_best_on_bus(const Problem& problem) {
     constexpr std::size_t elements = 8;
     const auto* const bus = std::get_if<RingBus>(&problem.machine().topology());
     const Allocation& allocation = problem.allocation();
-    if (bus == nullptr || allocation.slot_count() != elements || problem.rank_count() != elements) return {};
+    if (bus == nullptr || allocation.slot_count() != elements || problem.rank_count() != elements ||
+        !problem.fixed().empty())
+        return {};
     std::vector<Bytes> sizes;
     for (const Rank u : ids<Rank>(elements)) {
         for (const Bytes bytes : problem.graph().bytes(u)) sizes.push_back(bytes);
@@ -67,26 +69,26 @@ std::optional<Placement> find_best_on_bus(const Problem& problem) {
     for (const Slot slot : allocation.slots()) stations.push_back(problem.machine().node(slot));
     const BusAffinity best =
         rank_bus_affinities(*bus, stations, problem.graph()).ranking.front().element_of_thread;
-    return placement_of(problem, std::vector<std::uint32_t>(best.begin(), best.end()));
+    return placement_at(allocation, std::vector<Position>(best.begin(), best.end()));
 }
 
-qap::QuadraticAssignment make_quadratic_assignment(const Problem& problem) {
-    const auto ranks = static_cast<std::uint32_t>(problem.rank_count());
-    return {ranks, static_cast<std::uint32_t>(problem.allocation().slot_count()),
-            dense_bytes(problem.graph(), ranks), dense_distances(problem.allocation()),
-            dense_migration_costs(problem)};
+qap::QuadraticAssignment make_quadratic_assignment(const MovablePart& part) {
+    const auto ranks = static_cast<std::uint32_t>(part.ranks().size());
+    return {ranks, static_cast<std::uint32_t>(part.positions().size()), part.bytes(ranks), part.distances(),
+            part.linear()};
 }
 
-qap::GeneralizedAssignment make_generalized_assignment(const Problem& problem) {
-    const auto ranks = static_cast<std::uint32_t>(problem.rank_count());
-    const Capacity& capacity = problem.capacity();
+qap::GeneralizedAssignment make_generalized_assignment(const Problem& problem, const MovablePart& part) {
+    const auto ranks = static_cast<std::uint32_t>(part.ranks().size());
+    std::vector<std::int64_t> mass;
+    for (const Rank u : part.ranks()) mass.push_back(problem.capacity().masses()[u.value]);
     return {.ranks = ranks,
-            .slots = static_cast<std::uint32_t>(problem.allocation().slot_count()),
-            .bytes = dense_bytes(problem.graph(), ranks),
-            .distances = dense_distances(problem.allocation()),
-            .linear = dense_migration_costs(problem),
-            .mass = {capacity.masses().begin(), capacity.masses().end()},
-            .capacity = {capacity.capacities().begin(), capacity.capacities().end()}};
+            .slots = static_cast<std::uint32_t>(part.positions().size()),
+            .bytes = part.bytes(ranks),
+            .distances = part.distances(),
+            .linear = part.linear(),
+            .mass = std::move(mass),
+            .capacity = problem.spare_capacities()};
 }
 
 void require_memory_for_costs(const Problem& problem) {
@@ -120,8 +122,8 @@ Placement place_for_congestion(const Problem& problem, const Placement& start, M
     Meter share(meter.sub_budget(0.25));
     const double known = congestion_bound(bounds, share).value;
     meter.spend(share.work_done());
-    const bound::ExactCongestion found =
-        bound::min_congestion(bounds, rank_positions(allocation, start.slots()), known, meter);
+    const bound::ExactCongestion found = bound::min_congestion(
+        bounds, rank_positions(allocation, start.slots()), problem.fixed().ranks(), known, meter);
     meter.set_lower_bound(found.lower_bound);
     return placement_at(allocation, found.position_of_rank);
 }
@@ -139,16 +141,19 @@ void require_provable_objective(const Problem& problem) {
 }  // namespace
 
 ImprovedPlacement improve_hop_bytes(const Problem& problem, const Placement& start, Meter& meter) {
-    const qap::QuadraticAssignment assignment = make_quadratic_assignment(problem);
-    const qap::ExactResult found = qap::branch_and_bound(
-        assignment, rank_positions(problem.allocation(), start.slots()), meter, problem.threads());
-    return {placement_at(problem.allocation(), found.position_of_rank), found.lower_bound};
+    const MovablePart part(problem);
+    if (part.ranks().empty()) return {start, part.fixed_cost()};
+    const qap::ExactResult found =
+        qap::branch_and_bound(make_quadratic_assignment(part), part.extract(start), meter, problem.threads());
+    return {part.complete(found.position_of_rank), found.lower_bound + part.fixed_cost()};
 }
 
 ImprovedPlacement improve_shared_placement(const Problem& problem, const Placement& start, Meter& meter) {
-    const qap::ExactResult found = qap::branch_and_bound(
-        make_generalized_assignment(problem), rank_positions(problem.allocation(), start.slots()), meter);
-    return {placement_at(problem.allocation(), found.position_of_rank, SlotUse::shared), found.lower_bound};
+    const MovablePart part(problem);
+    if (part.ranks().empty()) return {start, part.fixed_cost()};
+    const qap::ExactResult found =
+        qap::branch_and_bound(make_generalized_assignment(problem, part), part.extract(start), meter);
+    return {part.complete(found.position_of_rank), found.lower_bound + part.fixed_cost()};
 }
 
 Placement place_exact(const Problem& problem, Meter& meter) {

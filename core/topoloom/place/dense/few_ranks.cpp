@@ -90,7 +90,10 @@ class OrderedRanks {
    public:
     explicit OrderedRanks(const CommGraph& graph) : bytes_(graph.rank_count() * graph.rank_count(), 0) {
         const std::size_t count = graph.rank_count();
-        const std::vector<std::int64_t> sent = dense_bytes(graph, count);
+        std::vector<std::int64_t> sent(count * count, 0);
+        for (const Rank u : ids<Rank>(count)) {
+            for (const Edge edge : graph.sends(u)) sent[u.value * count + edge.peer.value] = edge.bytes.value;
+        }
         std::vector<std::int64_t> to_placed(count, 0);
         std::vector<std::int64_t> all(count, 0);
         const auto exchanged = [&](std::size_t u, std::size_t v) {
@@ -257,8 +260,9 @@ bool has_few_ranks(const Problem& problem) {
     const double most =
         static_cast<double>(problem.graph().total_bytes().value) * problem.machine().max_distance();
     return problem.is_for_hop_bytes() && problem.capacity().one_rank_per_slot() &&
-           problem.migration() == nullptr && problem.rank_count() > 1 && problem.rank_count() <= max_ranks &&
-           problem.allocation().slot_count() <= max_slots && most < max_value;
+           problem.migration() == nullptr && problem.fixed().empty() && problem.rank_count() > 1 &&
+           problem.rank_count() <= max_ranks && problem.allocation().slot_count() <= max_slots &&
+           most < max_value;
 }
 
 EnumerationResult search_few_ranks(const Problem& problem, const Placement& start, Meter& meter) {

@@ -6,8 +6,8 @@
 
 namespace topoloom::dense {
 
-/// Whether search_few_ranks() supports the problem: hop-bytes, one rank per slot, no earlier placement, at most
-/// 10 ranks and 1,024 slots.
+/// Whether search_few_ranks() supports the problem: hop-bytes, one rank per slot, no earlier placement, no fixed
+/// ranks, at most 10 ranks and 1,024 slots.
 [[nodiscard]] bool has_few_ranks(const Problem& problem);
 
 /// Improves a placement to the fewest hop-bytes, unless the budget ends first. Ranks are placed one by one,

@@ -281,10 +281,12 @@ Placement place_grasp(const Problem& problem, Meter& meter, const GraspOptions& 
             .alpha = options.alpha, .beta = options.beta, .restarts = options.restarts};
         return greedy::grasp_along_edges(problem, warm, meter, along_edges);
     }
+    const MovablePart part(problem);
+    if (part.positions().empty()) return part.complete({});
     std::vector<qap::Permutation> assignments;
-    for (const Placement& placement : warm) assignments.push_back(assignment_of(problem, placement));
+    for (const Placement& placement : warm) assignments.push_back(assignment_of(part, placement));
     return placement_of(
-        problem, grasp(dense_qap(problem), assignments, problem.seed(), problem.threads(), meter, options));
+        part, grasp(dense_qap(part), assignments, problem.seed(), problem.threads(), meter, options));
 }
 
 MapperEntry grasp_mapper() {

@@ -82,11 +82,11 @@ Placement place_emahd(const Problem& problem, Meter& meter, const EmahdOptions& 
         std::vector<Slot> slots;
         CongestionKey key;
     };
-    const std::size_t starts = options.starts == 0
-                                   ? problem.rank_count()
-                                   : std::min<std::size_t>(options.starts, problem.rank_count());
     if (!charge_preparation(meter, problem)) return fall_back_to_block(problem);
     const GrowthContext context(problem);
+    // Growth from fixed ranks does not depend on the first rank.
+    const std::size_t most = context.fixed.empty() ? problem.rank_count() : 1;
+    const std::size_t starts = options.starts == 0 ? most : std::min<std::size_t>(options.starts, most);
     const GrowthRule rule = options.rule();
     const Problem one_thread = problem.with_seed(problem.seed());
     GrownPlacement best;

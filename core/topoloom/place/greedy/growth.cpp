@@ -32,6 +32,7 @@ std::vector<Position> sort_by_centrality(const Allocation& allocation) {
 GrowthContext::GrowthContext(const Problem& problem)
     : allocation(problem.allocation()),
       graph(problem.symmetric()),
+      fixed(list_fixed_positions(problem)),
       free(problem.allocation()),
       central(sort_by_centrality(problem.allocation())),
       by_degree(id_list<Rank>(graph.rank_count())) {
@@ -50,7 +51,8 @@ GreedyGrowth::GreedyGrowth(const GrowthContext& context, const GrowthRule& rule,
       latest_(rule.latest_only ? context.graph.rank_count() : 0) {}
 
 std::vector<Slot> GreedyGrowth::run(Rank first, const std::function<bool(std::uint64_t)>& spend) {
-    place_rank(first, choose_start_position());
+    for (const FixedPosition& fixed : context_.fixed) place_rank(fixed.rank, fixed.position);
+    if (context_.fixed.empty()) place_rank(first, choose_start_position());
     std::size_t next_start = 0;
     for (bool go_on = true; go_on;) {
         while (go_on) {

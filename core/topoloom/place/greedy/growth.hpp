@@ -11,6 +11,7 @@
 #include "topoloom/base/option.hpp"
 #include "topoloom/base/rng.hpp"
 #include "topoloom/place/problem.hpp"
+#include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/place/state/free_slots.hpp"
 
 namespace topoloom::greedy {
@@ -40,6 +41,7 @@ struct CandidateRandomization {
 struct GrowthContext {
     const Allocation& allocation;
     const CommGraph& graph;  // symmetric
+    std::vector<FixedPosition> fixed;
     FreeSlots free;
     std::vector<Position> central;  // slots by total distance to all allocated slots, ascending
     std::vector<Rank> by_degree;    // ranks by number of partners, descending
@@ -47,7 +49,7 @@ struct GrowthContext {
     explicit GrowthContext(const Problem& problem);
 };
 
-/// Grows one placement from a first rank. Every component of the graph starts with its rank of highest
+/// Grows one placement from the fixed ranks or, if there are none, from a first rank. Every component of the graph starts with its rank of highest
 /// degree, at the most central free slot or a random one. Ties go to the lowest index.
 class GreedyGrowth {
    public:

@@ -126,6 +126,7 @@ Placement anneal_links(const Problem& problem, Placement start, Meter& meter,
         const NearLists near(allocation, nearest);
         const std::unique_ptr<LoadTracker> loads =
             make_search_tracker(problem.machine(), objective, from.slots());
+        loads->fix(problem.fixed().ranks());
         CongestionAnnealing annealing(*loads, allocation, near, Rng(problem.seed()));
         annealing.run(meter, sweeps);
         return Placement(allocation, annealing.best());

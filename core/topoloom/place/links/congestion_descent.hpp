@@ -47,6 +47,7 @@ class CongestionDescent {
     /// Tries to exchange u with the next `partners` ranks and groups of free slots, until u leaves the
     /// busiest links.
     bool improve_rank(Rank u, std::size_t partners, Meter& meter) {
+        if (loads_.is_fixed(u)) return false;
         bool improved = false;
         for (; partners > 0 && meter.spend(1); --partners) {
             next_[u.value] = (next_[u.value] + 1) % (next_.size() + free_.size());

@@ -15,6 +15,7 @@ Placement improve_by_local_opt(const Problem& problem, Placement start, Meter& m
     return keep_better(problem, std::move(start), [&](const Placement& from) {
         const std::unique_ptr<LoadTracker> loads =
             make_search_tracker(problem.machine(), objective, from.slots());
+        loads->fix(problem.fixed().ranks());
         CongestionDescent(*loads, problem.allocation()).run(meter);
         return Placement(problem.allocation(), loads->slots());
     });

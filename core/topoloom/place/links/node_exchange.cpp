@@ -55,6 +55,14 @@ class NodeGroups {
         };
         return CommGraph::from_rows(ranks_.size(), add_row, {}, 1);
     }
+    /// The indices of the nodes that hold these ranks.
+    [[nodiscard]] std::vector<std::uint32_t> list_nodes(std::span<const Rank> ranks) const {
+        std::vector<std::uint32_t> nodes;
+        for (const Rank u : ranks) nodes.push_back(places_[u.value].node);
+        std::ranges::sort(nodes);
+        nodes.erase(std::ranges::unique(nodes).begin(), nodes.end());
+        return nodes;
+    }
     /// The slots of the ranks if group i is on node nodes[i].
     [[nodiscard]] std::vector<Slot> expand(std::span<const std::uint32_t> nodes,
                                            std::span<const std::vector<Slot>> slots) const {
@@ -108,8 +116,12 @@ Placement exchange_nodes(const Problem& problem, Placement start, Meter& meter, 
     std::vector<Slot> first_slots;
     for (const std::vector<Slot>& of_node : slots) first_slots.push_back(of_node.front());
     const Allocation nodes = Allocation::of_slots(problem.machine(), first_slots);
+    std::vector<FixedRank> fixed;
+    for (const std::uint32_t node : groups.list_nodes(problem.fixed().ranks()))
+        fixed.emplace_back(Rank{node}, first_slots[node]);
     const Problem contracted =
         Problem(sum, nodes, problem.seed(), 1)
+            .with_fixed(FixedRanks(slots.size(), fixed))
             .with_objective(objective.mix.is(ObjectiveKind::time) ? objective_of(ObjectiveKind::congestion)
                                                                   : objective.mix,
                             list_pointers(phases), objective.background);

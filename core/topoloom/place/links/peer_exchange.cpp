@@ -126,6 +126,7 @@ Placement exchange_toward_peers(const Problem& problem, Placement start, Meter& 
     return keep_better(problem, std::move(start), [&](const Placement& from) {
         const std::unique_ptr<LoadTracker> loads =
             make_search_tracker(problem.machine(), objective, from.slots());
+        loads->fix(problem.fixed().ranks());
         PeerExchange search(*loads, problem);
         search.run(meter, options);
         return Placement(problem.allocation(), search.best());

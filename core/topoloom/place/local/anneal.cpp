@@ -29,12 +29,13 @@ namespace {
 constexpr std::uint32_t near_count = 24;           // the number of nodes within two hops on a 3-D torus
 constexpr std::uint32_t usual_region_size = 2048;  // ranks per region, sized for the caches
 
-/// Ranks renumbered in the order of their slots along the machine, for memory locality; ranks without
-/// partners come last.
+/// Ranks renumbered in the order of their slots along the machine, for memory locality. Ranks without partners
+/// come after the active ones, and fixed ranks last.
 struct RankNumbering {
     std::vector<Rank> order;                 // by new number: the old one
     std::vector<Position> position_of_rank;  // by new number: start position
-    std::uint32_t active = 0;                // number of ranks with partners
+    std::uint32_t active = 0;                // number of ranks with partners that are not fixed
+    std::uint32_t first_fixed = 0;           // number of ranks that are not fixed
 };
 
 RankNumbering number_along_machine(const Problem& problem, const Placement& start) {
@@ -45,12 +46,15 @@ RankNumbering number_along_machine(const Problem& problem, const Placement& star
     const auto alone = [&](Rank u) {
         return std::ranges::none_of(problem.symmetric().bytes(u), [](Bytes b) { return b.value > 0; });
     };
-    std::vector<std::pair<bool, std::uint32_t>> keys;
+    enum Group : std::uint8_t { active, without_partners, fixed };
+    std::vector<std::pair<Group, std::uint32_t>> keys;
     RankNumbering numbering;
     for (const Rank u : ids<Rank>(positions.size())) {
         numbering.order.push_back(u);
-        keys.emplace_back(alone(u), index[positions[u.value].value]);
-        if (!keys.back().first) ++numbering.active;
+        const Group group = problem.fixed().contains(u) ? fixed : alone(u) ? without_partners : active;
+        keys.emplace_back(group, index[positions[u.value].value]);
+        if (group == active) ++numbering.active;
+        if (group != fixed) ++numbering.first_fixed;
     }
     std::ranges::sort(numbering.order, {}, [&](Rank u) { return keys[u.value]; });
     for (const Rank u : numbering.order) numbering.position_of_rank.push_back(positions[u.value]);
@@ -155,26 +159,26 @@ class SpaceWalkerFactory final : public WalkerFactory<Graph> {
    public:
     using Point = typename Space::Point;
 
-    /// Refers to all arguments except `start`.
+    /// Refers to all arguments.
     SpaceWalkerFactory(const Space& space, std::span<const Point> slots, const Graph& graph,
-                       const NearLists& near, std::uint32_t active, std::vector<Position> start)
-        : space_(space),
-          slots_(slots),
-          graph_(graph),
-          near_(near),
-          active_(active),
-          start_(std::move(start)) {}
+                       const NearLists& near, const RankNumbering& numbering)
+        : space_(space), slots_(slots), graph_(graph), near_(near), numbering_(numbering) {}
 
     [[nodiscard]] std::unique_ptr<AnnealWalker> make_global(Rng rng) const override {
         using Walker = SpaceWalker<Space, NearLists, Graph>;
-        return std::make_unique<Walker>(typename Walker::State(space_, slots_, graph_, start_), graph_, near_,
-                                        active_, rng);
+        typename Walker::State start(space_, slots_, graph_, numbering_.position_of_rank);
+        for (std::uint32_t u = numbering_.first_fixed; u < graph_.rank_count(); ++u) start.fix(Rank{u});
+        return std::make_unique<Walker>(std::move(start), graph_, near_, numbering_.active, rng);
     }
     [[nodiscard]] std::unique_ptr<AnnealWalker> make_regional(const RegionState<Graph>& region,
                                                               Rng rng) const override {
         std::vector<Point> points;
         for (const Position slot : region.slots()) points.push_back(slots_[slot.value]);
-        return std::make_unique<RegionWalker>(std::move(points), space_, region, rng);
+        std::vector<Rank> fixed;
+        for (const Rank u : ids<Rank>(region.ranks().size())) {
+            if (region.ranks()[u.value].value >= numbering_.first_fixed) fixed.push_back(u);
+        }
+        return std::make_unique<RegionWalker>(std::move(points), space_, region, fixed, rng);
     }
 
    private:
@@ -189,19 +193,28 @@ class SpaceWalkerFactory final : public WalkerFactory<Graph> {
         using Walker = SpaceWalker<Space, typename Region::LocalNear, typename Region::LocalGraph>;
 
        public:
-        RegionWalker(std::vector<Point> points, const Space& space, const Region& region, Rng rng)
+        RegionWalker(std::vector<Point> points, const Space& space, const Region& region,
+                     std::span<const Rank> fixed, Rng rng)
             : PointStorage{std::move(points)},
-              Walker(typename Walker::State(space, PointStorage::stored, region.graph(),
-                                            region.start_positions()),
-                     region.graph(), region.near(), region.active(), rng) {}
+              Walker(make_start(space, PointStorage::stored, region, fixed), region.graph(), region.near(),
+                     region.active(), rng) {}
+
+       private:
+        [[nodiscard]] static typename Walker::State make_start(const Space& space,
+                                                               std::span<const Point> points,
+                                                               const Region& region,
+                                                               std::span<const Rank> fixed) {
+            typename Walker::State start(space, points, region.graph(), region.start_positions());
+            for (const Rank u : fixed) start.fix(u);
+            return start;
+        }
     };
 
     const Space& space_;
     std::span<const Point> slots_;
     const Graph& graph_;
     const NearLists& near_;
-    std::uint32_t active_;
-    std::vector<Position> start_;
+    const RankNumbering& numbering_;
 };
 
 /// Calls use(factory, graph). The factory hides the type of the allocation's space, so that `use` is compiled
@@ -213,8 +226,7 @@ void with_walker_factory(const Problem& problem, const RankNumbering& numbering,
         const std::function<void(const WalkerFactory<Graph>&)> call =
             [&](const WalkerFactory<Graph>& factory) { use(factory, graph); };
         with_fast_space(problem.allocation(), [&]<class Space>(const Space& space, const auto& slots) {
-            call(SpaceWalkerFactory<Space, Graph>(space, slots, graph, near, numbering.active,
-                                                  numbering.position_of_rank));
+            call(SpaceWalkerFactory<Space, Graph>(space, slots, graph, near, numbering));
         });
     });
 }

@@ -66,7 +66,7 @@ class AnnealWalker {
     std::vector<Position> best_;
 };
 
-/// Refers to the graph and the near slots, which all walkers share. Only ranks 0 .. active - 1 have partners.
+/// Refers to the graph and the near slots, which all walkers share. Only ranks 0 .. active - 1 are proposed to move.
 template <class Space, class Near, class Graph>
 class SpaceWalker : public AnnealWalker {
    public:
@@ -104,7 +104,7 @@ class SpaceWalker : public AnnealWalker {
             const Proposal proposal = propose(Rank{rng_.below(active_)});
             if (proposal.v == proposal.u) continue;
             const std::int64_t gain = compute_gain(proposal);
-            if (gain < 0) losses.push_back(-gain);
+            if (gain < 0 && !State::is_forbidden(gain)) losses.push_back(-gain);
         }
         return losses;
     }

@@ -40,6 +40,7 @@ class MigrationAwareSearch {
 
    private:
     void visit_rank(Rank u, Meter& meter) {
+        if (state_.is_fixed(u)) return;
         try_position(u, home_[u.value], meter);
         for (const Rank v : neighborhood_.ranks_around(u)) {
             if (v != u) try_position(u, state_.position(v), meter);
@@ -67,7 +68,7 @@ class MigrationAwareSearch {
     /// Moves u to a free position, or exchanges it with the occupant, if the cost falls.
     void try_position(Rank u, Position position, Meter& meter) {
         const Position old = state_.position(u);
-        if (position == Position::none || position == old) return;
+        if (position == Position::none || position == old || !state_.is_available(position)) return;
         meter.spend(1);
         const Rank v = state_.occupant(position);
         const bool free = v == Rank::none;
@@ -113,11 +114,10 @@ std::vector<Rank> list_unplaced_ranks(const Problem& problem, std::span<const Po
 }
 
 Placement place_previous_shared(const Problem& problem, std::vector<Position> position) {
-    std::vector<std::int64_t> capacity(problem.capacity().capacities().begin(),
-                                       problem.capacity().capacities().end());
+    std::vector<std::int64_t> capacity = problem.spare_capacities();
     const auto mass = problem.capacity().masses();
     for (std::size_t u = 0; u < position.size(); ++u) {
-        if (position[u] == Position::none) continue;
+        if (position[u] == Position::none || problem.fixed().contains(Rank{u})) continue;
         if (capacity[position[u].value] < mass[u])
             position[u] = Position::none;
         else
@@ -138,11 +138,18 @@ Placement place_previous_shared(const Problem& problem, std::vector<Position> po
 Placement place_previous(const Problem& problem, Meter& meter) {
     if (problem.migration() == nullptr) fail("mapper 'previous' needs an earlier placement to start from");
     std::vector<Position> position = previous_positions(problem);
+    for (const FixedPosition& fixed : list_fixed_positions(problem))
+        position[fixed.rank.value] = fixed.position;
     if (!problem.capacity().one_rank_per_slot()) return place_previous_shared(problem, std::move(position));
     FreeSlots free(problem.allocation());
     std::vector<char> is_taken(problem.allocation().slot_count(), 0);
-    for (Position& p : position) {
-        if (p == Position::none) continue;
+    for (const FixedPosition& fixed : list_fixed_positions(problem)) {
+        free.take(fixed.position);
+        is_taken[fixed.position.value] = 1;
+    }
+    for (const Rank u : ids<Rank>(position.size())) {
+        Position& p = position[u.value];
+        if (p == Position::none || problem.fixed().contains(u)) continue;
         // If ranks shared a slot before, only the first of them stays on it.
         if (is_taken[p.value] != 0)
             p = Position::none;
@@ -169,11 +176,10 @@ Placement place_previous(const Problem& problem, Meter& meter) {
 Placement improve_by_resettling(const Problem& problem, Placement start, Meter& meter) {
     if (!charge_preparation(meter, problem)) return start;
     const Allocation& allocation = problem.allocation();
-    with_arrangement(allocation, problem.symmetric(), rank_positions(allocation, start.slots()),
-                     [&](Arrangement& state) {
-                         MigrationAwareSearch(state, problem).run(meter);
-                         start = placement_at(allocation, state.positions());
-                     });
+    with_arrangement(problem, start.slots(), [&](Arrangement& state) {
+        MigrationAwareSearch(state, problem).run(meter);
+        start = placement_at(allocation, state.positions());
+    });
     return start;
 }
 

@@ -33,9 +33,10 @@ class RotateSearch {
 
    private:
     void visit_rank(Rank u, Meter& meter) {
+        if (state_.is_fixed(u)) return;
         for (const Rank partner : graph_.peers(u)) {
             for (const Position to : near_.list_at(state_.position(partner))) {
-                if (to == state_.position(u)) continue;
+                if (to == state_.position(u) || !state_.is_available(to)) continue;
                 if (!meter.spend(1)) return;
                 // Requires that the first rank gains, as Lin and Kernighan do; later steps may lose part of
                 // this gain.
@@ -92,7 +93,7 @@ class RotateSearch {
         std::int64_t most = std::numeric_limits<std::int64_t>::min();
         for (const Rank partner : graph_.peers(v)) {
             for (const Position to : near_.list_at(state_.position(partner))) {
-                if (to == state_.position(v) || path_.leads_to(to)) continue;
+                if (to == state_.position(v) || !state_.is_available(to) || path_.leads_to(to)) continue;
                 meter.spend(1);
                 const Rank x = state_.occupant(to);
                 const std::int64_t gain =
@@ -136,11 +137,10 @@ Placement improve_by_rotations(const Problem& problem, Placement start, Meter& m
     if (allocation.slot_count() < 2 || !charge_preparation(meter, problem)) return start;
     if (!problem.is_for_hop_bytes()) return rotate_on_routes(problem, start, meter, options);
     const NearLists near(allocation, options.near);
-    with_arrangement(allocation, problem.symmetric(), rank_positions(allocation, start.slots()),
-                     [&](Arrangement& state) {
-                         RotateSearch(state, near, problem.symmetric(), options).run(meter);
-                         start = placement_at(allocation, state.positions());
-                     });
+    with_arrangement(problem, start.slots(), [&](Arrangement& state) {
+        RotateSearch(state, near, problem.symmetric(), options).run(meter);
+        start = placement_at(allocation, state.positions());
+    });
     return start;
 }
 

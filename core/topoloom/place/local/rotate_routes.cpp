@@ -46,10 +46,11 @@ class RouteRotations {
 
    private:
     bool visit_rank(Rank u, Meter& meter) {
+        if (loads_.is_fixed(u)) return false;
         bool improved = false;
         for (const Rank partner : graph_.peers(u)) {
             for (const Position to : near_.list_at(position_[partner.value])) {
-                if (to == position_[u.value]) continue;
+                if (to == position_[u.value] || !is_available(to)) continue;
                 if (!meter.spend(1)) return improved;
                 if (!try_cycle(u, to, meter)) continue;
                 improved = true;
@@ -80,6 +81,11 @@ class RouteRotations {
         return false;
     }
 
+    /// Whether the slot is free or its rank may leave it.
+    [[nodiscard]] bool is_available(Position position) const {
+        const Rank u = occupant_[position.value];
+        return u == Rank::none || !loads_.is_fixed(u);
+    }
     void perform_step(Rank u, Position to) {
         path_.push({u, occupant_[to.value], position_[u.value], to});
         move_rank(u, to);
@@ -109,7 +115,7 @@ class RouteRotations {
         std::int64_t least = std::numeric_limits<std::int64_t>::max();
         for (const Rank partner : graph_.peers(v)) {
             for (const Position to : near_.list_at(position_[partner.value])) {
-                if (to == position_[v.value] || path_.leads_to(to)) continue;
+                if (to == position_[v.value] || !is_available(to) || path_.leads_to(to)) continue;
                 meter.spend(1);
                 apply_change(v, occupant_[to.value], to);
                 const std::int64_t soft = loads_.soft_value();
@@ -141,6 +147,7 @@ Placement rotate_on_routes(const Problem& problem, const Placement& start, Meter
     return keep_better(problem, start, [&](const Placement& from) {
         const std::unique_ptr<LoadTracker> loads =
             make_load_tracker(problem.machine(), objective, from.slots());
+        loads->fix(problem.fixed().ranks());
         const NearLists near(problem.allocation(), options.near);
         RouteRotations(*loads, problem, near, options.length).run(meter);
         return Placement(problem.allocation(), loads->slots());

@@ -52,6 +52,7 @@ class SwapSearch {
     }
 
     void visit_rank(Rank u, Meter& meter) {
+        if (state_.is_fixed(u)) return;
         // The first entry is the rank itself; skip it.
         const std::vector<Rank>& around = neighborhood_.ranks_around(u);
         for (std::size_t next = 1; next < around.size();) {
@@ -68,6 +69,7 @@ class SwapSearch {
     }
 
     void try_free_slot(Rank u, Meter& meter) {
+        if (state_.is_fixed(u)) return;
         partners_.clear();
         weights_.clear();
         for (const Edge edge : graph_.sends(u)) {
@@ -102,11 +104,10 @@ Placement improve_by_swaps(const Problem& problem, Placement start, Meter& meter
                            const SwapOptions& options) {
     const Allocation& allocation = problem.allocation();
     if (!charge_preparation(meter, problem)) return start;
-    with_arrangement(allocation, problem.symmetric(), rank_positions(allocation, start.slots()),
-                     [&](Arrangement& state) {
-                         SwapSearch(state, problem, options).run(meter);
-                         start = placement_at(allocation, state.positions());
-                     });
+    with_arrangement(problem, start.slots(), [&](Arrangement& state) {
+        SwapSearch(state, problem, options).run(meter);
+        start = placement_at(allocation, state.positions());
+    });
     return start;
 }
 

@@ -127,11 +127,13 @@ class NearTabuSearch {
     /// Finds the best exchange of a rank that is not tabu.
     void find_best_exchange(Rank u, Meter& meter) {
         meter.spend(near_slots_.take_work());
-        if (is_tabu_[u.value] || (graph_.degree(u) == 0 && home_[u.value] == Position::none)) return;
+        if (is_tabu_[u.value] || state_.is_fixed(u) ||
+            (graph_.degree(u) == 0 && home_[u.value] == Position::none))
+            return;
         bool found = false;
         std::int64_t best = 0;
         const auto offer = [&](Position to) {
-            if (meter.is_exhausted() || to == state_.position(u)) return;
+            if (meter.is_exhausted() || to == state_.position(u) || !state_.is_available(to)) return;
             const std::int64_t gain = compute_gain(u, to, meter);
             if ((found && gain <= best) || !is_allowed(u, to, gain)) return;
             found = true;
@@ -174,9 +176,11 @@ Placement search_on_all_slots(const Problem& problem, const Placement& start, Me
     options.seed = problem.seed();
     options.threads = problem.threads();
     options.iterations = iterations;
-    const qap::Permutation given = assignment_of(problem, start);
-    require_dense_memory("tabu", given.size(), qap::qap_searches);
-    return placement_of(problem, qap::solve_qap(dense_qap(problem), given, meter, options).assignment);
+    require_dense_memory("tabu", problem.allocation().slot_count(), qap::qap_searches);
+    const MovablePart part(problem);
+    const qap::Permutation given = assignment_of(part, start);
+    if (given.size() < 2) return start;
+    return placement_of(part, qap::solve_qap(dense_qap(part), given, meter, options).assignment);
 }
 
 }  // namespace
@@ -190,11 +194,10 @@ Placement improve_by_tabu(const Problem& problem, Placement start, Meter& meter,
     const Allocation& allocation = problem.allocation();
     const std::uint64_t iterations =
         options.iterations == 0 ? 10 * std::uint64_t{problem.rank_count()} : options.iterations;
-    with_arrangement(allocation, problem.symmetric(), rank_positions(allocation, start.slots()),
-                     [&](Arrangement& state) {
-                         NearTabuSearch(state, problem).run(iterations, meter);
-                         start = placement_at(allocation, state.positions());
-                     });
+    with_arrangement(problem, start.slots(), [&](Arrangement& state) {
+        NearTabuSearch(state, problem).run(iterations, meter);
+        start = placement_at(allocation, state.positions());
+    });
     return start;
 }
 

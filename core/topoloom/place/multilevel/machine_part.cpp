@@ -5,18 +5,27 @@
 #include <cstdlib>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "topoloom/place/multilevel/part_distance.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 
 namespace topoloom::multilevel {
 
-MachineParts::MachineParts(const Allocation& allocation, std::span<const std::int64_t> capacity)
-    : capacity_(capacity), slots_(id_list<Position>(allocation.slot_count())) {}
+MachineParts::MachineParts(const Allocation& allocation, std::vector<std::int64_t> capacity,
+                           std::span<const Position> fixed)
+    : capacity_(std::move(capacity)) {
+    std::vector<char> is_full(allocation.slot_count(), 0);
+    for (const Position p : fixed) is_full[p.value] = capacity_[p.value] == 0 ? 1 : 0;
+    for (const Position p : ids<Position>(allocation.slot_count())) {
+        if (is_full[p.value] == 0) slots_.push_back(p);
+    }
+    divisible_ = static_cast<std::uint32_t>(slots_.size());
+    slots_.insert(slots_.end(), fixed.begin(), fixed.end());
+}
 
 MachinePart MachineParts::whole_machine() const {
-    return {0, static_cast<std::uint32_t>(slots_.size()),
-            std::accumulate(capacity_.begin(), capacity_.end(), std::int64_t{0})};
+    return {0, divisible_, std::accumulate(capacity_.begin(), capacity_.end(), std::int64_t{0})};
 }
 
 bool MachineParts::is_indivisible(const MachinePart& part) const {
@@ -119,9 +128,9 @@ namespace {
 template <class Space>
 class SpaceParts final : public MachineParts {
    public:
-    SpaceParts(const Space& space, const Allocation& allocation, std::span<const std::int64_t> capacity,
-               FullRingMeasurement full)
-        : MachineParts(allocation, capacity),
+    SpaceParts(const Space& space, const Allocation& allocation, std::vector<std::int64_t> capacity,
+               std::span<const Position> fixed, FullRingMeasurement full)
+        : MachineParts(allocation, std::move(capacity), fixed),
           space_(space),
           point_(slot_points(space, allocation)),
           apart_(space, allocation.machine().node_spec(), point_, full) {}
@@ -179,12 +188,12 @@ class SpaceParts final : public MachineParts {
 }  // namespace
 
 std::unique_ptr<MachineParts> make_machine_parts(const Allocation& allocation,
-                                                 std::span<const std::int64_t> capacity,
-                                                 FullRingMeasurement full) {
-    return with_space(allocation.machine(),
-                      [&]<class Space>(const Space& space) -> std::unique_ptr<MachineParts> {
-                          return std::make_unique<SpaceParts<Space>>(space, allocation, capacity, full);
-                      });
+                                                 std::vector<std::int64_t> capacity, FullRingMeasurement full,
+                                                 std::span<const Position> fixed) {
+    return with_space(
+        allocation.machine(), [&]<class Space>(const Space& space) -> std::unique_ptr<MachineParts> {
+            return std::make_unique<SpaceParts<Space>>(space, allocation, std::move(capacity), fixed, full);
+        });
 }
 
 }  // namespace topoloom::multilevel

@@ -41,12 +41,20 @@ using DistanceDifference = std::function<std::int64_t(Part)>;
 /// part.
 class MachineParts {
    public:
-    MachineParts(const Allocation& allocation, std::span<const std::int64_t> capacity);
+    /// `fixed`: the slots of fixed ranks. Each forms a part of its own and, if it has no capacity left, no other.
+    MachineParts(const Allocation& allocation, std::vector<std::int64_t> capacity,
+                 std::span<const Position> fixed);
     virtual ~MachineParts() = default;
     MachineParts(const MachineParts&) = delete;
     MachineParts& operator=(const MachineParts&) = delete;
 
+    /// All slots, except those that fixed ranks fill.
     [[nodiscard]] MachinePart whole_machine() const;
+    /// The part of the i-th slot of fixed ranks.
+    [[nodiscard]] MachinePart fixed_part(std::uint32_t i) const {
+        return {divisible_ + i, divisible_ + i + 1};
+    }
+    [[nodiscard]] std::int64_t capacity(Position p) const { return capacity_[p.value]; }
     [[nodiscard]] std::span<const Position> slots(const MachinePart& part) const {
         return {slots_.data() + part.begin, part.size()};
     }
@@ -88,13 +96,15 @@ class MachineParts {
     [[nodiscard]] bool are_equidistant(std::span<const MachinePart> groups) const;
     [[nodiscard]] std::uint32_t choose_cut(std::span<const SplitKey> keys, const MachinePart& part) const;
 
-    std::span<const std::int64_t> capacity_;
-    std::vector<Position> slots_;
+    std::vector<std::int64_t> capacity_;  // by position
+    std::vector<Position> slots_;         // the divisible ones, then those of fixed ranks
+    std::uint32_t divisible_ = 0;
 };
 
-/// Refers to the allocation and to the capacities of its slots.
+/// Refers to the allocation. `capacity` is that of the slots beside fixed ranks.
 [[nodiscard]] std::unique_ptr<MachineParts> make_machine_parts(const Allocation& allocation,
-                                                               std::span<const std::int64_t> capacity,
-                                                               FullRingMeasurement full);
+                                                               std::vector<std::int64_t> capacity,
+                                                               FullRingMeasurement full,
+                                                               std::span<const Position> fixed = {});
 
 }  // namespace topoloom::multilevel

@@ -2,7 +2,6 @@
 #include "topoloom/place/multilevel/multisection.hpp"
 
 #include <array>
-#include <limits>
 #include <numeric>
 
 #include "topoloom/partition/binary_labeling.hpp"
@@ -12,6 +11,7 @@
 #include "topoloom/place/multilevel/extract_part.hpp"
 #include "topoloom/place/multilevel/half_swap_costs.hpp"
 #include "topoloom/place/multilevel/independent_batches.hpp"
+#include "topoloom/place/multilevel/initial_parts.hpp"
 #include "topoloom/place/multilevel/machine_part.hpp"
 #include "topoloom/place/multilevel/piece_capacities.hpp"
 #include "topoloom/place/parallel_search.hpp"
@@ -47,22 +47,16 @@ class Multisection {
                      .family = options.family,
                      .cycles = options.family > 1 ? options.family : 0,
                      .cuts = options.cuts},
-          machine_(make_machine_parts(problem.allocation(), problem.capacity().capacities(), options.rings)),
-          ranks_(id_list<Vertex>(problem.rank_count())),
+          machine_(make_machine_parts(problem.allocation(), problem.spare_capacities(), options.rings,
+                                      list_fixed_slots(problem))),
           rank_of_(id_list<Rank>(problem.rank_count())),
           local_(problem.rank_count()),
           part_of_(problem.rank_count()),
           next_part_of_(problem.rank_count()) {
-        const std::span<const std::int64_t> masses = problem.capacity().masses();
-        const std::int64_t mass = std::accumulate(masses.begin(), masses.end(), std::int64_t{0});
-        parts_.push_back({machine_->whole_machine(), 0, static_cast<std::uint32_t>(ranks_.size()), mass});
-        // Sums of bytes times sampled distances must fit 64 bits. As they only guide, low bits may be dropped.
-        const std::int64_t most = std::max<std::int64_t>(1, problem.symmetric().total_bytes().value);
-        const std::int64_t farthest = std::max<std::int64_t>(1, problem.machine().max_distance());
-        const std::int64_t greatest = 16 * machine_->distance_scale() * farthest;
-        int shift = 0;
-        while (most >> shift > std::numeric_limits<std::int64_t>::max() / greatest) ++shift;
-        graph_ = partition::make_weighted_graph(problem.symmetric(), masses, shift, problem.threads());
+        graph_ = partition::make_weighted_graph(problem.symmetric(), problem.capacity().masses(),
+                                                compute_weight_shift(problem, *machine_), problem.threads());
+        start_parts(rank_of_);
+        number_parts();
     }
 
     /// Returns the position of every rank.
@@ -92,11 +86,19 @@ class Multisection {
         return std::ranges::all_of(parts_, [](const RankedPart& part) { return part.finished; });
     }
 
+    /// Creates the parts before the first division; those of free ranks list them in this order.
+    void start_parts(std::span<const Rank> order) {
+        InitialParts initial = make_initial_parts(problem_, *machine_, order);
+        ranks_ = std::move(initial.ranks);
+        parts_ = std::move(initial.parts);
+        fixed_parts_ = parts_.size() - 1;
+    }
+
     /// Renumbers the ranks so that partners have near numbers.
     void renumber_along_edges() {
         const std::vector<Rank> order = locality_order(problem_.symmetric());
         if (order.empty()) return;
-        for (std::size_t i = 0; i < order.size(); ++i) ranks_[i] = Vertex{order[i].value};
+        start_parts(order);
         renumber();
     }
 
@@ -108,10 +110,17 @@ class Multisection {
         for (const Vertex u : ranks_) rank_of.push_back(rank_of_[u.value]);
         rank_of_ = std::move(rank_of);
         ranks_ = id_list<Vertex>(ranks_.size());
+        number_parts();
+    }
+
+    void number_parts() {
         for (std::size_t p = 0; p < parts_.size(); ++p) {
             for (const Vertex u : ranks(parts_[p])) part_of_[u.value] = Part{p};
         }
     }
+
+    /// The number of parts without those of fixed ranks, which come last and are never divided.
+    [[nodiscard]] std::size_t divisible_count() const { return parts_.size() - fixed_parts_; }
 
     /// The division of all parts at a level.
     struct LevelDivision {
@@ -132,11 +141,12 @@ class Multisection {
         if (!is_out_of_time) sample_parts();
         // Parts are divided sequentially: each division accounts for the previous ones, so that cuts align.
         one_by_one = problem_.capacity().one_rank_per_slot() && !is_out_of_time &&
-                     (!many_ || parts_.size() >= min_batched);
+                     (!many_ || divisible_count() >= min_batched);
         children_.assign(first_child.back(), {});
         machine_->set_part_count(parts_.size() + children_.size());
         for (const std::vector<std::uint32_t>& batch : make_part_batches(is_out_of_time))
             divide_batch(batch, division, meter);
+        for (std::size_t p = divisible_count(); p < parts_.size(); ++p) set_child(first_child[p], parts_[p]);
         parts_ = std::move(children_);
         std::swap(part_of_, next_part_of_);
         if (meter.poll()) improve_halves(first_child, meter);
@@ -171,7 +181,7 @@ class Multisection {
                                          problem_.capacity().one_rank_per_slot()),
                 division.level, threads_per_item(count)};
             Meter own(Budget{.work = rest.work / count, .seconds = rest.seconds});
-            const auto divided = divide(p, input, fills_in_order, parts_.size() == 1 ? meter : own);
+            const auto divided = divide(p, input, fills_in_order, divisible_count() == 1 ? meter : own);
             work[i] = own.work_done();
             for (std::uint32_t k = 0; k < divided.size(); ++k) set_child(first + k, divided[k]);
             if (division.one_by_one && !many_) publish_children(p, division);
@@ -245,10 +255,10 @@ class Multisection {
     /// The batches in which parts are divided. Parts of one batch do not see each other's halves, so
     /// neighbors are in different batches, even if they share few edges: unaligned cuts cost several percent.
     Batches make_part_batches(bool is_out_of_time) {
-        const auto count = static_cast<std::uint32_t>(parts_.size());
+        const auto count = static_cast<std::uint32_t>(divisible_count());
         if (many_ && !is_out_of_time && count >= min_batched) {
-            std::vector<std::uint32_t> item(count);
-            std::iota(item.begin(), item.end(), 0U);
+            std::vector<std::uint32_t> item(parts_.size(), no_item);
+            std::iota(item.begin(), item.begin() + count, 0U);
             return make_independent_batches(
                 graph_, [&](Part p) { return ranks(parts_[p.value]); }, part_of_, item, count,
                 problem_.threads(), Adjacency::any_edge);
@@ -334,9 +344,9 @@ class Multisection {
     }
 
     /// With one rank per slot, halves must be balanced exactly, which bisections achieve better than direct
-    /// splits into groups.
+    /// splits into groups. With fixed ranks, only bisections count the messages to them.
     std::vector<MachinePart> divide_machine_part(const MachinePart& part) {
-        if (!problem_.capacity().one_rank_per_slot()) return machine_->divide(part);
+        if (!problem_.capacity().one_rank_per_slot() && fixed_parts_ == 0) return machine_->divide(part);
         const auto halves = machine_->halve(part);
         return {halves.begin(), halves.end()};
     }
@@ -389,20 +399,9 @@ class Multisection {
             meter.spend(halves.work);
             return partition::parts_of_sides(halves.side);
         }
-        return shared::split_into_groups(sub, input.capacity, bisection_, evolution_options_at(input.level),
-                                         seed, input.threads, meter);
-    }
-
-    /// Reduces the effort with the level: deeper splits matter less, and there are more of them.
-    [[nodiscard]] shared::EvolutionOptions evolution_options_at(std::uint64_t level) const {
-        shared::EvolutionOptions options = evolution_;
-        const auto less = [&](std::uint32_t count) {
-            return std::max(1U, count >> std::min<std::uint64_t>(level, 31));
-        };
-        options.family = less(options.family);
-        options.islands = less(options.islands);
-        options.cycles = options.family > 1 ? options.family : 0;
-        return options;
+        return shared::split_into_groups(sub, input.capacity, bisection_,
+                                         shared::reduce_effort(evolution_, input.level), seed, input.threads,
+                                         meter);
     }
 
     PartGraph extract(std::span<const Vertex> mine, std::array<std::uint32_t, 2> within,
@@ -414,7 +413,7 @@ class Multisection {
     void place_finished_part(const RankedPart& part, std::vector<Position>& position_of) {
         const std::span<const Position> slots = machine_->slots(part.machine);
         std::vector<std::int64_t> spare;
-        for (const Position slot : slots) spare.push_back(problem_.capacity().capacities()[slot.value]);
+        for (const Position slot : slots) spare.push_back(machine_->capacity(slot));
         std::size_t at = 0;
         for (const Vertex u : ranks(part)) {
             while (at + 1 < slots.size() && spare[at] < graph_.mass[u.value]) ++at;
@@ -435,6 +434,7 @@ class Multisection {
     std::vector<Part> part_of_;
     std::vector<Part> next_part_of_;
     std::vector<RankedPart> parts_, children_;
+    std::size_t fixed_parts_ = 0;
 };
 
 }  // namespace

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topoloom/place/multilevel/refine.hpp"
 
-#include "topoloom/partition/weighted_graph.hpp"
 #include "topoloom/place/mapper_entry.hpp"
 #include "topoloom/place/multilevel/multisection.hpp"
 #include "topoloom/place/shared/evolution.hpp"
@@ -14,8 +13,7 @@ Placement refine_shared(const Problem& problem, Placement start, Meter& meter, c
     const Allocation& allocation = problem.allocation();
     const shared::SlotDistances distances(allocation);
     const std::vector<Position> points = distances.points();
-    const partition::WeightedGraph graph =
-        partition::make_weighted_graph(problem.symmetric(), problem.capacity().masses());
+    const partition::WeightedGraph graph = shared::make_shared_graph(problem);
     const shared::EvolutionOptions evolution{.family = 1 + options.family,
                                              .cycles = options.cycles,
                                              .cuts = options.cuts,

@@ -9,16 +9,18 @@
 #include <utility>
 #include <vector>
 
+#include "topoloom/place/portfolio/fixed_rank_repair.hpp"
 #include "topoloom/place/problem.hpp"
 
 namespace topoloom::portfolio {
 
-/// Stores the best of the placements offered so far.
+/// Stores the best of the placements offered so far, with fixed ranks on their slots.
 class BestPlacement {
    public:
     explicit BestPlacement(const Problem& problem) : problem_(problem) {}
 
     void offer(std::optional<Placement> placement) {
+        if (placement) placement = restore_fixed_ranks(problem_, *std::move(placement));
         if (!placement) return;
         const CongestionKey key = problem_.key(placement->slots());
         if (placement_ && key >= key_) return;

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Parses a chain of mappers and runs it.
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/place/mapper.hpp"
+#include "topoloom/place/portfolio/fixed_rank_repair.hpp"
+#include "topoloom/place/shared/fitting.hpp"
 
 namespace topoloom {
 
@@ -63,6 +67,14 @@ void check_occupancy(const Problem& problem, const std::vector<ChainStage>& stag
     }
 }
 
+/// Puts fixed ranks on their slots, whatever the mapper did with them. Throws Error if ranks that share slots
+/// then no longer fit.
+Placement require_fixed_ranks(const Problem& problem, Placement placement) {
+    std::optional<Placement> restored = portfolio::restore_fixed_ranks(problem, std::move(placement));
+    if (!restored) shared::fail_to_fit();
+    return *std::move(restored);
+}
+
 /// Compares true values. Searches treat distances as symmetric, which those of user-defined routes may not
 /// be.
 bool is_no_worse(const Problem& problem, SearchObjective objective, const Placement& placement,
@@ -94,9 +106,9 @@ Placement place(const Problem& problem, std::string_view chain, Meter& meter) {
     }
     const Constructor construct =
         stages.front().mapper->make_constructor(stages.front().mapper->name, stages.front().options);
-    Placement placement = construct(problem, meter);
+    Placement placement = require_fixed_ranks(problem, construct(problem, meter));
     for (const auto& [improve, minimizes] : steps) {
-        Placement better = improve(problem, placement, meter);
+        Placement better = require_fixed_ranks(problem, improve(problem, placement, meter));
         if (better != placement && is_no_worse(problem, minimizes, better, placement))
             placement = std::move(better);
     }

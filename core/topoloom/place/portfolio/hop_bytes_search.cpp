@@ -99,7 +99,7 @@ class HopBytesSearch {
             // For many ranks, further searches would take a minute and gain nothing.
             const bool enough = found->plain && problem_.rank_count() > max_ranks_in_parallel &&
                                 effort != Effort::best && !meter_.is_limited();
-            if ((found->optimal || enough) && problem_.migration() == nullptr) return true;
+            if ((found->optimal || enough) && !is_restricted()) return true;
         }
         if (meter_.is_exhausted()) return problem_.migration() == nullptr;
         if (problem_.symmetric().edge_count() == 0) return true;
@@ -114,6 +114,11 @@ class HopBytesSearch {
         best_.offer(structured.placement());
         structured_ = structured.placement();
         return false;
+    }
+
+    /// Whether the structure of the pattern alone does not determine the optimum.
+    [[nodiscard]] bool is_restricted() const {
+        return problem_.migration() != nullptr || !problem_.fixed().empty();
     }
 
     void search(const HopBytesPlan& plan, bool is_first) {

@@ -169,7 +169,9 @@ void LinkSearch::offer_nearest(const EffortLimits& limits) {
 std::vector<Candidate> LinkSearch::list_structured_starts() {
     std::vector<Candidate> starts;
     const auto add = [&](std::optional<Placement> placement) {
-        if (placement) starts.push_back(evaluate(*std::move(placement)));
+        if (!placement) return;
+        if (auto restored = restore_fixed_ranks(near_, *std::move(placement)))
+            starts.push_back(evaluate(*std::move(restored)));
     };
     if (auto found = structure::place_by_structure(near_, meter_)) add(std::move(found->placement));
     if (const auto grid = find_rank_grid(near_)) {

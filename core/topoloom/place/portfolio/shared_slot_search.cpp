@@ -15,6 +15,17 @@
 
 namespace topoloom::portfolio {
 
+namespace {
+
+/// Refines a placement; drops it if ranks no longer fit with fixed ranks on their slots.
+void offer_refined(const Problem& problem, Placement start, const multilevel::RefineOptions& options,
+                   BestPlacement& best, Meter& meter) {
+    if (auto restored = restore_fixed_ranks(problem, std::move(start)))
+        best.offer(multilevel::refine_shared(problem, *std::move(restored), meter, options));
+}
+
+}  // namespace
+
 Placement minimize_on_shared_slots(const Problem& problem, Meter& meter, const EffortLimits& limits) {
     BestPlacement best(problem);
     multilevel::MultisectionOptions sections = limits.sections;
@@ -24,8 +35,7 @@ Placement minimize_on_shared_slots(const Problem& problem, Meter& meter, const E
     if (auto bricks = structure::place_recognized_bricks(problem, meter)) {
         // Refinement also counts the messages that proxies save, so it may worsen a placement by bricks.
         if (problem.uses_proxies()) best.offer(*bricks);
-        best.offer(
-            multilevel::refine_shared(problem, *std::move(bricks), meter, {.cycles = limits.brick_cycles}));
+        offer_refined(problem, *std::move(bricks), {.cycles = limits.brick_cycles}, best, meter);
     }
     if (problem.migration() != nullptr)
         best.offer(
@@ -33,9 +43,11 @@ Placement minimize_on_shared_slots(const Problem& problem, Meter& meter, const E
     if (const auto grid = find_rank_grid(problem)) {
         best.offer(grid::place_grid_in_boxes(problem, *grid, meter));
         if (auto folded = grid::place_grid_by_folding(problem, *grid, meter)) {
-            if (limits.refines_folds)
-                folded = multilevel::refine_shared(problem, *std::move(folded), meter, {.cycles = 0});
-            best.offer(std::move(folded));
+            if (limits.refines_folds) {
+                offer_refined(problem, *std::move(folded), {.cycles = 0}, best, meter);
+            } else {
+                best.offer(std::move(folded));
+            }
         }
     }
     if (limits.last_cycles > 0)

@@ -29,6 +29,17 @@ struct EvolutionOptions {
     std::uint32_t max_idle_moves = 20;  // moves without gain after which a local search ends
 };
 
+/// Reduces the effort with the level of a split: deeper splits matter less, and there are more of them.
+[[nodiscard]] inline EvolutionOptions reduce_effort(EvolutionOptions options, std::uint64_t level) {
+    const auto less = [&](std::uint32_t count) {
+        return std::max(1U, count >> std::min<std::uint64_t>(level, 31));
+    };
+    options.family = less(options.family);
+    options.islands = less(options.islands);
+    options.cycles = options.family > 1 ? options.family : 0;
+    return options;
+}
+
 /// Iterated multilevel refinement (Walshaw, Annals of OR 131 (2004)). With several members, also combines
 /// pairs: vertices that share a part in both members stay together, and refinement starts from the better
 /// member (Sanders, Schulz, ALENEX 2012).

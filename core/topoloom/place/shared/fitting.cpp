@@ -6,11 +6,19 @@
 #include <vector>
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/partition/weighted_graph.hpp"
 #include "topoloom/place/shared/shared_search.hpp"
 #include "topoloom/place/shared/slot_distances.hpp"
 
 namespace topoloom::shared {
+
+partition::WeightedGraph make_shared_graph(const Problem& problem) {
+    partition::WeightedGraph graph =
+        partition::make_weighted_graph(problem.symmetric(), problem.capacity().masses());
+    if (problem.fixed().empty()) return graph;
+    graph.fixed.assign(graph.size(), 0);
+    for (const Rank u : problem.fixed().ranks()) graph.fixed[u.value] = 1;
+    return graph;
+}
 
 bool fits(const Problem& problem, const Placement& placement) {
     const Capacity& capacity = problem.capacity();
@@ -26,8 +34,7 @@ std::optional<Placement> try_to_fit(const Problem& problem, Placement placement)
     const Allocation& allocation = problem.allocation();
     const SlotDistances distances(allocation);
     const std::vector<Position> points = distances.points();
-    const partition::WeightedGraph graph =
-        partition::make_weighted_graph(problem.symmetric(), capacity.masses());
+    const partition::WeightedGraph graph = make_shared_graph(problem);
     SharedSearch<SlotDistances> search(distances, graph, points, capacity.capacities(),
                                        list_parts_of_ranks(allocation, placement.slots()));
     search.repair();

@@ -6,9 +6,13 @@
 #include <span>
 #include <vector>
 
+#include "topoloom/partition/weighted_graph.hpp"
 #include "topoloom/place/problem.hpp"
 
 namespace topoloom::shared {
+
+/// The graph of a problem for searches on shared slots.
+[[nodiscard]] partition::WeightedGraph make_shared_graph(const Problem& problem);
 
 /// Whether no shared slot exceeds its capacity.
 [[nodiscard]] bool fits(const Problem& problem, const Placement& placement);

@@ -155,7 +155,8 @@ class PairFlow {
     void grow_corridor(Part from, std::int64_t mass) {
         const std::size_t begin = corridor_.size();
         const auto take = [&](Vertex v) {
-            if (part_[v.value] != from || local_[v.value] != Vertex::none || graph_.mass[v.value] > mass)
+            if (part_[v.value] != from || local_[v.value] != Vertex::none || graph_.mass[v.value] > mass ||
+                graph_.is_fixed(v))
                 return;
             mass -= graph_.mass[v.value];
             local_[v.value] = Vertex{corridor_.size()};

@@ -16,7 +16,7 @@
 
 namespace topoloom::shared {
 
-/// An assignment of vertices to parts; each part has a point and a capacity.
+/// An assignment of vertices to parts; each part has a point and a capacity. Fixed vertices stay.
 template <class Space>
 class SharedSearch {
    public:
@@ -67,7 +67,7 @@ class SharedSearch {
     std::int64_t search_from_borders(Rng& rng, std::uint32_t max_idle_moves) {
         std::vector<Vertex> border;
         for (const Vertex v : graph_.vertices()) {
-            if (awake_[v.value] == 0) continue;
+            if (awake_[v.value] == 0 || graph_.is_fixed(v)) continue;
             const auto peers = graph_.peers(v);
             if (std::ranges::any_of(peers, [&](Vertex u) { return part_[u.value] != part_[v.value]; }))
                 border.push_back(v);
@@ -184,6 +184,7 @@ class SharedSearch {
     }
 
     void queue_vertex(Vertex v) {
+        if (graph_.is_fixed(v)) return;
         const TargetPart target = find_best_target(v);
         if (target.part != Part::none) {
             heap_.set(v, target.gain);
@@ -259,7 +260,7 @@ class SharedSearch {
         };
         std::vector<Candidate> candidates;
         for (const Vertex v : graph_.vertices()) {
-            if (part_[v.value] != from || graph_.mass[v.value] == 0) continue;
+            if (part_[v.value] != from || graph_.mass[v.value] == 0 || graph_.is_fixed(v)) continue;
             sum_weights_by_part(v);
             const std::int64_t here = cost_at(from);
             std::int64_t least = std::numeric_limits<std::int64_t>::max();

@@ -34,6 +34,7 @@ Placement place_hashed(const Problem& problem, Meter& meter, const GridOptions& 
         const std::uint32_t key = at.size() == 1 ? at[0] : (hash_coordinates(at) + 739) % 1'280'107;
         slots[(rank++)->value] = all[key % all.size()];
     });
+    for (const Rank u : problem.fixed().ranks()) slots[u.value] = problem.fixed().slot(u);
     return shared::fit_or_throw(problem, {problem.allocation(), std::move(slots), SlotUse::shared});
 }
 

@@ -13,10 +13,23 @@ namespace topoloom::simple {
 
 namespace {
 
-/// Places the ranks on the first rank_count slots of a list.
-Placement place_on_first_slots(const Problem& problem, std::vector<Slot> slots) {
-    slots.resize(problem.rank_count());
-    return {problem.allocation(), std::move(slots)};
+/// Puts fixed ranks on their slots, and the other ranks, in the given order, on the other slots of the list.
+Placement place_on_slots_in_order(const Problem& problem, std::span<const Rank> ranks,
+                                  std::span<const Slot> slots) {
+    const FixedRanks& fixed = problem.fixed();
+    std::vector<char> is_taken(fixed.empty() ? 0 : problem.machine().slot_count(), 0);
+    std::vector<Slot> slot_of_rank(ranks.size());
+    for (const Rank u : fixed.ranks()) {
+        slot_of_rank[u.value] = fixed.slot(u);
+        is_taken[fixed.slot(u).value] = 1;
+    }
+    auto next = slots.begin();
+    for (const Rank u : ranks) {
+        if (fixed.contains(u)) continue;
+        while (!is_taken.empty() && is_taken[next->value] != 0) ++next;
+        slot_of_rank[u.value] = *next++;
+    }
+    return {problem.allocation(), std::move(slot_of_rank)};
 }
 
 /// Fills the slots in order with the ranks in order, each slot to the same fraction of its capacity.
@@ -24,10 +37,11 @@ Placement place_on_first_slots(const Problem& problem, std::vector<Slot> slots) 
 Placement fill_shared_slots_in_order(const Problem& problem, std::span<const Rank> ranks,
                                      std::span<const Position> positions) {
     const auto mass = problem.capacity().masses();
+    const std::vector<std::int64_t> all_spare = problem.spare_capacities();
     std::vector<std::int64_t> spare;  // spare capacity, in the order of `positions`
-    for (const Position position : positions)
-        spare.push_back(problem.capacity().capacities()[position.value]);
-    const auto all_mass = static_cast<double>(std::accumulate(mass.begin(), mass.end(), std::int64_t{0}));
+    for (const Position position : positions) spare.push_back(all_spare[position.value]);
+    auto all_mass = static_cast<double>(std::accumulate(mass.begin(), mass.end(), std::int64_t{0}));
+    for (const Rank u : problem.fixed().ranks()) all_mass -= static_cast<double>(mass[u.value]);
     const auto all_capacity =
         static_cast<double>(std::accumulate(spare.begin(), spare.end(), std::int64_t{0}));
     std::vector<std::size_t> index(mass.size());  // by rank: index into `positions`
@@ -36,6 +50,7 @@ Placement fill_shared_slots_in_order(const Problem& problem, std::span<const Ran
     auto passed = static_cast<double>(spare[0]);  // capacity of all slots up to index `at`
     double placed = 0;
     for (const Rank u : ranks) {
+        if (problem.fixed().contains(u)) continue;
         placed += static_cast<double>(mass[u.value]);
         while (at + 1 < spare.size() && placed * all_capacity > passed * all_mass * (1 + 1e-12))
             passed += static_cast<double>(spare[++at]);
@@ -58,6 +73,7 @@ Placement fill_shared_slots_in_order(const Problem& problem, std::span<const Ran
     }
     std::vector<Slot> slots;
     for (const std::size_t i : index) slots.push_back(problem.allocation().slots()[positions[i].value]);
+    for (const Rank u : problem.fixed().ranks()) slots[u.value] = problem.fixed().slot(u);
     return {problem.allocation(), std::move(slots), SlotUse::shared};
 }
 
@@ -66,6 +82,7 @@ Placement fill_shared_slots_round_robin(const Problem& problem, std::span<const 
     const auto all = problem.allocation().slots();
     std::vector<Slot> slots(ranks.size());
     for (std::size_t i = 0; i < ranks.size(); ++i) slots[ranks[i].value] = all[i % all.size()];
+    for (const Rank u : problem.fixed().ranks()) slots[u.value] = problem.fixed().slot(u);
     return shared::fit_or_throw(problem, {problem.allocation(), std::move(slots), SlotUse::shared});
 }
 
@@ -76,13 +93,13 @@ Placement distribute_to_nodes(const Problem& problem, bool fold) {
         of_node[allocation.node_of_slot()[i]].push_back(allocation.slots()[i]);
     }
     std::vector<Slot> slots;
-    for (std::size_t round = 0; slots.size() < problem.rank_count(); ++round) {
+    for (std::size_t round = 0; slots.size() < allocation.slot_count(); ++round) {
         for (const auto& node : of_node) {
             if (round < node.size()) slots.push_back(node[round]);
         }
         if (fold) std::reverse(of_node.begin(), of_node.end());
     }
-    return place_on_first_slots(problem, std::move(slots));
+    return place_on_slots_in_order(problem, id_list<Rank>(problem.rank_count()), slots);
 }
 
 }  // namespace
@@ -108,16 +125,16 @@ Placement place_random(const Problem& problem, Meter&) {
     const auto all = problem.allocation().slots();
     std::vector<Slot> slots(all.begin(), all.end());
     Rng(problem.seed()).shuffle(std::span<Slot>(slots));
-    return place_on_first_slots(problem, std::move(slots));
+    return place_on_slots_in_order(problem, id_list<Rank>(problem.rank_count()), slots);
 }
 
 Placement place_in_order(const Problem& problem, std::span<const Rank> ranks,
                          std::span<const Position> positions) {
     if (!problem.capacity().one_rank_per_slot()) return fill_shared_slots_in_order(problem, ranks, positions);
-    std::vector<Slot> slots(ranks.size());
-    for (std::size_t i = 0; i < ranks.size(); ++i)
-        slots[ranks[i].value] = problem.allocation().slots()[positions[i].value];
-    return {problem.allocation(), std::move(slots)};
+    std::vector<Slot> slots;
+    slots.reserve(positions.size());
+    for (const Position position : positions) slots.push_back(problem.allocation().slots()[position.value]);
+    return place_on_slots_in_order(problem, ranks, slots);
 }
 
 MapperEntry block_mapper() {

@@ -11,6 +11,7 @@
 
 #include "topoloom/machine/allocations/allocation.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
+#include "topoloom/place/problem.hpp"
 
 namespace topoloom {
 
@@ -34,6 +35,22 @@ template <class Space>
     positions.reserve(slot_of_rank.size());
     for (const Slot slot : slot_of_rank) positions.push_back(position_of_slot[slot.value]);
     return positions;
+}
+
+/// A fixed rank and the position of its slot in the allocation.
+struct FixedPosition {
+    Rank rank;
+    Position position;
+};
+[[nodiscard]] inline std::vector<FixedPosition> list_fixed_positions(const Problem& problem) {
+    const FixedRanks& fixed = problem.fixed();
+    std::vector<FixedPosition> list;
+    if (fixed.empty()) return list;
+    std::vector<Slot> slots;
+    for (const Rank u : fixed.ranks()) slots.push_back(fixed.slot(u));
+    const std::vector<Position> positions = rank_positions(problem.allocation(), slots);
+    for (std::size_t i = 0; i < positions.size(); ++i) list.push_back({fixed.ranks()[i], positions[i]});
+    return list;
 }
 
 /// The inverse of rank_positions().
@@ -60,10 +77,24 @@ class Arrangement {
     [[nodiscard]] Rank occupant(Position position) const { return occupant_[position.value]; }
     /// The hop-bytes of the graph, counting each pair of ranks once.
     [[nodiscard]] std::int64_t total() const {
-        std::int64_t twice = 0;
-        for (const std::int64_t cost : cost_) twice += cost;
-        return twice / 2;
+        std::uint64_t twice = fixed_count_ * static_cast<std::uint64_t>(fixed_gain);
+        for (const std::int64_t cost : cost_) twice += static_cast<std::uint64_t>(cost);
+        return static_cast<std::int64_t>(twice) / 2;
     }
+    /// Fixes a rank to its slot: every change that moves it is then a loss greater than any gain, so that
+    /// searches need no test of their own.
+    void fix(Rank u) {
+        cost_[u.value] -= fixed_gain;
+        ++fixed_count_;
+    }
+    [[nodiscard]] bool is_fixed(Rank u) const { return cost_[u.value] < -fixed_gain / 2; }
+    /// Whether the slot is free or its rank may leave it.
+    [[nodiscard]] bool is_available(Position position) const {
+        const Rank u = occupant(position);
+        return u == Rank::none || !is_fixed(u);
+    }
+    /// Whether a gain is that of a change that moves a fixed rank.
+    [[nodiscard]] static bool is_forbidden(std::int64_t gain) { return gain < -fixed_gain / 2; }
     /// Whether distances are sums of both directions.
     [[nodiscard]] virtual bool sums_both_directions() const = 0;
 
@@ -79,6 +110,9 @@ class Arrangement {
     virtual void move(Rank u, Position position) = 0;
 
    protected:
+    /// What staying gains a fixed rank. Exceeds all gains of a rank, see Problem::with_fixed().
+    static constexpr std::int64_t fixed_gain = std::int64_t{1} << 60;
+
     Arrangement(std::vector<Position> position_of_rank, std::size_t slots)
         : position_(std::move(position_of_rank)), occupant_(slots, Rank::none) {
         for (const Rank u : ids<Rank>(position_.size())) occupant_[position_[u.value].value] = u;
@@ -89,13 +123,14 @@ class Arrangement {
     Arrangement& operator=(Arrangement&&) = delete;
 
     std::vector<Position> position_;
-    std::vector<Rank> occupant_;  // by position
-    std::vector<std::int64_t> cost_;
+    std::vector<Rank> occupant_;      // by position
+    std::vector<std::int64_t> cost_;  // by rank; less `fixed_gain` if the rank is fixed
+    std::uint64_t fixed_count_ = 0;
 };
 
-/// Calls use(arrangement) with an arrangement in the fastest space for this allocation. The graph must be
-/// symmetric: every edge is in the rows of both ranks.
-void with_arrangement(const Allocation& allocation, const CommGraph& symmetric,
-                      std::vector<Position> position_of_rank, const std::function<void(Arrangement&)>& use);
+/// Calls use(arrangement) with a placement of the problem's symmetric graph, in the fastest space for its
+/// allocation. Fixed ranks must be on their slots.
+void with_arrangement(const Problem& problem, std::span<const Slot> slot_of_rank,
+                      const std::function<void(Arrangement&)>& use);
 
 }  // namespace topoloom

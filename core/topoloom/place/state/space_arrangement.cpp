@@ -5,10 +5,12 @@
 
 namespace topoloom {
 
-void with_arrangement(const Allocation& allocation, const CommGraph& symmetric,
-                      std::vector<Position> position_of_rank, const std::function<void(Arrangement&)>& use) {
-    with_fast_space(allocation, [&]<class Space>(const Space& space, const auto& slots) {
-        SpaceArrangement<Space, CommGraph> arrangement(space, slots, symmetric, std::move(position_of_rank));
+void with_arrangement(const Problem& problem, std::span<const Slot> slot_of_rank,
+                      const std::function<void(Arrangement&)>& use) {
+    with_fast_space(problem.allocation(), [&]<class Space>(const Space& space, const auto& slots) {
+        SpaceArrangement<Space, CommGraph> arrangement(space, slots, problem.symmetric(),
+                                                       rank_positions(problem.allocation(), slot_of_rank));
+        for (const Rank u : problem.fixed().ranks()) arrangement.fix(u);
         use(arrangement);
     });
 }

@@ -77,16 +77,16 @@ class SpaceArrangement final : public Arrangement {
     }
 
     void relocate(Rank u, const Point from, const Point to) {
-        std::int64_t cost = 0;
+        std::int64_t rise = 0;
         for (const auto edge : graph_.sends(u)) {
             const Point peer = points_[edge.peer.value];
             const std::int64_t now = static_cast<std::int64_t>(space_.distance(to, peer));
             const std::int64_t before = static_cast<std::int64_t>(space_.distance(from, peer));
             cost_[edge.peer.value] += std::int64_t{edge.bytes.value} * (now - before);
-            cost += std::int64_t{edge.bytes.value} * now;
+            rise += std::int64_t{edge.bytes.value} * (now - before);
         }
         points_[u.value] = to;
-        cost_[u.value] = cost;
+        cost_[u.value] += rise;
     }
 
     const Space& space_;

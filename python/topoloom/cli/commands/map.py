@@ -41,6 +41,15 @@ def command(
     minimizing: ObjectiveOptions,
     sharing: SharingOptions,
     placement: PlacementOption = None,
+    fix: Annotated[
+        str | None,
+        Option(
+            "--fix",
+            metavar="LIST",
+            help="Keep ranks on slots, as in 0=host1:0,7=host2 or 9=12, the number of "
+            "an allocated slot.",
+        ),
+    ] = None,
     migration_cost: Annotated[
         str,
         Option(
@@ -75,13 +84,11 @@ def command(
     \b
     Examples:
       topoloom map p.npz -m torus:4x4x4,bandwidth=10GB/s,latency=1us -o x.json
-      topoloom map p.npz --machine torus:8x8x8 --allocation a.txt \\
-          --mapper gge+swap --time 2s
+      topoloom map p.npz -m torus:8x8x8 -a a.txt --mapper gge+swap --fix 0=3
       topoloom map p.npz -m frontier+node:8 --nodes 8 --effort best --time 2s
       topoloom map mesh.graph -m tree:4:8:2,distance=1:10:100 --imbalance 0.03
       topoloom map p.npz -m torus:8x8x8 --placement old.json --migration-cost 1MB
-      topoloom map p.npz -m torus:8x8x8 -a a.txt --objective congestion \\
-          --background other.npz,other.json
+      topoloom map p.npz -m torus:8x8x8 -a a.txt --background other.npz,other.json
     Then:
       topoloom judge p.npz x.json             what it is worth, link by link
       topoloom export x.json --to openmpi-rankfile
@@ -92,9 +99,11 @@ def command(
     from topoloom.cli.exit_status import Interrupted
     from topoloom.placements.placement_file import save_placement
     from topoloom.support.units import parse_bytes
+    from topoloom.tasks.fixed_ranks import read_fixed_ranks
     from topoloom.tasks.map import map_ranks
     from topoloom.tasks.objective import read_objective
     from topoloom.tasks.problem import AllocationSpec, load_problem
+    from topoloom.tasks.sharing import has_shared_slots
 
     search = searching.make_search()
     moved_bytes = parse_bytes(migration_cost)
@@ -105,6 +114,8 @@ def command(
     where = AllocationSpec(*allowed, search.seed, limits.make_launch_order(launcher))
     problem = load_problem(graph, machine, where, share)
     objective = read_objective(*minimizing, graph, problem.machine)
+    shared = has_shared_slots(share, problem.graph, problem.allocation)
+    fixed = read_fixed_ranks(fix, problem, shared) if fix is not None else {}
     before = None
     if placement is not None:
         from topoloom.tasks.launched_placement import load_earlier_placement
@@ -120,6 +131,7 @@ def command(
             sharing=share,
             previous=before,
             migration_cost=moved_bytes,
+            fixed=fixed,
             cores_per_rank=limits.cores_per_rank,
             graph_file=graph,
             command=command_line.get(),
@@ -158,6 +170,8 @@ def _list_facts(
         facts.append(("phases", f"{len(objective.phases)}"))
     if background:
         facts.append(("background", ", ".join(background)))
+    if file.fixed:
+        facts.append(("fixed", counted(len(file.fixed), "rank")))
     if mapped.moved is not None:
         facts.append(("moved", counted(mapped.moved, "rank")))
     if mapped.optimal:
