@@ -37,7 +37,7 @@ test-all: checked asan tsan  ## make test plus tests marked full, every MPI, san
 	$(MAKE) docs
 
 core-test: $(stamps)/test-tools
-	cmake --build $(tree) --target core_tests
+	cmake --build $(tree) --target core_tests fuzz_network
 	ctest --test-dir $(tree) --output-on-failure --no-tests=error -j 2
 
 package-test: $(stamps)/test-tools

@@ -15,7 +15,6 @@
 #include "search_monitor.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/bound/congestion_bound.hpp"
-#include "topoloom/bound/flow_cuts.hpp"
 #include "topoloom/bound/hop_bytes_bound.hpp"
 #include "topoloom/bound/time_bound.hpp"
 #include "topoloom/pattern/phase_sum.hpp"
@@ -54,9 +53,11 @@ Bounds find_bounds(const CommGraph& graph, const Allocation& allocation,
         if (shared) ranks_on_slots = max_ranks_on_slots(capacity.masses(), capacity.capacities());
         BoundProblem problem(graph, allocation, std::move(ranks_on_slots), threads);
         Meter meter(budget);
-        bound::raise_cuts_by_flow(problem, meter);
+        problem.raise_cuts(meter);
         Bounds found;
-        found.congestion = congestion_bound(problem, meter);
+        Meter share(meter.sub_budget(0.5));
+        found.congestion = congestion_bound(problem, share);
+        meter.spend(share.work_done());
         found.hop_bytes = hop_bytes_bound(problem, meter);
         if (allocation.machine().has_bandwidths())
             found.time = time_bound(problem, phases, found.congestion, meter);
@@ -77,7 +78,7 @@ void bind_bound(nb::module_& m) {
             "Lower bound of `Judgement.congestion_max`: load of a link divided by bandwidth.")
         .def_prop_ro(
             "congestion_by", [](const Bounds& b) { return b.congestion.by; },
-            "The proof: message, injection, cut, average, prices or nothing.")
+            "The proof: message, injection, cut, routes, average, prices or nothing.")
         .def_prop_ro(
             "congestion_where", [](const Bounds& b) { return b.congestion.where; },
             "The part of the allocation for which the bound is proven.")

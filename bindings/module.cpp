@@ -27,6 +27,8 @@ void check_version() {
 
 NB_MODULE(_core, m) {
     check_version();
+    // Objects that Python still holds at exit, in caches for instance, are not the user's concern.
+    nb::set_leak_warnings(false);
     m.doc() = "The compiled core of Topoloom. Import its names from `topoloom` and its subpackages.";
     const nb::exception<topoloom::Error> error(m, "Error", PyExc_ValueError);
     error.doc() = "Invalid input: what is wrong, where, and what to do.";

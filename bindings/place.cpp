@@ -17,8 +17,10 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/choose/choose_nodes.hpp"
 #include "topoloom/metric/proxies.hpp"
+#include "topoloom/place/effort.hpp"
 #include "topoloom/place/mapper.hpp"
 #include "topoloom/place/portfolio/objective_choice.hpp"
+#include "topoloom/place/portfolio/plan_settings.hpp"
 #include "value_semantics.hpp"
 
 namespace topoloom::python {
@@ -163,6 +165,21 @@ nb::list list_mappers() {
     return list;
 }
 
+nb::list list_plans() {
+    nb::list list;
+    for (const portfolio::PlanSetting& setting : portfolio::list_plan_settings()) {
+        nb::dict one;
+        one["problems"] = setting.problems;
+        one["name"] = setting.name;
+        one["summary"] = setting.summary;
+        for (std::size_t effort = 0; effort < setting.values.size(); ++effort) {
+            one[effort_names[effort].c_str()] = setting.values[effort];
+        }
+        list.append(one);
+    }
+    return list;
+}
+
 }  // namespace
 
 void bind_place(nb::module_& m) {
@@ -269,6 +286,9 @@ void bind_place(nb::module_& m) {
           nb::kw_only(), "seed"_a = 1, "seconds"_a = nb::none(), "work"_a = nb::none(), "threads"_a = 0,
           "progress"_a = nb::none(), nb::keep_alive<0, 2>(),
           "Chooses free nodes on which the pattern has few hop-bytes, and places its ranks.");
+    m.def("search_plans", &list_plans,
+          "Lists the settings of the mapper auto with their values for each effort.",
+          nb::sig("def search_plans() -> list[dict[str, object]]"));
     m.def("mappers", &list_mappers, "Lists all mappers with their options.",
           nb::sig("def mappers() -> list[dict[str, object]]"));
 }

@@ -92,8 +92,8 @@ void propose_exchange(benchmark::State& state, Start start, Pairs pairs) {
     setting.loads.set_soft_scale();
     for (auto _ : state) {
         const Pair pair = setting.pair(pairs);
-        benchmark::DoNotOptimize(
-            setting.loads.exchange_if_soft_at_most(pair.u, pair.v, setting.loads.soft_value()));
+        const SoftLimit limit{.nearer = setting.loads.soft_value(), .farther = setting.loads.soft_value()};
+        benchmark::DoNotOptimize(setting.loads.exchange_if_soft_at_most(pair.u, pair.v, limit));
     }
     set_rate_counter(state);
 }

@@ -218,7 +218,7 @@ struct comm_state {
     bool is_freed;              // the program has freed the communicator
     bool has_progress_threads;  // all ranks have a progress thread
     struct setup* setup;        // NULL: not begun, or complete
-    int error;                  // permanent error, returned by all later calls
+    _Atomic int error;          // permanent error, returned by all later calls; read without the mutex
     topoloom_strategy* strategy;
     topoloom_learner* learner;  // NULL without learn=1
     struct run* fence_runs[fence_size_count];

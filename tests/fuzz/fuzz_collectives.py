@@ -59,7 +59,7 @@ def _run_random_cases(mpi: Mpi, folder: Path, cases: int, seed: int) -> int:
     from topoloom import _core
 
     source = ROOT / "tests/mpi/programs/collectives/collective_cases.c"
-    program = compile_with_collectives(mpi, source, folder)
+    program = compile_with_collectives(mpi, source)
     # MPICH waits actively, so runs with more ranks than cores are slow.
     yields = folder / "yield_ucx.so"
     run(["cc", "-O2", "-shared", "-fPIC", ROOT / "bench/yield_ucx.c", "-o", yields])

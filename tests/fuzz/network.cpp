@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
     std::uint64_t wrong = 0;
     for (std::uint64_t i = 0; i < cases; ++i) {
         try {
-            testing::run_random(machines, first + i, 16);
+            testing::run_random_network(machines, first + i, 16);
         } catch (const Error& error) {
             ++wrong;
             std::printf("seed %llu: %s\n", static_cast<unsigned long long>(first + i), error.what());

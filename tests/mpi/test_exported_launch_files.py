@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import shlex
+import socket
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from several_hosts import Location, SeveralHosts
+from several_hosts import Location, SeveralHosts, read_locations
 
 from topoloom import Allocation, Machine, Placement, PlacementFile, save_placement
 
@@ -17,15 +20,23 @@ NODES = [3, 0, 2]
 HOSTS = ("beta", "alpha", "delta-2")
 SCATTERED = [7, 0, 4, 6, 1]  # slot of each rank; slot 5 is idle
 CONSECUTIVE = [6, 7, 1, 4, 5]
+HYBRID = [6, 0, 4]  # first slot of ranks of two cores
 
 
 def save_placement_file(
-    path: Path, slots: list[int], hosts: tuple[str, ...] = HOSTS
+    path: Path,
+    slots: list[int],
+    hosts: tuple[str, ...] = HOSTS,
+    cores_per_rank: int = 1,
 ) -> Path:
     machine = Machine(MACHINE)
     allocation = Allocation(machine, np.array(NODES, dtype=np.uint32))
-    placement = Placement(allocation, np.array(slots, dtype=np.uint32))
-    save_placement(path, PlacementFile(machine, allocation, placement, hosts))
+    shared = len(set(slots)) < len(slots)
+    placement = Placement(allocation, np.array(slots, dtype=np.uint32), shared)
+    file = PlacementFile(
+        machine, allocation, placement, hosts, cores_per_rank=cores_per_rank
+    )
+    save_placement(path, file)
     return path
 
 
@@ -83,6 +94,72 @@ def test_a_hostfile_fills_hosts_in_rank_order(
     # Host alpha gets one rank, although it has two cores.
     located = open_mpi.locate_ranks("--hostfile", "h", "--map-by", "slot", ranks=5)
     assert [at.host for at in located] == list_hosts(CONSECUTIVE)
+
+
+def test_export_warns_that_open_mpi_4_begins_on_its_own_host(
+    open_mpi: SeveralHosts, topoloom: Any, tmp_path: Path
+) -> None:
+    own = socket.gethostname()
+    save_placement_file(tmp_path / "x.json", CONSECUTIVE, ("beta", own, "delta"))
+    written = topoloom("export", "x.json", "--to", "hostfile", "-o", "h")
+    assert "Open MPI 4 starts the first ranks on mpirun's own host" in written.err
+    assert "run mpirun on beta" in written.err
+    located = open_mpi.locate_ranks("--hostfile", "h", "--map-by", "slot", ranks=5)
+    keeps_order = open_mpi.mpi.version >= (5,)
+    assert located[0].host == ("beta" if keeps_order else own)
+
+
+def run_exported_command(
+    hosts: SeveralHosts, topoloom: Any, folder: Path, target: str
+) -> list[Location]:
+    """Start ranks of two cores by the command that `export` prints."""
+    save_placement_file(folder / "x.json", HYBRID, cores_per_rank=2)
+    usage = topoloom("export", "x.json", "--to", target, "-o", "f").out
+    program = f"""sh -c 'test "$OMP_NUM_THREADS" = 2 && exec {hosts.where}'"""
+    command = usage.removeprefix("use it:  ").strip().replace("./app", program)
+    launcher, _, arguments = command.partition(" ")
+    assert launcher in ("mpirun", "mpiexec")
+    started = f"{shlex.join(hosts.command())} {arguments}"
+    done = subprocess.run(
+        ["sh", "-c", started], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return read_locations(done.stdout, len(HYBRID))
+
+
+def test_exported_open_mpi_commands_give_hybrid_ranks_their_cores(
+    open_mpi: SeveralHosts, topoloom: Any, tmp_path: Path
+) -> None:
+    located = run_exported_command(open_mpi, topoloom, tmp_path, "hostfile")
+    assert located == [Location(host, (0, 1)) for host in list_hosts(HYBRID)]
+
+
+def test_exported_mpich_commands_give_hybrid_ranks_their_cores(
+    mpich_with_rankmap: SeveralHosts, topoloom: Any, tmp_path: Path
+) -> None:
+    located = run_exported_command(
+        mpich_with_rankmap, topoloom, tmp_path, "mpich-rankmap"
+    )
+    assert located == [Location(host, (0, 1)) for host in list_hosts(HYBRID)]
+
+
+def test_open_mpi_starts_several_ranks_on_a_shared_slot(
+    open_mpi: SeveralHosts, topoloom: Any, tmp_path: Path
+) -> None:
+    slots = [7, 7, 0, 6, 0]
+    save_placement_file(tmp_path / "x.json", slots)
+    written = topoloom("export", "x.json", "--to", "openmpi-rankfile", "-o", "r")
+    assert "Open MPI 5 does not bind them" in written.err
+    Path("h").write_text("".join(f"{host} slots=2\n" for host in HOSTS))
+    if open_mpi.mpi.version >= (5,):
+        options = ["--hostfile", "h", "--map-by", "rankfile:file=r:oversubscribe"]
+    else:
+        options = ["--oversubscribe", "--rankfile", "r"]
+    assert all(option in written.out for option in options[-2:])
+    located = open_mpi.locate_ranks(*options, ranks=5)
+    assert [at.host for at in located] == list_hosts(slots)
+    if open_mpi.mpi.version < (5,):
+        assert [at.cores for at in located] == [(slot % 2,) for slot in slots]
 
 
 def test_open_mpi_gives_a_host_without_a_count_one_slot_per_core(

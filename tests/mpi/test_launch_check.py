@@ -165,6 +165,43 @@ def test_cores_of_packages_and_hardware_threads_are_compared(
     assert line.startswith("rank 0 would be bound to ")
 
 
+@pytest.mark.parametrize(
+    ("synthetic", "cpus"),
+    [
+        ("package:2 core:2 pu:1(indexes=0,2,1,3)", ((0,), (2,), (1,), (3,))),
+        ("package:2 core:2 pu:1", ((0,), (1,), (2,), (3,))),
+        (
+            "package:2 core:2 pu:2(indexes=0,4,1,5,2,6,3,7)",
+            ((0, 4), (1, 5), (2, 6), (3, 7)),
+        ),
+        (
+            "package:2 core:2 pu:2(indexes=0,4,2,6,1,5,3,7)",
+            ((0, 4), (2, 6), (1, 5), (3, 7)),
+        ),
+    ],
+)
+def test_numberings_of_cpus_by_the_system_are_understood(
+    mpirun: str,
+    monkeypatch: pytest.MonkeyPatch,
+    synthetic: str,
+    cpus: tuple[tuple[int, ...], ...],
+) -> None:
+    monkeypatch.setenv("HWLOC_SYNTHETIC", synthetic)
+    monkeypatch.setenv("HWLOC_THISSYSTEM", "1")
+    machine = Machine("mesh:2+node:2:2,distance=1:2")
+    rankfile = find_format("openmpi-rankfile")
+    node = NodeParts(("package", "node"), cpus=cpus)
+    for bind in (None, "pu"):
+        placed = host_placement(
+            machine, range(2), [7, 2, 0, 5], ["alpha", "beta"], 1, node, bind
+        )
+        text = rankfile.write(placed)
+        assert dry_run(rankfile, text, placed, mpirun).mismatches == []
+        other = replace(placed, slot=np.array([2, 2, 0, 1]))
+        wrong = rankfile.write(other)
+        assert len(dry_run(rankfile, wrong, placed, mpirun).mismatches) == 1
+
+
 def test_a_format_without_a_dry_run_is_not_checked(
     mpirun: str, topoloom: Any, tmp_path: Path
 ) -> None:

@@ -6,6 +6,9 @@
 #include <utility>
 
 #include "topoloom/base/error.hpp"
+#include "topoloom/base/step_budget.hpp"
+#include "topoloom/bound/cuts/flow_cuts.hpp"
+#include "topoloom/bound/cuts/grid_cuts.hpp"
 #include "topoloom/bound/cuts/rank_cuts.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
 
@@ -79,9 +82,19 @@ BoundProblem::BoundProblem(const BoundProblem& other, const Allocation& allocati
     require_exact_bounds(graph_, allocation.machine());
 }
 
-void BoundProblem::raise_min_cuts(std::span<const std::int64_t> cuts) {
-    raised_cuts_.resize(std::max(raised_cuts_.size(), cuts.size()), 0);
-    for (std::size_t k = 0; k < cuts.size(); ++k) raised_cuts_[k] = std::max(raised_cuts_[k], cuts[k]);
+void BoundProblem::raise_cuts(Meter& meter) {
+    constexpr std::size_t max_spectral_ranks = 1024;
+    if (!meter.poll() || bound::grid_cuts(symmetric_, threads_).is_sharp) return;
+    raised_cuts_.assign(rank_count() + 1, 0);
+    const auto raise = [&](std::span<const std::int64_t> cuts) {
+        for (std::size_t k = 0; k < cuts.size(); ++k) raised_cuts_[k] = std::max(raised_cuts_[k], cuts[k]);
+    };
+    const auto ranks = static_cast<double>(rank_count());
+    if (rank_count() <= max_spectral_ranks && spend_step(meter, ranks * ranks * ranks / 4))
+        raise(bound::spectral_cuts(symmetric_));
+    Meter share(meter.sub_budget(0.3));
+    raise(bound::flow_cuts(symmetric_, threads_, share));
+    meter.spend(share.work_done());
     min_leaving_bytes_ = nullptr;
 }
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "topoloom/base/budget.hpp"
 #include "topoloom/machine/allocations/allocation.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
 
@@ -37,8 +38,9 @@ class BoundProblem {
     /// [s]: minimum bytes, in both directions, that leave a part of the allocation with capacity s, however
     /// many ranks are in the part. Computed by the first call, which other threads may not overlap.
     [[nodiscard]] std::span<const std::int64_t> min_leaving_bytes() const;
-    /// Raises lower bounds on the bytes between any k ranks and the others to cuts[k]; no cuts change nothing.
-    void raise_min_cuts(std::span<const std::int64_t> cuts);
+    /// Raises min_leaving_bytes() by spectral_cuts() and flow_cuts(), unless the pattern's cuts are sharp.
+    /// Spends a part of the budget.
+    void raise_cuts(Meter& meter);
     /// The same problem on other slots in the same order.
     [[nodiscard]] BoundProblem on(const Allocation& allocation) const {
         return BoundProblem(*this, allocation);

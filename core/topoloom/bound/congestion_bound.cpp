@@ -13,7 +13,6 @@
 
 #include "topoloom/bound/cuts/partner_profile.hpp"
 #include "topoloom/bound/hop_bytes_bound.hpp"
-#include "topoloom/bound/network_graph.hpp"
 #include "topoloom/machine/allocations/territory.hpp"
 #include "topoloom/machine/network_view.hpp"
 
@@ -36,48 +35,31 @@ std::int64_t leaving_bytes(const bound::PartnerProfile& profile, std::uint64_t c
 }
 
 struct Port {
-    std::uint64_t capacity;
-    double out, in;
+    std::uint64_t capacity = 0;
+    double out = 0, in = 0;
     friend auto operator<=>(const Port&, const Port&) = default;
 };
 
-/// The rank capacity at vertices, and the total bandwidth of their links.
-std::vector<Port> find_ports(const NetworkGraph& graph) {
-    std::vector<Port> found;
-    for (std::uint32_t v = 0; v < graph.vertex_count(); ++v) {
-        if (graph.capacity(v) == 0) continue;
-        std::int64_t out = 0;
-        std::int64_t in = 0;
-        for (const NetworkGraph::Neighbor& neighbor : graph.neighbors(v)) {
-            out += neighbor.out;
-            in += neighbor.in;
-        }
-        found.push_back({graph.capacity(v), graph.bandwidth(out), graph.bandwidth(in)});
+/// The rank capacity at vertices, and the total bandwidth of their working links.
+std::vector<Port> find_ports(const BoundProblem& problem) {
+    const NetworkView network(problem.machine().topology());
+    std::vector<Port> ports(network.vertex_count());
+    for (std::size_t s = 0; s < problem.capacity().size(); ++s) {
+        const Node node = problem.machine().node(problem.allocation().slots()[s]);
+        ports[network.vertex(node)].capacity += problem.capacity()[s];
     }
-    std::ranges::sort(found);
-    found.erase(std::unique(found.begin(), found.end()), found.end());
-    return found;
-}
-
-/// Whether routes are independent of load and few enough to enumerate.
-bool has_known_routes(const NetworkView& network, const Allocation& allocation) {
-    constexpr double max_visits = 5e7;
-    const auto nodes = static_cast<double>(allocation.nodes().size());
-    if (network.is_adaptive()) return false;
-    return nodes * nodes * static_cast<double>(network.diameter()) <= max_visits;
-}
-
-/// A number of seconds of which every link load is a multiple if no message is split: the greatest common
-/// divisor of all bytes, divided by the bandwidth of all links. 0 if bandwidths differ.
-double load_unit(const CommGraph& graph, const NetworkView& network) {
-    const std::vector<LinkRun> runs = network.bandwidth_runs();
-    if (runs.empty() || !graph.proxied().empty()) return 0;
-    const double bandwidth = runs.front().bandwidth.value;
-    const auto differs = [&](const LinkRun& run) { return run.bandwidth.value != bandwidth; };
-    if (std::ranges::any_of(runs, differs)) return 0;
-    std::int64_t unit = 0;
-    for (const Bytes bytes : graph.all_bytes()) unit = std::gcd(unit, bytes.value);
-    return static_cast<double>(unit) / bandwidth;
+    for (const LinkRun& run : network.bandwidth_runs()) {
+        for (std::size_t i = run.first.value; i < run.first.value + run.count; ++i) {
+            if (!network.is_up(Link{i})) continue;
+            const LinkEnds ends = network.ends(Link{i});
+            ports[ends.from].out += run.bandwidth.value;
+            ports[ends.to].in += run.bandwidth.value;
+        }
+    }
+    std::erase_if(ports, [](const Port& port) { return port.capacity == 0; });
+    std::ranges::sort(ports);
+    ports.erase(std::unique(ports.begin(), ports.end()), ports.end());
+    return ports;
 }
 
 /// A copy of the machine whose distances are hops, without user-defined tree distances and intra-node levels.
@@ -98,9 +80,20 @@ Machine make_hop_machine(const Machine& machine) {
 
 }  // namespace
 
-CongestionBound message_bound(const BoundProblem& problem) {
-    const Allocation& allocation = problem.allocation();
-    if (allocation.nodes().size() != problem.total_capacity()) return {};
+double load_unit(const BoundProblem& problem, const bound::RouteSurvey& survey) {
+    const CommGraph& graph = problem.graph();
+    const std::vector<LinkRun> runs = NetworkView(problem.machine().topology()).bandwidth_runs();
+    if (survey.is_split || runs.empty() || !graph.proxied().empty()) return 0;
+    const double bandwidth = runs.front().bandwidth.value;
+    const auto differs = [&](const LinkRun& run) { return run.bandwidth.value != bandwidth; };
+    if (std::ranges::any_of(runs, differs)) return 0;
+    std::int64_t unit = 0;
+    for (const Bytes bytes : graph.all_bytes()) unit = std::gcd(unit, bytes.value);
+    return static_cast<double>(unit) / bandwidth;
+}
+
+CongestionBound message_bound(const BoundProblem& problem, const bound::RouteSurvey& survey) {
+    if (problem.allocation().nodes().size() != problem.total_capacity()) return {};
     std::int64_t most = 0;
     std::string ranks;
     for (const Rank u : ids<Rank>(problem.rank_count())) {
@@ -110,27 +103,12 @@ CongestionBound message_bound(const BoundProblem& problem) {
             ranks = "ranks " + std::to_string(u.value) + " and " + std::to_string(edge.peer.value);
         }
     }
-    const NetworkView network(problem.machine().topology());
-    double seconds_per_byte = 0;
-    if (has_known_routes(network, allocation)) {
-        seconds_per_byte = std::numeric_limits<double>::infinity();
-        for (const Node a : allocation.nodes()) {
-            for (const Node b : allocation.nodes()) {
-                if (a == b) continue;
-                double busiest = 0;
-                network.route(a, b, [&](Link link, double share) {
-                    busiest = std::max(busiest, share / network.bandwidth(link).value);
-                });
-                seconds_per_byte = std::min(seconds_per_byte, busiest);
-            }
-        }
-    }
-    if (most == 0 || seconds_per_byte == 0) return {};
-    return {static_cast<double>(most) * seconds_per_byte * rounding_margin, "message", ranks};
+    if (most == 0 || survey.seconds_per_byte == 0) return {};
+    return {static_cast<double>(most) * survey.seconds_per_byte * rounding_margin, "message", ranks};
 }
 
 CongestionBound injection_bound(const BoundProblem& problem) {
-    const std::vector<Port> all_ports = find_ports(NetworkGraph(problem));
+    const std::vector<Port> all_ports = find_ports(problem);
     std::vector<std::vector<std::int64_t>> bytes_out(problem.rank_count());
     std::vector<std::vector<std::int64_t>> bytes_in(problem.rank_count());
     for (const Rank u : ids<Rank>(problem.rank_count())) {
@@ -157,32 +135,8 @@ CongestionBound injection_bound(const BoundProblem& problem) {
     return best;
 }
 
-RouteSurvey survey_routes(const Allocation& allocation) {
-    const NetworkView network(allocation.machine().topology());
-    const bool known = has_known_routes(network, allocation);
-    RouteSurvey survey{.is_split = !known};
-    std::vector<char> is_used(network.link_count(), known ? 0 : 1);
-    if (known) {
-        for (const Node a : allocation.nodes()) {
-            for (const Node b : allocation.nodes()) {
-                if (a == b) continue;
-                network.route(a, b, [&](Link link, double share) {
-                    is_used[link.value] = 1;
-                    survey.is_split = survey.is_split || share != 1;
-                });
-            }
-        }
-    }
-    for (const LinkRun& run : network.bandwidth_runs()) {
-        std::size_t count = 0;
-        for (std::size_t i = run.first.value; i < run.first.value + run.count; ++i)
-            count += is_used[i] != 0 && network.is_up(Link{i}) ? 1 : 0;
-        survey.bandwidth += static_cast<double>(count) * run.bandwidth.value;
-    }
-    return survey;
-}
-
-CongestionBound average_load_bound(const BoundProblem& problem, const RouteSurvey& survey, Meter& meter) {
+CongestionBound average_load_bound(const BoundProblem& problem, const bound::RouteSurvey& survey,
+                                   Meter& meter) {
     const Machine machine = make_hop_machine(problem.machine());
     const auto allocation = Allocation::of_slots(
         machine, {problem.allocation().slots().begin(), problem.allocation().slots().end()});
@@ -193,15 +147,16 @@ CongestionBound average_load_bound(const BoundProblem& problem, const RouteSurve
 }
 
 CongestionBound congestion_bound(const BoundProblem& problem, Meter& meter) {
-    const RouteSurvey survey = survey_routes(problem.allocation());
+    const bound::RouteSurvey survey = bound::survey_routes(problem.allocation(), meter);
     CongestionBound best = injection_bound(problem);
     for (CongestionBound& other :
-         std::vector{message_bound(problem), cut_bound(problem), price_bound(problem, meter),
+         std::vector{message_bound(problem, survey), cut_bound(problem, meter),
+                     route_cut_bound(problem, survey, meter), price_bound(problem, meter),
                      average_load_bound(problem, survey, meter)}) {
         if (other.value > best.value) best = std::move(other);
     }
-    const double unit = load_unit(problem.graph(), NetworkView(problem.machine().topology()));
-    if (survey.is_split || unit == 0) return best;
+    const double unit = load_unit(problem, survey);
+    if (unit == 0) return best;
     // The margin of a bound that is a multiple already makes it slightly smaller.
     best.value = std::ceil(best.value / unit * rounding_margin) * unit * rounding_margin;
     return best;

@@ -8,8 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "topoloom/base/step_budget.hpp"
 #include "topoloom/bound/congestion_bound.hpp"
 #include "topoloom/bound/network_graph.hpp"
+#include "topoloom/machine/network_view.hpp"
 
 namespace topoloom {
 
@@ -19,8 +21,14 @@ constexpr std::uint64_t max_neighbor_visits = 100'000'000;  // limit per kind of
 
 class CutSearch {
    public:
-    explicit CutSearch(const BoundProblem& problem)
-        : problem_(problem), graph_(problem), least_(problem.min_leaving_bytes()), part_(graph_) {}
+    CutSearch(const BoundProblem& problem, Meter& meter)
+        : problem_(problem),
+          graph_(problem),
+          least_(problem.min_leaving_bytes()),
+          part_(graph_),
+          meter_(meter) {
+        restart_budget();
+    }
 
     /// Tries ranges of consecutive nodes whose length divides the number of nodes: subtrees, groups, rows and
     /// planes.
@@ -88,8 +96,13 @@ class CutSearch {
     void add(std::uint32_t vertex) {
         if (!part_.contains_vertex(vertex)) part_.add(vertex);
     }
-    [[nodiscard]] bool is_budget_spent() const { return part_.visits() + steps_ > end_; }
-    void restart_budget() { end_ = part_.visits() + steps_ + max_neighbor_visits; }
+    [[nodiscard]] bool is_budget_spent() { return part_.visits() + steps_ > end_ || !meter_.poll_clock(); }
+    /// Allows for another kind of part a half of the remaining budget.
+    void restart_budget() {
+        const std::uint64_t now = part_.visits() + steps_;
+        meter_.spend(now - std::exchange(charged_, now));
+        end_ = now + (meter_.poll() ? std::min(max_neighbor_visits, meter_.remaining().work / 2) : 0);
+    }
 
     template <class Name>
     void evaluate_cut(const Name& name) {
@@ -147,19 +160,26 @@ class CutSearch {
     std::span<const std::int64_t> least_;
     NetworkCut part_;
     std::uint64_t steps_ = 0;
-    std::uint64_t end_ = max_neighbor_visits;
+    std::uint64_t charged_ = 0;
+    std::uint64_t end_ = 0;
+    Meter& meter_;
     CongestionBound best_;
 };
 
 }  // namespace
 
-CongestionBound cut_bound(const BoundProblem& problem) {
+CongestionBound cut_bound(const BoundProblem& problem, Meter& meter) {
     // Every cut has a side with room for all ranks, so none gives a bound.
     if (problem.total_capacity() / 2 >= problem.rank_count()) return {};
-    CutSearch search(problem);
+    constexpr double work_per_link = 16;  // to build and sort the graph
+    const NetworkView network(problem.machine().topology());
+    if (!spend_step(meter, work_per_link * static_cast<double>(network.link_count()))) return {};
+    Meter share(meter.sub_budget(0.3));
+    CutSearch search(problem, share);
     search.try_ranges();
     search.try_slabs();
     search.try_grown_parts();
+    meter.spend(share.work_done());
     return std::move(search).best();
 }
 

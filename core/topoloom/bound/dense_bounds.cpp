@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "topoloom/base/step_budget.hpp"
 #include "topoloom/bound/cuts/partner_profile.hpp"
 #include "topoloom/bound/distance_profile.hpp"
 #include "topoloom/bound/slot_distances.hpp"
@@ -64,7 +65,8 @@ std::optional<std::int64_t> projection_bound(const BoundProblem& problem) {
 std::optional<std::int64_t> dual_ascent_bound(const BoundProblem& problem, Meter& meter) {
     const CommGraph& graph = problem.symmetric();
     const std::size_t count = problem.total_capacity();
-    if (static_cast<double>(graph.edge_count()) * static_cast<double>(count * count) > max_entries) return {};
+    const double entries = static_cast<double>(graph.edge_count()) * static_cast<double>(count * count);
+    if (entries > max_entries || !spend_step(meter, entries / 8)) return {};
     const SlotDistances distances(problem.allocation());
     if (!distances.symmetric()) return {};
     std::vector<std::uint32_t> slot_of_place;
@@ -90,7 +92,7 @@ std::optional<std::int64_t> dual_ascent_bound(const BoundProblem& problem, Meter
         const std::int64_t before = ascent.bound();
         ascent.sweep(problem.threads());
         const auto gain = static_cast<double>(ascent.bound() - before);
-        if (!meter.spend(graph.edge_count() * count * count / 16 + 1)) break;
+        if (!meter.spend(graph.edge_count() * count * count / 2 + 1)) break;
         if (i > 0 && gain <= min_gain * static_cast<double>(before)) break;
     }
     return scale.up(ascent.bound());

@@ -15,8 +15,8 @@ struct HopBytesBound {
     std::string_view by = "sparse";  // sparse, cuts, gilmore-lawler, projection or dual-ascent
 };
 
-/// Tries bounds from cheap to expensive; dual ascent, the last, spends the budget. If no budget is left, only
-/// bounds that take about a second are tried.
+/// Tries bounds from cheap to expensive, as long as the budget has room for them; dual ascent, the last,
+/// spends it. The first two, sparse and cuts, need no budget.
 [[nodiscard]] HopBytesBound hop_bytes_bound(const BoundProblem& problem, Meter& meter);
 
 }  // namespace topoloom

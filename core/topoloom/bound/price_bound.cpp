@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "topoloom/base/step_budget.hpp"
 #include "topoloom/bound/congestion_bound.hpp"
 #include "topoloom/machine/network_view.hpp"
 #include "topoloom/qap/dual_ascent.hpp"
@@ -152,7 +153,7 @@ class PriceGame {
         constexpr int sweeps = 20;  // more sweeps gain almost nothing
         for (int i = 0; i < sweeps; ++i) {
             ascent.sweep(problem_.threads());
-            if (!meter.spend(pairs * places * places / 16 + 1)) break;
+            if (!meter.spend(pairs * places * places / 2 + 1)) break;
         }
         return std::min(enough, static_cast<double>(ascent.bound()) / scale) * rounding_margin;
     }
@@ -258,12 +259,13 @@ class PriceGame {
 
 CongestionBound price_bound(const BoundProblem& problem, Meter& meter) {
     const std::span<const Node> nodes = problem.allocation().nodes();
-    if (!meter.poll()) return {};
     const NetworkView network(problem.machine().topology());
     if (network.is_adaptive()) return {};
     if (nodes.size() * nodes.size() * network.diameter() > max_crossings) return {};
     const auto places = static_cast<double>(problem.total_capacity());
     if (static_cast<double>(problem.symmetric().edge_count()) * places * places > max_pair_costs) return {};
+    if (!spend_step(meter, static_cast<double>(problem.symmetric().edge_count()) * places * places / 8))
+        return {};
     PricedRoutes routes(network, nodes);
     if (routes.link_count() == 0 || problem.graph().total_bytes().value == 0) return {};
     PriceGame game(problem, routes);

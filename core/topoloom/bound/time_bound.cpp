@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "topoloom/base/step_budget.hpp"
 #include "topoloom/machine/network_view.hpp"
 #include "topoloom/metric/loads/phase_time.hpp"
 #include "topoloom/pattern/rounds.hpp"
@@ -23,7 +24,7 @@ namespace {
 /// latency.
 class NearLatencies {
    public:
-    explicit NearLatencies(const BoundProblem& problem) {
+    NearLatencies(const BoundProblem& problem, Meter& meter) {
         const Allocation& allocation = problem.allocation();
         std::vector<std::uint64_t> capacity(allocation.nodes().size(), 0);
         for (std::size_t i = 0; i < allocation.slot_count(); ++i)
@@ -36,7 +37,7 @@ class NearLatencies {
         }
         max_on_node_ = *std::ranges::max_element(capacity_);
         const bool fits_on_node = max_on_node_ >= problem.rank_count();
-        if (!fits_on_node) measure_latencies(problem.machine(), nodes);
+        if (!fits_on_node) measure_latencies(problem.machine(), nodes, meter);
         for (const bool outward : {true, false}) {
             std::vector<double>& within = outward ? to_ : from_;
             within.assign(problem.rank_count(), fits_on_node ? 0 : std::numeric_limits<double>::infinity());
@@ -57,13 +58,14 @@ class NearLatencies {
     [[nodiscard]] double seconds_per_byte() const { return seconds_per_byte_; }
 
    private:
-    void measure_latencies(const Machine& machine, const std::vector<Node>& nodes) {
+    void measure_latencies(const Machine& machine, const std::vector<Node>& nodes, Meter& meter) {
         constexpr double max_visits = 2e7;
         const NetworkView network(machine.topology());
         const auto pairs = static_cast<double>(nodes.size()) * static_cast<double>(nodes.size());
         if (nodes.size() < 2) return;
         nearest_ = machine.speeds().latency.value;
-        if (pairs * static_cast<double>(network.diameter()) > max_visits) return;
+        const double visits = pairs * static_cast<double>(network.diameter());
+        if (visits > max_visits || !spend_step(meter, visits)) return;
         latency_.assign(nodes.size() * nodes.size(), 0);
         double least = std::numeric_limits<double>::infinity();
         seconds_per_byte_ = least;
@@ -318,7 +320,7 @@ TimeBound time_bound(const BoundProblem& problem, std::span<const CommGraph* con
     const Machine& machine = problem.machine();
     const CommGraph* const whole = &problem.graph();
     if (phases.empty()) phases = {&whole, 1};
-    const NearLatencies latencies(problem);
+    const NearLatencies latencies(problem, meter);
     const auto load_of = [&](const CommGraph& graph, const std::vector<RankTraffic>& traffic, bool is_phase) {
         PhaseLoad load = bound_node_loads(traffic, latencies, machine.speeds());
         if (&graph == whole || (phases.size() == 1 && phases.front() == &graph)) {

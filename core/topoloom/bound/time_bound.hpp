@@ -21,11 +21,11 @@ struct TimeBound {
     std::string where;
 };
 
-/// Computes the bound for a run of all phases. The phases must add up to the problem's graph; without phases,
-/// the graph is a single phase. `congestion` is a bound for the sum. The machine must specify bandwidths.
-/// With several phases, the budget is spent on a congestion bound for each. If the routes of an allocation
-/// have more than 2 * 10^7 links in total, their latency counts as 0. O(nodes^2 * (hops + log nodes) + edges
-/// * log degree) plus congestion_bound().
+/// Computes the bound for a run of all phases. The phases must add up to the problem's graph; without
+/// phases, the graph is a single phase. `congestion` is a bound for the sum. The machine must specify
+/// bandwidths. With several phases, the budget is spent on a congestion bound for each. If the routes of an
+/// allocation have more than 2 * 10^7 links in total, or than the budget allows, their latency counts as 0.
+/// O(nodes^2 * (hops + log nodes) + edges * log degree) plus congestion_bound().
 [[nodiscard]] TimeBound time_bound(const BoundProblem& problem, std::span<const CommGraph* const> phases,
                                    const CongestionBound& congestion, Meter& meter);
 

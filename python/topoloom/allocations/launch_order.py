@@ -4,7 +4,9 @@
 - ``slurm``: ``srun -N 3 -n 7`` spreads ranks evenly over the nodes, here 3, 2
   and 2; the ranks of a node are consecutive;
 - ``openmpi``, ``mpich``: ``mpirun -n 7`` fills nodes one after another, up to a limit
-  per node (``-N 3``, ``-ppn 3``).
+  per node (``-N 3``, ``-ppn 3``);
+- ``pjm``: on Fugaku, ``mpiexec -n 7`` fills the nodes of the job's box, equally many
+  ranks each, the first axis fastest (``rank-map-bychip:XYZ``, the default).
 
 On a node, ranks use slots in order. Two launchers may distribute bound ranks
 round-robin over sockets instead: Slurm with ``task/affinity`` if ranks fill whole
@@ -24,6 +26,7 @@ import numpy.typing as npt
 from topoloom._core import Allocation, Error
 from topoloom.nodes.host_slot_numbers import HostSlotNumbers
 from topoloom.nodes.hosts import host_count, list_hosts_of_nodes, slots_per_host
+from topoloom.nodes.node_coordinates import has_coordinates, list_coordinates
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.support.parameter_error import ParameterError
 from topoloom.support.units import counted, format_bytes, format_size
@@ -57,10 +60,46 @@ def fill_nodes(capacity: Counts, ranks: int) -> Counts:
     return counts
 
 
+def fill_nodes_equally(capacity: Counts, ranks: int) -> Counts:
+    """Count the ranks of each node if nodes are filled to the same number.
+
+    >>> fill_nodes_equally(np.array([4, 4, 4]), 7).tolist()
+    [3, 3, 1]
+    """
+    each = -(-ranks // len(capacity))
+    while np.minimum(capacity, each).sum() < ranks:
+        each += 1
+    return fill_nodes(np.minimum(capacity, each), ranks)
+
+
+def order_by_first_axis(allocation: Allocation) -> Allocation:
+    """Order the nodes of a torus or mesh: the first coordinate varies fastest.
+
+    Raises `topoloom.Error` if the machine is not a job's box of at most three axes.
+    """
+    machine = allocation.machine
+    if not has_coordinates(machine) or len(machine.shape) > MAX_BOX_AXES:
+        raise ParameterError(
+            "launcher",
+            f"pjm numbers the nodes of a job by coordinates, but {machine.name} is not "
+            f"a torus or mesh of 1 to {MAX_BOX_AXES} axes with one node per router; "
+            "describe the job by its shape, such as torus:4x6x8",
+        )
+    coordinates = list_coordinates(machine, allocation.nodes.tolist())
+    nodes = allocation.nodes[np.lexsort(coordinates.T)]
+    position = np.zeros(machine.node_count, np.int64)
+    position[nodes] = np.arange(len(nodes))
+    slots = allocation.slots
+    order = np.argsort(position[slots // machine.slots_per_node], kind="stable")
+    return Allocation(machine, nodes, slots[order])
+
+
 class _Launcher(NamedTuple):
     spread: Callable[[Counts, int], Counts]
     #: (nodes, ranks, maximum ranks per node or 0, cores per rank) -> launch command
     command: Callable[[int, int, int, int], str]
+    #: Reorders the nodes of an allocation; None if the launcher keeps their order.
+    reorder_nodes: Callable[[Allocation], Allocation] | None = None
 
 
 def _format_srun(nodes: int, ranks: int, _: int, cores: int) -> str:
@@ -76,11 +115,20 @@ def _format_mpiexec(_: int, ranks: int, most: int, __: int) -> str:
     return f"mpiexec -n {ranks}" + (f" -ppn {most}" if most else "")
 
 
-SLURM, OPEN_MPI, MPICH = "slurm", "openmpi", "mpich"
+def _format_pjm_mpiexec(nodes: int, ranks: int, most: int, _: int) -> str:
+    each = most or -(-ranks // nodes)
+    return f"mpiexec -n {ranks} with #PJM --mpi max-proc-per-node={each}"
+
+
+#: Maximum number of axes of a PJM job's shape.
+MAX_BOX_AXES = 3
+
+SLURM, OPEN_MPI, MPICH, PJM = "slurm", "openmpi", "mpich", "pjm"
 _LAUNCHERS = {
     SLURM: _Launcher(deal_ranks, _format_srun),
     OPEN_MPI: _Launcher(fill_nodes, _format_mpirun),
     MPICH: _Launcher(fill_nodes, _format_mpiexec),
+    PJM: _Launcher(fill_nodes_equally, _format_pjm_mpiexec, order_by_first_axis),
 }
 LAUNCHERS = tuple(_LAUNCHERS)
 
@@ -133,6 +181,11 @@ class LaunchOrder:
             or self.memory_per_rank > 0
         )
 
+    @property
+    def reorders_nodes(self) -> bool:
+        """Whether the launcher uses the nodes in another order than the allocation."""
+        return _LAUNCHERS[self.launcher].reorder_nodes is not None
+
     def select_first_slots(
         self,
         allocation: Allocation,
@@ -159,6 +212,9 @@ class LaunchOrder:
 
         Parameters and errors are the same as for `select_first_slots`.
         """
+        reorder = _LAUNCHERS[self.launcher].reorder_nodes
+        if reorder is not None:
+            allocation = reorder(allocation)
         slots, capacity = self._find_slots_and_capacity(allocation, ranks, memory, node)
         if self.ranks_per_node is not None:
             capacity = np.where(np.cumsum(capacity) - capacity < ranks, capacity, 0)

@@ -47,6 +47,12 @@ def note(text: str) -> None:
     print(text, file=sys.stderr)
 
 
+def note_assumption(remark: str) -> None:
+    """Print what was assumed about the input to stderr; nothing if empty."""
+    if remark:
+        note(f"topoloom: {remark}")
+
+
 def print_table(
     columns: Sequence[str],
     rows: Sequence[Sequence[str]],

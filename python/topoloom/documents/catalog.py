@@ -48,6 +48,19 @@ class ListedMapper(ListedAlgorithm):
     """What the mapper needs of graph and machine."""
 
 
+class ListedSetting(Named):
+    """A setting of the mapper `auto`, with its value for each effort."""
+
+    problems: str
+    """Problems that the setting applies to: hop-bytes, shared slots or links."""
+    fast: float
+    """Value for `--effort fast`."""
+    default: float
+    """Value for `--effort default`."""
+    best: float
+    """Value for `--effort best`."""
+
+
 class ListedBalancer(ListedAlgorithm):
     """A balancer of equal tasks."""
 
@@ -166,6 +179,8 @@ class ListDocument(TypedDict):
 
     mappers: NotRequired[list[ListedMapper]]
     """Mappers."""
+    plans: NotRequired[list[ListedSetting]]
+    """Settings of the mapper `auto` for each effort."""
     balancers: NotRequired[list[ListedBalancer]]
     """Balancers of equal tasks."""
     schedules: NotRequired[list[ListedSchedule]]

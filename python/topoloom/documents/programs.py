@@ -32,6 +32,10 @@ class ProgramFacts(TypedDict):
     """Bytes of point-to-point messages."""
     pairs: int
     """Pairs of ranks with point-to-point messages."""
+    own_messages: int
+    """Messages of ranks to themselves, which the other counts exclude."""
+    own_bytes: int
+    """Bytes of messages of ranks to themselves."""
     collectives: dict[str, int]
     """Number of calls of each collective, summed over ranks."""
     graph_messages: int
@@ -224,7 +228,7 @@ class ExportDocument(TypedDict):
     """Contents of the file."""
     use: str
     """Command line that uses the file."""
-    note: str | None
-    """What the format cannot express, or what it relies on; else null."""
+    notes: list[str]
+    """What the format cannot express, and what it relies on."""
     checked: str | None
     """The launcher whose dry run confirmed the placement; null without --check."""

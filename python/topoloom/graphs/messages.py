@@ -39,6 +39,10 @@ class Messages(NamedTuple):
         rank_of = np.asarray(ranks, dtype=np.int64)
         return self._replace(source=rank_of[self.source], target=rank_of[self.target])
 
+    def select(self, chosen: NDArray[np.bool_]) -> Messages:
+        """Return the entries where `chosen` is true."""
+        return Messages(*(values[chosen] for values in self))
+
     def summed(self) -> Messages:
         """Sort by source and target, and sum entries of the same pair."""
         if not len(self.source):

@@ -5,9 +5,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from topoloom.launch.host_placement import HostPlacement
+from topoloom.launch.rank_location import RankLocation
+
+
+class HybridOptions(NamedTuple):
+    """The words of a command that start ranks of several cores.
+
+    Attributes
+    ----------
+    variable : str
+        Sets a variable for the ranks: ``{name}={value}`` before a launcher that passes
+        its environment on, or an option such as ``-x {name}={value}``.
+    cores : str
+        The option that gives a rank its cores, such as ``-c {cores}``; empty if the
+        file names them, or if the launcher has no such option.
+    binds : bool
+        Whether the option or the file binds a rank to these cores.
+    """
+
+    variable: str = "{name}={value}"
+    cores: str = ""
+    binds: bool = False
+
+
+#: The environment is passed on, and ranks are not bound to several cores.
+_INHERITED_ENVIRONMENT = HybridOptions()
 
 
 @dataclass(frozen=True)
@@ -20,7 +45,9 @@ class ExportFormat:
         The texts that ``topoloom list exports`` prints.
     usage : str
         The command that reads FILE. Fields in braces: ``ranks``, ``nodes``,
-        ``ranks_per_node``, ``hosts``, ``first_host`` and the keys of `usage_values`.
+        ``ranks_per_node``, ``hosts``, ``first_host``, ``variables`` and ``cores`` for
+        ranks of several cores (see `hybrid`), ``sharing`` for ranks that share slots,
+        and the keys of `usage_values`.
     write : function
         Writes a placement; raises `topoloom.Error` if the format cannot express it.
     usage_values : function
@@ -32,9 +59,22 @@ class ExportFormat:
         Returns whether the file determines each rank's slot, not only its host.
     special_loss : function
         Describes a format-specific loss in one sentence, or returns None.
-    relies_on : str or None
-        Launcher settings on which the format relies to keep the order of the ranks, in
-        one sentence.
+    hybrid : HybridOptions
+        How the command starts ranks of several cores.
+    sharing : str or None
+        Option that lets ranks share slots, if one is needed; None if the format cannot
+        express shared slots.
+    starts_with : str or None
+        Regular expression for the first line of a file in this format; None if the
+        format cannot be recognized.
+    read : function or None
+        Reads a file. Arguments: the text, a placement with one rank on each slot of the
+        job, and the number of ranks. Returns the location of each rank, or of the first
+        ranks. Raises `topoloom.Error` for invalid files. None if files of this format
+        do not contain the placement.
+    relies_on : function
+        Describes in one sentence what the launch must satisfy to keep the order of the
+        ranks, or returns None.
     """
 
     name: str
@@ -45,7 +85,11 @@ class ExportFormat:
     binds: Literal["ranks", "alike", "nothing"] = "nothing"
     keeps_slots: Callable[[HostPlacement], bool] = lambda _: True
     special_loss: Callable[[HostPlacement], str | None] = lambda _: None
-    relies_on: str | None = None
+    hybrid: HybridOptions = _INHERITED_ENVIRONMENT
+    sharing: str | None = None
+    starts_with: str | None = None
+    read: Callable[[str, HostPlacement, int], list[RankLocation]] | None = None
+    relies_on: Callable[[HostPlacement], str | None] = lambda _: None
 
     def format_usage_command(self, placement: HostPlacement) -> str:
         """Format the command that uses the file of this placement."""
@@ -56,8 +100,39 @@ class ExportFormat:
             ranks_per_node=int(counts.max(initial=0)),
             hosts=",".join(placement.hosts) if len(placement.hosts) <= 4 else "HOSTS",
             first_host=placement.host_name(0),
+            variables=self._format_variables(placement),
+            cores=self._format_cores_option(placement),
+            sharing=f"{self.sharing} "
+            if self.sharing and placement.shares_slots
+            else "",
             **self.usage_values(placement),
         )
+
+    def _format_variables(self, placement: HostPlacement) -> str:
+        """Format OpenMP's variables for ranks of several cores.
+
+        Without OMP_PLACES, threads of ranks that are not bound share all cores. With
+        it, the threads of all ranks of a host would share the first ones.
+        """
+        cores = placement.cores_per_rank
+        if cores == 1:
+            return ""
+        variables = {"OMP_NUM_THREADS": str(cores)}
+        is_bound = placement.bind is not None and self.binds != "nothing"
+        if is_bound or self.hybrid.binds:
+            variables["OMP_PLACES"] = "cores"
+        return "".join(
+            self.hybrid.variable.format(name=name, value=value) + " "
+            for name, value in variables.items()
+        )
+
+    def _format_cores_option(self, placement: HostPlacement) -> str:
+        cores = placement.cores_per_rank
+        if cores == 1 or not self.hybrid.cores:
+            return ""
+        if placement.bind is not None and self.binds != "nothing":
+            return ""
+        return self.hybrid.cores.format(cores=cores) + " "
 
     def find_loss(self, placement: HostPlacement) -> str | None:
         """Describe in one sentence what the file cannot express; None if nothing."""

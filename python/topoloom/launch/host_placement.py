@@ -72,6 +72,8 @@ class HostPlacement:
         Slots and packages (sockets) of each host; 1 package if unknown.
     parts_of_host : list of NodeParts
         CPUs and devices of each host.
+    has_invented_names : bool
+        Whether `hosts` is n7 for node 7, because no names are known.
     """
 
     hosts: list[str]
@@ -88,11 +90,22 @@ class HostPlacement:
     slots_of_host: Ids
     packages_of_host: Ids
     parts_of_host: list[NodeParts]
+    has_invented_names: bool = False
 
     @property
     def rank_count(self) -> int:
         """Number of ranks."""
         return len(self.host)
+
+    @property
+    def cores_per_rank(self) -> int:
+        """Number of cores of each rank, hence of threads of hybrid programs."""
+        return self.cores_per_slot * self.slots_per_rank
+
+    @property
+    def shares_slots(self) -> bool:
+        """Whether several ranks are on one slot."""
+        return len(np.unique(self.machine_slot)) < self.rank_count
 
     def host_name(self, rank: int) -> str:
         """Return the host name of a rank."""
@@ -294,6 +307,7 @@ def host_placement(
         slots_of.counts[numbers],
         np.array(packages, np.int64),
         parts_of_host,
+        has_invented_names=hosts is None,
     )
 
 

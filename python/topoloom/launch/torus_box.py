@@ -4,20 +4,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
-
-import numpy as np
 
 from topoloom._core import Error
 from topoloom.launch.host_placement import HostPlacement, Ids
-
-if TYPE_CHECKING:
-    from topoloom._core import Machine
-
-
-def has_coordinates(machine: Machine) -> bool:
-    """Return whether the machine is a torus or mesh with one node per router."""
-    return bool(machine.shape) and math.prod(machine.shape) == machine.node_count
+from topoloom.nodes.node_coordinates import has_coordinates, list_coordinates
 
 
 def find_torus_box(placement: HostPlacement, format_name: str) -> tuple[list[int], Ids]:
@@ -42,9 +32,7 @@ def find_torus_box(placement: HostPlacement, format_name: str) -> tuple[list[int
             "torus or mesh with one node per router"
         )
     nodes = placement.nodes.tolist()
-    coordinates = np.array(
-        [machine.coordinates(node) for node in nodes], dtype=np.int64
-    )
+    coordinates = list_coordinates(machine, nodes)
     coordinates -= coordinates.min(axis=0)
     shape = (coordinates.max(axis=0) + 1).tolist()
     if math.prod(shape) != len(nodes):

@@ -45,6 +45,11 @@ def make_cpu_mask(cpus: tuple[int, ...]) -> int:
     return sum(1 << cpu for cpu in cpus)
 
 
+def list_mask_cpus(mask: int) -> tuple[int, ...]:
+    """List the CPUs of a bit mask, the inverse of `make_cpu_mask`."""
+    return tuple(cpu for cpu in range(mask.bit_length()) if mask >> cpu & 1)
+
+
 def _find_uniform_values(
     placement: HostPlacement, value_of: Callable[[int], T]
 ) -> list[T] | None:

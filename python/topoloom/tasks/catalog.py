@@ -161,6 +161,7 @@ def list_exports() -> list[dict[str, Any]]:
 #: Functions that list the entries, by kind of entry.
 CATALOG: dict[str, Callable[[], list[dict[str, Any]]]] = {
     "mappers": partial(_list_from_dictionaries, "mappers"),
+    "plans": partial(_list_from_dictionaries, "search_plans"),
     "balancers": partial(_list_from_dictionaries, "balancers"),
     "schedules": partial(_list_from_dictionaries, "schedules"),
     "patterns": list_patterns,

@@ -14,17 +14,11 @@ def load_host_placement(
     placement: Path, hosts: str | None, cores_per_slot: int, bind: str | None
 ) -> HostPlacement:
     """Load a placement; `hosts` replaces the host names of its allocation."""
-    from topoloom._core import Error
     from topoloom.launch.host_placement import host_placement
     from topoloom.placements.placement_file import load_placement
     from topoloom.support.hostlist import expand_hostlist
 
     file = load_placement(placement)
-    if file.placement.shared:
-        raise Error(
-            f"{placement} lets ranks share slots, which no launcher supports; "
-            "place each rank on a slot of its own"
-        )
     return host_placement(
         file.machine,
         file.allocation.nodes,

@@ -25,7 +25,6 @@ from topoloom.machines.link_loads import Loads, check_machine_text, load_link_lo
 from topoloom.placements.measures import collect_measures
 from topoloom.support.files import exists, prefix_errors
 from topoloom.support.name_lookup import describe_unknown_name
-from topoloom.tasks.placement_problem import load_placement_problem
 from topoloom.tasks.problem import AllocationSpec
 
 AUTO, HOP_BYTES = "auto", "hop-bytes"
@@ -189,6 +188,8 @@ def _read_background(text: str, machine: Machine) -> Any:
     graph, comma, placement = text.partition(",")
     if not comma or exists(text):
         return load_link_loads(text, machine)
+    from topoloom.tasks.placement_problem import load_placement_problem
+
     given = load_placement_problem("judge", graph, placement, None, AllocationSpec())
     with prefix_errors(placement):
         check_machine_text(given.allocation.machine.text, machine)

@@ -7,9 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from topoloom._core import Allocation, Bounds, CommGraph, Error, find_bounds
 
-#: Maximum number of slots at which bounds are also proved by search, and work limit of
-#: the search.
-SMALL_SLOT_COUNT = 64
+#: Work limit of quick proofs: up to 0.1 s for the steps that it covers.
 QUICK_WORK = 2**23
 #: Gap up to which another placement is not worth a search.
 NEGLIGIBLE_GAP = 1.01
@@ -23,11 +21,7 @@ def prove_quick_bounds(
 ) -> Bounds | None:
     """Prove bounds quickly; results do not depend on the CPU speed."""
     try:
-        if allocation.slot_count <= SMALL_SLOT_COUNT:
-            return find_bounds(graph, allocation, phases=phases, work=QUICK_WORK)
-        # A progress callback that returns False skips the proofs by search, but no
-        # others.
-        return find_bounds(graph, allocation, phases=phases, progress=lambda _: False)
+        return find_bounds(graph, allocation, phases=phases, work=QUICK_WORK)
     except Error:
         return None  # bounds may overflow although measures do not
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from topoloom._core import Allocation, CommGraph, Error, Sharing
 from topoloom.allocations.launch_order import LaunchOrder
 from topoloom.graphs.graph_file import load_graph
@@ -13,7 +15,16 @@ from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.placements.placement_file import PlacementFile, load_placement
 from topoloom.support.parameter_error import ParameterError
 from topoloom.support.units import counted
-from topoloom.tasks.problem import AllocationSpec, load_problem
+from topoloom.tasks.launched_placement import (
+    is_placement_file,
+    load_launched_placement,
+)
+from topoloom.tasks.problem import (
+    AllocationSpec,
+    load_nodes,
+    load_problem,
+    select_launched_slots,
+)
 from topoloom.tasks.sharing import NO_SHARING
 
 
@@ -26,6 +37,7 @@ class PlacementProblem(NamedTuple):
     hosts: tuple[str, ...] | None = None  # host names of the allocation's nodes
     switches: tuple[str, ...] = ()
     node: NodeParts = NO_PARTS
+    remark: str = ""  # what was assumed about the placement
 
     @property
     def shared(self) -> bool:
@@ -53,7 +65,10 @@ def load_placement_problem(
     where: AllocationSpec,
     sharing: Sharing = NO_SHARING,
 ) -> PlacementProblem:
-    """Load a graph with a placement or a machine; errors name `action`."""
+    """Load a graph with a placement or a machine; errors name `action`.
+
+    `placement` is a placement file, or a launcher's file for ranks on `machine`.
+    """
     if placement is None:
         if machine is None:
             raise ParameterError(
@@ -68,6 +83,9 @@ def load_placement_problem(
             problem.switches,
             problem.node,
         )
+    if not is_placement_file(placement):
+        return _load_launched_problem(action, graph_file, placement, machine, where)
+    graph, file = load_graph(graph_file), load_placement(placement)
     if machine or where.allocation or where.nodes:
         raise Error(
             f"{placement} contains its machine and allocation; "
@@ -78,8 +96,6 @@ def load_placement_problem(
             f"{placement} contains the slots of the job; leave out the launcher, and "
             "ranks per node, cores and memory per rank"
         )
-    graph = load_graph(graph_file)
-    file = load_placement(placement)
     if len(file.placement.slots) != graph.rank_count:
         raise Error(
             f"{placement} places {counted(len(file.placement.slots), 'rank')}, "
@@ -87,4 +103,37 @@ def load_placement_problem(
         )
     return PlacementProblem(
         graph, file.allocation, file, file.hosts, file.switches, file.node
+    )
+
+
+def _load_launched_problem(
+    action: str,
+    graph_file: str,
+    placement: str,
+    machine: str | None,
+    where: AllocationSpec,
+) -> PlacementProblem:
+    """Load a graph with a launcher's file, such as a rankfile."""
+    if machine is None:
+        raise ParameterError(
+            "machine",
+            f"is missing; {placement} is a launcher's file, which does not contain the "
+            f"machine; name it, and the allocation, to {action}",
+        )
+    graph = load_graph(graph_file)
+    given, described = load_nodes(machine, where)
+    ranks = graph.rank_count
+    file, remark = load_launched_placement(placement, given, described.node, ranks)
+    if not file.placement.shared:
+        started, _ = select_launched_slots(given, described, where, ranks)
+        if np.isin(file.placement.slots, started.allocation.slots).all():
+            given = started
+    return PlacementProblem(
+        graph,
+        given.allocation,
+        file,
+        given.hosts,
+        described.switches,
+        described.node,
+        remark,
     )

@@ -124,13 +124,13 @@ def select_launched_slots(
 ) -> tuple[AllocatedHosts, str]:
     """Select the slots of an allocation that the launcher uses; also describe them.
 
-    Without an allocation, all slots are selected, unless `as_started` is set because
-    the launcher places the ranks itself.
+    Without an allocation, all slots are selected, unless the launcher reorders the
+    nodes, or `as_started` is set because it places the ranks itself.
     """
     order, node = where.order, described.node
     words = ""
     allocated = where.allocation or where.nodes or described.allocated
-    if allocated or as_started:
+    if allocated or as_started or order.reorders_nodes:
         at, words = order.select_used_slots(
             given.allocation, ranks, node.memory_size, node
         )

@@ -33,16 +33,21 @@ class RecordedProgram(NamedTuple):
     gpus_per_node: int = GPUS_PER_NODE
 
     def facts(self) -> ProgramFacts:
-        """Count messages, bytes and calls; find the busiest pair."""
+        """Count messages, bytes and calls between ranks; find the busiest pair."""
         profile = self.profile
-        direct = profile.point_to_point()
+        sent = profile.point_to_point()
+        own = sent.select(sent.source == sent.target)
+        direct = sent.select(sent.source != sent.target)
         edges = profile.edges(self.collectives, None, self.gpus_per_node)
+        edges = edges.select(edges.source != edges.target)
         busiest = int(edges.bytes.argmax()) if len(edges.bytes) else None
         return {
             "ranks": profile.rank_count,
             "messages": int(direct.messages.sum()),
             "bytes": int(direct.bytes.sum()),
             "pairs": len(direct.source),
+            "own_messages": int(own.messages.sum()),
+            "own_bytes": int(own.bytes.sum()),
             "collectives": profile.count_calls(),
             "graph_messages": int(edges.messages.sum()),
             "graph_bytes": int(edges.bytes.sum()),

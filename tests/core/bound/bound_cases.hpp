@@ -5,6 +5,8 @@
 #include <doctest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <vector>
 
@@ -13,6 +15,12 @@
 #include "topoloom/bound/bound_problem.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
 #include "topoloom/metric/judge.hpp"
+
+/// Number of drawn cases per law; a longer run sets TOPOLOOM_BOUND_CASES.
+inline std::uint64_t bound_case_count(std::uint64_t usual) {
+    const char* const wanted = std::getenv("TOPOLOOM_BOUND_CASES");
+    return wanted == nullptr ? usual : std::strtoull(wanted, nullptr, 10);
+}
 
 /// Calls law(graph, allocation, rng) for every machine, with an allocation of at most `slots` random slots in
 /// random order. Draws the cases from the seeds after `seed`.

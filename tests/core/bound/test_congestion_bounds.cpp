@@ -9,6 +9,7 @@
 #include "bound/bound_cases.hpp"
 #include "topoloom/bound/congestion_bound.hpp"
 #include "topoloom/bound/cuts/rank_cuts.hpp"
+#include "topoloom/bound/hop_bytes_bound.hpp"
 #include "topoloom/machine/allocations/fragments.hpp"
 #include "topoloom/pattern/generators/stencil.hpp"
 
@@ -53,24 +54,29 @@ TEST_CASE("ranks without messages cause no congestion") {
     }
 }
 
-TEST_CASE("in small cases no placement has less congestion than any of the bounds") {
-    for_each_bound_case(5, [](const CommGraph& graph, const Allocation& allocation, Rng&) {
-        const BoundProblem problem(graph, allocation);
+TEST_CASE("in small cases no placement has less congestion or fewer hop-bytes than any of the bounds") {
+    const auto check = [](const CommGraph& graph, const Allocation& allocation, Rng& rng) {
         const Budget budget;
         Meter meter(budget);
+        BoundProblem problem(graph, allocation);
+        if (rng.below(2) == 0) problem.raise_cuts(meter);
+        const bound::RouteSurvey survey = bound::survey_routes(allocation, meter);
         double least = std::numeric_limits<double>::infinity();
         for_each_placement(allocation, graph.rank_count(), [&](const Placement& placement) {
             least = std::min(least, compute_congestion(graph, allocation, placement));
         });
         for (const CongestionBound& bound :
-             {injection_bound(problem), message_bound(problem), cut_bound(problem),
-              average_load_bound(problem, survey_routes(allocation), meter), price_bound(problem, meter),
-              find_best_bound(problem)}) {
+             {injection_bound(problem), message_bound(problem, survey), cut_bound(problem, meter),
+              route_cut_bound(problem, survey, meter), average_load_bound(problem, survey, meter),
+              price_bound(problem, meter), find_best_bound(problem)}) {
             CAPTURE(bound.by);
             CAPTURE(bound.where);
             CHECK(bound.value <= least);
         }
-    });
+        CHECK(hop_bytes_bound(problem, meter).value <= min_hop_bytes_of_all(graph, allocation));
+    };
+    for (std::uint64_t seed = 0; seed < bound_case_count(1); seed += machine_texts().size())
+        for_each_bound_case(5, check, seed);
 }
 
 TEST_CASE("no set of k ranks has a smaller cut than the reported minimum") {
@@ -100,8 +106,9 @@ TEST_CASE("dual prices find the links that all routes between two fragments shar
     const BoundProblem problem(graph, allocation);
     const Budget budget;
     Meter meter(budget);
-    const double plain = std::max(cut_bound(problem).value,
-                                  average_load_bound(problem, survey_routes(allocation), meter).value);
+    const double plain =
+        std::max(cut_bound(problem, meter).value,
+                 average_load_bound(problem, bound::survey_routes(allocation, meter), meter).value);
     const double priced = price_bound(problem, meter).value;
     CHECK(priced > 3 * plain);
     CHECK(priced <= 9216);  // congestion of the best known placement
@@ -122,7 +129,8 @@ TEST_CASE("the halves of recursive doubling exchange the bytes that its eigenval
     // On a ring of 64 nodes the halves are joined by two links each way.
     const Machine machine = make_machine("ring:64");
     const Allocation allocation = Allocation::whole(machine);
-    const CongestionBound cut = cut_bound(BoundProblem(graph, allocation));
+    Meter meter{Budget{}};
+    const CongestionBound cut = cut_bound(BoundProblem(graph, allocation), meter);
     CHECK(cut.by == "cut");
     CHECK(cut.value >= 5 * 32 / 2.0 * 0.999);
 }

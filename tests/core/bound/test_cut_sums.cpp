@@ -1,26 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Least cuts of grid patterns, and the bound on hop-bytes that sums them over the cuts of a machine.
 #include <bit>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "bound/bound_cases.hpp"
+#include "topoloom/bound/cuts/flow_cuts.hpp"
 #include "topoloom/bound/cuts/grid_cuts.hpp"
 #include "topoloom/bound/cuts/rank_cuts.hpp"
-#include "topoloom/bound/flow_cuts.hpp"
 #include "topoloom/bound/hop_bytes_cut_bound.hpp"
 #include "topoloom/pattern/generators/stencil.hpp"
 
 using namespace topoloom;
 
 namespace {
-
-/// Number of drawn cases per law; a longer run sets TOPOLOOM_BOUND_CASES.
-std::uint64_t case_count(std::uint64_t usual) {
-    const char* const wanted = std::getenv("TOPOLOOM_BOUND_CASES");
-    return wanted == nullptr ? usual : std::strtoull(wanted, nullptr, 10);
-}
 
 /// A stencil of at most `most` ranks, whose bytes depend on the axes along which ranks differ.
 CommGraph random_stencil(std::size_t most, Rng& rng) {
@@ -75,7 +68,7 @@ std::vector<std::int64_t> enumerate_min_cuts(const CommGraph& symmetric) {
 }  // namespace
 
 TEST_CASE("no k ranks of a grid have a smaller cut than isoperimetry and flows allow") {
-    for (std::uint64_t seed = 0; seed < case_count(100); ++seed) {
+    for (std::uint64_t seed = 0; seed < bound_case_count(100); ++seed) {
         CAPTURE(seed);
         Rng rng(seed);
         const CommGraph symmetric = random_stencil(seed % 8 == 0 ? 16 : 12, rng).symmetric();
@@ -107,7 +100,7 @@ TEST_CASE("cubes in a corner and slabs have the least cut of a grid") {
 }
 
 TEST_CASE("no k ranks of a random pattern have a smaller cut than a flow between all ranks allows") {
-    for (std::uint64_t seed = 0; seed < case_count(50); ++seed) {
+    for (std::uint64_t seed = 0; seed < bound_case_count(50); ++seed) {
         CAPTURE(seed);
         Rng rng(seed);
         const CommGraph symmetric = random_pattern(2 + seed % 10, 20, rng).symmetric();
@@ -128,7 +121,7 @@ TEST_CASE("the flow between all ranks finds the least bisection of a periodic gr
 }
 
 TEST_CASE("no placement has fewer hop-bytes than the sum over cuts") {
-    for (std::uint64_t seed = 0; seed < case_count(150); seed += machine_texts().size()) {
+    for (std::uint64_t seed = 0; seed < bound_case_count(150); seed += machine_texts().size()) {
         for_each_bound_case(
             5,
             [](const CommGraph& graph, const Allocation& allocation, Rng& rng) {

@@ -8,6 +8,7 @@
 
 #include "topoloom/base/rng.hpp"
 #include "topoloom/machine/allocations/allocation.hpp"
+#include "topoloom/metric/loads/load_tracker.hpp"
 #include "topoloom/metric/route_loads.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
 
@@ -57,20 +58,22 @@ struct RandomChanges {
         const topoloom::Rank v{some(slots.size())};
         const std::uint32_t how = rng.below(3);
         const std::int64_t most = loads.soft_value() + (rng.below(2) == 0 ? 0 : loads.soft_value() / 4);
+        const topoloom::SoftLimit limit{.nearer = most, .farther = most - (rng.below(2) == 0 ? 0 : 1)};
         bool made = true;
         if (!free.empty() && rng.below(2) == 0) {
             topoloom::Slot& to = free[some(free.size())];
             if (how == 0) {
                 loads.move(u, to);
             } else {
-                made = how == 1 ? loads.move_if_better(u, to) : loads.move_if_soft_at_most(u, to, most);
+                made = how == 1 ? loads.move_if_better(u, to) : loads.move_if_soft_at_most(u, to, limit);
             }
             if (made) std::swap(slots[u.value], to);
         } else if (u != v) {
             if (how == 0) {
                 loads.exchange(u, v);
             } else {
-                made = how == 1 ? loads.exchange_if_better(u, v) : loads.exchange_if_soft_at_most(u, v, most);
+                made =
+                    how == 1 ? loads.exchange_if_better(u, v) : loads.exchange_if_soft_at_most(u, v, limit);
             }
             if (made) std::swap(slots[u.value], slots[v.value]);
         } else {

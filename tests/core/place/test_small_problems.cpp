@@ -2,12 +2,14 @@
 // auto finds and proves the best of all placements of few ranks, for any objective and machine.
 #include <doctest.h>
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <vector>
 
 #include "bound/bound_cases.hpp"
 #include "topoloom/machine/network_view.hpp"
+#include "topoloom/metric/hop_bytes.hpp"
 #include "topoloom/pattern/generators/ring.hpp"
 #include "topoloom/place/mapper.hpp"
 
@@ -88,7 +90,58 @@ struct SmallJob {
     }
 };
 
+/// Enumerates the placements of ranks on slots with these distances, and keeps the fewest hop-bytes.
+class HopBytesEnumeration {
+   public:
+    HopBytesEnumeration(const CommGraph& graph, const Allocation& allocation)
+        : graph_(graph), allocation_(allocation), at_(graph.rank_count()) {
+        place_from(0);
+    }
+    [[nodiscard]] std::int64_t least() const { return least_; }
+
+   private:
+    void place_from(std::uint32_t rank) {
+        if (rank == at_.size()) {
+            least_ = std::min(least_, hop_bytes(graph_, allocation_.machine(), at_, 1));
+            return;
+        }
+        for (const Slot slot : allocation_.slots()) {
+            if (std::find(at_.begin(), at_.begin() + rank, slot) != at_.begin() + rank) continue;
+            at_[rank] = slot;
+            place_from(rank + 1);
+        }
+    }
+
+    const CommGraph& graph_;
+    const Allocation& allocation_;
+    std::vector<Slot> at_;  // by rank
+    std::int64_t least_ = std::numeric_limits<std::int64_t>::max();
+};
+
 }  // namespace
+
+TEST_CASE("auto finds and proves the fewest hop-bytes of few ranks on many slots") {
+    std::uint32_t number = 0;
+    for (const std::string text : {"torus:5x4", "mesh:3x3x2+node:2,distance=2", "tree:3:3:2",
+                                   "dragonfly:5x4,nodes=2", "hyperx:5x5", "torus:7x3,wrap=10"}) {
+        for (const std::size_t ranks : {2, 3}) {
+            Rng rng(++number);
+            CAPTURE(text);
+            const Machine machine = make_machine(text);
+            const Allocation whole = Allocation::whole(machine);
+            std::vector<Slot> slots(whole.slots().begin(), whole.slots().end());
+            if (number % 2 == 0) rng.shuffle(std::span(slots));
+            slots.resize(18);
+            const Allocation allocation = Allocation::of_slots(machine, slots);
+            const CommGraph graph = random_pattern(ranks, 4 * ranks, rng);
+            const PlaceResult found = place(Problem(graph, allocation, 1, 1), "auto(effort=fast)");
+            const std::int64_t least = HopBytesEnumeration(graph, allocation).least();
+            CHECK(hop_bytes(graph, machine, found.placement.slots(), 1) == least);
+            REQUIRE(found.proven);
+            CHECK(*found.proven == static_cast<double>(least));
+        }
+    }
+}
 
 TEST_CASE("auto finds and proves the best of all placements of few ranks") {
     const std::vector<std::string> machines = list_machines();

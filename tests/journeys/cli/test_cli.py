@@ -254,6 +254,7 @@ def test_machines_are_exported_and_read_back(topoloom: Command) -> None:
 
 KINDS = [
     "mappers",
+    "plans",
     "balancers",
     "schedules",
     "patterns",

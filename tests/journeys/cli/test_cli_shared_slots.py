@@ -231,12 +231,25 @@ def test_a_rank_too_heavy_for_every_slot_is_named(topoloom: Command) -> None:
     assert "a rank has load 500" in run_refused(topoloom, *words, "--imbalance", 0)
 
 
-def test_shared_slots_are_not_exported(topoloom: Command) -> None:
+def test_shared_slots_are_exported_where_the_launcher_can_share(
+    topoloom: Command,
+) -> None:
     write_mesh()
-    map_grid(topoloom, "-m", TORUS, "--imbalance", 0, "--effort", "fast")
-    for target in ("openmpi-rankfile", "list", "slurm-hostfile"):
-        line = run_refused(topoloom, "export", "x.json", "--to", target, "-o", "out")
-        assert "lets ranks share slots" in line
+    placed = map_grid(topoloom, "-m", TORUS, "--imbalance", 0, "--effort", "fast")
+    export = ["export", "x.json", "-o", "out", "--to"]
+    written = topoloom(*export, "openmpi-rankfile")
+    assert written.out.startswith("use it:  mpirun --oversubscribe --rankfile out ")
+    assert "Open MPI 5: --map-by rankfile:file=out:oversubscribe" in written.out
+    slots = placed["placement"]
+    lines = [f"rank {i}=n{slot} slot=0" for i, slot in enumerate(slots)]
+    assert Path("out").read_text().splitlines() == lines
+    written = topoloom(*export, "slurm-hostfile")
+    assert "srun -m arbitrary --overcommit -n" in written.out
+    assert Path("out").read_text().split() == [f"n{slot}" for slot in slots]
+    Path("out").unlink()
+    for target in ("flux-taskmap", "pjm-vcoordfile", "torchrun"):
+        line = run_refused(topoloom, *export, target)
+        assert f"{target} cannot express ranks that share slots" in line
 
 
 def test_an_imbalance_has_no_effect_with_enough_slots(

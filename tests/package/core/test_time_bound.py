@@ -90,7 +90,7 @@ def test_no_placement_is_faster_than_the_proven_bound(text: str) -> None:
             predicted_time(graph, allocation, Placement(allocation, at), **phases)
             for at in permutations(allocation.slots.tolist(), graph.rank_count)
         )
-        check_bounds(find_bounds(graph, allocation, work=10**4, **phases), least)
+        check_bounds(find_bounds(graph, allocation, work=10**6, **phases), least)
 
 
 @pytest.mark.parametrize("text", MACHINES)
@@ -111,7 +111,7 @@ def test_no_shared_placement_is_faster_than_the_proven_bound(text: str) -> None:
             )
         )
         sharing = Sharing(capacities=capacities)
-        bounds = find_bounds(graph, allocation, sharing=sharing, work=10**4, **phases)
+        bounds = find_bounds(graph, allocation, sharing=sharing, work=10**6, **phases)
         check_bounds(bounds, least)
 
 
@@ -128,7 +128,7 @@ def test_messages_that_do_not_fit_a_node_are_included_in_the_bound(
 ) -> None:
     allocation = Allocation.whole(Machine(text))
     for graph in (ring(allocation.slot_count, size), alltoall(4, size)):
-        bound = find_bounds(graph, allocation, work=10**4).time
+        bound = find_bounds(graph, allocation, work=10**6).time
         placed = place(graph, allocation, FAST, objective="time").placement
         assert bound is not None
         assert 0 < bound <= predicted_time(graph, allocation, placed)

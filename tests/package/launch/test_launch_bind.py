@@ -355,6 +355,41 @@ def test_export_binds_to_cpus_of_the_placement(
     assert written.err == ""
 
 
+@pytest.mark.parametrize(
+    ("target", "options"),
+    [
+        ("slurm-hostfile", ["OMP_NUM_THREADS=2", "OMP_PLACES=cores", "-c", "2"]),
+        ("mpich-rank-order", ["OMP_NUM_THREADS=2", "OMP_PLACES=cores", "-c", "2"]),
+        ("flux-taskmap", ["OMP_NUM_THREADS=2", "-c", "2", "cpu-affinity=per-task"]),
+        ("hostfile", ["-x", "OMP_NUM_THREADS=2", "OMP_PLACES=cores", "slot:PE=2"]),
+        ("openmpi-rankfile", ["-x", "OMP_NUM_THREADS=2", "OMP_PLACES=cores"]),
+        ("mpich-rankmap", ["-genv", "OMP_NUM_THREADS", "2", "-bind-to", "core:2"]),
+        ("mpich-hostfile", ["-genv", "OMP_NUM_THREADS", "2"]),
+        ("intel-machinefile", ["OMP_NUM_THREADS", "I_MPI_PIN_DOMAIN", "2"]),
+        ("pjm-vcoordfile", ["OMP_NUM_THREADS=2"]),
+        ("bluegene-map", ["--envs", "OMP_NUM_THREADS=2"]),
+        ("jsrun-erf", ["OMP_NUM_THREADS=2", "OMP_PLACES=cores"]),
+    ],
+)
+def test_commands_of_hybrid_jobs_name_cores_and_threads(
+    target: str, options: list[str]
+) -> None:
+    machine = Machine("torus:3x1x1+node:2:2")
+    hosts = ["a", "b", "c"]
+    placed = host_placement(
+        machine, range(3), [0, 2, 4, 6, 8, 10], hosts, node=NODE, slots_per_rank=2
+    )
+    entry = find_format(target)
+    words = entry.format_usage_command(placed).split()
+    assert set(options) <= set(words)
+    alone = host_placement(machine, range(3), range(12), hosts, node=NODE)
+    single = entry.format_usage_command(alone)
+    assert "OMP_" not in single
+    assert " -c " not in single
+    # Threads of unbound ranks would all be placed on the first cores.
+    assert ("OMP_PLACES" in " ".join(words)) == entry.hybrid.binds
+
+
 def test_export_refuses_to_bind_without_cpus(
     topoloom: Any, placement_file: Path
 ) -> None:

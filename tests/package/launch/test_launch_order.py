@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from topoloom import Allocation, Error, Machine
-from topoloom.allocations.launch_order import LAUNCHERS, LaunchOrder
+from topoloom.allocations.launch_order import LAUNCHERS, PJM, LaunchOrder
 
 NODES, SLOTS = 6, 8
 
@@ -30,7 +30,7 @@ def draw_allocation(draw: st.DrawFn) -> Allocation:
 def draw_order() -> st.SearchStrategy[LaunchOrder]:
     return st.builds(
         LaunchOrder,
-        st.sampled_from(LAUNCHERS),
+        st.sampled_from([name for name in LAUNCHERS if name != PJM]),  # needs a torus
         st.none() | st.integers(1, SLOTS),
         st.integers(1, 3),
         st.sampled_from([0, 100, 300]),
@@ -88,6 +88,25 @@ def test_slurm_distributes_ranks_cyclically_over_nodes(
     used = LaunchOrder("slurm").select_used_slots(allocation, ranks).allocation
     counts = [len(slots) for slots in list_slots_by_node(used).values()]
     assert counts == [n for n in distribute_cyclically(capacities, ranks) if n]
+
+
+@given(st.permutations(range(12)), st.integers(1, 24))
+def test_pjm_fills_nodes_along_the_first_axis_first(
+    nodes: list[int], ranks: int
+) -> None:
+    machine = Machine("torus:2x3x2+node:2")
+    used = LaunchOrder("pjm").select_used_slots(Allocation(machine, nodes), ranks)
+    places = [machine.coordinates(int(slot) // 2) for slot in used.allocation.slots]
+    xyz = [[x, y, z] for z in range(2) for y in range(3) for x in range(2)]
+    each = 1 if ranks <= 12 else 2
+    assert places == [place for place in xyz for _ in range(each)][:ranks]
+
+
+def test_pjm_needs_the_shape_of_the_job() -> None:
+    for text in ("tree:4", "torus:2x2x2x2"):
+        machine = Machine(text)
+        with pytest.raises(Error, match="describe the job by its shape"):
+            LaunchOrder("pjm").select_used_slots(Allocation(machine, [0, 1]), 2)
 
 
 @given(st.integers(1, NODES), st.data())

@@ -23,7 +23,7 @@ from topoloom import (
 )
 from topoloom.allocations.allocation_file import parse_allocation
 from topoloom.allocations.described_allocation import described_allocation
-from topoloom.allocations.launch_order import LAUNCHERS, LaunchOrder
+from topoloom.allocations.launch_order import LAUNCHERS, PJM, LaunchOrder
 from topoloom.launch.exports.launch_formats import find_format
 from topoloom.launch.host_placement import HostPlacement, host_placement
 from topoloom.machines.machine_file import load_machine_and_description
@@ -117,7 +117,7 @@ def test_every_export_lists_hosts_and_not_gpus(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", [t for t in MACHINES if "down" not in t])
-@pytest.mark.parametrize("launcher", LAUNCHERS)
+@pytest.mark.parametrize("launcher", [name for name in LAUNCHERS if name != PJM])
 def test_launchers_spread_ranks_over_hosts(text: str, launcher: str) -> None:
     """The order is the same as on a tree whose nodes are the hosts."""
     machine = load_machine(text)

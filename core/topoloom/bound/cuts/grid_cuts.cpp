@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "topoloom/pattern/grid_edges.hpp"
 #include "topoloom/pattern/recognize/recognize.hpp"
 
 namespace topoloom::bound {
@@ -16,28 +17,11 @@ namespace {
 
 /// Minimum bytes between two partners on each axis.
 std::vector<std::int64_t> min_bytes_along_axes(const CommGraph& symmetric, const GridPattern& grid) {
-    const Extents stride = strides_of(grid.axes);
-    std::vector<std::uint32_t> cell_of_rank(symmetric.rank_count());
-    for (std::uint32_t cell = 0; cell < cell_of_rank.size(); ++cell)
-        cell_of_rank[grid.rank_of_cell[cell].value] = cell;
     std::vector<std::int64_t> least(grid.axes.size(), std::numeric_limits<std::int64_t>::max());
-    for (const Rank u : ids<Rank>(symmetric.rank_count())) {
-        for (const Edge edge : symmetric.sends(u)) {
-            std::uint32_t from = cell_of_rank[u.value];
-            std::uint32_t to = cell_of_rank[edge.peer.value];
-            std::size_t differing = 0;
-            std::size_t last = 0;
-            for (std::size_t i = 0; i < stride.size(); ++i) {
-                if (from / stride[i] != to / stride[i]) {
-                    ++differing;
-                    last = i;
-                }
-                from %= stride[i];
-                to %= stride[i];
-            }
-            if (differing == 1) least[last] = std::min(least[last], edge.bytes.value);
-        }
-    }
+    visit_edges_along_axes(symmetric, extents_of(grid.axes), grid.rank_of_cell,
+                           [&](std::size_t axis, std::uint32_t, Bytes bytes) {
+                               least[axis] = std::min(least[axis], bytes.value);
+                           });
     return least;
 }
 

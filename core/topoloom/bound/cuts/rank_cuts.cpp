@@ -13,7 +13,7 @@ namespace topoloom::bound {
 
 namespace {
 
-constexpr std::size_t max_ranks_of_matrix = 1024;
+constexpr std::size_t max_ranks_of_matrix = 256;  // takes about 0.05 s
 constexpr std::size_t max_cut_steps = std::size_t{1} << 28;
 
 /// [k]: minimum bytes that leave k ranks, which is reached if each has its k - 1 heaviest partners among
@@ -51,18 +51,28 @@ double fiedler_value(const CommGraph& symmetric) {
 
 }  // namespace
 
+std::vector<std::int64_t> spectral_cuts(const CommGraph& symmetric) {
+    const std::size_t ranks = symmetric.rank_count();
+    std::vector<std::int64_t> cuts(ranks + 1, 0);
+    if (ranks < 2) return cuts;
+    const double value = fiedler_value(symmetric);
+    for (std::size_t k = 1; k < ranks; ++k) {
+        const double pairs = static_cast<double>(k) * static_cast<double>(ranks - k);
+        const double bytes = value * pairs / static_cast<double>(ranks) * (1 - 1e-12);
+        cuts[k] = static_cast<std::int64_t>(std::ceil(bytes - 1e-9));
+    }
+    return cuts;
+}
+
 std::vector<std::int64_t> min_cut_bytes(const CommGraph& symmetric, int threads) {
     const std::size_t ranks = symmetric.rank_count();
     std::vector<std::int64_t> cuts = cuts_by_partners(partner_profiles(symmetric), ranks);
     const GridCuts grid = grid_cuts(symmetric, threads);
     for (std::size_t k = 0; k < grid.bytes.size(); ++k) cuts[k] = std::max(cuts[k], grid.bytes[k]);
-    if (!grid.is_sharp && ranks > 1 && ranks <= max_ranks_of_matrix) {
-        const double value = fiedler_value(symmetric);
-        for (std::size_t k = 1; k < ranks; ++k) {
-            const double pairs = static_cast<double>(k) * static_cast<double>(ranks - k);
-            const double bytes = value * pairs / static_cast<double>(ranks) * (1 - 1e-12);
-            cuts[k] = std::max(cuts[k], static_cast<std::int64_t>(std::ceil(bytes - 1e-9)));
-        }
+    if (!grid.is_sharp && ranks <= max_ranks_of_matrix) {
+        const std::vector<std::int64_t> spectral = spectral_cuts(symmetric);
+        std::ranges::transform(cuts, spectral, cuts.begin(),
+                               [](std::int64_t a, std::int64_t b) { return std::max(a, b); });
     }
     // The cut around k ranks is also the cut around all other ranks.
     for (std::size_t k = 0; 2 * k <= ranks; ++k)

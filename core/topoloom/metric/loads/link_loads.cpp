@@ -31,60 +31,41 @@ LinkLoads::LinkLoads(const Machine& machine, const CommGraph& graph, std::span<c
                      std::span<const double> background, LoadScope busy)
     : messages_(graph),
       runs_(make_message_link_runs(machine, messages_, slot_of_rank, graph.total_bytes(),
-                                   max_background(machine, background))),
+                                   max_background(machine, background), busy)),
       rates_(runs_->rates()),
       link_count_(machine.link_count()),
       slots_(slot_of_rank.begin(), slot_of_rank.end()),
+      low_(rates_.size()),
+      high_(rates_.size()),
       hop_bytes_(topoloom::hop_bytes(graph, machine, slot_of_rank, 1)) {
-    const std::vector<LinkLine> lines = runs_->lines();
-    constexpr std::size_t node_resources = 4;
-    lines_.reserve(lines.size() +
-                   (busy == LoadScope::links_and_nodes ? node_resources * machine.node_count() : 0));
-    for (const LinkLine& line : lines) lines_.push_back({line});
-    if (busy == LoadScope::links_and_nodes) add_node_lines(machine);
-    low_.resize(rates_.size());
-    high_.resize(rates_.size());
-    amount_.resize(lines_.empty() ? 0 : lines_.back().first + lines_.back().length);
     for (std::size_t i = 0; i < background.size(); ++i) {
-        const LinkPlace place = runs_->place(Link{i});
+        if (background[i] == 0) continue;
+        const LinkPlace place = runs_->use_place(Link{i});
+        add_lines();
         const Line& line = lines_[place.line];
         amount_[line.first + place.position] =
             runs_->quantizer().round(background[i] * rates_[line.rate].ways);
-        if (background[i] > 0) mark_used(place.line);
     }
     for (const Rank u : ids<Rank>(slots_.size())) {
         for (const RankMessage& message : messages_.of(u)) {
             if (!message.sent) continue;
             journal_.truncate(0);
-            runs_->append_runs(u, message, 1, journal_);
-            for (const LoadRun& run : journal_.runs()) {
-                add(run, run.amount);
-                mark_used(run.line);
-            }
+            append_runs(u, message, 1);
+            for (const LoadRun& run : journal_.runs()) add(run, run.amount);
         }
     }
-    for (Line& line : lines_) line.most = max_amount(line);
-    block_.resize((lines_.size() + block_size - 1) / block_size);
-    is_changed_.assign(block_.size(), 1);
-    for (std::uint32_t b = 0; b < block_.size(); ++b) changed_.push_back(b);
+    for (std::uint32_t line = 0; line < lines_.size(); ++line) mark_stale(line);
 }
 
-void LinkLoads::add_node_lines(const Machine& machine) {
-    const auto add = [&](BytesPerSecond bandwidth, std::uint32_t& first) {
-        if (!std::isfinite(bandwidth.value)) return;
-        first = static_cast<std::uint32_t>(lines_.size());
-        const auto rate = static_cast<std::uint32_t>(rates_.size());
-        rates_.push_back({bandwidth.value, 1});
-        for (std::size_t node = 0; node < machine.node_count(); ++node) {
-            const std::uint32_t place = lines_.empty() ? 0 : lines_.back().first + lines_.back().length;
-            lines_.push_back({{place, 1, rate}});
-        }
-    };
-    add(machine.speeds().port, node_lines_.out);
-    add(machine.speeds().port, node_lines_.in);
-    add(machine.speeds().memory, node_lines_.read);
-    add(machine.speeds().memory, node_lines_.write);
-    runs_->set_node_lines(node_lines_);
+void LinkLoads::add_lines() {
+    for (std::size_t number = lines_.size(); number < runs_->used_line_count(); ++number) {
+        const LinkLine line = runs_->line(static_cast<std::uint32_t>(number));
+        lines_.push_back({line, static_cast<std::uint32_t>(amount_.size())});
+        amount_.resize(amount_.size() + line.length);
+        if (number % block_size > 0) continue;
+        block_.emplace_back();
+        is_changed_.push_back(0);
+    }
 }
 
 BigVector<double> LinkLoads::loads() const {
@@ -108,8 +89,7 @@ void LinkLoads::set_soft_scale(double congestion) {
     soft_factor_.clear();
     for (const LinkRate& rate : rates_) soft_factor_.push_back(1 / (rate.ways * rate.bandwidth * congestion));
     soft_ = 0;
-    for (const std::uint32_t number : used_) {
-        const Line& line = lines_[number];
+    for (const Line& line : lines_) {
         for (std::uint32_t i = 0; i < line.length; ++i)
             soft_ += soft_term(amount_[line.first + i] * soft_factor_[line.rate]);
     }
@@ -118,16 +98,30 @@ void LinkLoads::set_soft_scale(double congestion) {
 void LinkLoads::change(Rank u, Rank v) {
     begin_change(u, v);
     const std::int64_t before = runs_->hop_bytes(u, v);
-    runs_->append_runs(u, v, -1, journal_);
+    append_runs(u, v, -1);
     swap(u, v);
-    runs_->append_runs(u, v, 1, journal_);
+    append_runs(u, v, 1);
     for (const LoadRun& run : journal_.runs()) add_with_soft(run);
     hop_bytes_ += runs_->hop_bytes(u, v) - before;
     mark_changed();
 }
 
-bool LinkLoads::change_if_soft(Rank u, Rank v, std::int64_t most) {
+std::int64_t LinkLoads::hop_bytes_change(Rank u, Rank v) {
+    const std::int64_t before = runs_->hop_bytes(u, v);
+    swap(u, v);
+    const std::int64_t after = runs_->hop_bytes(u, v);
+    swap(u, v);
+    return after - before;
+}
+
+bool LinkLoads::change_if_soft(Rank u, Rank v, const SoftLimit& limit) {
     begin_change(u, v);
+    std::optional<std::int64_t> hop_bytes_more;
+    std::int64_t most = limit.nearer;
+    if (limit.farther != limit.nearer) {
+        hop_bytes_more = hop_bytes_change(u, v);
+        if (*hop_bytes_more > 0) most = limit.farther;
+    }
     overwritten_size_ = 0;
     messages_.for_each_message(u, v,
                                [&](Rank end, const RankMessage& message) { add_message(end, message, -1); });
@@ -138,16 +132,14 @@ bool LinkLoads::change_if_soft(Rank u, Rank v, std::int64_t most) {
     if (soft_ > most) {
         while (overwritten_size_ > 0) {
             const Overwritten& last = overwritten_[--overwritten_size_];
-            *last.amount = last.before;
+            amount_[last.place] = last.before;
         }
         swap(u, v);
         soft_ = last_.soft;
         return false;
     }
-    const std::int64_t now = runs_->hop_bytes(u, v);
-    swap(u, v);
-    hop_bytes_ += now - runs_->hop_bytes(u, v);
-    swap(u, v);
+    // Exchanging once more would revert the change.
+    hop_bytes_ += hop_bytes_more ? *hop_bytes_more : -hop_bytes_change(u, v);
     key_known_ = bottleneck_known_ = false;
     return true;
 }
@@ -155,7 +147,7 @@ bool LinkLoads::change_if_soft(Rank u, Rank v, std::int64_t most) {
 void LinkLoads::add_message(Rank end, const RankMessage& message, double sign) {
     std::int64_t more = 0;
     journal_.truncate(0);
-    runs_->append_runs(end, message, sign, journal_);
+    append_runs(end, message, sign);
     for (const LoadRun& run : journal_.runs()) {
         mark_stale(run.line);
         if (overwritten_.size() < overwritten_size_ + run.count)
@@ -163,7 +155,7 @@ void LinkLoads::add_message(Rank end, const RankMessage& message, double sign) {
         const double factor = soft_factor_[lines_[run.line].rate];
         Overwritten* next = overwritten_.data() + overwritten_size_;
         for_each_amount(run, [&](double& amount) {
-            *next++ = {&amount, amount};
+            *next++ = {static_cast<std::size_t>(&amount - amount_.data()), amount};
             more -= soft_term(amount * factor);
             amount += run.amount;
             more += soft_term(amount * factor);
@@ -181,7 +173,7 @@ bool LinkLoads::change_if_better(Rank u, Rank v) {
     begin_change(u, v);
     ++tries_;
     bool any_critical = false;
-    runs_->append_runs(u, v, -1, journal_);
+    append_runs(u, v, -1);
     const std::size_t taken = journal_.size();
     for (const LoadRun& run : journal_.runs()) {
         Line& line = lines_[run.line];
@@ -194,7 +186,7 @@ bool LinkLoads::change_if_better(Rank u, Rank v) {
     const std::int64_t hop_bytes_more = runs_->hop_bytes(u, v) - hop_bytes_before;
     bool better = false;
     if (any_critical || hop_bytes_more < 0) {
-        runs_->append_runs(u, v, 1, journal_);
+        append_runs(u, v, 1);
         for (const LoadRun& run : journal_.runs().subspan(taken)) {
             Line& line = lines_[run.line];
             line.added = run.amount + (line.tried == tries_ ? line.added : 0);
@@ -264,14 +256,15 @@ void LinkLoads::refresh_lines() {
 void LinkLoads::find_busiest() {
     refresh_lines();
     for (const std::uint32_t b : changed_) {
-        block_[b] = 0;
-        for (const Line& line : block(b))
-            block_[b] = std::max(block_[b], rates_[line.rate].congestion(line.most));
+        block_[b] = block_times(block(b));
         is_changed_[b] = 0;
     }
     changed_.clear();
-    const std::size_t memory = std::min<std::size_t>(node_lines_.read, lines_.size());
-    bottleneck_ = {max_congestion(0, memory), max_congestion(memory, lines_.size())};
+    bottleneck_ = {};
+    for (const BottleneckTimes& times : block_) {
+        bottleneck_.network = std::max(bottleneck_.network, times.network);
+        bottleneck_.memory = std::max(bottleneck_.memory, times.memory);
+    }
     bottleneck_known_ = true;
     key_.congestion = std::max(bottleneck_.network, bottleneck_.memory);
     key_.links_at_maximum = 0;
@@ -283,7 +276,7 @@ void LinkLoads::find_busiest() {
         high_[r] = limit.high;
     }
     for (std::size_t b = 0; b < block_.size(); ++b) {
-        if (block_[b] < key_.congestion) continue;
+        if (std::max(block_[b].network, block_[b].memory) < key_.congestion) continue;
         for (const Line& line : block(b)) {
             const double low = low_[line.rate];
             if (line.most < low) continue;
@@ -293,18 +286,13 @@ void LinkLoads::find_busiest() {
     }
 }
 
-double LinkLoads::max_congestion(std::size_t first, std::size_t end) const {
-    double found = 0;
-    for (std::size_t line = first; line < end;) {
-        if (line % block_size == 0 && line + block_size <= end) {
-            found = std::max(found, block_[line / block_size]);
-            line += block_size;
-        } else {
-            found = std::max(found, rates_[lines_[line].rate].congestion(lines_[line].most));
-            ++line;
-        }
+BottleneckTimes LinkLoads::block_times(std::span<const Line> lines) const {
+    BottleneckTimes times;
+    for (const Line& line : lines) {
+        double& most = line.rate < runs_->first_memory_rate() ? times.network : times.memory;
+        most = std::max(most, rates_[line.rate].congestion(line.most));
     }
-    return found;
+    return times;
 }
 
 /// Division rounds, so several adjacent amounts have the same congestion.
@@ -345,7 +333,7 @@ bool LinkLoads::is_on_busiest_link(Rank u) {
 
 bool LinkLoads::crosses_busy_link(Rank end, const RankMessage& message, std::span<const double> least) {
     const std::size_t size = journal_.size();
-    runs_->append_runs(end, message, 1, journal_);
+    append_runs(end, message, 1);
     bool found = false;
     for (const LoadRun& run : journal_.runs().subspan(size)) {
         const Line& line = lines_[run.line];

@@ -20,16 +20,13 @@
 
 namespace topoloom {
 
-/// Which resources count as links: only network links, or also node ports and node memory if the machine
-/// limits them. The memory load consists of the reads and writes of intra-node and inter-node messages.
-enum class LoadScope { links, links_and_nodes };
-
 /// Link loads of a placement. Every sum is exact (see LoadQuantizer): undo() restores loads bit for bit, and
 /// loads are equal to the loads of judge(). Adaptive routing is modeled as minimal routing. All maxima
 /// include the background bytes, and so does the range of the quantizer.
 ///
 /// A change takes time O(links of the changed routes). The busiest link is computed on demand from the
-/// changed blocks of links. Memory: 32 bytes per edge and 56 bytes per link (about 20 on tori).
+/// changed blocks of links. Memory: 32 bytes per edge, 56 bytes per link that was ever on a route, and 4 bytes
+/// per link of the machine.
 class LinkLoads final : public LoadTracker {
    public:
     /// Refers to machine and graph. Throws Error for a background that is negative or has the wrong length.
@@ -39,6 +36,7 @@ class LinkLoads final : public LoadTracker {
     /// Bytes on a link, including the background.
     [[nodiscard]] double load(Link link) const {
         const LinkPlace place = runs_->place(link);
+        if (place.line == no_index) return 0;
         const Line& line = lines_[place.line];
         return rates_[line.rate].load(amount_[line.first + place.position]);
     }
@@ -51,7 +49,7 @@ class LinkLoads final : public LoadTracker {
     /// The maximum congestion as in the key, but separately for links (including ports) and memory.
     [[nodiscard]] const BottleneckTimes& bottleneck();
     /// The sum over links of soft_term(congestion / scale). The scale is the given congestion, by default the
-    /// current maximum. Setting the scale takes time O(links that were ever loaded).
+    /// current maximum. Setting the scale takes time O(links that were ever on a route).
     [[nodiscard]] std::int64_t soft_value() const override { return soft_; }
     void set_soft_scale(double congestion);
     void set_soft_scale() override { set_soft_scale(key().congestion); }
@@ -66,12 +64,12 @@ class LinkLoads final : public LoadTracker {
         set_spare(to);
         return change_if_better(u, Rank::none);
     }
-    bool exchange_if_soft_at_most(Rank u, Rank v, std::int64_t most) override {
-        return change_if_soft(u, v, most);
+    bool exchange_if_soft_at_most(Rank u, Rank v, const SoftLimit& limit) override {
+        return change_if_soft(u, v, limit);
     }
-    bool move_if_soft_at_most(Rank u, Slot to, std::int64_t most) override {
+    bool move_if_soft_at_most(Rank u, Slot to, const SoftLimit& limit) override {
         set_spare(to);
-        return change_if_soft(u, Rank::none, most);
+        return change_if_soft(u, Rank::none, limit);
     }
     void undo() override { change(last_.u, last_.v); }
 
@@ -82,13 +80,13 @@ class LinkLoads final : public LoadTracker {
     static constexpr std::size_t block_size = 64;  // lines
 
     struct Line : LinkLine {
+        std::uint32_t first = 0;  // index of the first amount
         double most = 0;          // largest amount on a link of the line
         double added = 0;         // total amount that the current trial adds
         std::uint32_t tried = 0;  // number of the last trial that added an amount to the line
         /// Number of the last trial in which a link of the line could be among the busiest.
         std::uint32_t critical = 0;
         bool stale = false;  // whether `most` must be recomputed
-        bool used = false;   // whether a link of the line was ever loaded
     };
     /// The range of amounts at which links with a common rate have the maximum congestion.
     struct CongestionLimit {
@@ -96,7 +94,6 @@ class LinkLoads final : public LoadTracker {
         double high;
     };
 
-    void add_node_lines(const Machine& machine);
     void set_spare(Slot slot) {
         spare_ = slot;
         runs_->set_spare(slot);
@@ -136,25 +133,34 @@ class LinkLoads final : public LoadTracker {
     }
     void change(Rank u, Rank v);
     bool change_if_better(Rank u, Rank v);
-    bool change_if_soft(Rank u, Rank v, std::int64_t most);
+    bool change_if_soft(Rank u, Rank v, const SoftLimit& limit);
+    /// The change in hop-bytes if u and v exchange slots.
+    [[nodiscard]] std::int64_t hop_bytes_change(Rank u, Rank v);
     /// Evaluates the journaled change, but only on critical lines. Returns the change in the number of links
     /// at the maximum, or nullopt if the maximum would rise. Does not change loads.
     [[nodiscard]] std::optional<std::int64_t> count_change_at_maximum();
     void mark_changed();
     void mark_stale(std::uint32_t line) {
         if (!std::exchange(lines_[line].stale, true)) stale_.push_back(line);
-        mark_used(line);
     }
-    void mark_used(std::uint32_t line) {
-        if (!std::exchange(lines_[line].used, true)) used_.push_back(line);
+    /// Appends the runs of the messages of u and v, and the lines that are used for the first time.
+    void append_runs(Rank u, Rank v, double sign) {
+        runs_->append_runs(u, v, sign, journal_);
+        if (lines_.size() < runs_->used_line_count()) [[unlikely]]
+            add_lines();
     }
+    void append_runs(Rank end, const RankMessage& message, double sign) {
+        runs_->append_runs(end, message, sign, journal_);
+        if (lines_.size() < runs_->used_line_count()) [[unlikely]]
+            add_lines();
+    }
+    void add_lines();
     /// Adds the message, multiplied by `sign`, to the loads and the soft value.
     void add_message(Rank end, const RankMessage& message, double sign);
     /// Recomputes `most` for all changed lines.
     void refresh_lines();
     void find_busiest();
-    /// Returns the highest congestion of lines in [first, end).
-    [[nodiscard]] double max_congestion(std::size_t first, std::size_t end) const;
+    [[nodiscard]] BottleneckTimes block_times(std::span<const Line> lines) const;
     [[nodiscard]] std::span<const Line> block(std::size_t b) const {
         return std::span(lines_).subspan(b * block_size,
                                          std::min(block_size, lines_.size() - b * block_size));
@@ -172,14 +178,12 @@ class LinkLoads final : public LoadTracker {
     std::unique_ptr<MessageLinkRuns> runs_;
     std::vector<LinkRate> rates_;
     std::size_t link_count_;
-    NodeLines node_lines_;
     std::vector<Slot> slots_;  // by rank
     Slot spare_;
-    BigVector<double> amount_;  // by place
-    std::vector<Line> lines_;
-    std::vector<double> block_;           // highest congestion in each block of lines
+    BigVector<double> amount_;            // by place
+    std::vector<Line> lines_;             // those that were ever used
+    std::vector<BottleneckTimes> block_;  // maxima of each block of lines
     std::vector<std::uint32_t> stale_;    // lines
-    std::vector<std::uint32_t> used_;     // lines; a job on a large machine uses few of all lines
     std::vector<char> is_changed_;        // by block
     std::vector<std::uint32_t> changed_;  // blocks whose congestion must be recomputed
     std::vector<double> low_, high_;      // by rate: the two ends of the CongestionLimit
@@ -193,7 +197,7 @@ class LinkLoads final : public LoadTracker {
     std::int64_t soft_ = 0;
     RunJournal journal_;  // runs of the last change
     struct Overwritten {
-        double* amount;
+        std::size_t place;
         double before;
     };
     std::vector<Overwritten> overwritten_;  // amounts that the current trial has overwritten

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <utility>
 #include <vector>
@@ -30,8 +31,7 @@ struct LinkRate {
 
 /// Consecutive links with one rate. Runs can wrap around from the last link of the line to the first.
 struct LinkLine {
-    std::uint32_t first;  // array position of the first link
-    std::uint32_t length;
+    std::uint32_t length;  // number of links
     std::uint32_t rate;
 };
 
@@ -56,7 +56,8 @@ struct LoadRun {
 /// The lines of a network and the runs of its routes. In this general case every link is a line.
 ///
 /// all, background  bytes of all messages, and the maximum of background bytes on a link
-/// lines            all lines in array order; some positions may have no link
+/// line_count       number of lines
+/// line             a line by its number; some of its positions may have no link
 /// place            line and position of a link
 /// point            the representation of a node with the cheapest computation of routes
 /// route            calls use(LoadRun) for the runs of a message from a to b; none if a and b are one node
@@ -83,11 +84,8 @@ class LinkRuns {
 
     [[nodiscard]] LoadQuantizer quantizer() const { return quantizer_; }
     [[nodiscard]] Point point(Node node) const { return node; }
-    [[nodiscard]] std::vector<LinkLine> lines() const {
-        std::vector<LinkLine> lines;
-        for (std::uint32_t i = 0; i < rate_.size(); ++i) lines.push_back({i, 1, rate_[i]});
-        return lines;
-    }
+    [[nodiscard]] std::uint32_t line_count() const { return static_cast<std::uint32_t>(rate_.size()); }
+    [[nodiscard]] LinkLine line(std::uint32_t number) const { return {1, rate_[number]}; }
     [[nodiscard]] LinkPlace place(Link link) const { return {link.value, 0}; }
     [[nodiscard]] const std::vector<LinkRate>& rates() const { return rates_; }
 
@@ -157,15 +155,11 @@ class LinkRuns<BasicTorus<Width>> {
 
     [[nodiscard]] LoadQuantizer quantizer() const { return quantizer_; }
     [[nodiscard]] const std::vector<LinkRate>& rates() const { return rates_; }
-    [[nodiscard]] std::vector<LinkLine> lines() const {
-        std::vector<LinkLine> lines;
-        std::uint32_t first = 0;
-        for (const Axis& axis : axes_) {
-            const std::uint32_t length = torus_.grid()[axis.number];
-            for (std::uint32_t i = 0; i < 2 * axis.lines; ++i, first += length)
-                lines.push_back({first, length, 2 * axis.number + i / axis.lines});
-        }
-        return lines;
+    [[nodiscard]] std::uint32_t line_count() const { return line_count_; }
+    [[nodiscard]] LinkLine line(std::uint32_t number) const {
+        const auto behind = std::ranges::upper_bound(axes_, number, {}, &Axis::first_line);
+        const Axis& axis = *std::prev(behind);
+        return {torus_.grid()[axis.number], 2 * axis.number + (number - axis.first_line) / axis.lines};
     }
     [[nodiscard]] LinkPlace place(Link link) const {
         const auto behind = std::ranges::upper_bound(first_link_, link.value);
@@ -253,20 +247,21 @@ class LinkRuns<Hosted<Base>> {
     LinkRuns(const Hosted<Base>& network, Bytes all, double background)
         : network_(network),
           between_(network.router_network(), all, background),
-          lines_(between_.lines()),
-          rates_(between_.rates()) {
-        first_host_ = static_cast<std::uint32_t>(lines_.size());
+          rates_(between_.rates()),
+          first_host_(between_.line_count()) {
         if (!network.has_host_links()) return;
         const LinkRun hosts = network.bandwidth_runs().back();
         rates_.push_back({hosts.bandwidth.value, 1});
-        std::uint32_t place = lines_.empty() ? 0 : lines_.back().first + lines_.back().length;
-        for (std::size_t i = 0; i < hosts.count; ++i)
-            lines_.push_back({place++, 1, static_cast<std::uint32_t>(rates_.size() - 1)});
+        host_count_ = static_cast<std::uint32_t>(hosts.count);
     }
 
     [[nodiscard]] LoadQuantizer quantizer() const { return between_.quantizer(); }
     [[nodiscard]] Point point(Node node) const { return {between_.point(node), node}; }
-    [[nodiscard]] const std::vector<LinkLine>& lines() const { return lines_; }
+    [[nodiscard]] std::uint32_t line_count() const { return first_host_ + host_count_; }
+    [[nodiscard]] LinkLine line(std::uint32_t number) const {
+        if (number < first_host_) return between_.line(number);
+        return {1, static_cast<std::uint32_t>(rates_.size() - 1)};
+    }
     [[nodiscard]] LinkPlace place(Link link) const {
         const std::size_t between = network_.router_network().link_count();
         if (link.value < between) return between_.place(link);
@@ -289,9 +284,9 @@ class LinkRuns<Hosted<Base>> {
 
     const Hosted<Base>& network_;
     LinkRuns<Base> between_;
-    std::vector<LinkLine> lines_;
     std::vector<LinkRate> rates_;
     std::uint32_t first_host_;
+    std::uint32_t host_count_ = 0;
 };
 
 }  // namespace topoloom

@@ -11,6 +11,12 @@
 
 namespace topoloom {
 
+/// The highest soft value that an accepted change may have: if hop-bytes do not rise, and if they do.
+struct SoftLimit {
+    std::int64_t nearer;
+    std::int64_t farther;
+};
+
 /// A placement and its objective value. Virtual, so that searches are compiled once; a virtual call is
 /// negligible compared with the routes of a rank.
 class LoadTracker {
@@ -34,10 +40,10 @@ class LoadTracker {
     /// Applies the change and returns true if key() decreases; otherwise changes nothing.
     virtual bool exchange_if_better(Rank u, Rank v) = 0;
     virtual bool move_if_better(Rank u, Slot to) = 0;
-    /// Applies the change and returns true if the new soft_value() is at most `most`; otherwise changes nothing.
-    /// Requires a scale.
-    virtual bool exchange_if_soft_at_most(Rank u, Rank v, std::int64_t most) = 0;
-    virtual bool move_if_soft_at_most(Rank u, Slot to, std::int64_t most) = 0;
+    /// Applies the change and returns true if the new soft_value() is within the limit; otherwise changes
+    /// nothing. Requires a scale.
+    virtual bool exchange_if_soft_at_most(Rank u, Rank v, const SoftLimit& limit) = 0;
+    virtual bool move_if_soft_at_most(Rank u, Slot to, const SoftLimit& limit) = 0;
     /// Undoes the last change. Call only once, before any other change is tried.
     virtual void undo() = 0;
 

@@ -165,16 +165,20 @@ bool ObjectiveLoads::move_if_better(Rank u, Slot to) {
     return is_better_than(before);
 }
 
-bool ObjectiveLoads::exchange_if_soft_at_most(Rank u, Rank v, std::int64_t most) {
+bool ObjectiveLoads::exchange_if_soft_at_most(Rank u, Rank v, const SoftLimit& limit) {
+    const std::int64_t before = hop_bytes();
     exchange(u, v);
-    if (soft_value() <= most) return true;
-    undo();
-    return false;
+    return keep_if_within(limit, before);
 }
 
-bool ObjectiveLoads::move_if_soft_at_most(Rank u, Slot to, std::int64_t most) {
+bool ObjectiveLoads::move_if_soft_at_most(Rank u, Slot to, const SoftLimit& limit) {
+    const std::int64_t before = hop_bytes();
     move(u, to);
-    if (soft_value() <= most) return true;
+    return keep_if_within(limit, before);
+}
+
+bool ObjectiveLoads::keep_if_within(const SoftLimit& limit, std::int64_t hop_bytes_before) {
+    if (soft_value() <= (hop_bytes() > hop_bytes_before ? limit.farther : limit.nearer)) return true;
     undo();
     return false;
 }

@@ -48,8 +48,8 @@ class ObjectiveLoads final : public LoadTracker {
     void move(Rank u, Slot to) override;
     bool exchange_if_better(Rank u, Rank v) override;
     bool move_if_better(Rank u, Slot to) override;
-    bool exchange_if_soft_at_most(Rank u, Rank v, std::int64_t most) override;
-    bool move_if_soft_at_most(Rank u, Slot to, std::int64_t most) override;
+    bool exchange_if_soft_at_most(Rank u, Rank v, const SoftLimit& limit) override;
+    bool move_if_soft_at_most(Rank u, Slot to, const SoftLimit& limit) override;
     void undo() override;
 
     /// Returns all ranks if the objective depends on more than the busiest links.
@@ -75,6 +75,8 @@ class ObjectiveLoads final : public LoadTracker {
     /// slowest sender's time.
     [[nodiscard]] bool is_on_slow_message(Rank u, double share);
     [[nodiscard]] bool is_latency_bound(std::size_t round);
+    /// Undoes the last change if the soft value exceeds the limit.
+    [[nodiscard]] bool keep_if_within(const SoftLimit& limit, std::int64_t hop_bytes_before);
     [[nodiscard]] bool is_better_than(const CongestionKey& before);
     void begin_change(Rank u, Rank v) {
         last_ = {u, v, slot(u), v == Rank::none ? Slot{} : slot(v)};

@@ -6,11 +6,12 @@
 
 namespace topoloom::dense {
 
-/// The most nodes, and the most placements up to symmetry, with which an enumeration may end in a second.
+/// The most nodes, and the most placements up to symmetry, with which an enumeration may end in a fraction of
+/// a second. Bounds usually leave less than one placement in 10^5.
 inline constexpr std::size_t max_enumerated_nodes = 64;
-inline constexpr double max_enumerated_placements = 4e6;
+inline constexpr double max_enumerated_placements = 1e12;
 
-/// Whether enumerate_placements() supports the problem and is likely to end: one rank per slot, no earlier
+/// Whether enumerate_placements() supports the problem and may end soon: one rank per slot, no earlier
 /// placement, few nodes and placements. O(nodes^3 * hops).
 [[nodiscard]] bool is_enumerable(const Problem& problem);
 

@@ -117,7 +117,9 @@ Placement place_for_hop_bytes(const Problem& problem, const Placement& start, Me
 Placement place_for_congestion(const Problem& problem, const Placement& start, Meter& meter) {
     const Allocation& allocation = problem.allocation();
     const BoundProblem bounds(problem.graph(), allocation, {}, problem.threads());
-    const double known = congestion_bound(bounds, meter).value;
+    Meter share(meter.sub_budget(0.25));
+    const double known = congestion_bound(bounds, share).value;
+    meter.spend(share.work_done());
     const bound::ExactCongestion found =
         bound::min_congestion(bounds, rank_positions(allocation, start.slots()), known, meter);
     meter.set_lower_bound(found.lower_bound);

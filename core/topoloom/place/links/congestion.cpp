@@ -83,9 +83,10 @@ class CongestionAnnealing {
         if (to == from) return;
         const double loss = -temperature * std::log(1 - rng_.uniform());
         const std::int64_t most = loads_.soft_value() + static_cast<std::int64_t>(loss);
+        const SoftLimit limit{.nearer = most, .farther = most};
         const Rank v = rank_on_[to.value];
-        if (v == Rank::none ? loads_.move_if_soft_at_most(u, slots_[to.value], most)
-                            : loads_.exchange_if_soft_at_most(u, v, most)) {
+        if (v == Rank::none ? loads_.move_if_soft_at_most(u, slots_[to.value], limit)
+                            : loads_.exchange_if_soft_at_most(u, v, limit)) {
             std::swap(rank_on_[from.value], rank_on_[to.value]);
             at_[u.value] = to;
             if (v != Rank::none) at_[v.value] = from;

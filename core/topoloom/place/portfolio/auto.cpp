@@ -61,7 +61,7 @@ Placement search_within_time(const Problem& problem, const Placement& found, con
         offer(links::anneal_links(for_time, start, meter, annealing));
     // If the objective is time, `found` is already the result of this search.
     if (objective.mix.is(ObjectiveKind::time) && !problem.is_for_hop_bytes()) return best.placement();
-    std::optional<SmallSearchResult> small = search_small_problem(for_time, meter);
+    std::optional<SmallSearchResult> small = search_small_problem(for_time, meter, limits);
     if (small && small->is_optimal) {
         offer(std::move(small->placement));
     } else if (problem.rank_count() <= max_ranks_in_parallel) {
@@ -91,6 +91,14 @@ Placement guard_time(const Problem& problem, Placement found, const GuardReferen
                          .kept_value = problem.objective_value(kept.slots()),
                          .kept_seconds = kept_seconds});
     return kept;
+}
+
+/// The effort of the search after an unfinished exact one. With few ranks, that one has seen nearly all good
+/// placements of objectives on links.
+Effort choose_remaining_effort(const Problem& problem, Effort effort) {
+    constexpr std::size_t few_ranks = 8;
+    const bool is_explored = problem.rank_count() <= few_ranks && !problem.is_for_hop_bytes();
+    return is_explored && effort == Effort::standard ? Effort::fast : effort;
 }
 
 bool needs_guard(const Problem& problem) {
@@ -132,13 +140,14 @@ Placement place_auto(const Problem& problem, Meter& meter, const AutoOptions& op
         const double used = meter.used_share();
         share_of_guard = std::min(1.0, (used - used_before) / (1 - used));
     }
-    std::optional<SmallSearchResult> small = search_small_problem(problem, meter);
+    std::optional<SmallSearchResult> small = search_small_problem(problem, meter, limits);
     BestPlacement best(problem);
     if (small) best.offer(std::move(small->placement));
     if (small && small->is_optimal) {
         meter.set_lower_bound(problem.objective_value(best.placement().slots()));
     } else {
-        best.offer(minimize(problem, meter, options.effort, share_of_guard));
+        const Effort effort = small ? choose_remaining_effort(problem, options.effort) : options.effort;
+        best.offer(minimize(problem, meter, effort, share_of_guard));
     }
     return reference ? guard_time(problem, best.placement(), *reference, meter, limits) : best.placement();
 }

@@ -9,13 +9,23 @@
 namespace topoloom::portfolio {
 
 struct HopBytesPlan {
-    double seeds;                      // multisections for a graph of 10^4 edges; fewer for more edges
-    std::uint32_t long_starts;         // `starts` of two longer multisections
-    std::size_t edges_of_long_starts;  // on larger graphs, these take too long
-    double annealing;                  // sweeps of the winner, relative to the standard
-    std::size_t max_tabu_slots;        // tabu search with all pair exchanges: up to this number of slots,
-    std::size_t tabu_exchanges;        // with this number of exchanges,
-    std::size_t max_tabu_iterations;   // but not more iterations
+    double seeds;
+    std::uint32_t long_starts;
+    std::size_t edges_of_long_starts;
+    double annealing;
+    std::size_t max_tabu_slots;
+    std::size_t tabu_exchanges;
+    std::size_t max_tabu_iterations;
+
+    void visit(auto& field) const {
+        field("seeds", seeds, "multisections of a graph of 10^4 edges; fewer for more edges");
+        field("long-starts", long_starts, "first splits tried by each of two longer multisections");
+        field("edges-of-long-starts", edges_of_long_starts, "most edges for the two longer multisections");
+        field("annealing", annealing, "sweeps that anneal the best placement, relative to the standard");
+        field("max-tabu-slots", max_tabu_slots, "most slots for tabu search with all pair exchanges");
+        field("tabu-exchanges", tabu_exchanges, "pair exchanges that tabu search evaluates");
+        field("max-tabu-iterations", max_tabu_iterations, "most iterations of tabu search");
+    }
 };
 
 /// The plans of fast, default and best. The tabu limits were tuned on dense and sparse random graphs on tori

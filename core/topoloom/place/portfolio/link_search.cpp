@@ -2,7 +2,9 @@
 #include "topoloom/place/portfolio/link_search.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
@@ -10,15 +12,19 @@
 
 #include "topoloom/metric/loads/objective_loads.hpp"
 #include "topoloom/place/grid/fold.hpp"
+#include "topoloom/place/grid/tile.hpp"
 #include "topoloom/place/links/congestion.hpp"
 #include "topoloom/place/links/local_opt.hpp"
 #include "topoloom/place/links/node_exchange.hpp"
+#include "topoloom/place/links/peer_exchange.hpp"
 #include "topoloom/place/multilevel/multisection.hpp"
 #include "topoloom/place/parallel_search.hpp"
 #include "topoloom/place/portfolio/best_placement.hpp"
 #include "topoloom/place/portfolio/hop_bytes_search.hpp"
 #include "topoloom/place/preparation.hpp"
 #include "topoloom/place/simple/launcher_orders.hpp"
+#include "topoloom/place/structure/bricks.hpp"
+#include "topoloom/place/structure/structure.hpp"
 
 namespace topoloom::portfolio {
 
@@ -78,13 +84,12 @@ class LinkSearch {
             offer(evaluate(links::exchange_nodes(problem_, best_.placement, meter_, limits.node_sweeps)));
             walk_from_several_starts(limits);
         } else {
-            // Further starts are worth more than a longer search for few hop-bytes. For many ranks, multisection
-            // finds nearly as few in a fraction of the time.
-            if (tried_ == 0 && problem_.rank_count() <= max_ranks_in_parallel)
+            // If nodes can be exchanged, further starts are worth more than a search for few hop-bytes.
+            const bool exchanges = links::can_exchange_nodes(problem_.allocation());
+            if (!exchanges && tried_ == 0 && problem_.rank_count() <= max_ranks_in_parallel)
                 offer_nearest(limits_of(Effort::fast));
-            if (meter_.poll()) offer_exchanged_nodes(limits);
-            if (meter_.is_limited() || !links::can_exchange_nodes(problem_.allocation()))
-                walk_from_best(limits);
+            if (meter_.poll()) exchange_from_several_starts(limits);
+            if (meter_.is_limited() || !exchanges) walk_from_best(limits);
         }
         choose_result();
     }
@@ -112,16 +117,19 @@ class LinkSearch {
         const double most = static_cast<double>(compute_descent_work(problem_.graph(), limits)) / length_;
         return static_cast<std::uint64_t>(most);
     }
-    /// One thread for many ranks, because each search needs memory for all links and messages.
+    /// One thread for large graphs, because each search needs memory for all messages.
     [[nodiscard]] int threads() const {
-        return problem_.rank_count() > max_ranks_in_parallel ? 1 : problem_.threads();
+        constexpr std::size_t max_edges_in_parallel = 4'000'000;
+        return problem_.graph().edge_count() > max_edges_in_parallel ? 1 : problem_.threads();
     }
 
     void offer_nearest(const EffortLimits& limits);
-    [[nodiscard]] std::vector<Candidate> list_known_starts();
-    /// Replaces placements by better ones with exchanged nodes, and sorts them, best first.
-    void exchange_in_parallel(std::vector<Candidate>& from, std::uint32_t sweeps);
-    void offer_exchanged_nodes(const EffortLimits& limits);
+    [[nodiscard]] std::vector<Candidate> list_structured_starts();
+    [[nodiscard]] std::vector<Candidate> list_starts(std::size_t multisections);
+    /// Replaces each placement by one with exchanged nodes, if that is better.
+    void exchange_nodes_in_parallel(std::vector<Candidate>& from, std::uint32_t sweeps);
+    void exchange_ranks_in_parallel(std::vector<Candidate>& from, std::uint32_t sweeps);
+    void exchange_from_several_starts(const EffortLimits& limits);
     void walk_from_several_starts(const EffortLimits& limits);
     void walk_from_best(const EffortLimits& limits);
     /// Anneals from start(i, problem, meter) for every i below `starts`; returns the results, best first.
@@ -157,46 +165,90 @@ void LinkSearch::offer_nearest(const EffortLimits& limits) {
     meter_.spend(part_meter.work_done());
 }
 
-std::vector<Candidate> LinkSearch::list_known_starts() {
-    if (tried_ > 0) return {best_};
-    std::vector<Candidate> starts{block_, nearest_};
+/// Placements that suit a recognized structure of the graph.
+std::vector<Candidate> LinkSearch::list_structured_starts() {
+    std::vector<Candidate> starts;
+    const auto add = [&](std::optional<Placement> placement) {
+        if (placement) starts.push_back(evaluate(*std::move(placement)));
+    };
+    if (auto found = structure::place_by_structure(near_, meter_)) add(std::move(found->placement));
     if (const auto grid = find_rank_grid(near_)) {
-        if (auto folded = grid::place_grid_by_folding(near_, *grid, meter_))
-            starts.push_back(evaluate(*std::move(folded)));
+        add(grid::place_grid_by_folding(near_, *grid, meter_));
+        add(grid::place_grid_in_tiles(near_, *grid, meter_));
+    }
+    add(structure::place_recognized_bricks(near_, meter_));
+    return starts;
+}
+
+/// At first block order and structured placements, later the best placement so far; and multisections.
+std::vector<Candidate> LinkSearch::list_starts(std::size_t multisections) {
+    std::vector<Candidate> starts{best_};
+    if (tried_ == 0) std::ranges::move(list_structured_starts(), std::back_inserter(starts));
+    const std::size_t known = starts.size();
+    starts.resize(known + multisections, block_);
+    search_in_parallel(multisections, threads(), meter_, [&](std::size_t i, Meter& own) {
+        if (own.is_exhausted()) return;
+        const Problem seeded = near_.with_seed(problem_.seed() + tried_ + i);
+        starts[known + i] = evaluate(multilevel::place_multisection(seeded, own, {.starts = 1}));
+    });
+    tried_ += multisections;
+    for (const Candidate& start : starts) {
+        if (start.key.hop_bytes < nearest_.key.hop_bytes) nearest_ = start;
     }
     return starts;
 }
 
-void LinkSearch::exchange_in_parallel(std::vector<Candidate>& from, std::uint32_t sweeps) {
+void LinkSearch::exchange_nodes_in_parallel(std::vector<Candidate>& from, std::uint32_t sweeps) {
     search_in_parallel(from.size(), threads(), meter_, [&](std::size_t i, Meter& own) {
         if (own.is_exhausted()) return;
         const Problem seeded = problem_.with_seed(problem_.seed() + i);
         Candidate exchanged = evaluate(links::exchange_nodes(seeded, from[i].placement, own, sweeps));
         if (exchanged.key < from[i].key) from[i] = std::move(exchanged);
     });
-    std::ranges::stable_sort(from, {}, &Candidate::key);
 }
 
-/// Exchanges the nodes of several starts, for a short time. The best two continue.
-void LinkSearch::offer_exchanged_nodes(const EffortLimits& limits) {
-    constexpr std::uint32_t short_sweeps = 40;
-    constexpr std::size_t finalists = 2;
-    std::vector<Candidate> starts = list_known_starts();
-    const std::size_t known = starts.size();
-    starts.resize(known + limits.multisections, block_);
-    search_in_parallel(limits.multisections, threads(), meter_, [&](std::size_t i, Meter& own) {
+void LinkSearch::exchange_ranks_in_parallel(std::vector<Candidate>& from, std::uint32_t sweeps) {
+    search_in_parallel(from.size(), threads(), meter_, [&](std::size_t i, Meter& own) {
         if (own.is_exhausted()) return;
-        const Problem seeded = near_.with_seed(problem_.seed() + tried_ + i);
-        starts[known + i] = evaluate(multilevel::place_multisection(seeded, own, {.starts = 1}));
+        const Problem seeded = problem_.with_seed(problem_.seed() + i);
+        from[i] = evaluate(links::exchange_toward_peers(seeded, from[i].placement, own, {.sweeps = sweeps}));
     });
-    tried_ += limits.multisections;
-    exchange_in_parallel(starts, short_sweeps);
-    starts.push_back(best_);
-    std::ranges::stable_sort(starts, {}, &Candidate::key);
-    starts.resize(finalists, block_);
-    exchange_in_parallel(starts, limits.node_sweeps);
-    offer(starts.front());
-    if (!meter_.is_exhausted()) descend(starts, count_short_descent_work(limits) / finalists);
+}
+
+/// Exchanges nodes from several starts for a short time. The best two starts continue, with several seeds,
+/// because results vary by a tenth; ranks are exchanged in the best two results. On large jobs, all of this is
+/// shorter.
+void LinkSearch::exchange_from_several_starts(const EffortLimits& limits) {
+    constexpr std::size_t finalists = 2;
+    const auto nodes = static_cast<double>(problem_.allocation().nodes().size());
+    const auto edges = static_cast<double>(problem_.graph().edge_count());
+    const auto short_sweeps = static_cast<std::uint32_t>(std::clamp(40 * 256 / nodes, 10.0, 40.0));
+    const double share = std::min(1.0, 60'000 / edges);
+    const auto repetitions = static_cast<std::size_t>(3 * share);
+    const auto rank_sweeps = static_cast<std::uint32_t>(std::max(2.0, limits.rank_sweeps * share));
+    std::vector<Candidate> starts = list_starts(limits.multisections);
+    std::vector<Candidate> exchanged = starts;
+    exchange_nodes_in_parallel(exchanged, short_sweeps);
+    std::vector<std::size_t> order(starts.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return exchanged[i].key; });
+    order.resize(std::min(order.size(), finalists));
+    std::vector<Candidate> candidates;
+    for (const std::size_t i : order) {
+        candidates.push_back(exchanged[i]);
+        candidates.insert(candidates.end(), repetitions, starts[i]);
+    }
+    exchange_nodes_in_parallel(candidates, limits.node_sweeps);
+    std::ranges::stable_sort(candidates, {}, &Candidate::key);
+    candidates.resize(finalists, block_);
+    exchange_ranks_in_parallel(candidates, rank_sweeps);
+    std::ranges::stable_sort(candidates, {}, &Candidate::key);
+    offer(candidates.front());
+    if (meter_.is_exhausted()) return;
+    // More evaluations gain less than further starts.
+    constexpr std::uint64_t most_per_rank = 32;
+    descend(std::span(candidates).first(1),
+            std::min(count_short_descent_work(limits) / 2, most_per_rank * problem_.rank_count()));
 }
 
 template <class Start>

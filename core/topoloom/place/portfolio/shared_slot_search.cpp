@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <functional>
 
-#include "topoloom/place/dense/exact.hpp"
 #include "topoloom/place/grid/box.hpp"
 #include "topoloom/place/grid/fold.hpp"
 #include "topoloom/place/local/resettle.hpp"
@@ -15,23 +14,6 @@
 #include "topoloom/place/structure/bricks.hpp"
 
 namespace topoloom::portfolio {
-
-namespace {
-
-/// With few ranks and slots, runs an exact search of at most `work` units of work.
-void search_shared_exactly(const Problem& problem, BestPlacement& best, Meter& meter, std::uint64_t work) {
-    constexpr std::size_t few_ranks_and_slots = 40;
-    if (problem.rank_count() + problem.allocation().slot_count() > few_ranks_and_slots ||
-        meter.is_exhausted())
-        return;
-    Budget part = meter.sub_budget(1);
-    part.work = std::min(part.work, work);
-    Meter part_meter(part);
-    best.offer(dense::improve_shared_placement(problem, best.placement(), part_meter).placement);
-    meter.spend(part_meter.work_done());
-}
-
-}  // namespace
 
 Placement minimize_on_shared_slots(const Problem& problem, Meter& meter, const EffortLimits& limits) {
     BestPlacement best(problem);
@@ -64,7 +46,6 @@ Placement minimize_on_shared_slots(const Problem& problem, Meter& meter, const E
         problem.capacity().masses().end()) {
         best.offer(simple::place_block(problem, meter));
     }
-    if (!problem.uses_proxies()) search_shared_exactly(problem, best, meter, limits.exact_work);
     return best.placement();
 }
 

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "topoloom/base/error.hpp"
+#include "topoloom/pattern/grid_edges.hpp"
 
 namespace topoloom {
 
@@ -14,38 +15,16 @@ namespace {
 
 /// For each axis, sums the bytes of the edges whose endpoints are neighbors along it.
 void add_bytes(const CommGraph& graph, RankGrid& grid) {
-    const std::size_t axes = grid.axes();
-    std::vector<std::uint32_t> cell_of_rank(grid.cells());
-    for (std::uint32_t cell = 0; cell < grid.cells(); ++cell)
-        cell_of_rank[grid.rank_of_cell[cell].value] = cell;
-    grid.bytes.assign(axes, 0);
-    grid.wrap_bytes.assign(axes, 0);
-    for (const Rank u : ids<Rank>(grid.cells())) {
-        for (const Edge edge : graph.sends(u)) {
-            std::uint32_t a = cell_of_rank[u.value];
-            std::uint32_t b = cell_of_rank[edge.peer.value];
-            std::size_t moved = 0;
-            std::size_t along = 0;
-            std::uint32_t step = 0;
-            for (std::size_t i = axes; i-- > 0;) {
-                const std::uint32_t x = a % grid.extents[i];
-                const std::uint32_t y = b % grid.extents[i];
-                a /= grid.extents[i];
-                b /= grid.extents[i];
-                if (x == y) continue;
-                ++moved;
-                along = i;
-                step = x < y ? y - x : x - y;
-            }
-            if (moved != 1) continue;
-            const auto bytes = static_cast<double>(edge.bytes.value);
-            if (step == 1) {
-                grid.bytes[along] += bytes;
-            } else if (step + 1 == grid.extents[along]) {
-                grid.wrap_bytes[along] += bytes;
-            }
-        }
-    }
+    grid.bytes.assign(grid.axes(), 0);
+    grid.wrap_bytes.assign(grid.axes(), 0);
+    visit_edges_along_axes(graph, grid.extents, grid.rank_of_cell,
+                           [&](std::size_t axis, std::uint32_t step, Bytes bytes) {
+                               if (step == 1) {
+                                   grid.bytes[axis] += static_cast<double>(bytes.value);
+                               } else if (step + 1 == grid.extents[axis]) {
+                                   grid.wrap_bytes[axis] += static_cast<double>(bytes.value);
+                               }
+                           });
 }
 
 class ExtentsSearch {

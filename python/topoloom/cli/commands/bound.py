@@ -70,7 +70,7 @@ def command(
       topoloom bound p8.npz --machine mesh:2x4 --lp
     """
     from topoloom._core import Error
-    from topoloom.cli.console import monitor_search, note, print_json
+    from topoloom.cli.console import monitor_search, note, note_assumption, print_json
     from topoloom.cli.exit_status import Interrupted
     from topoloom.graphs.phases import load_phases
     from topoloom.tasks.bound import prove_bounds
@@ -81,6 +81,7 @@ def command(
     search, share = searching.make_search(), sharing.make_sharing()
     where = AllocationSpec(*allowed, search.seed, limits.make_launch_order(launcher))
     given = load_placement_problem("bound", graph, placement, machine, where, share)
+    note_assumption(given.remark)
     if given.shared and not can_share_slots(share):
         raise Error(
             f"in {placement} ranks share slots; set the slot capacities with "

@@ -90,6 +90,7 @@ def command(
     from topoloom.launch.exports.launch_formats import (
         find_format,
         require_binding_support,
+        require_sharing_support,
     )
     from topoloom.support.files import write_text
     from topoloom.tasks.launch_placement import load_host_placement
@@ -104,11 +105,20 @@ def command(
     target = find_format(to)
     placed = load_host_placement(placement, hosts, *binding)
     require_binding_support(target, placed)
+    require_sharing_support(target, placed)
     text = target.write(placed)
     checked = (
         _check_dry_run(target, text, placed, program, options or []) if check else None
     )
-    loss = target.find_loss(placed) or target.relies_on
+    remarks = [target.find_loss(placed)]
+    if checked is None:
+        remarks.append(target.relies_on(placed))
+    if placed.has_invented_names and placed.host_name(0) in text:
+        remarks.append(
+            f"no host names are known: node {int(placed.nodes[placed.host[0]])} is "
+            f"called {placed.host_name(0)}; name the hosts with --hosts"
+        )
+    notes = [remark for remark in remarks if remark is not None]
     if output is not None:
         write_text(output, text)
     how = insert_file_name(output or Path("FILE"), target.format_usage_command(placed))
@@ -118,7 +128,7 @@ def command(
             "output": None if output is None else str(output),
             "text": text,
             "use": how,
-            "note": loss,
+            "notes": notes,
             "checked": checked,
         }
         print_json(document)
@@ -127,8 +137,8 @@ def command(
         sys.stdout.write(text)
     else:
         print(f"use it:  {how}")
-    if loss is not None:
-        note(f"note: {loss}")
+    for remark in notes:
+        note(f"note: {remark}")
 
 
 #: Maximum number of ranks at wrong locations that --check lists.

@@ -75,7 +75,7 @@ def command(
       topoloom judge p.npz --machine torus:4x4x4          the default placement
       topoloom judge p.npz x.json --write-loads l.json    for 'map --background'
     """
-    from topoloom.cli.console import print_json
+    from topoloom.cli.console import note_assumption, print_json
     from topoloom.graphs.phases import load_phase_names, load_phases
     from topoloom.tasks.judge import judge_placement
     from topoloom.tasks.placement_problem import load_placement_problem
@@ -83,6 +83,7 @@ def command(
 
     where = AllocationSpec(*allowed, seed, limits.make_launch_order(launcher))
     given = load_placement_problem("judge", graph, placement, machine, where)
+    note_assumption(given.remark)
     judged = judge_placement(given, load_phases(graph), hottest)
     phase_names = load_phase_names(graph)
     if figure is not None:

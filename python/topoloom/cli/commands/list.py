@@ -18,7 +18,7 @@ def command(
         str | None,
         Argument(
             metavar="KIND",
-            help="mappers, balancers, schedules, patterns, bus-assignments, "
+            help="mappers, plans, balancers, schedules, patterns, bus-assignments, "
             "topologies, machines, models, switches, traffic-patterns, injections, "
             "formats or exports; by default, all.",
             autocompletion=completions.kinds,
@@ -62,6 +62,7 @@ def command(
 def _list_columns(kind: str) -> list[str]:
     return {
         "mappers": ["name", "kind", "summary", "source"],
+        "plans": ["problems", "name", "summary", "fast", "default", "best"],
         "balancers": ["name", "summary", "source", "needs"],
         "schedules": ["name", "operations", "summary"],
         "patterns": ["name", "summary", "needs"],
@@ -82,4 +83,6 @@ def _format_cell(value: Any) -> str:
         return str(value.get("name", ""))
     if isinstance(value, list | tuple):
         return ", ".join(_format_cell(item) for item in value)
+    if isinstance(value, float):
+        return f"{value:,}".removesuffix(".0")
     return "" if value is None else str(value)

@@ -63,13 +63,11 @@ def command(
     would use. Ctrl-C, --time and --work end a search early; the best placement is still
     written.
 
-    The default objective is the predicted time if the machine's bandwidths are known
-    and messages are long, else hop-bytes; the choice and its reason are printed. With
-    the default objective, 'auto' never has a longer predicted time than block order; it
-    says which placement that rules out. With --background, the default
-    is the predicted time if bandwidths are known, else congestion. All objectives
-    except hop-bytes use the phases of the graph: messages of different phases do not
-    share links.
+    The default objective is the predicted time if the machine's bandwidths are known,
+    else hop-bytes; the choice and its reason are printed. With --background, the
+    default is the predicted time if bandwidths are known, else congestion. With these
+    defaults, 'auto' never has a longer predicted time than block order. Except for
+    hop-bytes, messages of different phases of the graph do not share links.
 
     With --placement, the search starts from an earlier placement, of another graph,
     allocation or machine. With --imbalance or --capacities, ranks may share slots.
@@ -90,9 +88,9 @@ def command(
     """
     from topoloom._core import Error
     from topoloom.cli.command_line import command_line
-    from topoloom.cli.console import monitor_search, print_json
+    from topoloom.cli.console import monitor_search, note_assumption, print_json
     from topoloom.cli.exit_status import Interrupted
-    from topoloom.placements.placement_file import load_placement, save_placement
+    from topoloom.placements.placement_file import save_placement
     from topoloom.support.units import parse_bytes
     from topoloom.tasks.map import map_ranks
     from topoloom.tasks.objective import read_objective
@@ -107,7 +105,12 @@ def command(
     where = AllocationSpec(*allowed, search.seed, limits.make_launch_order(launcher))
     problem = load_problem(graph, machine, where, share)
     objective = read_objective(*minimizing, graph, problem.machine)
-    before = load_placement(placement) if placement is not None else None
+    before = None
+    if placement is not None:
+        from topoloom.tasks.launched_placement import load_earlier_placement
+
+        before, remark = load_earlier_placement(str(placement), problem)
+        note_assumption(remark)
     with monitor_search(f"placing with {mapper}", search) as watch:
         mapped = map_ranks(
             problem,

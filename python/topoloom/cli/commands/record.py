@@ -156,6 +156,9 @@ def _print_result(facts: ProgramFacts, output: Path) -> None:
             f"{counted(facts['pairs'], 'pair')}",
         ),
     ]
+    if facts["own_messages"]:
+        own = counted(facts["own_messages"], "message")
+        lines.append(("to itself", f"{format_bytes(facts['own_bytes'])} in {own}"))
     if calls := facts["collectives"]:
         named = ", ".join(f"{count:,} {name}" for name, count in calls.items())
         lines.append(("collectives", named))

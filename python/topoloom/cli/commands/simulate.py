@@ -72,7 +72,12 @@ def command(
       topoloom simulate p.npz x.json --json
       topoloom simulate p.npz -m torus:4x4x4,bandwidth=10GB/s,latency=100ns
     """
-    from topoloom.cli.console import make_progress_bar, note, print_json
+    from topoloom.cli.console import (
+        make_progress_bar,
+        note,
+        note_assumption,
+        print_json,
+    )
     from topoloom.cli.exit_status import Interrupted
     from topoloom.graphs.graph_file import load_operations
     from topoloom.graphs.phases import load_phases
@@ -96,6 +101,8 @@ def command(
         for name in wanted
     ]
     check_same_machine(names, given)
+    for each in given:
+        note_assumption(each.remark)
     phases = load_phases(graph) or [given[0].graph]
     if operations is not None:
         note(

@@ -75,6 +75,10 @@ def command(
 
     require_program(program)
     placed = load_host_placement(placement, hosts, *binding)
+    if placed.shares_slots:
+        raise Error(
+            f"{placement}: verify supports only placements with one rank per slot"
+        )
     if torch or is_torchrun(program):
         if mpicc is not None:
             raise Error("--mpicc is for MPI programs, not for PyTorch; leave it out")

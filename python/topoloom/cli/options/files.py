@@ -144,8 +144,9 @@ MaybePlacementFile = Annotated[
     str | None,
     Argument(
         metavar="PLACEMENT",
-        help="A file written by 'topoloom map'. Default: block order on --machine, "
-        "the launcher's default.",
+        help="A file written by 'topoloom map', or with --machine a rankfile, host "
+        "file or other format of 'topoloom list exports', as FILE or FORMAT:FILE. "
+        "Default: block order on --machine, the launcher's default.",
     ),
 ]
 PlacementOption = Annotated[

@@ -74,8 +74,8 @@ LauncherName = Annotated[
         "--launcher",
         metavar="NAME",
         help="Launcher, which selects the slots in an allocation that has more than "
-        "the job needs: slurm deals ranks to nodes in turn, openmpi and mpich fill "
-        "node after node.",
+        "the job needs: slurm deals ranks to nodes in turn; openmpi, mpich and pjm "
+        "fill them, pjm along the first axis first.",
         autocompletion=completions.launchers,
     ),
 ]

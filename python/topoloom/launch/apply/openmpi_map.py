@@ -34,7 +34,7 @@ _UNBOUND = "no core"
 
 
 class MappedRank(NamedTuple):
-    """The host where Open MPI would start a rank, and the rank's logical cores."""
+    """The host where Open MPI would start a rank, and the cores it would have."""
 
     host: str
     bound: str
@@ -147,18 +147,29 @@ def _describe_binding_error(
     placement: HostPlacement, rank: int, bound: str, version: tuple[int, ...]
 ) -> str | None:
     """Describe the binding error of a rank; None if the binding is correct."""
-    slot = int(placement.slot[rank])
-    if placement.bind != PU:
-        wanted = (
-            f"core {compress_ranges(openmpi_rankfile.list_rank_cores(placement, rank))}"
-        )
-    elif version >= (5,):
-        own = placement.parts_of_host[int(placement.host[rank])]
-        wanted = f"hardware thread {openmpi_rankfile.list_first_threads(own)[slot]}"
-    else:
-        wanted = f"core {slot} thread 0"
+    wanted = _describe_wanted_binding(placement, rank, version)
     # Open MPI reports a rank as unbound if it is bound to all cores of its host.
     if bound == wanted or (bound == _UNBOUND and placement.slots_per_host == 1):
         return None
     host = placement.host_name(rank)
     return f"rank {rank} would be bound to {bound} of {host}, not to {wanted}"
+
+
+def _describe_wanted_binding(
+    placement: HostPlacement, rank: int, version: tuple[int, ...]
+) -> str:
+    """Describe the binding of a correctly placed rank as Open MPI prints it.
+
+    Cores have logical numbers, with one exception: version 5 prints the operating
+    system's numbers of hardware threads, and also of cores if each has one thread,
+    although it calls them logical (``core:L2``).
+    """
+    if placement.bind == PU and version < (5,):
+        return f"core {int(placement.slot[rank])} thread 0"
+    if placement.bind == PU:
+        return f"hardware thread {compress_ranges(placement.cpus(rank))}"
+    known = placement.parts_of_host[int(placement.host[rank])].cpus
+    if version >= (5,) and known and all(len(cpus) == 1 for cpus in known):
+        return f"core {compress_ranges(placement.cpus(rank))}"
+    cores = openmpi_rankfile.list_rank_cores(placement, rank)
+    return f"core {compress_ranges(cores)}"

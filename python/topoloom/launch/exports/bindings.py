@@ -7,10 +7,18 @@ operating system and ``taskset -c``.
 
 from __future__ import annotations
 
+from topoloom._core import Error
 from topoloom.launch.export_format import ExportFormat
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.nearest_devices import nearest_devices
+from topoloom.launch.rank_location import (
+    RankLocation,
+    find_host,
+    list_numbered_lines,
+    order_by_rank,
+)
 from topoloom.support.number_ranges import compress_ranges
+from topoloom.support.plain_text import is_number
 
 
 def write(placement: HostPlacement) -> str:
@@ -24,10 +32,25 @@ def write(placement: HostPlacement) -> str:
     return "".join(lines)
 
 
+def read(text: str, job: HostPlacement, ranks: int) -> list[RankLocation]:
+    """Read the rank, host and slot of each line."""
+    listed = []
+    for number, line in list_numbered_lines(text):
+        words = line.split()
+        if len(words) < 3 or not is_number(words[0]) or not is_number(words[2]):
+            raise Error(f"line {number}: expected 'RANK HOST SLOT ...'")
+        location = RankLocation(find_host(job, words[1]), int(words[2]))
+        listed.append((int(words[0]), location))
+    return order_by_rank(listed, ranks)
+
+
 FORMAT = ExportFormat(
     name="bindings",
     summary="plain text: rank, host, slot, CPUs, nearest GPU and network interface",
     usage="awk -v r=\"$RANK\" '$1 == r' FILE   (rank host slot cpus gpu nic)",
     write=write,
+    starts_with=r"# rank host slot|[0-9]+\s+\S+\s+[0-9]+\s+\S+\s+\S+\s+\S+$",
+    read=read,
+    sharing="",
     binds="ranks",
 )

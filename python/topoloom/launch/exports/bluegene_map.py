@@ -10,9 +10,11 @@ from __future__ import annotations
 import numpy as np
 
 from topoloom._core import Error
-from topoloom.launch.export_format import ExportFormat
+from topoloom.launch.export_format import ExportFormat, HybridOptions
 from topoloom.launch.host_placement import HostPlacement
+from topoloom.launch.rank_location import RankLocation, list_numbered_lines
 from topoloom.launch.torus_box import find_torus_box, format_shape
+from topoloom.support.plain_text import is_number
 
 NAME = "bluegene-map"
 #: axes of Blue Gene/L and /P, and of /Q
@@ -41,12 +43,31 @@ def write(placement: HostPlacement) -> str:
     return "".join(" ".join(map(str, [*at, core])) + "\n" for at, core in pairs)
 
 
+def read(text: str, job: HostPlacement, ranks: int) -> list[RankLocation]:
+    """Read coordinates in the block and a core, one line per rank."""
+    shape, coordinates = find_torus_box(job, NAME)
+    host_at = {tuple(at): host for host, at in enumerate(coordinates.tolist())}
+    located = []
+    for number, line in list_numbered_lines(text):
+        words = line.split()
+        is_valid = len(words) == len(shape) + 1 and all(map(is_number, words))
+        at = tuple(int(word) for word in words[:-1]) if is_valid else ()
+        if at not in host_at:
+            raise Error(f"line {number}: '{line[:40]}' is no node of the block")
+        located.append(RankLocation(host_at[at], int(words[-1])))
+    return located[:ranks]
+
+
 FORMAT = ExportFormat(
     name=NAME,
     summary="Blue Gene: coordinates and core of each rank in its block",
     usage=(
-        "runjob --mapping FILE --ranks-per-node {ranks_per_node} --np {ranks} : ./app"
+        "runjob --mapping FILE --ranks-per-node {ranks_per_node} --np {ranks} "
+        "{variables}: ./app"
         "   (Blue Gene/L and /P: mpirun -mapfile FILE -np {ranks} ./app)"
     ),
     write=write,
+    starts_with=r"[0-9]+(\s+[0-9]+){3}(\s+[0-9]+){0,2}$",
+    read=read,
+    hybrid=HybridOptions("--envs {name}={value}"),
 )

@@ -14,14 +14,16 @@ import shlex
 import numpy as np
 
 from topoloom._core import Error
-from topoloom.launch.export_format import ExportFormat
+from topoloom.launch.export_format import ExportFormat, HybridOptions
 from topoloom.launch.exports.mpich_rankmap import join_runs
 from topoloom.launch.host_placement import HostPlacement
+from topoloom.launch.rank_location import RankLocation, repeat_hosts
 from topoloom.launch.uniform_binding import (
     can_bind_uniformly,
     find_uniform_cpus,
     find_uniform_gpus,
 )
+from topoloom.support.json_values import parse_json
 from topoloom.support.number_ranges import compress_ranges
 
 
@@ -40,6 +42,29 @@ def write(placement: HostPlacement) -> str:
     return json.dumps(blocks, separators=(",", ":")) + "\n"
 
 
+def read(text: str, job: HostPlacement, ranks: int) -> list[RankLocation]:
+    """Read blocks of RFC 34, also inside of ``{"version": 1, "map": ...}``."""
+    document = parse_json(text)
+    blocks = document.get("map") if isinstance(document, dict) else document
+    if not isinstance(blocks, list) or not all(
+        isinstance(block, list)
+        and len(block) == 4
+        and all(type(number) is int and 0 <= number < 2**31 for number in block)
+        for block in blocks
+    ):
+        raise Error("expected blocks of four numbers, such as [[0,2,4,1]]")
+    runs = [
+        (first + node, each)
+        for first, count, each, repeats in blocks
+        for _ in range(repeats)
+        for node in range(count)
+    ]
+    last = max((host for host, _ in runs), default=0)
+    if last >= len(job.hosts):
+        raise Error(f"the allocation has no node {last}; nodes are numbered from 0")
+    return repeat_hosts(runs)[:ranks]
+
+
 def _get_usage_values(placement: HostPlacement) -> dict[str, str]:
     options = []
     if (cpus := find_uniform_cpus(placement)) is not None:
@@ -53,11 +78,15 @@ FORMAT = ExportFormat(
     name="flux-taskmap",
     summary="Flux: blocks of ranks by number of the node (RFC 34)",
     usage=(
-        'flux run -N {nodes} -n {ranks} --taskmap=manual:"$(cat FILE)" '
+        "{variables}flux run -N {nodes} -n {ranks} {cores}"
+        '--taskmap=manual:"$(cat FILE)" '
         "{flux_affinity}./app"
     ),
     write=write,
+    starts_with=r"\[\[|\{.*\"map\"",
+    read=read,
     usage_values=_get_usage_values,
     binds="alike",
     keeps_slots=can_bind_uniformly,
+    hybrid=HybridOptions(cores="-c {cores} -o cpu-affinity=per-task", binds=True),
 )

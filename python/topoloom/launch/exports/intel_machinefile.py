@@ -8,11 +8,24 @@ these CPUs in turn. For several CPUs per rank, the entries are hexadecimal bit m
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from topoloom.launch.export_format import ExportFormat
+from topoloom._core import Error
+from topoloom.launch.export_format import ExportFormat, HybridOptions
 from topoloom.launch.host_placement import HostPlacement
-from topoloom.launch.uniform_binding import make_cpu_mask
+from topoloom.launch.rank_location import (
+    RankLocation,
+    find_host,
+    find_slot_of_cpus,
+    list_numbered_lines,
+)
+from topoloom.launch.uniform_binding import list_mask_cpus, make_cpu_mask
+
+_LINE = re.compile(
+    r"([^\s:]+)(?::([0-9]{1,7}))?"
+    r"(?:\s+binding=map=(?:\[([0-9a-fA-F,]+)\]|([0-9,]+)))?"
+)
 
 
 def write(placement: HostPlacement) -> str:
@@ -23,6 +36,27 @@ def write(placement: HostPlacement) -> str:
         lines.append(f"{placement.hosts[host]}:{count}{binding}\n")
         rank += count
     return "".join(lines)
+
+
+def read(text: str, job: HostPlacement, ranks: int) -> list[RankLocation]:
+    """Read ``host:N``, filled in rank order, and ``binding=map=`` lists or masks."""
+    located: list[RankLocation] = []
+    for number, line in list_numbered_lines(text):
+        match = _LINE.fullmatch(line)
+        if not match:
+            raise Error(f"line {number}: expected 'HOST:N'")
+        host, count = find_host(job, match[1]), int(match[2] or 1)
+        bound: list[tuple[int, ...]] = []
+        if masks := match[3]:
+            bound = [list_mask_cpus(int(mask, 16)) for mask in masks.split(",")]
+        elif cpus := match[4]:
+            bound = [(int(cpu),) for cpu in cpus.split(",")]
+        for index in range(count):
+            slot = None
+            if bound:
+                slot = find_slot_of_cpus(job, host, bound[index % len(bound)])
+            located.append(RankLocation(host, slot))
+    return located[:ranks]
 
 
 def _format_binding(placement: HostPlacement, ranks: Sequence[int]) -> str:
@@ -39,8 +73,14 @@ def _format_binding(placement: HostPlacement, ranks: Sequence[int]) -> str:
 FORMAT = ExportFormat(
     name="intel-machinefile",
     summary="Intel MPI: hosts and how many ranks each takes, in rank order",
-    usage="mpirun -machinefile FILE -n {ranks} ./app",
+    usage="mpirun {variables}{cores}-machinefile FILE -n {ranks} ./app",
     write=write,
     binds="ranks",
+    starts_with=r"[^\s:]+:[0-9]+(\s+binding=map=\S+)?$",
+    read=read,
+    sharing="",
+    hybrid=HybridOptions(
+        "-genv {name} {value}", cores="-genv I_MPI_PIN_DOMAIN {cores}", binds=True
+    ),
     keeps_slots=HostPlacement.is_bound_or_in_rank_order,
 )

@@ -12,9 +12,12 @@ import json
 
 import numpy as np
 
+from topoloom._core import Error
 from topoloom.launch.export_format import ExportFormat
 from topoloom.launch.host_placement import HostPlacement
-from topoloom.launch.torus_box import has_coordinates
+from topoloom.launch.rank_location import RankLocation
+from topoloom.nodes.node_coordinates import has_coordinates
+from topoloom.support.json_values import get_value, parse_json
 
 
 def write(placement: HostPlacement) -> str:
@@ -28,6 +31,20 @@ def write(placement: HostPlacement) -> str:
     return json.dumps(document) + "\n"
 
 
+def read(text: str, job: HostPlacement, ranks: int) -> list[RankLocation]:
+    """Read the devices of the mesh's positions."""
+    devices = get_value(parse_json(text), "devices", list)
+    ends = np.cumsum(job.slots_of_host)
+    located = []
+    for device in devices:
+        if type(device) is not int or not 0 <= device < ends[-1]:
+            raise Error(f"devices: {device!r} is no device of the allocation")
+        host = int(np.searchsorted(ends, device, side="right"))
+        first = int(ends[host] - job.slots_of_host[host])
+        located.append(RankLocation(host, device - first))
+    return located[:ranks]
+
+
 FORMAT = ExportFormat(
     name="jax",
     summary="JAX: the device of each position of a mesh, as JSON",
@@ -36,4 +53,6 @@ FORMAT = ExportFormat(
         "   (for jax.sharding.Mesh)"
     ),
     write=write,
+    starts_with=r'\{"devices":',
+    read=read,
 )

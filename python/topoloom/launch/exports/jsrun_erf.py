@@ -7,12 +7,23 @@ hardware threads, numbered as by the operating system (`cpu_index_using: physica
 
 from __future__ import annotations
 
+import re
+
 from topoloom._core import Error
-from topoloom.launch.export_format import ExportFormat
+from topoloom.launch.export_format import ExportFormat, HybridOptions
 from topoloom.launch.host_placement import CPUS_REMEDY, HostPlacement
 from topoloom.launch.nearest_devices import list_nearest_gpu_numbers
+from topoloom.launch.rank_location import (
+    RankLocation,
+    find_slot_of_cpus,
+    list_numbered_lines,
+    order_by_rank,
+)
 
 NAME = "jsrun-erf"
+_LINE = re.compile(
+    r"rank:\s*([0-9]{1,9})\s*:\s*\{\s*host:\s*([0-9]{1,7})\s*;\s*cpu:\s*\{([0-9]{1,7})"
+)
 # Ranks with the same nearest GPU share it.
 _HEAD = "cpu_index_using: physical\noverlapping_rs: allow\noversubscribe_gpu: allow\n"
 
@@ -33,10 +44,33 @@ def write(placement: HostPlacement) -> str:
     return "".join(lines)
 
 
+def read(text: str, job: HostPlacement, ranks: int) -> list[RankLocation]:
+    """Read ``rank: N: { host: H; cpu: {CPUS} }`` with the system's CPU numbers."""
+    listed = []
+    for number, line in list_numbered_lines(text):
+        if not line.startswith("rank:"):
+            continue
+        match = _LINE.match(line)
+        if not match:
+            raise Error(
+                f"line {number}: expected 'rank: N: {{ host: H; cpu: {{CPUS}} }}'"
+            )
+        host = int(match[2]) - 1
+        if not 0 <= host < len(job.hosts):
+            raise Error(f"line {number}: the allocation has no host {match[2]}")
+        slot = find_slot_of_cpus(job, host, [int(match[3])])
+        listed.append((int(match[1]), RankLocation(host, slot)))
+    return order_by_rank(listed, ranks)
+
+
 FORMAT = ExportFormat(
     name=NAME,
     summary="LSF with jsrun: node, CPUs and GPU of each rank",
-    usage="jsrun --erf_input FILE ./app",
+    usage="{variables}jsrun --erf_input FILE ./app",
     write=write,
     binds="ranks",
+    starts_with=r"cpu_index_using|overlapping_rs|rank:",
+    read=read,
+    sharing="",
+    hybrid=HybridOptions(binds=True),
 )

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from topoloom._core import Error
 from topoloom.launch.export_format import ExportFormat
 from topoloom.launch.exports import (
     bindings,
@@ -52,6 +53,16 @@ FORMATS: tuple[ExportFormat, ...] = (
 def find_format(name: str) -> ExportFormat:
     """Find a format by name; for an unknown name, the error suggests a similar one."""
     return find_by_name("export format", name, {each.name: each for each in FORMATS})
+
+
+def require_sharing_support(target: ExportFormat, placement: HostPlacement) -> None:
+    """Raise `topoloom.Error` if ranks share slots that the format cannot express."""
+    if target.sharing is None and placement.shares_slots:
+        able = ", ".join(each.name for each in FORMATS if each.sharing is not None)
+        raise Error(
+            f"{target.name} cannot express ranks that share slots; export to one of "
+            f"{able}"
+        )
 
 
 def require_binding_support(target: ExportFormat, placement: HostPlacement) -> None:

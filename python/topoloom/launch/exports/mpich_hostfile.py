@@ -10,10 +10,21 @@ Open MPI's `slots=`, and Open MPI rejects Hydra's `:N`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from topoloom.launch.export_format import ExportFormat
+from topoloom._core import Error
+from topoloom.launch.export_format import ExportFormat, HybridOptions
 from topoloom.launch.host_placement import HostPlacement
+from topoloom.launch.rank_location import (
+    RankLocation,
+    find_host,
+    find_slot_of_cpus,
+    list_numbered_lines,
+)
+
+NAME = "mpich-hostfile"
+_LINE = re.compile(r"([^\s:]+)(?::([0-9]{1,7}))?(?:\s+binding=user:([0-9+,]+))?")
 
 
 def write(placement: HostPlacement) -> str:
@@ -25,6 +36,24 @@ def write(placement: HostPlacement) -> str:
     return "".join(lines)
 
 
+def read(text: str, job: HostPlacement, ranks: int) -> list[RankLocation]:
+    """Read ``host:N``, filled in rank order, and ``binding=user:`` lists of CPUs."""
+    located: list[RankLocation] = []
+    for number, line in list_numbered_lines(text):
+        match = _LINE.fullmatch(line)
+        if not match:
+            raise Error(f"line {number}: expected 'HOST:N'")
+        host, count = find_host(job, match[1]), int(match[2] or 1)
+        bound = match[3].split(",") if match[3] else []
+        for index in range(count):
+            slot = None
+            if bound:
+                cpus = [int(cpu) for cpu in bound[index % len(bound)].split("+")]
+                slot = find_slot_of_cpus(job, host, cpus)
+            located.append(RankLocation(host, slot))
+    return located[:ranks]
+
+
 def write_host(placement: HostPlacement, host: int, ranks: Sequence[int]) -> str:
     """Write the line for a host's next ranks, with their binding if requested."""
     binding = ""
@@ -34,13 +63,31 @@ def write_host(placement: HostPlacement, host: int, ranks: Sequence[int]) -> str
     return f"{placement.hosts[host]}:{len(ranks)}{binding}\n"
 
 
+def _describe_special_loss(placement: HostPlacement) -> str | None:
+    """Describe what ranks of several cores lack.
+
+    Hydra's ``-bind-to core:N`` begins at the first core for every entry of a host.
+    """
+    if placement.cores_per_rank == 1 or placement.bind is not None:
+        return None
+    return (
+        f"{NAME} does not bind ranks to their {placement.cores_per_rank} cores; add "
+        "--bind core, or export to mpich-rankmap"
+    )
+
+
 FORMAT = ExportFormat(
-    name="mpich-hostfile",
+    name=NAME,
     summary=(
         "MPICH: hosts and how many ranks each takes, in rank order; hosts may return"
     ),
-    usage="mpiexec -f FILE -n {ranks} ./app",
+    usage="mpiexec {variables}-f FILE -n {ranks} ./app",
     write=write,
     binds="ranks",
+    special_loss=_describe_special_loss,
+    starts_with=r"[^\s:]+:[0-9]+(\s+binding=user:\S+)?$",
+    read=read,
+    sharing="",
+    hybrid=HybridOptions("-genv {name} {value}"),
     keeps_slots=HostPlacement.is_bound_or_in_rank_order,
 )

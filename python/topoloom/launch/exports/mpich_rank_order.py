@@ -8,11 +8,19 @@ placements with free slots between ranks.
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from topoloom._core import Error
-from topoloom.launch.export_format import ExportFormat
+from topoloom.launch.export_format import ExportFormat, HybridOptions
 from topoloom.launch.host_placement import HostPlacement
+from topoloom.launch.rank_location import (
+    RankLocation,
+    list_numbered_lines,
+    list_slots_of_hosts,
+    order_by_rank,
+)
 
 RANKS_PER_LINE = 32
 
@@ -41,21 +49,56 @@ def write(placement: HostPlacement) -> str:
     return "\n".join(lines) + "\n"
 
 
+def read(text: str, job: HostPlacement, ranks: int) -> list[RankLocation]:
+    """Read the rank on each position.
+
+    Each node has equally many positions: as the comment of `write` says, or as many as
+    the ranks need.
+    """
+    stated = re.search(r"^# .*, ([0-9]{1,7}) on a node", text)
+    each = int(stated[1]) if stated else -(-ranks // len(job.hosts))
+    order: list[int] = []
+    for number, line in list_numbered_lines(text):
+        for word in line.replace(",", " ").split():
+            match = re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", word)
+            if not match:
+                raise Error(f"line {number}: '{word}' is not a rank")
+            order += range(int(match[1]), int(match[2] or match[1]) + 1)
+    if sorted(order) != list(range(ranks)):
+        raise Error(f"expected each rank from 0 to {ranks - 1} once")
+    slots = list_slots_of_hosts(job)
+    listed = []
+    for position, rank in enumerate(order):
+        host, index = divmod(position, each)
+        if host >= len(slots) or index >= len(slots[host]):
+            raise Error(f"{ranks} ranks do not fit with {each} on a node")
+        listed.append((rank, RankLocation(host, slots[host][index])))
+    return order_by_rank(listed, ranks)
+
+
 def _fills_first_slots(placement: HostPlacement) -> bool:
-    """Return whether each host's ranks are on its first slots, one rank per slot."""
+    """Return whether the ranks of each host are on its first slots, without gaps."""
     order = placement.launch_order()
     host = placement.host[order]
     first = np.searchsorted(host, host)
-    return bool(np.array_equal(placement.slot[order], np.arange(host.size) - first))
+    number = np.arange(host.size) - first
+    return bool(
+        np.array_equal(placement.slot[order], number * placement.slots_per_rank)
+    )
 
 
 FORMAT = ExportFormat(
     name="mpich-rank-order",
     summary="Cray MPICH: the rank on each slot, to be named MPICH_RANK_ORDER",
     usage=(
-        "MPICH_RANK_REORDER_METHOD=3 MPICH_RANK_REORDER_FILE=FILE "
-        "srun -N {nodes} --ntasks-per-node={ranks_per_node} -m block -n {ranks} ./app"
+        "{variables}MPICH_RANK_REORDER_METHOD=3 MPICH_RANK_REORDER_FILE=FILE "
+        "srun -N {nodes} --ntasks-per-node={ranks_per_node} {cores}{sharing}-m block "
+        "-n {ranks} ./app"
     ),
     write=write,
     keeps_slots=_fills_first_slots,
+    starts_with=r"# [0-9]+ ranks on|[0-9]+(-[0-9]+)?([, ]+[0-9]+(-[0-9]+)?)+,?$",
+    read=read,
+    sharing="--overcommit",
+    hybrid=HybridOptions(cores="-c {cores}", binds=True),
 )

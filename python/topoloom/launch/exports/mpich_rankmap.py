@@ -10,8 +10,12 @@ the input there.
 
 from __future__ import annotations
 
-from topoloom.launch.export_format import ExportFormat
+import re
+
+from topoloom._core import Error
+from topoloom.launch.export_format import ExportFormat, HybridOptions
 from topoloom.launch.host_placement import HostPlacement
+from topoloom.launch.rank_location import RankLocation
 
 
 def write(placement: HostPlacement) -> str:
@@ -20,6 +24,26 @@ def write(placement: HostPlacement) -> str:
     blocks = ",".join(f"({a},{n},{k})" for a, n, k in join_runs(placement.host_runs()))
     vector = f"(vector,{blocks})"
     return min(plain, vector, key=len) + "\n"
+
+
+def read(text: str, job: HostPlacement, ranks: int) -> list[RankLocation]:
+    """Read indices of hosts, or blocks; Hydra repeats a map that is too short."""
+    text = "".join(text.split())
+    if vector := re.fullmatch(r"\(vector,((?:\([0-9]+,[0-9]+,[0-9]+\),?)+)\)", text):
+        blocks = re.findall(r"\(([0-9]+),([0-9]+),([0-9]+)\)", vector[1])
+        hosts = [
+            int(first) + index
+            for first, count, each in blocks
+            for index in range(int(count))
+            for _ in range(int(each))
+        ]
+    elif re.fullmatch(r"[0-9]+(,[0-9]+)*", text):
+        hosts = [int(word) for word in text.split(",")]
+    else:
+        raise Error("expected indices of hosts, such as 2,0,0,1, or (vector,(0,2,4))")
+    if max(hosts) >= len(job.hosts):
+        raise Error(f"the allocation has no host {max(hosts)}; indices start at 0")
+    return [RankLocation(hosts[rank % len(hosts)]) for rank in range(ranks)]
 
 
 def join_runs(runs: list[tuple[int, int]]) -> list[tuple[int, int, int]]:
@@ -38,7 +62,16 @@ def join_runs(runs: list[tuple[int, int]]) -> list[tuple[int, int, int]]:
 FORMAT = ExportFormat(
     name="mpich-rankmap",
     summary="MPICH with -rankmap: index of the host of each rank, from 0",
-    usage='mpiexec -hosts {hosts} -rankmap "$(cat FILE)" -n {ranks} ./app',
+    usage=(
+        'mpiexec {variables}-hosts {hosts} -rankmap "$(cat FILE)" {cores}'
+        "-n {ranks} ./app"
+    ),
     write=write,
     keeps_slots=HostPlacement.fills_in_rank_order,
+    starts_with=r"\(vector,|[0-9]+(,[0-9]+)*\Z",
+    read=read,
+    sharing="",
+    hybrid=HybridOptions(
+        "-genv {name} {value}", cores="-bind-to core:{cores}", binds=True
+    ),
 )

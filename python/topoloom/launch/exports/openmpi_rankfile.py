@@ -9,14 +9,27 @@ host. Cores have logical numbers (hwloc's order), as in Open MPI since 1.7. With
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator
 
-from topoloom.launch.export_format import ExportFormat
+from topoloom._core import Error
+from topoloom.launch.export_format import ExportFormat, HybridOptions
 from topoloom.launch.host_placement import PU, HostPlacement
+from topoloom.launch.rank_location import (
+    RankLocation,
+    find_host,
+    list_numbered_lines,
+    order_by_rank,
+)
 from topoloom.nodes.node_parts import NodeParts
 from topoloom.support.units import counted
 
 NAME = "openmpi-rankfile"
+#: The first core of a rank: ``3``, ``0-3`` or ``1:3``.
+_LINE = re.compile(
+    r"rank\s+([0-9]{1,9})\s*=\s*(\S+)\s+slots?\s*=\s*"
+    r"((?:[0-9]{1,7}:)?[0-9]{1,7})[-,:0-9]*"
+)
 
 
 def write(placement: HostPlacement) -> str:
@@ -28,6 +41,30 @@ def write(placement: HostPlacement) -> str:
         f"rank {rank}={placement.host_name(rank)} slot={slot}\n"
         for rank, slot in enumerate(slots)
     )
+
+
+def read(text: str, job: HostPlacement, ranks: int) -> list[RankLocation]:
+    """Read ``rank N=host slot=CORES``; ``+n2`` is the third host."""
+
+    def read_line(number: int, line: str) -> tuple[int, RankLocation]:
+        match = _LINE.fullmatch(line)
+        if not match:
+            raise Error(f"line {number}: expected 'rank N=HOST slot=CORES'")
+        rank, name, cores = int(match[1]), match[2], match[3]
+        relative = re.fullmatch(r"\+n([0-9]{1,7})", name)
+        host = int(relative[1]) if relative else find_host(job, name)
+        if host >= len(job.hosts):
+            raise Error(f"line {number}: the allocation has no host {name}")
+        package, _, core = cores.rpartition(":")
+        slot = int(core)
+        if package:
+            slot += int(package) * int(
+                job.slots_of_host[host] // job.packages_of_host[host]
+            )
+        return rank, RankLocation(host, slot)
+
+    listed = (read_line(*each) for each in list_numbered_lines(text))
+    return order_by_rank(listed, ranks)
 
 
 def list_first_threads(node: NodeParts) -> list[int]:
@@ -68,8 +105,9 @@ def _format_cores(placement: HostPlacement) -> Iterator[str]:
 def _get_usage_values(placement: HostPlacement) -> dict[str, str]:
     by_thread = placement.bind == PU
     return {
-        "threads": "--use-hwthread-cpus " if by_thread else "",
+        "hwthreads": "--use-hwthread-cpus " if by_thread else "",
         "hwtcpus": ":hwtcpus" if by_thread else "",
+        "oversubscribe": ":oversubscribe" if placement.shares_slots else "",
     }
 
 
@@ -83,15 +121,28 @@ def _describe_special_loss(placement: HostPlacement) -> str | None:
     )
 
 
+def _describe_required_version(placement: HostPlacement) -> str | None:
+    if not placement.shares_slots:
+        return None
+    return (
+        "Open MPI 4 binds ranks that share cores to them, Open MPI 5 does not bind them"
+    )
+
+
 FORMAT = ExportFormat(
     name=NAME,
     summary="Open MPI: host and cores of each rank",
     usage=(
-        "mpirun {threads}--rankfile FILE -n {ranks} ./app   "
-        "(Open MPI 5: --map-by rankfile:file=FILE{hwtcpus})"
+        "mpirun {hwthreads}{variables}{sharing}--rankfile FILE -n {ranks} ./app   "
+        "(Open MPI 5: --map-by rankfile:file=FILE{hwtcpus}{oversubscribe})"
     ),
     write=write,
     usage_values=_get_usage_values,
     binds="ranks",
+    starts_with=r"rank\s+[0-9]+\s*=",
+    read=read,
+    sharing="--oversubscribe",
+    relies_on=_describe_required_version,
+    hybrid=HybridOptions("-x {name}={value}", binds=True),
     special_loss=_describe_special_loss,
 )

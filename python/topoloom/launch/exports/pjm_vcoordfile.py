@@ -7,9 +7,12 @@ axes as the shape. PJM cancels a job with coordinates outside this shape.
 
 from __future__ import annotations
 
+import re
+
 from topoloom._core import Error
 from topoloom.launch.export_format import ExportFormat
 from topoloom.launch.host_placement import HostPlacement
+from topoloom.launch.rank_location import RankLocation, list_numbered_lines
 from topoloom.launch.torus_box import find_torus_box, format_shape
 
 NAME = "pjm-vcoordfile"
@@ -28,6 +31,20 @@ def write(placement: HostPlacement) -> str:
     return "".join(lines[host] for host in placement.host.tolist())
 
 
+def read(text: str, job: HostPlacement, ranks: int) -> list[RankLocation]:
+    """Read coordinates in the job's shape, one line per rank."""
+    _, coordinates = find_torus_box(job, NAME)
+    host_at = {tuple(at): host for host, at in enumerate(coordinates.tolist())}
+    located = []
+    for number, line in list_numbered_lines(text):
+        match = re.match(r"\(([0-9]{1,6}(?:,[0-9]{1,6})*)\)", line)
+        at = tuple(int(word) for word in match[1].split(",")) if match else ()
+        if at not in host_at:
+            raise Error(f"line {number}: '{line[:40]}' is no node of the job's shape")
+        located.append(RankLocation(host_at[at]))
+    return located[:ranks]
+
+
 def _get_usage_values(placement: HostPlacement) -> dict[str, str]:
     return {"shape": format_shape(find_torus_box(placement, NAME)[0])}
 
@@ -35,8 +52,12 @@ def _get_usage_values(placement: HostPlacement) -> dict[str, str]:
 FORMAT = ExportFormat(
     name=NAME,
     summary="Fugaku (PJM): coordinates of each rank inside the job's shape",
-    usage="mpiexec --vcoordfile FILE -n {ranks} ./app   (#PJM -L node={shape})",
+    usage=(
+        "{variables}mpiexec --vcoordfile FILE -n {ranks} ./app   (#PJM -L node={shape})"
+    ),
     write=write,
+    starts_with=r"\([0-9]+(,[0-9]+)*\)",
+    read=read,
     usage_values=_get_usage_values,
     keeps_slots=HostPlacement.fills_in_rank_order,
 )

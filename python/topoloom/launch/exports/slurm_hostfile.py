@@ -7,8 +7,14 @@ Open MPI reads the same file with its sequential mapper (`--map-by seq`), and Fl
 
 from __future__ import annotations
 
-from topoloom.launch.export_format import ExportFormat
+from topoloom._core import Error
+from topoloom.launch.export_format import ExportFormat, HybridOptions
 from topoloom.launch.host_placement import HostPlacement
+from topoloom.launch.rank_location import (
+    RankLocation,
+    find_host,
+    list_numbered_lines,
+)
 from topoloom.launch.uniform_binding import (
     can_bind_uniformly,
     find_uniform_cpus,
@@ -21,6 +27,16 @@ def write(placement: HostPlacement) -> str:
     """Write one host name per line; line i is rank i."""
     ranks = range(placement.rank_count)
     return "".join(placement.host_name(rank) + "\n" for rank in ranks)
+
+
+def read(text: str, job: HostPlacement, ranks: int) -> list[RankLocation]:
+    """Read one host name per line; line i is rank i."""
+    located = []
+    for number, line in list_numbered_lines(text):
+        if len(line.split()) != 1:
+            raise Error(f"line {number}: expected one host name")
+        located.append(RankLocation(find_host(job, line)))
+    return located[:ranks]
 
 
 def _get_usage_values(placement: HostPlacement) -> dict[str, str]:
@@ -41,9 +57,16 @@ def _get_usage_values(placement: HostPlacement) -> dict[str, str]:
 FORMAT = ExportFormat(
     name="slurm-hostfile",
     summary="Slurm: the host of each rank, one per line",
-    usage="SLURM_HOSTFILE=FILE srun -m arbitrary {srun_bind}-n {ranks} ./app",
+    usage=(
+        "{variables}SLURM_HOSTFILE=FILE srun -m arbitrary {srun_bind}{cores}{sharing}"
+        "-n {ranks} ./app"
+    ),
     write=write,
     usage_values=_get_usage_values,
     binds="alike",
     keeps_slots=can_bind_uniformly,
+    starts_with=r"(?![0-9]+$)[A-Za-z0-9][A-Za-z0-9._-]*$",
+    read=read,
+    sharing="--overcommit",
+    hybrid=HybridOptions(cores="-c {cores}", binds=True),
 )

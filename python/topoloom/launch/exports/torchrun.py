@@ -67,5 +67,5 @@ FORMAT = ExportFormat(
         "train.py   (on each host)"
     ),
     write=write,
-    relies_on=RELIES_ON,
+    relies_on=lambda _: RELIES_ON,
 )

@@ -89,5 +89,5 @@ FORMAT = ExportFormat(
         "NODE_NAME and MASTER_ADDR set: sh FILE torchrun train.py)"
     ),
     write=write,
-    relies_on=torchrun.RELIES_ON,
+    relies_on=lambda _: torchrun.RELIES_ON,
 )

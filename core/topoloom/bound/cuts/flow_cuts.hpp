@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "topoloom/base/budget.hpp"
-#include "topoloom/bound/bound_problem.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
 
 namespace topoloom::bound {
 
 /// [k], for k = 0 .. ranks: a lower bound on the bytes, in both directions, between any k ranks and the
-/// others; empty if the graph is not connected.
+/// others; empty if the graph is not connected, or
+/// if the budget has no room for a first flow.
 ///
 /// Routes a unit of flow from every rank to every other along the edges of the pattern. If the flow over an
 /// edge is at most `most` times its bytes, 2 k (ranks - k) / most bytes cross the cut around any k ranks
@@ -21,8 +21,5 @@ namespace topoloom::bound {
 /// lengths rise with the flow, and are averaged by the method of Frank and Wolfe (Fratta, Gerla, Kleinrock,
 /// Networks 3 (1973)). Spends the budget on better flows; senders * edges steps each.
 [[nodiscard]] std::vector<std::int64_t> flow_cuts(const CommGraph& symmetric, int threads, Meter& meter);
-
-/// Raises the cuts of a problem by flow_cuts(), unless its cuts are sharp. Spends a part of the budget.
-void raise_cuts_by_flow(BoundProblem& problem, Meter& meter);
 
 }  // namespace topoloom::bound

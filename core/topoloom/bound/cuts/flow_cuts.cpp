@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/bound/flow_cuts.hpp"
+#include "topoloom/bound/cuts/flow_cuts.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "topoloom/base/parallel.hpp"
-#include "topoloom/bound/cuts/grid_cuts.hpp"
+#include "topoloom/base/step_budget.hpp"
 
 namespace topoloom::bound {
 
@@ -203,7 +203,10 @@ std::vector<std::int64_t> flow_cuts(const CommGraph& symmetric, int threads, Met
     const std::size_t ranks = symmetric.rank_count();
     if (network.capacity.empty()) return {};
     const std::size_t count = std::min({ranks, max_senders, max_round_steps / network.arcs.size()});
-    if (count == 0) return {};
+    // Searches of shortest paths cost about this many steps per arc.
+    constexpr double search_work = 4;
+    if (count == 0 || !spend_step(meter, search_work * static_cast<double>(count * network.arcs.size())))
+        return {};
     std::vector<std::uint32_t> senders;
     for (std::size_t i = 0; i < count; ++i) senders.push_back(static_cast<std::uint32_t>(i * ranks / count));
     const double most = UniformFlow(network, std::move(senders), threads).minimize_congestion(meter);
@@ -212,17 +215,10 @@ std::vector<std::int64_t> flow_cuts(const CommGraph& symmetric, int threads, Met
     for (std::size_t k = 1; 2 * k <= ranks; ++k) {
         const double crossing =
             static_cast<double>(k) * static_cast<double>(count == ranks ? 2 * (ranks - k) : count);
-        const double bytes = crossing / most * rounding_margin;
+        const double bytes = crossing / most * (1 - 1e-9);
         cuts[k] = cuts[ranks - k] = static_cast<std::int64_t>(std::ceil(bytes - 1e-9));
     }
     return cuts;
-}
-
-void raise_cuts_by_flow(BoundProblem& problem, Meter& meter) {
-    if (!meter.poll() || grid_cuts(problem.symmetric(), problem.threads()).is_sharp) return;
-    Meter share(meter.sub_budget(0.3));
-    problem.raise_min_cuts(flow_cuts(problem.symmetric(), problem.threads(), share));
-    meter.spend(share.work_done());
 }
 
 }  // namespace topoloom::bound

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where a launcher file puts a rank, and the parts that readers of such files share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from topoloom._core import Error
+from topoloom.launch.host_placement import HostPlacement
+
+
+class RankLocation(NamedTuple):
+    """The host of a rank by its index, and its slot if the file names one."""
+
+    host: int
+    slot: int | None = None
+
+
+def find_host(job: HostPlacement, name: str) -> int:
+    """Find a host by its name, with or without domain; return its index."""
+    if name in job.hosts:
+        return job.hosts.index(name)
+    short = name.partition(".")[0]
+    found = [i for i, host in enumerate(job.hosts) if host.partition(".")[0] == short]
+    if len(found) != 1:
+        raise Error(f"host '{name}' is not in the allocation")
+    return found[0]
+
+
+def find_slot_of_cpus(job: HostPlacement, host: int, cpus: Sequence[int]) -> int:
+    """Find the slot that has the first of these CPUs, numbered as by the system."""
+    for slot, own in enumerate(job.parts_of_host[host].cpus):
+        if cpus[0] in own:
+            return slot
+    raise Error(
+        f"CPU {cpus[0]} of host '{job.hosts[host]}' belongs to no slot of the machine"
+    )
+
+
+def list_slots_of_hosts(job: HostPlacement) -> list[list[int]]:
+    """List the slots of each host on which the job has a rank, ascending."""
+    slots: list[list[int]] = [[] for _ in job.hosts]
+    for host, slot in zip(job.host.tolist(), job.slot.tolist(), strict=True):
+        slots[host].append(slot)
+    return [sorted(of_host) for of_host in slots]
+
+
+def list_numbered_lines(text: str, comment: str = "#") -> Iterator[tuple[int, str]]:
+    """List the lines with their numbers, without comments and blank lines."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if content := line.partition(comment)[0].strip():
+            yield number, content
+
+
+def order_by_rank(
+    listed: Iterable[tuple[int, RankLocation]], ranks: int
+) -> list[RankLocation]:
+    """Order locations by rank; raise `topoloom.Error` unless each rank has one."""
+    found: dict[int, RankLocation] = {}
+    for rank, location in listed:
+        if rank in found:
+            raise Error(f"rank {rank} has two locations")
+        found[rank] = location
+    missing = next((rank for rank in range(ranks) if rank not in found), None)
+    if missing is not None:
+        raise Error(f"rank {missing} has no location")
+    return [found[rank] for rank in range(ranks)]
+
+
+def repeat_hosts(runs: Iterable[tuple[int, int]]) -> list[RankLocation]:
+    """List the locations of runs of ranks, given as ``(host, ranks)``."""
+    return [RankLocation(host) for host, count in runs for _ in range(count)]

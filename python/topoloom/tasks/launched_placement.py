@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Loads a placement from a launcher's file, such as a rankfile or a host file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from topoloom._core import Placement
+from topoloom.allocations.allocation_file import AllocatedHosts
+from topoloom.launch.exports.read_launch_file import (
+    list_possible_formats,
+    open_launch_file,
+)
+from topoloom.launch.host_placement import host_placement
+from topoloom.nodes.node_parts import NodeParts
+from topoloom.placements.placement_file import PlacementFile, load_placement
+from topoloom.support.file_kinds import find_file_kind
+from topoloom.support.files import read_text
+from topoloom.tasks.problem import Problem
+
+
+class LaunchedPlacement(NamedTuple):
+    """A placement, and what was assumed about it, in one sentence or ""."""
+
+    file: PlacementFile
+    remark: str = ""
+
+
+def is_placement_file(path: str) -> bool:
+    """Return whether a file is a placement file, damaged or not, or no placement."""
+    if ":" in path and not Path(path).exists():
+        return False
+    if find_file_kind(path) is not None:
+        return True
+    text = read_text(path)
+    if list_possible_formats(text):
+        return False
+    return not text.strip() or text.lstrip().startswith("{")
+
+
+def load_launched_placement(
+    path: str, given: AllocatedHosts, node: NodeParts, ranks: int
+) -> LaunchedPlacement:
+    """Load the placement of `ranks` ranks in an allocation.
+
+    `path` is a file, or ``FORMAT:FILE``. If the file names only hosts, the ranks of a
+    host take its slots in order. Raises `topoloom.Error` for invalid files, unknown
+    formats, and hosts or slots outside the allocation.
+    """
+    allocation = given.allocation
+    machine = allocation.machine
+    job = host_placement(
+        machine, allocation.nodes, allocation.slots, given.hosts, node=node
+    )
+    slots, are_stated = open_launch_file(path).read_slots(job, ranks)
+    shared = len(np.unique(slots)) < len(slots)
+    file = PlacementFile(
+        machine=machine,
+        allocation=allocation,
+        placement=Placement(allocation, slots, shared=shared),
+        hosts=given.hosts,
+        node=node,
+        mapper=path,
+    )
+    is_assumed = not are_stated and machine.slots_per_node > 1
+    return LaunchedPlacement(
+        file,
+        f"assumed: the ranks of a host take its slots in order; {path} names only hosts"
+        if is_assumed
+        else "",
+    )
+
+
+def load_earlier_placement(path: str, problem: Problem) -> LaunchedPlacement:
+    """Load a placement file, or a launcher's file for the allocation of a problem."""
+    if is_placement_file(path):
+        return LaunchedPlacement(load_placement(path))
+    given = AllocatedHosts(problem.allocation, problem.hosts)
+    return load_launched_placement(path, given, problem.node, problem.graph.rank_count)
