@@ -7,6 +7,14 @@
 
 namespace topoloom {
 
+bool charge_preparation(Meter& meter, const Problem& problem) {
+    if (!charge_step(meter,
+                     problem.allocation().slot_count() + problem.rank_count() + problem.graph().edge_count()))
+        return false;
+    (void)problem.symmetric();
+    return meter.poll();
+}
+
 double estimate_links_per_route(const Allocation& allocation) {
     constexpr std::size_t samples = 64;
     const std::span<const Node> nodes = allocation.nodes();

@@ -18,11 +18,9 @@ inline bool charge_step(Meter& meter, std::size_t elements) {
     return meter.poll();
 }
 
-/// Charges a preparation that visits all ranks, slots and edges, such as Problem::symmetric().
-inline bool charge_preparation(Meter& meter, const Problem& problem) {
-    return charge_step(
-        meter, problem.allocation().slot_count() + problem.rank_count() + problem.graph().edge_count());
-}
+/// Charges the preparation of a search and makes Problem::symmetric(), which every search needs. Returns false
+/// if the budget does not allow this, or no more than this.
+bool charge_preparation(Meter& meter, const Problem& problem);
 
 /// The mean number of links that a message between two nodes of the allocation visits, from a sample.
 [[nodiscard]] double estimate_links_per_route(const Allocation& allocation);

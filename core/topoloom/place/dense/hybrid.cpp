@@ -143,6 +143,17 @@ std::vector<Part> list_part_of_vertex(const Parts& parts, std::size_t vertices) 
     return part;
 }
 
+/// 256 times the average distance between the slots of two parts.
+std::int64_t measure_distance(const SlotSpace& space, const std::vector<Vertex>& a,
+                              const std::vector<Vertex>& b) {
+    std::int64_t sum = 0;
+    for (const Vertex x : a) {
+        for (const Vertex y : b) sum += space.distance(x.value, y.value);
+    }
+    const auto pairs = static_cast<std::int64_t>(a.size() * b.size());
+    return 256 * (sum / pairs) + 256 * (sum % pairs) / pairs;
+}
+
 /// The QAP of placing parts of ranks on parts of slots: bytes between parts of ranks, and 256 times the
 /// average distance between parts of slots. None if the budget ends before.
 std::optional<qap::Qap> make_coarse_qap(const SlotSpace& space, const partition::WeightedGraph& graph,
@@ -170,12 +181,7 @@ std::optional<qap::Qap> make_coarse_qap(const SlotSpace& space, const partition:
         if (!charge_step(meter, slots[a].size() * graph.size())) return std::nullopt;
         for (std::size_t b = 0; b < count; ++b) {
             if (a == b) continue;
-            std::int64_t sum = 0;
-            for (const Vertex x : slots[a]) {
-                for (const Vertex y : slots[b]) sum += space.distance(x.value, y.value);
-            }
-            const auto pairs = static_cast<std::int64_t>(slots[a].size() * slots[b].size());
-            distance[a * count + b] = 256 * (sum / pairs) + 256 * (sum % pairs) / pairs;
+            distance[a * count + b] = measure_distance(space, slots[a], slots[b]);
             farthest = std::max(farthest, distance[a * count + b]);
         }
     }

@@ -132,7 +132,7 @@ Placement place_fold(const Problem& problem, Meter& meter, const FoldOptions& op
         fail("fold: onto=", options.onto,
              " is for the axes of a grid in their order; name it, as in "
              "fold(grid=64x1024,onto=x+zy)");
-    if (!charge_preparation(meter, problem) && problem.capacity().one_rank_per_slot() && options.grid.empty())
+    if (options.grid.empty() && !charge_preparation(meter, problem) && problem.capacity().one_rank_per_slot())
         return fall_back_to_block(problem);
     const RankGrid grid = rank_grid(problem, options.grid, "fold");
     check_boxes(problem, grid, options.boxes);

@@ -223,7 +223,7 @@ class BestPlacement {
 }  // namespace
 
 Placement place_tile(const Problem& problem, Meter& meter, const GridOptions& options) {
-    if (!charge_preparation(meter, problem) && options.grid.empty()) return fall_back_to_block(problem);
+    if (options.grid.empty() && !charge_preparation(meter, problem)) return fall_back_to_block(problem);
     return place_grid_in_tiles(problem, rank_grid(problem, options.grid, "tile"), meter);
 }
 

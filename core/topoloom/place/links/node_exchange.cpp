@@ -106,7 +106,7 @@ bool can_exchange_nodes(const Allocation& allocation) {
 Placement exchange_nodes(const Problem& problem, Placement start, Meter& meter, std::uint32_t sweeps) {
     const Allocation& allocation = problem.allocation();
     if (!can_exchange_nodes(allocation)) return start;
-    if (!charge_preparation(meter, problem)) return start;
+    if (!charge_step(meter, problem.rank_count() + problem.graph().edge_count())) return start;
     const std::vector<std::vector<Slot>> slots = list_slots_by_node(allocation);
     const NodeGroups groups(start, slots, problem.machine().slot_count());
     const PhasedObjective objective = problem.link_objective();

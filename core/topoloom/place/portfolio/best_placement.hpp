@@ -22,20 +22,28 @@ class BestPlacement {
     void offer(std::optional<Placement> placement) {
         if (placement) placement = restore_fixed_ranks(problem_, *std::move(placement));
         if (!placement) return;
-        const CongestionKey key = problem_.key(placement->slots());
-        if (placement_ && key >= key_) return;
+        if (placement_) {
+            const CongestionKey key = problem_.key(placement->slots());
+            if (key >= this->key()) return;
+            key_ = key;
+        }
         placement_ = std::move(placement);
-        key_ = key;
     }
     [[nodiscard]] bool is_empty() const { return !placement_; }
     [[nodiscard]] const Placement& placement() const { return *placement_; }
     /// Hop-bytes, including migration cost.
-    [[nodiscard]] std::int64_t value() const { return key_.hop_bytes; }
+    [[nodiscard]] std::int64_t value() const { return key().hop_bytes; }
 
    private:
+    /// Evaluates the first placement only if it is compared, because routing many messages takes seconds.
+    [[nodiscard]] const CongestionKey& key() const {
+        if (!key_) key_ = problem_.key(placement_->slots());
+        return *key_;
+    }
+
     const Problem& problem_;
     std::optional<Placement> placement_;
-    CongestionKey key_;
+    mutable std::optional<CongestionKey> key_;
 };
 
 /// Up to this number of ranks, the time of searches is negligible.

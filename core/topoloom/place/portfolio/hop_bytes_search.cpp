@@ -150,21 +150,16 @@ class HopBytesSearch {
             add_contender(*structured_, sweeps, heat);
     }
 
-    /// For many ranks, only the heat that gains most in a few regions, and none if all gain next to nothing:
-    /// annealing improves hardly any placement on a tree.
+    /// For many ranks, no heat if none gains in a few regions: annealing improves hardly any placement on a
+    /// tree.
     [[nodiscard]] std::vector<Heat> select_heats(const Placement& start, double sweeps,
                                                  const std::vector<Heat>& heats) {
         if (problem_.rank_count() <= max_ranks_in_parallel) return heats;
-        double most = least_gain;
-        std::vector<Heat> selected;
-        for (const Heat heat : heats) {
-            const double gain =
-                local::estimate_annealing_gain(problem_, start, meter_, make_options(heat, sweeps));
-            if (gain < most) continue;
-            most = gain;
-            selected = {heat};
-        }
-        return selected;
+        const bool pays = std::ranges::any_of(heats, [&](Heat heat) {
+            return local::estimate_annealing_gain(problem_, start, meter_, make_options(heat, sweeps)) >=
+                   least_gain;
+        });
+        return pays ? heats : std::vector<Heat>{};
     }
 
     [[nodiscard]] std::vector<std::string> list_starts(const HopBytesPlan& plan, bool is_first) const {
