@@ -89,8 +89,8 @@ PlaceOutcome run_place(const CommGraph& graph, const Allocation& allocation, std
                        const ObjectiveOrName& objective, bool automatic_objective,
                        std::vector<const CommGraph*> phases, const std::optional<Numbers>& background,
                        const std::optional<Sharing>& sharing, const std::optional<Integers>& previous,
-                       std::int64_t migration_cost, const SlotOfRank& fixed, std::uint64_t seed, std::optional<double> seconds,
-                       std::optional<std::uint64_t> work, int threads,
+                       std::int64_t migration_cost, const SlotOfRank& fixed, std::uint64_t seed,
+                       std::optional<double> seconds, std::optional<std::uint64_t> work, int threads,
                        const std::optional<Progress>& progress) {
     check_threads(threads);
     SearchMonitor monitor(progress);
@@ -235,8 +235,8 @@ void bind_place(nb::module_& m) {
         "place", &run_place, "graph"_a, "allocation"_a, "mapper"_a = "auto", nb::kw_only(),
         "objective"_a = NamedObjective("auto"), "automatic_objective"_a = false,
         "phases"_a = std::vector<const CommGraph*>{}, "background"_a = nb::none(), "sharing"_a = nb::none(),
-        "previous"_a = nb::none(), "migration_cost"_a = 0, "fixed"_a = SlotOfRank{}, "seed"_a = 1, "seconds"_a = nb::none(),
-        "work"_a = nb::none(), "threads"_a = 0, "progress"_a = nb::none(),
+        "previous"_a = nb::none(), "migration_cost"_a = 0, "fixed"_a = SlotOfRank{}, "seed"_a = 1,
+        "seconds"_a = nb::none(), "work"_a = nb::none(), "threads"_a = 0, "progress"_a = nb::none(),
         "Places the ranks of a graph on the slots of an allocation.\n\n"
         "Parameters\n"
         "----------\n"

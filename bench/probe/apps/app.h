@@ -43,7 +43,7 @@ static inline void start(struct app* app, size_t bytes) {
     app->out = calloc(bytes + 1, 1);
     app->in = calloc(bytes + 1, 1);
     if (app->out == NULL || app->in == NULL) MPI_Abort(MPI_COMM_WORLD, 1);
-    app->begin = common_start();
+    app->begin = wait_for_common_start();
 }
 
 static inline void receive(struct app* app, int source, int bytes) {
@@ -73,7 +73,7 @@ static inline void exchange_halo(struct app* app, int bytes) {
 
 /// Prints the seconds until the last rank ends.
 static inline int end(struct app* app) {
-    const double last = latest(MPI_Wtime());
+    const double last = find_latest(MPI_Wtime());
     if (app->rank == 0) printf("{\"seconds\": %.12g}\n", last - app->begin);
     free(app->out);
     free(app->in);

@@ -22,8 +22,8 @@ struct ExactCongestion {
 /// Depth-first branch and bound, starting from a given placement. Ranks are placed one by one, first those
 /// that exchange the most bytes with ranks already placed. A branch is cut if the load of its busiest link,
 /// or the average load including the remaining bytes, is no better than that of the best placement. `known`
-/// is a proven lower bound; the search ends when it is reached. Fixed ranks stay where they start. One rank per slot. For up to about ten ranks.
-/// Throws Error if routes depend on the load.
+/// is a proven lower bound; the search ends when it is reached. Fixed ranks stay where they start. One rank per
+/// slot. For up to about ten ranks. Throws Error if routes depend on the load.
 [[nodiscard]] ExactCongestion min_congestion(const BoundProblem& problem, std::span<const Position> start,
                                              std::span<const Rank> fixed, double known, Meter& meter);
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from topoloom._core import Sharing, place
 from topoloom.nodes.hosts import slots_per_host
 from topoloom.placements.placement_file import PlacementFile
-from topoloom.tasks.map_previous_slots import count_moved_ranks, find_previous_slots
+from topoloom.placements.previous_slots import count_moved_ranks, find_previous_slots
 from topoloom.tasks.objective import PROVEN, Objective, proves_optimality
 from topoloom.tasks.optimality_gap import compute_gap
 from topoloom.tasks.problem import Problem, place_like_launcher

@@ -18,7 +18,7 @@ TEST_CASE("the search for minimum congestion finds the best of all placements") 
         Meter meter(budget);
         const double known = congestion_bound(problem, meter).value;
         const bound::ExactCongestion found =
-            bound::min_congestion(problem, id_list<Position>(graph.rank_count()), known, meter);
+            bound::min_congestion(problem, id_list<Position>(graph.rank_count()), {}, known, meter);
         double least = std::numeric_limits<double>::infinity();
         for_each_placement(allocation, graph.rank_count(), [&](const Placement& placement) {
             least = std::min(least, judge(graph, allocation.machine(), placement, 1).congestion_max);
@@ -40,7 +40,7 @@ TEST_CASE("an interrupted search for minimum congestion keeps the bound known be
     const BoundProblem problem(graph, allocation);
     const Budget budget{.work = 200};
     Meter meter(budget);
-    const bound::ExactCongestion found = bound::min_congestion(problem, id_list<Position>(9), 1.0, meter);
+    const bound::ExactCongestion found = bound::min_congestion(problem, id_list<Position>(9), {}, 1.0, meter);
     CHECK(found.lower_bound == 1.0);
     CHECK(found.value > 1.0);
     CHECK(found.nodes < 30);
@@ -54,6 +54,6 @@ TEST_CASE("routes that depend on the load are refused") {
     const BoundProblem problem(graph, allocation);
     const Budget budget;
     Meter meter(budget);
-    CHECK_THROWS_AS((void)bound::min_congestion(problem, id_list<Position>(4), 0, meter), Error);
-    CHECK_THROWS_AS((void)bound::min_congestion(problem, id_list<Position>(3), 0, meter), Error);
+    CHECK_THROWS_AS((void)bound::min_congestion(problem, id_list<Position>(4), {}, 0, meter), Error);
+    CHECK_THROWS_AS((void)bound::min_congestion(problem, id_list<Position>(3), {}, 0, meter), Error);
 }

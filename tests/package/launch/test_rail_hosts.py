@@ -30,7 +30,7 @@ from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.machines.machine_writers import save_machine
 from topoloom.nodes.host_text import parse_nodes_per_host
 from topoloom.nodes.hosts import host_count, make_host_machine
-from topoloom.tasks.map_previous_slots import find_previous_slots
+from topoloom.placements.previous_slots import find_previous_slots
 
 #: machine -> GPUs per host
 RAILS = {

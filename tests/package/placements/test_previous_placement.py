@@ -8,7 +8,7 @@ import pytest
 
 from topoloom import Allocation, Error, Machine, Placement, PlacementFile, place
 from topoloom.graphs import ring
-from topoloom.tasks.map_previous_slots import count_moved_ranks, find_previous_slots
+from topoloom.placements.previous_slots import count_moved_ranks, find_previous_slots
 
 
 def allocate(machine: Machine, nodes: list[int]) -> Allocation:

@@ -49,8 +49,9 @@ struct GrowthContext {
     explicit GrowthContext(const Problem& problem);
 };
 
-/// Grows one placement from the fixed ranks or, if there are none, from a first rank. Every component of the graph starts with its rank of highest
-/// degree, at the most central free slot or a random one. Ties go to the lowest index.
+/// Grows one placement from the fixed ranks or, if there are none, from a first rank. Every component of the
+/// graph starts with its rank of highest degree, at the most central free slot or a random one. Ties go to the
+/// lowest index.
 class GreedyGrowth {
    public:
     GreedyGrowth(const GrowthContext& context, const GrowthRule& rule,

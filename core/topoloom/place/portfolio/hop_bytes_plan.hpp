@@ -16,6 +16,7 @@ struct HopBytesPlan {
     std::size_t max_tabu_slots;
     std::size_t tabu_exchanges;
     std::size_t max_tabu_iterations;
+    std::size_t tabu_runs;
 
     void visit(auto& field) const {
         field("seeds", seeds, "multisections of a graph of 10^4 edges; fewer for more edges");
@@ -25,6 +26,7 @@ struct HopBytesPlan {
         field("max-tabu-slots", max_tabu_slots, "most slots for tabu search with all pair exchanges");
         field("tabu-exchanges", tabu_exchanges, "pair exchanges that tabu search evaluates");
         field("max-tabu-iterations", max_tabu_iterations, "most iterations of tabu search");
+        field("tabu-runs", tabu_runs, "starts that share the iterations of tabu search");
     }
 };
 
@@ -37,21 +39,24 @@ inline constexpr std::array<HopBytesPlan, 3> hop_bytes_plans{{
      .annealing = 0.1,
      .max_tabu_slots = 128,
      .tabu_exchanges = 2'000'000,
-     .max_tabu_iterations = 1000},
+     .max_tabu_iterations = 1000,
+     .tabu_runs = 1},
     {.seeds = 3,
      .long_starts = 8,
      .edges_of_long_starts = 20'000,
      .annealing = 1,
      .max_tabu_slots = 256,
      .tabu_exchanges = 200'000'000,
-     .max_tabu_iterations = 100'000},
+     .max_tabu_iterations = 100'000,
+     .tabu_runs = 5},
     {.seeds = 12,
      .long_starts = 16,
      .edges_of_long_starts = 1'000'000,
      .annealing = 10,
      .max_tabu_slots = 256,
      .tabu_exchanges = 2'400'000'000,
-     .max_tabu_iterations = 1'200'000},
+     .max_tabu_iterations = 1'200'000,
+     .tabu_runs = 20},
 }};
 
 }  // namespace topoloom::portfolio

@@ -246,14 +246,20 @@ class HopBytesSearch {
                                                 {.sweeps = 0, .heat = heat, .chains = 2}));
     }
 
-    /// On few slots, runs tabu search with all pair exchanges. What it still gains is most for dense patterns.
+    /// On few slots, runs tabu search with all pair exchanges on the best placement and on annealed ones from
+    /// other seeds. Several short searches find better placements than one long one, which stays near its start.
     void improve_by_all_exchanges(const HopBytesPlan& plan) {
         const std::size_t slots = problem_.allocation().slot_count();
         if (slots > plan.max_tabu_slots || slots < 2 || meter_.is_exhausted()) return;
-        const std::size_t iterations = plan.tabu_exchanges / (slots * (slots - 1) / 2);
-        best_.offer(local::improve_by_tabu(
-            problem_, best_.placement(), meter_,
-            {.iterations = static_cast<std::uint32_t>(std::min(iterations, plan.max_tabu_iterations))}));
+        const std::size_t all = plan.tabu_exchanges / (slots * (slots - 1) / 2);
+        const auto iterations =
+            static_cast<std::uint32_t>(std::min(all, plan.max_tabu_iterations) / plan.tabu_runs);
+        best_.offer(local::improve_by_tabu(problem_, best_.placement(), meter_, {.iterations = iterations}));
+        const std::vector<std::string> chains(
+            plan.tabu_runs - 1, "multisection(starts=1)+swap+anneal(sweeps=3000)+tabu(iterations=" +
+                                    std::to_string(iterations) + ")");
+        try_all(problem_, chains, best_, meter_, next_seed_);
+        next_seed_ += chains.size();
     }
 
     /// If there is an earlier placement, improves both it and the best new placement by changes that gain
