@@ -13,6 +13,7 @@
 #include "topoloom/place/portfolio/shared_slot_search.hpp"
 #include "topoloom/place/portfolio/small_search.hpp"
 #include "topoloom/place/preparation.hpp"
+#include "topoloom/place/simple/launcher_orders.hpp"
 
 namespace topoloom::portfolio {
 
@@ -132,7 +133,7 @@ Placement place_auto(const Problem& problem, Meter& meter, const AutoOptions& op
     double share_of_guard = 0;
     if (needs_guard(problem)) {
         const double used_before = meter.used_share();
-        reference = {fall_back_to_block(problem), 0};
+        reference = {simple::place_block(problem, meter), 0};
         if (!charge_link_loads(meter, problem)) return reference->block;
         reference->seconds = problem.time(reference->block.slots());
         if (!meter.poll()) return reference->block;
