@@ -236,11 +236,18 @@ def test_auto_is_never_predicted_slower_than_block(
 
 @given(st.sampled_from(MACHINES), draw_graph(), st.integers(1, 5))
 @settings(max_examples=15)
-def test_placements_for_hop_bytes_are_never_predicted_slower_than_block(
+def test_hop_bytes_chosen_automatically_are_never_predicted_slower_than_block(
     text: str, graph: CommGraph, seed: int
 ) -> None:
     allocation = Allocation.whole(Machine(text))
     block = place(graph, allocation, "block").placement
-    placed = place(graph, allocation, FAST, seed=seed, objective="hop-bytes").placement
+    placed = place(
+        graph,
+        allocation,
+        FAST,
+        seed=seed,
+        objective="hop-bytes",
+        automatic_objective=True,
+    ).placement
     before = predicted_time(graph, allocation, block)
     assert predicted_time(graph, allocation, placed) <= before * (1 + 1e-9)
