@@ -10,7 +10,7 @@
 
 #include "topoloom/bound/congestion_bound.hpp"
 #include "topoloom/bound/routes/grid_slabs.hpp"
-#include "topoloom/bound/routes/near_parts.hpp"
+#include "topoloom/bound/routes/node_clusters.hpp"
 #include "topoloom/bound/routes/route_capacity.hpp"
 #include "topoloom/machine/network_view.hpp"
 
@@ -50,8 +50,8 @@ class RouteCutSearch {
     }
 
     /// Tries fragments, groups, and clusters of these.
-    void try_near_parts() {
-        for (const bound::NodePart& part : bound::list_near_parts(allocation_)) {
+    void try_node_clusters() {
+        for (const bound::NodePart& part : bound::list_node_clusters(allocation_)) {
             if (!meter_.poll()) break;
             try_part(part, std::to_string(part.size()) + " nodes around " +
                                std::to_string(nodes_[part.front()].value));
@@ -156,7 +156,7 @@ CongestionBound route_cut_bound(const BoundProblem& problem, const bound::RouteS
     Meter share(limits);
     RouteCutSearch search(problem, load_unit(problem, survey), share);
     search.try_slabs();
-    search.try_near_parts();
+    search.try_node_clusters();
     meter.spend(share.work_done());
     return std::move(search).best();
 }

@@ -66,7 +66,7 @@ def _split_entries(text: str, ranks: int) -> dict[int, str]:
         if match is None:
             raise ParameterError(
                 "fix",
-                f"contains '{entry}'; write RANK=HOST:SLOT, RANK=HOST or RANK=SLOT",
+                f"contains '{entry}'; write RANK=HOST:SLOT, RANK=HOST or RANK=NUMBER",
             )
         rank = int(match[1])
         if rank >= ranks:

@@ -10,7 +10,7 @@
 
 #include "bound/bound_cases.hpp"
 #include "topoloom/bound/congestion_bound.hpp"
-#include "topoloom/bound/routes/near_parts.hpp"
+#include "topoloom/bound/routes/node_clusters.hpp"
 #include "topoloom/bound/routes/route_capacity.hpp"
 #include "topoloom/machine/allocations/fragments.hpp"
 #include "topoloom/machine/network_view.hpp"
@@ -88,7 +88,7 @@ TEST_CASE("routes carry as much as the links that separate two parts of a line, 
 TEST_CASE("near parts are nested or disjoint, and lie at least as far apart as their nodes") {
     for_each_bound_case(20, [](const CommGraph&, const Allocation& allocation, Rng&) {
         std::vector<std::set<std::uint32_t>> parts;
-        for (const bound::NodePart& part : bound::list_near_parts(allocation)) {
+        for (const bound::NodePart& part : bound::list_node_clusters(allocation)) {
             CHECK(std::ranges::is_sorted(part));
             CHECK(part.size() >= 2);
             CHECK(part.size() < allocation.nodes().size());

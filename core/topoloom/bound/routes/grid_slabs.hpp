@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "topoloom/bound/routes/near_parts.hpp"
+#include "topoloom/bound/routes/node_clusters.hpp"
 #include "topoloom/machine/allocations/allocation.hpp"
 
 namespace topoloom::bound {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/bound/routes/near_parts.hpp"
+#include "topoloom/bound/routes/node_clusters.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -41,7 +41,7 @@ std::vector<Join> span_nodes(const NetworkView& network, std::span<const Node> n
 
 }  // namespace
 
-std::vector<NodePart> list_near_parts(const Allocation& allocation) {
+std::vector<NodePart> list_node_clusters(const Allocation& allocation) {
     const std::size_t nodes = allocation.nodes().size();
     if (nodes < 3) return {};
     const std::vector<Join> tree =
