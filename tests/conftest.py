@@ -28,6 +28,12 @@ DESELECTED = pytest.StashKey[int]()
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _temporary_directory(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Give each worker its own: mpiruns of Open MPI 4 remove the one they share."""
+    os.environ["TMPDIR"] = str(tmp_path_factory.mktemp("tmp"))
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add ``--full``."""
     parser.addoption(

@@ -30,10 +30,12 @@ OVER_TCP = {
     "FI_PROVIDER": "tcp",
 }
 
+# The temporary directory: see several_hosts.
 _AGENT = """\
 #!/bin/sh
 while [ "${{1#-}}" != "$1" ]; do shift; done
 host=$1; shift
+TMPDIR=$(mktemp -d) && export TMPDIR
 exec nsenter --mount --net --uts --target "$(cat {folder}/$host.pid)" sh -c "$*"
 """
 

@@ -3,7 +3,9 @@
 
 Launchers start processes on other hosts through a program that is called as ``ssh HOST
 COMMAND``. The agent runs the command on this machine, in a UTS namespace with host name
-HOST. Each rank then reports the result of gethostname().
+HOST, with a temporary directory of its own: daemons of Open MPI 4 with equal host names
+share one and remove it while the next creates it. Each rank then reports the result of
+gethostname().
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ AGENT = """\
 #!/bin/sh
 while [ "${1#-}" != "$1" ]; do shift; done
 host=$1; shift
+TMPDIR=$(mktemp -d) && export TMPDIR
 exec unshare %s --uts sh -c 'hostname "$0" && exec sh -c "$*"' "$host" "$@"
 """
 
