@@ -87,6 +87,7 @@ FORMAT = ExportFormat(
     read=read,
     usage_values=_get_usage_values,
     binds="alike",
+    selects_gpus=lambda placement: find_uniform_gpus(placement) is not None,
     keeps_slots=can_bind_uniformly,
     hybrid=HybridOptions(cores="-c {cores} -o cpu-affinity=per-task", binds=True),
 )

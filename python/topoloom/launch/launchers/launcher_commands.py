@@ -60,13 +60,20 @@ class LauncherCommand(NamedTuple):
         return make_local_directory("run")
 
     def apply(self, placement: HostPlacement, directory: Path) -> Launch:
-        """Build the command that applies a placement; files go to `directory`."""
+        """Build the command that applies a placement; files go to `directory`.
+
+        Ranks of several cores are bound to them, unless the command binds its ranks.
+        """
+        from topoloom.launch.hybrid_ranks import bind_to_known_cores
+
         ranks = self.rank_count()
         if ranks is not None and ranks != placement.rank_count:
             raise Error(
                 f"the command starts {ranks} ranks, but the placement is for "
                 f"{placement.rank_count}"
             )
+        if not self.line.is_set(self.launcher.BINDING):
+            placement = bind_to_known_cores(placement)
         return self.launcher.apply(self.line, placement, directory, self.version)
 
 
