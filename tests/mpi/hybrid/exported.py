@@ -47,7 +47,7 @@ def export_case(
     path = folder / "exported"
     path.write_text(text)
     usage = insert_file_name(path, entry.format_usage_command(placed))
-    command = usage.replace("./app", str(program))
+    command = usage.partition("   (PALS")[0].replace("./app", str(program))
     return StartCommand(["sh", "-c", command], entry.find_loss(placed) is None)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from topoloom._core import Error
 from topoloom.launch.export_format import ExportFormat, HybridOptions
 from topoloom.launch.host_placement import HostPlacement
+from topoloom.launch.hybrid_ranks import bind_to_known_cores
 from topoloom.launch.rank_location import (
     RankLocation,
     list_numbered_lines,
@@ -26,6 +27,7 @@ from topoloom.launch.srun_options import (
     list_block_options,
     list_core_options,
 )
+from topoloom.launch.uniform_binding import find_cpus_in_slot_order, format_cpu_lists
 
 RANKS_PER_LINE = 32
 
@@ -104,7 +106,18 @@ def _get_usage_values(placement: HostPlacement) -> dict[str, str]:
     return {
         "distribution": " ".join(list_block_options(placement)),
         "srun_options": "".join(f"{word} " for word in list_core_options(placement)),
+        "pals_options": _format_pals_binding(placement),
     }
+
+
+def _format_pals_binding(placement: HostPlacement) -> str:
+    """Format the CPUs of the i-th rank of each node, or the CPUs per rank."""
+    if placement.cores_per_rank == 1:
+        return ""
+    cpus = find_cpus_in_slot_order(bind_to_known_cores(placement))
+    if cpus is None or () in cpus:
+        return f"--cpu-bind depth -d {placement.cores_per_rank} "
+    return f"--cpu-bind list:{format_cpu_lists(cpus, ':')} "
 
 
 FORMAT = ExportFormat(
@@ -112,7 +125,8 @@ FORMAT = ExportFormat(
     summary="Cray MPICH: the rank on each slot, to be named MPICH_RANK_ORDER",
     usage=(
         "{variables}MPICH_RANK_REORDER_METHOD=3 MPICH_RANK_REORDER_FILE=FILE "
-        "srun -N {nodes} {distribution} {srun_options}{sharing}-n {ranks} ./app"
+        "srun -N {nodes} {distribution} {srun_options}{sharing}-n {ranks} ./app   "
+        "(PALS: mpiexec -n {ranks} --ppn {ranks_per_node} {pals_options}./app)"
     ),
     write=write,
     usage_values=_get_usage_values,
