@@ -58,8 +58,7 @@ def _describe_special_loss(placement: HostPlacement) -> str | None:
         return None
     return (
         f"{NAME} names hosts, not cores, and Slurm deals the ranks of a host to its "
-        "sockets in turn; add --bind core, or start them with 'topoloom run --bind "
-        "core'"
+        "sockets in turn; add --bind core"
     )
 
 

@@ -106,6 +106,8 @@ def apply(
                 is_bound = True
     else:
         write_text(hosts_file, mpich_hostfile.write(used))
+        if cores > 1 and not is_bound:
+            loss = f"ranks are on their hosts, but not bound to their {cores} cores"
     variables = find_thread_settings(placement, is_bound, command)
     rebuilt = command.build(FILES | LISTS, extra, placement.rank_count)
     return Launch(rebuilt, variables, loss)

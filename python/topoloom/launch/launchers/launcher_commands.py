@@ -65,6 +65,7 @@ class LauncherCommand(NamedTuple):
         Ranks of several cores are bound to them, unless the command binds its ranks.
         """
         from topoloom.launch.hybrid_ranks import bind_to_known_cores
+        from topoloom.launch.nearest_devices import has_known_gpus
 
         ranks = self.rank_count()
         if ranks is not None and ranks != placement.rank_count:
@@ -74,7 +75,11 @@ class LauncherCommand(NamedTuple):
             )
         if not self.line.is_set(self.launcher.BINDING):
             placement = bind_to_known_cores(placement)
-        return self.launcher.apply(self.line, placement, directory, self.version)
+        launch = self.launcher.apply(self.line, placement, directory, self.version)
+        if not has_known_gpus(placement):
+            return launch
+        losses = [launch.loss, "the program chooses its GPUs"]
+        return replace(launch, loss="; ".join(filter(None, losses)))
 
 
 class RecognizedLauncher(NamedTuple):
