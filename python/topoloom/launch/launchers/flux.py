@@ -73,7 +73,7 @@ def apply(
     version: tuple[int, ...],
 ) -> Launch:
     """Write a file with one host per rank."""
-    from topoloom.launch.exports import slurm_hostfile
+    from topoloom.launch.exports import flux_taskmap, slurm_hostfile
     from topoloom.launch.hybrid_ranks import find_thread_settings
     from topoloom.launch.launchers.taskset_wrapper import wrap_with_taskset
 
@@ -83,9 +83,11 @@ def apply(
     write_text(path, slurm_hostfile.write(used))
     extra = ["-N", str(len(used.hosts)), f"--requires=hosts:{','.join(used.hosts)}"]
     extra.append(f"--taskmap=hostfile:{path}")
-    loss = slurm_hostfile.FORMAT.find_loss(replace(used, bind=None))
+    loss = flux_taskmap.FORMAT.find_loss(replace(used, bind=None))
     if bound := wrap_with_taskset(command, used, "FLUX_TASK_RANK"):
         extra += ["-o", "cpu-affinity=off"]
+        if not command.is_set({"x", "exclusive"}):
+            extra.append("-x")  # only whole nodes have all CPUs
         command, loss = bound, None
     elif placement.cores_per_rank > 1 and not command.is_set(BINDING):
         extra += ["-o", "cpu-affinity=per-task"]
