@@ -18,7 +18,7 @@ from topoloom.launch.uniform_binding import (
 )
 
 #: One hardware thread per core: ``-c`` then counts cores on every node.
-_COUNT_CORES = "--hint=nomultithread"
+COUNT_CORES = "--hint=nomultithread"
 
 
 def list_core_options(placement: HostPlacement) -> list[str]:
@@ -32,7 +32,7 @@ def list_core_options(placement: HostPlacement) -> list[str]:
         return ["--cpu-bind=none"]
     cpus = placement.cpus_per_rank()
     if cpus is None:
-        return ["-c", str(placement.cores_per_rank), _COUNT_CORES]
+        return ["-c", str(placement.cores_per_rank), COUNT_CORES]
     return ["-c", str(cpus)]
 
 

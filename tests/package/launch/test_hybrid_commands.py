@@ -118,6 +118,8 @@ def test_settings_of_the_user_take_precedence(
     kept = apply_command(srun, "srun -c 4 -n 4 ./app", tmp_path)
     assert kept.command.count("-c") == 1
     assert "--hint=nomultithread" not in kept.command
+    hinted = apply_command(srun, "srun --threads-per-core=1 -n 4 ./app", tmp_path)
+    assert "-c 2 --threads-per-core=1 -n 4" in " ".join(hinted.command)
     monkeypatch.setenv("OMP_NUM_THREADS", "8")
     made = apply_command(openmpi, "mpirun -n 4 ./app", tmp_path)
     assert "OMP_NUM_THREADS=8" in made.command  # also on other hosts

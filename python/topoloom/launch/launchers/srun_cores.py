@@ -17,7 +17,11 @@ CORES = frozenset({"c", "cpus-per-task"})
 
 def find_core_options(command: CommandLine, placement: HostPlacement) -> list[str]:
     """List the options that give each rank its cores, unless the command has some."""
-    from topoloom.launch.srun_options import list_core_options
+    from topoloom.launch.srun_options import COUNT_CORES, list_core_options
 
-    own = {*CORES, *BINDING, "hint"}
-    return [] if command.is_set(own) else list_core_options(placement)
+    if command.is_set(CORES | BINDING):
+        return []
+    options = list_core_options(placement)
+    if command.is_set({"hint", "threads-per-core"}):  # which exclude each other
+        return [option for option in options if option != COUNT_CORES]
+    return options
