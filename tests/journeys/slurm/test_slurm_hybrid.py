@@ -88,4 +88,4 @@ def test_srun_starts_ranks_on_the_cores_that_an_export_promises(
 @pytest.mark.full
 @pytest.mark.parametrize("machine", MACHINES)
 def test_srun_starts_all_drawn_cases_as_exported(machine: str, tmp_path: Path) -> None:
-    assert check_machine(machine, 12, tmp_path) >= 24
+    assert check_machine(machine, 16, tmp_path) >= 24

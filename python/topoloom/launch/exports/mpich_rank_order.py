@@ -126,7 +126,8 @@ FORMAT = ExportFormat(
     usage=(
         "{variables}MPICH_RANK_REORDER_METHOD=3 MPICH_RANK_REORDER_FILE=FILE "
         "srun -N {nodes} {distribution} {srun_options}{sharing}-n {ranks} ./app   "
-        "(PALS: mpiexec -n {ranks} --ppn {ranks_per_node} {pals_options}./app)"
+        "(PALS: instead of srun, mpiexec -n {ranks} --ppn {ranks_per_node} "
+        "{pals_options}./app)"
     ),
     write=write,
     usage_values=_get_usage_values,
