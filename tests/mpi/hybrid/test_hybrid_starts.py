@@ -19,7 +19,7 @@ from hybrid.exported import StartCommand, apply_case, export_case
 from several_hosts import Mpi, SeveralHosts
 
 HOSTS = ("ha", "hb", "hc")
-#: Open MPI 5.0 crashes in about one of 500 starts, before it starts a rank.
+#: Open MPI 5.0 can crash before it starts a rank: seen once in about 400 starts.
 CRASHED = 139
 
 
