@@ -158,7 +158,7 @@ TEST_CASE("improvers for time never return a slower placement than their start")
                     CAPTURE(start);
                     CAPTURE(improver);
                     Budget budget;
-                    budget.work = 2'000;
+                    budget.work = 5'000;
                     const Placement found = place(problem, start + "+" + improver, budget).placement;
                     CHECK(problem.objective_value(found.slots()) <= before);
                 }
