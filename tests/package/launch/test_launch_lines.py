@@ -134,7 +134,7 @@ def test_pjm_orders_the_nodes_by_the_axes(axes: list[str], ranks: int) -> None:
         ("srun -m cyclic:foo", "'-m cyclic:foo': expected block or cyclic"),
         ("srun -m arbitrary", "reads the placement from SLURM_HOSTFILE"),
         ("srun --cpu-bind=map_cpu:0,1", "'--cpu-bind=map_cpu:0,1' names CPUs"),
-        ("srun -w n1", "'-w n1' of srun is not supported"),
+        ("srun -w n1", "'-w n1' chooses hosts; the allocation does that"),
         ("mpirun --map-by l4cache", "no resource 'l4cache'"),
         ("mpirun --map-by slot:foo", "no modifier 'foo'"),
         ("mpirun --rankfile f", "'--rankfile f' of mpirun is not supported"),

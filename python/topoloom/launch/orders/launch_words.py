@@ -17,6 +17,11 @@ from topoloom.launch.command_line import (
 from topoloom.launch.orders.node_cores import LaunchError, NodeCores, RankCores
 from topoloom.support.plain_text import is_number
 
+#: Options that name the hosts of a job, or leave some out.
+_HOST_OPTIONS = frozenset(
+    {"w", "nodelist", "x", "exclude", "r", "relative", "H", "host", "hosts", "hostlist"}
+    | {"hostfile", "machinefile", "default-hostfile", "machine", "f", "add-host"}
+)
 #: (nodes of the job, number of ranks) -> node and cores of each rank
 PlaceRanks = Callable[[Sequence[NodeCores], int], list[RankCores]]
 
@@ -82,12 +87,15 @@ def read_words(
             command = parse_command(words, syntax)
         except MissingProgramError:
             command = parse_command([*words, "program"], syntax)
-        rank_count = command.rank_count()
+        command.rank_count()  # raises an error for a bad number
     except Error as error:
         raise LaunchError(f"'{' '.join(words)}': {error}") from None
-    del rank_count
     if len(command.segments) > 1:
         raise LaunchError("starts several programs; only one is supported")
     for option in command.find_options(refused):
+        if option.name in _HOST_OPTIONS:
+            raise LaunchError(
+                f"'{option.text}' chooses hosts; the allocation does that"
+            )
         raise LaunchError(f"'{option.text}' of {words[0]} is not supported")
     return ReadWords(command)
