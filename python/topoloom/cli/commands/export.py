@@ -90,6 +90,7 @@ def command(
     from topoloom.launch.exports.launch_formats import (
         find_format,
         require_binding_support,
+        require_hosts,
         require_sharing_support,
     )
     from topoloom.support.files import write_text
@@ -104,6 +105,8 @@ def command(
         )
     target = find_format(to)
     placed = load_host_placement(placement, hosts, *binding)
+    if hosts is None:
+        require_hosts(target, placed)
     require_binding_support(target, placed)
     require_sharing_support(target, placed)
     text = target.write(placed)

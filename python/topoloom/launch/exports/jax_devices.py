@@ -55,4 +55,5 @@ FORMAT = ExportFormat(
     write=write,
     starts_with=r'\{"devices":',
     read=read,
+    is_for_launchers=False,
 )

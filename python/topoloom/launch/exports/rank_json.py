@@ -55,4 +55,5 @@ FORMAT = ExportFormat(
     read=read,
     sharing="",
     binds="ranks",
+    is_for_launchers=False,
 )
