@@ -56,7 +56,8 @@ static int64_t get_mean_bytes(const int counts[], MPI_Datatype type, MPI_Comm co
 
 // ---- aliased buffers ---------------------------------------------------------------------------------------------
 // MPI forbids equal send and receive buffers. Whether a library raises an error depends on the library and on the
-// function. It is asked on a communicator of this process: a call that fails there fails with MPI before it sends a message, and may be left to MPI although the other ranks' calls are replaced.
+// function. It is asked on a communicator of this process: a call that fails there fails with MPI before it sends a
+// message, and may be left to MPI although the other ranks' calls are replaced.
 
 static MPI_Comm get_own_comm(void) {
     struct process_state* process = NULL;

@@ -20,8 +20,6 @@ static _Thread_local struct {
     bool in_rank_order, is_direct;
 } decision;
 
-_Atomic(struct comm_record*) preload_excluded_records[1 << excluded_bits];
-
 void enable_call_stats(void) { is_enabled = true; }
 
 bool is_counting_calls(void) { return is_enabled; }

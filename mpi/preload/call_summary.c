@@ -27,8 +27,8 @@ static const char* const left_reasons[left_reason_count] = {
 };
 
 enum { group_row = -1 };
-/// The counts of a function with one form in a group, without pointers. Rows of a group follow a row that stands for the
-/// group itself.
+/// The counts of a function with one form in a group, without pointers. Rows of a group follow a row that stands for
+/// the group itself.
 struct row {
     char name[max_comm_name], description[max_description];
     int ranks;

@@ -14,8 +14,6 @@ static const struct shim shim_ = {"collective", "TOPOLOOM_COLLECTIVES", "collect
 static bool is_initialized;        // MPI was initialized by MPI_Init, not by a session
 static atomic_bool is_finalizing;  // MPI_Finalize has begun and frees the attributes of communicators
 
-_Atomic(MPI_Comm) preload_excluded_comms[1 << excluded_bits];
-
 static void read_enabled(void) {
     const char* setting = getenv(shim_.variable);
     is_initialized = setting != NULL;
@@ -141,17 +139,8 @@ static enum left_reason find_left_reason(const struct comm_state* state, const s
 
 static int remove_excluded_comm(MPI_Comm comm, int key, void* value, void* extra) {
     (void)key, (void)value, (void)extra;
-    MPI_Comm freed = comm;
-    atomic_compare_exchange_strong(get_excluded_slot(comm), &freed, (MPI_Comm)0);
+    include_comm(comm);
     return MPI_SUCCESS;
-}
-
-static void exclude_comm(MPI_Comm comm, struct comm_record* record) {
-    _Atomic(MPI_Comm)* slot = get_excluded_slot(comm);
-    // The record changes first: a count for the communicator that was here before is lost.
-    atomic_store_explicit(&preload_excluded_records[slot - preload_excluded_comms], record,
-                          memory_order_relaxed);
-    atomic_store_explicit(slot, comm, memory_order_relaxed);
 }
 
 bool can_replace(MPI_Comm comm, const struct call_info* call) {

@@ -32,10 +32,17 @@ struct call_info {
 /// otherwise local.
 bool can_replace(MPI_Comm comm, const struct call_info* call);
 
+// ---- excluded_comms.c: communicators whose calls are never replaced ------------------------------------------------
+struct comm_record;
 enum { excluded_bits = 6 };
 /// Hash table of communicators whose calls are never replaced; 0 = empty. Freed communicators are removed, because MPI
 /// may reuse their handles.
 extern _Atomic(MPI_Comm) preload_excluded_comms[1 << excluded_bits];
+/// The records with which calls on these communicators are counted; NULL: they are not counted.
+extern _Atomic(struct comm_record*) preload_excluded_records[1 << excluded_bits];
+/// Adds a communicator; another one with the same hash is removed.
+void exclude_comm(MPI_Comm comm, struct comm_record* record);
+void include_comm(MPI_Comm comm);
 static inline _Atomic(MPI_Comm)* get_excluded_slot(MPI_Comm comm) {
     return &preload_excluded_comms[(uintptr_t)comm * 0x9e3779b97f4a7c15 >> (64 - excluded_bits)];
 }
@@ -45,7 +52,6 @@ static inline bool is_excluded_comm(MPI_Comm comm) {
 }
 
 // ---- call_stats.c: counts for the summary --------------------------------------------------------------------------
-extern _Atomic(struct comm_record*) preload_excluded_records[1 << excluded_bits];
 void count_excluded_call(MPI_Comm comm, enum wrapped_call call, enum call_form form);
 /// As is_excluded_comm, but also counts the call.
 static inline bool is_excluded_call(MPI_Comm comm, enum wrapped_call call, enum call_form form) {
