@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from topoloom._core import Error
+from topoloom._core import Error, MachineText
 from topoloom.launch.export_format import ExportFormat
 from topoloom.launch.exports import (
     bindings,
@@ -65,9 +65,8 @@ def require_hosts(target: ExportFormat, placement: HostPlacement) -> None:
 
     NCCL's topology files name the GPUs of one host ``gpu0``, ``gpu1`` and so on.
     """
-    are_gpus = placement.machine.text.startswith("graph:") and all(
-        map(_GPU.fullmatch, placement.hosts)
-    )
+    is_graph = MachineText(placement.machine.text).topology.name == "graph"
+    are_gpus = is_graph and all(map(_GPU.fullmatch, placement.hosts))
     if not target.is_for_launchers or not are_gpus:
         return
     able = ", ".join(each.name for each in FORMATS if not each.is_for_launchers)
