@@ -135,5 +135,5 @@ def _describe_unknown_mpi(names: Sequence[str], advice: str) -> str:
         )
     return (
         f"'{names[0]}' is neither a known launcher nor linked with MPI; if it starts "
-        f"an MPI program, name that program's compiler with --mpicc{advice}"
+        f"an MPI program, name its compiler with --mpicc{advice}"
     )
