@@ -114,10 +114,8 @@ static void count_left(struct comm_record* record, enum wrapped_call call, enum 
     if (counts != NULL) atomic_fetch_add_explicit(&counts->left[reason], 1, memory_order_relaxed);
 }
 
-void count_excluded_call(MPI_Comm comm, enum wrapped_call call, enum call_form form) {
-    struct comm_record* record = atomic_load_explicit(
-        &preload_excluded_records[get_excluded_slot(comm) - preload_excluded_comms], memory_order_relaxed);
-    if (record != NULL) count_left(record, call, form, record->reason);
+void count_excluded_call(struct comm_record* record, enum wrapped_call call, enum call_form form) {
+    count_left(record, call, form, record->reason);
 }
 
 void remember_replaced(struct comm_record* record, struct comm_state* state, const struct call_info* call) {

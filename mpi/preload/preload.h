@@ -52,11 +52,13 @@ static inline bool is_excluded_comm(MPI_Comm comm) {
 }
 
 // ---- call_stats.c: counts for the summary --------------------------------------------------------------------------
-void count_excluded_call(MPI_Comm comm, enum wrapped_call call, enum call_form form);
+void count_excluded_call(struct comm_record* record, enum wrapped_call call, enum call_form form);
 /// As is_excluded_comm, but also counts the call.
 static inline bool is_excluded_call(MPI_Comm comm, enum wrapped_call call, enum call_form form) {
     if (!is_excluded_comm(comm)) return false;
-    count_excluded_call(comm, call, form);
+    struct comm_record* record = atomic_load_explicit(
+        &preload_excluded_records[get_excluded_slot(comm) - preload_excluded_comms], memory_order_relaxed);
+    if (record != NULL) count_excluded_call(record, call, form);
     return true;
 }
 /// Counts a call that is left to MPI. Returns is_replaced.
