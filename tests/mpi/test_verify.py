@@ -123,8 +123,10 @@ def test_a_command_without_verification_is_named(tmp_path: Path) -> None:
     other = build_program(OPEN_MPI_4, PROGRAMS / "where.c")
     mixed = topoloom("verify", own, "--", *MPICH.command(2, other))
     assert mixed.returncode == 2
-    assert f"{other} is linked with /" in mixed.stderr
-    assert "belongs to another MPI; name the program's compiler" in mixed.stderr
+    assert f"{other} is linked with Open MPI 4" in mixed.stderr
+    assert "belongs to MPICH" in mixed.stderr
+    assert "start it with the launcher of Open MPI 4" in mixed.stderr
+    assert "or name the program's compiler with --mpicc" in mixed.stderr
     script = tmp_path / "job.sh"
     script.write_text(f"#!/bin/sh\nexec {shlex.join(MPICH.command(2, other))}\n")
     script.chmod(0o755)
