@@ -7,6 +7,8 @@ Open MPI reads the same file with its sequential mapper (`--map-by seq`), and Fl
 
 from __future__ import annotations
 
+import re
+
 from topoloom._core import Error
 from topoloom.launch.export_format import ExportFormat, HybridOptions
 from topoloom.launch.host_placement import HostPlacement
@@ -22,6 +24,8 @@ from topoloom.launch.uniform_binding import (
     make_cpu_mask,
 )
 
+_HOST = r"[A-Za-z0-9][A-Za-z0-9._-]*(?:\*[0-9]{1,7})?"
+
 
 def write(placement: HostPlacement) -> str:
     """Write one host name per line; line i is rank i."""
@@ -30,12 +34,14 @@ def write(placement: HostPlacement) -> str:
 
 
 def read(text: str, job: HostPlacement, ranks: int) -> list[RankLocation]:
-    """Read one host name per line; line i is rank i."""
+    """Read host names, separated by line ends or commas; ``n1*4`` is n1 four times."""
     located = []
     for number, line in list_numbered_lines(text):
-        if len(line.split()) != 1:
-            raise Error(f"line {number}: expected one host name")
-        located.append(RankLocation(find_host(job, line)))
+        for word in line.rstrip(",").split(","):
+            if not re.fullmatch(_HOST, word):
+                raise Error(f"line {number}: expected a host name, not '{word[:40]}'")
+            name, _, times = word.partition("*")
+            located += [RankLocation(find_host(job, name))] * int(times or 1)
     return located[:ranks]
 
 
@@ -65,7 +71,7 @@ FORMAT = ExportFormat(
     usage_values=_get_usage_values,
     binds="alike",
     keeps_slots=can_bind_uniformly,
-    starts_with=r"(?![0-9]+$)[A-Za-z0-9][A-Za-z0-9._-]*$",
+    starts_with=rf"(?![0-9,-]+$){_HOST}(,{_HOST})*,?$",
     read=read,
     sharing="--overcommit",
     hybrid=HybridOptions(cores="-c {cores}", binds=True),
