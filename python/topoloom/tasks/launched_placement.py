@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from topoloom._core import Placement
+from topoloom._core import Error, Placement
 from topoloom.allocations.allocation_file import AllocatedHosts
 from topoloom.launch.exports.read_launch_file import (
     list_possible_formats,
@@ -19,7 +20,8 @@ from topoloom.nodes.node_parts import NodeParts
 from topoloom.placements.placement_file import PlacementFile, load_placement
 from topoloom.support.file_kinds import find_file_kind
 from topoloom.support.files import read_text
-from topoloom.tasks.problem import Problem
+from topoloom.support.units import counted
+from topoloom.tasks.problem import Problem, include_slots
 
 
 class LaunchedPlacement(NamedTuple):
@@ -63,6 +65,7 @@ def load_launched_placement(
         placement=Placement(allocation, slots, shared=shared),
         hosts=given.hosts,
         node=node,
+        objective="time" if machine.has_bandwidths else "hop-bytes",
         mapper=path,
     )
     is_assumed = not are_stated and machine.slots_per_node > 1
@@ -80,3 +83,55 @@ def load_earlier_placement(path: str, problem: Problem) -> LaunchedPlacement:
         return LaunchedPlacement(load_placement(path))
     given = AllocatedHosts(problem.allocation, problem.hosts)
     return load_launched_placement(path, given, problem.node, problem.graph.rank_count)
+
+
+def load_present_placement(
+    path: str, problem: Problem, given: AllocatedHosts, shared: bool
+) -> tuple[Problem, LaunchedPlacement]:
+    """Load the placement that a job has now, to compare it with others.
+
+    `given` is the whole allocation of the problem. The returned problem has all of it
+    if the placement is not on the slots that the launcher would use.
+
+    Raises `topoloom.Error` if the placement is of another job, or if ranks share slots
+    although `shared` is not set.
+    """
+    ranks = problem.graph.rank_count
+    if is_placement_file(path):
+        loaded = LaunchedPlacement(load_placement(path))
+        _check_same_job(path, loaded.file, given, ranks)
+    else:
+        loaded = load_launched_placement(path, given, problem.node, ranks)
+    file, remark = loaded
+    if file.placement.shared and not shared:
+        raise Error(f"{path} lets ranks share slots; set an imbalance or capacities")
+    started = AllocatedHosts(problem.allocation, problem.hosts)
+    job, default = include_slots(file.placement.slots, given, started, ranks)
+    if default is not None:
+        problem = replace(
+            problem,
+            allocation=job.allocation,
+            hosts=job.hosts,
+            unused="",
+            default=default,
+        )
+    return problem, LaunchedPlacement(file.with_allocation(job.allocation), remark)
+
+
+def _check_same_job(
+    path: str, file: PlacementFile, given: AllocatedHosts, ranks: int
+) -> None:
+    machine, slots = given.allocation.machine, file.placement.slots
+    if file.machine.text != machine.text:
+        raise Error(f"{path} is for {file.machine.text}, not {machine.text}")
+    if len(slots) != ranks:
+        raise Error(
+            f"{path} places {counted(len(slots), 'rank')}, but the graph has {ranks}"
+        )
+    outside = np.flatnonzero(~np.isin(slots, given.allocation.slots))
+    if len(outside):
+        rank = int(outside[0])
+        raise Error(
+            f"{path} puts rank {rank} on slot {slots[rank]}, which is not in the "
+            "allocation"
+        )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from topoloom._core import (
     Allocation,
@@ -54,6 +55,8 @@ class Problem:
     node: NodeParts
     unused: str = ""  # which slots of a larger allocation the launcher uses
     switches: tuple[str, ...] = ()
+    #: The launcher's placement, unless it is block order of the allocation.
+    default: Placement | None = None
 
 
 class AllocationSpec(NamedTuple):
@@ -139,6 +142,24 @@ def select_launched_slots(
     else:
         return given, words
     return given.part(at), words
+
+
+def include_slots(
+    used: npt.NDArray[np.uint32],
+    given: AllocatedHosts,
+    started: AllocatedHosts | None,
+    ranks: int,
+) -> tuple[AllocatedHosts, Placement | None]:
+    """Choose the slots of a job that uses the slots `used`.
+
+    These are the slots that the launcher selects, `started`, if they include `used`.
+    Otherwise they are all slots, and the launcher's placement is returned, too.
+    """
+    if started is None:
+        return given, None
+    if np.isin(used, started.allocation.slots).all():
+        return started, None
+    return given, Placement(given.allocation, started.allocation.slots[:ranks])
 
 
 def load_nodes(

@@ -16,6 +16,7 @@ from topoloom.cli.options.machines import (
 )
 from topoloom.cli.options.searches import (
     Effort,
+    FixedRanks,
     MapperName,
     ObjectiveOptions,
     SearchOptions,
@@ -41,15 +42,7 @@ def command(
     minimizing: ObjectiveOptions,
     sharing: SharingOptions,
     placement: PlacementOption = None,
-    fix: Annotated[
-        str | None,
-        Option(
-            "--fix",
-            metavar="LIST",
-            help="Keep ranks on slots, as in 0=host1:0,7=host2 or 9=12, the number of "
-            "an allocated slot.",
-        ),
-    ] = None,
+    fix: FixedRanks = None,
     migration_cost: Annotated[
         str,
         Option(
@@ -115,7 +108,7 @@ def command(
     problem = load_problem(graph, machine, where, share)
     objective = read_objective(*minimizing, graph, problem.machine)
     shared = has_shared_slots(share, problem.graph, problem.allocation)
-    fixed = read_fixed_ranks(fix, problem, shared) if fix is not None else {}
+    fixed = read_fixed_ranks(fix, problem, shared)
     before = None
     if placement is not None:
         from topoloom.tasks.launched_placement import load_earlier_placement

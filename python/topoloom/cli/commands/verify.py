@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from topoloom.cli.options.files import AsJson, PlacementFile
+from topoloom.cli.options.files import AsJson, PlacementFile, output_option
 from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.programs import (
     BindingOptions,
@@ -18,7 +20,9 @@ from topoloom.cli.options.programs import (
 if TYPE_CHECKING:
     from topoloom._core import Machine
     from topoloom.documents.programs import VerifyDocument
+    from topoloom.launch.host_placement import HostPlacement
     from topoloom.tasks.torch_run import TorchRun
+    from topoloom.tasks.verified_run import VerifiedRun
 
 #: Maximum number of listed torchrun ranks at wrong locations.
 MAX_NAMED = 20
@@ -33,6 +37,10 @@ def command(
     binding: BindingOptions,
     mpicc: Mpicc = None,
     torch: Torch = False,
+    write: Annotated[
+        Path | None,
+        output_option("Write where the ranks were, as a placement.", "--write"),
+    ] = None,
     as_json: AsJson = False,
 ) -> int:
     """Run a program and check where its ranks are.
@@ -46,6 +54,9 @@ def command(
     PyTorch used, else the GPU in CUDA_VISIBLE_DEVICES or similar variables. The c10d
     rendezvous is rejected, because it sorts hosts.
 
+    --write writes the actual placement, for 'topoloom judge' and others. A rank that is
+    not bound to one slot is on the first free slot on which it may run.
+
     The exit status is the program's, or 1 if the program succeeded but a rank is at a
     wrong or unknown location. Ranks that may run on more CPUs than their slot has are
     reported; they count as wrong only with --bind.
@@ -56,6 +67,7 @@ def command(
       topoloom verify x.json -- mpirun --rankfile ranks.txt -n 64 ./app
       topoloom verify x.json --bind core -- srun -n 64 ./app
       topoloom verify x.json -- srun sh start.sh torchrun train.py
+      topoloom verify x.json --write now.json -- srun -n 64 ./app
       topoloom verify x.json --torch -- srun -n 16 python train.py
       topoloom verify x.json --mpicc /opt/mpi/bin/mpicc -- ./my-job.sh
     """
@@ -83,6 +95,8 @@ def command(
         if mpicc is not None:
             raise Error("--mpicc is for MPI programs, not for PyTorch; leave it out")
         run = run_torch(placement, placed, program)
+        if write is not None:
+            _write_slots(write, placement, run.slots)
         if as_json:
             note_json(run.document())
         else:
@@ -93,6 +107,8 @@ def command(
         run_report = run_verified(
             Launch(program), agent, make_location_printer(quiet=as_json)
         )
+    if write is not None:
+        _write_observed(write, placement, placed, run_report)
     if as_json:
         document: VerifyDocument = {
             "exit_status": run_report.status,
@@ -102,6 +118,40 @@ def command(
     else:
         note_unverified(run_report)
     return run_report.status if run_report.status or run_report.is_verified else 1
+
+
+def _write_observed(
+    output: Path, plan: Path, planned: HostPlacement, run: VerifiedRun
+) -> None:
+    """Write the locations that the ranks of the first program reported."""
+    from topoloom._core import Error
+    from topoloom.cli.console import note, note_assumption
+    from topoloom.tasks.observed_placement import find_observed_slots
+
+    if not run.reports:
+        _write_slots(output, plan, None)
+        return
+    try:
+        found = find_observed_slots(run.reports[0].ranks, planned)
+    except Error as error:
+        note(f"topoloom: {output} was not written: {error}")
+        return
+    note_assumption(found.remark())
+    _write_slots(output, plan, found.slots)
+
+
+def _write_slots(output: Path, plan: Path, slots: Sequence[int] | None) -> None:
+    from topoloom.cli.command_line import command_line
+    from topoloom.cli.console import note
+    from topoloom.placements.placement_file import load_placement, save_placement
+    from topoloom.tasks.observed_placement import make_observed_placement
+
+    if slots is None:
+        note(f"topoloom: {output} was not written: the slots of ranks are unknown")
+        return
+    file = load_placement(plan)
+    save_placement(output, make_observed_placement(file, slots, command_line.get()))
+    note(f"topoloom: written {output}")
 
 
 def _format_torch_locations(run: TorchRun, machine: Machine) -> str:
