@@ -179,12 +179,12 @@ def _list_facts(
 
 
 def _describe_rejection(mapped: MapResult, machine: Machine) -> str:
-    """Say which placement was rejected, with both values; empty if none was."""
+    """Say which better placement was rejected, with both values; empty if none was."""
     from topoloom.placements.measures import format_measure, format_objective
 
-    if mapped.rejected is None:
-        return ""
     found = mapped.rejected
+    if found is None or found["value"] == found["kept_value"]:
+        return ""
 
     def describe(value: float, seconds: float) -> str:
         name = mapped.objective.objective

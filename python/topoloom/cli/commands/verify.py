@@ -126,7 +126,7 @@ def _write_observed(
     """Write the locations that the ranks of the first program reported."""
     from topoloom._core import Error
     from topoloom.cli.console import note, note_assumption
-    from topoloom.tasks.observed_placement import find_observed_slots
+    from topoloom.preload.verify.observed_placement import find_observed_slots
 
     if not run.reports:
         _write_slots(output, plan, None)
@@ -144,7 +144,7 @@ def _write_slots(output: Path, plan: Path, slots: Sequence[int] | None) -> None:
     from topoloom.cli.command_line import command_line
     from topoloom.cli.console import note
     from topoloom.placements.placement_file import load_placement, save_placement
-    from topoloom.tasks.observed_placement import make_observed_placement
+    from topoloom.preload.verify.observed_placement import make_observed_placement
 
     if slots is None:
         note(f"topoloom: {output} was not written: the slots of ranks are unknown")

@@ -18,7 +18,7 @@ from topoloom.support.number_ranges import expand_ranges
 from topoloom.support.units import counted
 
 if TYPE_CHECKING:
-    from topoloom.preload.verify import RankAffinity
+    from topoloom.preload.verify.affinity_report import RankAffinity
 
 #: Name of the mapper of observed placements.
 OBSERVED = "observed"
