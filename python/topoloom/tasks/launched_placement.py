@@ -21,7 +21,12 @@ from topoloom.placements.placement_file import PlacementFile, load_placement
 from topoloom.support.file_kinds import find_file_kind
 from topoloom.support.files import read_text
 from topoloom.support.units import counted
-from topoloom.tasks.problem import Problem, include_slots
+from topoloom.tasks.problem import (
+    AllocationSpec,
+    Problem,
+    include_slots,
+    load_nodes,
+)
 
 
 class LaunchedPlacement(NamedTuple):
@@ -77,25 +82,28 @@ def load_launched_placement(
     )
 
 
-def load_earlier_placement(path: str, problem: Problem) -> LaunchedPlacement:
-    """Load a placement file, or a launcher's file for the allocation of a problem."""
+def load_earlier_placement(
+    path: str, problem: Problem, machine: str, where: AllocationSpec
+) -> LaunchedPlacement:
+    """Load a placement file, or a launcher's file for the machine and allocation."""
     if is_placement_file(path):
         return LaunchedPlacement(load_placement(path))
-    given = AllocatedHosts(problem.allocation, problem.hosts)
+    given, _ = load_nodes(machine, where)
     return load_launched_placement(path, given, problem.node, problem.graph.rank_count)
 
 
 def load_present_placement(
-    path: str, problem: Problem, given: AllocatedHosts, shared: bool
+    path: str, problem: Problem, machine: str, where: AllocationSpec, shared: bool
 ) -> tuple[Problem, LaunchedPlacement]:
     """Load the placement that a job has now, to compare it with others.
 
-    `given` is the whole allocation of the problem. The returned problem has all of it
-    if the placement is not on the slots that the launcher would use.
+    The returned problem has the whole allocation if the placement is not on the slots
+    that the launcher would use.
 
     Raises `topoloom.Error` if the placement is of another job, or if ranks share slots
     although `shared` is not set.
     """
+    given, _ = load_nodes(machine, where)
     ranks = problem.graph.rank_count
     if is_placement_file(path):
         loaded = LaunchedPlacement(load_placement(path))

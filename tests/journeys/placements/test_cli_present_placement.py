@@ -56,6 +56,8 @@ def test_slots_that_the_launcher_would_not_use_are_compared(topoloom: Command) -
     assert found["f"]["inter_node_bytes"] == found["block"]["inter_node_bytes"]
     judged = topoloom("judge", "g.npz", "f", *WHERE, "--json").json
     assert judged["block"]["hop_bytes"] == alone["block"]["hop_bytes"]
+    improved = topoloom("map", "g.npz", *WHERE, "--placement", "f")
+    assert improved.status == 0, improved.err
 
 
 def test_the_best_of_a_comparison_keeps_fixed_ranks(

@@ -122,7 +122,7 @@ def command(
     from topoloom.tasks.fixed_ranks import read_fixed_ranks
     from topoloom.tasks.launched_placement import load_present_placement
     from topoloom.tasks.objective import read_objective
-    from topoloom.tasks.problem import AllocationSpec, load_nodes, load_problem
+    from topoloom.tasks.problem import AllocationSpec, load_problem
     from topoloom.tasks.sharing import has_shared_slots
 
     search, share = searching.make_search(), sharing.make_sharing()
@@ -131,8 +131,8 @@ def command(
     shared = has_shared_slots(share, problem.graph, problem.allocation)
     present = {}
     if placement is not None:
-        name, given = str(placement), load_nodes(machine, where)[0]
-        problem, loaded = load_present_placement(name, problem, given, shared)
+        name = str(placement)
+        problem, loaded = load_present_placement(name, problem, machine, where, shared)
         note_assumption(loaded.remark)
         present[name] = loaded.file.placement
     if mappers is None:

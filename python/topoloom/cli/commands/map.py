@@ -113,7 +113,8 @@ def command(
     if placement is not None:
         from topoloom.tasks.launched_placement import load_earlier_placement
 
-        before, remark = load_earlier_placement(str(placement), problem)
+        name = str(placement)
+        before, remark = load_earlier_placement(name, problem, machine, where)
         note_assumption(remark)
     with monitor_search(f"placing with {mapper}", search) as watch:
         mapped = map_ranks(
