@@ -100,7 +100,8 @@ def test_unbound_ranks_are_distinguished_from_misplaced_ones(tmp_path: Path) -> 
     wrong = topoloom("verify", swapped, "--json", "--write", now, "--", *bound)
     assert wrong.returncode == 1
     assert load_placement(now).placement.slots.tolist() == [0, 1]
-    document = check_document(wrong.stderr.splitlines()[-1])
+    document = check_document(wrong.stderr)
+    assert document["written"] == {"file": str(now), "why_not": None, "unbound": []}
     assert document["exit_status"] == 0
     assert not document["holds"]
     [seen] = document["programs"]

@@ -68,6 +68,7 @@ class TorchRun:
             "measure": self.measure,
             "planned": self.planned if self.measure else None,
             "started": self.started if self.measure else None,
+            "written": None,
         }
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,10 +18,9 @@ from topoloom.cli.options.programs import (
 
 if TYPE_CHECKING:
     from topoloom._core import Machine
-    from topoloom.documents.programs import VerifyDocument
-    from topoloom.launch.host_placement import HostPlacement
+    from topoloom.documents.programs import ActualPlacement, VerifyDocument
+    from topoloom.preload.verify.observed_placement import ObservedSlots
     from topoloom.tasks.torch_run import TorchRun
-    from topoloom.tasks.verified_run import VerifiedRun
 
 #: Maximum number of listed torchrun ranks at wrong locations.
 MAX_NAMED = 20
@@ -81,6 +79,10 @@ def command(
     from topoloom.launch.launcher import Launch
     from topoloom.launch.launchers.launcher_commands import require_program
     from topoloom.preload.verify import VerifyAgent
+    from topoloom.preload.verify.observed_placement import (
+        ObservedSlots,
+        find_observed_slots,
+    )
     from topoloom.tasks.launch_placement import load_host_placement
     from topoloom.tasks.torch_run import run_torch
     from topoloom.tasks.verified_run import run_verified
@@ -95,10 +97,12 @@ def command(
         if mpicc is not None:
             raise Error("--mpicc is for MPI programs, not for PyTorch; leave it out")
         run = run_torch(placement, placed, program)
+        torch_document = run.document()
         if write is not None:
-            _write_slots(write, placement, run.slots)
+            slots = None if run.slots is None else ObservedSlots(list(run.slots), [])
+            torch_document["written"] = _write_slots(write, placement, slots, as_json)
         if as_json:
-            note_json(run.document())
+            note_json(torch_document)
         else:
             note(_format_torch_locations(run, placed.machine))
         return run.status or int(bool(run.elsewhere) or not run.ranks)
@@ -107,11 +111,19 @@ def command(
         run_report = run_verified(
             Launch(program), agent, make_location_printer(quiet=as_json)
         )
+    written = None
     if write is not None:
-        _write_observed(write, placement, placed, run_report)
+        reports = run_report.reports
+        try:
+            seen = find_observed_slots(reports[0].ranks, placed) if reports else None
+        except Error as error:
+            written = _refuse_to_write(write, str(error), as_json)
+        else:
+            written = _write_slots(write, placement, seen, as_json)
     if as_json:
         document: VerifyDocument = {
             "exit_status": run_report.status,
+            "written": written,
             **run_report.document(),
         }
         note_json(document)
@@ -120,38 +132,32 @@ def command(
     return run_report.status if run_report.status or run_report.is_verified else 1
 
 
-def _write_observed(
-    output: Path, plan: Path, planned: HostPlacement, run: VerifiedRun
-) -> None:
-    """Write the locations that the ranks of the first program reported."""
-    from topoloom._core import Error
-    from topoloom.cli.console import note, note_assumption
-    from topoloom.preload.verify.observed_placement import find_observed_slots
-
-    if not run.reports:
-        _write_slots(output, plan, None)
-        return
-    try:
-        found = find_observed_slots(run.reports[0].ranks, planned)
-    except Error as error:
-        note(f"topoloom: {output} was not written: {error}")
-        return
-    note_assumption(found.remark())
-    _write_slots(output, plan, found.slots)
-
-
-def _write_slots(output: Path, plan: Path, slots: Sequence[int] | None) -> None:
+def _write_slots(
+    output: Path, plan: Path, seen: ObservedSlots | None, quiet: bool
+) -> ActualPlacement:
+    """Write the actual placement; print what was assumed, unless `quiet`."""
     from topoloom.cli.command_line import command_line
-    from topoloom.cli.console import note
+    from topoloom.cli.console import note, note_assumption
     from topoloom.placements.placement_file import load_placement, save_placement
     from topoloom.preload.verify.observed_placement import make_observed_placement
 
-    if slots is None:
-        note(f"topoloom: {output} was not written: the slots of ranks are unknown")
-        return
-    file = load_placement(plan)
-    save_placement(output, make_observed_placement(file, slots, command_line.get()))
-    note(f"topoloom: written {output}")
+    if seen is None:
+        return _refuse_to_write(output, "the slots of ranks are unknown", quiet)
+    planned = load_placement(plan)
+    made = make_observed_placement(planned, seen.slots, command_line.get())
+    save_placement(output, made)
+    if not quiet:
+        note_assumption(seen.remark())
+        note(f"topoloom: written {output}")
+    return {"file": str(output), "why_not": None, "unbound": seen.unbound}
+
+
+def _refuse_to_write(output: Path, why: str, quiet: bool) -> ActualPlacement:
+    from topoloom.cli.console import note
+
+    if not quiet:
+        note(f"topoloom: {output} was not written: {why}")
+    return {"file": None, "why_not": why, "unbound": []}
 
 
 def _format_torch_locations(run: TorchRun, machine: Machine) -> str:
