@@ -182,6 +182,11 @@ def test_files_of_launchers_are_read(name: str, text: str, expected: str) -> Non
         ),
         (
             "slurm-environment",
+            "SLURM_JOB_NODELIST=n[0-1]\nSLURM_TASKS_PER_NODE=2(x2)\n",
+            "has 4 tasks, but the graph has 2 ranks; write the output of env",
+        ),
+        (
+            "slurm-environment",
             "SLURM_JOB_NODELIST=n0\nSLURM_TASKS_PER_NODE=2\n"
             "SLURM_DISTRIBUTION=arbitrary\n",
             "SLURM_DISTRIBUTION is arbitrary, which does not determine",

@@ -33,9 +33,13 @@ def read(text: str, job: HostPlacement, ranks: int) -> list[RankLocation]:
         raise Error(
             f"has tasks per node of {len(counts)} hosts, but {len(hosts)} hosts"
         )
+    if sum(counts) != ranks:  # srun distributes fewer tasks in another way
+        raise Error(
+            f"has {sum(counts)} tasks, but the graph has {ranks} ranks; write the "
+            "output of env in the job step"
+        )
     run = _find_run_length(variables)
-    located = [RankLocation(hosts[index]) for index in deal_tasks(counts, run)]
-    return located[:ranks]
+    return [RankLocation(hosts[index]) for index in deal_tasks(counts, run)]
 
 
 def deal_tasks(counts: Sequence[int], run: int | None) -> list[int]:
