@@ -13,10 +13,15 @@ from topoloom.launch.host_placement import HostPlacement
 
 
 class RankLocation(NamedTuple):
-    """The host of a rank by its index, and its slot if the file names one."""
+    """The host of a rank by its index, and its slot if it is known.
+
+    `is_assumed` is set if the slot follows from what the launcher does, not from the
+    file.
+    """
 
     host: int
     slot: int | None = None
+    is_assumed: bool = False
 
 
 Reader = Callable[[str, HostPlacement, int], list[RankLocation]]

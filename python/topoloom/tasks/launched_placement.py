@@ -54,8 +54,8 @@ def load_launched_placement(
     """Load the placement of `ranks` ranks in an allocation.
 
     `path` is a file, or ``FORMAT:FILE``. If the file names only hosts, the ranks of a
-    host take its slots in order. Raises `topoloom.Error` for invalid files, unknown
-    formats, and hosts or slots outside the allocation.
+    host take its slots in the launcher's order. Raises `topoloom.Error` for invalid
+    files, unknown formats, and hosts or slots outside the allocation.
     """
     allocation = given.allocation
     machine = allocation.machine
@@ -76,7 +76,8 @@ def load_launched_placement(
     is_assumed = not are_stated and machine.slots_per_node > 1
     return LaunchedPlacement(
         file,
-        f"assumed: the ranks of a host take its slots in order; {path} names only hosts"
+        "assumed: ranks take the slots of a host in the launcher's order; "
+        f"{path} names only hosts"
         if is_assumed
         else "",
     )

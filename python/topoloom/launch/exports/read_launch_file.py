@@ -35,7 +35,7 @@ class LaunchFile(NamedTuple):
     def read_slots(self, job: HostPlacement, ranks: int) -> ReadSlots:
         """Read the machine's slot of each rank.
 
-        If the file names only hosts, the ranks of a host take its slots in order. `job`
+        If the file leaves slots open, the ranks of a host take them in order. `job`
         has one rank on each slot of the allocation.
 
         Raises
@@ -105,7 +105,7 @@ def _read_slots(
         raise Error(
             f"places {counted(len(located), 'rank')}, but the graph has {ranks}"
         )
-    stated = all(location.slot is not None for location in located)
+    stated = all(at.slot is not None and not at.is_assumed for at in located)
     return ReadSlots(_find_machine_slots(located, job), stated)
 
 
@@ -117,7 +117,7 @@ def _find_machine_slots(located: list[RankLocation], job: HostPlacement) -> Any:
         places[host][local] = slot
     free = {host: iter(sorted(of_host)) for host, of_host in places.items()}
     slots = []
-    for rank, (host, given) in enumerate(located):
+    for rank, (host, given, _) in enumerate(located):
         local = next(free[host], None) if given is None else given
         if local is None:
             raise Error(

@@ -8,6 +8,7 @@ Open MPI reads the same file with its sequential mapper (`--map-by seq`), and Fl
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from topoloom._core import Error
 from topoloom.launch.export_format import ExportFormat, HybridOptions
@@ -16,13 +17,16 @@ from topoloom.launch.rank_location import (
     RankLocation,
     find_host,
     list_numbered_lines,
+    list_slots_of_hosts,
 )
-from topoloom.launch.uniform_binding import (
-    can_bind_uniformly,
-    find_uniform_cpus,
-    find_uniform_gpus,
-    make_cpu_mask,
+from topoloom.launch.srun_options import (
+    deals_ranks_to_their_slots,
+    list_bind_options,
+    list_core_options,
 )
+from topoloom.launch.uniform_binding import find_uniform_cpus, find_uniform_gpus
+
+NAME = "slurm-hostfile"
 
 _HOST = r"[A-Za-z0-9][A-Za-z0-9._-]*(?:\*[0-9]{1,7})?"
 
@@ -42,37 +46,66 @@ def read(text: str, job: HostPlacement, ranks: int) -> list[RankLocation]:
                 raise Error(f"line {number}: expected a host name, not '{word[:40]}'")
             name, _, times = word.partition("*")
             located += [RankLocation(find_host(job, name))] * int(times or 1)
-    return located[:ranks]
+    return _deal_to_sockets(located[:ranks], job)
+
+
+def _deal_to_sockets(
+    located: list[RankLocation], job: HostPlacement
+) -> list[RankLocation]:
+    """Add the slots that Slurm gives ranks on hosts with several sockets.
+
+    The slots stay open if the allocation lacks one of them.
+    """
+    free = list_slots_of_hosts(job)
+    count_of: Counter[int] = Counter()
+    dealt = []
+    for host, *_ in located:
+        packages = int(job.packages_of_host[host])
+        turn, package = divmod(count_of[host], packages)
+        slot = package * int(job.slots_of_host[host] // packages) + turn
+        if packages > 1 and slot not in free[host]:
+            return located
+        count_of[host] += 1
+        dealt.append(RankLocation(host, slot if packages > 1 else None, True))
+    return dealt
 
 
 def _get_usage_values(placement: HostPlacement) -> dict[str, str]:
-    options = ""
-    if (cpus := find_uniform_cpus(placement)) is not None:
-        if all(len(of_rank) == 1 for of_rank in cpus):
-            listed = "map_cpu:" + ",".join(str(of_rank[0]) for of_rank in cpus)
-        else:
-            listed = "mask_cpu:" + ",".join(
-                f"{make_cpu_mask(each):#x}" for each in cpus
-            )
-        options += f"--cpu-bind={listed} "
-    if (gpus := find_uniform_gpus(placement)) is not None:
-        options += f"--gpu-bind=map_gpu:{','.join(map(str, gpus))} "
-    return {"srun_bind": options}
+    options = list_bind_options(placement)
+    if find_uniform_cpus(placement) is None:
+        options += list_core_options(placement)
+    return {"srun_options": "".join(f"{option} " for option in options)}
+
+
+def _keeps_slots(placement: HostPlacement) -> bool:
+    is_bound = find_uniform_cpus(placement) is not None
+    return is_bound or deals_ranks_to_their_slots(placement)
+
+
+def _describe_special_loss(placement: HostPlacement) -> str | None:
+    if placement.packages_of_host.max() == 1 or _keeps_slots(placement):
+        return None
+    return (
+        f"{NAME} names hosts, not cores, and Slurm deals the ranks of a host to its "
+        "sockets in turn; add --bind core"
+    )
 
 
 FORMAT = ExportFormat(
-    name="slurm-hostfile",
+    name=NAME,
     summary="Slurm: the host of each rank, one per line",
     usage=(
-        "{variables}SLURM_HOSTFILE=FILE srun -m arbitrary {srun_bind}{cores}{sharing}"
+        "{variables}SLURM_HOSTFILE=FILE srun -m arbitrary {srun_options}{sharing}"
         "-n {ranks} ./app"
     ),
     write=write,
     usage_values=_get_usage_values,
     binds="alike",
-    keeps_slots=can_bind_uniformly,
+    selects_gpus=lambda placement: find_uniform_gpus(placement) is not None,
+    keeps_slots=_keeps_slots,
+    special_loss=_describe_special_loss,
     starts_with=rf"(?![0-9,-]+$){_HOST}(,{_HOST})*,?$",
     read=read,
     sharing="--overcommit",
-    hybrid=HybridOptions(cores="-c {cores}", binds=True),
+    hybrid=HybridOptions(binds=True),
 )

@@ -108,5 +108,6 @@ FORMAT = ExportFormat(
     write=write,
     starts_with=r"#!/bin/sh\n# Starts a torchrun command",
     read=read,
+    selects_gpus=lambda _: True,
     relies_on=lambda _: torchrun.RELIES_ON,
 )
