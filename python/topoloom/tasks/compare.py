@@ -16,7 +16,12 @@ from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.tasks.fixed_ranks import NO_FIXED_RANKS, are_in_place
 from topoloom.tasks.objective import PROVEN, Objective, proves_optimality
 from topoloom.tasks.optimality_gap import compute_gaps, prove_quick_bounds
-from topoloom.tasks.problem import Problem, place_like_launcher
+from topoloom.tasks.problem import (
+    Problem,
+    is_launcher_mapper,
+    place_like_launcher,
+    place_with_launcher,
+)
 from topoloom.tasks.search import (
     UNLIMITED,
     MonitorSearch,
@@ -27,6 +32,7 @@ from topoloom.tasks.search import (
 from topoloom.tasks.sharing import NO_SHARING, has_shared_slots
 from topoloom.tasks.user_mapper import (
     MapperFunction,
+    MapperProblem,
     UserMapper,
     is_user_mapper,
     load_mapper,
@@ -91,13 +97,14 @@ def compare_mappers(
     `present` has placements to be compared with these, by name. `fixed` has the slots
     of ranks that all mappers must leave on given slots.
 
-    A mapper is a name, such as ``gge+swap``, or a user mapper. A user mapper is the
-    text ``mine.py:function``, or a function that takes a `MapperProblem` and returns a
-    `Placement` or the slot of every rank. If it fails, it is listed in `failed`.
+    A mapper is a name, such as ``gge+swap``, a launch line, such as ``launcher(srun -m
+    cyclic)``, or a user mapper. A user mapper is the text ``mine.py:function``, or a
+    function that takes a `MapperProblem` and returns a `Placement` or the slot of every
+    rank. If it fails, it is listed in `failed`.
     """
     graph, allocation = problem.graph, problem.allocation
     shared = has_shared_slots(sharing, graph, allocation)
-    user = _load_user_mappers(candidates)
+    user = _load_user_mappers(candidates, problem)
     named = [name for name in map(_name_mapper, candidates) if name != DEFAULT]
     if taken := next((name for name in present if name in (DEFAULT, *named)), None):
         raise Error(f"a placement and a mapper are called {taken}; rename one of them")
@@ -196,9 +203,9 @@ def _name_mapper(mapper: str | MapperFunction) -> str:
 
 
 def _load_user_mappers(
-    candidates: Sequence[str | MapperFunction],
+    candidates: Sequence[str | MapperFunction], problem: Problem
 ) -> dict[str, UserMapper]:
-    """Load user mappers from files; raise an error for two of the same name."""
+    """Load mappers outside of the core; raise an error for two of the same name."""
     user: dict[str, UserMapper] = {}
     for mapper in candidates:
         name = _name_mapper(mapper)
@@ -206,9 +213,18 @@ def _load_user_mappers(
             if name in user or name in (DEFAULT, *candidates):
                 raise Error(f"two mappers are called {name}; rename one of them")
             user[name] = UserMapper(name, mapper)
+        elif is_launcher_mapper(mapper):
+            user[name] = _make_launcher_mapper(mapper, problem)
         elif is_user_mapper(mapper):
             user[name] = load_mapper(mapper)
     return user
+
+
+def _make_launcher_mapper(mapper: str, problem: Problem) -> UserMapper:
+    def place(task: MapperProblem) -> Placement:
+        return place_with_launcher(problem, mapper, task.shared, {})
+
+    return UserMapper(mapper, place)
 
 
 def _check_mappers(names: Sequence[str]) -> None:
