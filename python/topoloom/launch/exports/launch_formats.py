@@ -20,14 +20,17 @@ from topoloom.launch.exports import (
     mpich_rankmap,
     openmpi_rankfile,
     pjm_vcoordfile,
+    rank_hosts,
     rank_json,
     slot_list,
+    slurm_environment,
     slurm_hostfile,
     torchrun,
     torchrun_script,
 )
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.hybrid_ranks import bind_to_known_cores
+from topoloom.launch.rank_location import PlacementFormat
 from topoloom.launch.uniform_binding import find_uniform_cpus
 from topoloom.support.name_lookup import find_by_name
 from topoloom.support.parameter_error import ParameterError
@@ -53,6 +56,13 @@ FORMATS: tuple[ExportFormat, ...] = (
     rank_json.FORMAT,
     slot_list.FORMAT,
     bindings.FORMAT,
+)
+
+#: Formats whose files contain a placement.
+READABLE: tuple[PlacementFormat, ...] = (
+    *(each for each in FORMATS if each.read is not None),
+    rank_hosts.FORMAT,
+    slurm_environment.FORMAT,
 )
 
 
