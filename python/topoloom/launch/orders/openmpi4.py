@@ -17,6 +17,7 @@ from topoloom.launch.orders.node_cores import (
     NODE,
     NUMA,
     LaunchError,
+    MissingResourceError,
     NodeCores,
     RankCores,
     check_room,
@@ -37,6 +38,9 @@ from topoloom.launch.orders.openmpi_mapping import (
 #: At most this many ranks are mapped by core, and bound to cores, by default.
 _FEW_RANKS = 2
 
+#: Resources that are no larger than a NUMA domain.
+_INSIDE_NUMA = (CORE, L2, L3)
+
 #: For each node: the cores that each of its ranks is mapped to, in mapping order.
 Locales = list[list[Cores]]
 
@@ -44,7 +48,8 @@ Locales = list[list[Cores]]
 def place(nodes: Sequence[NodeCores], ranks: int, mapping: Mapping) -> list[RankCores]:
     """Return the node and the cores of each rank."""
     mapping.check_binding()
-    mapping = _choose_defaults(mapping, ranks)
+    given, mapping = mapping, _choose_defaults(mapping, ranks)
+    _check_default_resources(nodes, given, mapping)
     room = [len(node.cores) // mapping.cores_per_rank for node in nodes]
     check_room(ranks, room)
     locales = _map(nodes, room, ranks, mapping)
@@ -85,6 +90,23 @@ def _choose_defaults(mapping: Mapping, ranks: int) -> Mapping:
         is_ranked_alike = is_given and mapping.ranks_per_resource is None
         rank = by if is_ranked_alike else SLOT
     return replace(mapping, map_by=by, rank_by=rank, bind_to=bind)
+
+
+def _check_default_resources(
+    nodes: Sequence[NodeCores], given: Mapping, chosen: Mapping
+) -> None:
+    """Explain why a line needs NUMA domains that it does not name."""
+    words = {"--map-by slot": (given.map_by, chosen.map_by)}
+    if chosen.map_by not in _INSIDE_NUMA:
+        words["--bind-to core"] = (given.bind_to, chosen.bind_to)
+    missing = [word for word, names in words.items() if names == ("", NUMA)]
+    if missing and any(NUMA not in node.sizes for node in nodes):
+        raise MissingResourceError(
+            "needs the NUMA domains of the nodes, which Open MPI 4 uses by default and "
+            "their description does not contain; describe them in [node] of the "
+            "machine's TOML (see 'topoloom help machines'), or use, for instance, "
+            f"{' '.join(missing)}"
+        )
 
 
 def _map(
@@ -180,7 +202,7 @@ def _bind(node: NodeCores, locales: tuple[Cores, ...], mapping: Mapping) -> list
     if mapping.bind_to == NONE:
         return [take_cores(free, locale, each) for locale in locales]
     is_unknown = mapping.bind_to not in (CORE, *node.sizes)
-    if is_unknown and mapping.map_by in (CORE, L2, L3):
+    if is_unknown and mapping.map_by in _INSIDE_NUMA:
         targets = node.split(mapping.map_by)  # what is bound to is at least as large
     else:
         targets = node.split(mapping.bind_to)
