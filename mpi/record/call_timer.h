@@ -12,7 +12,7 @@
 #include <time.h>
 
 extern _Atomic int64_t record_call_ticks;
-extern atomic_int record_calling_threads;       // counted only with MPI_THREAD_MULTIPLE
+extern atomic_int record_calling_threads;        // counted only with MPI_THREAD_MULTIPLE
 extern _Thread_local bool record_call_is_timed;  // this thread is inside a timed call
 extern bool record_has_tick_counter;             // the CPU has a counter of constant frequency
 extern bool record_is_multithreaded;

@@ -110,9 +110,17 @@ static int64_t append_communicators(struct sink* sink) {
 
 void write_rank_block(struct sink* sink, bool is_complete) {
     const struct durations durations = get_durations();
-    const int64_t header[header_words] = {
-        0x746f706f6c6f6f6d, 0, record_rank, record_size, is_complete, durations.run, durations.calls, record_lost,
-        0,                  0, 0};
+    const int64_t header[header_words] = {0x746f706f6c6f6f6d,
+                                          0,
+                                          record_rank,
+                                          record_size,
+                                          is_complete,
+                                          durations.run,
+                                          durations.calls,
+                                          record_lost,
+                                          0,
+                                          0,
+                                          0};
     const uint64_t first = sink->written;
     const off_t offset = sink->file >= 0 ? lseek(sink->file, 0, SEEK_END) : 0;
     for (int i = 0; i < header_words; ++i) append_word(sink, header[i]);

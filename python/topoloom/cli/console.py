@@ -116,15 +116,16 @@ def print_facts(
     title: str = "",
     written: Sequence[Path | None] = (),
     stream: IO[str] | None = None,
+    advice: str = "",
 ) -> None:
-    """Print a title, names and values in two columns, and the written files.
+    """Print a title, names and values in two columns, written files, and the advice.
 
     Values are wrapped on terminals. `stream` is stdout by default; commands that start
     a program print to stderr, because stdout is the program's.
     """
     stream = sys.stdout if stream is None else stream
     paths = [("written", str(path)) for path in written if path is not None]
-    facts = [*facts, *paths]
+    facts = [*facts, *paths, *([("advice", advice)] if advice else [])]
     width = find_width(stream)
     if title:
         print("\n".join(_wrap_to_terminal(title, width)), file=stream)

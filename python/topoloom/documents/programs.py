@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing_extensions import NotRequired, TypedDict
 
 from topoloom.documents.patterns import MpiTimeFields
-from topoloom.documents.placements import ObjectiveMeasures
+from topoloom.documents.placements import AdviceDocument, ObjectiveMeasures
 
 
 class BusiestPair(TypedDict):
@@ -209,6 +209,8 @@ class RunDocument(TypedDict):
     """The report page; null without --report."""
     seconds: RunSeconds
     """Durations."""
+    advice: AdviceDocument
+    """What to do with the placement."""
 
 
 class ReorderDocument(TypedDict):

@@ -191,6 +191,7 @@ def _run_placed(request: _PlacedRunRequest) -> int:
 
     from topoloom.cli.console import note
     from topoloom.cli.run_output import (
+        advise_on_job,
         make_location_printer,
         note_outcome,
         note_placement,
@@ -228,8 +229,18 @@ def _run_placed(request: _PlacedRunRequest) -> int:
         written = write_run_report(
             page, placed, graph, name, str(output or ""), run_report
         )
-    note_outcome(job, placed, launch, run_report, written, quiet)
+    advice = advise_on_job(recorded, placed, _suggest_use(output))
+    note_outcome(job, placed, launch, run_report, written, advice, quiet)
     return run_report.status
+
+
+def _suggest_use(output: Path | None) -> str:
+    """Say how later runs use the placement."""
+    from topoloom.cli.suggested_command import suggest_export
+
+    if output is None:
+        return "keep it with -o FILE"
+    return f"use it with: {suggest_export(output)}"
 
 
 def _find_slots(
