@@ -11,7 +11,8 @@ from mpis import pairs
 
 from topoloom import Error
 from topoloom.graphs.mpi_collectives import OPERATIONS
-from topoloom.graphs.profile import KINDS, Profile, load_mpi_time, load_profile
+from topoloom.graphs.mpi_time import load_mpi_time
+from topoloom.graphs.profile import KINDS, Profile, load_profile
 from topoloom.preload.record import read_recording
 
 HEAD = b"topoloom-recording 2\n".ljust(32, b"\0")

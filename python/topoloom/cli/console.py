@@ -10,7 +10,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
-from topoloom.cli.streams import find_width, has_escape_codes, to_encodable
+from topoloom.cli.streams import (
+    find_width,
+    has_escape_codes,
+    spell_bytes,
+    to_encodable,
+)
 from topoloom.cli.tables import (
     Column,
     describe_omissions,
@@ -125,7 +130,9 @@ def print_facts(
     """
     stream = sys.stdout if stream is None else stream
     paths = [("written", str(path)) for path in written if path is not None]
-    facts = [*facts, *paths, *([("advice", advice)] if advice else [])]
+    facts = [*facts, *paths]
+    if advice:
+        facts.append(("advice", spell_bytes(advice)))
     width = find_width(stream)
     if title:
         print("\n".join(_wrap_to_terminal(title, width)), file=stream)

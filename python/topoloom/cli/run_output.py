@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, cast
 from topoloom.cli.console import note, note_json
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from topoloom.documents.placements import ObjectiveMeasures
     from topoloom.documents.programs import RunDocument, RunSeconds
     from topoloom.launch.launcher import Launch
@@ -98,9 +100,11 @@ def note_outcome(
     note(f"topoloom: {advice.sentence}")
 
 
-def advise_on_job(recorded: RecordedJob, placed: PlacedJob, use: str) -> Advice:
-    """Advise what to do with the placement of a job; `use` keeps the placement."""
-    from topoloom.tasks.advice.evidence import Judged, advise_on
+def advise_on_job(
+    recorded: RecordedJob, placed: PlacedJob, output: Path | None
+) -> Advice:
+    """Advise what to do with the placement of a job, which `output` holds."""
+    from topoloom.tasks.advice.evidence import Judged, advise_on, suggest_export
 
     assert recorded.graph is not None
     file, time = placed.file, recorded.mpi_time
@@ -115,7 +119,7 @@ def advise_on_job(recorded: RecordedJob, placed: PlacedJob, use: str) -> Advice:
             file.capacities,
             least=placed.least,
             mpi_share=time and time.share_at_most,
-            use=use,
+            use=suggest_export(output),
         )
     )
 

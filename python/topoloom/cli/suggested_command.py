@@ -21,11 +21,6 @@ def insert_file_name(file: Path, command: str) -> str:
     return re.sub(r'"FILE"|\bFILE\b', quote_match, command)
 
 
-def suggest_export(placement: Path) -> str:
-    """Return the command that writes a placement for a launcher."""
-    return f"topoloom export {shlex.quote(str(placement))} --to FORMAT"
-
-
 #: Options of `topoloom compare` that `topoloom map` does not take or need, and whether
 #: a value follows them.
 _ONLY_COMPARE = {"--mappers": True, "--effort": True, "--figure": True, "--json": False}

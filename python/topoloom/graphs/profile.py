@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,15 @@ from topoloom._core import CommGraph, Error
 from topoloom.graphs.gpu_nodes import GPUS_PER_NODE
 from topoloom.graphs.messages import Messages, concatenate, make_messages
 from topoloom.graphs.mpi_collectives import OPERATIONS, expand
-from topoloom.graphs.npz import is_archive, load_npz, save_npz
-from topoloom.support.files import prefix_errors
+from topoloom.graphs.mpi_time import (
+    TIMES,
+    Floats,
+    MpiTime,
+    check_times,
+    get_seconds,
+    sum_up_times,
+)
+from topoloom.graphs.npz import load_npz, save_npz
 
 if TYPE_CHECKING:
     from topoloom.graphs.nccl_collectives import Expansion
@@ -29,25 +36,8 @@ COLLECTIVES = ("expand", "keep", "drop")
 #: Value of `collectives` for the messages of NCCL; requires GPUs per node.
 BY_NCCL = "nccl"
 VERSION = 1
-#: Arrays with the run time of each rank, and its time in MPI calls.
-_TIMES = ("profile_run_seconds", "profile_mpi_seconds")
 
 Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-
-
-class MpiTime(NamedTuple):
-    """The longest run time of a rank in seconds, and how long ranks were in MPI calls.
-
-    `share_at_most` is the largest share of the run time that faster communication can
-    save: the run takes at least as long as the rank that is longest outside of MPI.
-    """
-
-    run: float
-    min: float
-    mean: float
-    max: float
-    share_at_most: float
 
 
 @dataclass(frozen=True)
@@ -113,7 +103,7 @@ class Profile:
     @property
     def mpi_time(self) -> MpiTime | None:
         """How long ranks were in MPI calls; None if that was not measured."""
-        return _sum_up_times(self.run_seconds, self.mpi_seconds)
+        return sum_up_times(self.run_seconds, self.mpi_seconds)
 
     def point_to_point(self, phase: int | None = None) -> Messages:
         """Sum the point-to-point messages of each pair of ranks."""
@@ -228,7 +218,7 @@ class Profile:
 
     def _make_arrays(self) -> dict[str, Any]:
         sizes = [len(members) for members in self.communicators]
-        times = dict(zip(_TIMES, (self.run_seconds, self.mpi_seconds), strict=True))
+        times = dict(zip(TIMES, (self.run_seconds, self.mpi_seconds), strict=True))
         return {
             "profile_version": np.array(VERSION),
             "profile_traffic": self.traffic,
@@ -273,45 +263,12 @@ def load_profile(path: str | Path) -> Profile:
             lost=int(arrays["profile_lost"]),
             wall_seconds=float(arrays["profile_wall_seconds"]),
             exit_status=int(arrays["profile_exit_status"]),
-            run_seconds=_get_seconds(arrays, _TIMES[0]),
-            mpi_seconds=_get_seconds(arrays, _TIMES[1]),
+            run_seconds=get_seconds(arrays, TIMES[0]),
+            mpi_seconds=get_seconds(arrays, TIMES[1]),
         )
     except (KeyError, ValueError, IndexError) as error:
         what = f"lacks {error}" if isinstance(error, KeyError) else str(error)
         raise Error(f"{path}: damaged profile: {what}") from None
-
-
-def load_mpi_time(path: str | Path) -> MpiTime | None:
-    """Read how long ranks of a recorded run were in MPI calls; None if unknown.
-
-    Files of any format are accepted. Only the arrays of times are read.
-    """
-    if not is_archive(path):
-        return None
-    with np.load(path, allow_pickle=False) as arrays:
-        if "profile_mpi_seconds" not in arrays:
-            return None
-        run, inside = (_get_seconds(arrays, name) for name in _TIMES)
-    with prefix_errors(path):
-        _check_times(run, inside)
-    return _sum_up_times(run, inside)
-
-
-def _sum_up_times(run: Floats, inside: Floats) -> MpiTime | None:
-    known = ~np.isnan(inside)
-    whole = float(run[known].max(initial=0))
-    if whole == 0:
-        return None
-    times = inside[known]
-    share = 1 - float((run - inside)[known].max()) / whole
-    return MpiTime(
-        whole, float(times.min()), float(times.mean()), float(times.max()), share
-    )
-
-
-def _get_seconds(arrays: Mapping[str, NDArray[Any]], name: str) -> Floats:
-    """Return an array of seconds; empty if the file was written without times."""
-    return arrays[name].astype(np.float64) if name in arrays else np.zeros(0)
 
 
 def _check_profile(profile: Profile) -> None:
@@ -329,11 +286,4 @@ def _check_profile(profile: Profile) -> None:
         raise Error("a count is negative")
     if len(profile.run_seconds) not in (0, profile.rank_count):
         raise Error("the run times are not those of every rank")
-    _check_times(profile.run_seconds, profile.mpi_seconds)
-
-
-def _check_times(run: Floats, inside: Floats) -> None:
-    if run.shape != inside.shape:
-        raise Error("the times in MPI are not those of every rank")
-    if np.any(inside < 0) or np.any(inside > run):
-        raise Error("a time in MPI is negative, or longer than the run")
+    check_times(profile.run_seconds, profile.mpi_seconds)

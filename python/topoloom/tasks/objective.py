@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from topoloom._core import (
     Allocation,
@@ -21,11 +21,13 @@ from topoloom._core import (
     ring,
 )
 from topoloom.graphs.phases import load_phases
-from topoloom.machines.link_loads import Loads, check_machine_text, load_link_loads
 from topoloom.placements.measures import collect_measures
 from topoloom.support.files import exists, prefix_errors
 from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.tasks.problem import AllocationSpec
+
+if TYPE_CHECKING:
+    from topoloom.machines.link_loads import Loads
 
 AUTO, HOP_BYTES = "auto", "hop-bytes"
 
@@ -185,6 +187,8 @@ def _check_name(name: str) -> None:
 
 
 def _read_background(text: str, machine: Machine) -> Any:
+    from topoloom.machines.link_loads import check_machine_text, load_link_loads
+
     graph, comma, placement = text.partition(",")
     if not comma or exists(text):
         return load_link_loads(text, machine)

@@ -13,7 +13,8 @@ from topoloom.launch.apply.repeated_input import RepeatedInput
 if TYPE_CHECKING:
     from topoloom._core import CommGraph
     from topoloom.documents.programs import RunReport
-    from topoloom.graphs.profile import MpiTime, Profile
+    from topoloom.graphs.mpi_time import MpiTime
+    from topoloom.graphs.profile import Profile
     from topoloom.launch.launcher import Launch
     from topoloom.launch.launchers.launcher_commands import LauncherCommand
     from topoloom.launch.launchers.unplaced_command import UnplacedCommand
@@ -110,8 +111,8 @@ def load_recording(job: Job, graph_file: str) -> RecordedJob:
         If the command starts another number of ranks.
     """
     from topoloom.graphs.graph_file import load_graph
+    from topoloom.graphs.mpi_time import load_mpi_time
     from topoloom.graphs.phases import load_phases
-    from topoloom.graphs.profile import load_mpi_time
     from topoloom.tasks.launch_slots import check_rank_count
 
     graph = load_graph(graph_file)

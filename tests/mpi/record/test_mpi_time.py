@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from mpis import MPIS, PROGRAMS, Mpi, build_program, record_run
 
-from topoloom.graphs.profile import load_mpi_time
+from topoloom.graphs.mpi_time import load_mpi_time
 
 #: Rank 0 sleeps this long; the others wait for it. They may enter MPI_Recv late on a
 #: loaded host.
@@ -21,7 +21,7 @@ LEAST_WAIT = 1.9
 def test_ranks_are_in_mpi_while_they_wait_but_not_while_they_sleep(
     mpi: Mpi, tmp_path: Path
 ) -> None:
-    program = build_program(mpi, PROGRAMS / "times.c")
+    program = build_program(mpi, PROGRAMS / "unusual" / "times.c")
     profile = record_run(mpi, 3, program, PAUSE, folder=tmp_path)
     sleeper, waiter, two_waiters = (profile.run_seconds - profile.mpi_seconds).tolist()
     assert sleeper >= 0.99 * PAUSE

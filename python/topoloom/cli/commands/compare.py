@@ -278,7 +278,7 @@ def _advise(
     """Advise what to do with the best mapper's placement."""
     from topoloom.cli.command_line import command_line
     from topoloom.cli.suggested_command import suggest_map
-    from topoloom.graphs.profile import load_mpi_time
+    from topoloom.graphs.mpi_time import load_mpi_time
     from topoloom.tasks.advice.evidence import Judged, advise_on
 
     results = {result["mapper"]: result for result in comparison.results}

@@ -105,7 +105,6 @@ def command(
     from topoloom.cli.exit_status import Interrupted
     from topoloom.placements.placement_file import save_placement
     from topoloom.support.units import parse_bytes
-    from topoloom.tasks.fixed_ranks import read_fixed_ranks
     from topoloom.tasks.map import map_ranks, measure_block_order
     from topoloom.tasks.objective import read_objective
     from topoloom.tasks.problem import AllocationSpec, load_problem
@@ -121,7 +120,11 @@ def command(
     problem = load_problem(graph, machine, where, share)
     objective = read_objective(*minimizing, graph, problem.machine)
     shared = has_shared_slots(share, problem.graph, problem.allocation)
-    fixed = read_fixed_ranks(fix, problem, shared) if fix is not None else {}
+    fixed: dict[int, int] = {}
+    if fix is not None:
+        from topoloom.tasks.fixed_ranks import read_fixed_ranks
+
+        fixed = read_fixed_ranks(fix, problem, shared)
     before = None
     if placement is not None:
         from topoloom.tasks.launched_placement import load_earlier_placement
@@ -225,15 +228,11 @@ def _describe_rejection(mapped: MapResult, machine: Machine) -> str:
 def _advise(
     problem: Problem, mapped: MapResult, block: dict[str, float], output: Path | None
 ) -> Advice:
-    from topoloom.cli.suggested_command import suggest_export
-    from topoloom.graphs.profile import load_mpi_time
-    from topoloom.tasks.advice.evidence import Judged, advise_on
+    from topoloom.graphs.mpi_time import load_mpi_time
+    from topoloom.tasks.advice.evidence import Judged, advise_on, suggest_export
 
     file = mapped.file
     time = load_mpi_time(file.graph)
-    use = "write it with -o FILE, then: topoloom export FILE --to FORMAT"
-    if output is not None:
-        use = f"use it with: {suggest_export(output)}"
     return advise_on(
         Judged(
             problem.graph,
@@ -245,7 +244,7 @@ def _advise(
             file.capacities,
             least=mapped.least,
             mpi_share=time and time.share_at_most,
-            use=use,
+            use=suggest_export(output),
         )
     )
 

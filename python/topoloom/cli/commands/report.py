@@ -90,10 +90,9 @@ def command(
 
 def _advise(report: Report) -> Advice:
     """Advise what to do with the best placement."""
-    from topoloom.cli.suggested_command import suggest_export
+    from topoloom.graphs.mpi_time import load_mpi_time
     from topoloom.graphs.phases import load_phases
-    from topoloom.graphs.profile import load_mpi_time
-    from topoloom.tasks.advice.evidence import Judged, advise_on
+    from topoloom.tasks.advice.evidence import Judged, advise_on, suggest_export
     from topoloom.tasks.objective import Objective
 
     block, best = report.views[0], report.views[report.best]
@@ -111,7 +110,7 @@ def _advise(report: Report) -> Advice:
             file.capacities,
             gaps=dict(block.gaps),
             mpi_share=time and time.share_at_most,
-            use=f"use it with: {suggest_export(Path(best.file))}",
+            use=suggest_export(best.file),
         )
     )
 

@@ -229,18 +229,9 @@ def _run_placed(request: _PlacedRunRequest) -> int:
         written = write_run_report(
             page, placed, graph, name, str(output or ""), run_report
         )
-    advice = advise_on_job(recorded, placed, _suggest_use(output))
+    advice = advise_on_job(recorded, placed, output)
     note_outcome(job, placed, launch, run_report, written, advice, quiet)
     return run_report.status
-
-
-def _suggest_use(output: Path | None) -> str:
-    """Say how later runs use the placement."""
-    from topoloom.cli.suggested_command import suggest_export
-
-    if output is None:
-        return "keep it with -o FILE"
-    return f"use it with: {suggest_export(output)}"
 
 
 def _find_slots(

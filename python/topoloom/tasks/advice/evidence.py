@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from topoloom._core import Allocation, CommGraph, latency_share
@@ -77,6 +79,13 @@ def advise_on(judged: Judged) -> Advice:
         share = latency_share(*on, block, phases=judged.objective.phases)
         found = found._replace(latency_share=share)
     return advise(found)
+
+
+def suggest_export(file: str | Path | None) -> str:
+    """Suggest the command that writes a placement file for a launcher."""
+    if file is None:
+        return "write it with -o FILE, then: topoloom export FILE --to FORMAT"
+    return f"use it with: topoloom export {shlex.quote(str(file))} --to FORMAT"
 
 
 def choose_measure(objective: Objective, values: Mapping[str, float]) -> str:

@@ -10,9 +10,10 @@ import numpy as np
 
 from topoloom._core import CommGraph, Error
 from topoloom.graphs.graph_file import load_graph
+from topoloom.graphs.mpi_time import MpiTime, load_mpi_time
 from topoloom.graphs.npz import is_archive, load_npz
 from topoloom.graphs.phases import edge_rows, load_phases
-from topoloom.graphs.profile import MpiTime, load_mpi_time, load_profile
+from topoloom.graphs.profile import load_profile
 from topoloom.tasks.graphs.pattern import is_trace
 
 if TYPE_CHECKING:
