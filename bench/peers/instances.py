@@ -155,9 +155,9 @@ def _make_matching_recipe(name: str, side: int) -> Instance:
 
 
 def _make_collective_recipe(which: str, ranks: int) -> Graph:
-    import topoloom
+    import topoloom.graphs
 
-    return graphs.from_topoloom(getattr(topoloom, which)(ranks))
+    return graphs.from_topoloom(getattr(topoloom.graphs, which)(ranks))
 
 
 _PLANE = {512: (16, 32), 1000: (25, 40), 4096: (64, 64)}
