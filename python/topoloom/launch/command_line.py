@@ -83,6 +83,15 @@ class CommandLine:
         """List the options with any of these names, in command-line order."""
         return [o for part in self.segments for o in part.options if o.name in names]
 
+    def is_set(self, names: Collection[str]) -> bool:
+        """Return whether an option has one of these names, or sets it: -x NAME=1."""
+        return any(
+            option.name in names
+            or any(value.partition("=")[0] in names for value in option.values)
+            for part in self.segments
+            for option in part.options
+        )
+
     def rank_count(self) -> int | None:
         """Add up the ranks of all parts; None if a part has no rank count."""
         total = 0
@@ -99,6 +108,19 @@ class CommandLine:
     def with_wrapper(self, wrapper: tuple[str, ...]) -> CommandLine:
         """Prefix each program with a wrapper command."""
         parts = (replace(p, program=(*wrapper, *p.program)) for p in self.segments)
+        return replace(self, segments=tuple(parts))
+
+    def with_options(self, options: Sequence[Option]) -> CommandLine:
+        """Add options before those of each program."""
+        parts = (replace(p, options=(*options, *p.options)) for p in self.segments)
+        return replace(self, segments=tuple(parts))
+
+    def without_options(self, names: Collection[str]) -> CommandLine:
+        """Remove the options with these names."""
+        parts = (
+            replace(p, options=tuple(o for o in p.options if o.name not in names))
+            for p in self.segments
+        )
         return replace(self, segments=tuple(parts))
 
     def build(

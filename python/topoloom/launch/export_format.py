@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from topoloom.launch.host_placement import HostPlacement
+from topoloom.launch.hybrid_ranks import list_thread_variables
+from topoloom.launch.nearest_devices import has_known_gpus
 from topoloom.launch.rank_location import RankLocation
 
 
@@ -21,9 +23,10 @@ class HybridOptions(NamedTuple):
         its environment on, or an option such as ``-x {name}={value}``.
     cores : str
         The option that gives a rank its cores, such as ``-c {cores}``; empty if the
-        file names them, or if the launcher has no such option.
+        file names them, or if the launcher has no such option. ``{cpus}`` counts
+        hardware threads where they are known, else cores.
     binds : bool
-        Whether the option or the file binds a rank to these cores.
+        Whether the option or the file binds a rank to these cores, if ranks share none.
     """
 
     variable: str = "{name}={value}"
@@ -61,6 +64,8 @@ class ExportFormat:
         Describes a format-specific loss in one sentence, or returns None.
     hybrid : HybridOptions
         How the command starts ranks of several cores.
+    selects_gpus : function
+        Returns whether the file or the command gives each rank its nearest GPU.
     sharing : str or None
         Option that lets ranks share slots, if one is needed; None if the format cannot
         express shared slots.
@@ -86,6 +91,7 @@ class ExportFormat:
     keeps_slots: Callable[[HostPlacement], bool] = lambda _: True
     special_loss: Callable[[HostPlacement], str | None] = lambda _: None
     hybrid: HybridOptions = _INHERITED_ENVIRONMENT
+    selects_gpus: Callable[[HostPlacement], bool] = lambda _: False
     sharing: str | None = None
     starts_with: str | None = None
     read: Callable[[str, HostPlacement, int], list[RankLocation]] | None = None
@@ -109,21 +115,12 @@ class ExportFormat:
         )
 
     def _format_variables(self, placement: HostPlacement) -> str:
-        """Format OpenMP's variables for ranks of several cores.
-
-        Without OMP_PLACES, threads of ranks that are not bound share all cores. With
-        it, the threads of all ranks of a host would share the first ones.
-        """
-        cores = placement.cores_per_rank
-        if cores == 1:
-            return ""
-        variables = {"OMP_NUM_THREADS": str(cores)}
-        is_bound = placement.bind is not None and self.binds != "nothing"
-        if is_bound or self.hybrid.binds:
-            variables["OMP_PLACES"] = "cores"
+        """Format OpenMP's variables for ranks of several cores."""
+        lists_cpus = placement.bind is not None and self.binds != "nothing"
+        is_bound = lists_cpus or self.hybrid.binds
         return "".join(
             self.hybrid.variable.format(name=name, value=value) + " "
-            for name, value in variables.items()
+            for name, value in list_thread_variables(placement, is_bound).items()
         )
 
     def _format_cores_option(self, placement: HostPlacement) -> str:
@@ -132,7 +129,17 @@ class ExportFormat:
             return ""
         if placement.bind is not None and self.binds != "nothing":
             return ""
-        return self.hybrid.cores.format(cores=cores) + " "
+        cpus = placement.cpus_per_rank() or cores
+        return self.hybrid.cores.format(cores=cores, cpus=cpus) + " "
+
+    def find_gpu_remark(self, placement: HostPlacement) -> str | None:
+        """Say in one sentence that ranks must choose their GPUs; None if not so."""
+        if self.selects_gpus(placement) or not has_known_gpus(placement):
+            return None
+        return (
+            f"{self.name} leaves the choice of GPUs to the program; 'export --to "
+            "bindings' lists the nearest GPU of each rank"
+        )
 
     def find_loss(self, placement: HostPlacement) -> str | None:
         """Describe in one sentence what the file cannot express; None if nothing."""

@@ -122,6 +122,12 @@ class HostPlacement:
         own = known[first : first + self.slots_per_rank]
         return tuple(cpu for cpus in own for cpu in cpus)
 
+    def cpus_per_rank(self) -> int | None:
+        """Count the CPUs of each rank's cores; None if unknown, or if ranks differ."""
+        unbound = replace(self, bind=None)
+        counts = {len(unbound.cpus(rank)) for rank in range(self.rank_count)}
+        return counts.pop() if len(counts) == 1 and 0 not in counts else None
+
     def launch_order(self) -> Ids:
         """List the ranks in the order of their slots, host by host."""
         return np.lexsort((self.slot, self.host)).astype(np.int64)

@@ -76,6 +76,7 @@ class Launcher(Protocol):
     SYNTAX: LauncherSyntax
     NEEDS_SHARED_FILES: bool  # whether all nodes read the files from `apply`
     IS_LOCAL_BY_DEFAULT: bool  # whether ranks start on this host by default
+    BINDING: frozenset[str]  # names of options with which a command binds its ranks
 
     @property
     def ENVIRONMENT_OPTION(self) -> EnvironmentOption | None:

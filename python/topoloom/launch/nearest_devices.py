@@ -60,6 +60,15 @@ def _list_rail_gpus(placement: HostPlacement) -> list[str | None]:
     return [f"cuda{gpu}" for gpu in gpus.tolist()]
 
 
+def has_known_gpus(placement: HostPlacement) -> bool:
+    """Return whether the machine names GPUs of the hosts."""
+    return any(
+        device.kind == "gpu"
+        for parts in placement.parts_of_host
+        for device in parts.devices
+    )
+
+
 def list_nearest_gpu_numbers(placement: HostPlacement) -> list[int] | None:
     """Return the number of each rank's nearest GPU (1 for ``cuda1``), or None."""
     names = nearest_devices(placement, "gpu")

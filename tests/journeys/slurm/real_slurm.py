@@ -22,6 +22,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from network_hosts import HEAD, NetworkHosts
 
@@ -47,7 +48,7 @@ CommunicationParameters=EnableIPv6,NoInAddrAny,NoCtldInAddrAny
 SlurmctldTimeout=3
 MessageTimeout=3
 ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
+TaskPlugin={task_plugin}
 SwitchType=switch/none
 MpiDefault=none
 SelectType=select/cons_tres
@@ -105,7 +106,12 @@ class RealSlurm:
 
 @contextlib.contextmanager
 def start_slurm(
-    nodes: Mapping[str, str], topology: str, network: NetworkHosts | None = None
+    nodes: Mapping[str, str],
+    topology: str,
+    network: NetworkHosts | None = None,
+    *,
+    binds_tasks: bool = False,
+    variables: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
 ) -> Iterator[RealSlurm]:
     """Start a Slurm, and stop it at the end.
 
@@ -117,11 +123,15 @@ def start_slurm(
         A ``topology.conf`` for the tree plugin, or "" for none.
     network
         Hosts that run the daemons, named like the nodes; None: this machine runs all.
+    binds_tasks
+        Whether Slurm binds tasks to CPUs.
+    variables
+        Node -> environment variables of its daemon.
     """
     with tempfile.TemporaryDirectory(prefix="slurm-") as folder:
         home = Path(folder)
         environment = _make_environment(home)
-        names = _write_configuration(home, nodes, topology, network)
+        names = _write_configuration(home, nodes, topology, network, binds_tasks)
         with contextlib.ExitStack() as stack:
             for host, command in _list_daemon_commands(home, names):
                 log = stack.enter_context((home / "daemons.log").open("a"))
@@ -133,7 +143,7 @@ def start_slurm(
                         "TERM",
                         *_wrap_for_host(network, host, command),
                     ],
-                    env=environment,
+                    env={**environment, **variables.get(command[-1], {})},
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=subprocess.STDOUT,
@@ -169,6 +179,7 @@ def _write_configuration(
     nodes: Mapping[str, str],
     topology: str,
     network: NetworkHosts | None,
+    binds_tasks: bool,
 ) -> list[str]:
     """Write the configuration; return the names of the nodes."""
     from topoloom.support.hostlist import expand_hostlist
@@ -198,6 +209,7 @@ def _write_configuration(
             port=port,
             user=getpass.getuser(),
             plugin="topology/tree" if topology else "topology/none",
+            task_plugin="task/affinity" if binds_tasks else "task/none",
             nodes="\n".join(lines),
         )
     )

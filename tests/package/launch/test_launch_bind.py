@@ -358,14 +358,15 @@ def test_export_binds_to_cpus_of_the_placement(
 @pytest.mark.parametrize(
     ("target", "options"),
     [
-        ("slurm-hostfile", ["OMP_NUM_THREADS=2", "OMP_PLACES=cores", "-c", "2"]),
-        ("mpich-rank-order", ["OMP_NUM_THREADS=2", "OMP_PLACES=cores", "-c", "2"]),
+        # Slurm's -c counts hardware threads.
+        ("slurm-hostfile", ["OMP_NUM_THREADS=2", "OMP_PLACES=cores", "-c", "4"]),
+        ("mpich-rank-order", ["OMP_NUM_THREADS=2", "OMP_PLACES=cores", "-c", "4"]),
         ("flux-taskmap", ["OMP_NUM_THREADS=2", "-c", "2", "cpu-affinity=per-task"]),
         ("hostfile", ["-x", "OMP_NUM_THREADS=2", "OMP_PLACES=cores", "slot:PE=2"]),
         ("openmpi-rankfile", ["-x", "OMP_NUM_THREADS=2", "OMP_PLACES=cores"]),
         ("mpich-rankmap", ["-genv", "OMP_NUM_THREADS", "2", "-bind-to", "core:2"]),
         ("mpich-hostfile", ["-genv", "OMP_NUM_THREADS", "2"]),
-        ("intel-machinefile", ["OMP_NUM_THREADS", "I_MPI_PIN_DOMAIN", "2"]),
+        ("intel-machinefile", ["OMP_NUM_THREADS", "I_MPI_PIN_DOMAIN", "4:compact"]),
         ("pjm-vcoordfile", ["OMP_NUM_THREADS=2"]),
         ("bluegene-map", ["--envs", "OMP_NUM_THREADS=2"]),
         ("jsrun-erf", ["OMP_NUM_THREADS=2", "OMP_PLACES=cores"]),

@@ -169,7 +169,7 @@ def test_cray_mpich_renumbers_ranks_if_possible(
         assert "arbitrary" in made.command
         assert made.environment["MPICH_RANK_REORDER_METHOD"] == "1"
         return
-    wanted = "srun -N 2 -w gamma,alpha --ntasks-per-node 2 -m block -n 3 ./app"
+    wanted = "srun -N 2 -w gamma,alpha -m block:block -n 3 ./app"
     assert made.command == wanted.split()
     assert made.environment["MPICH_RANK_REORDER_METHOD"] == "3"
     text = Path(made.environment["MPICH_RANK_REORDER_FILE"]).read_text()

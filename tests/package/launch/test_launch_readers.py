@@ -422,7 +422,7 @@ def test_per_host_lists_give_each_rank_its_cpus_and_gpu(
     cpus = ";".join("0,2" if slot == 0 else "1,3" for slot in longest)
     quote = "'" if len(longest) > 1 else ""
     assert f"-o {quote}cpu-affinity=map:{cpus}{quote} " in flux
-    assert f"gpu-affinity=map:{gpus.replace(',', ';')}{quote} ./app" in flux
+    assert f"gpu-affinity=map:{gpus.replace(',', ';')}{quote} --taskmap" in flux
 
 
 def test_every_format_has_a_launch_command() -> None:

@@ -88,6 +88,7 @@ def command(
     from topoloom.cli.console import note, print_json
     from topoloom.cli.suggested_command import insert_file_name
     from topoloom.launch.exports.launch_formats import (
+        bind_hybrid_ranks,
         find_format,
         require_binding_support,
         require_sharing_support,
@@ -103,14 +104,14 @@ def command(
             "it out"
         )
     target = find_format(to)
-    placed = load_host_placement(placement, hosts, *binding)
+    placed = bind_hybrid_ranks(target, load_host_placement(placement, hosts, *binding))
     require_binding_support(target, placed)
     require_sharing_support(target, placed)
     text = target.write(placed)
     checked = (
         _check_dry_run(target, text, placed, program, options or []) if check else None
     )
-    remarks = [target.find_loss(placed)]
+    remarks = [target.find_loss(placed), target.find_gpu_remark(placed)]
     if checked is None:
         remarks.append(target.relies_on(placed))
     if placed.has_invented_names and placed.host_name(0) in text:

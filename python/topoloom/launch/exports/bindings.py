@@ -49,6 +49,7 @@ FORMAT = ExportFormat(
     summary="plain text: rank, host, slot, CPUs, nearest GPU and network interface",
     usage="awk -v r=\"$RANK\" '$1 == r' FILE   (rank host slot cpus gpu nic)",
     write=write,
+    selects_gpus=lambda _: True,
     starts_with=r"# rank host slot|[0-9]+\s+\S+\s+[0-9]+\s+\S+\s+\S+\s+\S+$",
     read=read,
     sharing="",

@@ -2,7 +2,8 @@
 """Blue Gene map file: each rank's coordinates in the block, and its core.
 
 Lines are `x y z t` on Blue Gene/L and /P, `A B C D E T` on /Q. The file covers the
-whole block: each node has equally many ranks, on cores 0, 1, ...
+whole block: each node has equally many ranks, numbered by core: T is 0, 1, ..., and the
+cores of a node are divided evenly among its ranks.
 """
 
 from __future__ import annotations
@@ -30,17 +31,16 @@ def write(placement: HostPlacement) -> str:
             f"({format_shape(shape)})"
         )
     counts = placement.ranks_per_host()
-    used = int(placement.slot.max(initial=0)) + 1
+    process = placement.slot // placement.slots_per_rank
+    used = int(process.max(initial=0)) + 1
     if counts.min() != used:
         short = int(np.argmin(counts))
         raise Error(
             f"{NAME} covers a whole block, but host '{placement.hosts[short]}' has "
             f"{counts[short]} of {used} cores in use; place as many ranks on each node"
         )
-    pairs = zip(
-        coordinates[placement.host].tolist(), placement.slot.tolist(), strict=True
-    )
-    return "".join(" ".join(map(str, [*at, core])) + "\n" for at, core in pairs)
+    pairs = zip(coordinates[placement.host].tolist(), process.tolist(), strict=True)
+    return "".join(" ".join(map(str, [*at, number])) + "\n" for at, number in pairs)
 
 
 def read(text: str, job: HostPlacement, ranks: int) -> list[RankLocation]:

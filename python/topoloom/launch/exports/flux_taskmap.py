@@ -22,9 +22,9 @@ from topoloom.launch.uniform_binding import (
     can_bind_uniformly,
     find_uniform_cpus,
     find_uniform_gpus,
+    format_cpu_lists,
 )
 from topoloom.support.json_values import parse_json
-from topoloom.support.number_ranges import compress_ranges
 
 
 def write(placement: HostPlacement) -> str:
@@ -66,27 +66,32 @@ def read(text: str, job: HostPlacement, ranks: int) -> list[RankLocation]:
 
 
 def _get_usage_values(placement: HostPlacement) -> dict[str, str]:
-    options = []
+    cores = placement.cores_per_rank
+    options = ["-c", str(cores)] if cores > 1 else []
     if (cpus := find_uniform_cpus(placement)) is not None:
-        options += ["-o", "cpu-affinity=map:" + ";".join(map(compress_ranges, cpus))]
+        # Only with whole nodes, all listed CPUs belong to the job.
+        options += ["-x", "-o"]
+        options.append(f"cpu-affinity=map:{format_cpu_lists(cpus, ';')}")
+    elif cores > 1:
+        options += ["-o", "cpu-affinity=per-task"]
     if (gpus := find_uniform_gpus(placement)) is not None:
         options += ["-o", "gpu-affinity=map:" + ";".join(map(str, gpus))]
-    return {"flux_affinity": "".join(f"{shlex.quote(word)} " for word in options)}
+    return {"flux_options": "".join(f"{shlex.quote(word)} " for word in options)}
 
 
 FORMAT = ExportFormat(
     name="flux-taskmap",
     summary="Flux: blocks of ranks by number of the node (RFC 34)",
     usage=(
-        "{variables}flux run -N {nodes} -n {ranks} {cores}"
-        '--taskmap=manual:"$(cat FILE)" '
-        "{flux_affinity}./app"
+        "{variables}flux run -N {nodes} -n {ranks} {flux_options}"
+        '--taskmap=manual:"$(cat FILE)" ./app'
     ),
     write=write,
     starts_with=r"\[\[|\{.*\"map\"",
     read=read,
     usage_values=_get_usage_values,
     binds="alike",
+    selects_gpus=lambda placement: find_uniform_gpus(placement) is not None,
     keeps_slots=can_bind_uniformly,
-    hybrid=HybridOptions(cores="-c {cores} -o cpu-affinity=per-task", binds=True),
+    hybrid=HybridOptions(binds=True),
 )

@@ -80,7 +80,9 @@ FORMAT = ExportFormat(
     read=read,
     sharing="",
     hybrid=HybridOptions(
-        "-genv {name} {value}", cores="-genv I_MPI_PIN_DOMAIN {cores}", binds=True
+        "-genv {name} {value}",
+        cores="-genv I_MPI_PIN_DOMAIN {cpus}:compact",
+        binds=True,
     ),
     keeps_slots=HostPlacement.is_bound_or_in_rank_order,
 )

@@ -53,6 +53,7 @@ FORMAT = ExportFormat(
         "   (for jax.sharding.Mesh)"
     ),
     write=write,
+    selects_gpus=lambda _: True,
     starts_with=r'\{"devices":',
     read=read,
 )

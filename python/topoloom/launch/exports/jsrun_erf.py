@@ -68,6 +68,7 @@ FORMAT = ExportFormat(
     summary="LSF with jsrun: node, CPUs and GPU of each rank",
     usage="{variables}jsrun --erf_input FILE ./app",
     write=write,
+    selects_gpus=lambda _: True,
     binds="ranks",
     starts_with=r"cpu_index_using|overlapping_rs|rank:",
     read=read,

@@ -25,6 +25,7 @@ from topoloom.launch.exports import (
     torchrun_script,
 )
 from topoloom.launch.host_placement import HostPlacement
+from topoloom.launch.hybrid_ranks import bind_to_known_cores
 from topoloom.launch.uniform_binding import find_uniform_cpus
 from topoloom.support.name_lookup import find_by_name
 from topoloom.support.parameter_error import ParameterError
@@ -53,6 +54,15 @@ FORMATS: tuple[ExportFormat, ...] = (
 def find_format(name: str) -> ExportFormat:
     """Find a format by name; for an unknown name, the error suggests a similar one."""
     return find_by_name("export format", name, {each.name: each for each in FORMATS})
+
+
+def bind_hybrid_ranks(target: ExportFormat, placement: HostPlacement) -> HostPlacement:
+    """Bind ranks of several cores, if their CPUs are known and the format can."""
+    bound = bind_to_known_cores(placement)
+    able = target.binds == "ranks" or (
+        target.binds == "alike" and find_uniform_cpus(bound) is not None
+    )
+    return bound if able else placement
 
 
 def require_sharing_support(target: ExportFormat, placement: HostPlacement) -> None:

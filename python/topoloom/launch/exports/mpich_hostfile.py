@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from topoloom._core import Error
 from topoloom.launch.export_format import ExportFormat, HybridOptions
-from topoloom.launch.host_placement import HostPlacement
+from topoloom.launch.host_placement import CPUS_REMEDY, HostPlacement
 from topoloom.launch.rank_location import (
     RankLocation,
     find_host,
@@ -71,8 +71,8 @@ def _describe_special_loss(placement: HostPlacement) -> str | None:
     if placement.cores_per_rank == 1 or placement.bind is not None:
         return None
     return (
-        f"{NAME} does not bind ranks to their {placement.cores_per_rank} cores; add "
-        "--bind core, or export to mpich-rankmap"
+        f"{NAME} does not bind ranks to their {placement.cores_per_rank} cores, whose "
+        f"CPUs are not known; {CPUS_REMEDY}, or export to mpich-rankmap"
     )
 
 

@@ -15,12 +15,19 @@ import numpy as np
 from topoloom._core import Error
 from topoloom.launch.export_format import ExportFormat, HybridOptions
 from topoloom.launch.host_placement import HostPlacement
+from topoloom.launch.hybrid_ranks import bind_to_known_cores
 from topoloom.launch.rank_location import (
     RankLocation,
     list_numbered_lines,
     list_slots_of_hosts,
     order_by_rank,
 )
+from topoloom.launch.srun_options import (
+    is_block_distribution,
+    list_block_options,
+    list_core_options,
+)
+from topoloom.launch.uniform_binding import find_cpus_in_slot_order, format_cpu_lists
 
 RANKS_PER_LINE = 32
 
@@ -87,18 +94,46 @@ def _fills_first_slots(placement: HostPlacement) -> bool:
     )
 
 
+def _keeps_slots(placement: HostPlacement) -> bool:
+    """Return whether ranks get the cores of their slots: see `list_block_options`."""
+    is_dealt = placement.packages_of_host.max() > 1 and not is_block_distribution(
+        placement
+    )
+    return _fills_first_slots(placement) and not is_dealt
+
+
+def _get_usage_values(placement: HostPlacement) -> dict[str, str]:
+    return {
+        "distribution": " ".join(list_block_options(placement)),
+        "srun_options": "".join(f"{word} " for word in list_core_options(placement)),
+        "pals_options": _format_pals_binding(placement),
+    }
+
+
+def _format_pals_binding(placement: HostPlacement) -> str:
+    """Format the CPUs of the i-th rank of each node, or the CPUs per rank."""
+    if placement.cores_per_rank == 1:
+        return ""
+    cpus = find_cpus_in_slot_order(bind_to_known_cores(placement))
+    if cpus is None or () in cpus:
+        return f"--cpu-bind depth -d {placement.cores_per_rank} "
+    return f"--cpu-bind list:{format_cpu_lists(cpus, ':')} "
+
+
 FORMAT = ExportFormat(
     name="mpich-rank-order",
     summary="Cray MPICH: the rank on each slot, to be named MPICH_RANK_ORDER",
     usage=(
         "{variables}MPICH_RANK_REORDER_METHOD=3 MPICH_RANK_REORDER_FILE=FILE "
-        "srun -N {nodes} --ntasks-per-node={ranks_per_node} {cores}{sharing}-m block "
-        "-n {ranks} ./app"
+        "srun -N {nodes} {distribution} {srun_options}{sharing}-n {ranks} ./app   "
+        "(PALS: instead of srun, mpiexec -n {ranks} --ppn {ranks_per_node} "
+        "{pals_options}./app)"
     ),
     write=write,
-    keeps_slots=_fills_first_slots,
+    usage_values=_get_usage_values,
+    keeps_slots=_keeps_slots,
     starts_with=r"# [0-9]+ ranks on|[0-9]+(-[0-9]+)?([, ]+[0-9]+(-[0-9]+)?)+,?$",
     read=read,
     sharing="--overcommit",
-    hybrid=HybridOptions(cores="-c {cores}", binds=True),
+    hybrid=HybridOptions(binds=True),
 )

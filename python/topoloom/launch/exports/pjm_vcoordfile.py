@@ -53,7 +53,8 @@ FORMAT = ExportFormat(
     name=NAME,
     summary="Fugaku (PJM): coordinates of each rank inside the job's shape",
     usage=(
-        "{variables}mpiexec --vcoordfile FILE -n {ranks} ./app   (#PJM -L node={shape})"
+        "{variables}mpiexec --vcoordfile FILE -n {ranks} ./app   "
+        "(#PJM -L node={shape}, #PJM --mpi max-proc-per-node={ranks_per_node})"
     ),
     write=write,
     starts_with=r"\([0-9]+(,[0-9]+)*\)",

@@ -51,6 +51,7 @@ FORMAT = ExportFormat(
     summary="JSON: host, slot, CPUs, nearest GPU and network interface of each rank",
     usage='json.load(open("FILE"))["ranks"]',
     write=write,
+    selects_gpus=lambda _: True,
     starts_with=r'\{"format": "topoloom-ranks"',
     read=read,
     sharing="",

@@ -36,6 +36,7 @@ FORMAT = ExportFormat(
     summary="plain text: the machine's slot of each rank, one per line",
     usage='numpy.loadtxt("FILE", dtype=int)',
     write=write,
+    selects_gpus=lambda _: True,
     starts_with=r"[0-9]+$",
     read=read,
     sharing="",

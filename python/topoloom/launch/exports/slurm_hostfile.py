@@ -15,12 +15,14 @@ from topoloom.launch.rank_location import (
     find_host,
     list_numbered_lines,
 )
-from topoloom.launch.uniform_binding import (
-    can_bind_uniformly,
-    find_uniform_cpus,
-    find_uniform_gpus,
-    make_cpu_mask,
+from topoloom.launch.srun_options import (
+    deals_ranks_to_their_slots,
+    list_bind_options,
+    list_core_options,
 )
+from topoloom.launch.uniform_binding import find_uniform_cpus, find_uniform_gpus
+
+NAME = "slurm-hostfile"
 
 
 def write(placement: HostPlacement) -> str:
@@ -40,33 +42,41 @@ def read(text: str, job: HostPlacement, ranks: int) -> list[RankLocation]:
 
 
 def _get_usage_values(placement: HostPlacement) -> dict[str, str]:
-    options = ""
-    if (cpus := find_uniform_cpus(placement)) is not None:
-        if all(len(of_rank) == 1 for of_rank in cpus):
-            listed = "map_cpu:" + ",".join(str(of_rank[0]) for of_rank in cpus)
-        else:
-            listed = "mask_cpu:" + ",".join(
-                f"{make_cpu_mask(each):#x}" for each in cpus
-            )
-        options += f"--cpu-bind={listed} "
-    if (gpus := find_uniform_gpus(placement)) is not None:
-        options += f"--gpu-bind=map_gpu:{','.join(map(str, gpus))} "
-    return {"srun_bind": options}
+    options = list_bind_options(placement)
+    if find_uniform_cpus(placement) is None:
+        options += list_core_options(placement)
+    return {"srun_options": "".join(f"{option} " for option in options)}
+
+
+def _keeps_slots(placement: HostPlacement) -> bool:
+    is_bound = find_uniform_cpus(placement) is not None
+    return is_bound or deals_ranks_to_their_slots(placement)
+
+
+def _describe_special_loss(placement: HostPlacement) -> str | None:
+    if placement.packages_of_host.max() == 1 or _keeps_slots(placement):
+        return None
+    return (
+        f"{NAME} names hosts, not cores, and Slurm deals the ranks of a host to its "
+        "sockets in turn; add --bind core"
+    )
 
 
 FORMAT = ExportFormat(
-    name="slurm-hostfile",
+    name=NAME,
     summary="Slurm: the host of each rank, one per line",
     usage=(
-        "{variables}SLURM_HOSTFILE=FILE srun -m arbitrary {srun_bind}{cores}{sharing}"
+        "{variables}SLURM_HOSTFILE=FILE srun -m arbitrary {srun_options}{sharing}"
         "-n {ranks} ./app"
     ),
     write=write,
     usage_values=_get_usage_values,
     binds="alike",
-    keeps_slots=can_bind_uniformly,
+    selects_gpus=lambda placement: find_uniform_gpus(placement) is not None,
+    keeps_slots=_keeps_slots,
+    special_loss=_describe_special_loss,
     starts_with=r"(?![0-9]+$)[A-Za-z0-9][A-Za-z0-9._-]*$",
     read=read,
     sharing="--overcommit",
-    hybrid=HybridOptions(cores="-c {cores}", binds=True),
+    hybrid=HybridOptions(binds=True),
 )

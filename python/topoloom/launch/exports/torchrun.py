@@ -62,10 +62,11 @@ FORMAT = ExportFormat(
     summary="PyTorch: node rank, host, ranks and GPUs of each host",
     usage=(
         "read -r node host ranks gpus < <(awk -v h=$(hostname) '$2 == h' FILE); "
-        "CUDA_VISIBLE_DEVICES=$gpus torchrun --nnodes {nodes} --node-rank $node "
-        "--nproc-per-node $ranks --rdzv-backend static --master-addr {first_host} "
-        "train.py   (on each host)"
+        "{variables}CUDA_VISIBLE_DEVICES=$gpus torchrun --nnodes {nodes} "
+        "--node-rank $node --nproc-per-node $ranks --rdzv-backend static "
+        "--master-addr {first_host} train.py   (on each host)"
     ),
     write=write,
+    selects_gpus=lambda _: True,
     relies_on=lambda _: RELIES_ON,
 )

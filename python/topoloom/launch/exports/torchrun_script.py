@@ -89,5 +89,6 @@ FORMAT = ExportFormat(
         "NODE_NAME and MASTER_ADDR set: sh FILE torchrun train.py)"
     ),
     write=write,
+    selects_gpus=lambda _: True,
     relies_on=lambda _: torchrun.RELIES_ON,
 )

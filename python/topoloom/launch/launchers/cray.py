@@ -15,8 +15,11 @@ from topoloom._core import Error
 from topoloom.launch.command_line import CommandLine
 from topoloom.launch.exports import mpich_rank_order
 from topoloom.launch.host_placement import HostPlacement
+from topoloom.launch.hybrid_ranks import find_thread_settings
 from topoloom.launch.launcher import Launch
+from topoloom.launch.launchers.srun_cores import BINDING, CORES, find_core_options
 from topoloom.launch.launchers.taskset_wrapper import wrap_with_taskset
+from topoloom.launch.srun_options import list_block_options
 from topoloom.support.files import write_text
 from topoloom.support.hostlist import expand_hostlist
 
@@ -47,16 +50,18 @@ def apply_by_rank_order(
         return None
     path = directory / "MPICH_RANK_ORDER"
     write_text(path, text)
-    each = str(used.ranks_per_host().max())
     extra = ["-N", str(len(used.hosts)), "-w", ",".join(used.hosts)]
-    extra += ["--ntasks-per-node", each, "-m", "block"]
+    extra += list_block_options(used)
     loss = mpich_rank_order.FORMAT.find_loss(used)
     order = used.launch_order().tolist()
+    core_options = find_core_options(command, used)
     if bound := wrap_with_taskset(command, used, "SLURM_PROCID", order):
         extra.append("--cpu-bind=none")
-        command, loss = bound, None
-    return Launch(
-        command.build(replaced, extra, used.rank_count),
-        {"MPICH_RANK_REORDER_METHOD": "3", "MPICH_RANK_REORDER_FILE": str(path)},
-        loss,
-    )
+        command, loss = bound.without_options(CORES), None
+    else:
+        extra += core_options
+    is_bound = bound is not None or not command.is_set(BINDING)
+    environment = find_thread_settings(used, is_bound, command)
+    environment["MPICH_RANK_REORDER_METHOD"] = "3"
+    environment["MPICH_RANK_REORDER_FILE"] = str(path)
+    return Launch(command.build(replaced, extra, used.rank_count), environment, loss)

@@ -23,6 +23,7 @@ NAME = "Flux"
 NEEDS_SHARED_FILES = True
 IS_LOCAL_BY_DEFAULT = False
 ENVIRONMENT_OPTION = None
+BINDING = frozenset({"cpu-affinity"})
 
 #: Options that a placement replaces, and options that conflict with a placement.
 REPLACED = frozenset({"N", "nodes"})
@@ -72,7 +73,8 @@ def apply(
     version: tuple[int, ...],
 ) -> Launch:
     """Write a file with one host per rank."""
-    from topoloom.launch.exports import slurm_hostfile
+    from topoloom.launch.exports import flux_taskmap, slurm_hostfile
+    from topoloom.launch.hybrid_ranks import find_thread_settings
     from topoloom.launch.launchers.taskset_wrapper import wrap_with_taskset
 
     reject_options(command, PLACING)
@@ -81,8 +83,16 @@ def apply(
     write_text(path, slurm_hostfile.write(used))
     extra = ["-N", str(len(used.hosts)), f"--requires=hosts:{','.join(used.hosts)}"]
     extra.append(f"--taskmap=hostfile:{path}")
-    loss = slurm_hostfile.FORMAT.find_loss(replace(used, bind=None))
+    loss = flux_taskmap.FORMAT.find_loss(replace(used, bind=None))
     if bound := wrap_with_taskset(command, used, "FLUX_TASK_RANK"):
         extra += ["-o", "cpu-affinity=off"]
+        if not command.is_set({"x", "exclusive"}):
+            extra.append("-x")  # only whole nodes have all CPUs
         command, loss = bound, None
-    return Launch(command.build(REPLACED, extra, placement.rank_count), loss=loss)
+    elif placement.cores_per_rank > 1 and not command.is_set(BINDING):
+        extra += ["-o", "cpu-affinity=per-task"]
+    if placement.cores_per_rank > 1 and not command.is_set({"c", "cores-per-task"}):
+        extra += ["-c", str(placement.cores_per_rank)]
+    variables = find_thread_settings(placement, "-o" in extra, command)
+    rebuilt = command.build(REPLACED, extra, placement.rank_count)
+    return Launch(rebuilt, variables, loss)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 NAME = "MPICH (Hydra)"
 NEEDS_SHARED_FILES = False
 IS_LOCAL_BY_DEFAULT = True
+BINDING = frozenset({"bind-to"})
 ENVIRONMENT_OPTION = EnvironmentOption(
     "-genv", is_joined=False, is_per_program=False, names=frozenset({"genv", "env"})
 )
@@ -79,14 +80,16 @@ def apply(
 ) -> Launch:
     """Apply a placement with ``-rankmap``, or with an ordered hostfile."""
     from topoloom.launch.exports import mpich_hostfile, mpich_rankmap
+    from topoloom.launch.hybrid_ranks import find_thread_settings
 
     reject_options(command, PLACING)
     if placement.bind is not None:
-        reject_options(command, {"bind-to"})
+        reject_options(command, BINDING)
     used = placement.drop_unused_hosts()
     hosts_file = directory / "hostfile"
     extra = ["-f", str(hosts_file)]
-    loss = mpich_hostfile.FORMAT.find_loss(used)
+    loss, cores = mpich_hostfile.FORMAT.find_loss(used), placement.cores_per_rank
+    is_bound = placement.bind is not None
     rankmap = mpich_rankmap.write(used).strip()
     if len(rankmap) <= LONGEST_ARGUMENT and _has_rankmap(command.launcher):
         ranks_of_hosts = enumerate(used.ranks_of_hosts())
@@ -96,9 +99,18 @@ def apply(
         ]
         write_text(hosts_file, "".join(lines))
         extra += ["-rankmap", rankmap]
+        if not is_bound:
+            loss = mpich_rankmap.FORMAT.find_loss(used)
+            if cores > 1 and not command.is_set(BINDING):
+                extra += ["-bind-to", f"core:{cores}"]
+                is_bound = True
     else:
         write_text(hosts_file, mpich_hostfile.write(used))
-    return Launch(command.build(FILES | LISTS, extra, placement.rank_count), loss=loss)
+        if cores > 1 and not is_bound:
+            loss = f"ranks are on their hosts, but not bound to their {cores} cores"
+    variables = find_thread_settings(placement, is_bound, command)
+    rebuilt = command.build(FILES | LISTS, extra, placement.rank_count)
+    return Launch(rebuilt, variables, loss)
 
 
 def _has_rankmap(launcher: str) -> bool:

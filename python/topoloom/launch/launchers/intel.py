@@ -8,6 +8,7 @@ ranks per node, unless a variable is set.
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 NAME = "Intel MPI"
 NEEDS_SHARED_FILES = False
 IS_LOCAL_BY_DEFAULT = True
+BINDING = frozenset({"binding", "bind-to"})
 ENVIRONMENT_OPTION = hydra.ENVIRONMENT_OPTION
 
 PLACING = frozenset({*hydra.PLACING, "nolocal", "localonly"})
@@ -66,6 +68,7 @@ def apply(
 ) -> Launch:
     """Apply a placement with a machine file."""
     from topoloom.launch.exports import intel_machinefile
+    from topoloom.launch.hybrid_ranks import find_thread_settings
     from topoloom.launch.launchers.taskset_wrapper import wrap_with_taskset
 
     reject_options(command, PLACING)
@@ -76,10 +79,18 @@ def apply(
     environment = {"I_MPI_JOB_RESPECT_PROCESS_PLACEMENT": "off"}
     loss = intel_machinefile.FORMAT.find_loss(unbound)
     if placement.bind is not None:
-        reject_options(command, {"binding", "bind-to"})
+        reject_options(command, BINDING)
     if bound := wrap_with_taskset(command, used, "PMI_RANK"):
         environment["I_MPI_PIN"] = "off"
         command, loss = bound, None
+    elif placement.cores_per_rank > 1 and not command.is_set(
+        {*BINDING, "I_MPI_PIN_DOMAIN"}
+    ):
+        cpus = used.cpus_per_rank() or used.cores_per_rank
+        domain = os.environ.get("I_MPI_PIN_DOMAIN", f"{cpus}:compact")
+        environment["I_MPI_PIN_DOMAIN"] = domain
+    is_bound = bound is not None or "I_MPI_PIN_DOMAIN" in environment
+    environment |= find_thread_settings(placement, is_bound, command)
     extra = ["-machinefile", str(file)]
     without = hydra.FILES | hydra.LISTS
     rebuilt = command.build(without, extra, placement.rank_count)

@@ -60,14 +60,26 @@ class LauncherCommand(NamedTuple):
         return make_local_directory("run")
 
     def apply(self, placement: HostPlacement, directory: Path) -> Launch:
-        """Build the command that applies a placement; files go to `directory`."""
+        """Build the command that applies a placement; files go to `directory`.
+
+        Ranks of several cores are bound to them, unless the command binds its ranks.
+        """
+        from topoloom.launch.hybrid_ranks import bind_to_known_cores
+        from topoloom.launch.nearest_devices import has_known_gpus
+
         ranks = self.rank_count()
         if ranks is not None and ranks != placement.rank_count:
             raise Error(
                 f"the command starts {ranks} ranks, but the placement is for "
                 f"{placement.rank_count}"
             )
-        return self.launcher.apply(self.line, placement, directory, self.version)
+        if not self.line.is_set(self.launcher.BINDING):
+            placement = bind_to_known_cores(placement)
+        launch = self.launcher.apply(self.line, placement, directory, self.version)
+        if not has_known_gpus(placement):
+            return launch
+        losses = [launch.loss, "the program chooses its GPUs"]
+        return replace(launch, loss="; ".join(filter(None, losses)))
 
 
 class RecognizedLauncher(NamedTuple):

@@ -13,7 +13,12 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from topoloom.launch.command_line import CommandLine, LauncherSyntax, split_names
+from topoloom.launch.command_line import (
+    CommandLine,
+    LauncherSyntax,
+    Option,
+    split_names,
+)
 from topoloom.launch.launcher import (
     EnvironmentOption,
     Launch,
@@ -28,6 +33,7 @@ if TYPE_CHECKING:
 NAME = "Open MPI"
 NEEDS_SHARED_FILES = False
 IS_LOCAL_BY_DEFAULT = True
+BINDING = frozenset({"bind-to"})
 ENVIRONMENT_OPTION = EnvironmentOption(
     "-x", is_joined=True, is_per_program=True, names=frozenset({"x"})
 )
@@ -110,11 +116,14 @@ def apply(
 
     reject_options(command, {*PLACING_VALUES, *PLACING_FLAGS})
     if placement.bind is not None:
-        reject_options(command, {"bind-to"})
+        reject_options(command, BINDING)
     modifiers = _parse_mapping_modifiers(command)
+    if placement.shares_slots and "OVERSUBSCRIBE" not in modifiers:
+        modifiers.append("OVERSUBSCRIBE")
     bound = placement.slots_per_host * placement.cores_per_slot > 1 and not (
         "OVERSUBSCRIBE" in modifiers or _disables_binding(command)
     )
+    command = _set_thread_variables(command, placement, bound)
     used = placement.drop_unused_hosts()
     plan = directory / ("rankfile" if bound else "hosts-of-ranks")
     text = openmpi_rankfile.write(used) if bound else slurm_hostfile.write(used)
@@ -141,6 +150,18 @@ def apply(
     exact = bound or placement.fills_in_rank_order()
     loss = None if exact else "ranks are on their hosts, but not bound to their cores"
     return Launch(command.build(without, extra, placement.rank_count), loss=loss)
+
+
+def _set_thread_variables(
+    command: CommandLine, placement: HostPlacement, is_bound: bool
+) -> CommandLine:
+    from topoloom.launch.hybrid_ranks import find_thread_settings
+
+    pairs = find_thread_settings(placement, is_bound, command).items()
+    settings = [f"{name}={value}" for name, value in pairs]
+    return command.with_options(
+        [Option("x", (setting,), ("-x", setting)) for setting in settings]
+    )
 
 
 def write_slot_hostfile(path: Path, placement: HostPlacement) -> None:

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 
 from topoloom.launch.command_line import CommandLine, LauncherSyntax, split_names
 from topoloom.launch.launcher import Launch, reject_options
+from topoloom.launch.launchers import srun_cores
+from topoloom.launch.launchers.srun_cores import CORES, find_core_options
 from topoloom.support.files import write_text
 from topoloom.support.hostlist import expand_hostlist
 
@@ -26,6 +28,7 @@ NAME = "Slurm"
 NEEDS_SHARED_FILES = True
 IS_LOCAL_BY_DEFAULT = False
 ENVIRONMENT_OPTION = None
+BINDING = srun_cores.BINDING
 
 #: Options that a placement replaces, and options that conflict with a placement.
 REPLACED = frozenset({"N", "nodes", "w", "nodelist"})
@@ -91,23 +94,31 @@ def apply(
 ) -> Launch:
     """Write a file with one host per rank, or let Cray MPICH renumber the ranks."""
     from topoloom.launch.exports import slurm_hostfile
+    from topoloom.launch.hybrid_ranks import find_thread_settings
     from topoloom.launch.launchers.cray import apply_by_rank_order
     from topoloom.launch.launchers.taskset_wrapper import wrap_with_taskset
 
     reject_options(command, PLACING)
     if placement.bind is not None:
-        reject_options(command, {"cpu-bind"})
+        reject_options(command, BINDING)
     if launch := apply_by_rank_order(command, placement, directory, REPLACED):
         return launch
     used = placement.drop_unused_hosts()
     path = directory / "hosts-of-ranks"
     write_text(path, slurm_hostfile.write(used))
     extra = ["-N", str(len(used.hosts)), "-m", "arbitrary"]
+    if used.shares_slots and not command.is_set({"O", "overcommit"}):
+        extra.append("--overcommit")
     loss = slurm_hostfile.FORMAT.find_loss(replace(used, bind=None))
+    core_options = find_core_options(command, used)
     if bound := wrap_with_taskset(command, used, "SLURM_PROCID"):
         extra.append("--cpu-bind=none")
-        command, loss = bound, None
+        command, loss = bound.without_options(CORES), None
+    else:
+        extra += core_options
+    is_bound = bound is not None or not command.is_set(BINDING)
     environment = {"SLURM_HOSTFILE": str(path)}
+    environment |= find_thread_settings(used, is_bound, command)
     if "MPICH_RANK_REORDER_METHOD" in os.environ:
         environment["MPICH_RANK_REORDER_METHOD"] = "1"  # keep the launcher's order
     return Launch(

@@ -41,7 +41,13 @@ class UnplacedCommand(NamedTuple):
 
     def apply(self, placement: HostPlacement, directory: Path) -> Launch:
         """Return the command unchanged."""
-        return Launch(self.command)
+        cores = placement.cores_per_rank
+        if cores == 1:
+            return Launch(self.command)
+        return Launch(
+            self.command,
+            loss=f"the command itself gives each rank its {cores} cores and threads",
+        )
 
 
 def read_unplaced_command(command: Sequence[str]) -> UnplacedCommand:
