@@ -5,7 +5,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from topoloom._core import (
     Allocation,
@@ -26,9 +29,6 @@ from topoloom.support.files import exists, prefix_errors
 from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.tasks.problem import AllocationSpec
 
-if TYPE_CHECKING:
-    from topoloom.machines.link_loads import Loads
-
 AUTO, HOP_BYTES = "auto", "hop-bytes"
 
 #: Names of objectives; the text `weighted(NAME=WEIGHT,...)` combines several.
@@ -41,7 +41,7 @@ class Objective(NamedTuple):
 
     objective: str = AUTO
     phases: Sequence[CommGraph] = ()
-    background: Loads | None = None
+    background: NDArray[np.float64] | None = None
     reason: str = ""  # reason for an automatic choice
 
     @property
