@@ -6,7 +6,8 @@
 - ``openmpi``, ``mpich``: ``mpirun -n 7`` fills nodes one after another, up to a limit
   per node (``-N 3``, ``-ppn 3``);
 - ``pjm``: on Fugaku, ``mpiexec -n 7`` fills the nodes of the job's box, equally many
-  ranks each, the first axis fastest (``rank-map-bychip:XYZ``, the default).
+  ranks each, the first axis fastest (``rank-map-bychip:XYZ``, the default);
+- a launch line, such as ``srun --distribution=cyclic``, says more (`launch.orders`).
 
 On a node, ranks use slots in order. Two launchers may distribute bound ranks
 round-robin over sockets instead: Slurm with ``task/affinity`` if ranks fill whole
@@ -18,7 +19,7 @@ from __future__ import annotations
 import bisect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +31,9 @@ from topoloom.nodes.node_coordinates import has_coordinates, list_coordinates
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.support.parameter_error import ParameterError
 from topoloom.support.units import counted, format_bytes, format_size
+
+if TYPE_CHECKING:
+    from topoloom.launch.orders.launch_words import LaunchOrderRules
 
 Counts = npt.NDArray[np.int64]
 
@@ -72,8 +76,8 @@ def fill_nodes_equally(capacity: Counts, ranks: int) -> Counts:
     return fill_nodes(np.minimum(capacity, each), ranks)
 
 
-def order_by_first_axis(allocation: Allocation) -> Allocation:
-    """Order the nodes of a torus or mesh: the first coordinate varies fastest.
+def order_by_first_axis(allocation: Allocation, axes: str = "XYZ") -> Allocation:
+    """Order the nodes of a torus or mesh: the first of the axes varies fastest.
 
     Raises `topoloom.Error` if the machine is not a job's box of at most three axes.
     """
@@ -86,7 +90,13 @@ def order_by_first_axis(allocation: Allocation) -> Allocation:
             "describe the job by its shape, such as torus:4x6x8",
         )
     coordinates = list_coordinates(machine, allocation.nodes.tolist())
-    nodes = allocation.nodes[np.lexsort(coordinates.T)]
+    dimensions = len(machine.shape)
+    columns = ["XYZ".index(axis) for axis in axes if "XYZ".index(axis) < dimensions]
+    if len(columns) < dimensions:
+        raise ParameterError(
+            "launcher", f"names the axes {axes}, but the job has {dimensions}"
+        )
+    nodes = allocation.nodes[np.lexsort(coordinates[:, columns].T)]
     position = np.zeros(machine.node_count, np.int64)
     position[nodes] = np.arange(len(nodes))
     slots = allocation.slots
@@ -156,7 +166,8 @@ class LaunchOrder:
     Attributes
     ----------
     launcher
-        One of `LAUNCHERS`.
+        One of `LAUNCHERS`, or a launch line, which also states ranks per node and cores
+        per rank.
     ranks_per_node
         Maximum number of ranks per node; the ranks then use as few nodes as possible.
         None for the launcher's default.
@@ -182,9 +193,21 @@ class LaunchOrder:
         )
 
     @property
-    def reorders_nodes(self) -> bool:
-        """Whether the launcher uses the nodes in another order than the allocation."""
-        return _LAUNCHERS[self.launcher].reorder_nodes is not None
+    def line(self) -> LaunchOrderRules | None:
+        """The rules of a launch line; None for the name of a launcher."""
+        if self.launcher in LAUNCHERS:
+            return None
+        from topoloom.launch.orders.launch_line import read_launch_line
+
+        return read_launch_line(self.launcher)
+
+    @property
+    def has_own_order(self) -> bool:
+        """Whether the launcher's slots are not simply the first ones of each node."""
+        return (
+            self.launcher not in LAUNCHERS
+            or _LAUNCHERS[self.launcher].reorder_nodes is not None
+        )
 
     def select_first_slots(
         self,
@@ -212,6 +235,8 @@ class LaunchOrder:
 
         Parameters and errors are the same as for `select_first_slots`.
         """
+        if self.line is not None:
+            return self._select_slots_of_line(self.line, allocation, ranks, node)
         reorder = _LAUNCHERS[self.launcher].reorder_nodes
         if reorder is not None:
             allocation = reorder(allocation)
@@ -224,6 +249,34 @@ class LaunchOrder:
             kind = "node" if allocation.machine.nodes_per_host == 1 else "host"
             note = self._describe_used_part(slots.free, capacity, counts, kind)
         return UsedSlots(slots.select(counts), note)
+
+    def _select_slots_of_line(
+        self,
+        line: LaunchOrderRules,
+        allocation: Allocation,
+        ranks: int,
+        node: NodeParts,
+    ) -> UsedSlots:
+        from topoloom.allocations.launch_line_slots import place_with_launch_line
+
+        if line.axes:
+            allocation = order_by_first_axis(allocation, line.axes)
+        machine = allocation.machine
+        slots = place_with_launch_line(line, allocation, ranks, node)
+        has_slots = np.isin(allocation.nodes, slots // machine.slots_per_node)
+        used = Allocation(machine, allocation.nodes[has_slots], slots)
+        note = ""
+        if ranks < allocation.slot_count:
+            kind = "node" if machine.nodes_per_host == 1 else "host"
+            whole = _AllocatedSlots(allocation, 1, node).free
+            counts = _AllocatedSlots(used, 1, node).free
+            which = f"{len(counts):,} of them" if len(counts) < len(whole) else "each"
+            note = (
+                f"{counted(len(whole), kind)} of {_format_slots(whole)}: "
+                f"{counted(ranks, 'rank')} use {_format_slots(counts)} of {which}, as "
+                f"{self.launcher} does"
+            )
+        return UsedSlots(used, note)
 
     def _find_slots_and_capacity(
         self, allocation: Allocation, ranks: int, memory: int, node: NodeParts
@@ -299,6 +352,16 @@ class LaunchOrder:
                 f"{_format_size(most)} of a node",
             )
         return memory // self.memory_per_rank
+
+
+def make_launch_line_order(line: str) -> LaunchOrder:
+    """Make the launch order of a launch line.
+
+    Raises `topoloom.Error` if the launcher or one of its words is unknown.
+    """
+    from topoloom.launch.orders.launch_line import read_launch_line
+
+    return LaunchOrder(line, cores_per_rank=read_launch_line(line).cores_per_rank)
 
 
 def _check_capacity(ranks: int, capacity: Counts) -> None:

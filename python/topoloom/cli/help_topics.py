@@ -5,7 +5,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-TOPICS = ("graphs", "machines", "allocations", "mappers", "objectives", "placements")
+TOPICS = (
+    "graphs",
+    "machines",
+    "allocations",
+    "launchers",
+    "mappers",
+    "objectives",
+    "placements",
+)
 
 
 def read_topic(name: str) -> str:

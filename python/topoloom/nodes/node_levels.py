@@ -13,6 +13,7 @@ from topoloom.nodes.node_parts import (
     COSTS,
     NIC,
     NO_PARTS,
+    SHARED_RESOURCES,
     Device,
     NodeParts,
     compress_port_costs,
@@ -129,7 +130,13 @@ def make_node_parts(inside: NodeCores) -> NodeParts:
         near = _find_nearest_cpus(device, inside)
         slots = tuple(i for i, core in enumerate(inside.cores) if core & near)
         devices.append(Device(device.name, device.kind, slots, device.numa, device.pci))
-    return NodeParts(tuple(name for _, name in levels), cpus, tuple(devices))
+    names = tuple(name for _, name in levels)
+    shared = tuple(
+        (name, size)
+        for name, size in _list_shared_resources(inside).items()
+        if name not in names
+    )
+    return NodeParts(names, cpus, tuple(devices), shared=shared)
 
 
 def format_nodes(nodes: int, levels: str) -> str:
@@ -176,20 +183,50 @@ def _compute_port_costs(inside: NodeCores) -> list[int]:
 
 def _choose_levels(inside: NodeCores) -> list[tuple[int, str]]:
     """Choose the levels, bottom-up: pairs of core count and name."""
+    packages = {
+        mask & _list_first_cpus(inside)
+        for kind, mask in inside.containers
+        if kind == "Package"
+    }
+    has_packages = len(packages - {0}) > 1
+    shares = {len(inside.cores): _NODE if has_packages else SHARED["Package"]}
+    for name, size in _list_regular_resources(inside):
+        if COSTS[name] < COSTS[shares.get(size, _NODE)]:
+            shares[size] = name
+    return _nest_levels(shares)
+
+
+def _list_shared_resources(inside: NodeCores) -> dict[str, int]:
+    """List the cores per cache, NUMA domain and package that several cores share."""
+    sizes: dict[str, set[int]] = {}
+    for name, size in _list_regular_resources(inside):
+        sizes.setdefault(name, set()).add(size)
+    return {
+        name: size
+        for name in SHARED_RESOURCES
+        if len(sizes.get(name, ())) == 1 and (size := min(sizes[name])) > 1
+    }
+
+
+def _list_regular_resources(inside: NodeCores) -> list[tuple[str, int]]:
+    """List resources that are equal runs of cores: pairs of name and core count."""
     # Each core is identified by its first CPU.
     core_of = {_lowest_bit(core): index for index, core in enumerate(inside.cores)}
-    count = len(core_of)
-    firsts = sum(1 << cpu for cpu in core_of)
+    firsts = _list_first_cpus(inside)
     shared = {(kind, mask & firsts) for kind, mask in inside.containers}
     packages = [mask for kind, mask in shared if kind == "Package" and mask]
-    shares = {count: _NODE if len(packages) > 1 else SHARED["Package"]}
-    layers = _group_containers(shared, packages, count)
-    for kind, name in SHARED.items():
-        for masks in (masks for (k, _), masks in layers.items() if k == kind):
-            size = _find_regular_size(masks, core_of)
-            if size and COSTS[name] < COSTS[shares.get(size, _NODE)]:
-                shares[size] = name
-    return _nest_levels(shares)
+    layers = _group_containers(shared, packages, len(core_of))
+    return [
+        (name, size)
+        for kind, name in SHARED.items()
+        for masks in (masks for (k, _), masks in layers.items() if k == kind)
+        if (size := _find_regular_size(masks, core_of))
+    ]
+
+
+def _list_first_cpus(inside: NodeCores) -> int:
+    """Return the bit mask of the first CPU of each core."""
+    return sum(1 << _lowest_bit(core) for core in inside.cores)
 
 
 def _group_containers(

@@ -6,7 +6,9 @@ The short text of a machine cannot express these; TOML descriptions and placemen
 
 from __future__ import annotations
 
+import itertools
 import math
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -29,6 +31,8 @@ _PACKAGES = ("package", "socket")
 #: Device kinds: a NIC that MPI uses, and a slower NIC that MPI does not use.
 NIC, ETHERNET = "nic", "ethernet"
 DEVICE_KINDS = ("gpu", NIC, ETHERNET)
+#: Resources by which launchers distribute ranks.
+SHARED_RESOURCES = ("L2", "L3", "numa", "package")
 #: Limits, larger than on any real node, on memory and time for malformed files.
 MAX_CPUS = 16_384
 MAX_DEVICES = 1024
@@ -77,6 +81,9 @@ class NodeParts:
         Bytes of memory of a node; 0 if unknown.
     types
         Node types, if nodes differ; all other attributes are empty in this case.
+    shared
+        Slots per resource, for resources that are no level of their own because a
+        smaller or closer one has the same slots: ``(("numa", 24), ("package", 24))``.
     """
 
     names: tuple[str, ...] = ()
@@ -84,6 +91,7 @@ class NodeParts:
     devices: tuple[Device, ...] = ()
     memory_size: int = 0
     types: tuple[NodeType, ...] = ()
+    shared: tuple[tuple[str, int], ...] = ()
 
     def of_nodes(self, nodes: Sequence[int]) -> list[NodeParts]:
         """Return the structure of each of these nodes."""
@@ -143,6 +151,21 @@ class NodeType:
 
 #: Nodes of unknown structure.
 NO_PARTS = NodeParts()
+
+
+def list_resource_sizes(arities: Sequence[int], parts: NodeParts) -> dict[str, int]:
+    """List the slots per resource: those of the levels, and those they coincide with.
+
+    >>> list_resource_sizes([8, 2], NodeParts(("L3", "node"), shared=(("package", 8),)))
+    {'L3': 8, 'node': 16, 'package': 8}
+    """
+    sizes = dict(
+        zip(parts.names, itertools.accumulate(arities, operator.mul), strict=False)
+    )
+    for name in _PACKAGES:
+        if name in sizes:
+            sizes["package"] = sizes[name]
+    return {**sizes, **dict(parts.shared)}
 
 
 def package_count(sizes: Sequence[int], names: Sequence[str]) -> int:

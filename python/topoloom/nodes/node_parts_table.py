@@ -8,6 +8,7 @@
         { name = "cuda0", kind = "gpu", slots = "0-1", numa = 0, pci = "0000:17:00.0" },
     ]
     memory_size = "512 GB"
+    shared = { numa = 24, package = 24 }  # slots of resources that are no levels
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from topoloom.nodes.node_parts import (
     DEVICE_KINDS,
     MAX_CPUS,
     MAX_DEVICES,
+    SHARED_RESOURCES,
     Device,
     NodeParts,
 )
@@ -29,7 +31,7 @@ from topoloom.support.number_ranges import compress_ranges, expand_ranges
 from topoloom.support.toml_values import check_keys, check_type, get_entry
 from topoloom.support.units import format_exact_bytes, parse_bytes
 
-KEYS = ("cpus", "devices", "memory_size")
+KEYS = ("cpus", "devices", "memory_size", "shared")
 _WORD = re.compile(r"[!-~]{1,64}")
 
 
@@ -48,7 +50,13 @@ def read_parts(
         if any(device.name == earlier.name for earlier in devices):
             raise Error(f"{where}: a duplicate device '{device.name}'")
         devices.append(device)
-    return NodeParts(names, cpus, tuple(devices), _read_memory_size(table))
+    return NodeParts(
+        names,
+        cpus,
+        tuple(devices),
+        _read_memory_size(table),
+        shared=_read_shared(table, slots),
+    )
 
 
 def write_parts(parts: NodeParts) -> dict[str, Any]:
@@ -60,7 +68,26 @@ def write_parts(parts: NodeParts) -> dict[str, Any]:
         table["devices"] = [_write_device(device) for device in parts.devices]
     if parts.memory_size:
         table["memory_size"] = format_exact_bytes(parts.memory_size)
+    if parts.shared:
+        table["shared"] = dict(parts.shared)
     return table
+
+
+def _read_shared(table: dict[str, Any], slots: int) -> tuple[tuple[str, int], ...]:
+    given = check_type(table.get("shared", {}), dict, "node.shared")
+    for name, size in given.items():
+        if name not in SHARED_RESOURCES:
+            raise Error(
+                describe_unknown_name(
+                    "resource", f"node.shared.{name}", SHARED_RESOURCES
+                )
+            )
+        if type(size) is not int or size < 1 or slots % size:
+            raise Error(
+                f"node.shared.{name} must be an integer that divides the {slots} slots "
+                "of a node"
+            )
+    return tuple(given.items())
 
 
 def _read_memory_size(table: dict[str, Any]) -> int:

@@ -14,7 +14,12 @@ from topoloom.support.gain import gain
 from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.tasks.objective import PROVEN, Objective, proves_optimality
 from topoloom.tasks.optimality_gap import compute_gaps, prove_quick_bounds
-from topoloom.tasks.problem import Problem, place_like_launcher
+from topoloom.tasks.problem import (
+    Problem,
+    is_launcher_mapper,
+    place_like_launcher,
+    place_with_launcher,
+)
 from topoloom.tasks.search import (
     UNLIMITED,
     MonitorSearch,
@@ -25,6 +30,7 @@ from topoloom.tasks.search import (
 from topoloom.tasks.sharing import NO_SHARING, has_shared_slots
 from topoloom.tasks.user_mapper import (
     MapperFunction,
+    MapperProblem,
     UserMapper,
     is_user_mapper,
     load_mapper,
@@ -76,13 +82,14 @@ def compare_mappers(
 ) -> Comparison:
     """Place ranks in block order and with every mapper; limits apply to each search.
 
-    A mapper is a name, such as ``gge+swap``, or a user mapper. A user mapper is the
-    text ``mine.py:function``, or a function that takes a `MapperProblem` and returns a
-    `Placement` or the slot of every rank. If it fails, it is listed in `failed`.
+    A mapper is a name, such as ``gge+swap``, a launch line, such as ``launcher(srun -m
+    cyclic)``, or a user mapper. A user mapper is the text ``mine.py:function``, or a
+    function that takes a `MapperProblem` and returns a `Placement` or the slot of every
+    rank. If it fails, it is listed in `failed`.
     """
     graph, allocation = problem.graph, problem.allocation
     shared = has_shared_slots(sharing, graph, allocation)
-    user = _load_user_mappers(candidates)
+    user = _load_user_mappers(candidates, problem)
     names = [
         DEFAULT,
         *(name for name in map(_name_mapper, candidates) if name != DEFAULT),
@@ -159,9 +166,9 @@ def _name_mapper(mapper: str | MapperFunction) -> str:
 
 
 def _load_user_mappers(
-    candidates: Sequence[str | MapperFunction],
+    candidates: Sequence[str | MapperFunction], problem: Problem
 ) -> dict[str, UserMapper]:
-    """Load user mappers from files; raise an error for two of the same name."""
+    """Load mappers outside of the core; raise an error for two of the same name."""
     user: dict[str, UserMapper] = {}
     for mapper in candidates:
         name = _name_mapper(mapper)
@@ -169,9 +176,18 @@ def _load_user_mappers(
             if name in user or name in (DEFAULT, *candidates):
                 raise Error(f"two mappers are called {name}; rename one of them")
             user[name] = UserMapper(name, mapper)
+        elif is_launcher_mapper(mapper):
+            user[name] = _make_launcher_mapper(mapper, problem)
         elif is_user_mapper(mapper):
             user[name] = load_mapper(mapper)
     return user
+
+
+def _make_launcher_mapper(mapper: str, problem: Problem) -> UserMapper:
+    def place(task: MapperProblem) -> Placement:
+        return place_with_launcher(problem, mapper, task.shared, {})
+
+    return UserMapper(mapper, place)
 
 
 def _check_mappers(names: Sequence[str]) -> None:

@@ -14,13 +14,17 @@ from topoloom.placements.placement_file import PlacementFile
 from topoloom.placements.previous_slots import count_moved_ranks, find_previous_slots
 from topoloom.tasks.objective import PROVEN, Objective, proves_optimality
 from topoloom.tasks.optimality_gap import compute_gap
-from topoloom.tasks.problem import Problem, place_like_launcher
+from topoloom.tasks.problem import (
+    Problem,
+    is_launcher_mapper,
+    place_like_launcher,
+    place_with_launcher,
+)
 from topoloom.tasks.search import UNLIMITED, Progress, Search
 from topoloom.tasks.sharing import NO_SHARING, has_shared_slots
 
 if TYPE_CHECKING:
     from topoloom.documents.placements import MapDocument, RejectedPlacement
-
 
 #: No rank must be on a given slot.
 NO_FIXED_RANKS: Mapping[int, int] = MappingProxyType({})
@@ -111,14 +115,19 @@ def map_ranks(
             previous, allocation, problem.hosts, graph.rank_count
         )
     start = perf_counter()
+    searched, held = mapper, dict(fixed)
+    if is_launcher_mapper(mapper):
+        shared = has_shared_slots(sharing, graph, allocation)
+        slots = place_with_launcher(problem, mapper, shared, fixed).slots
+        searched, held = "block", dict(enumerate(slots.tolist()))
     found = place(
         graph,
         allocation,
-        mapper=mapper,
+        mapper=searched,
         **search._asdict(),
         previous=before,
         migration_cost=migration_cost,
-        fixed=dict(fixed),
+        fixed=held,
         sharing=sharing,
         **chosen.options,
         automatic_objective=chosen.is_automatic,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -42,6 +42,8 @@ from topoloom.support.range_checks import check_int64
 from topoloom.support.units import counted
 from topoloom.tasks.sharing import NO_SHARING, has_shared_slots
 
+_LAUNCHER = "launcher("
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -54,6 +56,7 @@ class Problem:
     node: NodeParts
     unused: str = ""  # which slots of a larger allocation the launcher uses
     switches: tuple[str, ...] = ()
+    available: Allocation | None = None  # all slots, if the launcher uses some of them
 
 
 class AllocationSpec(NamedTuple):
@@ -94,6 +97,11 @@ def load_problem(
                 "an imbalance or capacities cannot be combined with ranks per node, "
                 "cores per rank or memory per rank"
             )
+        if where.order.line is not None:
+            raise Error(
+                "an imbalance or capacities cannot be combined with a launch line; "
+                "name a launcher without options"
+            )
         return Problem(
             graph,
             machine,
@@ -112,6 +120,7 @@ def load_problem(
         described.node,
         unused,
         described.switches,
+        given.allocation,
     )
 
 
@@ -124,13 +133,13 @@ def select_launched_slots(
 ) -> tuple[AllocatedHosts, str]:
     """Select the slots of an allocation that the launcher uses; also describe them.
 
-    Without an allocation, all slots are selected, unless the launcher reorders the
-    nodes, or `as_started` is set because it places the ranks itself.
+    Without an allocation, all slots are selected, unless the launcher has an order of
+    its own, or `as_started` is set because it places the ranks itself.
     """
     order, node = where.order, described.node
     words = ""
     allocated = where.allocation or where.nodes or described.allocated
-    if allocated or as_started or order.reorders_nodes:
+    if allocated or as_started or order.has_own_order:
         at, words = order.select_used_slots(
             given.allocation, ranks, node.memory_size, node
         )
@@ -248,3 +257,38 @@ def place_like_launcher(
         with contextlib.suppress(Error):
             return place(graph, allocation, mapper="block", sharing=held).placement
     return place(graph, allocation, mapper="block", sharing=sharing).placement
+
+
+def is_launcher_mapper(mapper: str) -> bool:
+    """Return whether a mapper is ``launcher(LINE)``."""
+    return mapper.startswith(_LAUNCHER) and mapper.endswith(")")
+
+
+def place_with_launcher(
+    problem: Problem, mapper: str, shared: bool, fixed: Mapping[int, int]
+) -> Placement:
+    """Place ranks as the mapper ``launcher(srun --distribution=cyclic)`` says.
+
+    Raises `topoloom.Error` if the launcher uses slots that are not the job's, or does
+    not keep the ranks in `fixed` on their slots.
+    """
+    if shared:
+        raise Error(f"{mapper} does not let ranks share slots")
+    order = LaunchOrder(mapper[len(_LAUNCHER) : -1].strip())
+    allocation, node = problem.allocation, problem.node
+    slots = order.select_used_slots(
+        problem.available or allocation,
+        problem.graph.rank_count,
+        node.memory_size,
+        node,
+    ).allocation.slots
+    others = int(np.count_nonzero(~np.isin(slots, allocation.slots)))
+    if others:
+        raise Error(
+            f"{mapper} places {counted(others, 'rank')} on slots that the job's "
+            "launcher does not use; select the slots with this launch line"
+        )
+    moved = [rank for rank, slot in fixed.items() if slots[rank] != slot]
+    if moved:
+        raise Error(f"{mapper} moves rank {moved[0]}, which is fixed")
+    return Placement(allocation, slots)

@@ -49,6 +49,7 @@ SlurmctldTimeout=3
 MessageTimeout=3
 ProctrackType=proctrack/linuxproc
 TaskPlugin={task_plugin}
+SlurmdDebug={level}
 SwitchType=switch/none
 MpiDefault=none
 SelectType=select/cons_tres
@@ -124,7 +125,7 @@ def start_slurm(
     network
         Hosts that run the daemons, named like the nodes; None: this machine runs all.
     binds_tasks
-        Whether Slurm binds tasks to CPUs.
+        Whether Slurm binds tasks to CPUs, and its daemons log how.
     variables
         Node -> environment variables of its daemon.
     """
@@ -210,6 +211,7 @@ def _write_configuration(
             user=getpass.getuser(),
             plugin="topology/tree" if topology else "topology/none",
             task_plugin="task/affinity" if binds_tasks else "task/none",
+            level="debug3" if binds_tasks else "info",
             nodes="\n".join(lines),
         )
     )

@@ -141,7 +141,7 @@ def command(
             previous=before,
             migration_cost=moved_bytes,
             fixed=fixed,
-            cores_per_rank=limits.cores_per_rank,
+            cores_per_rank=where.order.cores_per_rank,
             graph_file=graph,
             command=command_line.get(),
             progress=watch,

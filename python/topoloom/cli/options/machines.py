@@ -72,10 +72,10 @@ LauncherName = Annotated[
     str,
     Option(
         "--launcher",
-        metavar="NAME",
-        help="Launcher, which selects the slots in an allocation that has more than "
-        "the job needs: slurm deals ranks to nodes in turn; openmpi, mpich and pjm "
-        "fill them, pjm along the first axis first.",
+        metavar="LINE",
+        help="What places the ranks by default: slurm deals them to nodes in turn; "
+        "openmpi, mpich and pjm fill nodes; or your launch line, such as 'srun "
+        "--distribution=cyclic'. See 'topoloom help launchers'.",
         autocompletion=completions.launchers,
     ),
 ]
@@ -114,19 +114,35 @@ class RankLimitOptions(NamedTuple):
 
     def make_launch_order(self, launcher: str) -> LaunchOrder:
         """Check the options and make the launch order."""
-        from topoloom._core import Error
         from topoloom.allocations.launch_order import LAUNCHERS, LaunchOrder
-        from topoloom.support.name_lookup import describe_unknown_name
         from topoloom.support.range_checks import check_int64
         from topoloom.support.units import parse_bytes
 
         if launcher not in LAUNCHERS:
-            raise Error(describe_unknown_name("launcher", launcher, LAUNCHERS))
+            return self._read_launch_line(launcher)
         memory = 0
         if self.memory_per_rank is not None:
             memory = parse_bytes(self.memory_per_rank)
             check_int64("memory_per_rank", memory, 1)
         return LaunchOrder(launcher, self.ranks_per_node, self.cores_per_rank, memory)
+
+    def _read_launch_line(self, launcher: str) -> LaunchOrder:
+        from topoloom._core import Error
+        from topoloom.allocations.launch_order import make_launch_line_order
+
+        order = make_launch_line_order(launcher)
+        cores = order.cores_per_rank
+        if self.ranks_per_node is not None or self.memory_per_rank is not None:
+            raise Error(
+                "--ranks-per-node and --memory-per-rank cannot be combined with a "
+                "launch line; write its own option, such as --ntasks-per-node"
+            )
+        if self.cores_per_rank not in (1, cores):
+            raise Error(
+                f"--cores-per-rank is {self.cores_per_rank}, but '{launcher}' gives "
+                f"each rank {cores}; write its own option, such as -c or PE="
+            )
+        return order
 
 
 class AllocationOptions(NamedTuple):

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The slots on which a launch line places ranks."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from topoloom._core import Allocation, Machine
+from topoloom.launch.orders.launch_words import LaunchOrderRules
+from topoloom.launch.orders.node_cores import LaunchError, NodeCores, RankCores
+from topoloom.nodes.host_slot_numbers import HostSlotNumbers
+from topoloom.nodes.hosts import list_hosts_of_nodes, slots_per_host
+from topoloom.nodes.node_parts import NodeParts, list_resource_sizes
+
+
+def place_with_launch_line(
+    rules: LaunchOrderRules, allocation: Allocation, ranks: int, node: NodeParts
+) -> npt.NDArray[np.uint32]:
+    """Return the slot of each rank.
+
+    Raises `topoloom.Error` if the ranks do not fit, if the launch line starts another
+    number of ranks, or if it needs resources that `node` does not describe.
+    """
+    if rules.ranks not in (None, ranks):
+        raise LaunchError(f"starts {rules.ranks:,} ranks, but the job has {ranks:,}")
+    machine = allocation.machine
+    hosts = list_hosts_of_nodes(machine, allocation.nodes).tolist()
+    placed = rules.place(_list_node_cores(allocation, hosts, node), ranks)
+    check_cores(placed)
+    numbers = HostSlotNumbers(machine, node)
+    return np.array(
+        [numbers.global_slot(hosts[rank.node], rank.cores[0]) for rank in placed],
+        np.uint32,
+    )
+
+
+def _list_node_cores(
+    allocation: Allocation, hosts: list[int], node: NodeParts
+) -> list[NodeCores]:
+    """Return the usable slots of each host, and the resources that they share."""
+    machine = allocation.machine
+    slots = np.sort(allocation.slots.astype(np.int64))
+    owner = slots // slots_per_host(machine)
+    local = HostSlotNumbers(machine, node).to_local_slots(slots)
+    sizes = _list_sizes_of_hosts(machine, hosts, node)
+    first = np.searchsorted(owner, hosts, "left").tolist()
+    end = np.searchsorted(owner, hosts, "right").tolist()
+    return [
+        NodeCores(tuple(local[first[i] : end[i]].tolist()), sizes[i])
+        for i in range(len(hosts))
+    ]
+
+
+def _list_sizes_of_hosts(
+    machine: Machine, hosts: list[int], node: NodeParts
+) -> list[dict[str, int]]:
+    if not node.types:
+        return [list_resource_sizes(machine.levels, node)] * len(hosts)
+    of_type = [
+        list_resource_sizes(kind.levels.sizes, kind.parts) for kind in node.types
+    ]
+    type_of = {own: i for i, kind in enumerate(node.types) for own in kind.nodes}
+    return [of_type[type_of[host]] for host in hosts]
+
+
+def check_cores(placed: list[RankCores]) -> None:
+    """Raise an error if ranks share cores, or have cores that are not consecutive."""
+    used: set[tuple[int, int]] = set()
+    for rank, (node, cores) in enumerate(placed):
+        if list(cores) != list(range(cores[0], cores[0] + len(cores))):
+            listed = ", ".join(map(str, cores))
+            raise LaunchError(
+                f"gives rank {rank} the cores {listed} of a node, which are not "
+                "consecutive; only consecutive cores are supported"
+            )
+        own = {(node, core) for core in cores}
+        if own & used:
+            raise LaunchError(f"places rank {rank} on a core of another rank")
+        used |= own

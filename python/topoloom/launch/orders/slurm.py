@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Slurm: ``srun --distribution=cyclic:block -N 4 --ntasks-per-node=8 -c 4``.
+
+The first level distributes ranks over nodes, the second over the packages of a node,
+which takes effect with Slurm's ``task/affinity``. The third level distributes the
+hardware threads of cores, which have no slots of their own. Without a second level,
+ranks use the cores of a node in order. A CPU of ``-c`` is a core.
+
+Source: slurm_step_layout.c and task/affinity's dist_tasks.c of Slurm 22.05.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from topoloom.launch.launchers.srun import SYNTAX
+from topoloom.launch.orders.launch_words import LaunchOrderRules, ReadWords, read_words
+from topoloom.launch.orders.node_cores import (
+    PACKAGE,
+    LaunchError,
+    NodeCores,
+    RankCores,
+    check_room,
+)
+from topoloom.support.plain_text import is_number
+
+BLOCK, CYCLIC, FULLY_CYCLIC, PLANE = "block", "cyclic", "fcyclic", "plane"
+_DISTRIBUTION = ("m", "distribution")
+#: Options that place ranks in ways that are not supported.
+_REFUSED = frozenset(
+    {"B", "S", "X", "Z", "core-spec", "cores-per-socket", "exclude", "extra-node-info"}
+    | {"gpus-per-task", "multi-prog", "nodelist", "ntasks-per-core", "r", "relative"}
+    | {"ntasks-per-gpu", "ntasks-per-socket", "overcommit", "O", "sockets-per-node"}
+    | {"thread-spec", "tres-bind", "w", "x"}
+)
+_FLAGS = ("pack", "nopack")
+_BINDINGS = ("none", "no", "cores", "threads", "sockets", "ldoms", "verbose", "quiet")
+
+Rows = list[list[int]]
+
+
+class SlurmDistribution(NamedTuple):
+    """A distribution over nodes, and over packages if not None."""
+
+    nodes: str = BLOCK
+    packages: str | None = None
+    plane_size: int = 0
+    is_packed: bool = False
+
+
+class SlurmOrder(NamedTuple):
+    """The options of srun that place ranks."""
+
+    distribution: SlurmDistribution
+    node_count: int | None
+    ranks_per_node: int | None
+    cores_per_rank: int
+    has_exact_cores: bool = False  # the step has only the cores of its ranks
+
+    def place(self, nodes: Sequence[NodeCores], ranks: int) -> list[RankCores]:
+        """Return the node and the cores of each rank."""
+        nodes = nodes[: self.node_count]
+        room = [len(node.cores) // self.cores_per_rank for node in nodes]
+        if self.ranks_per_node is not None:
+            room = [min(most, self.ranks_per_node) for most in room]
+        check_room(ranks, room)
+        rows = self._distribute(room, ranks)
+        placed: dict[int, RankCores] = {}
+        for number, (node, row) in enumerate(zip(nodes, rows, strict=True)):
+            cores = self._place_in_node(node, len(row))
+            for rank, own in zip(row, cores, strict=True):
+                placed[rank] = RankCores(number, own)
+        return [placed[rank] for rank in range(ranks)]
+
+    def _distribute(self, room: Sequence[int], ranks: int) -> Rows:
+        """Return the ranks of each node."""
+        name = self.distribution.nodes
+        if name == CYCLIC:
+            return deal_blocks(deal(room, ranks, 1), 1)
+        if name == PLANE:
+            size = self.distribution.plane_size
+            return deal_blocks(deal(room, ranks, size), size)
+        counts = deal(room, ranks)
+        if self.distribution.is_packed:
+            counts = pack(room, ranks, self.node_count or 1)
+        return deal_blocks(counts, ranks)
+
+    def _place_in_node(self, node: NodeCores, ranks: int) -> list[tuple[int, ...]]:
+        each, packages = self.cores_per_rank, self.distribution.packages
+        if packages in (None, BLOCK):
+            cores = node.cores
+            if packages is not None:
+                node.split(PACKAGE)
+            elif self.has_exact_cores and PACKAGE in node.sizes:
+                cores = _select_cores(tuple(node.split(PACKAGE)), ranks, each)
+            return [cores[i * each : (i + 1) * each] for i in range(ranks)]
+        parts = tuple(node.split(PACKAGE))
+        return _cycle_over_packages(parts, ranks, each, packages == FULLY_CYCLIC)
+
+
+def _select_cores(
+    packages: tuple[tuple[int, ...], ...], ranks: int, each: int
+) -> tuple[int, ...]:
+    """Select the cores of a step, which Slurm takes from packages in turn."""
+    dealt = _cycle_over_packages(packages, ranks, each, by_core=False)
+    return tuple(sorted(core for cores in dealt for core in cores))
+
+
+def deal(room: Sequence[int], ranks: int, size: int = 1) -> list[int]:
+    """Count the ranks of nodes that get one rank, then blocks of `size` in turn.
+
+    >>> deal([4, 1, 1], 6, 2)
+    [4, 1, 1]
+    """
+    counts = [0] * len(room)
+    left = ranks - _add(counts, room, ranks, 1)
+    left -= _add(counts, room, left, size - 1)
+    while left:
+        left -= _add(counts, room, left, size)
+    return counts
+
+
+def _add(counts: list[int], room: Sequence[int], ranks: int, block: int) -> int:
+    """Add up to `block` of the ranks to each node in turn; return their number."""
+    added = 0
+    for node, most in enumerate(room):
+        count = min(block, most - counts[node], ranks - added)
+        counts[node] += count
+        added += count
+    return added
+
+
+def pack(room: Sequence[int], ranks: int, least: int = 1) -> list[int]:
+    """Count the ranks of the fewest nodes, at least `least`: one each, then fill nodes.
+
+    >>> pack([4, 4, 4, 4], 7)
+    [4, 3, 0, 0]
+    """
+    used = least
+    while sum(room[:used]) < ranks:
+        used += 1
+    counts = [1] * used + [0] * (len(room) - used)
+    counts[ranks:] = [0] * len(counts[ranks:])
+    left = ranks - sum(counts)
+    for node in range(used):
+        more = min(left, room[node] - 1)
+        counts[node] += more
+        left -= more
+    return counts
+
+
+def deal_blocks(counts: Sequence[int], size: int) -> Rows:
+    """Assign ranks to nodes in turn, in blocks of `size`.
+
+    >>> deal_blocks([3, 1, 2], 2)
+    [[0, 1, 5], [2], [3, 4]]
+    """
+    rows: Rows = [[] for _ in counts]
+    rank, open_nodes = 0, [node for node, count in enumerate(counts) if count]
+    while open_nodes:
+        for node in open_nodes:
+            block = min(size, counts[node] - len(rows[node]))
+            rows[node] += range(rank, rank + block)
+            rank += block
+        open_nodes = [node for node in open_nodes if len(rows[node]) < counts[node]]
+    return rows
+
+
+@lru_cache(maxsize=64)
+def _cycle_over_packages(
+    packages: tuple[tuple[int, ...], ...], ranks: int, each: int, by_core: bool
+) -> list[tuple[int, ...]]:
+    """Deal ranks, or with `by_core` their cores, to packages in turn."""
+    left = [list(package) for package in packages]
+    at, found = 0, []
+    for _ in range(ranks):
+        own: list[int] = []
+        while len(own) < each:
+            while not left[at]:
+                at = (at + 1) % len(left)
+            own.append(left[at].pop(0))
+            if by_core:
+                at = (at + 1) % len(left)
+        if not by_core:
+            at = (at + 1) % len(left)
+        found.append(tuple(own))
+    return found
+
+
+def read_order(words: Sequence[str]) -> LaunchOrderRules:
+    """Read the options of an srun command."""
+    read = read_words(words, SYNTAX, _REFUSED)
+    given = read.find(*_DISTRIBUTION)
+    distribution = SlurmDistribution()
+    if given is not None:
+        distribution = _read_distribution(given.values[0], given.text)
+    _check_binding(read)
+    cores = read.find_count("c", "cpus-per-task")
+    order = SlurmOrder(
+        distribution,
+        read.find_count("N", "nodes"),
+        read.find_count("ntasks-per-node"),
+        cores or 1,
+        distribution.nodes == PLANE and (cores is not None or bool(read.find("exact"))),
+    )
+    return LaunchOrderRules(read.ranks, order.cores_per_rank, order.place)
+
+
+def _read_distribution(text: str, option: str) -> SlurmDistribution:
+    """Read ``block:cyclic:fcyclic,Pack``, ``plane=4``, or one of the flags alone."""
+    name, _, rest = text.lower().partition("=")
+    if name == PLANE:
+        if not is_number(rest) or int(rest) == 0:
+            raise LaunchError(f"'{option}': plane needs its size, as in plane=4")
+        return SlurmDistribution(PLANE, None, int(rest))
+    levels, _, flag = text.lower().partition(",")
+    if levels in _FLAGS and not flag:
+        levels, flag = "", levels
+    nodes, *inside = levels.split(":") if levels else [BLOCK]
+    if nodes in ("arbitrary", "hostfile"):
+        raise LaunchError(
+            f"'{option}' reads the placement from SLURM_HOSTFILE; judge it with "
+            "'topoloom judge GRAPH FILE', or pass it to --placement"
+        )
+    known = [nodes in (BLOCK, CYCLIC, "*"), len(inside) <= 2, flag in ("", *_FLAGS)]
+    known += [level in (BLOCK, CYCLIC, FULLY_CYCLIC, "*") for level in inside]
+    if not all(known):
+        raise LaunchError(
+            f"'{option}': expected block or cyclic for nodes, then block, cyclic or "
+            "fcyclic for packages and for cores, then Pack or NoPack, as in "
+            "cyclic:block:block,NoPack; or plane=N"
+        )
+    packages = inside[0].replace("*", CYCLIC) if inside else None
+    return SlurmDistribution(nodes.replace("*", BLOCK), packages, 0, flag == "pack")
+
+
+def _check_binding(read: ReadWords) -> None:
+    """Refuse bindings that place ranks themselves, and threads as CPUs."""
+    bind = read.find("cpu-bind")
+    if bind and not set(bind.values[0].lower().split(",")) <= set(_BINDINGS):
+        raise LaunchError(
+            f"'{bind.text}' names CPUs; only {', '.join(_BINDINGS)} are supported"
+        )
+    threads = read.find("threads-per-core")
+    if threads and threads.values[0] != "1":
+        raise LaunchError(f"'{threads.text}': ranks have slots, which are cores")
