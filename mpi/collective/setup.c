@@ -37,6 +37,11 @@ struct setup {
     int64_t agreement[2];  // minimum of `value` over ranks, and minimum of -value
 };
 
+/// Whether report=1 prints the strategy of each communicator at its setup.
+static bool reports_setup = true;
+
+void defer_setup_reports(void) { reports_setup = false; }
+
 static void print_once(const struct comm_state* state, const char* message) {
     if (state->rank == 0) fprintf(stderr, "topoloom: collectives: %s\n", message);
 }
@@ -162,7 +167,8 @@ static bool start_progress_thread(const struct comm_state* state) {
             "progress=1 needs a program that asks for MPI_THREAD_MULTIPLE: calls advance only when tested";
     else if (!start_progress(&state->process->progress))
         reason = "no thread can be created for progress=1: calls advance only when tested";
-    if (reason != NULL) print_once(state, reason);
+    static atomic_bool was_printed;
+    if (reason != NULL && !atomic_exchange(&was_printed, true)) print_once(state, reason);
     return reason == NULL;
 }
 
@@ -257,7 +263,7 @@ static int start_strategy_agreement(struct comm_state* state, struct setup* setu
     const topoloom_setting* const settings[] = {&user_setting, &without_machine, &only_hosts};
     int64_t used = create_strategy(state, settings, 3);
     if (used > 0 && !apply_other_settings(state, parts)) used = 0;
-    if (used > 0 && parts[setting_report][0] == '1')
+    if (used > 0 && reports_setup && parts[setting_report][0] == '1')
         print_once(state, topoloom_strategy_description(state->strategy));
     return start_agreement(state, setup, used);
 }

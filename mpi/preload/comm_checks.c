@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Decides on which communicators and for which sizes the calls of an unmodified program are replaced.
 #include <stdlib.h>
+#include <string.h>
 
+#include "call_stats.h"
+#include "call_summary.h"
 #include "preload.h"
 #include "process_map.h"
 #include "progress.h"
@@ -11,9 +14,15 @@ static const struct shim shim_ = {"collective", "TOPOLOOM_COLLECTIVES", "collect
 static bool is_initialized;        // MPI was initialized by MPI_Init, not by a session
 static atomic_bool is_finalizing;  // MPI_Finalize has begun and frees the attributes of communicators
 
-_Atomic(MPI_Comm) preload_excluded_comms[1 << excluded_bits];
-
-static void read_enabled(void) { is_initialized = getenv(shim_.variable) != NULL; }
+static void read_enabled(void) {
+    const char* setting = getenv(shim_.variable);
+    is_initialized = setting != NULL;
+    const char* report = setting == NULL ? NULL : strstr(setting, "report=1");
+    if (report != NULL && (report == setting || report[-1] == ',')) {
+        enable_call_stats();
+        defer_setup_reports();
+    }
+}
 
 __attribute__((constructor)) static void load(int argc, char** argv) {
     (void)argc;
@@ -21,7 +30,15 @@ __attribute__((constructor)) static void load(int argc, char** argv) {
     register_init_hook(read_enabled);
 }
 
+static bool is_mpi_running(void) {
+    int finalized = 1;
+    if (is_initialized && !atomic_load_explicit(&is_finalizing, memory_order_relaxed))
+        PMPI_Finalized(&finalized);
+    return !finalized;
+}
+
 static int call_finalize(const char* name) {
+    if (is_mpi_running()) print_call_summary();
     atomic_store(&is_finalizing, true);
     return ((int (*)(void))(uintptr_t)find_next_symbol(name))();
 }
@@ -29,13 +46,6 @@ static int call_finalize(const char* name) {
 // Fortran bindings call either function.
 SHIM_EXPORT int MPI_Finalize(void) { return call_finalize("MPI_Finalize"); }
 SHIM_EXPORT int PMPI_Finalize(void) { return call_finalize("PMPI_Finalize"); }
-
-static bool is_mpi_running(void) {
-    int finalized = 1;
-    if (is_initialized && !atomic_load_explicit(&is_finalizing, memory_order_relaxed))
-        PMPI_Finalized(&finalized);
-    return !finalized;
-}
 
 /// Whether all ranks are in MPI_COMM_WORLD. Processes of other worlds may lack the library, so such communicators are
 /// left to MPI.
@@ -78,13 +88,16 @@ static bool reserve_state_on_all(MPI_Comm comm, struct comm_state** state) {
 
 /// Sets up the communicator in the first blocking or persistent call on it. Returns NULL on all processes if
 /// no call can become faster, or if setup fails on one process.
-static struct comm_state* set_up_comm(MPI_Comm comm) {
+static struct comm_state* set_up_comm(MPI_Comm comm, struct comm_record* record) {
     struct comm_state* state = NULL;
     bool done = false;
+    if (record != NULL) record->reason = left_unsupported_comm;
     if (!is_supported_comm(comm) || !reserve_state_on_all(comm, &state) ||
         open_state(comm, &state) != MPI_SUCCESS)
         return NULL;
     const bool is_ready = advance_setup(state, true, &done) == MPI_SUCCESS;
+    if (is_ready) set_description(record, topoloom_strategy_description(state->strategy));
+    if (is_ready && record != NULL) record->reason = left_one_host;
     if (is_ready &&
         (state->learner != NULL || state->trace != NULL || topoloom_strategy_can_save_time(state->strategy)))
         return state;
@@ -117,10 +130,16 @@ static bool can_complete(const struct comm_state* state, const struct call_info*
            (state->has_progress_threads && (call->op == MPI_OP_NULL || is_predefined_op(call->op)));
 }
 
+/// The reason for leaving a call to MPI on a communicator that is set up.
+static enum left_reason find_left_reason(const struct comm_state* state, const struct call_info* call) {
+    if (call->form != blocking && !state->has_progress_threads) return left_no_thread;
+    if (!can_complete(state, call)) return left_program_op;
+    return call->direct ? left_direct_sends : left_gains_nothing;
+}
+
 static int remove_excluded_comm(MPI_Comm comm, int key, void* value, void* extra) {
     (void)key, (void)value, (void)extra;
-    MPI_Comm freed = comm;
-    atomic_compare_exchange_strong(get_excluded_slot(comm), &freed, (MPI_Comm)0);
+    include_comm(comm);
     return MPI_SUCCESS;
 }
 
@@ -132,12 +151,21 @@ bool can_replace(MPI_Comm comm, const struct call_info* call) {
     if (create_keyval_once(&key, remove_excluded_comm) != MPI_SUCCESS ||
         PMPI_Comm_get_attr(comm, key, (void*)&state, &found) != MPI_SUCCESS)
         return false;
+    struct comm_record* record = find_comm_record(comm);
+    remember_left(record, left_before_setup);
     if (!found && call->form == nonblocking)
         return false;  // a non-blocking call must not wait for other processes
     if (!found) {
-        state = set_up_comm(comm);
+        state = set_up_comm(comm, record);
         found = PMPI_Comm_set_attr(comm, key, state) == MPI_SUCCESS;
     }
-    if (found && state == NULL) atomic_store_explicit(get_excluded_slot(comm), comm, memory_order_relaxed);
-    return state != NULL && can_complete(state, call) && is_faster_call(state, call);
+    if (found && state == NULL) exclude_comm(comm, record);
+    if (state == NULL) remember_left(record, record == NULL ? left_unsupported_comm : record->reason);
+    if (state == NULL) return false;
+    const bool is_replaced = can_complete(state, call) && is_faster_call(state, call);
+    if (is_replaced)
+        remember_replaced(record, state, call);
+    else
+        remember_left(record, find_left_reason(state, call));
+    return is_replaced;
 }

@@ -24,32 +24,33 @@ ALL_FORMS(Allgatherv, allgatherv,
 ALL_FORMS(Allreduce, allreduce,
           (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm),
           (sendbuf, recvbuf, count, datatype, op, comm),
-          can_replace_reduction(form, TOPOLOOM_ALLREDUCE, count, datatype, op, comm))
+          can_replace_reduction(form, TOPOLOOM_ALLREDUCE, sendbuf, recvbuf, count, datatype, op, comm))
 ALL_FORMS(Reduce_scatter, reduce_scatter,
           (const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op,
            MPI_Comm comm),
           (sendbuf, recvbuf, recvcounts, datatype, op, comm),
-          can_replace_reduce_scatter(form, recvcounts, datatype, op, comm))
+          can_replace_reduce_scatter(form, sendbuf, recvbuf, recvcounts, datatype, op, comm))
 ALL_FORMS(Reduce_scatter_block, reduce_scatter_block,
           (const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
            MPI_Comm comm),
           (sendbuf, recvbuf, recvcount, datatype, op, comm),
-          can_replace_reduction(form, TOPOLOOM_REDUCE_SCATTER, recvcount, datatype, op, comm))
+          can_replace_reduction(form, TOPOLOOM_REDUCE_SCATTER, sendbuf, recvbuf, recvcount, datatype, op,
+                                comm))
 ALL_FORMS(Scan, scan,
           (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm),
           (sendbuf, recvbuf, count, datatype, op, comm),
-          can_replace_reduction(form, TOPOLOOM_SCAN, count, datatype, op, comm))
+          can_replace_reduction(form, TOPOLOOM_SCAN, sendbuf, recvbuf, count, datatype, op, comm))
 ALL_FORMS(Exscan, exscan,
           (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm),
           (sendbuf, recvbuf, count, datatype, op, comm),
-          can_replace_reduction(form, TOPOLOOM_EXSCAN, count, datatype, op, comm))
+          can_replace_reduction(form, TOPOLOOM_EXSCAN, sendbuf, recvbuf, count, datatype, op, comm))
 ALL_FORMS(Bcast, bcast, (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm),
           (buffer, count, datatype, root, comm), can_replace_bcast(form, buffer, count, datatype, root, comm))
 ALL_FORMS(Reduce, reduce,
           (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
            MPI_Comm comm),
           (sendbuf, recvbuf, count, datatype, op, root, comm),
-          can_replace_reduce(form, count, datatype, op, root, comm))
+          can_replace_reduce(form, sendbuf, recvbuf, count, datatype, op, root, comm))
 ALL_FORMS(Gather, gather,
           (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
            MPI_Datatype recvtype, int root, MPI_Comm comm),

@@ -36,8 +36,24 @@ __attribute__((constructor)) static void load(int argc, char** argv) {
     register_init_hook(read_reorder_variable);
 }
 
+/// Appends a line about a topology to a file beside the report, for programs that end before MPI_Finalize.
+static void log_topology(bool is_reordered) {
+    static int file = -1;
+    char name[sizeof report_file_ + 16];
+    if (report_file_[0] != '/') return;
+    snprintf(name, sizeof name, "%s.topologies", report_file_);
+    if (file < 0) file = open(name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (file >= 0) dprintf(file, "%s\n", is_reordered ? "reordered" : "kept");
+}
+
 static int reorder_if_created(int status, MPI_Comm* created, MPI_Info info) {
-    return status == MPI_SUCCESS ? topoloom_topology_reorder(created, info) : status;
+    if (status != MPI_SUCCESS) return status;
+    const struct reorder_stats before = reorder_totals;
+    status = topoloom_topology_reorder(created, info);
+    // Only one process of each topology counts it.
+    if (reorder_totals.topologies > before.topologies)
+        log_topology(reorder_totals.reordered > before.reordered);
+    return status;
 }
 
 // In these wrappers, the next definition creates a topology without reordering.

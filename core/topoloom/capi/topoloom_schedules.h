@@ -142,6 +142,12 @@ TOPOLOOM_API int topoloom_strategy_saves_time(topoloom_strategy* strategy, enum 
                                               int64_t bytes, int in_rank_order, double round_delay,
                                               int* helps, char* error, size_t error_size);
 
+/* Predicts the time in seconds of the chosen schedule, and of the schedule of an MPI library. Both are negative
+ * if they are unknown: if all ranks are on one node, or for operations that cannot be compared. */
+TOPOLOOM_API int topoloom_strategy_predict(topoloom_strategy* strategy, enum topoloom_operation operation,
+                                           int64_t bytes, int in_rank_order, double* ours, double* usual,
+                                           char* error, size_t error_size);
+
 /* Whether any call can save time; 0 if all ranks are on one node and the setting names no schedule. */
 TOPOLOOM_API int topoloom_strategy_can_save_time(const topoloom_strategy* strategy);
 

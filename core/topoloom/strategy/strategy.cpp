@@ -172,12 +172,19 @@ bool Strategy::saves_time(Operation operation, Bytes bytes, bool in_rank_order, 
     const std::lock_guard hold(guard_);
     if (find_prescribed(operation, Bytes{std::max(size, bytes.value)}, in_rank_order) != nullptr) return true;
     if (basis_.nodes == 1 || is_many_to_many(operation)) return false;
-    const std::int64_t standing = round_down_to_step(size);
-    const std::tuple key{operation, standing, in_rank_order, round_delay};
-    const auto found = gains_.find(key);
-    if (found != gains_.end()) return found->second;
-    return gains_.emplace(key, compute_saves_time(operation, standing, in_rank_order, round_delay))
-        .first->second;
+    constexpr double run_by_us =
+        0.2e-6;  // overhead over an MPI library for short calls of two ranks: bench/preloaded
+    const PredictedTimes& times = predict_class(operation, round_down_to_step(size), in_rank_order, nullptr);
+    return times.usual &&
+           *times.usual > times.ours.time + run_by_us + static_cast<double>(times.ours.rounds) * round_delay;
+}
+
+std::optional<PredictedTimes> Strategy::predict(Operation operation, Bytes bytes, bool in_rank_order) {
+    const std::int64_t size = clamp_bytes(operation, bytes);
+    const std::lock_guard hold(guard_);
+    if (basis_.nodes == 1 || is_many_to_many(operation)) return std::nullopt;
+    const std::string* given = find_prescribed(operation, Bytes{std::max(size, bytes.value)}, in_rank_order);
+    return predict_class(operation, round_down_to_step(size), in_rank_order, given);
 }
 
 Bytes Strategy::round_size(Operation operation, Bytes bytes) {
@@ -211,17 +218,20 @@ const std::string* Strategy::find_prescribed(Operation operation, Bytes bytes, b
                                                                                  : nullptr;
 }
 
-bool Strategy::compute_saves_time(Operation operation, std::int64_t bytes, bool in_rank_order,
-                                  double round_delay) {
-    constexpr double run_by_us =
-        0.2e-6;  // overhead over an MPI library for short calls of two ranks: bench/preloaded
+const PredictedTimes& Strategy::predict_class(Operation operation, std::int64_t bytes, bool in_rank_order,
+                                              const std::string* given) {
+    const std::tuple key{operation, bytes, in_rank_order, given};
+    if (const auto found = predicted_.find(key); found != predicted_.end()) return found->second;
     const Call call = make_probe_call(operation, ranks_, Bytes{bytes});
     const std::string usual = usual_schedule(call);
-    if (!is_suitable(operation, usual, in_rank_order)) return false;
-    const ScheduleCost ours =
-        schedule_cost(make_schedule(call, find_fastest_of_class(operation, bytes, in_rank_order)), basis_);
-    return schedule_cost(make_schedule(call, usual), basis_).time >
-           ours.time + run_by_us + static_cast<double>(ours.rounds) * round_delay;
+    PredictedTimes times;
+    if (is_suitable(operation, usual, in_rank_order)) {
+        const std::string& chosen =
+            given != nullptr ? *given : find_fastest_of_class(operation, bytes, in_rank_order);
+        times.ours = schedule_cost(make_schedule(call, chosen), basis_);
+        times.usual = schedule_cost(make_schedule(call, usual), basis_).time;
+    }
+    return predicted_.emplace(key, times).first->second;
 }
 
 const std::string& Strategy::find_fastest_of_class(Operation operation, std::int64_t bytes,

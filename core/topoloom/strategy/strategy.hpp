@@ -28,6 +28,12 @@ struct TimedSchedule {
     ScheduleParts parts;
 };
 
+/// Predicted times of a call in seconds.
+struct PredictedTimes {
+    ScheduleCost ours;            // of the chosen schedule
+    std::optional<double> usual;  // of an MPI library's usual schedule; none if it does not support the call
+};
+
 /// Throws Error if the name or the options of a schedule are invalid for all rank counts.
 void check_schedule_text(const std::string& text);
 
@@ -53,6 +59,11 @@ class Strategy {
     /// decision table save time. Depends only on the arguments and the setting. Throws Error when choose()
     /// does.
     [[nodiscard]] bool saves_time(Operation operation, Bytes bytes, bool in_rank_order, double round_delay);
+
+    /// Predicts the times that saves_time() compares. None if they are unknown: for many-to-many operations, and
+    /// if all ranks are on one node. Depends only on the arguments and the setting. Throws Error when choose()
+    /// does.
+    [[nodiscard]] std::optional<PredictedTimes> predict(Operation operation, Bytes bytes, bool in_rank_order);
 
     /// Whether saves_time() can be true for any call.
     [[nodiscard]] bool can_save_time() const {
@@ -89,8 +100,9 @@ class Strategy {
 
     /// The schedule that the setting or the decision table prescribes; null if neither does.
     [[nodiscard]] const std::string* find_prescribed(Operation operation, Bytes bytes, bool in_rank_order);
-    [[nodiscard]] bool compute_saves_time(Operation operation, std::int64_t bytes, bool in_rank_order,
-                                          double round_delay);
+    /// `given` is the prescribed schedule; null: the fastest one.
+    [[nodiscard]] const PredictedTimes& predict_class(Operation operation, std::int64_t bytes,
+                                                      bool in_rank_order, const std::string* given);
     [[nodiscard]] const std::string& find_fastest_of_class(Operation operation, std::int64_t bytes,
                                                            bool in_rank_order);
     [[nodiscard]] const std::string& find_fastest_at(Operation operation, std::int64_t bytes,
@@ -110,7 +122,7 @@ class Strategy {
     std::map<std::tuple<Operation, std::int64_t, bool>, const std::string*> fastest_;
     std::map<std::pair<Operation, std::string>, Suitability> suits_;
     std::map<std::tuple<Operation, std::int64_t, bool>, std::vector<TimedSchedule>> timed_;
-    std::map<std::tuple<Operation, std::int64_t, bool, double>, bool> gains_;
+    std::map<std::tuple<Operation, std::int64_t, bool, const std::string*>, PredictedTimes> predicted_;
 };
 
 }  // namespace topoloom

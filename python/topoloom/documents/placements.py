@@ -252,6 +252,8 @@ class JudgeDocument(Measures):
     """Measures of each phase."""
     phase_names: list[str]
     """Name of each phase; empty if phases have no names."""
+    fixed: list[int]
+    """Ranks that had to be on their slots; gaps are for placements that keep them."""
 
 
 class LowerBound(TypedDict):

@@ -118,11 +118,24 @@ class Verification(TypedDict):
     """One entry for each MPI program of the command."""
 
 
+class ActualPlacement(TypedDict):
+    """The file of the actual placement, which `--write` names."""
+
+    file: str | None
+    """The file; null if it was not written."""
+    why_not: str | None
+    """Why the file was not written; else null."""
+    unbound: list[int]
+    """Ranks that may run on several slots; the first free one was assumed."""
+
+
 class VerifyDocument(Verification):
     """The locations of the ranks of an MPI program."""
 
     exit_status: int
     """Exit status of the program."""
+    written: ActualPlacement | None
+    """The actual placement; null without `--write`."""
 
 
 class ReportedGpu(TypedDict):
@@ -166,6 +179,8 @@ class VerifyTorchDocument(TypedDict):
     """Measure of the planned locations."""
     started: float | None
     """Measure of the actual locations."""
+    written: ActualPlacement | None
+    """The actual placement; null without `--write`."""
 
 
 class RunReport(TypedDict):

@@ -77,6 +77,8 @@ class ExportFormat:
         job, and the number of ranks. Returns the location of each rank, or of the first
         ranks. Raises `topoloom.Error` for invalid files. None if files of this format
         do not contain the placement.
+    is_for_launchers : bool
+        Whether a launcher reads the hosts in the file, which must then be hosts.
     relies_on : function
         Describes in one sentence what the launch must satisfy to keep the order of the
         ranks, or returns None.
@@ -96,6 +98,7 @@ class ExportFormat:
     starts_with: str | None = None
     read: Callable[[str, HostPlacement, int], list[RankLocation]] | None = None
     relies_on: Callable[[HostPlacement], str | None] = lambda _: None
+    is_for_launchers: bool = True
 
     def format_usage_command(self, placement: HostPlacement) -> str:
         """Format the command that uses the file of this placement."""

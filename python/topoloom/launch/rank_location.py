@@ -3,18 +3,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 from topoloom._core import Error
 from topoloom.launch.host_placement import HostPlacement
 
 
 class RankLocation(NamedTuple):
-    """The host of a rank by its index, and its slot if the file names one."""
+    """The host of a rank by its index, and its slot if it is known.
+
+    `is_assumed` is set if the slot follows from what the launcher does, not from the
+    file.
+    """
 
     host: int
     slot: int | None = None
+    is_assumed: bool = False
+
+
+Reader = Callable[[str, HostPlacement, int], list[RankLocation]]
+
+
+class PlacementFormat(Protocol):
+    """A format whose files contain a placement; see `ExportFormat` for attributes."""
+
+    @property
+    def name(self) -> str:
+        """The name, as in ``FORMAT:FILE``."""
+
+    @property
+    def starts_with(self) -> str | None:
+        """Regular expression for the first line; None if not recognized."""
+
+    @property
+    def read(self) -> Reader | None:
+        """Reads a file."""
+
+
+@dataclass(frozen=True)
+class ReadOnlyFormat:
+    """A `PlacementFormat` that nothing writes for launchers."""
+
+    name: str
+    starts_with: str
+    read: Reader
 
 
 def find_host(job: HostPlacement, name: str) -> int:
@@ -28,13 +63,24 @@ def find_host(job: HostPlacement, name: str) -> int:
     return found[0]
 
 
-def find_slot_of_cpus(job: HostPlacement, host: int, cpus: Sequence[int]) -> int:
-    """Find the slot that has the first of these CPUs, numbered as by the system."""
+def find_slot_of_cpu(job: HostPlacement, host: int, cpu: int) -> int:
+    """Find the slot that has a CPU, numbered as by the operating system."""
     for slot, own in enumerate(job.parts_of_host[host].cpus):
-        if cpus[0] in own:
+        if cpu in own:
             return slot
     raise Error(
-        f"CPU {cpus[0]} of host '{job.hosts[host]}' belongs to no slot of the machine"
+        f"CPU {cpu} of host '{job.hosts[host]}' belongs to no slot of the machine"
+    )
+
+
+def find_slot_of_thread(job: HostPlacement, host: int, thread: int) -> int:
+    """Find the slot that has a hardware thread, numbered in the order of slots."""
+    ends = itertools.accumulate(map(len, job.parts_of_host[host].cpus))
+    for slot, end in enumerate(ends):
+        if thread < end:
+            return slot
+    raise Error(
+        f"CPU {thread} of host '{job.hosts[host]}' belongs to no slot of the machine"
     )
 
 

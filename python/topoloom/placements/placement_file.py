@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -105,6 +105,12 @@ class PlacementFile:
         if value is not None:
             values["objective"] = value
         return cls(allocation.machine, allocation, placement, values=values, **about)
+
+    def with_allocation(self, allocation: Allocation) -> PlacementFile:
+        """Return the placement on another allocation that has its slots."""
+        slots, shared = self.placement.slots, self.placement.shared
+        placement = Placement(allocation, slots, shared=shared)
+        return replace(self, allocation=allocation, placement=placement)
 
     def document(self) -> PlacementDocument:
         """Make the JSON document."""

@@ -80,6 +80,8 @@ def _list_core_headers() -> list[Path]:
 def parse_settings(setting: str) -> dict[str, str]:
     """Parse the options of TOPOLOOM_COLLECTIVES; file names become absolute.
 
+    The default of ``report`` is 1 here, as the user expects a summary of this run.
+
     Raises `topoloom.Error` if an option is unknown, repeated or has an invalid value,
     if the library cannot parse a file, or if a schedule is unknown.
     """
@@ -106,6 +108,7 @@ def parse_settings(setting: str) -> dict[str, str]:
             found[name] = _check_file(name, value)
         elif name == "trace":
             found[name] = _check_output_file(value)
+    found.setdefault("report", "1")
     if "schedule" in found:
         check_schedule_text(found["schedule"])
     return found

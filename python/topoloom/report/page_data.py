@@ -23,13 +23,13 @@ from topoloom.report.scene import find_wrapping_links, make_scene, quantize
 if TYPE_CHECKING:
     from topoloom._core import (
         Allocation,
-        Bounds,
         CommGraph,
         Judgement,
         Machine,
         Placement,
     )
     from topoloom.figure.links import Array
+    from topoloom.placements.fixed_bounds import AnyBounds
     from topoloom.placements.placement_file import PlacementFile
 
 MAX_RANKS = 100_000  # maximum number of ranks, and of nodes, on a page
@@ -66,7 +66,9 @@ class Report:
     views: list[PlacementView]
     best: int
     hosts: tuple[str, ...] | None = None
-    bounds: Bounds | None = None  # lower bounds on the measures; None if not computed
+    bounds: AnyBounds | None = (
+        None  # lower bounds on the measures; None if not computed
+    )
     #: `graph_file`, `command`: the graph's file, and the command line that made the
     #: report.
     graph_file: str = ""

@@ -240,6 +240,9 @@ def _describe_inputs(report: Report) -> list[Fact]:
 def _describe_source(view: PlacementView) -> dict[str, Any]:
     made = view.made
     assert made is not None
+    if not made.values:
+        facts = [Fact("read from", made.mapper)]
+        return {"name": view.name, "file": view.file, "facts": facts}
     lines = [
         Fact("mapper", made.mapper),
         Fact("objective", made.objective),

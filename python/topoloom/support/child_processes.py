@@ -168,14 +168,27 @@ def run_in_background(
 def find_error_line(output: str) -> str:
     """Find the first output line that has words and is not from SimGrid's log.
 
-    Lines of Topoloom's own programs take precedence.
+    Lines of Topoloom's own programs take precedence. Below a line of dashes, as Open
+    MPI prints them, the whole paragraph is returned as one line.
     """
     lines = output.splitlines()
     own = [line for line in lines if line.startswith(_OWN_PREFIX)]
-    for line in [*own, *lines]:
+    if own:
+        return own[0].strip().removeprefix(_OWN_PREFIX)
+    for number, line in enumerate(lines):
         if any(map(str.isalpha, line)) and "/INFO]" not in line:
-            return line.strip().removeprefix(_OWN_PREFIX)
+            is_paragraph = number > 0 and _is_separator(lines[number - 1])
+            return _join_paragraph(lines[number:]) if is_paragraph else line.strip()
     return "no output"
+
+
+def _is_separator(line: str) -> bool:
+    return len(line) > 1 and not line.strip("-")
+
+
+def _join_paragraph(lines: Sequence[str]) -> str:
+    ends = (i for i, line in enumerate(lines) if not line.strip(" -"))
+    return " ".join(map(str.strip, lines[: next(ends, None)]))
 
 
 def _wait_for_output(

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, cast
 
 from topoloom._core import CommGraph, Sharing, find_bounds, judge
 from topoloom.placements.congestion_lp import relax_congestion
+from topoloom.placements.fixed_bounds import raise_bounds
 from topoloom.placements.measures import collect_measures
 from topoloom.tasks.objective import predict_time
-from topoloom.tasks.optimality_gap import compute_gap
+from topoloom.tasks.optimality_gap import QUICK_WORK, compute_gap
 from topoloom.tasks.placement_problem import PlacementProblem
 from topoloom.tasks.search import UNLIMITED, Progress, Search, always_continue
-from topoloom.tasks.sharing import NO_SHARING
+from topoloom.tasks.sharing import NO_SHARING, has_shared_slots
 
 if TYPE_CHECKING:
     from topoloom.documents.placements import BoundDocument, LowerBound, LowerBounds
@@ -85,7 +86,7 @@ def prove_bounds(
         relaxation = relax_congestion(graph, allocation, left, progress)
     if left is not None:
         left = max(0.0, left - (perf_counter() - start))
-    found = find_bounds(
+    proven = find_bounds(
         graph,
         allocation,
         phases=phases,
@@ -94,6 +95,17 @@ def prove_bounds(
         work=search.work,
         threads=search.threads,
         progress=progress,
+    )
+    found = raise_bounds(
+        proven,
+        graph,
+        allocation,
+        phases,
+        given.fixed,
+        has_shared_slots(sharing, graph, allocation),
+        prove=lambda part: find_bounds(
+            part, allocation, sharing=sharing, work=QUICK_WORK
+        ),
     )
     bounds = {}
     if found.time is not None:

@@ -4,14 +4,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from time import perf_counter
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from topoloom._core import Error, Placement, Sharing, mappers, place
 from topoloom.support.comma_list import split_at_commas
 from topoloom.support.gain import gain
 from topoloom.support.name_lookup import describe_unknown_name
+from topoloom.tasks.fixed_ranks import NO_FIXED_RANKS, are_in_place
 from topoloom.tasks.objective import PROVEN, Objective, proves_optimality
 from topoloom.tasks.optimality_gap import compute_gaps, prove_quick_bounds
 from topoloom.tasks.problem import (
@@ -38,6 +40,8 @@ from topoloom.tasks.user_mapper import (
 )
 
 DEFAULT = "block"
+#: No placements are compared with those of the mappers.
+NO_PLACEMENTS: Mapping[str, Placement] = MappingProxyType({})
 
 
 class Comparison(NamedTuple):
@@ -50,16 +54,20 @@ class Comparison(NamedTuple):
     shared
         Whether ranks share slots.
     results
-        Measures, gain, gap, seconds and work of each mapper, starting with block order.
-        The work of user mappers is 0.
+        Measures, gain, gap, seconds and work of each mapper, starting with block order
+        and the present placements. The work of these and of user mappers is 0.
     placements
         The placement of each mapper.
     best
-        The mapper with the lowest objective.
+        The mapper or placement with the lowest objective that keeps the fixed ranks.
     interrupted
         Whether the last search was stopped.
     failed
         Error message of each user mapper that failed.
+    fixed
+        Number of fixed ranks.
+    unfixed
+        Mappers and placements of which a fixed rank is on another slot.
     """
 
     objective: Objective
@@ -69,6 +77,8 @@ class Comparison(NamedTuple):
     best: str
     interrupted: bool
     failed: dict[str, str]
+    fixed: int
+    unfixed: list[str]
 
 
 def compare_mappers(
@@ -78,9 +88,14 @@ def compare_mappers(
     *,
     search: Search = UNLIMITED,
     sharing: Sharing = NO_SHARING,
+    present: Mapping[str, Placement] = NO_PLACEMENTS,
+    fixed: Mapping[int, int] = NO_FIXED_RANKS,
     monitor: MonitorSearch = run_unmonitored,
 ) -> Comparison:
     """Place ranks in block order and with every mapper; limits apply to each search.
+
+    `present` has placements to be compared with these, by name. `fixed` has the slots
+    of ranks that all mappers must leave on given slots.
 
     A mapper is a name, such as ``gge+swap``, a launch line, such as ``launcher(srun -m
     cyclic)``, or a user mapper. A user mapper is the text ``mine.py:function``, or a
@@ -90,12 +105,12 @@ def compare_mappers(
     graph, allocation = problem.graph, problem.allocation
     shared = has_shared_slots(sharing, graph, allocation)
     user = _load_user_mappers(candidates, problem)
-    names = [
-        DEFAULT,
-        *(name for name in map(_name_mapper, candidates) if name != DEFAULT),
-    ]
-    _check_mappers([name for name in names if name not in user])
-    proven = PROVEN if any(map(proves_optimality, names)) else ""
+    named = [name for name in map(_name_mapper, candidates) if name != DEFAULT]
+    if taken := next((name for name in present if name in (DEFAULT, *named)), None):
+        raise Error(f"a placement and a mapper are called {taken}; rename one of them")
+    names = [DEFAULT, *present, *named]
+    _check_mappers([name for name in named if name not in user])
+    proven = PROVEN if any(map(proves_optimality, named)) else ""
     chosen = objective.choose_for(
         graph, allocation, "ranks share slots" if shared else proven
     )
@@ -106,11 +121,15 @@ def compare_mappers(
 
     def place_with(name: str, progress: Progress) -> tuple[Placement | None, int]:
         if name == DEFAULT:
-            block = place_like_launcher(graph, allocation, shared, sharing.capacities)
+            block = problem.default or place_like_launcher(
+                graph, allocation, shared, sharing.capacities
+            )
             return block, 0
+        if name in present:
+            return present[name], 0
         if name in user:
             task = make_user_problem(
-                graph, allocation, chosen, sharing, search, progress
+                graph, allocation, chosen, sharing, search, fixed, progress
             )
             try:
                 return user[name].place(task), 0
@@ -122,6 +141,7 @@ def compare_mappers(
             allocation,
             mapper=name,
             **search._asdict(),
+            fixed=dict(fixed),
             sharing=sharing,
             **chosen.options,
             automatic_objective=chosen.is_automatic,
@@ -144,13 +164,30 @@ def compare_mappers(
         if interrupted:
             break
     # Bounds are valid only for one rank per slot.
-    bounds = None if shared else prove_quick_bounds(graph, allocation, chosen.phases)
+    bounds = (
+        None
+        if shared
+        else prove_quick_bounds(graph, allocation, chosen.phases, fixed=fixed)
+    )
+    unfixed = [name for name, one in placements.items() if not are_in_place(fixed, one)]
     before = results[0][chosen.measure]
     for result in results:
+        is_unfixed = result["mapper"] in unfixed
         result["gain_percent"] = gain(before, result[chosen.measure])
-        result["gap"] = compute_gaps(result, bounds)
-    best = min(results, key=lambda result: float(result[chosen.measure]))["mapper"]
-    return Comparison(chosen, shared, results, placements, best, interrupted, failed)
+        result["gap"] = compute_gaps(result, None if is_unfixed else bounds)
+    able = [result for result in results if result["mapper"] not in unfixed] or results
+    best = min(able, key=lambda result: float(result[chosen.measure]))["mapper"]
+    return Comparison(
+        chosen,
+        shared,
+        results,
+        placements,
+        best,
+        interrupted,
+        failed,
+        len(fixed),
+        unfixed,
+    )
 
 
 def split_mappers(text: str) -> list[str]:

@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 
+from topoloom._core import Placement
 from topoloom.nodes.host_slot_numbers import HostSlotNumbers
 from topoloom.nodes.hosts import slots_per_host
 from topoloom.support.name_lookup import describe_unknown_name
@@ -13,13 +16,21 @@ from topoloom.support.parameter_error import ParameterError
 from topoloom.support.plain_text import is_number
 from topoloom.tasks.problem import Problem
 
+#: No rank must be on a given slot.
+NO_FIXED_RANKS: Mapping[int, int] = MappingProxyType({})
+
 _ENTRY = re.compile(r"([0-9]{1,9})=([^=]+)", re.ASCII)
 
 
+def are_in_place(fixed: Mapping[int, int], placement: Placement) -> bool:
+    """Return whether all fixed ranks are on their slots."""
+    return all(placement.slots[rank] == slot for rank, slot in fixed.items())
+
+
 def read_fixed_ranks(
-    text: str, problem: Problem, shared: bool = False
+    text: str | None, problem: Problem, shared: bool = False
 ) -> dict[int, int]:
-    """Read the slot of each fixed rank from ``RANK=PLACE,...``.
+    """Read the slot of each fixed rank from ``RANK=PLACE,...``; None fixes none.
 
     PLACE is ``HOST:SLOT`` with a slot number of the host, the number of a slot in the
     allocation, or a host. A host alone is its first slot that no other entry names.
@@ -31,6 +42,8 @@ def read_fixed_ranks(
         If the text is malformed, a rank, host or slot does not exist, or a rank or an
         unshared slot occurs twice.
     """
+    if text is None:
+        return {}
     places = _split_entries(text, problem.graph.rank_count)
     slots = _JobSlots(problem)
     rank_on: dict[int, int] = {}

@@ -12,7 +12,6 @@ from topoloom.placements.measures import collect_measures
 from topoloom.tasks.objective import predict_time
 from topoloom.tasks.optimality_gap import Gaps, compute_gaps, prove_quick_bounds
 from topoloom.tasks.placement_problem import PlacementProblem
-from topoloom.tasks.problem import place_like_launcher
 
 if TYPE_CHECKING:
     from topoloom.documents.placements import GapMeasures, JudgeDocument, Measures
@@ -78,6 +77,7 @@ class JudgedPlacement(NamedTuple):
             ],
             "phases": cast("list[Measures]", self.phases),
             "phase_names": list(phase_names),
+            "fixed": sorted(self.given.fixed),
         }
 
 
@@ -86,7 +86,7 @@ def judge_placement(
 ) -> JudgedPlacement:
     """Measure the placement of a problem; without one, block order."""
     graph, where, shared = given.graph, given.allocation, given.shared
-    block = place_like_launcher(graph, where, shared, given.capacities)
+    block = given.place_like_launcher()
     placement = given.file.placement if given.file is not None else block
     judgement = judge(graph, where, placement, hottest=hottest)
     by_block, on = (graph, where, block), (graph, where, placement)
@@ -94,7 +94,9 @@ def judge_placement(
     before |= collect_measures(judge(*by_block), shared)
     values = predict_time(*on, phases) | collect_measures(judgement, shared)
     # Bounds are valid only for one rank per slot.
-    bounds = None if shared else prove_quick_bounds(graph, where, phases)
+    bounds = (
+        None if shared else prove_quick_bounds(graph, where, phases, fixed=given.fixed)
+    )
     return JudgedPlacement(
         given,
         given.file.mapper if given.file is not None else "block",

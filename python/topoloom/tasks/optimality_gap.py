@@ -4,8 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from topoloom._core import Allocation, Bounds, CommGraph, Error, find_bounds
+from topoloom._core import Allocation, CommGraph, Error, find_bounds
+from topoloom.tasks.fixed_ranks import NO_FIXED_RANKS
+
+if TYPE_CHECKING:
+    from topoloom.placements.fixed_bounds import AnyBounds
 
 #: Work limit of quick proofs: up to 0.1 s for the steps that it covers.
 QUICK_WORK = 2**23
@@ -15,11 +20,28 @@ Gaps = dict[str, float | None]
 
 
 def prove_quick_bounds(
-    graph: CommGraph, allocation: Allocation, phases: Sequence[CommGraph] = ()
-) -> Bounds | None:
+    graph: CommGraph,
+    allocation: Allocation,
+    phases: Sequence[CommGraph] = (),
+    *,
+    fixed: Mapping[int, int] = NO_FIXED_RANKS,
+) -> AnyBounds | None:
     """Prove bounds quickly; results do not depend on the CPU speed."""
     try:
-        return find_bounds(graph, allocation, phases=phases, work=QUICK_WORK)
+        found = find_bounds(graph, allocation, phases=phases, work=QUICK_WORK)
+        if not fixed:
+            return found
+        from topoloom.placements.fixed_bounds import raise_bounds
+
+        return raise_bounds(
+            found,
+            graph,
+            allocation,
+            phases,
+            fixed,
+            shared=False,
+            prove=lambda part: find_bounds(part, allocation, work=QUICK_WORK),
+        )
     except Error:
         return None  # bounds may overflow although measures do not
 
@@ -31,7 +53,7 @@ def compute_gap(value: float, bound: float) -> float | None:
     return value / bound
 
 
-def compute_gaps(values: Mapping[str, float], bounds: Bounds | None) -> Gaps:
+def compute_gaps(values: Mapping[str, float], bounds: AnyBounds | None) -> Gaps:
     """Divide hop-bytes, congestion and predicted time by their bounds."""
     if bounds is None:
         return {"hop_bytes": None, "congestion_max": None}

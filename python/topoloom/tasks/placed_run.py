@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from topoloom.preload.verify import AffinityReport
     from topoloom.tasks.launch_slots import LaunchSlots
     from topoloom.tasks.objective import Objective
+    from topoloom.tasks.problem import Problem
     from topoloom.tasks.search import Search
     from topoloom.tasks.verified_run import VerifiedRun
 
@@ -148,36 +149,56 @@ def record_job(job: Job, collectives: str) -> RecordedJob:
     return found[0]
 
 
-def place_job(
-    recorded: RecordedJob,
-    slots: LaunchSlots,
-    objective: str,
-    mapper: str,
-    search: Search,
-    graph_file: str,
-    command: tuple[str, ...],
-) -> PlacedJob:
-    """Place the recorded ranks; also measure block order."""
-    from topoloom.tasks.map import map_ranks, measure_block_order
-    from topoloom.tasks.objective import Objective
+def check_fixed_ranks(fix: str | None, slots: LaunchSlots, ranks: int) -> None:
+    """Raise `ParameterError` before the recorded run if `fix` is invalid."""
+    from topoloom._core import CommGraph
+    from topoloom.tasks.fixed_ranks import read_fixed_ranks
+
+    problem = _make_problem(CommGraph.from_edges(ranks, [], [], []), slots)
+    read_fixed_ranks(fix, problem)
+
+
+def _make_problem(graph: CommGraph, slots: LaunchSlots) -> Problem:
     from topoloom.tasks.problem import Problem
 
-    assert recorded.graph is not None
-
     at, described = slots.allocation, slots.described
-    problem = Problem(
-        recorded.graph,
+    return Problem(
+        graph,
         at.machine,
         at,
         slots.allocated.hosts,
         described.node,
         switches=described.switches,
     )
+
+
+def place_job(
+    recorded: RecordedJob,
+    slots: LaunchSlots,
+    objective: str,
+    mapper: str,
+    search: Search,
+    fix: str | None,
+    graph_file: str,
+    command: tuple[str, ...],
+) -> PlacedJob:
+    """Place the recorded ranks; also measure block order.
+
+    `fix` names the slots of fixed ranks, as for `read_fixed_ranks`.
+    """
+    from topoloom.tasks.fixed_ranks import read_fixed_ranks
+    from topoloom.tasks.map import map_ranks, measure_block_order
+    from topoloom.tasks.objective import Objective
+
+    assert recorded.graph is not None
+
+    problem = _make_problem(recorded.graph, slots)
     mapped = map_ranks(
         problem,
         Objective(objective, recorded.phases),
         mapper,
         search=search,
+        fixed=read_fixed_ranks(fix, problem),
         cores_per_rank=slots.cores_per_rank,
         graph_file=graph_file,
         command=command,

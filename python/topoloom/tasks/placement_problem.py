@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from topoloom._core import Allocation, CommGraph, Error, Sharing
+from topoloom._core import Allocation, CommGraph, Error, Placement, Sharing
 from topoloom.allocations.launch_order import LaunchOrder
 from topoloom.graphs.graph_file import load_graph
 from topoloom.machines.link_names import vertex_names
@@ -21,8 +22,10 @@ from topoloom.tasks.launched_placement import (
 )
 from topoloom.tasks.problem import (
     AllocationSpec,
+    include_slots,
     load_nodes,
     load_problem,
+    place_like_launcher,
     select_launched_slots,
 )
 from topoloom.tasks.sharing import NO_SHARING
@@ -38,6 +41,8 @@ class PlacementProblem(NamedTuple):
     switches: tuple[str, ...] = ()
     node: NodeParts = NO_PARTS
     remark: str = ""  # what was assumed about the placement
+    #: The launcher's placement, unless it is block order of the allocation.
+    default: Placement | None = None
 
     @property
     def shared(self) -> bool:
@@ -48,6 +53,20 @@ class PlacementProblem(NamedTuple):
     def capacities(self) -> tuple[float, ...]:
         """The slot capacities that the placement was made with."""
         return () if self.file is None else self.file.capacities
+
+    def place_like_launcher(self) -> Placement:
+        """Return the placement that the launcher makes by default."""
+        return self.default or place_like_launcher(
+            self.graph, self.allocation, self.shared, self.capacities
+        )
+
+    @property
+    def fixed(self) -> dict[int, int]:
+        """The slots of the ranks that had to be on them."""
+        if self.file is None:
+            return {}
+        slots = self.file.placement.slots
+        return {rank: int(slots[rank]) for rank in self.file.fixed}
 
     @property
     def vertex_names(self) -> dict[str, str]:
@@ -84,7 +103,9 @@ def load_placement_problem(
             problem.node,
         )
     if not is_placement_file(placement):
-        return _load_launched_problem(action, graph_file, placement, machine, where)
+        files = [placement]
+        [launched] = load_launched_problems(action, graph_file, files, machine, where)
+        return launched
     graph, file = load_graph(graph_file), load_placement(placement)
     if machine or where.allocation or where.nodes:
         raise Error(
@@ -106,34 +127,42 @@ def load_placement_problem(
     )
 
 
-def _load_launched_problem(
+def load_launched_problems(
     action: str,
     graph_file: str,
-    placement: str,
+    placements: Sequence[str],
     machine: str | None,
     where: AllocationSpec,
-) -> PlacementProblem:
-    """Load a graph with a launcher's file, such as a rankfile."""
+) -> list[PlacementProblem]:
+    """Load a graph with launchers' files, such as rankfiles, for one job."""
     if machine is None:
         raise ParameterError(
             "machine",
-            f"is missing; {placement} is a launcher's file, which does not contain the "
-            f"machine; name it, and the allocation, to {action}",
+            f"is missing; {placements[0]} is a launcher's file, which does not contain "
+            f"the machine; name it, and the allocation, to {action}",
         )
     graph = load_graph(graph_file)
     given, described = load_nodes(machine, where)
     ranks = graph.rank_count
-    file, remark = load_launched_placement(placement, given, described.node, ranks)
-    if not file.placement.shared:
+    loaded = [
+        load_launched_placement(path, given, described.node, ranks)
+        for path in placements
+    ]
+    started = None
+    if not any(file.placement.shared for file, _ in loaded):
         started, _ = select_launched_slots(given, described, where, ranks)
-        if np.isin(file.placement.slots, started.allocation.slots).all():
-            given = started
-    return PlacementProblem(
-        graph,
-        given.allocation,
-        file,
-        given.hosts,
-        described.switches,
-        described.node,
-        remark,
-    )
+    used = np.concatenate([file.placement.slots for file, _ in loaded])
+    job, default = include_slots(used, given, started, ranks)
+    return [
+        PlacementProblem(
+            graph,
+            job.allocation,
+            file.with_allocation(job.allocation),
+            job.hosts,
+            described.switches,
+            described.node,
+            remark,
+            default,
+        )
+        for file, remark in loaded
+    ]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from topoloom._core import (
     Allocation,
@@ -57,6 +58,8 @@ class Problem:
     unused: str = ""  # which slots of a larger allocation the launcher uses
     switches: tuple[str, ...] = ()
     available: Allocation | None = None  # all slots, if the launcher uses some of them
+    #: The launcher's placement, unless it is block order of the allocation.
+    default: Placement | None = None
 
 
 class AllocationSpec(NamedTuple):
@@ -148,6 +151,24 @@ def select_launched_slots(
     else:
         return given, words
     return given.part(at), words
+
+
+def include_slots(
+    used: npt.NDArray[np.uint32],
+    given: AllocatedHosts,
+    started: AllocatedHosts | None,
+    ranks: int,
+) -> tuple[AllocatedHosts, Placement | None]:
+    """Choose the slots of a job that uses the slots `used`.
+
+    These are the slots that the launcher selects, `started`, if they include `used`.
+    Otherwise they are all slots, and the launcher's placement is returned, too.
+    """
+    if started is None:
+        return given, None
+    if np.isin(used, started.allocation.slots).all():
+        return started, None
+    return given, Placement(given.allocation, started.allocation.slots[:ranks])
 
 
 def load_nodes(

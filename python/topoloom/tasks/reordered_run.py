@@ -98,10 +98,15 @@ def run_reordered(
             launcher, program, [library], variables, os.environ
         )
         status = run_program(Launch(command, environment))
-        lines = (
-            result.read_text(encoding="utf-8").splitlines() if result.exists() else []
-        )
-    return ReorderedRun(status, program, lines or [_explain_missing_result(status)])
+        lines = _read_lines(result)
+        topologies = _read_lines(result.with_name(f"{result.name}.topologies"))
+    if not lines:
+        lines = [_explain_missing_result(status, topologies)]
+    return ReorderedRun(status, program, lines)
+
+
+def _read_lines(file: Path) -> list[str]:
+    return file.read_text(encoding="utf-8").splitlines() if file.exists() else []
 
 
 def _merge_options(given: ReorderOptions, environment: str, has_machine: bool) -> str:
@@ -144,9 +149,18 @@ def _check_mapper(mapper: str) -> None:
     place(ring(2, 1), Allocation.whole(Machine("torus:2")), mapper)
 
 
-def _explain_missing_result(status: int) -> str:
+def _explain_missing_result(status: int, topologies: list[str]) -> str:
+    """Explain why no program reported; `topologies` says which were ``reordered``."""
     from topoloom.support.signal_status import describe_early_end
 
+    if topologies:
+        reordered, total = topologies.count("reordered"), len(topologies)
+        end = describe_early_end(status) if status else "the program ended"
+        noun = "topology" if total == 1 else "topologies"
+        return (
+            f"{reordered} of {total} {noun} reordered; {end} "
+            "before MPI_Finalize, so the gain is not known"
+        )
     if status:
         return f"nothing reordered: {describe_early_end(status)} before MPI_Finalize"
     return (

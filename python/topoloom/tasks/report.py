@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from topoloom._core import Allocation, Bounds, CommGraph, Placement
+    from topoloom._core import Allocation, CommGraph, Placement
+    from topoloom.placements.fixed_bounds import AnyBounds
     from topoloom.placements.placement_file import PlacementFile
     from topoloom.report.page_data import PlacementView, Report
 
@@ -33,7 +34,7 @@ class _Problem(NamedTuple):
     graph: CommGraph
     where: Allocation
     shared: bool
-    bounds: Bounds | None
+    bounds: AnyBounds | None
     views: int
     phases: Sequence[CommGraph]
     parts: Mapping[str, Sequence[CommGraph]]
@@ -47,11 +48,12 @@ def build_report(
     proof: str = "",
     command: tuple[str, ...] = (),
     names: Sequence[str] = (),
+    default: Placement | None = None,
 ) -> Report:
     """Measure the launcher's order and placements of one job; build the report.
 
     `names` contains the names of the phases. Phases of one name form one part of the
-    page.
+    page. `default` is the launcher's placement, by default block order.
     """
     from topoloom.report.page_data import Report
     from topoloom.tasks.optimality_gap import prove_quick_bounds
@@ -67,7 +69,7 @@ def build_report(
     for name, phase in zip(names if parts else (), phases, strict=True):
         parts[name].append(phase)
     problem = _Problem(graph, where, shared, bounds, 1 + len(made), phases, parts)
-    block = place_like_launcher(graph, where, shared, first.capacities)
+    block = default or place_like_launcher(graph, where, shared, first.capacities)
     views = [_make_view(problem, LAUNCHER, block)]
     for one, name in zip(made, _name_placements(made), strict=True):
         views.append(_make_view(problem, name, one.file.placement, one))
@@ -99,7 +101,8 @@ def _list_objective_values(
     Unless all files contain the value, predicted time or congestion replaces it.
     """
     files = [one.file for one in made]
-    objective = files[0].objective
+    # Launchers' files have no measures.
+    objective = next((one for one in files if one.values), files[0]).objective
     if all(
         "objective" in file.values and file.objective == objective for file in files
     ):

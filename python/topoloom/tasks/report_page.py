@@ -10,14 +10,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from topoloom._core import CommGraph, Error, OperationGraph
+from topoloom._core import CommGraph, Error, OperationGraph, Placement
+from topoloom.allocations.allocation_file import AllocatedHosts
 from topoloom.graphs.graph_file import load_graph, load_operations
 from topoloom.graphs.phases import load_phase_names, load_phases
 from topoloom.placements.placement_file import PlacementFile, load_placement
 from topoloom.report.page_data import PlacementView, Report
 from topoloom.simulate import bind_switch, load_simulator
 from topoloom.support.units import counted
-from topoloom.tasks.placement_problem import PlacementProblem
+from topoloom.tasks.launched_placement import (
+    is_placement_file,
+    load_launched_placement,
+)
+from topoloom.tasks.placement_problem import (
+    PlacementProblem,
+    load_launched_problems,
+)
+from topoloom.tasks.problem import AllocationSpec
 from topoloom.tasks.report import ReportedPlacement, build_report
 from topoloom.tasks.simulate import (
     MonitorSimulation,
@@ -30,6 +39,8 @@ if TYPE_CHECKING:
     from topoloom.documents.placements import PlacementOnPage, ReportDocument
 
 MAX_PLACEMENTS = 7
+#: The nodes of a job are those of its placement files, or all.
+NO_ALLOCATION = AllocationSpec()
 #: Simulation results that the ``--json`` output contains.
 _SIMULATED = ("simulated_seconds", "busiest_channels", "busiest_switches")
 
@@ -78,18 +89,23 @@ class WrittenReport(NamedTuple):
 
 
 def write_report(
-    placements: Sequence[Path],
+    placements: Sequence[str | Path],
     output: Path,
     graph_file: str | None = None,
     command: tuple[str, ...] = (),
     simulator: Simulator | None = None,
+    machine: str | None = None,
+    where: AllocationSpec = NO_ALLOCATION,
 ) -> WrittenReport:
     """Write a page that compares placements of one job with the launcher's order.
+
+    Launchers' files, such as rankfiles, are for the machine and allocation of the first
+    placement file. Without one, these are `machine` and `where`.
 
     Parameters
     ----------
     placements
-        Placement files.
+        Placement files and launchers' files.
     output
         Path of the page.
     graph_file
@@ -116,10 +132,10 @@ def write_report(
         raise Error(
             f"{len(placements)} placements are too many: at most {MAX_PLACEMENTS}"
         )
-    files = [load_placement(path) for path in placements]
-    _check_same_job(placements, files)
-    if graph_file is None:
-        graph_file = _find_graph(placements[0], files[0])
+    names = [str(path) for path in placements]
+    loaded = _load_files(names, graph_file, machine, where)
+    files, graph_file = loaded.files, loaded.graph_file
+    _check_same_job(names, files)
     graph = load_graph(graph_file)
     ranks = len(files[0].placement.slots)
     if ranks != graph.rank_count:
@@ -127,20 +143,24 @@ def write_report(
             f"{placements[0]} places {counted(ranks, 'rank')}, but {graph_file} has "
             f"{graph.rank_count}"
         )
-    made = [
-        ReportedPlacement(file, str(path))
-        for path, file in zip(placements, files, strict=True)
-    ]
+    made = list(map(ReportedPlacement, files, names))
     phases = load_phases(graph_file)
-    names = load_phase_names(graph_file)
-    report = build_report(graph, graph_file, made, phases, command=command, names=names)
-    inputs = [*placements, Path(graph_file)]
+    report = build_report(
+        graph,
+        graph_file,
+        made,
+        phases,
+        command=command,
+        names=load_phase_names(graph_file),
+        default=loaded.default,
+    )
+    inputs = [Path(name) for name in [*names, graph_file] if Path(name).exists()]
     if output.exists() and any(output.samefile(path) for path in inputs):
         raise Error(f"{output} is an input of the page; name another output file")
     interrupted = False
     if simulator is not None:
         operations = load_operations(graph_file)
-        found = _simulate_views(simulator, files, placements, operations, graph, phases)
+        found = _simulate_views(simulator, loaded, names, operations, graph, phases)
         interrupted = found.interrupted
         name = simulator.name
         if operations is not None and name == "switches":
@@ -149,14 +169,62 @@ def write_report(
     save_report(output, report)
     headline = write_title(report.views[0], report.views[report.best])
     changed = (_warn_changed_graph(view, graph_file) for view in report.views[1:])
-    warnings = [line for line in changed if line]
+    warnings = [*loaded.remarks, *(line for line in changed if line)]
     return WrittenReport(output, report, headline, warnings, interrupted)
+
+
+class _LoadedFiles(NamedTuple):
+    """Placements of one job, its graph, and what was assumed about them.
+
+    `default` is the launcher's placement, unless it is block order of the allocation.
+    """
+
+    files: list[PlacementFile]
+    graph_file: str
+    remarks: list[str]
+    default: Placement | None = None
+
+
+def _load_files(
+    names: list[str],
+    graph_file: str | None,
+    machine: str | None,
+    where: AllocationSpec,
+) -> _LoadedFiles:
+    """Load placement files, and launchers' files for the same job."""
+    made = {name: load_placement(name) for name in names if is_placement_file(name)}
+    if not made:
+        if graph_file is None:
+            raise Error(f"{names[0]} does not name its graph; name the graph")
+        problems = load_launched_problems(
+            "report on", graph_file, names, machine, where
+        )
+        remarks = [one.remark for one in problems if one.remark]
+        files = [one.file for one in problems if one.file is not None]
+        return _LoadedFiles(files, graph_file, remarks, problems[0].default)
+    first_name, first = next(iter(made.items()))
+    if machine or where != NO_ALLOCATION:
+        raise Error(
+            f"{first_name} contains its machine and allocation; leave out the machine, "
+            "the allocation and the launcher"
+        )
+    if graph_file is None:
+        graph_file = _find_graph(Path(first_name), first)
+    given = AllocatedHosts(first.allocation, first.hosts)
+    ranks = len(first.placement.slots)
+    remarks = []
+    for name in names:
+        if name not in made:
+            loaded = load_launched_placement(name, given, first.node, ranks)
+            made[name] = loaded.file
+            remarks += [loaded.remark] if loaded.remark else []
+    return _LoadedFiles([made[name] for name in names], graph_file, remarks)
 
 
 def _simulate_views(
     simulator: Simulator,
-    files: list[PlacementFile],
-    paths: Sequence[Path],
+    loaded: _LoadedFiles,
+    names: Sequence[str],
     operations: OperationGraph | None,
     graph: CommGraph,
     phases: Sequence[CommGraph],
@@ -167,17 +235,22 @@ def _simulate_views(
     )
     given = [
         PlacementProblem(
-            graph, file.allocation, file, file.hosts, file.switches, file.node
+            graph,
+            file.allocation,
+            file,
+            file.hosts,
+            file.switches,
+            file.node,
+            default=loaded.default,
         )
-        for file in files
+        for file in loaded.files
     ]
-    names = [str(path) for path in paths]
     return simulate_placements(
         names, given, list(phases) or [graph], simulate, simulator.monitor
     )
 
 
-def _check_same_job(paths: Sequence[Path], files: list[PlacementFile]) -> None:
+def _check_same_job(paths: Sequence[str], files: list[PlacementFile]) -> None:
     first = files[0]
     for path, file in zip(paths[1:], files[1:], strict=True):
         if file.machine.text != first.machine.text:

@@ -29,7 +29,6 @@ from topoloom.simulate.result import (
 )
 from topoloom.support.units import counted
 from topoloom.tasks.placement_problem import PlacementProblem
-from topoloom.tasks.problem import place_like_launcher
 
 if TYPE_CHECKING:
     from topoloom.documents.placements import (
@@ -179,9 +178,7 @@ def _list_cases(
         )
     check_same_machine(names, given)
     first = given[0]
-    block = place_like_launcher(
-        first.graph, first.allocation, first.shared, first.capacities
-    )
+    block = first.place_like_launcher()
     cases = [_PlacementCase("", DEFAULT, first.allocation, block)]
     for name, one in zip(names, placed, strict=True):
         assert one.file is not None

@@ -39,6 +39,8 @@ class TorchRun:
         Number of ranks that were compared only by host, since their GPU is unknown.
     seen
         The reported location of every rank.
+    slots
+        The actual slot of every rank; None if one is unknown or not allocated.
     """
 
     status: int
@@ -49,6 +51,7 @@ class TorchRun:
     started: float = 0.0
     by_host: int = 0
     seen: Mapping[int, ReportedRank] = field(default_factory=dict)
+    slots: Sequence[int] | None = None
 
     def document(self) -> VerifyTorchDocument:
         """Return the fields of the ``--json`` output."""
@@ -65,6 +68,7 @@ class TorchRun:
             "measure": self.measure,
             "planned": self.planned if self.measure else None,
             "started": self.started if self.measure else None,
+            "written": None,
         }
 
 
@@ -93,7 +97,7 @@ def run_torch(
     compared = compare_ranks(placed, seen)
     costs = _measure_locations(placement_file, compared.slots)
     elsewhere, by_host = compared.mismatches, compared.host_only
-    return TorchRun(status, len(seen), elsewhere, *costs, by_host, seen)
+    return TorchRun(status, len(seen), elsewhere, *costs, by_host, seen, compared.slots)
 
 
 def _measure_locations(

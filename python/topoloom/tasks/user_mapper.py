@@ -9,8 +9,8 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ from topoloom._core import (
 )
 from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.support.resources import find_shipped_folder
+from topoloom.tasks.fixed_ranks import NO_FIXED_RANKS
 from topoloom.tasks.objective import Objective
 from topoloom.tasks.search import UNLIMITED, Progress, Search, always_continue
 from topoloom.tasks.sharing import has_shared_slots
@@ -57,6 +58,8 @@ class MapperProblem:
         slots.
     shared
         Whether ranks share slots.
+    fixed
+        Slots of the ranks that must be on given slots.
     search
         The seed, and the limits that the mapper should respect.
     go_on
@@ -71,6 +74,7 @@ class MapperProblem:
     capacity: npt.NDArray[np.int64]
     shared: bool
     search: Search = UNLIMITED
+    fixed: Mapping[int, int] = field(default_factory=dict)
     go_on: Progress = always_continue
 
     @property
@@ -94,7 +98,7 @@ class MapperProblem:
         ------
         Error
             If ranks are missing, or slots are not allocated or their capacity is
-            exceeded.
+            exceeded, or a fixed rank is on another slot.
         """
         if isinstance(slots, Placement):
             if slots.machine_text != self.machine.text:
@@ -114,6 +118,12 @@ class MapperProblem:
                 "expected one for each"
             )
         self._check_loads(found)
+        for rank, slot in self.fixed.items():
+            if found.slots[rank] != slot:
+                raise Error(
+                    f"rank {rank} is on slot {found.slots[rank]}, but is fixed on slot "
+                    f"{slot}"
+                )
         return found
 
     def _check_loads(self, found: Placement) -> None:
@@ -163,13 +173,14 @@ def make_user_problem(
     objective: Objective,
     sharing: Sharing,
     search: Search,
+    fixed: Mapping[int, int] = NO_FIXED_RANKS,
     progress: Progress = always_continue,
 ) -> MapperProblem:
     """Make the `MapperProblem` for a user mapper."""
     load, capacity = slot_capacities(graph, allocation, sharing)
     shared = has_shared_slots(sharing, graph, allocation)
     return MapperProblem(
-        graph, allocation, objective, load, capacity, shared, search, progress
+        graph, allocation, objective, load, capacity, shared, search, fixed, progress
     )
 
 

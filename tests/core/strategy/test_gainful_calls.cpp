@@ -53,6 +53,25 @@ TEST_CASE("on one node no call saves time, except with a schedule that the user 
     }
 }
 
+TEST_CASE("predicted times are those that are compared, and unknown on one node") {
+    for (const std::int64_t per_node : {1, 4, 16}) {
+        const Setting setting = on_torus_nodes(16, per_node);
+        Strategy strategy(setting);
+        for (const Operation operation : single_call_operations) {
+            CAPTURE(operation_name(operation));
+            const Bytes bytes = make_call(operation, 4096);
+            const auto times = strategy.predict(operation, bytes, false);
+            CHECK(times.has_value() == (per_node < 16));
+            if (!times) continue;
+            const Call call{operation, 16, bytes};
+            CHECK(times->ours.time == cost_of(setting, call, strategy.choose(operation, bytes, false)).time);
+            CHECK(*times->usual == cost_of(setting, call, usual_schedule(call)).time);
+            CHECK(strategy.saves_time(operation, bytes, false, 0) ==
+                  (*times->usual > times->ours.time + 0.2e-6));
+        }
+    }
+}
+
 TEST_CASE("a decision in a table is applied, and cases without a decision are treated as without a table") {
     Setting setting = on_torus_nodes(16, 16);
     setting.decisions =

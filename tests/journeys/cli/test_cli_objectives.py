@@ -261,3 +261,34 @@ def test_time_objectives_are_refused_only_without_bandwidths(
     refused = topoloom("run", "-m", "torus:2+node:4", *words)
     assert refused.status == 2
     assert "the machine 'torus:2+node:4' gives none" in refused.err
+
+
+#: Block order is within 0.1 % of the best predicted time, which has more hop-bytes.
+LATENCY_BOUND = """\
+0 1000 0 100 100 1000
+1000 0 0 1000 0 0
+1000 0 0 0 0 0
+0 0 8 0 0 0
+1000 100 0 0 0 1000
+100 1000 0 1000 0 0
+"""
+
+
+def test_a_gain_below_the_error_of_the_model_is_rejected_and_reported(
+    topoloom: Command,
+) -> None:
+    Path("g.txt").write_text(LATENCY_BOUND)
+    words = ["map", "g.txt", "-m", "tree:2:3,bandwidth=10GB/s,latency=1us"]
+    mapped = topoloom(*words)
+    assert mapped.status == 0
+    assert (
+        "topoloom: the best placement by the objective gains less than the error of "
+        "the model: 6.633 us; kept 6.637 us. Name the objective to get it: "
+        "--objective time"
+    ) in mapped.err
+    document = topoloom(*words, "--json").json
+    assert document["rejected"]["reason"] == "no gain"
+    assert document["placement"] == [*range(6)]
+    named = topoloom(*words, "--objective", "time")
+    assert "gains less" not in named.err
+    assert "6.633 us" in named.out

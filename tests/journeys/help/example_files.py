@@ -34,6 +34,7 @@ map p.npz -m MACHINE -o x.json
 map p.npz -m MACHINE --mapper hilbert -o y.json
 map p.npz -m torus:8x8x8 -a a.txt --mapper gge -o old.json
 map other.npz -m torus:8x8x8 -a n[256-319] --mapper hilbert -o other.json
+export y.json --to openmpi-rankfile -o ranks.txt
 judge other.npz other.json --write-loads other-loads.json
 """
 #: The same, for commands that read the files of this module.

@@ -35,7 +35,7 @@ def test_a_launchers_file_is_judged_like_the_placement(
     for name in ("f", f"{target}:f"):
         judged = topoloom("judge", "g.npz", name, *machine, "--json")
         assert judged.json["hop_bytes"] == placed
-        assumes = "the ranks of a host take its slots in order" in judged.err
+        assumes = "ranks take the slots of a host in the launcher's order" in judged.err
         assert assumes == (target != "openmpi-rankfile")
     improved = topoloom("map", "g.npz", *machine, "--placement", "f", "-o", "y.json")
     assert improved.status == 0

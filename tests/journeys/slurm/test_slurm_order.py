@@ -15,6 +15,8 @@ from real_slurm import RealSlurm, start_slurm
 from topoloom import Allocation, Machine, load_placement, save_graph
 from topoloom.allocations.launch_order import LaunchOrder
 from topoloom.graphs import ring
+from topoloom.launch.exports.read_launch_file import LaunchFile, list_possible_formats
+from topoloom.launch.host_placement import host_placement
 
 #: One pytest worker, because the tests share Slurm daemons.
 pytestmark = pytest.mark.xdist_group("slurm_order")
@@ -90,3 +92,28 @@ def test_a_job_is_mapped_on_the_slots_that_srun_uses(
     slots = placed.placement.slots.tolist()
     started = output[output.index("allocation") :]
     assert list_hosts(started) == [name[slot // per_node] for slot in slots]
+
+
+@pytest.mark.parametrize("option", ["", "-m cyclic", "-m plane=2", "-m block:fcyclic"])
+def test_a_step_says_where_its_ranks_are(slurm: RealSlurm, option: str) -> None:
+    """The environment of a step, and lines of ranks, are read as the placement."""
+    run = f"srun -n 9 {option} --mpi=none"
+    script = (
+        f"{run} -l sh -c 'echo $SLURMD_NODENAME'; echo ====; "
+        f"{run} sh -c 'test $SLURM_PROCID != 0 || env'"
+    )
+    output = slurm.run_in_job("-N4 -w n[1-4] --exclusive", script)
+    machine = Machine("mesh:4+node:4")
+    slots = [4 * node + i for node in range(4) for i in range(CORES[node])]
+    hosts = [f"n{node + 1}" for node in range(4)]
+    job = host_placement(machine, range(4), slots, hosts)
+    found = [
+        LaunchFile("f", text, [each]).read_slots(job, 9).slots.tolist()
+        for text, name in zip(
+            output.split("====\n"), ["rank-hosts", "slurm-environment"], strict=True
+        )
+        for each in list_possible_formats(text)
+        if each.name == name
+    ]
+    assert len(found) == 2
+    assert found[0] == found[1]

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 from mpis import PROGRAMS, Mpi, need
@@ -62,3 +64,20 @@ def read_reports(done: subprocess.CompletedProcess[str]) -> list[str]:
     output = [x for x in done.stderr.splitlines() if x.startswith("topoloom:")]
     assert all(x.startswith("topoloom: collectives: ") for x in output), output
     return output
+
+
+_REPLACED = re.compile(r": (MPI_\w+): ([0-9]+) replaced \(")
+_LEFT = re.compile(r"([0-9]+) (MPI_\w+)")
+
+
+def count_calls(reports: list[str]) -> tuple[Counter[str], Counter[str]]:
+    """Count the replaced calls and those left to MPI in a summary, by function."""
+    replaced: Counter[str] = Counter()
+    left: Counter[str] = Counter()
+    for line in reports:
+        if match := _REPLACED.search(line):
+            replaced[match[1]] += int(match[2])
+        elif "left to MPI, as " in line:
+            for count, name in _LEFT.findall(line.rpartition(": ")[2]):
+                left[name] += int(count)
+    return replaced, left

@@ -11,7 +11,14 @@ from pathlib import Path
 import pytest
 from mpis import MPICH, MPIS, OPEN_MPI_4, Mpi, build_program
 from own_process import topoloom
-from replaced_collectives import RANKS, REPLACED, read_answers, read_reports, run
+from replaced_collectives import (
+    RANKS,
+    REPLACED,
+    count_calls,
+    read_answers,
+    read_reports,
+    run,
+)
 
 from topoloom import save_graph
 from topoloom.graphs import ring
@@ -49,16 +56,23 @@ def test_results_equal_those_of_mpi(
     mpi: Mpi, program: Programs, mpi_answers: Answers
 ) -> None:
     assert len(mpi_answers(mpi)) > RANKS * 60
+    totals = []
     for setting in SETTINGS:
         ours = run(mpi, setting, program(mpi))
         assert read_answers(ours) == mpi_answers(mpi)
-        # The world, two halves, and a duplicate of each; no singletons, no
-        # intercommunicators.
-        assert len(read_reports(ours)) == 5
-        assert any(f"{RANKS} ranks" in line for line in read_reports(ours))
-        assert all(
-            setting.removeprefix("schedule=") in line for line in read_reports(ours)
-        )
+        reports = read_reports(ours)
+        strategies = [line for line in reports if ", schedules by " in line]
+        # The world, and its halves; duplicates have the same strategy.
+        assert len(strategies) == 3
+        assert all(setting.removeprefix("schedule=") in line for line in strategies)
+        replaced, left = count_calls(reports)
+        assert bool(replaced) == bool(setting)
+        reasons = ("all ranks are on one host", "there are two groups")
+        others = [line for line in reports if line not in strategies]
+        assert setting or all(any(why in line for why in reasons) for line in others)
+        totals.append(replaced + left)
+    assert totals[0].total() > 5 * 15
+    assert totals == totals[:1] * len(SETTINGS)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +112,9 @@ def test_a_reused_handle_is_a_new_communicator(mpi: Mpi) -> None:
     assert all(line.endswith("reused, right") for line in read_answers(ours))
     assert any(not line.startswith("0 ") for line in read_answers(ours))
     # All six communicators of each thread are replaced.
-    assert len(read_reports(ours)) == 2 * 6
+    replaced, left = count_calls(read_reports(ours))
+    assert (replaced, left) == ({"MPI_Allreduce": 2 * 6}, {})
+    assert "12 communicators of 5 ranks: MPI_Allreduce" in ours.stderr
 
 
 @pytest.mark.parametrize("source", ["replaced_f08.F90", "replaced_f90.F90"])
@@ -107,16 +123,19 @@ def test_fortran_programs_are_supported(mpi: Mpi, source: str) -> None:
     program = build_program(mpi, REPLACED / source)
     ours = run(mpi, "", program)
     assert read_answers(ours) == read_answers(run(mpi, None, program))
-    assert len(read_reports(ours)) == 3
+    replaced, left = count_calls(read_reports(ours))
+    assert not replaced
+    assert left["MPI_Alltoall"] == 2
+    assert len(left) >= 15  # MPI_Barrier of mpi_f08 calls no MPI_ function in MPICH
 
 
-WRONG = ("root", "count", "op", "communicator")
+WRONG = ("root", "count", "op", "communicator", "alias")
 
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 def test_returned_errors_equal_those_of_mpi(mpi: Mpi, program: Programs) -> None:
     words = (program(mpi), "returned", *WRONG)
-    returned = read_answers(run(mpi, "", *words))
+    returned = read_answers(run(mpi, "schedule=ring", *words))
     assert len(returned) > RANKS * len(WRONG)
     assert returned == read_answers(run(mpi, None, *words))
 
@@ -126,7 +145,7 @@ def test_returned_errors_equal_those_of_mpi(mpi: Mpi, program: Programs) -> None
 def test_errors_end_the_program_as_with_mpi(
     mpi: Mpi, wrong: str, program: Programs
 ) -> None:
-    fatal = run(mpi, "", program(mpi), wrong)
+    fatal = run(mpi, "schedule=ring", program(mpi), wrong)
     assert fatal.returncode != 0
     assert not read_reports(fatal)
 
@@ -174,6 +193,7 @@ def test_run_replaces_the_collectives_of_the_placed_program(
         f"topoloom: collectives: 5 ranks on 1 node of mesh:1+node:5{placed}, "
         "schedules by name, ring, else by the machine's routes\n"
     ) in done.stderr
+    assert done.stderr.count("schedules by name, ring") == 3
 
 
 def test_the_machine_of_the_user_overrides_that_of_the_job(
@@ -189,7 +209,7 @@ def test_the_machine_of_the_user_overrides_that_of_the_job(
         done = topoloom(
             "run",
             *("--machine", machine, "--hosts", host, "--graph", "ring.npz"),
-            *("--replace-collectives", f"{setting},report=1", "--"),
+            *("--replace-collectives", setting, "--"),
             *MPICH.command(RANKS, program(MPICH)),
         )
         before, _, words = done.stderr.partition(f" {RANKS} ranks on 1 node")

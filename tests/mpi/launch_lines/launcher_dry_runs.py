@@ -90,9 +90,13 @@ def run_open_mpi_4(
     show = ["--host", ",".join(hosts), "--display-devel-map", "--do-not-launch"]
     show += ["--mca", "rmaps_base_verbose", "10"]
     command = [mpirun, *options, *show, "-n", str(ranks), *words, "true"]
-    # The simulator reads uninitialized memory, and crashes in many of the runs.
-    maps = (_read_open_mpi_4(_run(command), ranks) for _ in range(tries))
-    return next(filter(None, maps), None)
+    for i in range(tries):
+        # The simulator reads uninitialized memory and often crashes: let malloc return
+        # zeros, and put the stack elsewhere in each run.
+        unused = {"MALLOC_PERTURB_": "255", "UNUSED": "x" * 37 * i}
+        if bound := _read_open_mpi_4(_run(command, **unused), ranks):
+            return bound
+    return None
 
 
 def _read_open_mpi_4(text: str, ranks: int) -> Bound | None:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A ring by MPI_Cart_create with reorder=1: each process checks its neighbors, and counts those on
-// other hosts.
+// other hosts. With an argument, rank 0 then aborts.
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,6 +24,7 @@ int main(int argc, char** argv) {
     int sums[2] = {away, wrong}, total[2];
     MPI_Reduce(sums, total, 2, MPI_INT, MPI_SUM, 0, ring);
     if (now == 0) printf("%s\nbetween hosts %d\n", total[1] ? "wrong" : "checked", total[0]);
+    if (argc > 1 && now == 0) MPI_Abort(MPI_COMM_WORLD, 3);
     MPI_Finalize();
     return 0;
 }

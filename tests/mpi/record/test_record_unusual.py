@@ -213,8 +213,19 @@ def test_an_empty_recording_is_reported_with_its_cause(tmp_path: Path) -> None:
     )
     assert "if it is a program of PyTorch, add --torch" in without
     assert "--torch" not in early
-    with pytest.raises(Error, match="if it is one of PyTorch, add --torch"):
+    unknown = "neither a known launcher nor linked with MPI; .* PyTorch, add --torch"
+    with pytest.raises(Error, match=unknown):
         record([sys.executable, "-c", "pass"], folder=tmp_path)
+
+    launcher = OPEN_MPI_4.command(1)[0]
+    crowded = record_nothing([launcher, "-n", "1000", str(ends)], tmp_path)
+    assert f"{Path(launcher).name} ended before it started any rank: " in crowded
+    assert "not enough slots available in the system to satisfy the 1000" in crowded
+
+    mixed = record_nothing(MPICH.command(2, ends, "atexit"), tmp_path)
+    assert f"{ends.name} is linked with Open MPI 4." in mixed
+    assert "is of MPICH (Hydra) 4" in mixed
+    assert "start it with the launcher of Open MPI 4." in mixed
 
     sessions = build_program(OPEN_MPI_5, PROGRAMS / "sessions.c")
     alone = record_nothing(OPEN_MPI_5.command(2, sessions), tmp_path)

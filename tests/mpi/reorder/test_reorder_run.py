@@ -66,6 +66,18 @@ def test_neighbors_are_placed_on_one_host(
     assert not list(folder.iterdir())
 
 
+def test_a_program_that_aborts_reports_its_reordered_topologies(
+    mpich: SeveralHosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = run_reorder("--", *make_stencil_command(mpich), "abort")
+    assert done.returncode == 3
+    assert (
+        "topoloom: 1 of 1 topology reordered; the command ended with status 3 before "
+        "MPI_Finalize, so the gain is not known\n"
+    ) in done.stderr
+
+
 def test_each_program_of_a_script_reports_its_own_result(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -27,10 +27,10 @@ def test_the_status_of_an_interrupted_launcher_names_the_signal(
     assert run_program(Launch(["sh", "-c", trap])) == status
 
 
-def test_the_launcher_is_blamed_if_it_fails_first() -> None:
+def test_a_command_that_fails_first_is_named() -> None:
     failed = [explain_no_counts(StatusLog(), 1), explain_missing_report(1)]
     assert failed == [
-        "the launcher failed, and no rank reported; see what it printed",
+        "the command failed, and no rank reported; see what it printed",
         "the command ended with status 1 before its ranks reported",
     ]
     assert "statically" in explain_no_counts(StatusLog(), 0)

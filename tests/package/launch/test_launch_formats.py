@@ -24,6 +24,7 @@ from topoloom.launch.exports.launch_formats import (
     FORMATS,
     find_format,
     require_binding_support,
+    require_hosts,
 )
 from topoloom.launch.host_placement import HostPlacement, host_placement
 from topoloom.nodes.node_parts import NodeParts
@@ -49,6 +50,18 @@ def test_a_rankfile_has_one_line_a_rank_in_ascending_order() -> None:
     assert write_format("openmpi-rankfile", make_placement([1, 5, 0])) == (
         "rank 0=alpha slot=1\nrank 1=gamma slot=1\nrank 2=alpha slot=0\n"
     )
+
+
+def test_gpus_are_no_hosts_of_launchers() -> None:
+    gpus = make_placement([0, 1], "graph:2:0-1", (0, 1), ["gpu0", "gpu1"])
+    hosts = make_placement([0, 1], "graph:2:0-1", (0, 1), ["gpu01", "gpu02"])
+    for target in FORMATS:
+        require_hosts(target, hosts)
+        if target.name in ("jax", "json", "list", "bindings"):
+            require_hosts(target, gpus)
+        else:
+            with pytest.raises(Error, match="GPU; export to one of jax, json, list, b"):
+                require_hosts(target, gpus)
 
 
 def test_a_rankfile_names_package_and_core_if_nodes_have_packages() -> None:

@@ -18,9 +18,7 @@ from hypothesis import given, strategies as st
 
 from topoloom import Error, Machine
 from topoloom.allocations.allocation_file import parse_allocation
-from topoloom.launch.export_format import ExportFormat
 from topoloom.launch.exports.launch_formats import FORMATS, find_format
-from topoloom.launch.exports.read_launch_file import LaunchFile, list_possible_formats
 from topoloom.launch.host_placement import HostPlacement, host_placement
 from topoloom.nodes.node_parts import Device, NodeParts
 
@@ -244,30 +242,6 @@ def test_written_files_read_back_as_the_placement(
         return
     listed = READERS[name](find_format(name).write(placement), placement)
     assert listed == list_expected_slots(placement, slots=name in NAMES_SLOTS)
-
-
-@pytest.mark.parametrize(
-    "entry", [each for each in FORMATS if each.read], ids=lambda each: each.name
-)
-@given(data=st.data())
-def test_every_export_is_read_back(entry: ExportFormat, data: st.DataObject) -> None:
-    bind = (
-        data.draw(st.sampled_from([None, "core"])) if entry.binds == "ranks" else None
-    )
-    axes = 3 if entry.name == "bluegene-map" else None
-    placement = data.draw(draw_placement(bind, axes))
-    try:
-        text = entry.write(placement)
-    except Error:
-        return
-    machine, nodes = placement.machine, placement.nodes
-    every = [SLOTS * node + core for node in nodes for core in range(SLOTS)]
-    job = host_placement(machine, nodes, every, placement.hosts, 1, NODE)
-    assert entry in list_possible_formats(text)
-    slots, _ = LaunchFile("f", text, [entry]).read_slots(job, placement.rank_count)
-    if entry.keeps_slots(placement):
-        assert slots.tolist() == placement.machine_slot.tolist()
-    assert (slots // SLOTS).tolist() == (placement.machine_slot // SLOTS).tolist()
 
 
 @given(draw_placement(bind="core"))

@@ -52,3 +52,22 @@ def test_a_missing_program_is_an_error_and_leaves_no_handler() -> None:
     with pytest.raises(FileNotFoundError):
         child_processes.run_child(["/nowhere/at/all"])
     assert signal.getsignal(signal.SIGTERM) is before
+
+
+@pytest.mark.parametrize(
+    ("output", "line"),
+    [
+        ("", "no output"),
+        ("\n  ==\nfirst line\nsecond\n", "first line"),
+        ("warning\ntopoloom: the cause\n", "the cause"),
+        ("[1 xbt/INFO] started\nerror\n", "error"),
+        (
+            "-----\nThere are not enough slots to satisfy the 8\nslots that were "
+            "requested:\n\n  ./app\n-----\n",
+            "There are not enough slots to satisfy the 8 slots that were requested:",
+        ),
+        ("-----\nonly this\n-----\nnot that\n", "only this"),
+    ],
+)
+def test_the_error_line_of_a_launcher_is_a_paragraph(output: str, line: str) -> None:
+    assert child_processes.find_error_line(output) == line

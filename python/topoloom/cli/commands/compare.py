@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from topoloom.cli import completions
-from topoloom.cli.options.files import AsJson, Figure, GraphFile
+from topoloom.cli.options.files import AsJson, Figure, GraphFile, PlacementOption
 from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import (
     AllocationOptions,
@@ -17,6 +17,7 @@ from topoloom.cli.options.machines import (
 )
 from topoloom.cli.options.searches import (
     Effort,
+    FixedRanks,
     ObjectiveOptions,
     SearchOptions,
     SharingOptions,
@@ -75,6 +76,8 @@ def command(
     effort: Effort = None,
     minimizing: ObjectiveOptions,
     sharing: SharingOptions,
+    placement: PlacementOption = None,
+    fix: FixedRanks = None,
     searching: SearchOptions,
     launcher: LauncherName = "slurm",
     limits: RankLimitOptions,
@@ -110,9 +113,16 @@ def command(
       topoloom compare md.npz -m torus:4x4x4 --imbalance 0.3 --mappers bricks,auto
       topoloom compare p.npz -m torus:4x4x4 --mappers auto,mine.py:place
     """
-    from topoloom.cli.console import monitor_search, note, print_json
+    from topoloom.cli.console import (
+        monitor_search,
+        note,
+        note_assumption,
+        print_json,
+    )
     from topoloom.cli.exit_status import Failure, Interrupted
     from topoloom.tasks.compare import DEFAULT, compare_mappers, split_mappers
+    from topoloom.tasks.fixed_ranks import read_fixed_ranks
+    from topoloom.tasks.launched_placement import load_present_placement
     from topoloom.tasks.objective import read_objective
     from topoloom.tasks.problem import AllocationSpec, load_problem
     from topoloom.tasks.sharing import has_shared_slots
@@ -120,8 +130,14 @@ def command(
     search, share = searching.make_search(), sharing.make_sharing()
     where = AllocationSpec(*allowed, search.seed, limits.make_launch_order(launcher))
     problem = load_problem(graph, machine, where, share)
+    shared = has_shared_slots(share, problem.graph, problem.allocation)
+    present = {}
+    if placement is not None:
+        name = str(placement)
+        problem, loaded = load_present_placement(name, problem, machine, where, shared)
+        note_assumption(loaded.remark)
+        present[name] = loaded.file.placement
     if mappers is None:
-        shared = has_shared_slots(share, problem.graph, problem.allocation)
         mappers = SHARING_MAPPERS if shared else MAPPERS
     found = compare_mappers(
         problem,
@@ -129,6 +145,8 @@ def command(
         _set_efforts(split_mappers(mappers), effort),
         search=search,
         sharing=share,
+        present=present,
+        fixed=read_fixed_ranks(fix, problem, shared),
         monitor=monitor_search,
     )
     if figure is not None:
@@ -300,6 +318,15 @@ def _advise(
     )
 
 
+def _describe_fixed(comparison: Comparison) -> str:
+    from topoloom.support.units import counted
+
+    ranks = counted(comparison.fixed, "rank")
+    if not comparison.unfixed:
+        return ranks
+    return f"{ranks}, on other slots with {', '.join(comparison.unfixed)}"
+
+
 def _print_result(
     problem: Problem, comparison: Comparison, figure: Path | None, advice: str
 ) -> None:
@@ -324,6 +351,8 @@ def _print_result(
     facts = []
     if objective.reason:
         facts.append(("objective", f"{objective.title}: {objective.reason}"))
+    if comparison.fixed:
+        facts.append(("fixed", _describe_fixed(comparison)))
     facts += [("machine", remark) for remark in machine.remarks]
     if problem.unused:
         facts.append(("allocation", problem.unused))

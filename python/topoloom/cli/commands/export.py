@@ -91,6 +91,7 @@ def command(
         bind_hybrid_ranks,
         find_format,
         require_binding_support,
+        require_hosts,
         require_sharing_support,
     )
     from topoloom.support.files import write_text
@@ -105,6 +106,8 @@ def command(
         )
     target = find_format(to)
     placed = bind_hybrid_ranks(target, load_host_placement(placement, hosts, *binding))
+    if hosts is None:
+        require_hosts(target, placed)
     require_binding_support(target, placed)
     require_sharing_support(target, placed)
     text = target.write(placed)

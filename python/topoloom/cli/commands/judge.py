@@ -113,6 +113,7 @@ def _print_result(judged: JudgedPlacement, written: list[Path]) -> None:
     from topoloom.machines.machine_facts import machine_name
     from topoloom.nodes.hosts import format_allocated_share
     from topoloom.placements.measures import format_gain, format_measure, measure_title
+    from topoloom.support.number_ranges import compress_ranges
     from topoloom.support.units import format_bytes, format_seconds
     from topoloom.tasks.optimality_gap import format_gap
 
@@ -133,7 +134,12 @@ def _print_result(judged: JudgedPlacement, written: list[Path]) -> None:
     name = machine_name(machine, judged.given.node)
     title = f"{format_allocated_share(allocation)} of {name}"
     print_table(columns, rows, title=title, keep=["", judged.name, "gap"])
-    print_facts([("machine", remark) for remark in machine.remarks], written=written)
+    facts = [("machine", remark) for remark in machine.remarks]
+    if fixed := sorted(judged.given.fixed):
+        ranks = "rank" if len(fixed) == 1 else "ranks"
+        listed = f"{ranks} {compress_ranges(fixed)}"
+        facts.append(("fixed", f"{listed}; gaps are for placements that keep them"))
+    print_facts(facts, written=written)
     columns = ["hottest links", "who loads them most", "load"]
     if machine.has_bandwidths:
         columns.append("time")

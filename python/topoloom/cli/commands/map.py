@@ -16,6 +16,7 @@ from topoloom.cli.options.machines import (
 )
 from topoloom.cli.options.searches import (
     Effort,
+    FixedRanks,
     MapperName,
     ObjectiveOptions,
     SearchOptions,
@@ -42,15 +43,7 @@ def command(
     minimizing: ObjectiveOptions,
     sharing: SharingOptions,
     placement: PlacementOption = None,
-    fix: Annotated[
-        str | None,
-        Option(
-            "--fix",
-            metavar="LIST",
-            help="Keep ranks on slots, as in 0=host1:0,7=host2 or 9=12, the number of "
-            "an allocated slot.",
-        ),
-    ] = None,
+    fix: FixedRanks = None,
     migration_cost: Annotated[
         str,
         Option(
@@ -129,7 +122,8 @@ def command(
     if placement is not None:
         from topoloom.tasks.launched_placement import load_earlier_placement
 
-        before, remark = load_earlier_placement(str(placement), problem)
+        name = str(placement)
+        before, remark = load_earlier_placement(name, problem, machine, where)
         note_assumption(remark)
     with monitor_search(f"placing with {mapper}", search) as watch:
         mapped = map_ranks(
@@ -200,12 +194,12 @@ def _list_facts(
 
 
 def _describe_rejection(mapped: MapResult, machine: Machine) -> str:
-    """Say which placement was rejected, with both values; empty if none was."""
+    """Say which better placement was rejected, with both values; empty if none was."""
     from topoloom.placements.measures import format_measure, format_objective
 
-    if mapped.rejected is None:
-        return ""
     found = mapped.rejected
+    if found is None or found["value"] == found["kept_value"]:
+        return ""
 
     def describe(value: float, seconds: float) -> str:
         name = mapped.objective.objective

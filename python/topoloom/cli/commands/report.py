@@ -8,6 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from topoloom.cli.options.files import AsJson, GraphOption, page_option
+from topoloom.cli.options.groups import flatten_option_groups
+from topoloom.cli.options.machines import (
+    AllocationText,
+    LauncherName,
+    MaybeMachineText,
+    RankLimitOptions,
+)
 from topoloom.cli.options.network import SwitchName
 from topoloom.cli.options.simulators import SimulatorName
 from topoloom.cli.parameters import Argument
@@ -17,17 +24,24 @@ if TYPE_CHECKING:
     from topoloom.tasks.advice.rules import Advice
 
 
+@flatten_option_groups
 def command(
     placements: Annotated[
-        list[Path],
+        list[str],
         Argument(
             metavar="PLACEMENT|MACHINE",
-            help="Files written by 'topoloom map', all of one job; or a machine "
-            "measured by 'topoloom machine probe'.",
+            help="Files of 'topoloom map', or rankfiles, host files and other formats "
+            "of 'topoloom list exports', as FILE or FORMAT:FILE; all of one job. Or a "
+            "machine measured by 'topoloom machine probe'.",
         ),
     ],
     output: Annotated[Path, page_option("Write the page")],
     graph: GraphOption = None,
+    *,
+    machine: MaybeMachineText = None,
+    allocation: AllocationText = None,
+    launcher: LauncherName = "slurm",
+    limits: RankLimitOptions,
     simulator: SimulatorName = None,
     switch: SwitchName = None,
     as_json: AsJson = False,
@@ -40,6 +54,9 @@ def command(
     graph is the one that the placement names. --with also simulates each placement: the
     page then contains simulated times and, for switches, the busiest channels.
 
+    Launchers' files alone require --graph, --machine and the allocation. Beside a file
+    of 'topoloom map', they are for its machine and allocation.
+
     The page of a machine shows all pairs of ranks, message times by size, groups,
     concurrent exchanges, and slow hosts and links.
 
@@ -48,6 +65,7 @@ def command(
       topoloom report x.json -o report.html
       topoloom report x.json y.json -g p.npz -o report.html
       topoloom report x.json -o report.html --with switches --switch quantum2
+      topoloom report ranks.txt -g p.npz -m torus:4x4x4 -o report.html
       topoloom report m.toml -o machine.html
     """
     from topoloom._core import Error
@@ -55,16 +73,18 @@ def command(
     from topoloom.cli.console import make_progress_bar, note, print_facts, print_json
     from topoloom.cli.exit_status import Interrupted
     from topoloom.support.units import format_bytes
+    from topoloom.tasks.problem import AllocationSpec
     from topoloom.tasks.report_page import Simulator, write_report
 
-    if any(path.suffix == ".toml" for path in placements):
-        options = (graph, simulator, switch)
+    if any(Path(path).suffix == ".toml" for path in placements):
+        options = (graph, simulator, switch, machine, allocation)
         if len(placements) > 1 or any(option is not None for option in options):
             raise Error(
-                "the page of a machine takes no placements, --graph, --with or "
-                "--switch; use 'topoloom report MACHINE.toml -o page.html'"
+                "the page of a machine takes no placements, --graph, --machine, "
+                "--allocation, --with or --switch; use 'topoloom report MACHINE.toml "
+                "-o page.html'"
             )
-        _write_machine(placements[0], output, as_json)
+        _write_machine(Path(placements[0]), output, as_json)
         return
     if simulator is None and switch is not None:
         raise Error("--switch is for --with switches")
@@ -72,7 +92,15 @@ def command(
     if simulator is not None:
         monitor = partial(make_progress_bar, unit="messages")
         simulation = Simulator(simulator, switch, monitor)
-    written = write_report(placements, output, graph, command_line.get(), simulation)
+    written = write_report(
+        placements,
+        output,
+        graph,
+        command_line.get(),
+        simulation,
+        machine,
+        AllocationSpec(allocation, order=limits.make_launch_order(launcher)),
+    )
     for warning in written.warnings:
         note(f"topoloom: {warning}")
     advice = _advise(written.report)

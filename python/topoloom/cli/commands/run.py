@@ -26,6 +26,7 @@ from topoloom.cli.options.programs import (
 )
 from topoloom.cli.options.searches import (
     Effort,
+    FixedRanks,
     MapperName,
     ObjectiveName,
     SearchOptions,
@@ -80,6 +81,7 @@ def command(
     mapper: MapperName = "auto",
     effort: Effort = None,
     objective: ObjectiveName = "auto",
+    fix: FixedRanks = None,
     collectives: Collectives = "expand",
     searching: SearchOptions,
     binding: BindingOptions,
@@ -111,16 +113,14 @@ def command(
     launcher    passes the placement to the launcher; if the launcher cannot apply
                 it, the program is not started, and the exit status is 2
     world       starts the command unchanged, for launchers without placements
-    topologies  starts the command unchanged, once; calls of MPI_Cart_create,
+    topologies  starts the command unchanged, once; MPI_Cart_create,
                 MPI_Graph_create and MPI_Dist_graph_create[_adjacent] with
-                reorder=1 reorder ranks; without --machine, the job detects the
-                machine
+                reorder=1 reorder ranks; the job detects a missing --machine
 
     \b
     Examples:
       topoloom run -m detect -- srun -n 512 ./app
-      topoloom run --machine torus:4x4x4 --allocation 'n[00-63]' \\
-          --report report.html -- mpirun -n 64 ./app
+      topoloom run -m torus:4x4x4 -a 'n[00-63]' --fix 0=n00 -- mpirun -n 64 ./app
       topoloom run --apply world -m torus:4x4x4 --allocation 'n[00-63]' \\
           --graph app.npz --mpicc mpicc -- ./my-launcher -n 64 ./app
       topoloom run --apply topologies -- mpirun -n 768 ./app
@@ -150,6 +150,7 @@ def command(
         graph,
         mapper,
         objective,
+        fix,
         collectives,
         search,
         binding,
@@ -174,6 +175,7 @@ class _PlacedRunRequest(NamedTuple):
     graph: str | None
     mapper: str
     objective: str
+    fix: str | None
     collectives: str
     search: Search
     binding: BindingOptions
@@ -198,7 +200,12 @@ def _run_placed(request: _PlacedRunRequest) -> int:
     )
     from topoloom.graphs.profile import check_collectives
     from topoloom.preload.collectives import parse_settings
-    from topoloom.tasks.placed_run import Job, run_placed, write_run_report
+    from topoloom.tasks.placed_run import (
+        Job,
+        check_fixed_ranks,
+        run_placed,
+        write_run_report,
+    )
 
     check_collectives(request.collectives)
     page, output, setting = request.page, request.output, request.replaced_collectives
@@ -207,6 +214,9 @@ def _run_placed(request: _PlacedRunRequest) -> int:
     read, slots = _find_slots(request)
     nodes = len(slots.allocation.nodes)
     check_page(read.rank_count() or 0, nodes)
+    if (ranks := read.rank_count()) and request.fix is not None:
+        used = slots.select_used(ranks, as_started=request.renumber)
+        check_fixed_ranks(request.fix, used, ranks)
     job = Job(request.program, read, request.mpicc, replaced)
     recorded = _load_or_record(job, slots, request.graph, request.collectives)
     graph = recorded.graph
@@ -277,6 +287,7 @@ def _place(
         request.objective,
         request.mapper,
         request.search,
+        request.fix,
         request.graph or "",
         command_line.get(),
     )

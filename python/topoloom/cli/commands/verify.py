@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from topoloom.cli.options.files import AsJson, PlacementFile
+from topoloom.cli.options.files import AsJson, PlacementFile, output_option
 from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.programs import (
     BindingOptions,
@@ -17,7 +18,8 @@ from topoloom.cli.options.programs import (
 
 if TYPE_CHECKING:
     from topoloom._core import Machine
-    from topoloom.documents.programs import VerifyDocument
+    from topoloom.documents.programs import ActualPlacement, VerifyDocument
+    from topoloom.preload.verify.observed_placement import ObservedSlots
     from topoloom.tasks.torch_run import TorchRun
 
 #: Maximum number of listed torchrun ranks at wrong locations.
@@ -33,6 +35,10 @@ def command(
     binding: BindingOptions,
     mpicc: Mpicc = None,
     torch: Torch = False,
+    write: Annotated[
+        Path | None,
+        output_option("Write where the ranks were, as a placement.", "--write"),
+    ] = None,
     as_json: AsJson = False,
 ) -> int:
     """Run a program and check where its ranks are.
@@ -46,6 +52,9 @@ def command(
     PyTorch used, else the GPU in CUDA_VISIBLE_DEVICES or similar variables. The c10d
     rendezvous is rejected, because it sorts hosts.
 
+    --write writes the actual placement, for 'topoloom judge' and others. A rank that is
+    not bound to one slot is on the first free slot on which it may run.
+
     The exit status is the program's, or 1 if the program succeeded but a rank is at a
     wrong or unknown location. Ranks that may run on more CPUs than their slot has are
     reported; they count as wrong only with --bind.
@@ -56,6 +65,7 @@ def command(
       topoloom verify x.json -- mpirun --rankfile ranks.txt -n 64 ./app
       topoloom verify x.json --bind core -- srun -n 64 ./app
       topoloom verify x.json -- srun sh start.sh torchrun train.py
+      topoloom verify x.json --write now.json -- srun -n 64 ./app
       topoloom verify x.json --torch -- srun -n 16 python train.py
       topoloom verify x.json --mpicc /opt/mpi/bin/mpicc -- ./my-job.sh
     """
@@ -69,6 +79,10 @@ def command(
     from topoloom.launch.launcher import Launch
     from topoloom.launch.launchers.launcher_commands import require_program
     from topoloom.preload.verify import VerifyAgent
+    from topoloom.preload.verify.observed_placement import (
+        ObservedSlots,
+        find_observed_slots,
+    )
     from topoloom.tasks.launch_placement import load_host_placement
     from topoloom.tasks.torch_run import run_torch
     from topoloom.tasks.verified_run import run_verified
@@ -83,8 +97,12 @@ def command(
         if mpicc is not None:
             raise Error("--mpicc is for MPI programs, not for PyTorch; leave it out")
         run = run_torch(placement, placed, program)
+        torch_document = run.document()
+        if write is not None:
+            slots = None if run.slots is None else ObservedSlots(list(run.slots), [])
+            torch_document["written"] = _write_slots(write, placement, slots, as_json)
         if as_json:
-            note_json(run.document())
+            note_json(torch_document)
         else:
             note(_format_torch_locations(run, placed.machine))
         return run.status or int(bool(run.elsewhere) or not run.ranks)
@@ -93,15 +111,53 @@ def command(
         run_report = run_verified(
             Launch(program), agent, make_location_printer(quiet=as_json)
         )
+    written = None
+    if write is not None:
+        reports = run_report.reports
+        try:
+            seen = find_observed_slots(reports[0].ranks, placed) if reports else None
+        except Error as error:
+            written = _refuse_to_write(write, str(error), as_json)
+        else:
+            written = _write_slots(write, placement, seen, as_json)
     if as_json:
         document: VerifyDocument = {
             "exit_status": run_report.status,
+            "written": written,
             **run_report.document(),
         }
         note_json(document)
     else:
         note_unverified(run_report)
     return run_report.status if run_report.status or run_report.is_verified else 1
+
+
+def _write_slots(
+    output: Path, plan: Path, seen: ObservedSlots | None, quiet: bool
+) -> ActualPlacement:
+    """Write the actual placement; print what was assumed, unless `quiet`."""
+    from topoloom.cli.command_line import command_line
+    from topoloom.cli.console import note, note_assumption
+    from topoloom.placements.placement_file import load_placement, save_placement
+    from topoloom.preload.verify.observed_placement import make_observed_placement
+
+    if seen is None:
+        return _refuse_to_write(output, "the slots of ranks are unknown", quiet)
+    planned = load_placement(plan)
+    made = make_observed_placement(planned, seen.slots, command_line.get())
+    save_placement(output, made)
+    if not quiet:
+        note_assumption(seen.remark())
+        note(f"topoloom: written {output}")
+    return {"file": str(output), "why_not": None, "unbound": seen.unbound}
+
+
+def _refuse_to_write(output: Path, why: str, quiet: bool) -> ActualPlacement:
+    from topoloom.cli.console import note
+
+    if not quiet:
+        note(f"topoloom: {output} was not written: {why}")
+    return {"file": None, "why_not": why, "unbound": []}
 
 
 def _format_torch_locations(run: TorchRun, machine: Machine) -> str:

@@ -154,7 +154,8 @@ PlacementOption = Annotated[
     Option(
         "--placement",
         metavar="PLACEMENT",
-        help="Where the ranks are: a file written by 'topoloom map'.",
+        help="Where ranks are: a file of 'topoloom map'; for map and compare also a "
+        "rankfile, host file, ...",
     ),
 ]
 WritePlacement = Annotated[

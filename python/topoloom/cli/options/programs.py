@@ -49,8 +49,8 @@ ReplacedCollectives = Annotated[
         metavar="SETTING",
         help="Let libtopoloom-collective run the collectives of the placed program, "
         "non-blocking ones with progress=1. SETTING is as for TOPOLOOM_COLLECTIVES: "
-        "decisions=FILE, schedule=NAME, report=1, ..., separated by commas; '' "
-        "chooses by message costs.",
+        "decisions=FILE, schedule=NAME, ..., separated by commas; '' chooses by "
+        "message costs. A summary follows, unless report=0.",
         autocompletion=completions.collective_settings,
     ),
 ]

@@ -60,6 +60,15 @@ Work = Annotated[
         help="Stop after evaluating N candidates; unlike --time, repeatable.",
     ),
 ]
+FixedRanks = Annotated[
+    str | None,
+    Option(
+        "--fix",
+        metavar="LIST",
+        help="Keep ranks on slots, as in 0=host1:0,7=host2 or 9=12, the number of an "
+        "allocated slot.",
+    ),
+]
 ObjectiveName = Annotated[
     str,
     Option(

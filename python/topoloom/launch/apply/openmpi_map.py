@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 from topoloom._core import Error
 from topoloom.launch.apply.job_map import JobMap
-from topoloom.launch.apply.trial_run import NOOP_PROGRAM, extract_message
+from topoloom.launch.apply.launcher_message import describe_failure
+from topoloom.launch.apply.trial_run import NOOP_PROGRAM
 from topoloom.launch.export_format import ExportFormat
 from topoloom.launch.exports import hostfile, openmpi_rankfile
 from topoloom.launch.host_placement import PU, HostPlacement
@@ -73,7 +74,7 @@ def read_job_map(
                 errors[rank] = error
     return JobMap(
         f"{command.launcher.NAME} {'.'.join(map(str, command.version))}",
-        extract_message(done.stderr or done.stdout),
+        describe_failure(done.stderr or done.stdout) or "",
         {rank: at.host for rank, at in mapped.items()},
         errors,
     )

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from topoloom._core import Error
 from topoloom.launch.apply.job_map import JobMap
+from topoloom.launch.apply.launcher_message import describe_failure
 from topoloom.launch.apply.trial_run import NOOP_PROGRAM, SHARED_CPUS
 from topoloom.launch.export_format import ExportFormat
 from topoloom.launch.host_placement import HostPlacement
@@ -62,4 +63,4 @@ def read_job_map(
     }
     errors = [line for line in done.stderr.splitlines() if "error: " in line]
     name = f"{command.launcher.NAME} {'.'.join(map(str, command.version))}"
-    return JobMap(name, " ".join(errors)[:400], hosts, {})
+    return JobMap(name, describe_failure("\n".join(errors)) or "", hosts, {})

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from topoloom._core import Error
+from topoloom.launch.apply.launcher_message import describe_failure
 from topoloom.launch.command_line import Option
 from topoloom.launch.launcher import NO_MESSAGE, Launch
 from topoloom.launch.launchers.launcher_commands import LauncherCommand, read_command
@@ -63,13 +64,13 @@ def run_trial_program(launch: Launch) -> str | None:
     """
     done = _run_trial(launch)
     if done.returncode != 0:
+        why = describe_failure(done.stderr) or (
+            f"it ended with status {done.returncode} and {NO_MESSAGE}"
+        )
+        if hint := _suggest_host_name(done.stderr):
+            why += ("\n" if "\n" in why else " ") + hint
         raise Error(
-            f"{launch.command[0]} rejected the placement, nothing was started: "
-            + (
-                extract_message(done.stderr)
-                or f"it ended with status {done.returncode} and {NO_MESSAGE}"
-            )
-            + _suggest_host_name(done.stderr)
+            f"{launch.command[0]} rejected the placement, nothing was started: {why}"
         )
     return _find_missing_file(done.stderr)
 
@@ -122,7 +123,7 @@ def _suggest_host_name(text: str) -> str:
     found = _NOT_ALLOCATED.search(text)
     if found is None or not is_this_host(found[1]) or found[1] == socket.gethostname():
         return ""
-    return f" It knows {found[1]} as {socket.gethostname()}: use this name in --hosts."
+    return f"It knows {found[1]} as {socket.gethostname()}: use this name in --hosts."
 
 
 def _run_trial(launch: Launch) -> subprocess.CompletedProcess[str]:
@@ -164,15 +165,3 @@ def _find_missing_file(text: str) -> str | None:
     if file == str(get_core_library_path()):
         return f"{host} lacks {file}; install topoloom in a folder that all hosts share"
     return f"{host} lacks {file}; set XDG_CACHE_HOME to a folder that all hosts share"
-
-
-def extract_message(text: str) -> str:
-    """Return the text between the first two separator lines of launcher output."""
-    lines: list[str] = []
-    for line in text.splitlines():
-        words = line.strip()
-        if words.strip("-*="):
-            lines.append(words)
-        elif words and lines:
-            break
-    return " ".join(lines)[:400]

@@ -54,4 +54,5 @@ FORMAT = ExportFormat(
     read=read,
     sharing="",
     binds="ranks",
+    is_for_launchers=False,
 )

@@ -17,7 +17,7 @@ from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.rank_location import (
     RankLocation,
     find_host,
-    find_slot_of_cpus,
+    find_slot_of_cpu,
     list_numbered_lines,
 )
 from topoloom.launch.uniform_binding import list_mask_cpus, make_cpu_mask
@@ -54,7 +54,7 @@ def read(text: str, job: HostPlacement, ranks: int) -> list[RankLocation]:
         for index in range(count):
             slot = None
             if bound:
-                slot = find_slot_of_cpus(job, host, bound[index % len(bound)])
+                slot = find_slot_of_cpu(job, host, bound[index % len(bound)][0])
             located.append(RankLocation(host, slot))
     return located[:ranks]
 

@@ -56,4 +56,5 @@ FORMAT = ExportFormat(
     selects_gpus=lambda _: True,
     starts_with=r'\{"devices":',
     read=read,
+    is_for_launchers=False,
 )

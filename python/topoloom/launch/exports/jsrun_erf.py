@@ -15,7 +15,8 @@ from topoloom.launch.host_placement import CPUS_REMEDY, HostPlacement
 from topoloom.launch.nearest_devices import list_nearest_gpu_numbers
 from topoloom.launch.rank_location import (
     RankLocation,
-    find_slot_of_cpus,
+    find_slot_of_cpu,
+    find_slot_of_thread,
     list_numbered_lines,
     order_by_rank,
 )
@@ -24,6 +25,7 @@ NAME = "jsrun-erf"
 _LINE = re.compile(
     r"rank:\s*([0-9]{1,9})\s*:\s*\{\s*host:\s*([0-9]{1,7})\s*;\s*cpu:\s*\{([0-9]{1,7})"
 )
+_NUMBERING = re.compile(r"^\s*cpu_index_using\s*:\s*(logical|physical)", re.MULTILINE)
 # Ranks with the same nearest GPU share it.
 _HEAD = "cpu_index_using: physical\noverlapping_rs: allow\noversubscribe_gpu: allow\n"
 
@@ -45,7 +47,15 @@ def write(placement: HostPlacement) -> str:
 
 
 def read(text: str, job: HostPlacement, ranks: int) -> list[RankLocation]:
-    """Read ``rank: N: { host: H; cpu: {CPUS} }`` with the system's CPU numbers."""
+    """Read ``rank: N: { host: H; cpu: {CPUS} }`` .
+
+    Physical CPUs are numbered as by the system, logical ones in the order of slots.
+    """
+    numbering = _NUMBERING.search(text)
+    if not numbering:
+        raise Error("'cpu_index_using: logical' or 'physical' is missing")
+    is_logical = numbering[1] == "logical"
+    find_slot = find_slot_of_thread if is_logical else find_slot_of_cpu
     listed = []
     for number, line in list_numbered_lines(text):
         if not line.startswith("rank:"):
@@ -58,7 +68,7 @@ def read(text: str, job: HostPlacement, ranks: int) -> list[RankLocation]:
         host = int(match[2]) - 1
         if not 0 <= host < len(job.hosts):
             raise Error(f"line {number}: the allocation has no host {match[2]}")
-        slot = find_slot_of_cpus(job, host, [int(match[3])])
+        slot = find_slot(job, host, int(match[3]))
         listed.append((int(match[1]), RankLocation(host, slot)))
     return order_by_rank(listed, ranks)
 

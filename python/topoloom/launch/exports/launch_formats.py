@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from topoloom._core import Error
+import re
+
+from topoloom._core import Error, MachineText
 from topoloom.launch.export_format import ExportFormat
 from topoloom.launch.exports import (
     bindings,
@@ -18,17 +20,23 @@ from topoloom.launch.exports import (
     mpich_rankmap,
     openmpi_rankfile,
     pjm_vcoordfile,
+    rank_hosts,
     rank_json,
     slot_list,
+    slurm_environment,
     slurm_hostfile,
     torchrun,
     torchrun_script,
 )
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.hybrid_ranks import bind_to_known_cores
+from topoloom.launch.rank_location import PlacementFormat
 from topoloom.launch.uniform_binding import find_uniform_cpus
 from topoloom.support.name_lookup import find_by_name
 from topoloom.support.parameter_error import ParameterError
+
+#: The name of a GPU as a node of a machine.
+_GPU = re.compile(r"gpu(0|[1-9][0-9]*)")
 
 FORMATS: tuple[ExportFormat, ...] = (
     openmpi_rankfile.FORMAT,
@@ -50,10 +58,33 @@ FORMATS: tuple[ExportFormat, ...] = (
     bindings.FORMAT,
 )
 
+#: Formats whose files contain a placement.
+READABLE: tuple[PlacementFormat, ...] = (
+    *(each for each in FORMATS if each.read is not None),
+    rank_hosts.FORMAT,
+    slurm_environment.FORMAT,
+)
+
 
 def find_format(name: str) -> ExportFormat:
     """Find a format by name; for an unknown name, the error suggests a similar one."""
     return find_by_name("export format", name, {each.name: each for each in FORMATS})
+
+
+def require_hosts(target: ExportFormat, placement: HostPlacement) -> None:
+    """Raise `topoloom.Error` if a launcher's hosts would be GPUs.
+
+    NCCL's topology files name the GPUs of one host ``gpu0``, ``gpu1`` and so on.
+    """
+    is_graph = MachineText(placement.machine.text).topology.name == "graph"
+    are_gpus = is_graph and all(map(_GPU.fullmatch, placement.hosts))
+    if not target.is_for_launchers or not are_gpus:
+        return
+    able = ", ".join(each.name for each in FORMATS if not each.is_for_launchers)
+    raise Error(
+        f"{target.name} names hosts, but {placement.hosts[0]} is a GPU; "
+        f"export to one of {able}; if it is a host, list the hosts with --hosts"
+    )
 
 
 def bind_hybrid_ranks(target: ExportFormat, placement: HostPlacement) -> HostPlacement:

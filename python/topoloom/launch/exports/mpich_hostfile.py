@@ -19,7 +19,7 @@ from topoloom.launch.host_placement import CPUS_REMEDY, HostPlacement
 from topoloom.launch.rank_location import (
     RankLocation,
     find_host,
-    find_slot_of_cpus,
+    find_slot_of_cpu,
     list_numbered_lines,
 )
 
@@ -48,8 +48,8 @@ def read(text: str, job: HostPlacement, ranks: int) -> list[RankLocation]:
         for index in range(count):
             slot = None
             if bound:
-                cpus = [int(cpu) for cpu in bound[index % len(bound)].split("+")]
-                slot = find_slot_of_cpus(job, host, cpus)
+                first = bound[index % len(bound)].partition("+")[0]
+                slot = find_slot_of_cpu(job, host, int(first))
             located.append(RankLocation(host, slot))
     return located[:ranks]
 

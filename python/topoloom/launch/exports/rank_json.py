@@ -56,4 +56,5 @@ FORMAT = ExportFormat(
     read=read,
     sharing="",
     binds="ranks",
+    is_for_launchers=False,
 )

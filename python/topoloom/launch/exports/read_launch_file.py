@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from topoloom._core import Error
-from topoloom.launch.export_format import ExportFormat
-from topoloom.launch.exports.launch_formats import FORMATS, find_format
+from topoloom.launch.exports.launch_formats import READABLE
 from topoloom.launch.host_placement import HostPlacement
-from topoloom.launch.rank_location import RankLocation
+from topoloom.launch.rank_location import PlacementFormat, RankLocation
 from topoloom.support.files import prefix_errors, read_text
 from topoloom.support.units import counted
 
@@ -31,12 +30,12 @@ class LaunchFile(NamedTuple):
 
     path: str
     text: str
-    formats: list[ExportFormat]
+    formats: list[PlacementFormat]
 
     def read_slots(self, job: HostPlacement, ranks: int) -> ReadSlots:
         """Read the machine's slot of each rank.
 
-        If the file names only hosts, the ranks of a host take its slots in order. `job`
+        If the file leaves slots open, the ranks of a host take them in order. `job`
         has one rank on each slot of the allocation.
 
         Raises
@@ -70,15 +69,13 @@ def open_launch_file(name: str) -> LaunchFile:
     Raises `topoloom.Error` if the format is unknown.
     """
     prefix, colon, rest = name.partition(":")
-    if colon and any(prefix == each.name for each in FORMATS):
-        chosen = find_format(prefix)
-        if chosen.read is None:
-            raise Error(f"{name}: files for {prefix} do not contain the placement")
-        return LaunchFile(rest, read_text(rest), [chosen])
+    for each in READABLE:
+        if colon and prefix == each.name:
+            return LaunchFile(rest, read_text(rest), [each])
     text = read_text(name)
     found = list_possible_formats(text)
     if not found:
-        known = ", ".join(each.name for each in FORMATS if each.read)
+        known = ", ".join(each.name for each in READABLE)
         raise Error(
             f"{name} is neither a placement file nor in a known format of a launcher; "
             f"if it is, name the format as FORMAT:{Path(name).name}, one of {known}"
@@ -86,22 +83,21 @@ def open_launch_file(name: str) -> LaunchFile:
     return LaunchFile(name, text, found)
 
 
-def list_possible_formats(text: str) -> list[ExportFormat]:
+def list_possible_formats(text: str) -> list[PlacementFormat]:
     """List the formats of which this can be a file, judging by its first lines."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     rows = [line for line in lines if not line.startswith("#")]
     starts = ["\n".join(lines), "\n".join(rows)]
     return [
         each
-        for each in FORMATS
-        if each.read is not None
-        and each.starts_with is not None
+        for each in READABLE
+        if each.starts_with is not None
         and any(re.match(each.starts_with, start, re.MULTILINE) for start in starts)
     ]
 
 
 def _read_slots(
-    launch_format: ExportFormat, text: str, job: HostPlacement, ranks: int
+    launch_format: PlacementFormat, text: str, job: HostPlacement, ranks: int
 ) -> ReadSlots:
     assert launch_format.read is not None
     located = launch_format.read(text, job, ranks)
@@ -109,7 +105,7 @@ def _read_slots(
         raise Error(
             f"places {counted(len(located), 'rank')}, but the graph has {ranks}"
         )
-    stated = all(location.slot is not None for location in located)
+    stated = all(at.slot is not None and not at.is_assumed for at in located)
     return ReadSlots(_find_machine_slots(located, job), stated)
 
 
@@ -121,7 +117,7 @@ def _find_machine_slots(located: list[RankLocation], job: HostPlacement) -> Any:
         places[host][local] = slot
     free = {host: iter(sorted(of_host)) for host, of_host in places.items()}
     slots = []
-    for rank, (host, given) in enumerate(located):
+    for rank, (host, given, _) in enumerate(located):
         local = next(free[host], None) if given is None else given
         if local is None:
             raise Error(

@@ -40,4 +40,5 @@ FORMAT = ExportFormat(
     starts_with=r"[0-9]+$",
     read=read,
     sharing="",
+    is_for_launchers=False,
 )

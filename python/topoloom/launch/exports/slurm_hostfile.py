@@ -7,6 +7,9 @@ Open MPI reads the same file with its sequential mapper (`--map-by seq`), and Fl
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+
 from topoloom._core import Error
 from topoloom.launch.export_format import ExportFormat, HybridOptions
 from topoloom.launch.host_placement import HostPlacement
@@ -14,6 +17,7 @@ from topoloom.launch.rank_location import (
     RankLocation,
     find_host,
     list_numbered_lines,
+    list_slots_of_hosts,
 )
 from topoloom.launch.srun_options import (
     deals_ranks_to_their_slots,
@@ -24,6 +28,8 @@ from topoloom.launch.uniform_binding import find_uniform_cpus, find_uniform_gpus
 
 NAME = "slurm-hostfile"
 
+_HOST = r"[A-Za-z0-9][A-Za-z0-9._-]*(?:\*[0-9]{1,7})?"
+
 
 def write(placement: HostPlacement) -> str:
     """Write one host name per line; line i is rank i."""
@@ -32,13 +38,36 @@ def write(placement: HostPlacement) -> str:
 
 
 def read(text: str, job: HostPlacement, ranks: int) -> list[RankLocation]:
-    """Read one host name per line; line i is rank i."""
+    """Read host names, separated by line ends or commas; ``n1*4`` is n1 four times."""
     located = []
     for number, line in list_numbered_lines(text):
-        if len(line.split()) != 1:
-            raise Error(f"line {number}: expected one host name")
-        located.append(RankLocation(find_host(job, line)))
-    return located[:ranks]
+        for word in line.rstrip(",").split(","):
+            if not re.fullmatch(_HOST, word):
+                raise Error(f"line {number}: expected a host name, not '{word[:40]}'")
+            name, _, times = word.partition("*")
+            located += [RankLocation(find_host(job, name))] * int(times or 1)
+    return _deal_to_sockets(located[:ranks], job)
+
+
+def _deal_to_sockets(
+    located: list[RankLocation], job: HostPlacement
+) -> list[RankLocation]:
+    """Add the slots that Slurm gives ranks on hosts with several sockets.
+
+    The slots stay open if the allocation lacks one of them.
+    """
+    free = list_slots_of_hosts(job)
+    count_of: Counter[int] = Counter()
+    dealt = []
+    for host, *_ in located:
+        packages = int(job.packages_of_host[host])
+        turn, package = divmod(count_of[host], packages)
+        slot = package * int(job.slots_of_host[host] // packages) + turn
+        if packages > 1 and slot not in free[host]:
+            return located
+        count_of[host] += 1
+        dealt.append(RankLocation(host, slot if packages > 1 else None, True))
+    return dealt
 
 
 def _get_usage_values(placement: HostPlacement) -> dict[str, str]:
@@ -75,7 +104,7 @@ FORMAT = ExportFormat(
     selects_gpus=lambda placement: find_uniform_gpus(placement) is not None,
     keeps_slots=_keeps_slots,
     special_loss=_describe_special_loss,
-    starts_with=r"(?![0-9]+$)[A-Za-z0-9][A-Za-z0-9._-]*$",
+    starts_with=rf"(?![0-9,-]+$){_HOST}(,{_HOST})*,?$",
     read=read,
     sharing="--overcommit",
     hybrid=HybridOptions(binds=True),

@@ -7,15 +7,43 @@ of CUDA_VISIBLE_DEVICES. Slots are GPUs, unless the machine names its GPUs.
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import NamedTuple
+
 from topoloom._core import Error
 from topoloom.launch.export_format import ExportFormat
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.nearest_devices import list_nearest_gpu_numbers
+from topoloom.launch.rank_location import (
+    RankLocation,
+    find_host,
+    list_numbered_lines,
+)
 
 RELIES_ON = (
     "only static rendezvous numbers hosts by --node-rank; c10d and etcd sort them by "
     "their addresses"
 )
+
+_LINE = re.compile(r"([0-9]{1,7})\s+(\S+)\s+([0-9]{1,7})\s+([0-9,]+)")
+
+
+class NodeRow(NamedTuple):
+    """A node rank, its host, and the GPUs of its ranks."""
+
+    node_rank: int
+    host: str
+    gpus: list[int]
+
+    @classmethod
+    def parse(cls, node_rank: str, host: str, ranks: str, gpus: str) -> NodeRow:
+        """Convert the columns of a row; the first `ranks` GPUs have a rank."""
+        numbers = [int(gpu) for gpu in gpus.split(",") if gpu]
+        if len(numbers) < int(ranks):
+            raise Error(f"node rank {node_rank} has {ranks} ranks, but GPUs {gpus}")
+        return cls(int(node_rank), host, numbers[: int(ranks)])
 
 
 def write(placement: HostPlacement) -> str:
@@ -57,6 +85,35 @@ def list_nodes(placement: HostPlacement) -> list[tuple[str, list[int]]]:
     return rows
 
 
+def read(text: str, job: HostPlacement, ranks: int) -> list[RankLocation]:
+    """Read the table that `write` writes."""
+    rows = []
+    for number, line in list_numbered_lines(text):
+        match = _LINE.fullmatch(line)
+        if not match:
+            raise Error(f"line {number}: expected 'NODE_RANK HOST RANKS GPUS'")
+        rows.append(NodeRow.parse(*match.groups()))
+    return locate_ranks(rows, job)[:ranks]
+
+
+def locate_ranks(rows: Iterable[NodeRow], job: HostPlacement) -> list[RankLocation]:
+    """List the locations of ranks: on the first slot that is nearest to their GPU."""
+    slot_of: dict[int, dict[int, int]] = defaultdict(dict)
+    numbers = list_nearest_gpu_numbers(job) or job.slot.tolist()
+    for host, slot, gpu in zip(
+        job.host.tolist(), job.slot.tolist(), numbers, strict=True
+    ):
+        slot_of[host][gpu] = min(slot, slot_of[host].get(gpu, slot))
+    located = []
+    for row in sorted(rows):
+        host = find_host(job, row.host)
+        for gpu in row.gpus:
+            if gpu not in slot_of[host]:
+                raise Error(f"GPU {gpu} of host '{row.host}' is not in the allocation")
+            located.append(RankLocation(host, slot_of[host][gpu]))
+    return located
+
+
 FORMAT = ExportFormat(
     name="torchrun",
     summary="PyTorch: node rank, host, ranks and GPUs of each host",
@@ -67,6 +124,8 @@ FORMAT = ExportFormat(
         "--master-addr {first_host} train.py   (on each host)"
     ),
     write=write,
+    starts_with=r"# node_rank host nproc_per_node",
+    read=read,
     selects_gpus=lambda _: True,
     relies_on=lambda _: RELIES_ON,
 )

@@ -8,6 +8,7 @@ downward API.
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections import Counter
 from collections.abc import Mapping
@@ -15,6 +16,7 @@ from collections.abc import Mapping
 from topoloom.launch.export_format import ExportFormat
 from topoloom.launch.exports import torchrun
 from topoloom.launch.host_placement import HostPlacement
+from topoloom.launch.rank_location import RankLocation
 
 NAME = "torchrun-script"
 
@@ -55,6 +57,12 @@ export PET_MASTER_PORT="${{MASTER_PORT:-29500}}"
 exec "$@"
 """
 
+_ROW = re.compile(
+    r"^'?([^'|\s]+).*\) NODE_RANK=([0-9]{1,7}) ranks=([0-9]{1,7}) "
+    r"CUDA_VISIBLE_DEVICES=([0-9,]+) ;;$",
+    re.MULTILINE,
+)
+
 
 def write(placement: HostPlacement) -> str:
     """Write the script; errors are those of `torchrun.list_nodes`."""
@@ -70,6 +78,15 @@ def write(placement: HostPlacement) -> str:
     first = shlex.quote(rows[0][0])
     lines.append(_TAIL.format(name=NAME, nodes=len(rows), first=first))
     return "".join(lines)
+
+
+def read(text: str, job: HostPlacement, ranks: int) -> list[RankLocation]:
+    """Read the rows of the script that `write` writes."""
+    rows = [
+        torchrun.NodeRow.parse(node_rank, host, count, gpus)
+        for host, node_rank, count, gpus in _ROW.findall(text)
+    ]
+    return torchrun.locate_ranks(rows, job)[:ranks]
 
 
 def _format_host_patterns(host: str, short: Mapping[str, int]) -> str:
@@ -89,6 +106,8 @@ FORMAT = ExportFormat(
         "NODE_NAME and MASTER_ADDR set: sh FILE torchrun train.py)"
     ),
     write=write,
+    starts_with=r"#!/bin/sh\n# Starts a torchrun command",
+    read=read,
     selects_gpus=lambda _: True,
     relies_on=lambda _: torchrun.RELIES_ON,
 )

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from topoloom._core import Error
 from topoloom.graphs.profile import Profile
 from topoloom.preload.record.recording import RankRecord, read_records
 from topoloom.preload.record.status_log import (
+    StatusLog,
     describe_terminations,
     explain_no_counts,
     read_status_log,
@@ -27,7 +29,10 @@ class NothingRecorded(Error):
 
 
 def read_recording(
-    folder: str | Path, exit_status: int = 0, time_limit: float | None = None
+    folder: str | Path,
+    exit_status: int = 0,
+    time_limit: float | None = None,
+    explain: Callable[[StatusLog], str | None] = lambda _: None,
 ) -> Profile:
     """Merge the files that recorders wrote to a folder, given by ``TOPOLOOM_RECORD``.
 
@@ -37,6 +42,8 @@ def read_recording(
         Exit status of the command.
     time_limit
         Seconds after which the command was terminated; None: it ended by itself.
+    explain
+        Explains from the status log why nothing was recorded, or returns None.
 
     Raises
     ------
@@ -54,12 +61,14 @@ def read_recording(
     }
     jobs = {*files.values(), *log.started}
     if len(jobs) > 1:
+        if why := explain(log):
+            raise Error(why)
         raise Error(
             f"the command ran {len(jobs)} MPI programs in sequence; record each "
             "separately"
         )
     if not files:
-        why = explain_no_counts(log, exit_status)
+        why = explain(log) or explain_no_counts(log, exit_status)
         if time_limit is not None:
             why = f"it was terminated after {time_limit:g} s; until then, {why}"
         raise NothingRecorded(

@@ -15,19 +15,27 @@ from typing import IO, Any
 
 from topoloom._core import Error
 from topoloom.graphs.profile import Profile
+from topoloom.launch.apply.launcher_message import find_cause, has_started_ranks
 from topoloom.launch.apply.trial_run import check_files_on_hosts
+from topoloom.launch.launcher import NO_MESSAGE
 from topoloom.launch.launchers.launcher_commands import list_programs
 from topoloom.preload.record.merge_recordings import read_recording
 from topoloom.preload.record.notes_folder import keep_notes_on_error, notes_folder
 from topoloom.preload.record.recorder_library import build_recorder
+from topoloom.preload.record.relayed_errors import RelayedErrors, relay_errors
+from topoloom.preload.record.status_log import StatusLog
 from topoloom.preload.shim import (
+    LaunchProgram,
     add_preload,
     check_dynamic,
     check_programs,
+    check_uses_mpi,
+    describe_version_mismatch,
     find_compiler,
     find_launcher,
 )
 from topoloom.support.child_processes import terminal_signals_children
+from topoloom.support.signal_status import INTERRUPTED, TERMINATED
 
 _TORCH = "; if it is one of PyTorch, add --torch"
 _TERMINATE_SECONDS = 10.0
@@ -80,10 +88,13 @@ def record(
     """
     words = list(command)
     launcher = find_launcher(words)
-    compiler = find_compiler(launcher, mpicc)
-    library = build_recorder(compiler)
     names, is_mpi_known = list_programs(words), bool(mpicc or launcher.forwarding)
     check_dynamic(names)
+    if not is_mpi_known:  # Compiling takes long, so ask for the MPI first.
+        names = names or words[:1]
+        check_uses_mpi(names, _TORCH)
+    compiler = find_compiler(launcher, mpicc)
+    library = build_recorder(compiler)
     # The job can hang if only some ranks are preloaded, and crash with another MPI.
     if len(names) > 1 or not is_mpi_known:
         check_programs(names, compiler, library, is_mpi_known, _TORCH)
@@ -93,12 +104,42 @@ def record(
         words, environment = add_preload(
             launcher, words, [library], variables, os.environ
         )
-        status, in_time = _run_job(words, environment, timeout, notes, stdout)
-        profile = read_recording(notes, status, None if in_time else timeout)
+        # srun --pty gives the terminal to rank 0, whose errors must not be a pipe.
+        has_relay = launcher.recognized is not None and "--pty" not in words
+        with relay_errors(has_relay) as relay:
+            job = (words, environment, timeout, notes, stdout, relay)
+            status, in_time = _run_job(*job)
+        profile = read_recording(
+            notes,
+            status,
+            None if in_time else timeout,
+            lambda log: _explain_failure(
+                log, launcher, names, status, relay.text if relay else None
+            ),
+        )
         if then is not None:
             with keep_notes_on_error(notes):
                 then(profile)
         return profile
+
+
+def _explain_failure(
+    log: StatusLog,
+    launcher: LaunchProgram,
+    names: Sequence[str],
+    status: int,
+    printed: str | None,
+) -> str | None:
+    """Explain why nothing was recorded, by what is known of the launcher."""
+    if mismatch := describe_version_mismatch(launcher, [*names, *sorted(log.programs)]):
+        return mismatch
+    failed = status not in (0, INTERRUPTED, TERMINATED)
+    if log.programs or log.flags or printed is None or not failed:
+        return None
+    if has_started_ranks(printed):
+        return None
+    cause = find_cause(printed) or f"it {NO_MESSAGE}"
+    return f"{launcher.path.name} ended before it started any rank: {cause}"
 
 
 def _run_job(
@@ -107,6 +148,7 @@ def _run_job(
     timeout: float | None,
     notes: str,
     stdout: IO[Any] | None,
+    relay: RelayedErrors | None,
 ) -> tuple[int, bool]:
     """Run the job and forward SIGINT and SIGTERM.
 
@@ -118,9 +160,12 @@ def _run_job(
     in_time = True
     sys.stdout.flush()
     try:
-        job = subprocess.Popen(command, env=environment, stdout=stdout)
+        errors = relay.inlet if relay else None
+        job = subprocess.Popen(command, env=environment, stdout=stdout, stderr=errors)
     except OSError as error:
         raise Error(f"cannot run '{command[0]}': {error.strerror}") from None
+    if relay:
+        relay.close_inlet()
     with _forward_signals(job, notes) as forwarded:
         try:
             status = job.wait(timeout)

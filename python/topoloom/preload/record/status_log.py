@@ -112,8 +112,8 @@ def explain_no_counts(log: StatusLog, exit_status: int) -> str:
         )
     if "other" in log.flags:
         return (
-            "the program uses another MPI than the launcher's (name its compiler with "
-            "--mpicc)"
+            "the program uses another MPI than the compiler that belongs to the "
+            "launcher; name the program's compiler with --mpicc"
         )
     if "sessions" in log.flags:
         return (
@@ -128,12 +128,12 @@ def explain_no_counts(log: StatusLog, exit_status: int) -> str:
     if exit_status in (INTERRUPTED, TERMINATED):
         return f"{describe_early_end(exit_status)} before MPI_Init"
     if not log.programs and exit_status:
-        return "the launcher failed, and no rank reported; see what it printed"
+        return "the command failed, and no rank reported; see what it printed"
     if not log.programs:
         return (
-            "the recorder was loaded into nothing that the command ran: programs "
-            "linked statically, ones that clear LD_PRELOAD, or on hosts that do not "
-            "see the output's folder"
+            "no program that the command ran loaded the recorder: programs can be "
+            "linked statically or clear LD_PRELOAD, or their hosts do not see the "
+            "output's folder"
         )
     names = sorted({Path(program).name for program in log.programs})
     shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")

@@ -10,6 +10,7 @@ from topoloom.preload.shim.build import (
     build_shim,
 )
 from topoloom.preload.shim.launcher import (
+    LaunchProgram,
     add_preload,
     find_c_compiler,
     find_compiler,
@@ -19,11 +20,14 @@ from topoloom.preload.shim.launcher import (
 from topoloom.preload.shim.link_checks import (
     check_dynamic,
     check_programs,
+    check_uses_mpi,
     find_linked_mpi,
     is_linked_statically,
 )
+from topoloom.preload.shim.version_mismatch import describe_version_mismatch
 
 __all__ = [
+    "LaunchProgram",
     "add_preload",
     "build_library",
     "build_library_without_mpi",
@@ -31,6 +35,8 @@ __all__ = [
     "build_shim",
     "check_dynamic",
     "check_programs",
+    "check_uses_mpi",
+    "describe_version_mismatch",
     "find_c_compiler",
     "find_compiler",
     "find_launcher",

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from topoloom._core import Error
+from topoloom.preload.shim.mpi_version import read_mpi_version
 
 _HEAD = struct.Struct("<4s2B26xQ14x2H")  # header of a 64-bit little-endian ELF file
 _INTERPRETER = 3
@@ -92,11 +93,47 @@ def check_programs(
             and not program_libraries & expected_libraries
         ):
             raise Error(
-                f"{name} is linked with {min(program_libraries)}, but {compiler} "
-                "belongs to another MPI; name the program's compiler with --mpicc"
+                _describe_other_mpi(
+                    name, min(program_libraries), compiler, min(expected_libraries)
+                )
             )
     if not seen and not is_mpi_known:
-        raise Error(
+        raise Error(_describe_unknown_mpi(names, advice))
+
+
+def _describe_other_mpi(
+    name: str, library: Path, compiler: Path, expected: Path
+) -> str:
+    own, other = read_mpi_version(library), read_mpi_version(expected)
+    if own is None or other is None or own == other:
+        return (
+            f"{name} is linked with {library}, but {compiler} belongs to another MPI; "
+            "name the program's compiler with --mpicc"
+        )
+    return (
+        f"{name} is linked with {own} ({library}), but {compiler} belongs to {other}; "
+        f"start it with the launcher of {own}, or name the program's compiler with "
+        "--mpicc"
+    )
+
+
+def check_uses_mpi(names: Sequence[str], advice: str = "") -> None:
+    """Raise `topoloom.Error` if no program is linked with an MPI library.
+
+    This needs no library to preload. `advice` is as in `check_programs`.
+    """
+    check_dynamic(names)
+    if not any(map(find_linked_mpi, names)):
+        raise Error(_describe_unknown_mpi(names, advice))
+
+
+def _describe_unknown_mpi(names: Sequence[str], advice: str) -> str:
+    if not names:
+        return (
             "cannot tell the MPI of the program that the command starts; name its "
             f"compiler with --mpicc{advice}"
         )
+    return (
+        f"'{names[0]}' is neither a known launcher nor linked with MPI; if it starts "
+        f"an MPI program, name its compiler with --mpicc{advice}"
+    )

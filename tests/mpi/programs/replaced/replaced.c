@@ -102,6 +102,8 @@ static void make_mistake(const char* what) {
     if (strcmp(what, "op") == 0)
         status = MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_OP_NULL, MPI_COMM_WORLD);
     if (strcmp(what, "communicator") == 0) status = MPI_Barrier(MPI_COMM_NULL);
+    int same[2] = {0, 0};
+    if (strcmp(what, "alias") == 0) status = MPI_Allreduce(same, same, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     int error_class, size;
     char text[MPI_MAX_ERROR_STRING];
     MPI_Error_class(status, &error_class);

@@ -217,6 +217,9 @@ static int error_class_of(const char* what) {
     if (strcmp(what, "op") == 0)
         status = MPI_Iallreduce(&value, &sum, 1, MPI_INT, MPI_OP_NULL, MPI_COMM_WORLD, &request);
     if (strcmp(what, "communicator") == 0) status = MPI_Ibarrier(MPI_COMM_NULL, &request);
+    int same[2] = {0, 0};
+    if (strcmp(what, "alias") == 0)
+        status = MPI_Iallreduce(same, same, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
     MPI_Error_class(status, &error_class);
     return error_class;
 }

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Environment of a Slurm job step: the output of ``env`` in the job.
+
+The hosts, the tasks of each host, and the first level of the distribution determine
+the host of each task. Without a distribution, tasks of a host are consecutive.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+
+from topoloom._core import Error
+from topoloom.launch.host_placement import HostPlacement
+from topoloom.launch.rank_location import RankLocation, ReadOnlyFormat, find_host
+from topoloom.support.hostlist import expand_hostlist
+from topoloom.support.plain_text import is_number
+
+_LINE = re.compile(r"(?:export\s+|declare\s+-x\s+)?(SLURM_[A-Z_]+)=(.*)")
+_COUNT = re.compile(r"([0-9]{1,9})(?:\(x([0-9]{1,9})\))?")
+#: Variables of a step come first: a step may have fewer hosts than its job.
+_HOSTS = ("SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST", "SLURM_NODELIST")
+_TASKS = ("SLURM_STEP_TASKS_PER_NODE", "SLURM_TASKS_PER_NODE")
+
+
+def read(text: str, job: HostPlacement, ranks: int) -> list[RankLocation]:
+    """Read the variables and list the host of each task."""
+    variables = _read_variables(text)
+    hosts = [find_host(job, name) for name in expand_hostlist(_get(variables, _HOSTS))]
+    counts = _read_counts(_get(variables, _TASKS))
+    if len(counts) != len(hosts):
+        raise Error(
+            f"has tasks per node of {len(counts)} hosts, but {len(hosts)} hosts"
+        )
+    if sum(counts) != ranks:  # srun distributes fewer tasks in another way
+        raise Error(
+            f"has {sum(counts)} tasks, but the graph has {ranks} ranks; write the "
+            "output of env in the job step"
+        )
+    run = _find_run_length(variables)
+    return [RankLocation(hosts[index]) for index in deal_tasks(counts, run)]
+
+
+def deal_tasks(counts: Sequence[int], run: int | None) -> list[int]:
+    """List the host of each task if hosts take `run` tasks in turn; None: all.
+
+    >>> deal_tasks([3, 1], 1)
+    [0, 1, 0, 0]
+    """
+    left, order = list(counts), []
+    while any(left):
+        for host, free in enumerate(left):
+            taken = free if run is None else min(run, free)
+            order += [host] * taken
+            left[host] -= taken
+    return order
+
+
+def _read_variables(text: str) -> dict[str, str]:
+    found = {}
+    for line in text.splitlines():
+        if match := _LINE.fullmatch(line.strip()):
+            try:
+                found[match[1]] = "".join(shlex.split(match[2]))
+            except ValueError:
+                raise Error(f"{match[1]} has an open quote") from None
+    return found
+
+
+def _get(variables: Mapping[str, str], names: Sequence[str]) -> str:
+    for name in names:
+        if name in variables:
+            return variables[name]
+    raise Error(f"{names[0]} is missing; write the output of env in the job step")
+
+
+def _read_counts(text: str) -> list[int]:
+    """Read ``4(x2),3`` as 4, 4 and 3."""
+    counts: list[int] = []
+    for item in text.split(","):
+        match = _COUNT.fullmatch(item)
+        if not match or int(match[2] or 1) > 1_000_000:
+            raise Error(f"tasks per node are '{text[:40]}'; expected such as 4(x2),3")
+        counts += [int(match[1])] * int(match[2] or 1)
+    return counts
+
+
+def _find_run_length(variables: Mapping[str, str]) -> int | None:
+    """Find how many tasks a host takes in turn; None: all of its tasks."""
+    kind = re.split("[:,=]", variables.get("SLURM_DISTRIBUTION", "block"))[0].lower()
+    if kind in ("block", "*", ""):
+        return None
+    if kind == "cyclic":
+        return 1
+    size = variables.get("SLURM_DIST_PLANESIZE", "")
+    if kind == "plane" and is_number(size) and int(size):
+        return int(size)
+    raise Error(
+        f"SLURM_DISTRIBUTION is {kind}, which does not determine the hosts of tasks; "
+        "write the output of 'srun -l hostname' instead"
+    )
+
+
+FORMAT = ReadOnlyFormat(
+    "slurm-environment", r"(?:export\s+|declare\s+-x\s+)?\w+=.*(?s:.)*?SLURM_", read
+)
