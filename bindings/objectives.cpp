@@ -73,14 +73,13 @@ double ObjectiveInput::value(const CommGraph& graph, const Allocation& allocatio
     return objective_key(machine, objective, placement.slots()).congestion;
 }
 
-double ObjectiveInput::time(const Machine& machine, const CommGraph& graph,
-                            const Placement& placement) const {
+TotalAndBusiestTimes ObjectiveInput::times(const Machine& machine, const CommGraph& graph,
+                                           const Placement& placement) const {
     require_placed(graph, machine, placement.slots());
     require_phases_add_up(phases_, graph);
-    if (!machine.has_bandwidths()) return 0;
+    if (!machine.has_bandwidths()) return {};
     return total_and_busiest_times(machine, measured(graph, objective_of(ObjectiveKind::time)),
-                                   placement.slots())
-        .all;
+                                   placement.slots());
 }
 
 ObjectiveChoice ObjectiveInput::choose(const Problem& problem) const {

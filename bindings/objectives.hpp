@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "topoloom/metric/loads/total_and_busiest_times.hpp"
 #include "topoloom/metric/objective.hpp"
 #include "topoloom/place/capacity.hpp"
 #include "topoloom/place/portfolio/objective_choice.hpp"
@@ -45,8 +46,9 @@ class ObjectiveInput {
                                                SlotUse use) const;
     [[nodiscard]] double value(const CommGraph& graph, const Allocation& allocation,
                                const Placement& placement) const;
-    [[nodiscard]] double time(const Machine& machine, const CommGraph& graph,
-                              const Placement& placement) const;
+    /// The predicted times; 0 without bandwidths.
+    [[nodiscard]] TotalAndBusiestTimes times(const Machine& machine, const CommGraph& graph,
+                                             const Placement& placement) const;
     [[nodiscard]] ObjectiveChoice choose(const Problem& problem) const;
 
    private:

@@ -140,7 +140,18 @@ double predict_time(const CommGraph& graph, const Allocation& allocation, const 
     const nb::gil_scoped_release released;
     placement.require_compatible_with(allocation);
     return evaluate_with_proxies(graph, placement, [&](const CommGraph& sent) {
-        return input.time(allocation.machine(), sent, placement);
+        return input.times(allocation.machine(), sent, placement).all;
+    });
+}
+
+double compute_latency_share(const CommGraph& graph, const Allocation& allocation, const Placement& placement,
+                             std::vector<const CommGraph*> phases) {
+    const ObjectiveInput input(NamedObjective("time"), std::move(phases), std::nullopt);
+    const nb::gil_scoped_release released;
+    placement.require_compatible_with(allocation);
+    return evaluate_with_proxies(graph, placement, [&](const CommGraph& sent) {
+        const TotalAndBusiestTimes times = input.times(allocation.machine(), sent, placement);
+        return times.all > 0 ? 1 - times.busy / times.all : 0.0;
     });
 }
 
@@ -286,6 +297,9 @@ void bind_place(nb::module_& m) {
           "phases"_a = std::vector<const CommGraph*>{}, "background"_a = nb::none(),
           "Predicts the seconds of the messages: startups, latencies, and the busiest link, NIC or memory;\n"
           "0 if the machine gives no bandwidths. Ranks may share slots.");
+    m.def("latency_share", &compute_latency_share, "graph"_a, "allocation"_a, "placement"_a, nb::kw_only(),
+          "phases"_a = std::vector<const CommGraph*>{},
+          "Computes the share of startups and latencies in predicted_time(), from 0 to 1.");
     m.def("choose_objective", &choose_objective_kind, "graph"_a, "allocation"_a, nb::kw_only(),
           "phases"_a = std::vector<const CommGraph*>{}, "background"_a = nb::none(), "sharing"_a = nb::none(),
           "Resolves Objective.auto: (objective, reason).");

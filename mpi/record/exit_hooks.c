@@ -49,6 +49,7 @@ EXIT(quick_exit, dump_and_notify)
     SHIM_EXPORT __attribute__((noreturn)) void libc_function(struct __jmp_buf_tag environment[1], \
                                                              int value) {                         \
         NEED_NEXT(libc_function, jump_function);                                                  \
+        stop_call_timer();                                                                        \
         record_depth = 0;                                                                         \
         next_##libc_function(environment, value);                                                 \
         __builtin_unreachable();                                                                  \

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Writes the counts of one rank as a block, and defines the file format.
 //
-// A recording is the 32-byte header "topoloom-recording 1\n" (zero-filled), then one block per rank, in any order. All
+// A recording is the 32-byte header "topoloom-recording 2\n" (zero-filled), then one block per rank, in any order. All
 // numbers are 64-bit signed integers. The first word of a block determines the byte order.
 //   block:        0x746f706f6c6f6f6d ("topoloom"), words in this block, rank, world size,
-//                 1 if written at MPI_Finalize, nanoseconds since MPI_Init, lost calls,
+//                 1 if written at MPI_Finalize, nanoseconds since MPI_Init, nanoseconds inside MPI calls, lost calls,
 //                 numbers of counters, records and communicators; then all counters, records and communicators
 //   counter:      phase, kind (enum transfer_kind), peer (world rank), bytes, messages
 //   record:       phase, operation (enum operation), communicator id, root or -1, bytes, calls
@@ -18,9 +18,9 @@
 
 #include "record.h"
 
-enum { header_words = 10, length_word = 1, counters_word = 7 };
+enum { header_words = 11, length_word = 1, counters_word = 8 };
 
-const char record_file_header[32] = "topoloom-recording 1\n";
+const char record_file_header[32] = "topoloom-recording 2\n";
 
 bool flush_sink(struct sink* sink) {
     const char* bytes = (const char*)sink->words;
@@ -109,8 +109,18 @@ static int64_t append_communicators(struct sink* sink) {
 }
 
 void write_rank_block(struct sink* sink, bool is_complete) {
-    const int64_t header[header_words] = {
-        0x746f706f6c6f6f6d, 0, record_rank, record_size, is_complete, get_elapsed_ns(), record_lost, 0, 0, 0};
+    const struct durations durations = get_durations();
+    const int64_t header[header_words] = {0x746f706f6c6f6f6d,
+                                          0,
+                                          record_rank,
+                                          record_size,
+                                          is_complete,
+                                          durations.run,
+                                          durations.calls,
+                                          record_lost,
+                                          0,
+                                          0,
+                                          0};
     const uint64_t first = sink->written;
     const off_t offset = sink->file >= 0 ? lseek(sink->file, 0, SEEK_END) : 0;
     for (int i = 0; i < header_words; ++i) append_word(sink, header[i]);

@@ -8,6 +8,7 @@
 #ifndef TOPOLOOM_RECORD_H
 #define TOPOLOOM_RECORD_H
 
+#include "call_timer.h"
 #include "shim.h"
 
 #define RECORD_VARIABLE "TOPOLOOM_RECORD"
@@ -22,7 +23,12 @@ extern bool record_spawned;      // the process was spawned by another program, 
 extern unsigned long long record_job;   // job id: equal on all ranks of a world, different between worlds
 extern _Thread_local int record_depth;  // nesting depth of MPI calls in this thread
 void activate_recording(bool is_multithreaded);  // with MPI_THREAD_MULTIPLE, counting requires a lock
-int64_t get_elapsed_ns(void);                    // returns nanoseconds since activate_recording
+void stop_recording(void);
+/// Nanoseconds from activate_recording to stop_recording, or until now, in total and inside MPI calls.
+struct durations {
+    int64_t run, calls;
+};
+struct durations get_durations(void);  // async-signal-safe
 void lock_recording(void);
 void unlock_recording(void);
 
@@ -42,20 +48,24 @@ struct call_scope {
 
 /// Every wrapper is
 ///     ENTER_CALL(...); result = next(...); if (lock_if_recorded(&scope, result)) { record...; unlock_recording(); }
-/// Only the outermost call is recorded: tools and MPI may call MPI functions themselves, and Fortran bindings call the
+/// Only the outermost call is timed and recorded: tools and MPI may call MPI functions themselves, and Fortran bindings call the
 /// C functions. The cleanup also runs if an error handler throws an exception.
 #define ENTER_CALL(enter) __attribute__((cleanup(leave_call))) const struct call_scope scope = enter
-static inline void leave_call(const struct call_scope* scope) { record_depth = scope->depth; }
-
-static inline struct call_scope enter_call(void) {
-    const int depth = record_depth++;
-    return (struct call_scope){depth, depth == 0};
+static inline void leave_call(const struct call_scope* scope) {
+    if (scope->outermost) stop_call_timer();
+    record_depth = scope->depth;
 }
+
+static inline struct call_scope enter_scope(bool outermost) {
+    if (outermost && record_active) start_call_timer();
+    return (struct call_scope){record_depth++, outermost};
+}
+
+static inline struct call_scope enter_call(void) { return enter_scope(record_depth == 0); }
 
 /// For PMPI_ functions, which MPI itself may call.
 static inline struct call_scope enter_pmpi_call(const void* caller) {
-    const int depth = record_depth++;
-    return (struct call_scope){depth, depth == 0 && !is_called_by_mpi(caller)};
+    return enter_scope(record_depth == 0 && !is_called_by_mpi(caller));
 }
 
 /// Returns whether the call must be recorded. If so, locks the recording.

@@ -51,7 +51,7 @@ void start_recording(void) {
 
 void finish_recording(void) {
     if (!record_active) return;
-    record_active = false;
+    stop_recording();
     remove_errhandler();
     const bool written = gather_recording(folder_);
     cancel_crash_dump();

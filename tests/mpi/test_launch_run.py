@@ -68,6 +68,7 @@ def test_run_puts_each_rank_on_its_host(
     assert done.returncode == 0, done.stderr
     assert "6 ranks placed with random: hop-bytes" in done.stderr
     assert "placed run" in done.stderr
+    assert "placement" in done.stderr.splitlines()[-1]  # the advice
     # Open MPI also binds to cores; MPICH binds only on request.
     cores = not several_hosts.mpi.is_hydra
     assert read_locations(done.stdout, 6) == read_expected_locations("x.json", cores)
@@ -100,6 +101,7 @@ def test_run_records_first_without_a_profile(
     assert done.returncode == 0, done.stderr
     report = check_document(done.stderr.splitlines()[-1])
     assert set(report["seconds"]) == {"recorded", "placed"}
+    assert 0 <= report["advice"]["mpi_share_at_most"] <= 1
     second_run = "\n".join(done.stdout.splitlines()[-4:])
     located = read_locations(second_run, 4)
     assert [s.host for s in located] == [

@@ -11,10 +11,11 @@ from mpis import pairs
 
 from topoloom import Error
 from topoloom.graphs.mpi_collectives import OPERATIONS
+from topoloom.graphs.mpi_time import load_mpi_time
 from topoloom.graphs.profile import KINDS, Profile, load_profile
 from topoloom.preload.record import read_recording
 
-HEAD = b"topoloom-recording 1\n".ljust(32, b"\0")
+HEAD = b"topoloom-recording 2\n".ljust(32, b"\0")
 MARK = 0x746F706F6C6F6F6D
 
 
@@ -30,7 +31,8 @@ def list_block_words(
     parts = [*counters, *records, *communicators]
     body = [word for part in parts for word in part]
     counts = [len(counters), len(records), len(communicators)]
-    return [MARK, 10 + len(body), rank, size, 1, 2_000_000_000, 0, *counts, *body]
+    times = [2_000_000_000, 500_000_000 * (rank + 1)]
+    return [MARK, 11 + len(body), rank, size, 1, *times, 0, *counts, *body]
 
 
 def write_recording(folder: Path, words: list[int], name: str = "recording-1") -> Path:
@@ -58,6 +60,8 @@ def test_a_recording_becomes_a_profile(tmp_path: Path) -> None:
     assert profile.rank_count == 3
     assert profile.phases == [0, 7]
     assert profile.wall_seconds == 2.0
+    assert profile.mpi_seconds.tolist() == [0.5, 1.0, 1.5]
+    assert profile.mpi_time == (2.0, 0.5, 1.0, 1.5, 0.25)
     assert pairs(profile.point_to_point()) == {(0, 1): (110, 3), (0, 2): (30, 3)}
     assert pairs(profile.point_to_point(7)) == {(0, 1): (10, 1)}
     assert pairs(profile.direct()) == {(0, 2): (5, 1)}
@@ -93,6 +97,9 @@ def test_a_saved_profile_is_the_same_when_loaded(tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.records, profile.records)
     assert [m.tolist() for m in again.communicators] == [[2, 1, 0]]
     assert again.wall_seconds == profile.wall_seconds
+    assert again.mpi_seconds.tolist() == profile.mpi_seconds.tolist()
+    assert again.run_seconds.tolist() == profile.run_seconds.tolist()
+    assert load_mpi_time(tmp_path / "a.npz") == profile.mpi_time
     profile.save(tmp_path / "b.npz", "drop")
     dropped = load_profile(tmp_path / "b.npz")
     assert not len(dropped.records)
@@ -115,7 +122,7 @@ def test_a_program_that_sends_nothing_has_an_empty_graph(tmp_path: Path) -> None
     [
         (b"", "not a recording"),
         (b"PK\3\4" + bytes(100), "not a recording"),
-        (HEAD.replace(b"1", b"2"), "version '2', but this topoloom reads version 1"),
+        (HEAD.replace(b"2", b"1"), "version '1', but this topoloom reads version 2"),
         (HEAD, "truncated"),
         (HEAD + bytes(96), "damaged at byte 32"),
         (

@@ -10,7 +10,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
-from topoloom.cli.streams import find_width, has_escape_codes, to_encodable
+from topoloom.cli.streams import (
+    find_width,
+    has_escape_codes,
+    spell_bytes,
+    to_encodable,
+)
 from topoloom.cli.tables import (
     Column,
     describe_omissions,
@@ -116,8 +121,9 @@ def print_facts(
     title: str = "",
     written: Sequence[Path | None] = (),
     stream: IO[str] | None = None,
+    advice: str = "",
 ) -> None:
-    """Print a title, names and values in two columns, and the written files.
+    """Print a title, names and values in two columns, written files, and the advice.
 
     Values are wrapped on terminals. `stream` is stdout by default; commands that start
     a program print to stderr, because stdout is the program's.
@@ -125,6 +131,8 @@ def print_facts(
     stream = sys.stdout if stream is None else stream
     paths = [("written", str(path)) for path in written if path is not None]
     facts = [*facts, *paths]
+    if advice:
+        facts.append(("advice", spell_bytes(advice)))
     width = find_width(stream)
     if title:
         print("\n".join(_wrap_to_terminal(title, width)), file=stream)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from topoloom.documents.patterns import GraphTotals
+    from topoloom.documents.patterns import GraphTotals, MpiTimeFields
     from topoloom.tasks.graphs.pattern import PatternResult
 
 
@@ -32,6 +32,17 @@ def print_made_graph(
         rows.append(("heaviest", f"{ends}: {format_bytes(pair['bytes'])}"))
     rows += [("missing", loss) for loss in made.losses]
     print_facts(rows, title, [output])
+
+
+def format_mpi_time(time: MpiTimeFields) -> str:
+    """Format how long ranks of a recorded run were in MPI calls."""
+    from topoloom.support.units import format_seconds
+
+    least, mean, most, run = (
+        format_seconds(seconds)
+        for seconds in (time["min"], time["mean"], time["max"], time["run"])
+    )
+    return f"{least} to {most} of {run}, {mean} on average"
 
 
 def list_totals(facts: GraphTotals) -> list[tuple[str, str]]:

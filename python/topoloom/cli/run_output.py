@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, cast
 from topoloom.cli.console import note, note_json
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from topoloom.documents.placements import ObjectiveMeasures
     from topoloom.documents.programs import RunDocument, RunSeconds
     from topoloom.launch.launcher import Launch
     from topoloom.preload.verify import AffinityReport
-    from topoloom.tasks.placed_run import Job, PlacedJob, ReportPage
+    from topoloom.tasks.advice.rules import Advice
+    from topoloom.tasks.placed_run import Job, PlacedJob, RecordedJob, ReportPage
     from topoloom.tasks.verified_run import VerifiedRun
 
 
@@ -43,7 +46,7 @@ def note_placement(placed: PlacedJob, launch: Launch) -> None:
     )
     from topoloom.support.units import counted
 
-    file, block, objective = placed
+    file, block, objective, _ = placed
     machine = file.machine
 
     def format_change(name: str, text: Callable[[float], str]) -> str:
@@ -79,11 +82,12 @@ def note_outcome(
     launch: Launch,
     run_report: VerifiedRun,
     page: ReportPage | None,
+    advice: Advice,
     as_json: bool,
 ) -> None:
-    """Print how long the two runs took, and the path of the report page."""
+    """Print how long the two runs took, the path of the report page, and the advice."""
     if as_json:
-        _note_json(job, placed, launch, run_report, page)
+        _note_json(job, placed, launch, run_report, page, advice)
         return
     note_unverified(run_report)
     durations = job.durations
@@ -93,6 +97,31 @@ def note_outcome(
     note(f"topoloom: {times}")
     if page is not None:
         note(f"topoloom: {page.summary()}")
+    note(f"topoloom: {advice.sentence}")
+
+
+def advise_on_job(
+    recorded: RecordedJob, placed: PlacedJob, output: Path | None
+) -> Advice:
+    """Advise what to do with the placement of a job, which `output` holds."""
+    from topoloom.tasks.advice.evidence import Judged, advise_on, suggest_export
+
+    assert recorded.graph is not None
+    file, time = placed.file, recorded.mpi_time
+    return advise_on(
+        Judged(
+            recorded.graph,
+            file.allocation,
+            placed.objective,
+            placed.block_values,
+            file.values,
+            file.placement.shared,
+            file.capacities,
+            least=placed.least,
+            mpi_share=time and time.share_at_most,
+            use=suggest_export(output),
+        )
+    )
 
 
 def _note_json(
@@ -101,6 +130,7 @@ def _note_json(
     launch: Launch,
     run_report: VerifiedRun,
     page: ReportPage | None,
+    advice: Advice,
 ) -> None:
     """Print the results as one line of JSON."""
     seconds = job.durations.items()
@@ -117,5 +147,6 @@ def _note_json(
         "seconds": cast(
             "RunSeconds", {name: round(value, 3) for name, value in seconds}
         ),
+        "advice": advice.document(),
     }
     note_json(document)

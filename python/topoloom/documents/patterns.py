@@ -87,6 +87,21 @@ class StoredCollectivesFields(TypedDict):
     """Whether the edges of the graph include the collectives."""
 
 
+class MpiTimeFields(TypedDict):
+    """Time that the ranks of a run were in MPI calls, in seconds."""
+
+    run: float
+    """Longest time of a rank from `MPI_Init` to `MPI_Finalize`."""
+    min: float
+    """Shortest time of a rank in MPI calls."""
+    mean: float
+    """Mean over ranks."""
+    max: float
+    """Longest time of a rank in MPI calls."""
+    share_at_most: float
+    """Largest share of the run time that faster communication can save."""
+
+
 class PatternShowDocument(GraphTotals):
     """What a communication graph contains."""
 
@@ -98,3 +113,5 @@ class PatternShowDocument(GraphTotals):
     """Pairs with the most bytes, heaviest first."""
     collectives: StoredCollectivesFields | None
     """Recorded collectives; null if the file stores none."""
+    mpi_time: MpiTimeFields | None
+    """Time that ranks of the recorded run were in MPI calls; null if unknown."""

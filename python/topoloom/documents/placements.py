@@ -121,6 +121,31 @@ class RejectedPlacement(TypedDict):
     """Predicted time of the returned placement."""
 
 
+class AdviceDocument(TypedDict):
+    """What to do with a placement, and the numbers behind it."""
+
+    situation: str
+    """Such as `gain`, `no gain`, `latency-bound` or `near the bound`."""
+    sentence: str
+    """One sentence."""
+    measure: str
+    """The measure that the sentence is about."""
+    before: float
+    """Its value in the launcher's order."""
+    after: float
+    """Its value with the placement."""
+    gain_percent: float | None
+    """Reduction by the placement in percent; null if only `before` is 0."""
+    gain_at_most_percent: float | None
+    """No placement gains more; null if no bound was computed."""
+    latency_share: float | None
+    """Share of startups and latencies in the predicted time; null if not computed."""
+    mpi_share_at_most: float | None
+    """Share of the recorded run time that communication can be; null if unknown."""
+    program_gain_at_most_percent: float | None
+    """Percent of its run time that the program gains at most; null if unknown."""
+
+
 class MapDocument(PlacementDocument):
     """A placement, which other commands read as a placement file."""
 
@@ -128,6 +153,8 @@ class MapDocument(PlacementDocument):
     """Lower bound, if the mapper proves one."""
     rejected: NotRequired[RejectedPlacement]
     """Absent if the best placement by the objective was returned."""
+    advice: NotRequired[AdviceDocument]
+    """What to do with the placement; absent in placement files."""
 
 
 class MapperResult(ObjectiveMeasures):
@@ -168,6 +195,8 @@ class CompareDocument(TypedDict):
     """The placement of each mapper; block order is first."""
     failed: dict[str, str]
     """Error message of each user mapper that failed, by mapper."""
+    advice: AdviceDocument
+    """What to do with the best placement."""
     figure: str | None
     """File of the figure."""
 
@@ -425,6 +454,8 @@ class ReportDocument(PageDocument):
     """Name of the best placement."""
     placements: list[PlacementOnPage]
     """Block order, then the placements."""
+    advice: NotRequired[AdviceDocument]
+    """What to do with the best placement."""
 
 
 class DemoDocument(TypedDict):

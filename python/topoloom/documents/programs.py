@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from typing_extensions import NotRequired, TypedDict
 
-from topoloom.documents.placements import ObjectiveMeasures
+from topoloom.documents.patterns import MpiTimeFields
+from topoloom.documents.placements import AdviceDocument, ObjectiveMeasures
 
 
 class BusiestPair(TypedDict):
@@ -48,6 +49,8 @@ class ProgramFacts(TypedDict):
     """Levels of `MPI_Pcontrol`, the phases of the program."""
     seconds: float
     """Duration of the slowest rank in seconds."""
+    mpi_time: MpiTimeFields | None
+    """Time that ranks were in MPI calls; null if it was not measured."""
     missing_ranks: list[int]
     """Ranks that left no data."""
     partial_ranks: list[int]
@@ -221,6 +224,8 @@ class RunDocument(TypedDict):
     """The report page; null without --report."""
     seconds: RunSeconds
     """Durations."""
+    advice: AdviceDocument
+    """What to do with the placement."""
 
 
 class ReorderDocument(TypedDict):

@@ -67,6 +67,16 @@ def save_npz(
         np.savez(stream, allow_pickle=False, **arrays)
 
 
+def is_archive(path: str | Path) -> bool:
+    """Return whether a file is an archive of NumPy arrays."""
+    if Path(path).suffix == ".npz":
+        return True
+    if not Path(path).is_file():
+        return False
+    with Path(path).open("rb") as stream:
+        return stream.read(2) == b"PK"
+
+
 def load_npz(path: str | Path) -> tuple[CommGraph, _Arrays]:
     """Read a graph or a square SciPy matrix; also return extra arrays."""
     arrays = _read_arrays(path)

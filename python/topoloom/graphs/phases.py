@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import CommGraph, Error
-from topoloom.graphs.npz import load_npz
+from topoloom.graphs.npz import is_archive, load_npz
 from topoloom.support.files import prefix_errors
 
 if TYPE_CHECKING:
@@ -99,16 +99,6 @@ def edge_rows(graph: CommGraph) -> Ints:
     source = np.repeat(np.arange(graph.rank_count), first[1:] - first[:-1])
     columns = (source, graph.peer, graph.bytes, graph.messages)
     return np.stack([np.asarray(column, dtype=np.int64) for column in columns], axis=1)
-
-
-def is_archive(path: str | Path) -> bool:
-    """Return whether a file is an archive of NumPy arrays."""
-    if Path(path).suffix == ".npz":
-        return True
-    if not Path(path).is_file():
-        return False
-    with Path(path).open("rb") as stream:
-        return stream.read(2) == b"PK"
 
 
 def _split_graph(graph: CommGraph, rows: NDArray[Any]) -> list[CommGraph]:

@@ -16,6 +16,14 @@ from topoloom._core import CommGraph, Error
 from topoloom.graphs.gpu_nodes import GPUS_PER_NODE
 from topoloom.graphs.messages import Messages, concatenate, make_messages
 from topoloom.graphs.mpi_collectives import OPERATIONS, expand
+from topoloom.graphs.mpi_time import (
+    TIMES,
+    Floats,
+    MpiTime,
+    check_times,
+    get_seconds,
+    sum_up_times,
+)
 from topoloom.graphs.npz import load_npz, save_npz
 
 if TYPE_CHECKING:
@@ -61,6 +69,10 @@ class Profile:
         Seconds from ``MPI_Init`` to ``MPI_Finalize`` of the slowest rank.
     exit_status
         Exit status of the command.
+    run_seconds, mpi_seconds
+        float64 arrays of shape (rank_count,): seconds of each rank from ``MPI_Init`` to
+        ``MPI_Finalize``, and those of them in which a thread of the rank was inside an
+        MPI call. NaN for missing ranks; empty if not measured.
     ends
         Ranks that ended without ``MPI_Finalize``: a description of the end, and the
         ranks; not saved in files.
@@ -75,6 +87,8 @@ class Profile:
     lost: int = 0
     wall_seconds: float = 0.0
     exit_status: int = 0
+    run_seconds: Floats = field(default_factory=lambda: np.zeros(0))
+    mpi_seconds: Floats = field(default_factory=lambda: np.zeros(0))
     ends: dict[str, list[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -85,6 +99,11 @@ class Profile:
         """Levels of ``MPI_Pcontrol`` with traffic; level 0 is before the first call."""
         levels = np.concatenate([self.traffic[:, 0], self.records[:, 0]])
         return [int(level) for level in np.unique(levels)]
+
+    @property
+    def mpi_time(self) -> MpiTime | None:
+        """How long ranks were in MPI calls; None if that was not measured."""
+        return sum_up_times(self.run_seconds, self.mpi_seconds)
 
     def point_to_point(self, phase: int | None = None) -> Messages:
         """Sum the point-to-point messages of each pair of ranks."""
@@ -199,6 +218,7 @@ class Profile:
 
     def _make_arrays(self) -> dict[str, Any]:
         sizes = [len(members) for members in self.communicators]
+        times = dict(zip(TIMES, (self.run_seconds, self.mpi_seconds), strict=True))
         return {
             "profile_version": np.array(VERSION),
             "profile_traffic": self.traffic,
@@ -212,6 +232,7 @@ class Profile:
             "profile_lost": np.array(self.lost),
             "profile_wall_seconds": np.array(self.wall_seconds),
             "profile_exit_status": np.array(self.exit_status),
+            **(times if len(self.run_seconds) else {}),
         }
 
 
@@ -242,6 +263,8 @@ def load_profile(path: str | Path) -> Profile:
             lost=int(arrays["profile_lost"]),
             wall_seconds=float(arrays["profile_wall_seconds"]),
             exit_status=int(arrays["profile_exit_status"]),
+            run_seconds=get_seconds(arrays, TIMES[0]),
+            mpi_seconds=get_seconds(arrays, TIMES[1]),
         )
     except (KeyError, ValueError, IndexError) as error:
         what = f"lacks {error}" if isinstance(error, KeyError) else str(error)
@@ -261,3 +284,6 @@ def _check_profile(profile: Profile) -> None:
             raise Error(f"{what} {wrong[0]} is not one of {count}")
     if np.any(profile.traffic[:, 4:] < 0) or np.any(profile.records[:, 4:] < 0):
         raise Error("a count is negative")
+    if len(profile.run_seconds) not in (0, profile.rank_count):
+        raise Error("the run times are not those of every rank")
+    check_times(profile.run_seconds, profile.mpi_seconds)

@@ -2,6 +2,7 @@
 from topoloom._core import (
     Evaluator as Evaluator,
     choose_objective as choose_objective,
+    latency_share as latency_share,
     nearest_extents as nearest_extents,
     node_tiles as node_tiles,
     objective_value as objective_value,

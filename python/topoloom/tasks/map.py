@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from time import perf_counter
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from topoloom._core import Sharing, place
+from topoloom._core import Placement, Sharing, place
 from topoloom.nodes.hosts import slots_per_host
 from topoloom.placements.placement_file import PlacementFile
-from topoloom.placements.previous_slots import count_moved_ranks, find_previous_slots
 from topoloom.tasks.fixed_ranks import NO_FIXED_RANKS
 from topoloom.tasks.objective import PROVEN, Objective, proves_optimality
 from topoloom.tasks.optimality_gap import compute_gap
@@ -108,6 +107,8 @@ def map_ranks(
     )
     before = None
     if previous is not None:
+        from topoloom.placements.previous_slots import find_previous_slots
+
         before = find_previous_slots(
             previous, allocation, problem.hosts, graph.rank_count
         )
@@ -157,8 +158,14 @@ def map_ranks(
         found.proven,
         found.optimal,
         cast("RejectedPlacement | None", found.rejected),
-        None if before is None else count_moved_ranks(before, placement),
+        None if before is None else _count_moved(before, placement),
     )
+
+
+def _count_moved(before: Any, placement: Placement) -> int:
+    from topoloom.placements.previous_slots import count_moved_ranks
+
+    return count_moved_ranks(before, placement)
 
 
 def measure_block_order(

@@ -7,6 +7,9 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from topoloom._core import (
     Allocation,
     CommGraph,
@@ -21,7 +24,6 @@ from topoloom._core import (
     ring,
 )
 from topoloom.graphs.phases import load_phases
-from topoloom.machines.link_loads import Loads, check_machine_text, load_link_loads
 from topoloom.placements.measures import collect_measures
 from topoloom.support.files import exists, prefix_errors
 from topoloom.support.name_lookup import describe_unknown_name
@@ -39,7 +41,7 @@ class Objective(NamedTuple):
 
     objective: str = AUTO
     phases: Sequence[CommGraph] = ()
-    background: Loads | None = None
+    background: NDArray[np.float64] | None = None
     reason: str = ""  # reason for an automatic choice
 
     @property
@@ -185,6 +187,8 @@ def _check_name(name: str) -> None:
 
 
 def _read_background(text: str, machine: Machine) -> Any:
+    from topoloom.machines.link_loads import check_machine_text, load_link_loads
+
     graph, comma, placement = text.partition(",")
     if not comma or exists(text):
         return load_link_loads(text, machine)

@@ -4,15 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from topoloom._core import Allocation, CommGraph, Error, find_bounds
-from topoloom.placements.fixed_bounds import AnyBounds, raise_bounds
 from topoloom.tasks.fixed_ranks import NO_FIXED_RANKS
+
+if TYPE_CHECKING:
+    from topoloom.placements.fixed_bounds import AnyBounds
 
 #: Work limit of quick proofs: up to 0.1 s for the steps that it covers.
 QUICK_WORK = 2**23
-#: Gap up to which another placement is not worth a search.
-NEGLIGIBLE_GAP = 1.01
 
 #: Optimality gaps by measure; None without a bound above 0.
 Gaps = dict[str, float | None]
@@ -30,6 +31,8 @@ def prove_quick_bounds(
         found = find_bounds(graph, allocation, phases=phases, work=QUICK_WORK)
         if not fixed:
             return found
+        from topoloom.placements.fixed_bounds import raise_bounds
+
         return raise_bounds(
             found,
             graph,
@@ -63,25 +66,6 @@ def compute_gaps(values: Mapping[str, float], bounds: AnyBounds | None) -> Gaps:
             values["predicted_seconds"], bounds.time
         )
     return found
-
-
-def find_block_gap(
-    values: Mapping[str, float],
-    block_values: Mapping[str, float],
-    measure: str,
-    graph: CommGraph,
-    allocation: Allocation,
-    phases: Sequence[CommGraph] = (),
-) -> float | None:
-    """Return the gap of block order if it is at most `NEGLIGIBLE_GAP`, else None.
-
-    Bounds are computed only if the placement with these `values` is hardly better.
-    """
-    if block_values[measure] > NEGLIGIBLE_GAP * values[measure]:
-        return None
-    bounds = prove_quick_bounds(graph, allocation, phases)
-    found = compute_gaps(block_values, bounds).get(measure)
-    return found if found is not None and found <= NEGLIGIBLE_GAP else None
 
 
 def format_gap(ratio: float | None) -> str:

@@ -13,6 +13,7 @@ from topoloom.launch.apply.repeated_input import RepeatedInput
 if TYPE_CHECKING:
     from topoloom._core import CommGraph
     from topoloom.documents.programs import RunReport
+    from topoloom.graphs.mpi_time import MpiTime
     from topoloom.graphs.profile import Profile
     from topoloom.launch.launcher import Launch
     from topoloom.launch.launchers.launcher_commands import LauncherCommand
@@ -63,11 +64,15 @@ class Job:
 
 
 class PlacedJob(NamedTuple):
-    """The placement of a job, the measures of block order, and the objective."""
+    """The placement of a job, the measures of block order, and the objective.
+
+    `least` is a lower bound on the objective, if the mapper proved one.
+    """
 
     file: PlacementFile
     block_values: dict[str, float]
     objective: Objective
+    least: float | None
 
 
 class ReportPage(NamedTuple):
@@ -87,11 +92,15 @@ class ReportPage(NamedTuple):
 
 
 class RecordedJob(NamedTuple):
-    """The exit status of the recorded run; graph and phases if the status is 0."""
+    """The exit status of the recorded run; graph and phases if the status is 0.
+
+    `mpi_time` is None if it was not measured.
+    """
 
     exit_status: int
     graph: CommGraph | None = None
     phases: Sequence[CommGraph] = ()
+    mpi_time: MpiTime | None = None
 
 
 def load_recording(job: Job, graph_file: str) -> RecordedJob:
@@ -103,12 +112,13 @@ def load_recording(job: Job, graph_file: str) -> RecordedJob:
         If the command starts another number of ranks.
     """
     from topoloom.graphs.graph_file import load_graph
+    from topoloom.graphs.mpi_time import load_mpi_time
     from topoloom.graphs.phases import load_phases
     from topoloom.tasks.launch_slots import check_rank_count
 
     graph = load_graph(graph_file)
     check_rank_count(job.read, graph.rank_count, graph_file)
-    return RecordedJob(0, graph, load_phases(graph_file))
+    return RecordedJob(0, graph, load_phases(graph_file), load_mpi_time(graph_file))
 
 
 def record_job(job: Job, collectives: str) -> RecordedJob:
@@ -129,7 +139,8 @@ def record_job(job: Job, collectives: str) -> RecordedJob:
     def read_profile(profile: Profile) -> None:
         if profile.exit_status == 0:
             graph = profile.graph(collectives)
-            found.append(RecordedJob(0, graph, split_recorded_phases(profile, graph)))
+            phases = split_recorded_phases(profile, graph)
+            found.append(RecordedJob(0, graph, phases, profile.mpi_time))
         else:
             found.append(RecordedJob(profile.exit_status))
 
@@ -193,7 +204,7 @@ def place_job(
         command=command,
     )
     block, _ = measure_block_order(problem, mapped)
-    return PlacedJob(mapped.file, block, mapped.objective)
+    return PlacedJob(mapped.file, block, mapped.objective, mapped.least)
 
 
 def run_placed(

@@ -6,13 +6,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
 from topoloom._core import Error
 from topoloom.graphs.gpu_nodes import GPUS_PER_NODE
 from topoloom.graphs.profile import Profile
 
 if TYPE_CHECKING:
+    from topoloom.documents.patterns import MpiTimeFields
     from topoloom.documents.programs import ProgramFacts, RecordDocument
 
     pass
@@ -35,6 +36,7 @@ class RecordedProgram(NamedTuple):
     def facts(self) -> ProgramFacts:
         """Count messages, bytes and calls between ranks; find the busiest pair."""
         profile = self.profile
+        time = profile.mpi_time
         sent = profile.point_to_point()
         own = sent.select(sent.source == sent.target)
         direct = sent.select(sent.source != sent.target)
@@ -61,6 +63,7 @@ class RecordedProgram(NamedTuple):
             },
             "phases": profile.phases,
             "seconds": profile.wall_seconds,
+            "mpi_time": cast("MpiTimeFields | None", time and time._asdict()),
             "missing_ranks": profile.missing,
             "partial_ranks": profile.partial,
             "ends": profile.ends,

@@ -128,6 +128,9 @@ def test_map_says_when_block_order_is_already_best(files: Command) -> None:
     # More than 16 slots, because placements of smaller jobs are proven by search.
     save_graph("s.npz", stencil([6, 6], 5))
     shown = files("map", "s.npz", "-m", "torus:6x6")
-    assert "  block      proven best: no placement has fewer hop-bytes\n" in shown.out
+    assert shown.out.endswith(
+        "  advice     the launcher's order is proven optimal: no placement has fewer "
+        "hop-bytes\n"
+    )
     save_graph("g.npz", random_geometric(16))
-    assert "  block  " not in files("map", "g.npz", *TORUS).out
+    assert "launcher's order is" not in files("map", "g.npz", *TORUS).out

@@ -26,7 +26,9 @@ from topoloom.cli.options.searches import (
 from topoloom.cli.parameters import Option
 
 if TYPE_CHECKING:
+    from topoloom._core import Sharing
     from topoloom.documents.placements import CompareDocument, MapperResult
+    from topoloom.tasks.advice.rules import Advice
     from topoloom.tasks.compare import Comparison
     from topoloom.tasks.problem import Problem
 
@@ -149,6 +151,7 @@ def command(
     )
     if figure is not None:
         _draw(figure, problem, found)
+    advice = _advise(graph, problem, found, share)
     if as_json:
         document: CompareDocument = {
             "machine": problem.machine.text,
@@ -162,10 +165,11 @@ def command(
             "results": cast("list[MapperResult]", found.results),
             "failed": found.failed,
             "figure": None if figure is None else str(figure),
+            "advice": advice.document(),
         }
         print_json(document)
     else:
-        _print_result(problem, found, figure)
+        _print_result(problem, found, figure, advice.sentence)
     if found.failed:
         *others, last = found.failed.values()
         for failure in others:
@@ -286,6 +290,34 @@ def _draw(figure: Path, problem: Problem, comparison: Comparison) -> None:
     )
 
 
+def _advise(
+    graph: str, problem: Problem, comparison: Comparison, share: Sharing
+) -> Advice:
+    """Advise what to do with the best mapper's placement."""
+    from topoloom.cli.command_line import command_line
+    from topoloom.cli.suggested_command import suggest_map
+    from topoloom.graphs.mpi_time import load_mpi_time
+    from topoloom.tasks.advice.evidence import Judged, advise_on
+
+    results = {result["mapper"]: result for result in comparison.results}
+    block, best = comparison.results[0], results[comparison.best]
+    time = load_mpi_time(graph)
+    return advise_on(
+        Judged(
+            problem.graph,
+            problem.allocation,
+            comparison.objective,
+            block,
+            best,
+            comparison.shared,
+            tuple(share.capacities),
+            gaps=block["gap"],
+            mpi_share=time and time.share_at_most,
+            use=f"use it with: {suggest_map(command_line.get(), comparison.best)}",
+        )
+    )
+
+
 def _describe_fixed(comparison: Comparison) -> str:
     from topoloom.support.units import counted
 
@@ -296,7 +328,7 @@ def _describe_fixed(comparison: Comparison) -> str:
 
 
 def _print_result(
-    problem: Problem, comparison: Comparison, figure: Path | None
+    problem: Problem, comparison: Comparison, figure: Path | None, advice: str
 ) -> None:
     from topoloom.cli.console import print_facts, print_table
 
@@ -324,4 +356,4 @@ def _print_result(
     facts += [("machine", remark) for remark in machine.remarks]
     if problem.unused:
         facts.append(("allocation", problem.unused))
-    print_facts(facts, written=[figure])
+    print_facts(facts, written=[figure], advice=advice)

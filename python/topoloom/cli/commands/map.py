@@ -27,6 +27,7 @@ from topoloom.cli.parameters import Option
 
 if TYPE_CHECKING:
     from topoloom._core import Machine
+    from topoloom.tasks.advice.rules import Advice
     from topoloom.tasks.map import MapResult
     from topoloom.tasks.problem import Problem
 
@@ -88,12 +89,16 @@ def command(
     """
     from topoloom._core import Error
     from topoloom.cli.command_line import command_line
-    from topoloom.cli.console import monitor_search, note_assumption, print_json
+    from topoloom.cli.console import (
+        monitor_search,
+        note_assumption,
+        print_facts,
+        print_json,
+    )
     from topoloom.cli.exit_status import Interrupted
     from topoloom.placements.placement_file import save_placement
     from topoloom.support.units import parse_bytes
-    from topoloom.tasks.fixed_ranks import read_fixed_ranks
-    from topoloom.tasks.map import map_ranks
+    from topoloom.tasks.map import map_ranks, measure_block_order
     from topoloom.tasks.objective import read_objective
     from topoloom.tasks.problem import AllocationSpec, load_problem
     from topoloom.tasks.sharing import has_shared_slots
@@ -108,7 +113,11 @@ def command(
     problem = load_problem(graph, machine, where, share)
     objective = read_objective(*minimizing, graph, problem.machine)
     shared = has_shared_slots(share, problem.graph, problem.allocation)
-    fixed = read_fixed_ranks(fix, problem, shared)
+    fixed: dict[int, int] = {}
+    if fix is not None:
+        from topoloom.tasks.fixed_ranks import read_fixed_ranks
+
+        fixed = read_fixed_ranks(fix, problem, shared)
     before = None
     if placement is not None:
         from topoloom.tasks.launched_placement import load_earlier_placement
@@ -133,11 +142,16 @@ def command(
         )
     if output is not None:
         save_placement(output, mapped.file)
+    block, filled = measure_block_order(problem, mapped)
+    advice = _advise(problem, mapped, block, output)
     if as_json:
-        print_json(mapped.document())
+        print_json({**mapped.document(), "advice": advice.document()})
     else:
+        _print_table(problem, mapped, block)
         facts = _list_facts(problem, mapped, minimizing.background or [])
-        _print_result(problem, mapped, facts, output, watch.interrupted)
+        facts += _compare_used_hosts(problem, mapped, filled)
+        print_facts(facts, written=[output], advice=advice.sentence)
+        _note_remarks(problem, mapped, block, watch.interrupted)
     if watch.interrupted:
         best = f"; {output} holds the best placement so far" if output else ""
         raise Interrupted(f"interrupted{best}")
@@ -205,50 +219,40 @@ def _describe_rejection(mapped: MapResult, machine: Machine) -> str:
     )
 
 
-def _explain_block_order(
-    problem: Problem, mapped: MapResult, block: dict[str, float]
-) -> str:
-    """Say that block order is hardly above a proven bound; empty if it is not."""
-    from topoloom.tasks.optimality_gap import find_block_gap
+def _advise(
+    problem: Problem, mapped: MapResult, block: dict[str, float], output: Path | None
+) -> Advice:
+    from topoloom.graphs.mpi_time import load_mpi_time
+    from topoloom.tasks.advice.evidence import Judged, advise_on, suggest_export
 
-    if mapped.file.placement.shared or mapped.optimal:
-        return ""  # bounds are valid only for one rank per slot
-    objective = mapped.objective
-    gap = find_block_gap(
-        mapped.file.values,
-        block,
-        objective.measure,
-        problem.graph,
-        problem.allocation,
-        objective.phases,
+    file = mapped.file
+    time = load_mpi_time(file.graph)
+    return advise_on(
+        Judged(
+            problem.graph,
+            problem.allocation,
+            mapped.objective,
+            block,
+            file.values,
+            file.placement.shared,
+            file.capacities,
+            least=mapped.least,
+            mpi_share=time and time.share_at_most,
+            use=suggest_export(output),
+        )
     )
-    if gap is None:
-        return ""
-    if gap < 1 + 1e-6:
-        return f"proven best: no placement has {objective.improvement_text}"
-    rest = f"{100 * (gap - 1):.2g} %"
-    return f"within {rest} of a proven bound: there is at most that much to gain"
 
 
-def _print_result(
-    problem: Problem,
-    mapped: MapResult,
-    facts: list[tuple[str, str]],
-    output: Path | None,
-    interrupted: bool,
-) -> None:
-    from topoloom.cli.console import note, print_facts, print_table
-    from topoloom.nodes.hosts import slots_per_host
+def _print_table(problem: Problem, mapped: MapResult, block: dict[str, float]) -> None:
+    from topoloom.cli.console import print_table
     from topoloom.placements.measures import (
         format_gain,
         format_measure,
         format_objective,
         measure_title,
     )
-    from topoloom.tasks.map import measure_block_order
 
     file, objective, machine = mapped.file, mapped.objective, problem.machine
-    block, filled = measure_block_order(problem, mapped)
 
     def format_value(name: str, value: float) -> str:
         if name == "objective":
@@ -266,21 +270,35 @@ def _print_result(
     ]
     columns = ["", "block (default)", file.mapper, "gain"]
     print_table(columns, rows, keep=["", file.mapper, "gain"])
-    used = len(set((file.placement.slots // slots_per_host(machine)).tolist()))
-    if used > filled:
-        facts.append(
-            (
-                "nodes" if machine.nodes_per_host == 1 else "hosts",
-                f"{used:,}, where block fills {filled:,}; --allocation says which "
-                "the job has",
-            )
+
+
+def _compare_used_hosts(
+    problem: Problem, mapped: MapResult, filled: int
+) -> list[tuple[str, str]]:
+    """Say that the placement uses more hosts than block order; empty if it does not."""
+    from topoloom.nodes.hosts import slots_per_host
+
+    machine = problem.machine
+    per_host = slots_per_host(machine)
+    used = len(set((mapped.file.placement.slots // per_host).tolist()))
+    if used <= filled:
+        return []
+    return [
+        (
+            "nodes" if machine.nodes_per_host == 1 else "hosts",
+            f"{used:,}, where block fills {filled:,}; --allocation says which the job "
+            "has",
         )
-    if remark := _explain_block_order(problem, mapped, block):
-        facts.append(("block", remark))
-    is_searched = file.mapper.startswith("auto")
-    if is_searched and not mapped.optimal and file.values == block:
-        facts.append(("result", "the launcher's order: no better one was found"))
-    print_facts(facts, written=[output])
+    ]
+
+
+def _note_remarks(
+    problem: Problem, mapped: MapResult, block: dict[str, float], interrupted: bool
+) -> None:
+    """Print remarks about rejected placements, and those worse than block order."""
+    from topoloom.cli.console import note
+
+    file, objective, machine = mapped.file, mapped.objective, problem.machine
     if remark := _describe_rejection(mapped, machine):
         note(f"topoloom: {remark}")
     worse = file.values[objective.measure] > block[objective.measure]

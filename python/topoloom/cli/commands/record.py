@@ -145,6 +145,7 @@ def _print_result(facts: ProgramFacts, output: Path) -> None:
     import sys
 
     from topoloom.cli.console import print_facts
+    from topoloom.cli.graph_output import format_mpi_time
     from topoloom.support.units import counted, format_bytes
 
     lines = [
@@ -175,6 +176,8 @@ def _print_result(facts: ProgramFacts, output: Path) -> None:
                 f"{counted(pair['messages'], 'message')}",
             )
         )
+    if facts["mpi_time"]:
+        lines.append(("time in MPI", format_mpi_time(facts["mpi_time"])))
     if facts["phases"] not in ([0], []):
         lines.append(("phases", ", ".join(map(str, facts["phases"]))))
     print_facts(lines, written=[output], stream=sys.stderr)

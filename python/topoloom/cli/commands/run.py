@@ -193,6 +193,7 @@ def _run_placed(request: _PlacedRunRequest) -> int:
 
     from topoloom.cli.console import note
     from topoloom.cli.run_output import (
+        advise_on_job,
         make_location_printer,
         note_outcome,
         note_placement,
@@ -238,7 +239,8 @@ def _run_placed(request: _PlacedRunRequest) -> int:
         written = write_run_report(
             page, placed, graph, name, str(output or ""), run_report
         )
-    note_outcome(job, placed, launch, run_report, written, quiet)
+    advice = advise_on_job(recorded, placed, output)
+    note_outcome(job, placed, launch, run_report, written, advice, quiet)
     return run_report.status
 
 

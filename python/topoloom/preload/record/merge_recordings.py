@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from topoloom._core import Error
 from topoloom.graphs.profile import Profile
@@ -105,8 +106,17 @@ def _make_profile(records: list[RankRecord], exit_status: int) -> Profile:
         partial=sorted(record.rank for record in records if not record.complete),
         lost=sum(record.lost for record in records),
         wall_seconds=max(record.seconds for record in records),
+        run_seconds=_list_by_rank(rank_count, {r.rank: r.seconds for r in records}),
+        mpi_seconds=_list_by_rank(rank_count, {r.rank: r.mpi_seconds for r in records}),
         exit_status=exit_status,
     )
+
+
+def _list_by_rank(rank_count: int, values: dict[int, float]) -> NDArray[np.float64]:
+    """Make an array of a value per rank; NaN for missing ranks."""
+    found = np.full(rank_count, np.nan)
+    found[list(values)] = list(values.values())
+    return found
 
 
 def _expand_counters(

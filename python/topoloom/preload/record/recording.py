@@ -11,21 +11,25 @@ from numpy.typing import NDArray
 
 from topoloom._core import Error
 
-HEADER = b"topoloom-recording 1\n"
+HEADER = b"topoloom-recording 2\n"
 _HEADER_BYTES = 32
 _RECORD_MAGIC = 0x746F706F6C6F6F6D
-_RECORD_WORDS = 10
+_RECORD_WORDS = 11
 
 Words = NDArray[np.int64]
 
 
 class RankRecord(NamedTuple):
-    """The counts of one rank; columns are in the order of the file format."""
+    """The counts of one rank; columns are in the order of the file format.
+
+    `mpi_seconds` of the `seconds` were spent inside MPI calls.
+    """
 
     rank: int
     rank_count: int
     complete: bool
     seconds: float
+    mpi_seconds: float
     lost: int
     counters: Words  # shape (n, 5): phase, kind, peer, bytes, messages
     records: Words  # shape (n, 6): phase, operation, communicator, root, bytes, calls
@@ -43,7 +47,7 @@ def read_records(path: Path) -> list[RankRecord]:
     if not data.startswith(HEADER):
         version = data[:_HEADER_BYTES].split()[1].rstrip(b"\0").decode(errors="replace")
         raise Error(
-            f"{path}: recording version '{version}', but this topoloom reads version 1"
+            f"{path}: recording version '{version}', but this topoloom reads version 2"
         )
     words = np.frombuffer(
         data[: len(data) // 8 * 8], dtype=np.int64, offset=_HEADER_BYTES
@@ -72,7 +76,7 @@ def _is_byte_swapped(word: np.int64) -> bool:
 
 
 def _parse_record(words: Words) -> RankRecord:
-    _, _, rank, size, complete, nanoseconds, lost, *counts = words[
+    _, _, rank, size, complete, run_ns, mpi_ns, lost, *counts = words[
         :_RECORD_WORDS
     ].tolist()
     if not 0 <= rank < size or min(counts) < 0:
@@ -98,7 +102,14 @@ def _parse_record(words: Words) -> RankRecord:
         if len(ranks) != members or np.any((ranks < 0) | (ranks >= size)):
             raise ValueError
         communicators[identity] = ranks
-    seconds = nanoseconds / 1e9
     return RankRecord(
-        rank, size, bool(complete), seconds, lost, counters, records, communicators
+        rank,
+        size,
+        bool(complete),
+        run_ns / 1e9,
+        mpi_ns / 1e9,
+        lost,
+        counters,
+        records,
+        communicators,
     )

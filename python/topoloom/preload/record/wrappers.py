@@ -22,6 +22,7 @@ _HANDLES = {
     "win": "Win",
     "op": "Op",
     "info": "Info",
+    "group": "Group",
 }
 _OTHER_TYPES = {
     "sendbuf": "const void *",
@@ -35,6 +36,14 @@ _OTHER_TYPES = {
     "large_rdispls": "const MPI_Aint *",
     "sendtypes": "const MPI_Datatype *",
     "recvtypes": "const MPI_Datatype *",
+    "requests": "MPI_Request *",
+    "statuses": "MPI_Status *",
+    "message": "MPI_Message *",
+    "new_comm": "MPI_Comm *",
+    "flag": "int *",
+    "index": "int *",
+    "indices": "int *",
+    "completed": "int *",
 }
 #: Prefix of a wrapped C name -> C call that the wrapper makes first; MPI libraries call
 #: PMPI names.
@@ -42,7 +51,10 @@ _PREFIXES = {"MPI_": "enter_call()", "PMPI_": "enter_pmpi_call(CALLER)"}
 
 
 class MpiProcedure(NamedTuple):
-    """An MPI procedure to wrap; `record_call` is a C call that records it."""
+    """An MPI procedure to wrap.
+
+    `record_call` is a C call that records it; empty if the procedure is only timed.
+    """
 
     name: str
     parameters: list[str]
@@ -80,22 +92,19 @@ def _read_calls(table: str) -> Iterator[MpiProcedure]:
         if line.startswith("["):
             section = line.strip("[]")
             continue
-        match = re.fullmatch(r"(\w+)\(([^)]*)\)\s+(\w+\(.*\))", line)
+        match = re.fullmatch(r"(\w+)\(([^)]*)\)(?:\s+(\w+\(.*\)))?", line)
         assert match is not None, line
-        name, inside, record_call = match.groups()
+        name, inside, recorded = match.groups()
         parameters = inside.split(", ")
-        yield MpiProcedure(
-            name, parameters, f"record_{record_call}", section == "persistent"
-        )
+        record_call = f"record_{recorded}" if recorded else ""
+        yield MpiProcedure(name, parameters, record_call, section == "persistent")
         if section == "collective":
+            with_request = [*parameters, "request"]
             yield MpiProcedure(
-                f"I{_decapitalize(name)}",
-                [*parameters, "request"],
-                f"record_{record_call}",
-                False,
+                f"I{_decapitalize(name)}", with_request, record_call, False
             )
             with_info = [*parameters, "info", "request"]
-            yield MpiProcedure(f"{name}_init", with_info, f"record_{record_call}", True)
+            yield MpiProcedure(f"{name}_init", with_info, record_call, True)
 
 
 def _decapitalize(name: str) -> str:
@@ -141,8 +150,11 @@ def _fortran_argument(name: str) -> str:
 
 
 def _write_record_call(
-    call: MpiProcedure, argument: Callable[[str], str], request: str
+    call: MpiProcedure, argument: Callable[[str], str], request: str, status: str
 ) -> str:
+    """Write the statement that records a call, given its arguments and its status."""
+    if not call.record_call:
+        return ""
     function, _, inside = call.record_call.partition("(")
     words = inside.rstrip(")").split(", ")
     arguments = [argument(word) if word in call.parameters else word for word in words]
@@ -150,7 +162,11 @@ def _write_record_call(
     if call.persistent:
         end = f"end_persistent_init({request});"
         record_call = f"begin_persistent_init();\n        {record_call}\n        {end}"
-    return record_call
+    return f"""
+    if (lock_if_recorded(&scope, {status})) {{
+        {record_call}
+        unlock_recording();
+    }}"""
 
 
 def _write_c_wrapper(call: MpiProcedure, prefix: str, large: bool) -> str:
@@ -158,17 +174,13 @@ def _write_c_wrapper(call: MpiProcedure, prefix: str, large: bool) -> str:
     types = [_c_type(p, large) for p in call.parameters]
     declared = ", ".join(map("".join, zip(types, call.parameters, strict=True)))
     record_call = _write_record_call(
-        call, lambda word: _c_argument(word, large), "*request"
+        call, lambda word: _c_argument(word, large), "*request", "result"
     )
     return f"""\
 SHIM_EXPORT int {name}({declared}) {{
     NEXT({name}, int (*)({", ".join(types)}));
     ENTER_CALL({_PREFIXES[prefix]});
-    const int result = next({", ".join(call.parameters)});
-    if (lock_if_recorded(&scope, result)) {{
-        {record_call}
-        unlock_recording();
-    }}
+    const int result = next({", ".join(call.parameters)});{record_call}
     return result;
 }}
 """
@@ -181,17 +193,13 @@ def _write_fortran_wrapper(call: MpiProcedure, suffix: str) -> str:
     parameters = [*call.parameters, "error"]
     declared = ", ".join(f"{t}{p}" for t, p in zip(types, parameters, strict=True))
     record_call = _write_record_call(
-        call, _fortran_argument, "MPI_Request_f2c(*request)"
+        call, _fortran_argument, "MPI_Request_f2c(*request)", "fortran_status(error)"
     )
     signature = ", ".join(types)
     return f"""\
 SHIM_EXPORT void {name}({declared}) {{
     NEXT({name}, void (*)({signature}));
     ENTER_CALL(enter_call());
-    next({", ".join(parameters)});
-    if (lock_if_recorded(&scope, fortran_status(error))) {{
-        {record_call}
-        unlock_recording();
-    }}
+    next({", ".join(parameters)});{record_call}
 }}
 """

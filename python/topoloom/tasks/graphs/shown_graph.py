@@ -10,8 +10,9 @@ import numpy as np
 
 from topoloom._core import CommGraph, Error
 from topoloom.graphs.graph_file import load_graph
-from topoloom.graphs.npz import load_npz
-from topoloom.graphs.phases import edge_rows, is_archive, load_phases
+from topoloom.graphs.mpi_time import MpiTime, load_mpi_time
+from topoloom.graphs.npz import is_archive, load_npz
+from topoloom.graphs.phases import edge_rows, load_phases
 from topoloom.graphs.profile import load_profile
 from topoloom.tasks.graphs.pattern import is_trace
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from topoloom.documents.patterns import (
         BytesPerRankFields,
         HeavyPair,
+        MpiTimeFields,
         PatternShowDocument,
         StoredCollectivesFields,
     )
@@ -48,11 +50,12 @@ class StoredCollectives(NamedTuple):
 
 
 class ShownGraph(NamedTuple):
-    """A communication graph, its number of phases, and the stored collectives."""
+    """A communication graph, its phases, stored collectives, and times in MPI calls."""
 
     graph: CommGraph
     phases: int
     collectives: StoredCollectives | None
+    mpi_time: MpiTime | None = None
 
     def sent(self) -> BytesPerRank:
         """Sum up the bytes that ranks send."""
@@ -88,6 +91,9 @@ class ShownGraph(NamedTuple):
             "collectives": cast(
                 "StoredCollectivesFields | None", stored and stored._asdict()
             ),
+            "mpi_time": cast(
+                "MpiTimeFields | None", self.mpi_time and self.mpi_time._asdict()
+            ),
         }
 
     def _sum_by_rank(self, column: int) -> BytesPerRank:
@@ -115,7 +121,9 @@ def show_graph(path: str | Path) -> ShownGraph:
         )
     graph = load_graph(path)
     phases = len(load_phases(path)) or 1
-    return ShownGraph(graph, phases, _find_collectives(path, graph))
+    return ShownGraph(
+        graph, phases, _find_collectives(path, graph), load_mpi_time(path)
+    )
 
 
 def _find_collectives(path: str | Path, graph: CommGraph) -> StoredCollectives | None:

@@ -25,7 +25,7 @@ def command(graph: GraphFile, figure: Figure = None, as_json: AsJson = False) ->
       topoloom pattern show p.npz --figure matrix.svg
     """
     from topoloom.cli.console import print_facts, print_json, print_table
-    from topoloom.cli.graph_output import list_totals
+    from topoloom.cli.graph_output import format_mpi_time, list_totals
     from topoloom.support.units import format_bytes
     from topoloom.tasks.graphs.shown_graph import show_graph
 
@@ -46,6 +46,8 @@ def command(graph: GraphFile, figure: Figure = None, as_json: AsJson = False) ->
         ("received per rank", _format_range(shown.received())),
         ("collectives", _format_collectives(shown.collectives)),
     ]
+    if document["mpi_time"]:
+        facts.append(("time in MPI", format_mpi_time(document["mpi_time"])))
     print_facts(facts, graph, [figure])
     pairs = [
         (
