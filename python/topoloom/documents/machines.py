@@ -102,6 +102,8 @@ class MachineDocument(MachineFacts):
     """CPUs of each slot, as numbered by the system."""
     devices: NotRequired[list[dict[str, Any]]]
     """GPUs and network cards of a node, as in a machine file."""
+    shared: NotRequired[dict[str, int]]
+    """Cores of each resource that coincides with a level, as in a machine file."""
     memory_size: NotRequired[str]
     """Memory of a node."""
     remarks: NotRequired[list[str]]

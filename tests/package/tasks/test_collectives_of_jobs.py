@@ -13,6 +13,8 @@ from topoloom.preload.collectives import parse_settings
 from topoloom.tasks.replaced_collectives import provide_collectives_setting
 
 ROUTED = "torus:4,bandwidth=1GB/s"
+#: The setting of jobs that do not set any.
+REPORT = {"report": "1"}
 
 
 @pytest.fixture(autouse=True)
@@ -45,12 +47,12 @@ def read_files(file: PlacementFile, renumbered: bool, **options: str) -> dict[st
 
 def test_a_job_receives_the_slots_and_hosts_of_its_ranks() -> None:
     lines = "machine torus:4,bandwidth=1GB/s\nnode 2 a\nnode 0 b\n"
-    assert read_files(make_placement_file(ROUTED), False, report="1") == {
-        "report": "1",
+    assert read_files(make_placement_file(ROUTED), False, report="0") == {
+        "report": "0",
         "machine": lines,
         "placement": "[0, 2]",
     }
-    assert read_files(make_placement_file(ROUTED), True) == {"machine": lines}
+    assert read_files(make_placement_file(ROUTED), True) == REPORT | {"machine": lines}
     assert not list(Path().iterdir())
 
 
@@ -64,10 +66,10 @@ def test_message_costs_are_added_to_the_machine_file() -> None:
 def test_a_machine_named_by_the_user_is_not_replaced(line: str) -> None:
     Path("own").write_text(f"# mine\n{line}\n")
     read = read_files(make_placement_file(ROUTED), False, machine="own")
-    assert read == {"machine": f"# mine\n{line}\n"}
+    assert read == REPORT | {"machine": f"# mine\n{line}\n"}
 
 
 def test_a_machine_without_bandwidths_is_not_passed_to_the_library() -> None:
     # In the first case, the bandwidth of links is unknown; in the second, the hosts.
-    assert read_files(make_placement_file("torus:4"), False) == {}
-    assert read_files(make_placement_file(ROUTED, None), True) == {}
+    assert read_files(make_placement_file("torus:4"), False) == REPORT
+    assert read_files(make_placement_file(ROUTED, None), True) == REPORT

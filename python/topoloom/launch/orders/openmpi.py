@@ -8,7 +8,7 @@ as many Open MPI slots as it has cores for ranks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -55,8 +55,6 @@ _REFUSED = frozenset(
     | {"add-host", "cpu-list", "cpu-set", "nolocal", "host", "use-hwthread-cpus"}
     | {"hostfile", "machinefile", "default-hostfile"}
 )
-
-ReadMapping = Callable[[Mapping], Mapping]
 
 
 def read_order(words: Sequence[str]) -> LaunchOrderRules:
