@@ -104,7 +104,12 @@ def advise_on_job(
     recorded: RecordedJob, placed: PlacedJob, output: Path | None
 ) -> Advice:
     """Advise what to do with the placement of a job, which `output` holds."""
-    from topoloom.tasks.advice.evidence import Judged, advise_on, suggest_export
+    from topoloom.tasks.advice.evidence import (
+        Judged,
+        advise_on,
+        suggest_export,
+        suggest_search,
+    )
 
     assert recorded.graph is not None
     file, time = placed.file, recorded.mpi_time
@@ -120,6 +125,8 @@ def advise_on_job(
             least=placed.least,
             mpi_share=time and time.share_at_most,
             use=suggest_export(output),
+            fixed=bool(file.fixed),
+            remedy=suggest_search([file.mapper], False, "leave out --mapper"),
         )
     )
 

@@ -19,6 +19,11 @@ class Search(NamedTuple):
     work: int | None = None
     threads: int = 0
 
+    @property
+    def is_limited(self) -> bool:
+        """Whether the search ends before it is done."""
+        return self.seconds is not None or self.work is not None
+
 
 UNLIMITED = Search()
 

@@ -37,6 +37,8 @@ def draw_evidence(seed: int) -> Evidence:
         maybe(float(rng.random())) if is_time else None,
         maybe(float(rng.random() ** 4)),
         "use it" if rng.random() < 0.5 else "",
+        fixed=bool(rng.random() < 0.3),
+        remedy=str(rng.choice(["", "leave out --mapper", "search longer"])),
     )
 
 
@@ -85,11 +87,28 @@ def test_a_gain_is_claimed_only_if_the_values_show_it() -> None:
 def test_limits_are_claimed_only_with_a_bound_or_a_recorded_time() -> None:
     for evidence in DRAWN:
         advice = advise(evidence)
-        about_all = re.search("no placement (has|gains)|none gains", advice.sentence)
+        about_all = re.search(
+            "no placement (that keeps the fixed ranks )?(has|gains)|none gains",
+            advice.sentence,
+        )
         if about_all and evidence.bound is None:
             assert evidence.before == evidence.after == 0, advice
-        if "of the run time" in advice.sentence:
+        if "of the recorded run time" in advice.sentence:
             assert evidence.mpi_share is not None
+
+
+def test_block_order_is_advised_only_if_nothing_better_is_likely() -> None:
+    for evidence in DRAWN:
+        sentence = advise(evidence).sentence
+        keeps_order = "keep" in sentence and "launcher's order" in sentence
+        if keeps_order and evidence.gain >= 0:
+            is_near = evidence.most_gain is not None and (
+                evidence.most_gain <= NEGLIGIBLE
+            )
+            assert is_near or not evidence.remedy, sentence
+        if evidence.fixed:
+            assert "keep the launcher's order" not in sentence
+            assert "launcher's order is" not in sentence
 
 
 def test_the_program_gains_no_more_than_its_communication_takes() -> None:
@@ -107,7 +126,7 @@ def test_the_program_gains_no_more_than_its_communication_takes() -> None:
                 "predicted_seconds", "less time", "more time", 2.0, 1.0, None, None, 0.3
             ),
             "placement helps: 50.0 % less time; communication is at most 30.0 % of the "
-            "run time as recorded, so the program gains at most 15.0 %",
+            "recorded run time, so the program gains at most 15.0 %",
         ),
         (
             Evidence("hop_bytes", "fewer hop-bytes", "more hop-bytes", 1000, 1000, 999),

@@ -151,7 +151,7 @@ def command(
     )
     if figure is not None:
         _draw(figure, problem, found)
-    advice = _advise(graph, problem, found, share)
+    advice = _advise(graph, problem, found, share, search.is_limited)
     if as_json:
         document: CompareDocument = {
             "machine": problem.machine.text,
@@ -291,13 +291,17 @@ def _draw(figure: Path, problem: Problem, comparison: Comparison) -> None:
 
 
 def _advise(
-    graph: str, problem: Problem, comparison: Comparison, share: Sharing
+    graph: str,
+    problem: Problem,
+    comparison: Comparison,
+    share: Sharing,
+    was_limited: bool,
 ) -> Advice:
     """Advise what to do with the best mapper's placement."""
     from topoloom.cli.command_line import command_line
     from topoloom.cli.suggested_command import suggest_map
     from topoloom.graphs.mpi_time import load_mpi_time
-    from topoloom.tasks.advice.evidence import Judged, advise_on
+    from topoloom.tasks.advice.evidence import Judged, advise_on, suggest_search
 
     results = {result["mapper"]: result for result in comparison.results}
     block, best = comparison.results[0], results[comparison.best]
@@ -314,6 +318,8 @@ def _advise(
             gaps=block["gap"],
             mpi_share=time and time.share_at_most,
             use=f"use it with: {suggest_map(command_line.get(), comparison.best)}",
+            fixed=bool(comparison.fixed),
+            remedy=suggest_search(results, was_limited, "add auto to --mappers"),
         )
     )
 
@@ -324,7 +330,7 @@ def _describe_fixed(comparison: Comparison) -> str:
     ranks = counted(comparison.fixed, "rank")
     if not comparison.unfixed:
         return ranks
-    return f"{ranks}, on other slots with {', '.join(comparison.unfixed)}"
+    return f"{ranks}; not kept by {', '.join(comparison.unfixed)}"
 
 
 def _print_result(

@@ -143,7 +143,8 @@ def command(
     if output is not None:
         save_placement(output, mapped.file)
     block, filled = measure_block_order(problem, mapped)
-    advice = _advise(problem, mapped, block, output)
+    was_limited = watch.interrupted or search.is_limited
+    advice = _advise(problem, mapped, block, output, was_limited)
     if as_json:
         print_json({**mapped.document(), "advice": advice.document()})
     else:
@@ -184,7 +185,11 @@ def _list_facts(
         facts.append(("moved", counted(mapped.moved, "rank")))
     if mapped.optimal:
         facts.append(
-            ("result", f"proven optimal: no placement has {objective.improvement_text}")
+            (
+                "result",
+                f"proven optimal: no placement{' that keeps them' * bool(file.fixed)} "
+                f"has {objective.improvement_text}",
+            )
         )
     elif mapped.least is not None:
         limit = format_objective(mapped.least, objective.objective, machine)
@@ -220,10 +225,19 @@ def _describe_rejection(mapped: MapResult, machine: Machine) -> str:
 
 
 def _advise(
-    problem: Problem, mapped: MapResult, block: dict[str, float], output: Path | None
+    problem: Problem,
+    mapped: MapResult,
+    block: dict[str, float],
+    output: Path | None,
+    was_limited: bool,
 ) -> Advice:
     from topoloom.graphs.mpi_time import load_mpi_time
-    from topoloom.tasks.advice.evidence import Judged, advise_on, suggest_export
+    from topoloom.tasks.advice.evidence import (
+        Judged,
+        advise_on,
+        suggest_export,
+        suggest_search,
+    )
 
     file = mapped.file
     time = load_mpi_time(file.graph)
@@ -239,6 +253,8 @@ def _advise(
             least=mapped.least,
             mpi_share=time and time.share_at_most,
             use=suggest_export(output),
+            fixed=bool(file.fixed),
+            remedy=suggest_search([file.mapper], was_limited, "leave out --mapper"),
         )
     )
 
@@ -302,7 +318,7 @@ def _note_remarks(
     if remark := _describe_rejection(mapped, machine):
         note(f"topoloom: {remark}")
     worse = file.values[objective.measure] > block[objective.measure]
-    if worse and file.mapper != "auto" and not interrupted:
+    if worse and file.mapper != "auto" and not interrupted and not file.fixed:
         note(
             "topoloom: block placement, what the launcher does by itself, has "
             f"{objective.improvement_text} here; leave out --mapper to have the best "

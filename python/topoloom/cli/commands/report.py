@@ -54,8 +54,8 @@ def command(
     graph is the one that the placement names. --with also simulates each placement: the
     page then contains simulated times and, for switches, the busiest channels.
 
-    Launchers' files alone require --graph, --machine and the allocation. Beside a file
-    of 'topoloom map', they are for its machine and allocation.
+    Rankfiles, host files and the like need --graph and --machine. If a file of
+    'topoloom map' is given as well, its graph, machine and allocation apply to all.
 
     The page of a machine shows all pairs of ranks, message times by size, groups,
     concurrent exchanges, and slow hosts and links.
@@ -120,7 +120,12 @@ def _advise(report: Report) -> Advice:
     """Advise what to do with the best placement."""
     from topoloom.graphs.mpi_time import load_mpi_time
     from topoloom.graphs.phases import load_phases
-    from topoloom.tasks.advice.evidence import Judged, advise_on, suggest_export
+    from topoloom.tasks.advice.evidence import (
+        Judged,
+        advise_on,
+        suggest_export,
+        suggest_search,
+    )
     from topoloom.tasks.objective import Objective
 
     block, best = report.views[0], report.views[report.best]
@@ -139,6 +144,12 @@ def _advise(report: Report) -> Advice:
             gaps=dict(block.gaps),
             mpi_share=time and time.share_at_most,
             use=suggest_export(best.file),
+            fixed=bool(file.fixed),
+            remedy=suggest_search(
+                [view.made.mapper for view in report.views if view.made],
+                False,
+                "search with 'topoloom map'",
+            ),
         )
     )
 

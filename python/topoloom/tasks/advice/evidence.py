@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,7 +28,7 @@ class Judged(NamedTuple):
 
     `gaps` has the gaps of the launcher's order if its bounds are known, and `least` a
     bound on the objective that the mapper proved. `capacities` are those of the slots
-    if ranks share them. `mpi_share` and `use` are as in `Evidence`.
+    if ranks share them. The last four are as in `Evidence`.
     """
 
     graph: CommGraph
@@ -42,6 +42,8 @@ class Judged(NamedTuple):
     least: float | None = None
     mpi_share: float | None = None
     use: str = ""
+    fixed: bool = False
+    remedy: str = ""
 
 
 def advise_on(judged: Judged) -> Advice:
@@ -63,6 +65,8 @@ def advise_on(judged: Judged) -> Advice:
         _find_proven_bound(judged, measure),
         mpi_share=judged.mpi_share,
         use=judged.use,
+        fixed=judged.fixed,
+        remedy=judged.remedy,
     )
     if abs(found.gain) >= MODEL_ERROR:
         return advise(found)
@@ -86,6 +90,13 @@ def suggest_export(file: str | Path | None) -> str:
     if file is None:
         return "write it with -o FILE, then: topoloom export FILE --to FORMAT"
     return f"use it with: topoloom export {shlex.quote(str(file))} --to FORMAT"
+
+
+def suggest_search(mappers: Iterable[str], was_limited: bool, use_auto: str) -> str:
+    """Suggest a better search; "" if auto has searched without limits."""
+    if not any(mapper.startswith("auto") for mapper in mappers):
+        return use_auto
+    return "a longer search may find more" if was_limited else ""
 
 
 def choose_measure(objective: Objective, values: Mapping[str, float]) -> str:

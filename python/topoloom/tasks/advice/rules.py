@@ -47,10 +47,15 @@ class Evidence(NamedTuple):
         Share of startups and latencies in the predicted time of the launcher's order;
         None if it is unknown, or the measure is another one.
     mpi_share
-        Largest share of the run time, as recorded, that faster communication can save;
-        None if the recording has no times.
+        Largest share of the recorded run time that faster communication can save; None
+        if the recording has no times.
     use
         What to do to use the placement; "" if it is in use.
+    fixed
+        Whether ranks are fixed: other placements are considered only if they keep them.
+    remedy
+        What finds better placements, such as "leave out --mapper"; "" if auto has
+        searched without limits.
     """
 
     measure: str
@@ -62,6 +67,8 @@ class Evidence(NamedTuple):
     latency_share: float | None = None
     mpi_share: float | None = None
     use: str = ""
+    fixed: bool = False
+    remedy: str = ""
 
     @property
     def gain(self) -> float:
@@ -75,6 +82,11 @@ class Evidence(NamedTuple):
         if self.bound is None:
             return None
         return max(0.0, gain(self.before, min(self.bound, self.before)) or 0.0)
+
+    @property
+    def no_placement(self) -> str:
+        """The subject of sentences about all placements."""
+        return "no placement" + " that keeps the fixed ranks" * self.fixed
 
     @property
     def is_optimal(self) -> bool:
@@ -103,8 +115,11 @@ class Rule(NamedTuple):
 
 
 def _is_latency_bound(evidence: Evidence) -> bool:
-    share = evidence.latency_share
-    return share is not None and share >= LATENCY_BOUND and evidence.gain < MODEL_ERROR
+    """Whether startups dominate, and no better search would gain much."""
+    share, most = evidence.latency_share, evidence.most_gain
+    if share is None or share < LATENCY_BOUND or evidence.gain >= MODEL_ERROR:
+        return False
+    return not evidence.remedy or (most is not None and most < MODEL_ERROR)
 
 
 def _is_near_bound(evidence: Evidence) -> bool:
@@ -113,22 +128,29 @@ def _is_near_bound(evidence: Evidence) -> bool:
 
 def _write_loss(evidence: Evidence) -> str:
     amount = "" if math.isinf(evidence.gain) else f"{-evidence.gain:.1f} % "
+    if evidence.fixed:
+        return (
+            f"the fixed ranks cost {amount}{evidence.more} than the launcher's order "
+            "without them"
+        )
     return f"keep the launcher's order: this placement has {amount}{evidence.more}"
 
 
 def _write_little_communication(evidence: Evidence) -> str:
     share = _round_up(100 * (evidence.mpi_share or 0))
     return (
-        f"placement does not matter: communication is at most {share} of the run time "
-        "as recorded"
+        f"placement does not matter: communication is at most {share} of the recorded "
+        "run time"
     )
 
 
 def _write_latency_bound(evidence: Evidence) -> str:
     share = 100 * (evidence.latency_share or 0)
-    limit = f"this placement has {max(0.0, evidence.gain):.1f} % {evidence.less}"
+    limit = "no better placement was found"
     if _is_near_bound(evidence):
-        limit = f"no placement gains more than {_round_up(evidence.most_gain or 0)}"
+        limit = _limit_gain(evidence)
+    elif evidence.gain >= _SHOWN:
+        limit = f"this placement has {evidence.gain:.1f} % {evidence.less}"
     return (
         f"latency-bound: startup and latency are {share:.0f} % of the predicted time, "
         f"and {limit}; send fewer, larger messages (topoloom collective)"
@@ -137,6 +159,8 @@ def _write_latency_bound(evidence: Evidence) -> str:
 
 def _write_near_bound(evidence: Evidence) -> str:
     most = evidence.most_gain or 0.0
+    if evidence.fixed:
+        return _limit_gain(evidence)
     if most <= _ROUNDING:
         return (
             f"the launcher's order is proven optimal: no placement has {evidence.less}"
@@ -151,17 +175,35 @@ def _write_gain(evidence: Evidence) -> str:
     if evidence.mpi_share is not None:
         text += (
             f"; communication is at most {_round_up(100 * evidence.mpi_share)} of the "
-            "run time as recorded, so the program gains at most "
+            "recorded run time, so the program gains at most "
             f"{_round_up(evidence.program_gain or 0)}"
         )
     return f"{text}; {evidence.use}" if evidence.use else text
 
 
 def _write_no_gain(evidence: Evidence) -> str:
-    text = "keep the launcher's order: no placement was found that gains more than 1 %"
-    if evidence.most_gain is None:
-        return text
-    return f"{text}; by the bound, none gains more than {_round_up(evidence.most_gain)}"
+    limit = ""
+    if evidence.most_gain is not None:
+        limit = f"; by the bound, none gains more than {_round_up(evidence.most_gain)}"
+    if evidence.remedy:
+        return f"this placement gains at most 1 %{limit}; {evidence.remedy}"
+    if evidence.fixed:
+        return (
+            "no placement was found that keeps the fixed ranks and gains more than 1 %"
+            + limit
+        )
+    return (
+        "keep the launcher's order: no placement was found that gains more than 1 %"
+        + limit
+    )
+
+
+def _limit_gain(evidence: Evidence) -> str:
+    """Say what no placement gains more than."""
+    most = evidence.most_gain or 0.0
+    if most <= _ROUNDING:
+        return f"{evidence.no_placement} has {evidence.less} than the launcher's order"
+    return f"{evidence.no_placement} gains more than {_round_up(most)}"
 
 
 RULES = (
