@@ -190,7 +190,7 @@ int advance_setup(struct comm_state* state, bool wait, bool* done);
 /// Completes the setup. Meanwhile advances active calls, because other ranks may have to finish these first.
 int finish_setup(struct comm_state* state);
 
-/// Lets the caller report strategies, instead of setup with report=1.
+/// Leaves the report of strategies (report=1) to the caller instead of setup.
 void defer_setup_reports(void);
 
 // ---- comm_state.c ------------------------------------------------------------------------------------------------

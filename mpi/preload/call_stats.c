@@ -8,7 +8,7 @@
 
 static bool is_enabled;
 static struct comm_group* groups;
-static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;  // mutex of the groups and of sums of times
+static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;  // protects the groups and their sums of times
 
 /// The decision on the call that this thread is about to make.
 static _Thread_local struct {

@@ -20,10 +20,10 @@ static const char* const left_reasons[left_reason_count] = {
     [left_gains_nothing] = "no schedule is predicted to save time",
     [left_one_host] = "all ranks are on one host",
     [left_direct_sends] = "MPI sends blocks of different sizes directly, too",
-    [left_unsupported_comm] = "there are two groups or other worlds, or no memory",
+    [left_unsupported_comm] = "setup needs memory and an intracommunicator within MPI_COMM_WORLD",
     [left_no_thread] = "there is no progress thread (needs progress=1 and MPI_THREAD_MULTIPLE)",
     [left_before_setup] = "no blocking collective on the communicator came before",
-    [left_program_op] = "the operator is a function of the program",
+    [left_program_op] = "the reduction operator is user-defined",
 };
 
 enum { group_row = -1 };
@@ -219,7 +219,7 @@ static bool is_printed_before(const struct row* rows, const struct row* row) {
     return false;
 }
 
-/// Prints all in one write, so that other output cannot come between.
+/// Prints all rows in one write, so that other output is not interleaved.
 static void print_rows(const struct row* rows, int count) {
     char* text = NULL;
     size_t length = 0;
@@ -243,14 +243,14 @@ static void print_rows(const struct row* rows, int count) {
 
 // ---- gathering ---------------------------------------------------------------------------------------------------
 
-/// Broadcasts from rank 0 whether it has the memory, so that no rank waits for it in vain.
+/// Broadcasts from rank 0 whether it has the memory, so that the other ranks do not hang.
 static bool agree_on_memory(bool has_memory) {
     int agreed = has_memory;
     return PMPI_Bcast(&agreed, 1, MPI_INT, 0, MPI_COMM_WORLD) == MPI_SUCCESS && agreed;
 }
 
 /// Computes the displacements of the ranks' rows. Returns the number of all rows, or 0 if it does not fit into an int.
-static int add_up(const int* counts, int* displacements, int ranks) {
+static int compute_displacements(const int* counts, int* displacements, int ranks) {
     int64_t sum = 0;
     for (int r = 0; r < ranks; ++r) {
         displacements[r] = (int)sum;
@@ -267,7 +267,7 @@ static void gather_rows(const struct rows* own, int* counts, int rank, int ranks
     int total = 0;
     if (PMPI_Gather(&own->count, 1, MPI_INT, counts, 1, MPI_INT, 0, MPI_COMM_WORLD) != MPI_SUCCESS) return;
     if (rank == 0) {
-        total = add_up(counts, counts + ranks, ranks);
+        total = compute_displacements(counts, counts + ranks, ranks);
         all = total == 0 ? NULL : malloc((size_t)total * sizeof *all);
     }
     if (agree_on_memory(all != NULL)) {

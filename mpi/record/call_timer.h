@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Measures the time in which at least one thread is inside an MPI call.
 //
-// The sum is (ticks of the ends) - (ticks of the starts). Threads therefore need no common variable for the start, and
-// the sum is negative exactly while a call is in progress, because ticks count from long before the program's start.
+// The sum is (ticks of the ends) - (ticks of the starts), so threads need no common variable for the start. It is
+// negative exactly while a call is in progress, because ticks count from long before the program's start.
 #ifndef TOPOLOOM_CALL_TIMER_H
 #define TOPOLOOM_CALL_TIMER_H
 

@@ -48,8 +48,8 @@ struct call_scope {
 
 /// Every wrapper is
 ///     ENTER_CALL(...); result = next(...); if (lock_if_recorded(&scope, result)) { record...; unlock_recording(); }
-/// Only the outermost call is timed and recorded: tools and MPI may call MPI functions themselves, and Fortran bindings call the
-/// C functions. The cleanup also runs if an error handler throws an exception.
+/// Only the outermost call is timed and recorded: tools and MPI may call MPI functions themselves, and Fortran bindings
+/// call the C functions. The cleanup also runs if an error handler throws an exception.
 #define ENTER_CALL(enter) __attribute__((cleanup(leave_call))) const struct call_scope scope = enter
 static inline void leave_call(const struct call_scope* scope) {
     if (scope->outermost) stop_call_timer();

@@ -7,7 +7,8 @@
   per node (``-N 3``, ``-ppn 3``);
 - ``pjm``: on Fugaku, ``mpiexec -n 7`` fills the nodes of the job's box, equally many
   ranks each, the first axis fastest (``rank-map-bychip:XYZ``, the default);
-- a launch line, such as ``srun --distribution=cyclic``, says more (`launch.orders`).
+- a launch line, such as ``srun --distribution=cyclic``, has its own order: see
+  `launch.orders`.
 
 On a node, ranks use slots in order. Two launchers may distribute bound ranks
 round-robin over sockets instead: Slurm with ``task/affinity`` if ranks fill whole
@@ -94,7 +95,7 @@ def order_by_first_axis(allocation: Allocation, axes: str = "XYZ") -> Allocation
     columns = ["XYZ".index(axis) for axis in axes if "XYZ".index(axis) < dimensions]
     if len(columns) < dimensions:
         raise ParameterError(
-            "launcher", f"names the axes {axes}, but the job has {dimensions}"
+            "launcher", f"must name all {dimensions} axes of the job, not {axes}"
         )
     nodes = allocation.nodes[np.lexsort(coordinates[:, columns].T)]
     position = np.zeros(machine.node_count, np.int64)
@@ -203,7 +204,7 @@ class LaunchOrder:
 
     @property
     def has_own_order(self) -> bool:
-        """Whether the launcher's slots are not simply the first ones of each node."""
+        """Whether the launcher selects other slots than the first ones of each node."""
         return (
             self.launcher not in LAUNCHERS
             or _LAUNCHERS[self.launcher].reorder_nodes is not None

@@ -91,6 +91,7 @@ KINDS = {
     "PLACEMENT": Kind("x.json"),
     "PLACEMENT|MACHINE": Kind("x.json"),
     "RANK": Kind("0"),
+    "RANK=SLOT,...": Kind("0=n1:0,7=n2"),
     "RATE": Kind("'9.4 GB/s'", _check_bandwidth),
     "SETTING": Kind("report=1", may_be_empty=True),
     "SHARE": Kind("0.05"),

@@ -137,13 +137,13 @@ class AdviceDocument(TypedDict):
     gain_percent: float | None
     """Reduction by the placement in percent; null if only `before` is 0."""
     gain_at_most_percent: float | None
-    """No placement gains more; null if no bound was computed."""
+    """Upper bound on the gain of any placement; null if no bound was computed."""
     latency_share: float | None
     """Share of startups and latencies in the predicted time; null if not computed."""
     mpi_share_at_most: float | None
-    """Share of the recorded run time that communication can be; null if unknown."""
+    """Largest share of communication in the recorded run time; null if unknown."""
     program_gain_at_most_percent: float | None
-    """Percent of its run time that the program gains at most; null if unknown."""
+    """Upper bound on the program's gain in percent of its run time; null if unknown."""
 
 
 class MapDocument(PlacementDocument):

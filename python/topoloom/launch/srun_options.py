@@ -2,8 +2,8 @@
 """Options of srun for ranks of several cores, as Slurm 22.05 applies them.
 
 Slurm's CPUs are hardware threads where nodes have several per core, so ``-c`` counts
-these. Within a node, ``-m arbitrary`` always deals the ranks to the sockets in turn; it
-accepts no second distribution. ``-m block:block`` fills one socket after the other.
+these. Within a node, ``-m arbitrary`` always distributes the ranks round-robin over the
+sockets; it accepts no second distribution. ``-m block:block`` fills them in order.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def list_block_options(placement: HostPlacement) -> list[str]:
     """List the options that fill one node after the other, only the last one partly.
 
     If the last node has far fewer ranks, Slurm ignores ``--ntasks-per-node``, so a
-    plane is given, which deals the ranks of a node to its sockets in turn.
+    plane is used. It distributes the ranks of a node round-robin over its sockets.
     """
     counts = placement.ranks_per_host()
     most = int(counts.max(initial=0))

@@ -96,7 +96,7 @@ def load_earlier_placement(
 def load_present_placement(
     path: str, problem: Problem, machine: str, where: AllocationSpec, shared: bool
 ) -> tuple[Problem, LaunchedPlacement]:
-    """Load the placement that a job has now, to compare it with others.
+    """Load the current placement of a job, to compare it with others.
 
     The returned problem has the whole allocation if the placement is not on the slots
     that the launcher would use.

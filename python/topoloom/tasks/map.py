@@ -189,5 +189,5 @@ def _explain_hop_bytes(mapper: str, shared: bool, remapped: bool) -> str:
     if shared:
         return "ranks share slots"
     if remapped:
-        return "an earlier placement is weighed against"
+        return "remapping supports only hop-bytes"
     return PROVEN if proves_optimality(mapper) else ""

@@ -122,7 +122,7 @@ class Objective(NamedTuple):
         if not reason and spare and allocation.machine.slots_per_node > 1:
             # Minimizing time would spread the job over all nodes, although none are
             # allocated.
-            reason = "no nodes are allocated, and they keep the job on few"
+            reason = "no nodes are allocated; few hop-bytes keep the job on few nodes"
         if not reason:
             chosen, reason = choose_objective(graph, allocation, phases=self.phases)
             name = chosen.name

@@ -307,7 +307,7 @@ def place_with_launcher(
     if others:
         raise Error(
             f"{mapper} places {counted(others, 'rank')} on slots that the job's "
-            "launcher does not use; select the slots with this launch line"
+            "launcher does not use; pass this launch line as the launcher, too"
         )
     moved = [rank for rank, slot in fixed.items() if slots[rank] != slot]
     if moved:

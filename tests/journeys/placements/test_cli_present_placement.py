@@ -69,7 +69,7 @@ def test_the_best_of_a_comparison_keeps_fixed_ranks(
     assert found["gge"]["gap"]["hop_bytes"] >= 1
     shown = topoloom("compare", "g.npz", *WHERE, *MAPPERS, *words)
     assert "gge ◄ best" in shown.out
-    assert "2 ranks, on other slots with block, x.json" in shown.out
+    assert "2 ranks; not kept by block, x.json" in shown.out
 
 
 def test_own_mappers_must_keep_fixed_ranks(topoloom: Command, placed: int) -> None:

@@ -219,12 +219,12 @@ def test_an_empty_recording_is_reported_with_its_cause(tmp_path: Path) -> None:
 
     launcher = OPEN_MPI_4.command(1)[0]
     crowded = record_nothing([launcher, "-n", "1000", str(ends)], tmp_path)
-    assert f"{Path(launcher).name} ended before it started any rank: " in crowded
+    assert f"{Path(launcher).name} exited before it started any rank: " in crowded
     assert "not enough slots available in the system to satisfy the 1000" in crowded
 
     mixed = record_nothing(MPICH.command(2, ends, "atexit"), tmp_path)
     assert f"{ends.name} is linked with Open MPI 4." in mixed
-    assert "is of MPICH (Hydra) 4" in mixed
+    assert "belongs to MPICH (Hydra) 4" in mixed
     assert "start it with the launcher of Open MPI 4." in mixed
 
     sessions = build_program(OPEN_MPI_5, PROGRAMS / "sessions.c")

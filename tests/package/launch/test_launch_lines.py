@@ -133,12 +133,12 @@ def test_pjm_orders_the_nodes_by_the_axes(axes: list[str], ranks: int) -> None:
         ("srun --frob=3", "no option '--frob=3'"),
         ("srun -m cyclic:foo", "'-m cyclic:foo': expected block or cyclic"),
         ("srun -m arbitrary", "reads the placement from SLURM_HOSTFILE"),
-        ("srun --cpu-bind=map_cpu:0,1", "'--cpu-bind=map_cpu:0,1' names CPUs"),
-        ("srun -w n1", "'-w n1' chooses hosts; the allocation does that"),
+        ("srun --cpu-bind=map_cpu:0,1", "'--cpu-bind=map_cpu:0,1' is not supported"),
+        ("srun -w n1", "'-w n1' chooses hosts; name them in the"),
         ("mpirun --map-by l4cache", "no resource 'l4cache'"),
         ("mpirun --map-by slot:foo", "no modifier 'foo'"),
         ("mpirun --rankfile f", "'--rankfile f' of mpirun is not supported"),
-        ("mpiexec -map-by core", "needs -bind-to"),
+        ("mpiexec -map-by core", "without -bind-to"),
         ("pals --cpu-bind numa", "needs --ppn"),
         ("pjm rank-map-byfoo", "'rank-map-byfoo': expected rank-map-bychip"),
         ("jsrun -d random", "'-d random': expected packed, cyclic or plane:N"),
@@ -163,7 +163,7 @@ def test_unknown_words_are_named(line: str, message: str) -> None:
     ],
 )
 def test_missing_resources_are_named(line: str, missing: str) -> None:
-    with pytest.raises(Error, match=f"needs the {missing} of the nodes"):
+    with pytest.raises(Error, match=f"needs {missing}, which"):
         place(line, [NodeCores((0, 1, 2, 3))] * 2, 4)
 
 

@@ -172,13 +172,13 @@ def test_files_of_launchers_are_read(name: str, text: str, expected: str) -> Non
         ("slurm-hostfile", "n1*2 n0\n", "f:1: expected a host name, not 'n1"),
         ("rank-hosts", "0: n1\n0: n2\n", "rank 0 has two locations"),
         ("jsrun-erf", "rank: 0: {host: 1; cpu: {0}}\n", "cpu_index_using: logical"),
-        ("torchrun", "0 n1 2 0\n", "node rank 0 has 2 ranks, but GPUs 0"),
+        ("torchrun", "0 n1 2 0\n", "node rank 0 has 2 ranks, but only the GPUs 0"),
         ("torchrun", "0 n1 1 2\n", "GPU 2 of host 'n1' is not in the allocation"),
         ("slurm-environment", "SLURM_JOB_NODELIST=n0\n", "TASKS_PER_NODE is missing"),
         (
             "slurm-environment",
             "SLURM_JOB_NODELIST=n[0-1]\nSLURM_TASKS_PER_NODE=2\n",
-            "tasks per node of 1 hosts, but 2 hosts",
+            "lists 2 hosts, but tasks per node for 1",
         ),
         (
             "slurm-environment",

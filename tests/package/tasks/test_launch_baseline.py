@@ -90,7 +90,7 @@ def test_cores_per_rank_are_those_of_the_launch_line(topoloom: Command) -> None:
         ),
         (
             ["--mapper", "launcher(mpirun --map-by l3cache)"],
-            "--launcher needs the L3 caches of the nodes",
+            "--launcher needs L3 caches, which the machine does not describe",
         ),
     ],
 )

@@ -115,7 +115,7 @@ def command(
     world       starts the command unchanged, for launchers without placements
     topologies  starts the command unchanged, once; MPI_Cart_create,
                 MPI_Graph_create and MPI_Dist_graph_create[_adjacent] with
-                reorder=1 reorder ranks; the job detects a missing --machine
+                reorder=1 reorder ranks; --machine is detected if missing
 
     \b
     Examples:

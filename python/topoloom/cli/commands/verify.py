@@ -37,7 +37,7 @@ def command(
     torch: Torch = False,
     write: Annotated[
         Path | None,
-        output_option("Write where the ranks were, as a placement.", "--write"),
+        output_option("Write the actual placement of the ranks.", "--write"),
     ] = None,
     as_json: AsJson = False,
 ) -> int:
@@ -52,8 +52,8 @@ def command(
     PyTorch used, else the GPU in CUDA_VISIBLE_DEVICES or similar variables. The c10d
     rendezvous is rejected, because it sorts hosts.
 
-    --write writes the actual placement, for 'topoloom judge' and others. A rank that is
-    not bound to one slot is on the first free slot on which it may run.
+    --write writes the actual placement, for 'topoloom judge' and other commands. If a
+    rank may run on several slots, the first free one is assumed.
 
     The exit status is the program's, or 1 if the program succeeded but a rank is at a
     wrong or unknown location. Ranks that may run on more CPUs than their slot has are
@@ -142,7 +142,7 @@ def _write_slots(
     from topoloom.preload.verify.observed_placement import make_observed_placement
 
     if seen is None:
-        return _refuse_to_write(output, "the slots of ranks are unknown", quiet)
+        return _refuse_to_write(output, "the slots of some ranks are unknown", quiet)
     planned = load_placement(plan)
     made = make_observed_placement(planned, seen.slots, command_line.get())
     save_placement(output, made)

@@ -154,8 +154,8 @@ PlacementOption = Annotated[
     Option(
         "--placement",
         metavar="PLACEMENT",
-        help="Where ranks are: a file of 'topoloom map'; for map and compare also a "
-        "rankfile, host file, ...",
+        help="Placement: a file of 'topoloom map'; map and compare also read rankfiles "
+        "and host files.",
     ),
 ]
 WritePlacement = Annotated[

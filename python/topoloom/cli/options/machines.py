@@ -73,9 +73,9 @@ LauncherName = Annotated[
     Option(
         "--launcher",
         metavar="LINE",
-        help="What places the ranks by default: slurm deals them to nodes in turn; "
-        "openmpi, mpich and pjm fill nodes; or your launch line, such as 'srun "
-        "--distribution=cyclic'. See 'topoloom help launchers'.",
+        help="Launcher, or launch line such as 'srun --distribution=cyclic', that "
+        "places ranks by default. slurm spreads them evenly over nodes; openmpi, mpich "
+        "and pjm fill nodes. See 'topoloom help launchers'.",
         autocompletion=completions.launchers,
     ),
 ]
@@ -135,12 +135,12 @@ class RankLimitOptions(NamedTuple):
         if self.ranks_per_node is not None or self.memory_per_rank is not None:
             raise Error(
                 "--ranks-per-node and --memory-per-rank cannot be combined with a "
-                "launch line; write its own option, such as --ntasks-per-node"
+                "launch line; add its own option to it, such as --ntasks-per-node"
             )
         if self.cores_per_rank not in (1, cores):
             raise Error(
                 f"--cores-per-rank is {self.cores_per_rank}, but '{launcher}' gives "
-                f"each rank {cores}; write its own option, such as -c or PE="
+                f"each rank {cores}; set them in the launch line, with -c or PE="
             )
         return order
 

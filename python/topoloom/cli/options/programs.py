@@ -50,7 +50,7 @@ ReplacedCollectives = Annotated[
         help="Let libtopoloom-collective run the collectives of the placed program, "
         "non-blocking ones with progress=1. SETTING is as for TOPOLOOM_COLLECTIVES: "
         "decisions=FILE, schedule=NAME, ..., separated by commas; '' chooses by "
-        "message costs. A summary follows, unless report=0.",
+        "message costs. report=0 suppresses the summary.",
         autocompletion=completions.collective_settings,
     ),
 ]

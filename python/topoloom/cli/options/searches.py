@@ -64,7 +64,7 @@ FixedRanks = Annotated[
     str | None,
     Option(
         "--fix",
-        metavar="LIST",
+        metavar="RANK=SLOT,...",
         help="Keep ranks on slots, as in 0=host1:0,7=host2 or 9=12, the number of an "
         "allocated slot.",
     ),

@@ -30,9 +30,7 @@ def read(text: str, job: HostPlacement, ranks: int) -> list[RankLocation]:
     hosts = [find_host(job, name) for name in expand_hostlist(_get(variables, _HOSTS))]
     counts = _read_counts(_get(variables, _TASKS))
     if len(counts) != len(hosts):
-        raise Error(
-            f"has tasks per node of {len(counts)} hosts, but {len(hosts)} hosts"
-        )
+        raise Error(f"lists {len(hosts)} hosts, but tasks per node for {len(counts)}")
     if sum(counts) != ranks:  # srun distributes fewer tasks in another way
         raise Error(
             f"has {sum(counts)} tasks, but the graph has {ranks} ranks; write the "
@@ -64,7 +62,7 @@ def _read_variables(text: str) -> dict[str, str]:
             try:
                 found[match[1]] = "".join(shlex.split(match[2]))
             except ValueError:
-                raise Error(f"{match[1]} has an open quote") from None
+                raise Error(f"{match[1]} has an unbalanced quote") from None
     return found
 
 
@@ -81,7 +79,7 @@ def _read_counts(text: str) -> list[int]:
     for item in text.split(","):
         match = _COUNT.fullmatch(item)
         if not match or int(match[2] or 1) > 1_000_000:
-            raise Error(f"tasks per node are '{text[:40]}'; expected such as 4(x2),3")
+            raise Error(f"'{text[:40]}' must be tasks per node, such as 4(x2),3")
         counts += [int(match[1])] * int(match[2] or 1)
     return counts
 

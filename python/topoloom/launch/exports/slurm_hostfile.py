@@ -52,7 +52,7 @@ def read(text: str, job: HostPlacement, ranks: int) -> list[RankLocation]:
 def _deal_to_sockets(
     located: list[RankLocation], job: HostPlacement
 ) -> list[RankLocation]:
-    """Add the slots that Slurm gives ranks on hosts with several sockets.
+    """Add the slots to which Slurm assigns ranks on hosts with several sockets.
 
     The slots stay open if the allocation lacks one of them.
     """
@@ -86,8 +86,8 @@ def _describe_special_loss(placement: HostPlacement) -> str | None:
     if placement.packages_of_host.max() == 1 or _keeps_slots(placement):
         return None
     return (
-        f"{NAME} names hosts, not cores, and Slurm deals the ranks of a host to its "
-        "sockets in turn; add --bind core"
+        f"{NAME} names hosts, not cores, and Slurm distributes the ranks of a host "
+        "round-robin over its sockets; add --bind core"
     )
 
 

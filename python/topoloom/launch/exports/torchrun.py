@@ -42,7 +42,9 @@ class NodeRow(NamedTuple):
         """Convert the columns of a row; the first `ranks` GPUs have a rank."""
         numbers = [int(gpu) for gpu in gpus.split(",") if gpu]
         if len(numbers) < int(ranks):
-            raise Error(f"node rank {node_rank} has {ranks} ranks, but GPUs {gpus}")
+            raise Error(
+                f"node rank {node_rank} has {ranks} ranks, but only the GPUs {gpus}"
+            )
         return cls(int(node_rank), host, numbers[: int(ranks)])
 
 

@@ -46,7 +46,7 @@ class UnplacedCommand(NamedTuple):
             return Launch(self.command)
         return Launch(
             self.command,
-            loss=f"the command itself gives each rank its {cores} cores and threads",
+            loss=f"the command must give each rank its {cores} cores and threads",
         )
 
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where launchers put ranks by their own rules."""
+"""The default order in which launchers place ranks."""

@@ -166,7 +166,7 @@ def read_order(words: Sequence[str]) -> LaunchOrderRules:
     read = read_words(words, SYNTAX, _REFUSED)
     bind, mapping = _read_resources(read, "bind-to"), _read_resources(read, "map-by")
     if mapping is not None and bind is None:
-        raise LaunchError("has -map-by, which needs -bind-to")
+        raise LaunchError("has -map-by without -bind-to; add -bind-to")
     cores = bind.number if bind is not None and bind.name == CORE else 1
     order = HydraOrder(read.find_count("ppn", "perhost"), bind, mapping, cores)
     return LaunchOrderRules(read.ranks, cores, order.place)

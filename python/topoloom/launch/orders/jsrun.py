@@ -80,7 +80,7 @@ def read_order(words: Sequence[str]) -> LaunchOrderRules:
     each = read.find_count("a", "tasks_per_rs") or 1
     cores = read.find_count("c", "cpu_per_rs") or each
     if cores < each:
-        raise LaunchError(f"gives {each} ranks only {cores} cores (-a and -c)")
+        raise LaunchError(f"gives {each} ranks {cores} cores; -c must be at least -a")
     block: int | None = None
     if option := read.find("d", "launch_distribution"):
         block = _read_distribution(option.values[0], option.text)
@@ -91,7 +91,10 @@ def read_order(words: Sequence[str]) -> LaunchOrderRules:
             raise LaunchError(f"'{option.text}': expected packed:N, rs or none")
         per_rank = read_count(count, option.text) if count else 1
         if per_rank * each > cores:
-            raise LaunchError(f"'{option.text}': a resource set has {cores} cores")
+            raise LaunchError(
+                f"'{option.text}' binds {per_rank * each} cores, but a resource set "
+                f"has {cores}; raise -c"
+            )
     sets = read.find_count("n", "nrs")
     order = JsrunOrder(
         sets, each, cores, read.find_count("r", "rs_per_host"), block, per_rank

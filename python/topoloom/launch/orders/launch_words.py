@@ -71,7 +71,7 @@ class ReadWords(NamedTuple):
 def read_count(text: str, option: str) -> int:
     """Read a positive number, the value of `option`."""
     if not is_number(text) or not 0 < int(text) < 2**31:
-        raise LaunchError(f"'{option}': expected a number of 1 or more")
+        raise LaunchError(f"'{option}': expected an integer of 1 or more")
     return int(text)
 
 
@@ -95,7 +95,7 @@ def read_words(
     for option in command.find_options(refused):
         if option.name in _HOST_OPTIONS:
             raise LaunchError(
-                f"'{option.text}' chooses hosts; the allocation does that"
+                f"'{option.text}' chooses hosts; name them in the allocation instead"
             )
         raise LaunchError(f"'{option.text}' of {words[0]} is not supported")
     return ReadWords(command)

@@ -53,9 +53,9 @@ class NodeCores:
             return [(core,) for core in self.cores]
         if resource not in self.sizes:
             raise MissingResourceError(
-                f"needs the {_PLURALS[resource]} of the nodes, which their description "
-                "does not contain; describe them in [node] of the machine's TOML (see "
-                "'topoloom help machines'), or name a mapping without them"
+                f"needs {_PLURALS[resource]}, which the machine does not describe; "
+                "describe them in [node] of its TOML file (see 'topoloom help "
+                "machines'), or choose a mapping without them"
             )
         parts: dict[int, list[int]] = {}
         for core in self.cores:

@@ -138,7 +138,7 @@ def _read_map_by(text: str, option: str, mapping: Mapping) -> Mapping:
         mapping = replace(mapping, ranks_per_resource=most)
         name = modifiers.pop(0)
         if name == SLOT:
-            raise LaunchError(f"'{option}': a slot is no resource")
+            raise LaunchError(f"'{option}': ppr needs a resource, such as node")
     elif name in _FROM_FILES:
         raise LaunchError(
             f"'{option}' reads the placement from a file; judge it with 'topoloom "

@@ -102,10 +102,9 @@ def _check_default_resources(
     missing = [word for word, names in words.items() if names == ("", NUMA)]
     if missing and any(NUMA not in node.sizes for node in nodes):
         raise MissingResourceError(
-            "needs the NUMA domains of the nodes, which Open MPI 4 uses by default and "
-            "their description does not contain; describe them in [node] of the "
-            "machine's TOML (see 'topoloom help machines'), or use, for instance, "
-            f"{' '.join(missing)}"
+            "needs NUMA domains, which Open MPI 4 uses by default and the machine does "
+            "not describe; describe them in [node] of its TOML file (see 'topoloom "
+            f"help machines'), or add options such as {' '.join(missing)}"
         )
 
 
@@ -219,7 +218,9 @@ def _bind(node: NodeCores, locales: tuple[Cores, ...], mapping: Mapping) -> list
                 if bound[i] > 1:
                     raise LaunchError("binds two ranks to one core")
             if len(own) < each or (mapping.is_by_object and not cores >= set(own)):
-                raise LaunchError("binds ranks to cores outside of their resource")
+                raise LaunchError(
+                    "binds ranks to cores outside the resource they are mapped to"
+                )
         else:
             bound[first] += 1
             inside = [core for core in targets[first] if core in cores]

@@ -147,11 +147,11 @@ def _choose_defaults(mapping: Mapping) -> Mapping:
     if rank in (FILL, SPAN) and not has_objects:
         raise LaunchError(f"ranks by {rank}, which needs a mapping to a resource")
     if by == CORE and mapping.cores_per_rank > 1:
-        raise LaunchError("maps by core, but a rank has several cores")
+        raise LaunchError("maps by core, but a rank has several cores; map by slot")
     if bind == NONE and mapping.cores is not None:
-        raise LaunchError("gives ranks cores with PE, but binds them to none")
+        raise LaunchError("combines PE with a binding to none; leave one out")
     if bind != NONE and has_objects and _LEVELS.index(bind) < _LEVELS.index(by):
-        raise LaunchError(f"binds to {bind}, which is larger than {by}, the mapping")
+        raise LaunchError(f"binds to {bind}, which is larger than the mapping, {by}")
     return replace(mapping, map_by=by, rank_by=rank, bind_to=bind)
 
 
@@ -223,7 +223,7 @@ def _map_per_resource(
             count = min(most, left) if mapping.map_by == NODE else most
             for _ in range(min(count, node.slots_left)):
                 if not node.add_rank(part, mapping):
-                    raise LaunchError("finds too few free cores in a package")
+                    raise LaunchError("needs more free cores than a package has")
                 left -= 1
 
 

@@ -51,7 +51,7 @@ class Mapping:
     def check_binding(self) -> None:
         """Raise an error if ranks with several cores are bound to something else."""
         if self.cores is not None and self.bind_to not in ("", NONE, CORE):
-            raise LaunchError("binds ranks with PE to something other than cores")
+            raise LaunchError("combines PE with a binding other than core")
 
     @property
     def is_by_object(self) -> bool:

@@ -25,6 +25,7 @@ from topoloom.launch.orders.node_cores import (
     check_room,
 )
 from topoloom.support.plain_text import is_number
+from topoloom.support.units import counted
 
 BLOCK, CYCLIC, FULLY_CYCLIC, PLANE = "block", "cyclic", "fcyclic", "plane"
 _DISTRIBUTION = ("m", "distribution")
@@ -61,6 +62,11 @@ class SlurmOrder(NamedTuple):
 
     def place(self, nodes: Sequence[NodeCores], ranks: int) -> list[RankCores]:
         """Return the node and the cores of each rank."""
+        if self.node_count is not None and self.node_count > len(nodes):
+            raise LaunchError(
+                f"needs {counted(self.node_count, 'node')} for -N, but the job has "
+                f"{counted(len(nodes), 'node')}"
+            )
         nodes = nodes[: self.node_count]
         room = [len(node.cores) // self.cores_per_rank for node in nodes]
         if self.ranks_per_node is not None:
@@ -196,7 +202,9 @@ def read_order(words: Sequence[str]) -> LaunchOrderRules:
     distribution = SlurmDistribution()
     if given is not None:
         distribution = _read_distribution(given.values[0], given.text)
-    _check_binding(read)
+    if _reads_unbound(read):
+        # Ranks without a binding count as on the first free cores.
+        distribution = distribution._replace(packages=None)
     cores = read.find_count("c", "cpus-per-task")
     order = SlurmOrder(
         distribution,
@@ -212,6 +220,10 @@ def _read_distribution(text: str, option: str) -> SlurmDistribution:
     """Read ``block:cyclic:fcyclic,Pack``, ``plane=4``, or one of the flags alone."""
     name, _, rest = text.lower().partition("=")
     if name == PLANE:
+        if ":" in rest:
+            raise LaunchError(
+                f"'{option}': a second level after plane=N is not supported"
+            )
         if not is_number(rest) or int(rest) == 0:
             raise LaunchError(f"'{option}': plane needs its size, as in plane=4")
         return SlurmDistribution(PLANE, None, int(rest))
@@ -236,13 +248,15 @@ def _read_distribution(text: str, option: str) -> SlurmDistribution:
     return SlurmDistribution(nodes.replace("*", BLOCK), packages, 0, flag == "pack")
 
 
-def _check_binding(read: ReadWords) -> None:
-    """Refuse bindings that place ranks themselves, and threads as CPUs."""
+def _reads_unbound(read: ReadWords) -> bool:
+    """Whether ranks are not bound; refuses bindings that place ranks, and threads."""
     bind = read.find("cpu-bind")
-    if bind and not set(bind.values[0].lower().split(",")) <= set(_BINDINGS):
+    names = set(bind.values[0].lower().split(",")) if bind else set()
+    if bind and not names <= set(_BINDINGS):
         raise LaunchError(
-            f"'{bind.text}' names CPUs; only {', '.join(_BINDINGS)} are supported"
+            f"'{bind.text}' is not supported; allowed are {', '.join(_BINDINGS)}"
         )
     threads = read.find("threads-per-core")
     if threads and threads.values[0] != "1":
-        raise LaunchError(f"'{threads.text}': ranks have slots, which are cores")
+        raise LaunchError(f"'{threads.text}': slots are cores; only 1 is supported")
+    return bool(names & {"none", "no"})

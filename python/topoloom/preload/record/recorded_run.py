@@ -139,7 +139,7 @@ def _explain_failure(
     if has_started_ranks(printed):
         return None
     cause = find_cause(printed) or f"it {NO_MESSAGE}"
-    return f"{launcher.path.name} ended before it started any rank: {cause}"
+    return f"{launcher.path.name} exited before it started any rank: {cause}"
 
 
 def _run_job(

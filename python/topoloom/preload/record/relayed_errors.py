@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Passes on what a launcher writes to standard error, and keeps a copy."""
+"""Forwards the standard error of a launcher, and keeps a copy."""
 
 from __future__ import annotations
 

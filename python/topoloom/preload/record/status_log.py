@@ -112,8 +112,8 @@ def explain_no_counts(log: StatusLog, exit_status: int) -> str:
         )
     if "other" in log.flags:
         return (
-            "the program uses another MPI than the compiler that belongs to the "
-            "launcher; name the program's compiler with --mpicc"
+            "the program and the launcher's compiler belong to different MPIs; name "
+            "the program's compiler with --mpicc"
         )
     if "sessions" in log.flags:
         return (
@@ -131,8 +131,8 @@ def explain_no_counts(log: StatusLog, exit_status: int) -> str:
         return "the command failed, and no rank reported; see what it printed"
     if not log.programs:
         return (
-            "no program that the command ran loaded the recorder: programs can be "
-            "linked statically or clear LD_PRELOAD, or their hosts do not see the "
+            "no program of the command loaded the recorder: probably they are linked "
+            "statically, clear LD_PRELOAD, or run on hosts that do not see the "
             "output's folder"
         )
     names = sorted({Path(program).name for program in log.programs})

@@ -51,7 +51,7 @@ def describe_version_mismatch(
             if not is_served:
                 return (
                     f"{Path(program).name} is linked with {version} ({library}), but "
-                    f"{launcher.path} is of {own}; start it with the launcher of "
+                    f"{launcher.path} belongs to {own}; start it with the launcher of "
                     f"{version}"
                 )
     return None

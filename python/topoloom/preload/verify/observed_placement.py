@@ -37,7 +37,7 @@ class ObservedSlots(NamedTuple):
             return ""
         return (
             f"{counted(len(self.unbound), 'rank')} may run on several slots; assumed: "
-            "the first one that is free"
+            "the first free one"
         )
 
 
