@@ -47,6 +47,7 @@ while shift; do
     -N) nodes=$2; shift;;
     -n*) tasks=${1#-n};;
     -o) shift;;
+    -x) ;;
     *) break;;
     esac
 done
