@@ -3,23 +3,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "call_stats.h"
-#include "call_summary.h"
+#include "call_counters.h"
 #include "preload.h"
 #include "process_map.h"
 #include "progress.h"
+#include "replacement_report.h"
 
 static const struct shim shim_ = {"collective", "TOPOLOOM_COLLECTIVES", "collectives are not replaced", NULL};
 
 static bool is_initialized;        // MPI was initialized by MPI_Init, not by a session
 static atomic_bool is_finalizing;  // MPI_Finalize has begun and frees the attributes of communicators
+/// All ranks of MPI_COMM_WORLD have set up a communicator together, so all have this library.
+static atomic_bool is_loaded_on_all;
 
 static void read_enabled(void) {
     const char* setting = getenv(shim_.variable);
     is_initialized = setting != NULL;
     const char* report = setting == NULL ? NULL : strstr(setting, "report=1");
     if (report != NULL && (report == setting || report[-1] == ',')) {
-        enable_call_stats();
+        enable_call_counters();
         defer_setup_reports();
     }
 }
@@ -38,7 +40,7 @@ static bool is_mpi_running(void) {
 }
 
 static int call_finalize(const char* name) {
-    if (is_mpi_running()) print_call_summary();
+    if (is_mpi_running()) print_replacement_report(atomic_load(&is_loaded_on_all));
     atomic_store(&is_finalizing, true);
     return ((int (*)(void))(uintptr_t)find_next_symbol(name))();
 }
@@ -77,10 +79,18 @@ static bool is_supported_comm(MPI_Comm comm) {
     return ranks > 1 && (comm == MPI_COMM_WORLD || is_within_world(comm, ranks));
 }
 
+static void note_participants(MPI_Comm comm) {
+    int ranks = 0, world_ranks = 0;
+    PMPI_Comm_size(comm, &ranks);
+    PMPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
+    if (ranks == world_ranks) atomic_store(&is_loaded_on_all, true);
+}
+
 /// Allocates the state, and agrees on success, so that no rank waits for a rank whose memory is exhausted.
 static bool reserve_state_on_all(MPI_Comm comm, struct comm_state** state) {
     int has_memory = reserve_state(comm, state);
     const int status = PMPI_Allreduce(MPI_IN_PLACE, &has_memory, 1, MPI_INT, MPI_MIN, comm);
+    if (status == MPI_SUCCESS) note_participants(comm);
     if (status == MPI_SUCCESS && has_memory) return true;
     abandon_state(comm, *state);
     return false;

@@ -51,7 +51,7 @@ static inline bool is_excluded_comm(MPI_Comm comm) {
     return atomic_load_explicit(get_excluded_slot(comm), memory_order_relaxed) == comm;
 }
 
-// ---- call_stats.c: counts for the summary --------------------------------------------------------------------------
+// ---- call_counters.c: counts for the summary --------------------------------------------------------------------------
 void count_excluded_call(struct comm_record* record, enum wrapped_call call, enum call_form form);
 /// As is_excluded_comm, but also counts the call.
 static inline bool is_excluded_call(MPI_Comm comm, enum wrapped_call call, enum call_form form) {

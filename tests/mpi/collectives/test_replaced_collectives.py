@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from mpis import MPICH, MPIS, OPEN_MPI_4, Mpi, build_program
+from mpis import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, Mpi, build_program
 from own_process import topoloom
 from replaced_collectives import (
     RANKS,
@@ -244,3 +244,18 @@ def test_a_wrong_setting_starts_no_program(setting: str, message: str) -> None:
     assert not done.stdout
     assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+#: Runs a program, on rank 1 without the preloaded library.
+ONLY_ON_RANK_0 = """\
+[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0 ] || unset LD_PRELOAD
+exec "$0" "$@"
+"""
+
+
+@pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
+def test_the_report_waits_for_no_rank_without_the_library(mpi: Mpi) -> None:
+    ring = build_program(mpi, PROGRAMS / "ring.c")
+    done = run(mpi, "", "sh", "-c", ONLY_ON_RANK_0, ring, 100, ranks=2)
+    assert done.returncode == 0, done.stderr
+    assert not read_reports(done)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Counts the calls that are replaced, and those that are left to MPI, for the summary at MPI_Finalize (report=1).
 // Rank 0 of each communicator counts; communicators of one process are not counted.
-#ifndef TOPOLOOM_PRELOAD_CALL_STATS_H
-#define TOPOLOOM_PRELOAD_CALL_STATS_H
+#ifndef TOPOLOOM_PRELOAD_CALL_COUNTERS_H
+#define TOPOLOOM_PRELOAD_CALL_COUNTERS_H
 
 #include "preload.h"
 
@@ -47,7 +47,7 @@ struct comm_record {
 };
 
 /// Enables counting for this process; called once, before the first call.
-void enable_call_stats(void);
+void enable_call_counters(void);
 bool is_counting_calls(void);
 /// Finds or creates the record of a communicator. Local. Returns NULL if calls on it are not counted.
 struct comm_record* find_comm_record(MPI_Comm comm);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "call_stats.h"
+#include "call_counters.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ static _Thread_local struct {
     bool in_rank_order, is_direct;
 } decision;
 
-void enable_call_stats(void) { is_enabled = true; }
+void enable_call_counters(void) { is_enabled = true; }
 
 bool is_counting_calls(void) { return is_enabled; }
 

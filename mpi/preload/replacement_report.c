@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Gathers the counts of all ranks, and prints them on rank 0: for each group of communicators, a line
 // for each replaced function, and a line for each reason to leave calls to MPI.
-#include "call_summary.h"
+#include "replacement_report.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "call_stats.h"
+#include "call_counters.h"
 
 static const char* const call_names[wrapped_call_count] = {
 #define ALL_FORMS(Name, name, parameters, arguments, condition) [wrapped_##name] = #name,
@@ -281,13 +281,20 @@ static void gather_rows(const struct rows* own, int* counts, int rank, int ranks
     free(all);
 }
 
-void print_call_summary(void) {
-    if (!is_counting_calls()) return;
-    int rank = 0, ranks = 0;
+void print_replacement_report(bool is_loaded_on_all) {
+    int rank = 0, ranks = 0, is_counting = is_counting_calls();
+    // The environment may differ between ranks; rank 0's settings apply, as in setup.
+    if (is_loaded_on_all && PMPI_Bcast(&is_counting, 1, MPI_INT, 0, MPI_COMM_WORLD) != MPI_SUCCESS) return;
+    if (!is_counting) return;
     struct rows own = {.has_memory = true};
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     visit_comm_groups(append_group, &own);
+    if (!is_loaded_on_all) {
+        if (own.count > 0) print_rows(own.rows, merge_rows(own.rows, own.count));
+        free(own.rows);
+        return;
+    }
     int* counts = rank == 0 ? malloc(2 * (size_t)ranks * sizeof *counts) : NULL;
     if (agree_on_memory(counts != NULL)) gather_rows(&own, counts, rank, ranks);
     free(counts);
