@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from topoloom._core import Allocation, Machine
-from topoloom.launch.orders.launch_words import LaunchOrderRules
+from topoloom.launch.orders.launch_options import LaunchOrderRules
 from topoloom.launch.orders.node_cores import LaunchError, NodeCores, RankCores
 from topoloom.nodes.host_slot_numbers import HostSlotNumbers
 from topoloom.nodes.hosts import list_hosts_of_nodes, slots_per_host

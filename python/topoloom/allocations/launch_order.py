@@ -34,7 +34,7 @@ from topoloom.support.parameter_error import ParameterError
 from topoloom.support.units import counted, format_bytes, format_size
 
 if TYPE_CHECKING:
-    from topoloom.launch.orders.launch_words import LaunchOrderRules
+    from topoloom.launch.orders.launch_options import LaunchOrderRules
 
 Counts = npt.NDArray[np.int64]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from topoloom.launch.apply.launcher_message import (
+from topoloom.launch.apply.launcher_failure import (
     describe_failure,
     find_cause,
     has_started_ranks,

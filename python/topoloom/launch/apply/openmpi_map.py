@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from topoloom._core import Error
 from topoloom.launch.apply.job_map import JobMap
-from topoloom.launch.apply.launcher_message import describe_failure
+from topoloom.launch.apply.launcher_failure import describe_failure
 from topoloom.launch.apply.trial_run import NOOP_PROGRAM
 from topoloom.launch.export_format import ExportFormat
 from topoloom.launch.exports import hostfile, openmpi_rankfile

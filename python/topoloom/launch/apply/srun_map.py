@@ -14,7 +14,7 @@ from pathlib import Path
 
 from topoloom._core import Error
 from topoloom.launch.apply.job_map import JobMap
-from topoloom.launch.apply.launcher_message import describe_failure
+from topoloom.launch.apply.launcher_failure import describe_failure
 from topoloom.launch.apply.trial_run import NOOP_PROGRAM, SHARED_CPUS
 from topoloom.launch.export_format import ExportFormat
 from topoloom.launch.host_placement import HostPlacement

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from topoloom._core import Error
-from topoloom.launch.apply.launcher_message import describe_failure
+from topoloom.launch.apply.launcher_failure import describe_failure
 from topoloom.launch.command_line import Option
 from topoloom.launch.launcher import NO_MESSAGE, Launch
 from topoloom.launch.launchers.launcher_commands import LauncherCommand, read_command

@@ -16,11 +16,11 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from topoloom.launch.launchers.hydra import SYNTAX
-from topoloom.launch.orders.launch_words import (
+from topoloom.launch.orders.launch_options import (
     LaunchOrderRules,
-    ReadWords,
+    LaunchOptions,
     read_count,
-    read_words,
+    read_options,
 )
 from topoloom.launch.orders.node_cores import (
     CORE,
@@ -163,7 +163,7 @@ def _find_part(parts: Sequence[Cores], core: int) -> int:
 
 def read_order(words: Sequence[str]) -> LaunchOrderRules:
     """Read the options of an mpiexec command."""
-    read = read_words(words, SYNTAX, _REFUSED)
+    read = read_options(words, SYNTAX, _REFUSED)
     bind, mapping = _read_resources(read, "bind-to"), _read_resources(read, "map-by")
     if mapping is not None and bind is None:
         raise LaunchError("has -map-by without -bind-to; add -bind-to")
@@ -172,7 +172,7 @@ def read_order(words: Sequence[str]) -> LaunchOrderRules:
     return LaunchOrderRules(read.ranks, cores, order.place)
 
 
-def _read_resources(read: ReadWords, name: str) -> Resources | None:
+def _read_resources(read: LaunchOptions, name: str) -> Resources | None:
     option = read.find(name)
     if option is None or option.values[0] == "none":
         return None

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from topoloom.launch.command_line import LauncherSyntax, split_names
-from topoloom.launch.orders.launch_words import (
+from topoloom.launch.orders.launch_options import (
     LaunchOrderRules,
     read_count,
-    read_words,
+    read_options,
 )
 from topoloom.launch.orders.node_cores import (
     LaunchError,
@@ -76,7 +76,7 @@ class JsrunOrder(NamedTuple):
 
 def read_order(words: Sequence[str]) -> LaunchOrderRules:
     """Read the options of a jsrun command."""
-    read = read_words(words, SYNTAX, _REFUSED)
+    read = read_options(words, SYNTAX, _REFUSED)
     each = read.find_count("a", "tasks_per_rs") or 1
     cores = read.find_count("c", "cpu_per_rs") or each
     if cores < each:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from importlib import import_module
 
 from topoloom._core import Error
-from topoloom.launch.orders.launch_words import LaunchOrderRules
+from topoloom.launch.orders.launch_options import LaunchOrderRules
 from topoloom.launch.orders.node_cores import LaunchError
 from topoloom.support.name_lookup import describe_unknown_name
 

@@ -48,7 +48,7 @@ class LaunchOrderRules(NamedTuple):
     axes: str = ""
 
 
-class ReadWords(NamedTuple):
+class LaunchOptions(NamedTuple):
     """The options of a launch line."""
 
     command: CommandLine
@@ -75,9 +75,9 @@ def read_count(text: str, option: str) -> int:
     return int(text)
 
 
-def read_words(
+def read_options(
     words: Sequence[str], syntax: LauncherSyntax, refused: Collection[str]
-) -> ReadWords:
+) -> LaunchOptions:
     """Read a launch line, with or without a program; refuse some of the options.
 
     Raises `LaunchError` for unknown or refused options, and for several programs.
@@ -98,4 +98,4 @@ def read_words(
                 f"'{option.text}' chooses hosts; name them in the allocation instead"
             )
         raise LaunchError(f"'{option.text}' of {words[0]} is not supported")
-    return ReadWords(command)
+    return LaunchOptions(command)

@@ -14,11 +14,11 @@ from functools import partial
 
 from topoloom.launch.launchers.openmpi import SYNTAX
 from topoloom.launch.orders import openmpi4, openmpi5
-from topoloom.launch.orders.launch_words import (
+from topoloom.launch.orders.launch_options import (
     LaunchOrderRules,
-    ReadWords,
+    LaunchOptions,
     read_count,
-    read_words,
+    read_options,
 )
 from topoloom.launch.orders.node_cores import (
     CORE,
@@ -59,7 +59,7 @@ _REFUSED = frozenset(
 
 def read_order(words: Sequence[str]) -> LaunchOrderRules:
     """Read the options of an mpirun command."""
-    read = read_words(words, SYNTAX, _REFUSED)
+    read = read_options(words, SYNTAX, _REFUSED)
     mapping = _read_mapping(read)
     versions = _NAMES.get(words[0], [4, 5])
     place = partial(_place, mapping=mapping, versions=versions)
@@ -88,7 +88,7 @@ def _place(
     return found[0]
 
 
-def _read_mapping(read: ReadWords) -> Mapping:
+def _read_mapping(read: LaunchOptions) -> Mapping:
     mapping = _read_old_options(read, Mapping())
     if option := read.find("map-by"):
         mapping = _read_map_by(option.values[0].lower(), option.text, mapping)
@@ -110,7 +110,7 @@ def _read_mapping(read: ReadWords) -> Mapping:
     return mapping
 
 
-def _read_old_options(read: ReadWords, mapping: Mapping) -> Mapping:
+def _read_old_options(read: LaunchOptions, mapping: Mapping) -> Mapping:
     """Read options that today are modifiers of ``--map-by``."""
     for name, by in (("byslot", SLOT), ("bynode", NODE), ("bycore", CORE)):
         if read.find(name):

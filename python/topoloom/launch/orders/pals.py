@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from topoloom.launch.command_line import LauncherSyntax, split_names
-from topoloom.launch.orders.launch_words import LaunchOrderRules, read_words
+from topoloom.launch.orders.launch_options import LaunchOrderRules, read_options
 from topoloom.launch.orders.node_cores import (
     NUMA,
     PACKAGE,
@@ -66,7 +66,7 @@ class PalsOrder(NamedTuple):
 
 def read_order(words: Sequence[str]) -> LaunchOrderRules:
     """Read the options of an mpiexec command."""
-    read = read_words(words, SYNTAX, _REFUSED)
+    read = read_options(words, SYNTAX, _REFUSED)
     most = read.find_count("ppn")
     if most is None:
         raise LaunchError("needs --ppn, the number of ranks on each node")

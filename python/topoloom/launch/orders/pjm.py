@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from topoloom.launch.orders.launch_words import LaunchOrderRules, read_count
+from topoloom.launch.orders.launch_options import LaunchOrderRules, read_count
 from topoloom.launch.orders.node_cores import (
     LaunchError,
     NodeCores,

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from topoloom.launch.launchers.srun import SYNTAX
-from topoloom.launch.orders.launch_words import LaunchOrderRules, ReadWords, read_words
+from topoloom.launch.orders.launch_options import LaunchOrderRules, LaunchOptions, read_options
 from topoloom.launch.orders.node_cores import (
     PACKAGE,
     LaunchError,
@@ -197,7 +197,7 @@ def _cycle_over_packages(
 
 def read_order(words: Sequence[str]) -> LaunchOrderRules:
     """Read the options of an srun command."""
-    read = read_words(words, SYNTAX, _REFUSED)
+    read = read_options(words, SYNTAX, _REFUSED)
     given = read.find(*_DISTRIBUTION)
     distribution = SlurmDistribution()
     if given is not None:
@@ -248,7 +248,7 @@ def _read_distribution(text: str, option: str) -> SlurmDistribution:
     return SlurmDistribution(nodes.replace("*", BLOCK), packages, 0, flag == "pack")
 
 
-def _reads_unbound(read: ReadWords) -> bool:
+def _reads_unbound(read: LaunchOptions) -> bool:
     """Whether ranks are not bound; refuses bindings that place ranks, and threads."""
     bind = read.find("cpu-bind")
     names = set(bind.values[0].lower().split(",")) if bind else set()

@@ -15,7 +15,7 @@ from typing import IO, Any
 
 from topoloom._core import Error
 from topoloom.graphs.profile import Profile
-from topoloom.launch.apply.launcher_message import find_cause, has_started_ranks
+from topoloom.launch.apply.launcher_failure import find_cause, has_started_ranks
 from topoloom.launch.apply.trial_run import check_files_on_hosts
 from topoloom.launch.launcher import NO_MESSAGE
 from topoloom.launch.launchers.launcher_commands import list_programs
