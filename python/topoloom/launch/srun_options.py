@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from topoloom.launch.command_line import CommandLine
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.uniform_binding import (
     find_uniform_cpus,
@@ -17,6 +18,9 @@ from topoloom.launch.uniform_binding import (
     make_cpu_mask,
 )
 
+BINDING = frozenset({"cpu-bind"})
+#: With these, a step has only some CPUs of its nodes, so ranks cannot choose theirs.
+CORES = frozenset({"c", "cpus-per-task"})
 #: One hardware thread per core: ``-c`` then counts cores on every node.
 COUNT_CORES = "--hint=nomultithread"
 
@@ -34,6 +38,16 @@ def list_core_options(placement: HostPlacement) -> list[str]:
     if cpus is None:
         return ["-c", str(placement.cores_per_rank), COUNT_CORES]
     return ["-c", str(cpus)]
+
+
+def find_core_options(command: CommandLine, placement: HostPlacement) -> list[str]:
+    """List the options that give each rank its cores, unless the command has some."""
+    if command.is_set(CORES | BINDING):
+        return []
+    options = list_core_options(placement)
+    if command.is_set({"hint", "threads-per-core"}):  # which exclude each other
+        return [option for option in options if option != COUNT_CORES]
+    return options
 
 
 def is_block_distribution(placement: HostPlacement) -> bool:

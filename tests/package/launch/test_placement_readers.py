@@ -12,9 +12,9 @@ from topoloom import Error, Machine
 from topoloom.launch.export_format import ExportFormat
 from topoloom.launch.exports.launch_formats import FORMATS, READABLE
 from topoloom.launch.exports.read_launch_file import LaunchFile, list_possible_formats
-from topoloom.launch.exports.slurm_environment import deal_tasks
 from topoloom.launch.host_placement import HostPlacement, host_placement
 from topoloom.launch.nearest_devices import list_nearest_gpu_numbers
+from topoloom.launch.rank_blocks import deal_blocks
 from topoloom.nodes.node_parts import Device, NodeParts
 
 SLOTS = 4
@@ -200,9 +200,13 @@ def test_wrong_files_are_refused(name: str, text: str, message: str) -> None:
 
 
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=6), st.integers(1, 5))
-def test_dealt_tasks_fill_each_host_in_runs(counts: list[int], run: int) -> None:
-    order = deal_tasks(counts, run)
+def test_hosts_get_blocks_of_ranks_in_turn(counts: list[int], size: int) -> None:
+    def list_hosts(rows: list[list[int]]) -> list[int]:
+        host_of = {rank: host for host, own in enumerate(rows) for rank in own}
+        return [host_of[rank] for rank in range(sum(counts))]
+
+    order = list_hosts(deal_blocks(counts, size))
     assert [order.count(host) for host in range(len(counts))] == counts
-    rounds = [order[:i].count(host) // run for i, host in enumerate(order)]
+    rounds = [order[:i].count(host) // size for i, host in enumerate(order)]
     assert rounds == sorted(rounds)
-    assert deal_tasks(counts, None) == sorted(order)
+    assert list_hosts(deal_blocks(counts, max(1, sum(counts)))) == sorted(order)

@@ -20,16 +20,15 @@ from topoloom.launch.exports import (
     mpich_rankmap,
     openmpi_rankfile,
     pjm_vcoordfile,
-    rank_hosts,
     rank_json,
     slot_list,
-    slurm_environment,
     slurm_hostfile,
     torchrun,
     torchrun_script,
 )
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.hybrid_ranks import bind_to_known_cores
+from topoloom.launch.job_outputs import rank_hosts, slurm_environment
 from topoloom.launch.rank_location import PlacementFormat
 from topoloom.launch.uniform_binding import find_uniform_cpus
 from topoloom.support.name_lookup import find_by_name

@@ -17,9 +17,13 @@ from topoloom.launch.exports import mpich_rank_order
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.hybrid_ranks import find_thread_settings
 from topoloom.launch.launcher import Launch
-from topoloom.launch.launchers.srun_cores import BINDING, CORES, find_core_options
 from topoloom.launch.launchers.taskset_wrapper import wrap_with_taskset
-from topoloom.launch.srun_options import list_block_options
+from topoloom.launch.srun_options import (
+    BINDING,
+    CORES,
+    find_core_options,
+    list_block_options,
+)
 from topoloom.support.files import write_text
 from topoloom.support.hostlist import expand_hostlist
 

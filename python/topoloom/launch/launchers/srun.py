@@ -14,10 +14,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from topoloom.launch import srun_options
 from topoloom.launch.command_line import CommandLine, LauncherSyntax, split_names
 from topoloom.launch.launcher import Launch, reject_options
-from topoloom.launch.launchers import srun_cores
-from topoloom.launch.launchers.srun_cores import CORES, find_core_options
+from topoloom.launch.srun_options import CORES, find_core_options
 from topoloom.support.files import write_text
 from topoloom.support.hostlist import expand_hostlist
 
@@ -28,7 +28,7 @@ NAME = "Slurm"
 NEEDS_SHARED_FILES = True
 IS_LOCAL_BY_DEFAULT = False
 ENVIRONMENT_OPTION = None
-BINDING = srun_cores.BINDING
+BINDING = srun_options.BINDING
 
 #: Options that a placement replaces, and options that conflict with a placement.
 REPLACED = frozenset({"N", "nodes", "w", "nodelist"})

@@ -13,12 +13,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
+from math import gcd
 from typing import NamedTuple
 
 from topoloom.launch.launchers.hydra import SYNTAX
 from topoloom.launch.orders.launch_options import (
-    LaunchOrderRules,
     LaunchOptions,
+    LaunchOrderRules,
     read_count,
     read_options,
 )
@@ -126,9 +127,7 @@ def _list_bindings(
     if total // len(map_parts) * map_count > total:
         raise LaunchError("maps by more resources than a node has")
     domains = []
-    copies = next(
-        i for i in range(1, map_count + 1) if i * len(map_parts) % map_count == 0
-    )
+    copies = map_count // gcd(map_count, len(map_parts))
     for i in range(copies * len(map_parts) // map_count):
         own = [
             map_parts[(i * map_count + j) % len(map_parts)] for j in range(map_count)
@@ -138,10 +137,7 @@ def _list_bindings(
     in_binding = total // len(parts) * count
     rounds = 1
     if in_binding < in_domain:
-        turns = next(
-            i for i in range(1, in_binding + 1) if i * in_domain % in_binding == 0
-        )
-        rounds = turns * in_domain // in_binding
+        rounds = in_domain // gcd(in_domain, in_binding)
     starts = [0] * len(domains)
     bindings = []
     for _ in range(rounds):

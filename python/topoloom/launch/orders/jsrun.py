@@ -22,7 +22,7 @@ from topoloom.launch.orders.node_cores import (
     RankCores,
     check_room,
 )
-from topoloom.launch.orders.slurm import deal_blocks
+from topoloom.launch.rank_blocks import deal_blocks
 
 SYNTAX = LauncherSyntax(
     values=dict.fromkeys(

@@ -15,8 +15,8 @@ from functools import partial
 from topoloom.launch.launchers.openmpi import SYNTAX
 from topoloom.launch.orders import openmpi4, openmpi5
 from topoloom.launch.orders.launch_options import (
-    LaunchOrderRules,
     LaunchOptions,
+    LaunchOrderRules,
     read_count,
     read_options,
 )

@@ -18,7 +18,7 @@ from topoloom.launch.orders.node_cores import (
     RankCores,
     check_room,
 )
-from topoloom.launch.orders.slurm import deal, deal_blocks
+from topoloom.launch.rank_blocks import count_ranks_in_turn, deal_blocks
 
 _BY_CHIP, _BY_NODE = "rank-map-bychip", "rank-map-bynode"
 _ITEM = re.compile(r"([a-z-]+)(?:[=:](.*))?")
@@ -37,7 +37,7 @@ class PjmOrder(NamedTuple):
         room = [min(each, len(node.cores)) for node in nodes]
         check_room(ranks, room)
         if self.by_node:
-            rows = deal_blocks(deal(room, ranks), 1)
+            rows = deal_blocks(count_ranks_in_turn(room, ranks), 1)
         else:
             counts: list[int] = []
             for most in room:

@@ -16,7 +16,11 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from topoloom.launch.launchers.srun import SYNTAX
-from topoloom.launch.orders.launch_options import LaunchOrderRules, LaunchOptions, read_options
+from topoloom.launch.orders.launch_options import (
+    LaunchOptions,
+    LaunchOrderRules,
+    read_options,
+)
 from topoloom.launch.orders.node_cores import (
     PACKAGE,
     LaunchError,
@@ -24,6 +28,7 @@ from topoloom.launch.orders.node_cores import (
     RankCores,
     check_room,
 )
+from topoloom.launch.rank_blocks import Rows, count_ranks_in_turn, deal_blocks
 from topoloom.support.plain_text import is_number
 from topoloom.support.units import counted
 
@@ -38,8 +43,6 @@ _REFUSED = frozenset(
 )
 _FLAGS = ("pack", "nopack")
 _BINDINGS = ("none", "no", "cores", "threads", "sockets", "ldoms", "verbose", "quiet")
-
-Rows = list[list[int]]
 
 
 class SlurmDistribution(NamedTuple):
@@ -84,11 +87,11 @@ class SlurmOrder(NamedTuple):
         """Return the ranks of each node."""
         name = self.distribution.nodes
         if name == CYCLIC:
-            return deal_blocks(deal(room, ranks, 1), 1)
+            return deal_blocks(count_ranks_in_turn(room, ranks, 1), 1)
         if name == PLANE:
             size = self.distribution.plane_size
-            return deal_blocks(deal(room, ranks, size), size)
-        counts = deal(room, ranks)
+            return deal_blocks(count_ranks_in_turn(room, ranks, size), size)
+        counts = count_ranks_in_turn(room, ranks)
         if self.distribution.is_packed:
             counts = pack(room, ranks, self.node_count or 1)
         return deal_blocks(counts, ranks)
@@ -114,30 +117,6 @@ def _select_cores(
     return tuple(sorted(core for cores in dealt for core in cores))
 
 
-def deal(room: Sequence[int], ranks: int, size: int = 1) -> list[int]:
-    """Count the ranks of nodes that get one rank, then blocks of `size` in turn.
-
-    >>> deal([4, 1, 1], 6, 2)
-    [4, 1, 1]
-    """
-    counts = [0] * len(room)
-    left = ranks - _add(counts, room, ranks, 1)
-    left -= _add(counts, room, left, size - 1)
-    while left:
-        left -= _add(counts, room, left, size)
-    return counts
-
-
-def _add(counts: list[int], room: Sequence[int], ranks: int, block: int) -> int:
-    """Add up to `block` of the ranks to each node in turn; return their number."""
-    added = 0
-    for node, most in enumerate(room):
-        count = min(block, most - counts[node], ranks - added)
-        counts[node] += count
-        added += count
-    return added
-
-
 def pack(room: Sequence[int], ranks: int, least: int = 1) -> list[int]:
     """Count the ranks of the fewest nodes, at least `least`: one each, then fill nodes.
 
@@ -155,23 +134,6 @@ def pack(room: Sequence[int], ranks: int, least: int = 1) -> list[int]:
         counts[node] += more
         left -= more
     return counts
-
-
-def deal_blocks(counts: Sequence[int], size: int) -> Rows:
-    """Assign ranks to nodes in turn, in blocks of `size`.
-
-    >>> deal_blocks([3, 1, 2], 2)
-    [[0, 1, 5], [2], [3, 4]]
-    """
-    rows: Rows = [[] for _ in counts]
-    rank, open_nodes = 0, [node for node, count in enumerate(counts) if count]
-    while open_nodes:
-        for node in open_nodes:
-            block = min(size, counts[node] - len(rows[node]))
-            rows[node] += range(rank, rank + block)
-            rank += block
-        open_nodes = [node for node in open_nodes if len(rows[node]) < counts[node]]
-    return rows
 
 
 @lru_cache(maxsize=64)

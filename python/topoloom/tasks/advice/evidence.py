@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -94,7 +95,8 @@ def suggest_export(file: str | Path | None) -> str:
 
 def suggest_search(mappers: Iterable[str], was_limited: bool, use_auto: str) -> str:
     """Suggest a better search; "" if auto has searched without limits."""
-    if not any(mapper.startswith("auto") for mapper in mappers):
+    first_stages = [re.split("[(+]", mapper)[0] for mapper in mappers]
+    if "auto" not in first_stages:
         return use_auto
     return "a longer search may find more" if was_limited else ""
 

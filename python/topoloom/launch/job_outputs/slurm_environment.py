@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from topoloom._core import Error
 from topoloom.launch.host_placement import HostPlacement
+from topoloom.launch.rank_blocks import deal_blocks
 from topoloom.launch.rank_location import RankLocation, ReadOnlyFormat, find_host
 from topoloom.support.hostlist import expand_hostlist
 from topoloom.support.plain_text import is_number
@@ -36,23 +37,11 @@ def read(text: str, job: HostPlacement, ranks: int) -> list[RankLocation]:
             f"has {sum(counts)} tasks, but the graph has {ranks} ranks; write the "
             "output of env in the job step"
         )
-    run = _find_run_length(variables)
-    return [RankLocation(hosts[index]) for index in deal_tasks(counts, run)]
-
-
-def deal_tasks(counts: Sequence[int], run: int | None) -> list[int]:
-    """List the host of each task if hosts take `run` tasks in turn; None: all.
-
-    >>> deal_tasks([3, 1], 1)
-    [0, 1, 0, 0]
-    """
-    left, order = list(counts), []
-    while any(left):
-        for host, free in enumerate(left):
-            taken = free if run is None else min(run, free)
-            order += [host] * taken
-            left[host] -= taken
-    return order
+    host_of_rank = dict.fromkeys(range(ranks), 0)
+    block = _find_block_size(variables) or ranks
+    for host, own in zip(hosts, deal_blocks(counts, block), strict=True):
+        host_of_rank.update(dict.fromkeys(own, host))
+    return [RankLocation(host) for host in host_of_rank.values()]
 
 
 def _read_variables(text: str) -> dict[str, str]:
@@ -84,8 +73,8 @@ def _read_counts(text: str) -> list[int]:
     return counts
 
 
-def _find_run_length(variables: Mapping[str, str]) -> int | None:
-    """Find how many tasks a host takes in turn; None: all of its tasks."""
+def _find_block_size(variables: Mapping[str, str]) -> int | None:
+    """Find how many consecutive tasks a host gets in turn; None: all of its tasks."""
     kind = re.split("[:,=]", variables.get("SLURM_DISTRIBUTION", "block"))[0].lower()
     if kind in ("block", "*", ""):
         return None
