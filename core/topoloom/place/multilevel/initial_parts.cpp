@@ -25,15 +25,17 @@ InitialParts make_initial_parts(const Problem& problem, const MachineParts& mach
         initial.parts.back().mass += masses[u.value];
         ++initial.parts.back().end;
     };
-    initial.parts.push_back({.machine = machine.whole_machine()});
-    for (const Rank u : order) {
-        if (!problem.fixed().contains(u)) add_rank(u);
-    }
     std::vector<FixedPosition> fixed = list_fixed_positions(problem);
+    if (fixed.size() < order.size()) {
+        initial.parts.push_back({.machine = machine.whole_machine()});
+        for (const Rank u : order) {
+            if (!problem.fixed().contains(u)) add_rank(u);
+        }
+    }
     std::ranges::stable_sort(fixed, {}, &FixedPosition::position);
     for (std::uint32_t i = 0, slot = 0; i < fixed.size(); ++i) {
         if (i == 0 || fixed[i].position != fixed[i - 1].position) {
-            const std::uint32_t begin = initial.parts.back().end;
+            const auto begin = static_cast<std::uint32_t>(initial.ranks.size());
             initial.parts.push_back(
                 {.machine = machine.fixed_part(slot++), .begin = begin, .end = begin, .finished = true});
         }

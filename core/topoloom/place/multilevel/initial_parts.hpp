@@ -11,7 +11,8 @@
 namespace topoloom::multilevel {
 
 /// The parts before the first division, and their ranks, part by part. The first part holds the ranks that are
-/// not fixed. Every slot with fixed ranks is a finished part, so that divisions see fixed ranks where they are.
+/// not fixed, if any. Every slot with fixed ranks is a finished part, so that divisions see fixed ranks where they
+/// are.
 struct InitialParts {
     std::vector<Vertex> ranks;
     std::vector<RankedPart> parts;

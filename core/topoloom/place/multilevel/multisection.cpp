@@ -91,7 +91,7 @@ class Multisection {
         InitialParts initial = make_initial_parts(problem_, *machine_, order);
         ranks_ = std::move(initial.ranks);
         parts_ = std::move(initial.parts);
-        fixed_parts_ = parts_.size() - 1;
+        fixed_parts_ = static_cast<std::size_t>(std::ranges::count_if(parts_, &RankedPart::finished));
     }
 
     /// Renumbers the ranks so that partners have near numbers.
