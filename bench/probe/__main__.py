@@ -26,6 +26,7 @@ RESULTS = Path(__file__).parents[1] / "results"
 SAVED, ROUND_TRIPS = RESULTS / "probe.jsonl", RESULTS / "probe-round-trips.jsonl"
 #: Number of machines of each shape on which programs run.
 EACH = 2
+PARTS = ("machines", "round-trips", "plans", "published")
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -44,38 +45,34 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--saved", action="store_true", help="measure nothing; show saved outcomes"
     )
-    parser.add_argument(
-        "--published", action="store_true", help="only the published samples"
-    )
-    parser.add_argument(
-        "--round-trips", action="store_true", help="only programs on probed machines"
-    )
-    parser.add_argument(
-        "--plans", action="store_true", help="only the plans of ten thousand ranks"
-    )
+    parser.add_argument("--only", choices=PARTS, help="only this part")
     parser.add_argument(
         "--docs", type=Path, metavar="FOLDER", help="write the tables to this folder"
     )
     args = parser.parse_args(argv)
     page = args.docs and args.docs / "reference" / "benchmarks" / "probe.md"
-    whole = not (args.published or args.round_trips or args.plans)
-    if whole:
+    parts = [args.only] if args.only else PARTS
+    wrong = 0
+    if "machines" in parts:
         outcomes = (
             _load_outcomes(args.effort) if args.saved else _run_measurements(args)
         )
+        wrong = sum(bool(_list_errors(outcome)) for outcome in outcomes)
         columns = (f"{len(outcomes)} machines", "target", "reached", "")
         _print_and_write_table(page, "", columns, tables.make_rows(outcomes))
-    if whole or args.round_trips:
+    if "round-trips" in parts:
         trips = round_trip_table.load(ROUND_TRIPS) if args.saved else _run_round_trips()
         columns = (f"{len(trips)} machines", "target", "reached", "")
         _print_and_write_table(
             page, "-round-trips", columns, list(round_trip_table.make_rows(trips))
         )
-    if whole or args.plans:
+    if "plans" in parts:
         _print_and_write_table(page, "-plans", plan.COLUMNS, list(plan.make_rows()))
-    if whole or args.published:
+    if "published" in parts:
         columns = ("C. Karlsson 2012", "", "source", "ours")
         _print_and_write_table(page, "-published", columns, list(published.make_rows()))
+    if wrong:
+        sys.exit(f"{wrong} of {len(outcomes)} machines were measured wrongly")
 
 
 def _run_measurements(args: argparse.Namespace) -> list[Outcome]:
@@ -107,12 +104,16 @@ def _run_round_trips() -> list[RoundTrip]:
 
 def _format_row(outcome: Outcome) -> str:
     head = f"{outcome.seed:5} {outcome.ranks:4} ranks, noise {outcome.noise:3.0%}"
+    return f"{head} {outcome.seconds:5.1f} s {'; '.join(_list_errors(outcome))}"
+
+
+def _list_errors(outcome: Outcome) -> list[str]:
     if outcome.ended:
-        return f"{head}: {outcome.ended}"
+        return [outcome.ended]
     wrong = [] if outcome.groups_right else [f"groups {min(outcome.rand):.4f}"]
     if outcome.slow and not outcome.found:
         wrong.append(f"no slow {outcome.slow}")
-    return f"{head} {outcome.seconds:5.1f} s {'; '.join([*wrong, *outcome.alarms])}"
+    return [*wrong, *outcome.alarms]
 
 
 def _load_outcomes(effort: str) -> list[Outcome]:
