@@ -7,7 +7,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from topoloom.support.comma_list import split_at_commas
+from topoloom.support.plain_text import split_at_commas
 from topoloom.tasks.objective import AUTO, HOP_BYTES
 from topoloom.tasks.search import Search
 
