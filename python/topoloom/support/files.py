@@ -24,6 +24,8 @@ _FILE_SUFFIXES = (
     *(".json", ".npz", ".toml", ".txt", ".csv", ".xml", ".html"),
     *(".svg", ".png", ".pdf"),
 )
+#: Less free space counts as a full disk: small files are still written.
+_MIN_FREE_BYTES = 64 * 1024
 #: Limit on the size of a machine description.
 MAX_BYTES = 256 * 1024 * 1024
 
@@ -105,6 +107,13 @@ def check_directory(path: str | Path) -> None:
     except OSError as error:
         error.filename = str(target)
         raise
+
+
+def is_disk_full(folder: str | Path) -> bool:
+    """Return whether the disk of a folder has no space, or no room for more files."""
+    disk = os.statvfs(folder)
+    no_space = disk.f_bavail * disk.f_frsize < _MIN_FREE_BYTES
+    return no_space or (disk.f_files > 0 and disk.f_favail == 0)
 
 
 def _is_read_only(path: Path) -> bool:
