@@ -17,7 +17,7 @@ from peers.best_known import BestKnownValue, BestKnownValues
 from peers.comparison import format_short_comparison
 from peers.instance import Instance
 from peers.measure import Run, make_unscored_run, measure
-from topoloom.support.comma_list import split_at_commas
+from topoloom.support.plain_text import split_at_commas
 
 OUT = instances.ROOT / "build" / "bench-peers"
 

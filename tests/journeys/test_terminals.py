@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import pty
 import re
@@ -217,3 +218,23 @@ def test_the_help_fits_into_narrow_terminals(folder: Path) -> None:
     options = shown.partition("Options:")[2]
     long = [line for line in options.splitlines() if len(line) > 40]
     assert [line for line in long if len(line.split()) > 1] == []
+
+
+def test_names_from_files_do_not_control_the_terminal(tmp_path: Path) -> None:
+    hostile = "\x1b]0;owned\x07\x1b[2J\x9b31m"
+    name = f"{hostile}.npz"
+    save_graph(tmp_path / name, stencil([4, 4], 5, bytes=1024))
+    words = [TOPOLOOM, "map", name, *MACHINE, "-o", "x.json"]
+    subprocess.run(words, cwd=tmp_path, check=True, capture_output=True)
+    placement = json.loads((tmp_path / "x.json").read_text())
+    assert placement["graph"] == name
+    (tmp_path / "hosts").write_text("".join(f"{hostile}{i}\n" for i in range(16)))
+    for words in (
+        ["judge", "x.json"],
+        ["pattern", "show", name],
+        ["map", name, *MACHINE, "--hosts", "hosts", "-o", f"{hostile}.json"],
+        ["judge", f"missing{hostile}"],
+    ):
+        done = subprocess.run([TOPOLOOM, *words], cwd=tmp_path, capture_output=True)
+        shown = (done.stdout + done.stderr).decode()
+        assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", shown), words

@@ -74,7 +74,7 @@ def test_commands_that_need_the_library_are_refused(
     done = topoloom(*words, *hosts, "--", *make_uncached_command(mpich, folder))
     assert done.returncode == 2, done.stderr
     assert done.stderr.startswith("topoloom: host beta lacks ")
-    assert "set XDG_CACHE_HOME to a folder that all hosts share" in done.stderr
+    assert "set XDG_CACHE_HOME to a private folder that all hosts see" in done.stderr
     assert done.stdout == ""
     assert not list(folder.glob(".topoloom*"))
 

@@ -12,8 +12,10 @@ from typing import IO, TYPE_CHECKING, Any
 
 from topoloom.cli.streams import (
     find_width,
+    get_code_stream,
     has_escape_codes,
     spell_bytes,
+    spell_line,
     to_encodable,
 )
 from topoloom.cli.tables import (
@@ -80,7 +82,7 @@ def print_table(
     table = [
         Column(
             to_encodable(name, stream),
-            [to_encodable(row[index], stream) for row in rows],
+            [to_encodable(spell_line(row[index]), stream) for row in rows],
             index < left,
         )
         for index, name in enumerate(columns)
@@ -109,7 +111,12 @@ def print_table(
 
 def _print_styled(lines: Sequence[str], style: str, has_codes: bool) -> None:
     for line in lines:
-        print(f"{style}{line}{_RESET}" if has_codes else line)
+        if has_codes:
+            print(style, end="", file=get_code_stream(sys.stdout))
+            print(line, end="")
+            print(_RESET, file=get_code_stream(sys.stdout))
+        else:
+            print(line)
 
 
 def _wrap_to_terminal(text: str, width: int | None, indent: str = "") -> list[str]:
@@ -140,6 +147,7 @@ def print_facts(
     indent = " " * (names + 4)
     for name, value in facts:
         line = f"  {name:<{names}}  "
+        value = spell_line(value)
         lines = [value]
         if width is not None and len(line) + len(value) > width:
             lines = wrap_words(value, width - len(line))
@@ -159,7 +167,7 @@ def make_progress_bar(what: str, unit: str) -> Iterator[Callable[[int, int], Non
         yield Forecast(what, unit, note)
         return
     bar = _make_bar(has_total=True)
-    task = bar.add_task(what, total=None, done="")
+    task = bar.add_task(spell_line(what), total=None, done="")
 
     def show(done: int, total: int) -> None:
         text = f"{done:,} of {total:,} {unit}"
@@ -186,7 +194,9 @@ def _make_bar(*, has_total: bool = False) -> Any:
         TextColumn("{task.fields[done]}"),
         TimeElapsedColumn(),
         *rest,
-        console=Console(stderr=True, highlight=False, markup=False),
+        console=Console(
+            file=get_code_stream(sys.stderr), highlight=False, markup=False
+        ),
         transient=True,
     )
 
@@ -273,7 +283,7 @@ def monitor_search(what: str, search: Search) -> Iterator[SearchMonitor]:
             done=f"{done:,} evaluated",
         )
 
-    task = bar.add_task(what, total=total, done="")
+    task = bar.add_task(spell_line(what), total=total, done="")
     monitor = SearchMonitor(show)
     with bar, monitor.catch_interrupt():
         yield monitor

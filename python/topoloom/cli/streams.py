@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What stdout and stderr can show: characters, escape codes, width."""
+"""What stdout and stderr can show: characters, escape codes, width.
+
+All text is escaped here. Escape codes of the command itself use `write_codes`.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,18 @@ import re
 import shutil
 import sys
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 #: Name of the codec error handler that replaces characters by ASCII.
 ASCII_FALLBACK = "topoloom.ascii"
 #: Width below which help is laid out for narrow terminals; click's minimum.
 NARROW = 52
+
+#: Characters with which a text could control a terminal or reorder what it shows:
+#: C0 except newline and tab, DEL, C1, line separators, and directions of writing.
+_CONTROLS = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]"
+)
 
 _REPLACEMENTS = {
     "→": "->",
@@ -45,18 +54,61 @@ _REPLACEMENTS = {
 
 
 def configure_streams() -> None:
-    """Make stdout and stderr replace characters that their encoding lacks.
+    """Make stdout and stderr replace what they cannot show: see `EscapingStream`.
 
-    If the parent process closed a stream, discard what is written to it.
+    Characters that their encoding lacks are replaced by ASCII. If the parent process
+    closed a stream, discard what is written to it.
     """
     codecs.register_error(ASCII_FALLBACK, _replace_by_ascii)
-    if sys.stdout is None:
-        sys.stdout = _open_null()
-    if sys.stderr is None:
-        sys.stderr = _open_null()
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors=ASCII_FALLBACK)
+    sys.stdout = _configure_stream(sys.stdout)
+    sys.stderr = _configure_stream(sys.stderr)
+
+
+def _configure_stream(stream: IO[str] | None) -> Any:
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors=ASCII_FALLBACK)
+    return EscapingStream(_open_null() if stream is None else stream)
+
+
+class EscapingStream:
+    """A text stream that spells control characters, as in ``\\u001b``.
+
+    Texts can come from files, names and the environment of other people. The spelling
+    is also that of JSON. On terminals, bytes that are not UTF-8 are spelled, too.
+    """
+
+    def __init__(self, stream: IO[str]) -> None:
+        #: The stream for the command's own escape codes.
+        self.stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        """Return everything but `write` from the stream."""
+        return getattr(self.stream, name)
+
+    def write(self, text: str) -> int:
+        """Write the text with spelled control characters."""
+        if is_terminal(self.stream):
+            text = spell_bytes(text)
+        return self.stream.write(spell_controls(text))
+
+
+def get_code_stream(stream: IO[str]) -> IO[str]:
+    """Return the stream to write escape codes to; escape all texts for it."""
+    return stream.stream if isinstance(stream, EscapingStream) else stream
+
+
+def spell_controls(text: str) -> str:
+    """Return the text with control characters but newlines and tabs as ``\\u001b``."""
+    return _CONTROLS.sub(_spell_control, text)
+
+
+def spell_line(text: str) -> str:
+    """Return the text of one line: newlines and tabs are spelled, too."""
+    return spell_controls(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
+def _spell_control(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"
 
 
 def _open_null() -> IO[str]:

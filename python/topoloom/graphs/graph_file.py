@@ -16,7 +16,7 @@ from topoloom import _core
 from topoloom._core import CommGraph, Error, OperationGraph, read_goal
 from topoloom.graphs.npz import load_npz, save_npz
 from topoloom.support.file_kinds import GRAPH, check_file_kind
-from topoloom.support.files import prefix_errors
+from topoloom.support.files import open_regular, prefix_errors, read_bytes
 from topoloom.support.name_lookup import describe_unknown_name
 
 #: format name -> description, and suffixes of file names
@@ -61,7 +61,7 @@ def load_graph(path: str | Path, kind: str | None = None) -> CommGraph:
     if kind == "npz":
         return load_npz(path)[0]
     check_file_kind(path, GRAPH)
-    data = Path(path).read_bytes()
+    data = read_bytes(path)
     if not data.strip():
         raise Error(f"{path}: the file is empty")
     with prefix_errors(path):
@@ -126,7 +126,7 @@ def load_operations(path: str | Path) -> OperationGraph | None:
     """Read the operations and dependencies in a GOAL file; None for other formats."""
     if not Path(path).is_file():
         return None
-    with Path(path).open("rb") as file:
+    with open_regular(path) as file:
         if not _is_goal(file.read(4096)):
             return None
     with prefix_errors(path):
@@ -171,7 +171,7 @@ def _load_monitoring(path: str | Path) -> CommGraph:
         )
     parts = [
         data if data.endswith(b"\n") else data + b"\n"
-        for data in (file.read_bytes() for file in files)
+        for data in map(read_bytes, files)
     ]
     try:
         return _core.read_monitoring(b"".join(parts))

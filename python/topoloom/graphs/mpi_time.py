@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from topoloom._core import Error
 from topoloom.graphs.npz import is_archive
 from topoloom.support.files import prefix_errors
+from topoloom.support.npz_archive import open_archive
 
 Floats = NDArray[np.float64]
 #: Arrays with the run time of each rank, and its time in MPI calls.
@@ -40,7 +41,7 @@ def load_mpi_time(path: str | Path) -> MpiTime | None:
     """
     if not is_archive(path):
         return None
-    with np.load(path, allow_pickle=False) as arrays:
+    with open_archive(path) as arrays:
         if "profile_mpi_seconds" not in arrays:
             return None
         run, inside = (get_seconds(arrays, name) for name in TIMES)

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import CommGraph, Error
-from topoloom.support.files import open_atomically, prefix_errors
+from topoloom.support.files import open_atomically, open_regular, prefix_errors
+from topoloom.support.npz_archive import open_archive
 
 FORMAT = "topoloom-graph"
 VERSION = 1
@@ -37,6 +38,8 @@ _GRAPH_ARRAYS = {
     "topoloom_format",
     "topoloom_version",
 }
+#: Limits on ranks: that of the text formats, and for the rows of small files.
+_MAX_RANKS, _MIN_RANKS = 1 << 26, 1 << 18
 _Arrays = dict[str, NDArray[Any]]
 
 
@@ -84,33 +87,38 @@ def load_npz(path: str | Path) -> tuple[CommGraph, _Arrays]:
         is_graph = "topoloom_format" in arrays
         if is_graph:
             _check_format(arrays)
-        graph = _make_topoloom_graph(arrays) if is_graph else _make_scipy_graph(arrays)
+        if is_graph:
+            graph = _make_topoloom_graph(arrays)
+        else:
+            most = _MIN_RANKS + Path(path).stat().st_size
+            graph = _make_scipy_graph(arrays, min(most, _MAX_RANKS))
     return graph, {k: v for k, v in arrays.items() if k not in _GRAPH_ARRAYS}
 
 
 def _read_arrays(path: str | Path) -> _Arrays:
-    with Path(path).open("rb") as stream:
-        if not stream.peek(1):
+    with open_regular(path) as stream:
+        if not stream.read(1):
             raise Error(f"{path}: the file is empty")
-        try:
-            with np.load(stream, allow_pickle=False) as archive:
-                if not isinstance(archive, np.lib.npyio.NpzFile):
-                    raise Error(f"{path}: not an .npz archive, but a single array")
-                return {name: archive[name] for name in archive.files}
-        except (
-            zipfile.BadZipFile,
-            zlib.error,
-            ValueError,
-            KeyError,
-            EOFError,
-            MemoryError,
-            NotImplementedError,
-            SyntaxError,
-            TypeError,
-        ) as error:
-            if isinstance(error, Error):
-                raise
-            raise Error(f"{path}: not a readable .npz archive, or truncated") from None
+    try:
+        with open_archive(path) as archive:
+            if not isinstance(archive, np.lib.npyio.NpzFile):
+                raise Error(f"{path}: not an .npz archive, but a single array")
+            return {name: archive[name] for name in archive.files}
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        ValueError,
+        KeyError,
+        EOFError,
+        MemoryError,
+        NotImplementedError,
+        SyntaxError,
+        TypeError,
+        AttributeError,
+    ) as error:
+        if isinstance(error, Error):
+            raise
+        raise Error(f"{path}: not a readable .npz archive, or truncated") from None
 
 
 def _check_format(arrays: _Arrays) -> None:
@@ -167,11 +175,13 @@ def _check_rows(first: NDArray[np.int64], peer: NDArray[np.uint32]) -> None:
         raise Error(f"rank {rank} names peer {peer[wrong[0]]} twice or out of order")
 
 
-def _make_scipy_graph(arrays: _Arrays) -> CommGraph:
+def _make_scipy_graph(arrays: _Arrays, max_ranks: int) -> CommGraph:
     shape = _convert_integers(arrays, "shape")
     if len(shape) != 2 or shape[0] != shape[1] or shape[0] < 1:
         raise Error(f"shape {shape.tolist()} is not that of a square matrix")
     count = int(shape[0])
+    if count > max_ranks:
+        raise Error(f"{count} ranks; at most {max_ranks} fit a file of this size")
     kind = _get_array(arrays, "format").item()
     layout = kind.decode(errors="replace") if isinstance(kind, bytes) else str(kind)
     if layout == "coo":

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from topoloom._core import CommGraph, Error
 from topoloom.graphs.npz import is_archive, load_npz
 from topoloom.support.files import prefix_errors
+from topoloom.support.npz_archive import open_archive
 
 if TYPE_CHECKING:
     from topoloom.graphs.profile import Profile
@@ -49,7 +50,7 @@ def load_phase_names(path: str | Path) -> list[str]:
     """Read the names of the phases; [] if phases are unnamed."""
     if not is_archive(path):
         return []
-    with np.load(path, allow_pickle=False) as arrays:
+    with open_archive(path) as arrays:
         if "phase_names" not in arrays:
             return []
         names = arrays["phase_names"]

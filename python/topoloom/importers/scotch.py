@@ -15,7 +15,10 @@ from topoloom._core import Error, Machine, MachineText
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.torus_positions import MAX_ROUTERS
 
-_MAX_TERMINALS = 2**31 - 1
+#: A target of a few bytes can name any number of terminals, which all take memory.
+_MAX_TERMINALS = 2**18
+#: Maximum sum of the costs in Scotch, whose numbers have 32 bits.
+_MAX_COST = 2**31 - 1
 _MAX_AXES = 32
 #: Maximum number of axes in Scotch.
 _SCOTCH_AXES = 5
@@ -86,7 +89,7 @@ class _WordReader:
 
     def require_terminals(self, sizes: list[int]) -> None:
         if math.prod(sizes) > _MAX_TERMINALS:
-            self.fail("the target has more than 2^31 - 1 terminals")
+            self.fail("the target has more than 2^18 terminals")
 
     def require_end(self) -> None:
         for line, word in self._words:
@@ -124,7 +127,7 @@ def _read_tree(words: _WordReader) -> str:
     levels = [
         (
             words.read_number("the arity of a level", 1),
-            words.read_number("the cost of a level", 0),
+            words.read_number("the cost of a level", 0, _MAX_COST),
         )
         for _ in range(count)
     ]
@@ -133,7 +136,7 @@ def _read_tree(words: _WordReader) -> str:
     for _, cost in reversed(levels):
         distance += cost
         distances.append(distance)
-    if distance > _MAX_TERMINALS:
+    if distance > _MAX_COST:
         words.fail("the costs add up to more than 2^31 - 1")
     arities = ":".join(str(arity) for arity, _ in reversed(levels))
     return f"tree:{arities},distance={':'.join(map(str, distances))}"

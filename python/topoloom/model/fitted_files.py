@@ -16,7 +16,7 @@ from topoloom.model.fit import Fit, fit_model, fit_split
 from topoloom.model.model_toml import ModelFile
 from topoloom.model.samples import read_pairs, read_pings
 from topoloom.support.files import prefix_errors
-from topoloom.support.range_checks import check_int64
+from topoloom.support.parameter_error import check_int64
 
 if TYPE_CHECKING:
     from topoloom.documents.models import ModelFitDocument

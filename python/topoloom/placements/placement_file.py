@@ -211,6 +211,8 @@ def _parse_placement(document: dict[str, Any]) -> PlacementFile:
         raise Error("allocation.hosts must name a host for each node")
     for host in hosts or []:
         _check_printable("allocation.hosts", host)
+        if host.startswith("-") or host in (".", ".."):
+            raise Error(f"allocation.hosts: '{host}' is not a host name")
     placement = Placement(
         allocation,
         _parse_ids(document, "placement", machine.slot_count),

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from topoloom._core import Error
 from topoloom.support.files import prefix_errors, read_text
+from topoloom.support.npz_archive import open_archive
 from topoloom.support.toml_document import read_toml
 from topoloom.support.toml_values import get_entry
 
@@ -52,7 +53,7 @@ def _load_probed_costs(path: Path) -> NDArray[np.float64]:
         probe = get_entry(document, "probe", dict, "[probe]")
         samples = path.with_name(get_entry(probe, "samples", str, "probe.samples"))
     try:
-        with np.load(samples, allow_pickle=False) as file:
+        with open_archive(samples) as file:
             costs = np.asarray(file["costs"], np.float64)
     except _BROKEN:
         raise Error(f"{samples}: not complete samples of a probe") from None

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from topoloom._core import Error
+from topoloom.support.files import open_regular
 
 
 class FileKind(NamedTuple):
@@ -70,7 +71,7 @@ _HEAD = 4096
 def find_file_kind(path: str | Path) -> FileKind | None:
     """Recognize a file by its content; None for unknown or unreadable files."""
     try:
-        with Path(path).open("rb") as stream:
+        with open_regular(path) as stream:
             head = stream.read(_HEAD)
         if head.startswith(b"PK"):
             with zipfile.ZipFile(path) as archive:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -23,6 +24,8 @@ _FILE_SUFFIXES = (
     *(".json", ".npz", ".toml", ".txt", ".csv", ".xml", ".html"),
     *(".svg", ".png", ".pdf"),
 )
+#: Less free space counts as a full disk: small files are still written.
+_MIN_FREE_BYTES = 64 * 1024
 #: Limit on the size of a machine description.
 MAX_BYTES = 256 * 1024 * 1024
 
@@ -106,6 +109,13 @@ def check_directory(path: str | Path) -> None:
         raise
 
 
+def is_disk_full(folder: str | Path) -> bool:
+    """Return whether the disk of a folder has no space, or no room for more files."""
+    disk = os.statvfs(folder)
+    no_space = disk.f_bavail * disk.f_frsize < _MIN_FREE_BYTES
+    return no_space or (disk.f_files > 0 and disk.f_favail == 0)
+
+
 def _is_read_only(path: Path) -> bool:
     """Return whether the path is on a file system that is mounted read-only."""
     return bool(os.statvfs(path).f_flag & os.ST_RDONLY)
@@ -135,12 +145,31 @@ def write_text(path: str | Path, text: str) -> None:
         stream.write(data)
 
 
+def open_regular(path: str | Path) -> IO[bytes]:
+    """Open a file to read; refuse devices and pipes, which may never end.
+
+    Raises `topoloom.Error` for them, and `OSError` for missing files and folders.
+    """
+    target = _check_path(path)
+    # Opening a pipe would wait for a writer; opening a device can have effects.
+    mode = target.stat().st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise Error(f"{path} is a device or a pipe; name a file")
+    return target.open("rb")
+
+
+def read_bytes(path: str | Path, limit: int | None = None) -> bytes:
+    """Read a regular file; raise if it is larger than `limit` bytes."""
+    with open_regular(path) as stream:
+        size = os.fstat(stream.fileno()).st_size
+        if limit is not None and size > limit:
+            raise Error(f"{path}: larger than the limit of {limit >> 20} MiB")
+        return stream.read()
+
+
 def read_text(path: str | Path, limit: int | None = None) -> str:
     """Read a text file; raise if it is binary or larger than `limit` bytes."""
-    with _check_path(path).open("rb") as stream:
-        data = stream.read() if limit is None else stream.read(limit + 1)
-    if limit is not None and len(data) > limit:
-        raise Error(f"{path}: larger than the limit of {limit >> 20} MiB")
+    data = read_bytes(path, limit)
     try:
         text = data.decode("utf-8-sig")  # Windows editors write a byte-order mark
     except UnicodeDecodeError:

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator
 from topoloom._core import Error
 from topoloom.support.plain_text import check_characters
 
-_HOST = re.compile(r"[A-Za-z0-9_.\-]+")
+# Launchers take a leading hyphen for an option; files can be named after hosts.
+_HOST = re.compile(r"(?!-|\.{1,2}\Z)[A-Za-z0-9_.\-]+")
 _RANGE = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?")
 _MAX_DIGITS = 18
 _MAX_HOSTS = 4_000_000

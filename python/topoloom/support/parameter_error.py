@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The error in a parameter, which the command line shows with the option's name."""
+"""Errors in parameters, which the command line shows with the option's name."""
 
 from __future__ import annotations
 
@@ -28,3 +28,11 @@ class ParameterError(Error):
     def describe(self, rename: Callable[[str], str]) -> str:
         """Return the message with each name replaced by ``rename(name)``."""
         return f"{' and '.join(map(rename, self.parameters))} {self.problem}"
+
+
+def check_int64(parameter: str, number: int, minimum: int) -> None:
+    """Raise `ParameterError` unless ``minimum <= number < 2**63``."""
+    if number < minimum:
+        raise ParameterError(parameter, f"must be {minimum} or more, not {number}")
+    if number >= 2**63:
+        raise ParameterError(parameter, f"must be below 2^63, not {number}")

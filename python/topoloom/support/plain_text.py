@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks text for non-ASCII characters that look like ASCII, and shortens text."""
+"""Checks text for characters that look like ASCII; shortens and splits text."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 from topoloom._core import Error
@@ -31,3 +32,8 @@ def check_characters(name_of_text: str, text: str) -> None:
 def shorten(text: str, max_length: int = 60) -> str:
     """Truncate a text to `max_length` characters, with dots at the end."""
     return text if len(text) <= max_length else text[: max_length - 3] + "..."
+
+
+def split_at_commas(text: str) -> list[str]:
+    """Split text at commas outside parentheses, and strip blanks."""
+    return [item.strip() for item in re.split(r",(?![^()]*\))", text)]

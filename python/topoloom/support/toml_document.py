@@ -14,6 +14,13 @@ from topoloom._core import Error
 from topoloom.support.files import MAX_BYTES, read_text
 from topoloom.support.plain_text import is_number
 
+#: The memory of the parser grows with the square of a key's parts.
+_MAX_KEY_PARTS = 8
+_KEY_PART = r"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*"""
+_LONG_KEY = re.compile(
+    rf"(?:^|[{{,])[ \t]*\[{{0,2}}[ \t]*(?:{_KEY_PART}\.[ \t]*){{{_MAX_KEY_PARTS}}}",
+    re.MULTILINE,
+)
 #: Keys of every document.
 HEADER_KEYS = ("format", "version")
 
@@ -23,6 +30,9 @@ def read_toml(path: str | Path) -> dict[str, Any]:
     text = read_text(path, limit=MAX_BYTES)
     if not text.strip():
         raise Error(f"{path}: the file is empty")
+    if found := _LONG_KEY.search(text):
+        number = text.count("\n", 0, found.end()) + 1
+        raise Error(f"{path}:{number}: a key has more than {_MAX_KEY_PARTS} parts")
     try:
         tomllib = importlib.import_module(
             "tomllib" if sys.version_info >= (3, 11) else "tomli"

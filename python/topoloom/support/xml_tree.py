@@ -6,8 +6,9 @@ A DOCTYPE with only a file name, such as ``hwloc2.dtd``, is ignored.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import NoReturn
 from xml.etree.ElementTree import ParseError
 
@@ -16,6 +17,7 @@ from topoloom.support.plain_text import is_number
 
 _MAX_ELEMENTS = 4_000_000
 _MAX_DEPTH = 200
+_NO_ATTRIBUTES: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(slots=True)
@@ -23,9 +25,9 @@ class Element:
     """An element with its attributes and first line."""
 
     tag: str
-    attributes: dict[str, str]
+    attributes: Mapping[str, str]
     line: int
-    children: list[Element] = field(default_factory=list)
+    children: Sequence[Element] = ()
 
     def walk(self) -> Iterator[Element]:
         """Yield the element and its descendants in document order."""
@@ -103,14 +105,19 @@ class _TreeBuilder:
         self._count = 0
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
-        element = Element(tag, attributes, self.line())
+        # Files can have millions of empty elements: they share what is empty.
+        element = Element(tag, attributes or _NO_ATTRIBUTES, self.line())
         self._count += 1
         if self._count > _MAX_ELEMENTS:
             element.fail(f"more than {_MAX_ELEMENTS} elements")
         if len(self._open) >= _MAX_DEPTH:
             element.fail(f"elements are nested more than {_MAX_DEPTH} deep")
         if self._open:
-            self._open[-1].children.append(element)
+            parent = self._open[-1]
+            if isinstance(parent.children, list):
+                parent.children.append(element)
+            else:
+                parent.children = [element]
         else:
             self.root = element
         self._open.append(element)

@@ -10,9 +10,9 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from topoloom._core import Error, Placement, Sharing, mappers, place
-from topoloom.support.comma_list import split_at_commas
 from topoloom.support.gain import gain
 from topoloom.support.name_lookup import describe_unknown_name
+from topoloom.support.plain_text import split_at_commas
 from topoloom.tasks.fixed_ranks import NO_FIXED_RANKS, are_in_place
 from topoloom.tasks.objective import PROVEN, Objective, proves_optimality
 from topoloom.tasks.optimality_gap import compute_gaps, prove_quick_bounds

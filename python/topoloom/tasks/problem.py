@@ -38,8 +38,7 @@ from topoloom.nodes.hosts import (
     slots_per_host,
 )
 from topoloom.nodes.node_parts import NodeParts
-from topoloom.support.parameter_error import ParameterError
-from topoloom.support.range_checks import check_int64
+from topoloom.support.parameter_error import ParameterError, check_int64
 from topoloom.support.units import counted
 from topoloom.tasks.sharing import NO_SHARING, has_shared_slots
 

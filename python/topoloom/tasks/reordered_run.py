@@ -7,7 +7,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from topoloom.support.comma_list import split_at_commas
+from topoloom.support.plain_text import split_at_commas
 from topoloom.tasks.objective import AUTO, HOP_BYTES
 from topoloom.tasks.search import Search
 
@@ -164,6 +164,6 @@ def _explain_missing_result(status: int, topologies: list[str]) -> str:
     if status:
         return f"nothing reordered: {describe_early_end(status)} before MPI_Finalize"
     return (
-        "nothing reordered: the command ran no MPI program, or one that is linked "
-        "statically or with another MPI than the launcher's"
+        "nothing reordered: no MPI program of the command loaded the library; check "
+        "with ldd that it is dynamic and uses the launcher's MPI"
     )

@@ -17,6 +17,7 @@ from topoloom.graphs.phases import load_phase_names, load_phases
 from topoloom.placements.placement_file import PlacementFile, load_placement
 from topoloom.report.page_data import PlacementView, Report
 from topoloom.simulate import bind_switch, load_simulator
+from topoloom.support.files import exists
 from topoloom.support.units import counted
 from topoloom.tasks.launched_placement import (
     is_placement_file,
@@ -268,11 +269,20 @@ def _check_same_job(paths: Sequence[str], files: list[PlacementFile]) -> None:
 
 
 def _find_graph(path: Path, file: PlacementFile) -> str:
-    """Find the graph file of a placement, in the current folder or the placement's."""
+    """Find the graph file of a placement, in the current folder or the placement's.
+
+    A placement file can come from others. It may therefore name only a graph beside or
+    below it: the page would show the content of any other file.
+    """
     if not file.graph:
         raise Error(f"{path} does not name its graph; name the graph")
     for graph in (Path(file.graph), path.parent / file.graph):
-        if graph.exists():
+        if exists(graph):
+            if not graph.resolve().is_relative_to(path.parent.resolve()):
+                raise Error(
+                    f"{path} names the graph {file.graph}, which is neither beside nor "
+                    "below it; if it is yours, name the graph with --graph"
+                )
             return str(graph)
     raise Error(f"{path}: its graph {file.graph} does not exist; name the graph")
 

@@ -111,7 +111,7 @@ def _measure_locations(
     from topoloom.tasks.objective import predict_time
 
     file = load_placement(placement_file)
-    if not file.graph or not Path(file.graph).exists() or slots is None:
+    if not file.graph or not Path(file.graph).is_file() or slots is None:
         return "", 0.0, 0.0
     graph = load_graph(file.graph)
     is_npz = Path(file.graph).suffix == ".npz"

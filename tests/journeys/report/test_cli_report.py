@@ -97,6 +97,28 @@ def test_placements_without_a_recorded_pattern_require_one(
     assert topoloom("report", "x.json", "-g", "p.npz", "-o", "r.html").status == 0
 
 
+def test_a_placement_names_only_graphs_beside_or_below_it(
+    topoloom: Command, placement_file: None
+) -> None:
+    document = json.loads(Path("x.json").read_text())
+    Path("secret.npz").write_bytes(Path("p.npz").read_bytes())
+    Path("sent/below").mkdir(parents=True)
+    Path("sent/below/p.npz").write_bytes(Path("p.npz").read_bytes())
+    Path("sent/link.npz").symlink_to("../secret.npz")
+    secret = str(Path("secret.npz").absolute())
+    for graph in ("secret.npz", "../secret.npz", "below/../../secret.npz", secret,
+                  "link.npz", "/dev/zero", "/etc/passwd"):  # fmt: skip
+        Path("sent/x.json").write_text(json.dumps({**document, "graph": graph}))
+        refused = topoloom("report", "sent/x.json", "-o", "r.html")
+        assert refused.status == 2
+        assert "which is neither beside nor below it" in refused.err
+        assert not Path("r.html").exists()
+    confirmed = topoloom("report", "sent/x.json", "-g", "secret.npz", "-o", "r.html")
+    assert confirmed.status == 0
+    Path("sent/x.json").write_text(json.dumps({**document, "graph": "below/p.npz"}))
+    assert topoloom("report", "sent/x.json", "-o", "r.html").status == 0
+
+
 def test_another_pattern_than_the_placements_is_noted(
     topoloom: Command, placement_file: None
 ) -> None:

@@ -3,16 +3,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from topoloom.launch.apply.launcher_failure import find_loader_error
 from topoloom.launch.apply.run_program import run_program
 from topoloom.launch.launcher import Launch
-from topoloom.preload.record.status_log import StatusLog, explain_no_counts
+from topoloom.preload.record.status_log import (
+    StatusLog,
+    explain_no_counts,
+    read_status_log,
+)
 from topoloom.preload.verify.verify_agent import explain_missing_report
 from topoloom.support.signal_status import INTERRUPTED
 
 #: Starts of guesses about programs that run and end with status 0.
-GUESSES = ("statically", "LD_PRELOAD", "--mpicc")
+GUESSES = ("ldd", "statically", "LD_PRELOAD", "--mpicc")
 
 
 @pytest.mark.parametrize(
@@ -33,7 +40,7 @@ def test_a_command_that_fails_first_is_named() -> None:
         "the command failed, and no rank reported; see what it printed",
         "the command ended with status 1 before its ranks reported",
     ]
-    assert "statically" in explain_no_counts(StatusLog(), 0)
+    assert "check with ldd" in explain_no_counts(StatusLog(), 0)
     assert "--mpicc" in explain_missing_report(0)
 
 
@@ -45,3 +52,40 @@ def test_an_interrupted_command_is_not_explained() -> None:
     ]
     assert all(one.startswith("the command was interrupted before") for one in told)
     assert not any(guess in one for guess in GUESSES for one in told)
+
+
+def test_a_static_program_is_named_only_if_that_was_checked() -> None:
+    explained = [
+        explain_no_counts(StatusLog(programs=programs, flags=flags), status)
+        for programs in (set[str](), {"/usr/bin/app"})
+        for flags in (set[str](), {"other"}, {"sessions"}, {"unseen"})
+        for status in (0, 1, INTERRUPTED)
+    ]
+    assert not any("static" in one for one in explained)
+
+
+def test_causes_have_lines_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "log-n1").write_text("loaded /a/app\nstarted 7 0 2\nstarted 7 1 2\n")
+    log = read_status_log(tmp_path)
+    assert explain_no_counts(log, 0) == (
+        "2 of 2 ranks reached MPI_Init, but were killed (SIGKILL) before they could "
+        "leave their counts"
+    )
+    assert explain_no_counts(log, 0, tmp_path) == (
+        f"the disk of {tmp_path} is full, so ranks cannot leave their counts"
+    )
+    with (tmp_path / "log-n1").open("a") as file:
+        file.write("loaded /a/other\n")
+    replaced = explain_no_counts(read_status_log(tmp_path), 0)
+    assert "other started after that: probably the ranks replaced" in replaced
+
+
+def test_the_loaders_message_is_the_cause() -> None:
+    text = (
+        "ERROR: ld.so: object '/c/record-1.so' from LD_PRELOAD cannot be preloaded "
+        "(wrong ELF class: ELFCLASS64): ignored.\n"
+    )
+    assert find_loader_error(text, Path("/c/record-1.so")) == (
+        "the dynamic loader cannot preload /c/record-1.so: wrong ELF class: ELFCLASS64"
+    )
+    assert find_loader_error(text, Path("/c/tool.so")) is None

@@ -11,13 +11,16 @@ import os
 import re
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given, strategies as st
 
 from topoloom import Error, Machine
 from topoloom.allocations.allocation_file import parse_allocation
+from topoloom.launch.exports import torchrun, torchrun_script
 from topoloom.launch.exports.launch_formats import FORMATS, find_format
 from topoloom.launch.host_placement import HostPlacement, host_placement
 from topoloom.nodes.node_parts import Device, NodeParts
@@ -404,3 +407,23 @@ def test_every_format_has_a_launch_command() -> None:
         assert "FILE" in entry.usage
         placement = host_placement(Machine("mesh:2x2"), range(4), range(4), None, 1)
         assert "{" not in entry.format_usage_command(placement)
+
+
+@pytest.mark.parametrize(
+    "host", ["$(touch owned)", "a'b", "`id`", 'a"; touch owned; "']
+)
+def test_the_torchrun_script_quotes_any_host(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: str
+) -> None:
+    monkeypatch.setattr(torchrun, "list_nodes", lambda _: [(host, [0])])
+    (tmp_path / "job.sh").write_text(torchrun_script.write(Mock()))
+    done = subprocess.run(
+        ["sh", "job.sh", "printenv", "PET_MASTER_ADDR"],
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"], "SLURMD_NODENAME": host},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == f"{host}\n"
+    assert not (tmp_path / "owned").exists()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from topoloom import Error
-from topoloom.support.hostlist import compress_hostlist, expand_hostlist
+from topoloom.support.hostlist import compress_hostlist, expand_hostlist, is_host_name
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_invalid_host_names_are_not_written() -> None:
 HOSTS = st.lists(
     st.one_of(
         st.from_regex(r"[a-c]{0,1}[0-9]{1,2}[.\-n]?[0-9]{0,2}", fullmatch=True),
-        st.from_regex(r"[A-Za-z0-9_.\-]{1,30}", fullmatch=True),
+        st.from_regex(r"[A-Za-z0-9_.\-]{1,30}", fullmatch=True).filter(is_host_name),
         st.integers(10**16, 10**20).map(lambda number: f"n{number}"),
     ),
     min_size=1,
@@ -131,3 +131,15 @@ HOSTS = st.lists(
 @given(HOSTS)
 def test_a_written_host_list_expands_to_its_hosts(hosts: list[str]) -> None:
     assert expand_hostlist(compress_hostlist(hosts)) == hosts
+
+
+@pytest.mark.parametrize("name", ["-n1", "--map-by", "-[1-2]", ".", ".."])
+def test_options_and_folders_are_no_host_names(name: str) -> None:
+    assert not is_host_name(name)
+    with pytest.raises(Error, match="is not a host name"):
+        expand_hostlist(name)
+
+
+@pytest.mark.parametrize("name", ["n-1", "n.1", "1-n", "..n", "n.."])
+def test_hyphens_and_dots_inside_names_are_allowed(name: str) -> None:
+    assert is_host_name(name)

@@ -61,7 +61,7 @@ WriteDecisions = Annotated[
 
 def parse_schedules(text: str | None) -> list[str]:
     """Split the value of --schedule; no value means all schedules."""
-    from topoloom.support.comma_list import split_at_commas
+    from topoloom.support.plain_text import split_at_commas
 
     return [] if text is None else split_at_commas(text)
 

@@ -115,7 +115,7 @@ class RankLimitOptions(NamedTuple):
     def make_launch_order(self, launcher: str) -> LaunchOrder:
         """Check the options and make the launch order."""
         from topoloom.allocations.launch_order import LAUNCHERS, LaunchOrder
-        from topoloom.support.range_checks import check_int64
+        from topoloom.support.parameter_error import check_int64
         from topoloom.support.units import parse_bytes
 
         if launcher not in LAUNCHERS:

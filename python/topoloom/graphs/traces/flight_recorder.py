@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import io
 import pickle
+import pickletools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 from pathlib import Path
 from typing import Any, NoReturn
@@ -28,6 +29,7 @@ from topoloom.graphs.traces.trace_files import (
 )
 from topoloom.support.files import prefix_errors
 
+_MEMO_OPCODES = {"PUT", "BINPUT", "LONG_BINPUT"}
 _PEERS = re.compile(r"(send|recv) ([0-9]+)(?:->|<-)([0-9]+)")
 
 
@@ -41,12 +43,25 @@ class _PlainUnpickler(pickle.Unpickler):
         raise Error("is not a dump: its pickle refers to external objects")
 
 
+def _check_sizes(data: bytes) -> None:
+    """Raise if a pickle would make the unpickler allocate more than it contains.
+
+    The unpickler allocates its memo up to the highest index before it stores anything.
+    `genops` raises `ValueError` for lengths that exceed the data.
+    """
+    opcodes: Iterable[tuple[Any, Any, Any]] = pickletools.genops(data)
+    for count, (opcode, argument, _) in enumerate(opcodes):
+        if opcode.name in _MEMO_OPCODES and argument > count:
+            raise Error(f"is not a dump: its memo has index {argument}")
+
+
 def load_dump(data: bytes) -> dict[str, Any]:
     """Load a dump without running its code."""
     if data[:1] == b"{":
         dump = parse_json(data)
     else:
         try:
+            _check_sizes(data)
             dump = _PlainUnpickler(io.BytesIO(data)).load()
         except Error:
             raise

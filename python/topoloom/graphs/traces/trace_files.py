@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +14,10 @@ from typing import Any
 
 from topoloom._core import Error
 from topoloom.support import json_values
-from topoloom.support.files import prefix_errors
+from topoloom.support.files import prefix_errors, read_bytes
+
+#: Limit on uncompressed bytes: a constant, plus a ratio that few traces reach.
+_MIN_LIMIT, _MAX_RATIO = 32 << 20, 32
 
 
 class TruncatedFileError(Error):
@@ -31,15 +35,20 @@ def collect_losses(file: Path, losses: list[str]) -> Iterator[None]:
 
 def read_content(path: Path) -> bytes:
     """Read a file, which may be compressed by gzip."""
-    data = path.read_bytes()
+    data = read_bytes(path)
     if data[:2] != b"\x1f\x8b":
         return data
+    most = _MIN_LIMIT + _MAX_RATIO * len(data)
     try:
-        return gzip.decompress(data)
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
+            content = stream.read(most + 1)
     except (OSError, EOFError, zlib.error):
         raise TruncatedFileError(
             "is truncated or damaged: gzip cannot read it"
         ) from None
+    if len(content) > most:
+        raise Error(f"is over {_MAX_RATIO} times larger uncompressed; uncompress it")
+    return content
 
 
 def parse_json(data: bytes) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 _MAX_LINES, _MAX_CAUSE = 30, 400
 _INDENT = "  "
@@ -25,6 +26,9 @@ _GENERAL = re.compile(
 _STARTED = re.compile(
     r"exited (on|with non-zero)|BAD TERMINATION|terminated with signal|"
     r"Exited with exit code"
+)
+_LOADER_ERROR = re.compile(
+    r"ERROR: ld\.so: object '([^']+)' from LD_PRELOAD cannot be preloaded \((.+)\)"
 )
 #: Prefix of Hydra: ``[mpiexec@host] match_arg (utils/args/args.c:163): ``.
 _HYDRA_PREFIX = re.compile(r"\[(mpiexec|proxy)\S*\] \w+ \(\S+:[0-9]+\): ")
@@ -54,6 +58,14 @@ def describe_failure(text: str) -> str | None:
     if len(lines) > _MAX_LINES:
         shown.append(f"{_INDENT}... and {len(lines) - _MAX_LINES} more lines")
     return "\n".join([cause, *shown])
+
+
+def find_loader_error(text: str, library: Path) -> str | None:
+    """Find the message of the dynamic loader that it cannot preload a library."""
+    for path, why in _LOADER_ERROR.findall(text):
+        if path == str(library):
+            return f"the dynamic loader cannot preload {path}: {why}"
+    return None
 
 
 def has_started_ranks(text: str) -> bool:

@@ -164,4 +164,5 @@ def _find_missing_file(text: str) -> str | None:
     host, file = found.groups()
     if file == str(get_core_library_path()):
         return f"{host} lacks {file}; install topoloom in a folder that all hosts share"
-    return f"{host} lacks {file}; set XDG_CACHE_HOME to a folder that all hosts share"
+    advice = "set XDG_CACHE_HOME to a private folder that all hosts see"
+    return f"{host} lacks {file}; {advice}"

@@ -50,9 +50,10 @@ _TAIL = """\
     echo "{name}: host '$host' has no ranks in this order" >&2
     exit 2 ;;
 esac
+first_host={first}
 export NODE_RANK CUDA_VISIBLE_DEVICES
 export PET_NODE_RANK="$NODE_RANK" PET_NNODES={nodes} PET_NPROC_PER_NODE="$ranks"
-export PET_RDZV_BACKEND=static PET_MASTER_ADDR="${{MASTER_ADDR:-{first}}}"
+export PET_RDZV_BACKEND=static PET_MASTER_ADDR="${{MASTER_ADDR:-$first_host}}"
 export PET_MASTER_PORT="${{MASTER_PORT:-29500}}"
 exec "$@"
 """

@@ -18,6 +18,7 @@ from topoloom.preload.record.status_log import (
     explain_no_counts,
     read_status_log,
 )
+from topoloom.support.files import is_disk_full
 
 
 class NothingRecorded(Error):
@@ -68,7 +69,8 @@ def read_recording(
             "separately"
         )
     if not files:
-        why = explain(log) or explain_no_counts(log, exit_status)
+        full_disk = Path(folder) if is_disk_full(folder) else None
+        why = explain(log) or explain_no_counts(log, exit_status, full_disk)
         if time_limit is not None:
             why = f"it was terminated after {time_limit:g} s; until then, {why}"
         raise NothingRecorded(

@@ -15,7 +15,11 @@ from typing import IO, Any
 
 from topoloom._core import Error
 from topoloom.graphs.profile import Profile
-from topoloom.launch.apply.launcher_failure import find_cause, has_started_ranks
+from topoloom.launch.apply.launcher_failure import (
+    find_cause,
+    find_loader_error,
+    has_started_ranks,
+)
 from topoloom.launch.apply.trial_run import check_files_on_hosts
 from topoloom.launch.launcher import NO_MESSAGE
 from topoloom.launch.launchers.launcher_commands import list_programs
@@ -114,7 +118,7 @@ def record(
             status,
             None if in_time else timeout,
             lambda log: _explain_failure(
-                log, launcher, names, status, relay.text if relay else None
+                log, launcher, names, status, relay.text if relay else None, library
             ),
         )
         if then is not None:
@@ -129,8 +133,11 @@ def _explain_failure(
     names: Sequence[str],
     status: int,
     printed: str | None,
+    library: Path,
 ) -> str | None:
     """Explain why nothing was recorded, by what is known of the launcher."""
+    if not log.programs and (refused := find_loader_error(printed or "", library)):
+        return refused
     if mismatch := describe_version_mismatch(launcher, [*names, *sorted(log.programs)]):
         return mismatch
     failed = status not in (0, INTERRUPTED, TERMINATED)

@@ -24,6 +24,8 @@ class StatusLog:
     #: Problems in the logs: ``other``: the program uses another MPI; ``sessions``: only
     #: MPI sessions; ``unseen``: MPI_Init was not seen.
     flags: set[str] = field(default_factory=set)
+    #: Programs that loaded the recorder after a rank on their host reached `MPI_Init`.
+    later_programs: set[str] = field(default_factory=set)
     #: MPI world -> number of its ranks, and the ranks that reached ``MPI_Init``.
     started: dict[str, tuple[int, set[int]]] = field(default_factory=dict)
     #: MPI world -> rank -> how it terminated without ``MPI_Finalize``, such as ``exit
@@ -35,9 +37,14 @@ def read_status_log(folder: Path) -> StatusLog:
     """Read the logs of all hosts; skip incomplete lines."""
     log = StatusLog()
     for file in sorted(folder.glob("log-*")):
+        has_started = False
         for line in file.read_text(errors="replace", encoding="utf-8").splitlines():
             with contextlib.suppress(ValueError):
                 _parse_line(line, log)
+            word, _, rest = line.partition(" ")
+            has_started |= word == "started"
+            if word == "loaded" and has_started:
+                log.later_programs.add(rest)
     return log
 
 
@@ -102,14 +109,25 @@ def _describe_termination(termination: str) -> str:
     }.get(kind, termination)
 
 
-def explain_no_counts(log: StatusLog, exit_status: int) -> str:
-    """Explain why a command produced no counts."""
+def explain_no_counts(
+    log: StatusLog, exit_status: int, full_disk: Path | None = None
+) -> str:
+    """Explain why a command produced no counts.
+
+    `full_disk` is the folder of the counts if its disk is full.
+    """
+    if full_disk is not None:
+        return f"the disk of {full_disk} is full, so ranks cannot leave their counts"
     if log.started:
         size, ranks = next(iter(log.started.values()))
-        return (
-            f"{len(ranks)} of {size} ranks reached MPI_Init, but were killed (SIGKILL) "
-            "before they could leave their counts, or the output's folder is full"
-        )
+        started = f"{len(ranks)} of {size} ranks reached MPI_Init, but "
+        if log.later_programs:
+            program = Path(min(log.later_programs)).name
+            return (
+                f"{started}left no counts; {program} started after that: probably the "
+                "ranks replaced themselves by it (exec), which discards their counts"
+            )
+        return f"{started}were killed (SIGKILL) before they could leave their counts"
     if "other" in log.flags:
         return (
             "the program and the launcher's compiler belong to different MPIs; name "
@@ -131,9 +149,9 @@ def explain_no_counts(log: StatusLog, exit_status: int) -> str:
         return "the command failed, and no rank reported; see what it printed"
     if not log.programs:
         return (
-            "no program of the command loaded the recorder: probably they are linked "
-            "statically, clear LD_PRELOAD, or run on hosts that do not see the "
-            "output's folder"
+            "no program of the command loaded the recorder; check with ldd that the "
+            "program of the ranks is dynamic, that nothing clears LD_PRELOAD, and that "
+            "all hosts see the output's folder"
         )
     names = sorted({Path(program).name for program in log.programs})
     shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")

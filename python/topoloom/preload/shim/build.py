@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compiles shipped C sources into a cache: once per MPI, or once if MPI is not used."""
+"""Compiles shipped C sources into a cache: once per MPI, or once if MPI is not used.
+
+An entry that is damaged, or that another user can have written, is compiled again.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,6 @@ import contextlib
 import fcntl
 import hashlib
 import os
-import re
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -15,6 +17,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from topoloom._core import Error
+from topoloom.preload.shim.library_cache import (
+    explain_write_errors,
+    find_cache,
+    find_prebuilt,
+    is_private,
+    make_private_folders,
+)
+from topoloom.preload.shim.sealed_file import is_sealed, seal_file, sync_folder
 from topoloom.support.child_processes import run_child
 from topoloom.support.resources import find_shipped_folder
 
@@ -37,7 +47,7 @@ def build_shim(
 ) -> Path:
     """Return the preload library of ``mpi/<name>`` for an MPI, compiled if necessary.
 
-    Raises `topoloom.Error` with the compiler's first error, or if the cache is not
+    Raises `topoloom.Error` with the compiler's first error, or if no private cache is
     writable.
 
     Parameters
@@ -120,13 +130,11 @@ def build_library_without_mpi(folder: str, name: str, compiler: Path) -> Path:
     key = hashlib.blake2b(digest_size=12)
     for source in sources:
         key.update(source.read_bytes())
-    for text in (_query_compiler(compiler, "--version"), *options):
+    # The home of an architecture can be the home of another one.
+    for text in (os.uname().machine, _query_compiler(compiler, "--version"), *options):
         key.update(text.encode())
-    library = _make_cache() / f"{folder.replace('/', '-')}-{key.hexdigest()}" / name
-    with _explain_write_errors(library.parent):
-        library.parent.mkdir(exist_ok=True)
-    _compile_once(library, [str(compiler), *options], sources, ["-ldl"])
-    return library
+    entry = f"{folder.replace('/', '-')}-{key.hexdigest()}/{name}"
+    return _compile_once(entry, [str(compiler), *options], sources, ["-ldl"])
 
 
 class _BuildSources(NamedTuple):
@@ -169,29 +177,41 @@ def _build_cached(
     ]
     # The preprocessed header contains the MPI's version; -show prints the MPI's
     # location.
-    for text in (generated, header, _query_compiler(compiler), *general, *linked):
+    compiler_location = _query_compiler(compiler)
+    facts = [os.uname().machine, generated, header, compiler_location]
+    for text in (*facts, *general, *linked):
         key.update(text.encode())
-    library = _make_cache() / name.format(key.hexdigest())
-    _compile_once(
-        library, [str(compiler), *options], sources, [*linked, "-ldl"], generated
-    )
-    return library
+    command = [str(compiler), *options]
+    entry = name.format(key.hexdigest())
+    return _compile_once(entry, command, sources, [*linked, "-ldl"], generated)
 
 
 def _compile_once(
-    target: Path,
+    entry: str,
     command: Sequence[str],
     sources: Sequence[Path],
     linked: Sequence[str],
     generated: str = "",
-) -> None:
-    """Compile the target unless it exists, and create it atomically."""
-    if target.exists():
-        return
-    with _explain_write_errors(target.parent), _lock_target(target):
-        if target.exists():
-            return
-        _compile_to(target, command, sources, linked, generated)
+) -> Path:
+    """Return an entry of the cache; compile it if it is missing or damaged."""
+    prebuilt = find_prebuilt(entry)
+    if prebuilt is not None and is_sealed(prebuilt):
+        return prebuilt
+    target = find_cache() / entry
+    with explain_write_errors(target.parent):
+        make_private_folders(target.parent)
+        if not is_private(target.parent):  # created with another umask
+            target.parent.chmod(0o700)
+        if not _is_usable(target):
+            with _lock_target(target):
+                if not _is_usable(target):
+                    _compile_to(target, command, sources, linked, generated)
+    return target
+
+
+def _is_usable(target: Path) -> bool:
+    """Return whether the target is complete and only the user can write to it."""
+    return is_private(target) and is_sealed(target)
 
 
 def _compile_to(
@@ -209,7 +229,9 @@ def _compile_to(
             str(file) for file in [*sources, generated_file] if file.suffix == ".c"
         ]
         _run_compiler([*command, *files, "-o", str(output), *linked])
+        seal_file(output)
         output.replace(target)
+        sync_folder(target.parent)
 
 
 @contextlib.contextmanager
@@ -227,30 +249,6 @@ def _lock_target(target: Path) -> Iterator[None]:
             yield
         finally:
             lock.unlink(missing_ok=True)
-
-
-def _make_cache() -> Path:
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    folder = Path(home).absolute() / "topoloom"
-    if re.search(r"[\s:]", str(folder)):
-        raise Error(
-            f"the cache '{folder}' contains a space or a colon, which LD_PRELOAD does "
-            "not support; set XDG_CACHE_HOME to another folder"
-        )
-    with _explain_write_errors(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
-@contextlib.contextmanager
-def _explain_write_errors(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise Error(
-            f"cannot write into {folder}: {error.strerror}; set XDG_CACHE_HOME to "
-            "another folder"
-        ) from None
 
 
 def _query_compiler(compiler: Path, question: str = "-show") -> str:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from topoloom._core import Error
 from topoloom.probe.job.exchanges import Exchange, Exchanges, ExchangeTable, Order
 from topoloom.support.files import open_atomically
+from topoloom.support.npz_archive import open_archive
 
 __all__ = [
     "Exchange",
@@ -136,7 +137,7 @@ def load_samples(path: Path) -> ProbeSamples:
     read.
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with open_archive(path) as file:
             if [*map(str, file["format"])] != [FORMAT, str(VERSION)]:
                 raise Error(f"{path}: not samples of a probe in a known format version")
             return _read_samples(file)
@@ -151,7 +152,7 @@ def load_cost_matrix(path: Path) -> NDArray[np.float64]:
     file cannot be read.
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with open_archive(path) as file:
             costs = np.asarray(file["costs"], dtype=np.float64)
     except _BROKEN:
         raise Error(f"{path}: not complete samples of a probe") from None

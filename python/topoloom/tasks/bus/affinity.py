@@ -21,7 +21,7 @@ from topoloom._core import (
     rank_bus_affinities,
 )
 from topoloom.support.name_lookup import describe_unknown_name
-from topoloom.support.range_checks import check_int64
+from topoloom.support.parameter_error import check_int64
 from topoloom.tasks.bus.directions import DirectionCounts, count_directions
 from topoloom.tasks.bus.named_affinities import NAMED, RANDOM
 

@@ -25,8 +25,7 @@ from topoloom.schedules.choose import (
 from topoloom.schedules.decisions import find_decisions_by_ranks, make_decision_table
 from topoloom.schedules.exports.request import ExportRequest
 from topoloom.schedules.joint_search import JointResult, optimize_jointly
-from topoloom.support.parameter_error import ParameterError
-from topoloom.support.range_checks import check_int64
+from topoloom.support.parameter_error import ParameterError, check_int64
 from topoloom.support.units import counted
 from topoloom.tasks.problem import (
     AllocationSpec,

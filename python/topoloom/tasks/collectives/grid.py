@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from topoloom._core import Error, GridLinks, NodeMap, nearest_extents
 from topoloom.nodes.hosts import slots_per_host
 from topoloom.placements.placement_file import PlacementFile
-from topoloom.support.range_checks import check_int64
+from topoloom.support.parameter_error import check_int64
 from topoloom.tasks.collectives.line_speeds import LineSpeeds
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import Allocation, GridLinks, Machine
-from topoloom.support.parameter_error import ParameterError
-from topoloom.support.range_checks import check_int64
+from topoloom.support.parameter_error import ParameterError, check_int64
 from topoloom.support.units import format_bandwidth, format_seconds
 
 #: Default latency in s and bandwidth in B/s, if user and machine define none.

@@ -20,8 +20,7 @@ from topoloom.schedules.choose import (
     rank_schedules,
 )
 from topoloom.schedules.decisions import Decision, make_decision_table
-from topoloom.support.parameter_error import ParameterError
-from topoloom.support.range_checks import check_int64
+from topoloom.support.parameter_error import ParameterError, check_int64
 from topoloom.tasks.collectives.collective import CollectivePlatform, read_call
 
 if TYPE_CHECKING:

@@ -18,9 +18,8 @@ from topoloom._core import (
     tree_loads,
 )
 from topoloom.support.number_ranges import expand_ranges
-from topoloom.support.parameter_error import ParameterError
+from topoloom.support.parameter_error import ParameterError, check_int64
 from topoloom.support.plain_text import is_number
-from topoloom.support.range_checks import check_int64
 
 if TYPE_CHECKING:
     from topoloom.documents.collectives import TreeLoadFields, TreesDocument

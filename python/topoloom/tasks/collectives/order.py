@@ -20,8 +20,7 @@ from topoloom._core import (
     group_costs,
 )
 from topoloom.support.name_lookup import describe_unknown_name
-from topoloom.support.parameter_error import ParameterError
-from topoloom.support.range_checks import check_int64
+from topoloom.support.parameter_error import ParameterError, check_int64
 
 if TYPE_CHECKING:
     from topoloom.documents.collectives import OrderDocument, ProcessGroup

@@ -13,7 +13,7 @@ import numpy as np
 from topoloom._core import Error, GridLinks, NodeMap, Placement, node_tiles
 from topoloom.nodes.hosts import slots_per_host
 from topoloom.placements.placement_file import PlacementFile
-from topoloom.support.range_checks import check_int64
+from topoloom.support.parameter_error import check_int64
 from topoloom.tasks.collectives.grid import (
     LineTraffic,
     check_cells,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from topoloom._core import Allocation, Error, measure_experts, place_experts
 from topoloom.support.gain import gain
-from topoloom.support.range_checks import check_int64
+from topoloom.support.parameter_error import check_int64
 from topoloom.tasks.experts.engines import Engine
 from topoloom.tasks.experts.gpu_nodes import find_gpu_nodes
 from topoloom.tasks.experts.routing import ExpertRouting

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import Error
-from topoloom.support.files import prefix_errors, read_text
+from topoloom.support.files import prefix_errors, read_bytes, read_text
 from topoloom.support.json_values import parse_json
+from topoloom.support.npz_archive import open_archive
 from topoloom.support.units import counted
 
 
@@ -155,9 +156,9 @@ def _sum_steps(counts: NDArray[Any], what: str) -> NDArray[np.float64]:
 
 def _load_arrays(path: Path) -> dict[str, NDArray[Any]]:
     # Read the whole file at once, because it may be replaced meanwhile.
-    stream = io.BytesIO(path.read_bytes())
+    stream = io.BytesIO(read_bytes(path))
     try:
-        found = np.load(stream, allow_pickle=False)
+        found = open_archive(path, stream)
         if isinstance(found, np.ndarray):
             return {"loads": found}
         return {name: found[name] for name in found.files}

@@ -31,8 +31,7 @@ from topoloom.nodes.host_slot_numbers import HostSlotNumbers
 from topoloom.nodes.hosts import format_host_count, list_hosts_of_nodes
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.placements.placement_file import PlacementFile
-from topoloom.support.parameter_error import ParameterError
-from topoloom.support.range_checks import check_int64
+from topoloom.support.parameter_error import ParameterError, check_int64
 from topoloom.support.units import counted
 from topoloom.tasks.machines.choose_for_mesh import MeshChoice, choose_for_mesh
 from topoloom.tasks.machines.choose_hosts import (

@@ -26,8 +26,7 @@ from topoloom.nodes.hosts import (
     make_host_machine,
     slots_per_host,
 )
-from topoloom.support.parameter_error import ParameterError
-from topoloom.support.range_checks import check_int64
+from topoloom.support.parameter_error import ParameterError, check_int64
 from topoloom.support.units import counted
 from topoloom.tasks.search import MonitorSearch, Search
 

@@ -66,7 +66,7 @@ def command(
     from topoloom.cli.ranked_output import print_schedules
     from topoloom.cli.suggested_command import insert_file_name
     from topoloom.schedules.exports.schedule_formats import find_format
-    from topoloom.support.comma_list import split_at_commas
+    from topoloom.support.plain_text import split_at_commas
     from topoloom.tasks.collectives.collective import rank_collective, read_platform
     from topoloom.tasks.collectives.collective_result import (
         CollectiveResult,

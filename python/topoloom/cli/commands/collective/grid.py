@@ -108,7 +108,7 @@ def command(
     from topoloom.cli.console import print_json
     from topoloom.graphs.patterns import parse_grid
     from topoloom.placements.placement_file import load_placement, save_placement
-    from topoloom.support.range_checks import check_int64
+    from topoloom.support.parameter_error import check_int64
     from topoloom.support.units import parse_bandwidth, parse_bytes, parse_latency
     from topoloom.tasks.collectives.grid import measure_grid
     from topoloom.tasks.collectives.line_speeds import LineSpeeds

@@ -83,7 +83,7 @@ def command(
     from topoloom.cli.exit_status import Interrupted
     from topoloom.cli.measured_output import MeasuredFiles, write_measured
     from topoloom.figure.timeline import check_timeline
-    from topoloom.support.comma_list import split_at_commas
+    from topoloom.support.plain_text import split_at_commas
     from topoloom.support.units import parse_bytes
     from topoloom.tasks.collectives.collective import read_platform
     from topoloom.tasks.collectives.measure import (

@@ -136,7 +136,7 @@ def command(
     from topoloom.cli.exit_status import Failure, Interrupted
     from topoloom.figure.page import check_figure_suffix
     from topoloom.machines.machine_file import load_machine
-    from topoloom.support.range_checks import check_int64
+    from topoloom.support.parameter_error import check_int64
     from topoloom.support.units import counted
     from topoloom.tasks.network.sweep import (
         DEFAULT_LOADS,

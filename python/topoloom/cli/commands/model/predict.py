@@ -44,7 +44,7 @@ def command(
     from topoloom.model.fitted_files import predict_times
     from topoloom.model.model_names import load_model
     from topoloom.model.model_toml import format_time
-    from topoloom.support.range_checks import check_int64
+    from topoloom.support.parameter_error import check_int64
     from topoloom.support.units import format_bandwidth, format_size, parse_bytes
 
     check_int64("--processes-per-node", processes, 1)

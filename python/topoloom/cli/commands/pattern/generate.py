@@ -198,7 +198,7 @@ def _make_request(
     from topoloom._core import Error, molecular_cells
     from topoloom.graphs.patterns import PATTERNS, Request, parse_grid
     from topoloom.support.name_lookup import describe_unknown_name
-    from topoloom.support.range_checks import check_int64
+    from topoloom.support.parameter_error import check_int64
     from topoloom.support.units import parse_bytes
 
     if name not in PATTERNS:
