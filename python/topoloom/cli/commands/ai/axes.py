@@ -46,9 +46,9 @@ def command(
         Option(
             "--train",
             metavar="MODEL,...",
-            help="In place of --traffic: what a step of this model sends, such as "
-            "qwen3-235b-a22b,sequence=32768,batches=16, or layers=, hidden=, heads=, "
-            "kv_heads=, head_size=, ffn=, experts=, active=.",
+            help="In place of --traffic: what a step of a model sends, such as "
+            "qwen3-235b-a22b,sequence=32768,batches=16,gradients=bf16; or layers=, "
+            "hidden=, heads=, kv_heads=, head_size=, ffn=, experts=, active=.",
             autocompletion=completions.training_steps,
         ),
     ] = None,
