@@ -6,10 +6,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from ai.megatron_core import RELEASES, list_called_names
 from topoloom import Error
 from topoloom.frameworks import DeepSpeedJob, DeviceMeshJob, MegatronJob
 from topoloom.frameworks.job import Job
-from topoloom.frameworks.traffic_rules import DataTypes
+from topoloom.frameworks.traffic_rules import DataTypes, find_traffic_rules
 from topoloom.frameworks.training_step import TrainingStep, parse_step
 from topoloom.frameworks.transformer_model import MODELS
 
@@ -111,6 +112,27 @@ def test_ranks_that_share_a_key_head_gather_queries_keys_and_values() -> None:
     part = 94 * 4096 * 2  # tokens of all layers, elements of 2 bytes
     assert four == 5 * part * 4096 * 3 // 4
     assert eight == (5 * 4096 + 2 * (64 + 2 * 4) * 128) * part * 7 // 8
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_collectives_of_a_layer_part_are_those_of_the_megatron_source(
+    release: str,
+) -> None:
+    """A part is a column-parallel and a row-parallel product, forward and backward."""
+    column = ("layers", "LinearWithGradAccumulationAndAsyncCommunication")
+    row = ("mappings", "_ReduceScatterToSequenceParallelRegion")
+    names = [
+        name
+        for module, owner in (column, row)
+        for function in ("forward", "backward")
+        for name in list_called_names(
+            release, f"tensor_parallel/{module}", owner, function
+        )
+    ]
+    rules = find_traffic_rules(MegatronJob(tp=2))
+    assert rules.attention == rules.feed_forward
+    assert sum("gather" in name for name in names) == rules.attention.gathers
+    assert sum("reduce_scatter" in name for name in names) == rules.attention.scatters
 
 
 @given(
