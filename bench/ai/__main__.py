@@ -20,6 +20,7 @@ from ai import (
     recorded,
     recorded_worlds,
     spread,
+    step_traffic,
 )
 from peers.tables import write_between_marks
 
@@ -95,6 +96,11 @@ def _make_recorder_table(_: argparse.Namespace) -> str:
     return recorded_worlds.record_all(TORCH)
 
 
+def _make_layer_table(_: argparse.Namespace) -> str:
+    rows = [step_traffic.record_layer(TORCH, case) for case in step_traffic.CASES]
+    return step_traffic.layer_table(rows)
+
+
 def _make_expert_tables(args: argparse.Namespace) -> str:
     (wheel,) = SGLANG.glob("sglang-*.whl")
     optima = expert_optimum.compare_optimum(20, args.seed)
@@ -144,6 +150,7 @@ PARTS = {
     "nccl": TableSource("nccl.md", _make_nccl_table),
     "profiler": TableSource("nccl.md", _make_profiler_table),
     "recorder": TableSource("axes.md", _make_recorder_table, (TORCH,)),
+    "layers": TableSource("axes.md", _make_layer_table, (TORCH,)),
     "experts": TableSource("axes.md", _make_expert_tables, (TORCH, SGLANG)),
     "pytorch": TableSource("axes.md", _make_pytorch_tables, (TORCH, DEEPSPEED)),
     "traces": TableSource("axes.md", _make_trace_table, (JAX,)),

@@ -10,7 +10,8 @@ from time import perf_counter
 import topoloom
 from topoloom._core import AxisOrder
 from topoloom.frameworks import MegatronJob, make_megatron_job
-from topoloom.frameworks.transformer_traffic import MODELS, count_traffic
+from topoloom.frameworks.training_step import TrainingStep
+from topoloom.frameworks.transformer_model import MODELS
 from topoloom.graphs import LayoutOrders, MeshOrders
 from topoloom.graphs.axes import parse_mesh
 from topoloom.tasks import map_axes
@@ -137,8 +138,8 @@ def measure(case: Case, seconds: float) -> Result:
     The mapper starts from the rank numbers of the best order.
     """
     job = case.job
-    axes = job.axes if isinstance(job, MegatronJob) else job
-    traffic = count_traffic(MODELS[case.model], axes, case.sequence, case.micro_batches)
+    step = TrainingStep(MODELS[case.model], case.sequence, case.micro_batches)
+    traffic = step.traffic(job)
     allocation = case.allocation()
     start = perf_counter()
     mapped = map_axes(allocation, job, traffic)

@@ -172,10 +172,11 @@ def training_steps(typed: str) -> list[str]:
     """Complete AI models, and dimensions such as ``sequence=``."""
     from dataclasses import fields
 
-    from topoloom.frameworks.transformer_traffic import MODELS, Model
+    from topoloom.frameworks.training_step import STEP_KEYS
+    from topoloom.frameworks.transformer_model import MODELS, Model
 
     names = [name.lower().replace(" ", "-") for name in MODELS]
-    sizes = ["sequence", "batches", *(field.name for field in fields(Model))]
+    sizes = [*STEP_KEYS, *(field.name for field in fields(Model))]
     return complete_list(typed, [*names, *(f"{size}=" for size in sizes)])
 
 

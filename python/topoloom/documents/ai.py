@@ -54,6 +54,8 @@ class AxisOperation(TypedDict):
     """Bytes of the busiest group."""
     calls: int
     """Calls of the busiest group."""
+    ranks: int
+    """Ranks in all groups that call the operation."""
 
 
 class AxisTraffic(TypedDict):

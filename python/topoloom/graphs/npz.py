@@ -160,7 +160,9 @@ def _read_proxied(arrays: _Arrays, count: int) -> NDArray[np.uint32] | None:
         return None
     ranks = _convert_integers(arrays, "proxied")
     if ranks.size and ranks.max() >= count:
-        raise Error(f"'proxied' names rank {ranks.max()}, but there are {count} ranks")
+        raise Error(
+            f"'proxied' names rank {ranks.max()}, but ranks are 0 to {count - 1}"
+        )
     return ranks.astype(np.uint32)
 
 
@@ -238,6 +240,6 @@ def _convert_ids(ids: NDArray[np.int64], count: int) -> NDArray[np.uint32]:
     if ids.size and ids.max() >= count:
         where = int(np.argmax(ids))
         raise Error(
-            f"edge {where} names rank {ids[where]}, but there are {count} ranks"
+            f"edge {where} names rank {ids[where]}, but ranks are 0 to {count - 1}"
         )
     return ids.astype(np.uint32)

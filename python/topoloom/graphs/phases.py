@@ -113,8 +113,8 @@ def _split_graph(graph: CommGraph, rows: NDArray[Any]) -> list[CommGraph]:
         raise Error("'phases' contains a negative number")
     if rows.size and rows[:, 1:3].max() >= graph.rank_count:
         raise Error(
-            f"'phases' names rank {rows[:, 1:3].max()}, but there are "
-            f"{graph.rank_count} ranks"
+            f"'phases' names rank {rows[:, 1:3].max()}, but ranks are 0 to "
+            f"{graph.rank_count - 1}"
         )
     numbers = np.unique(rows[:, 0])
     if len(numbers) < 2:

@@ -14,7 +14,7 @@ import numpy as np
 
 from topoloom._core import Allocation, AxisOrder, CommGraph, Error
 from topoloom.frameworks.job import Job
-from topoloom.frameworks.transformer_traffic import TrainingStep, parse_step
+from topoloom.frameworks.training_step import TrainingStep, parse_step
 from topoloom.graphs.axes import (
     MeshOrders,
     Traffic,
@@ -300,7 +300,7 @@ def _map_job(
     named: bool,
     progress: Progress | None,
 ) -> MappedAxes:
-    sends = _list_traffic(traffic, job.axes)
+    sends = _list_traffic(traffic, job)
     laid = order_layouts(allocation, job.layouts(), sends, progress)
     if laid.nested.total > (1 - _LEAST_GAIN) * laid.given.total:
         same = (laid.layouts[0], laid.layouts[0], laid.layouts[2])
@@ -313,9 +313,9 @@ def _map_job(
 
 
 def _list_traffic(
-    traffic: Sequence[Traffic] | TrainingStep, axes: Mapping[str, int]
+    traffic: Sequence[Traffic] | TrainingStep, job: Mapping[str, int] | Job
 ) -> Sequence[Traffic]:
-    return traffic.traffic(axes) if isinstance(traffic, TrainingStep) else traffic
+    return traffic.traffic(job) if isinstance(traffic, TrainingStep) else traffic
 
 
 def _format_differing_axes(

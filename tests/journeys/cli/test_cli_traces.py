@@ -32,8 +32,8 @@ def test_a_compiled_program_gives_a_graph_a_mesh_and_an_axis_order(
     found = topoloom("ai", "axes", "--graph", "p.npz", "--json").json
     assert found["mesh"] == {"axis1": 2, "axis2": 4}
     assert found["operations"] == [
-        {"axes": ["axis1"], "name": "allreduce", "bytes": 4096, "calls": 1},
-        {"axes": ["axis2"], "name": "allgather", "bytes": 4096, "calls": 1},
+        {"axes": ["axis1"], "name": "allreduce", "bytes": 4096, "calls": 1, "ranks": 8},
+        {"axes": ["axis2"], "name": "allgather", "bytes": 4096, "calls": 1, "ranks": 8},
     ]
     shown = topoloom("ai", "axes", "--graph", "p.npz", "--machine", "torus:2x4")
     assert shown.out.startswith("mesh axis1=2 axis2=4, the fastest first\n")

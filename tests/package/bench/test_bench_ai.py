@@ -10,6 +10,8 @@ from ai.imported import _import, import_large, imported_table, large_program
 from ai.nccl import compare as compare_times, nccl_table
 from ai.profiler import profiler_table, time_plugin
 from ai.spread import Setting, compare as compare_spread, spread_table
+from ai.step_traffic import CASES, RecordedLayer, count_sent, layer_table
+from topoloom.graphs.traces.trace import Trace
 
 
 def test_sampled_jobs_have_the_groups_of_the_megatron_wheel() -> None:
@@ -18,6 +20,18 @@ def test_sampled_jobs_have_the_groups_of_the_megatron_wheel() -> None:
     assert found.wrongly_refused == 0
     assert found.names >= 2
     assert "| 0.16.1 | 2 |" in groups_table([found])
+
+
+def test_bytes_of_a_recorded_layer_are_those_that_rank_0_sends() -> None:
+    trace = Trace(8)
+    for members in ((0, 1, 2, 3), (4, 5, 6, 7)):
+        trace.add("allgather", members, 100, 6)
+        trace.add("reduce_scatter", members, 400, 4)
+    calls, sent = count_sent(trace.profile())
+    assert calls == {"allgather": 6, "reduce_scatter": 4}
+    assert sent == 6 * 3 * 100 + 4 * 300
+    *_, row = layer_table([RecordedLayer(CASES[0], 6, 4, sent, 3000)]).splitlines()
+    assert row == "| 0.12.3 | 2 | 16, 2 | 6 | 4 | 3,000 | 3,000 |"
 
 
 def test_differences_from_the_expected_traffic_are_reported(tmp_path: Path) -> None:

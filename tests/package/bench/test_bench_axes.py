@@ -11,15 +11,17 @@ from axes.__main__ import line, table
 from axes.cases import CASES, Case, measure
 from axes.figure import draw
 from topoloom.frameworks import MegatronJob
-from topoloom.frameworks.transformer_traffic import MODELS, Model, count_traffic
+from topoloom.frameworks.training_step import TrainingStep
+from topoloom.frameworks.transformer_model import MODELS, Model
 from topoloom.graphs.axes import parse_mesh
 
 TINY = Model(layers=4, hidden=8, heads=4, kv_heads=2, head_size=2, ffn=16)
 EXPERTS = Model(4, 8, 4, 2, 2, 16, experts=4, active=2)
 
 
-def count_bytes_by_axis(model: Model, mesh: str) -> dict[str, int]:
-    traffic = count_traffic(model, parse_mesh(mesh), 32, 3)
+def count_bytes_by_axis(model: Model, job: str | MegatronJob) -> dict[str, int]:
+    mesh = parse_mesh(job) if isinstance(job, str) else job
+    traffic = TrainingStep(model, 32, 3).traffic(mesh)
     return {one.name: one.bytes for one in traffic}
 
 
@@ -48,16 +50,17 @@ def test_experts_send_tokens_and_reduce_gradients_in_their_own_groups() -> None:
 def test_experts_of_megatron_are_split_over_etp_and_copied_over_edp() -> None:
     # The same 16 ranks form two meshes: tp=2 and dp=8 for attention; etp, ep=4 and edp
     # for experts.
-    folded = count_bytes_by_axis(EXPERTS, "tp=2,dp=8,etp=1,ep=4,edp=4")
+    folded = count_bytes_by_axis(EXPERTS, MegatronJob(tp=2, dp=8, ep=4, etp=1))
     assert folded["ep"] == 4 * 2 * 256 * 3 // 4 * 12
     assert "etp" not in folded
-    assert folded["dp"] == round(4 * 192 * 4 / 2 * 7 / 8)
-    assert folded["edp"] == round(4 * (4 * 384) * 4 / 4 * 3 / 4)
-    split = count_bytes_by_axis(EXPERTS, "tp=2,dp=8,etp=2,ep=4,edp=2")
+    # Gradients of 4 bytes are scattered, weights of 2 bytes gathered.
+    assert folded["dp"] == round(6 * 192 * 4 / 2 * 7 / 8)
+    assert folded["edp"] == round(6 * (4 * 384) * 4 / 4 * 3 / 4)
+    split = count_bytes_by_axis(EXPERTS, MegatronJob(tp=2, dp=8, ep=4))
     assert split["ep"] == folded["ep"]
     # Each received token is sent to the other half of its expert, and the result back.
     assert split["etp"] == 4 * 2 * 256 * 12
-    assert split["edp"] == round(4 * (4 * 384) * 4 / 8 / 2)
+    assert split["edp"] == round(6 * (4 * 384) * 4 / 8 / 2)
 
 
 @pytest.mark.parametrize(

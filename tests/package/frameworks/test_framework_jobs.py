@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes jobs by framework name, and training steps by model name."""
+"""Makes jobs by framework name; steps choose among variants of a job."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from topoloom import Allocation, Error, load_machine
 from topoloom.frameworks import DeepSpeedJob, DeviceMeshJob, MegatronJob
 from topoloom.frameworks.framework_jobs import make_job, parse_framework
-from topoloom.frameworks.transformer_traffic import MODELS, parse_step
+from topoloom.frameworks.training_step import parse_step
 from topoloom.tasks import map_axes
 
 
@@ -41,7 +41,7 @@ def test_the_best_variant_is_the_best_of_all_variants() -> None:
     job = MegatronJob(tp=4, dp=16, ep=8)
     found = map_axes(pod, job, step)
     alone = {
-        one.axes["etp"]: map_axes(pod, one, step.traffic(one.axes)).chosen.total
+        one.axes["etp"]: map_axes(pod, one, step.traffic(one)).chosen.total
         for one in job.variants()
     }
     best = min(alone, key=lambda etp: alone[etp])
@@ -52,7 +52,7 @@ def test_the_best_variant_is_the_best_of_all_variants() -> None:
     }
     assert (
         found.default_seconds
-        == map_axes(pod, job, step.traffic(job.axes)).orders.given.total
+        == map_axes(pod, job, step.traffic(job)).orders.given.total
     )
 
 
@@ -79,24 +79,6 @@ def test_settings_are_printed_as_flags() -> None:
     ]
 
 
-def test_a_step_is_a_model_name_or_its_dimensions() -> None:
-    step = parse_step("Qwen3-30B-A3B,batches=2,layers=24")
-    assert (step.sequence, step.batches, step.model.layers) == (4096, 2, 24)
-    assert step.model.experts == MODELS["Qwen3-30B-A3B"].experts
-    own = parse_step("layers=2,hidden=8,heads=4,kv_heads=2,head_size=2,ffn=16")
-    assert own.model.experts == 1
-
-
-def test_shards_gather_weights_twice_and_scatter_gradients_once() -> None:
-    step = parse_step(
-        "layers=2,hidden=8,heads=4,kv_heads=2,head_size=2,ffn=16,batches=3"
-    )
-    job = DeviceMeshJob(replicate=2, shard=4)
-    sent = {one.name: one.bytes for one in step.traffic(job.axes)}
-    weights = 2 * (192 + 384) * 2  # bytes
-    assert sent == {"shard": 3 * 3 * weights * 3 // 4, "replicate": weights // 4}
-
-
 @pytest.mark.parametrize(
     ("name", "sizes", "world", "message"),
     [
@@ -119,40 +101,3 @@ def test_a_refused_job_has_a_reason(
 ) -> None:
     with pytest.raises(Error, match=message):
         make_job(parse_framework(name), sizes, world)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("gpt", "no model 'gpt'"),
-        ("qwen3-30b-a3b,layer=2", "no dimension 'layer'"),
-        ("qwen3-30b-a3b,batches=0", "batches must be an integer of 1 or more, not '0'"),
-        ("layers=2", "lacks hidden, heads, kv_heads, head_size, ffn; or name one"),
-    ],
-)
-def test_a_refused_step_has_a_reason(text: str, message: str) -> None:
-    with pytest.raises(Error, match=message):
-        parse_step(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "axes", "message"),
-    [
-        ("llama-3.1-405b", {"ep": 8}, "ep is 8, but the model has no experts"),
-        ("qwen3-30b-a3b", {"ep": 256}, "ep is 256, but the model has 128 experts per"),
-        ("llama-3.1-70b", {"tp": 128}, "tp is 128, which does not divide the 64 att"),
-        ("llama-3.1-70b", {"pp": 128}, "pp is 128, but the model has 80 layers"),
-        ("llama-3.1-70b,sequence=8191", {"cp": 5}, "cp is 5, which does not divide"),
-    ],
-)
-def test_sizes_that_do_not_divide_a_model_are_refused(
-    text: str, axes: dict[str, int], message: str
-) -> None:
-    with pytest.raises(Error, match=message):
-        parse_step(text).traffic(axes)
-
-
-def test_weight_counts_agree_with_model_names() -> None:
-    for name, billions in (("Llama 3.1 70B", 70), ("Llama 3.1 405B", 405)):
-        # Embeddings and the output layer have 2 to 4 billion weights, not counted here.
-        assert billions - 5 < MODELS[name].weights / 1e9 < billions

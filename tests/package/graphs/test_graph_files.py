@@ -257,7 +257,7 @@ def test_invalid_arrays_in_an_archive_are_named(tmp_path: Path) -> None:
             "expected 'topoloom-graph'",
         ),
         ({"topoloom_version": np.array(2)}, "version 2"),
-        ({"indices": good["indices"] + 1}, "rank 4, but there are 4 ranks"),
+        ({"indices": good["indices"] + 1}, "rank 4, but ranks are 0 to 3"),
         ({"indices": good["indices"][:-1]}, ""),
         ({"indices": -good["indices"]}, "negative"),
         ({"data": -good["data"]}, "negative"),
@@ -270,7 +270,7 @@ def test_invalid_arrays_in_an_archive_are_named(tmp_path: Path) -> None:
         ({"load": -good["load"]}, ""),
         ({"indices": np.zeros_like(good["indices"])}, ""),
         ({"data": np.array(["a"] * 8)}, "numbers"),
-        ({"proxied": np.array([1, 4])}, "'proxied' names rank 4"),
+        ({"proxied": np.array([1, 4])}, "'proxied' names rank 4, but ranks are 0 to 3"),
         ({"proxied": np.array([1, 1])}, "rank 1 is named twice"),
     ]
     for change, message in changes:

@@ -158,7 +158,7 @@ def test_a_graph_with_a_single_phase_is_loaded_without_phases(tmp_path: Path) ->
     [
         ([[0, 0, 1, 5, 1], [1, 1, 2, 4, 1]], "'phases' does not add up to the graph"),
         ([[0, 0, 1, -5, 1]], "'phases' contains a negative number"),
-        ([[0, 0, 9, 5, 1]], "'phases' names rank 9, but there are 3 ranks"),
+        ([[0, 0, 9, 5, 1]], "'phases' names rank 9, but ranks are 0 to 2"),
         ([[0, 0, 1]], "'phases' must have five columns of integers"),
         ([[0, 0, 1, 2.5, 1]], "'phases' must have five columns of integers"),
         ([0, 1], "'phases' must have five columns of integers"),

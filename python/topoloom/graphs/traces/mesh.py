@@ -13,7 +13,7 @@ pair is assigned to the smallest group that contains both ranks.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -50,12 +50,25 @@ Shape = tuple[tuple[int, int], ...]
 
 
 class Operation(NamedTuple):
-    """An operation along axes, with the bytes and calls of the busiest group."""
+    """An operation along axes, with the bytes and calls of the busiest group.
+
+    `ranks` is the number of ranks in all groups that call the operation.
+    """
 
     axes: tuple[str, ...]
     name: str
     bytes: int
     calls: int
+    ranks: int
+
+
+class _Exchange(NamedTuple):
+    """Messages along a shape; `bytes` are those of the busiest rank."""
+
+    shape: Shape
+    name: str
+    bytes: int
+    ranks: int
 
 
 class InferredMesh(NamedTuple):
@@ -84,7 +97,7 @@ class InferredMesh(NamedTuple):
     def traffic(self) -> list[Traffic]:
         """Sum the bytes that a rank sends, by set of axes and collective."""
         sent: dict[tuple[tuple[str, ...], str], float] = defaultdict(float)
-        for axes, name, bytes, calls in self.operations:
+        for axes, name, bytes, calls, _ in self.operations:
             ranks = 1
             for axis in axes:
                 ranks *= self.mesh[axis]
@@ -101,7 +114,7 @@ class InferredMesh(NamedTuple):
 def infer_mesh(profile: Profile) -> InferredMesh:
     """Infer the mesh of a job; raises `topoloom.Error` if the groups form no mesh."""
     lines = _find_chains(profile)
-    shapes, ordered = _find_axes(profile, [shape for shape, _, _ in lines])
+    shapes, ordered = _find_axes(profile, [one.shape for one in lines])
     exchanges, left_over = _find_exchanges(profile, shapes)
     if conflict := _find_conflict(ordered):
         raise Error(
@@ -121,12 +134,15 @@ def infer_mesh(profile: Profile) -> InferredMesh:
         busy = found.setdefault((shape, name, size), {})
         busy[group] = busy.get(group, 0) + calls
     operations = [
-        Operation(_name_axes(shape, names), name, size, max(calls.values()))
+        Operation(
+            *(_name_axes(shape, names), name, size, max(calls.values())),
+            _count_ranks(profile, calls),
+        )
         for (shape, name, size), calls in found.items()
     ]
     operations += [
-        Operation(_name_axes(shape, names), pattern, bytes, 1)
-        for shape, pattern, bytes in (*lines, *exchanges)
+        Operation(_name_axes(one.shape, names), one.name, one.bytes, 1, one.ranks)
+        for one in (*lines, *exchanges)
     ]
     return InferredMesh(mesh, sorted(operations), left_over)
 
@@ -167,6 +183,11 @@ def _list_axis_bounds(shape: Shape) -> set[int]:
     return {cut for stride, size in shape for cut in (stride, stride * size)}
 
 
+def _count_ranks(profile: Profile, groups: Iterable[int]) -> int:
+    """Count the ranks of all groups; a rank may be in several."""
+    return len({int(rank) for one in groups for rank in profile.communicators[one]})
+
+
 def _name_axes(shape: Shape, names: dict[int, str]) -> tuple[str, ...]:
     return tuple(
         name
@@ -199,8 +220,8 @@ def _find_shape(members: NDArray[np.int64]) -> Shape:
     return tuple(shape)
 
 
-def _find_chains(profile: Profile) -> list[tuple[Shape, str, int]]:
-    """Find chains and rings of messages; return shapes, names, busiest ranks' bytes."""
+def _find_chains(profile: Profile) -> list[_Exchange]:
+    """Find chains and rings of messages."""
     traffic = profile.traffic[profile.traffic[:, 1] != KINDS.index("direct")]
     stepped: dict[int, set[tuple[int, int]]] = defaultdict(set)
     sent: dict[tuple[int, int], int] = defaultdict(int)
@@ -208,7 +229,7 @@ def _find_chains(profile: Profile) -> list[tuple[Shape, str, int]]:
         if source != target:
             stepped[abs(source - target)].add((source, target))
             sent[source, target] += bytes
-    found: list[tuple[Shape, str, int]] = []
+    found: list[_Exchange] = []
     taken: set[int] = set()
     for step in sorted(stepped):
         if step in taken:
@@ -226,17 +247,19 @@ def _find_chains(profile: Profile) -> list[tuple[Shape, str, int]]:
         if closed:
             taken.add(back)
         busiest: dict[int, int] = defaultdict(int)
-        for source, target in (*stepped[step], *(stepped[back] if closed else ())):
+        used = [*stepped[step], *(stepped[back] if closed else ())]
+        for source, target in used:
             busiest[source] += sent[source, target]
         pattern = "ring" if closed else "chain"
-        found.append((((step, size),), pattern, max(busiest.values())))
+        ranks = len({rank for pair in used for rank in pair})
+        found.append(_Exchange(((step, size),), pattern, max(busiest.values()), ranks))
     return found
 
 
 def _find_exchanges(
     profile: Profile, shapes: Sequence[Shape | None]
-) -> tuple[list[tuple[Shape, str, int]], int]:
-    """Find uneven alltoalls (shape, name, busiest rank's bytes); sum other bytes."""
+) -> tuple[list[_Exchange], int]:
+    """Find uneven alltoalls; sum other bytes."""
     direct = profile.traffic[profile.traffic[:, 1] == KINDS.index("direct")]
     groups = [set(members.tolist()) for members in profile.communicators]
     of: dict[int, list[int]] = defaultdict(list)
@@ -250,6 +273,7 @@ def _find_exchanges(
             pairs = exchanged[group]
             pairs[source, target] = pairs.get((source, target), 0) + bytes
     found: dict[Shape, int] = {}
+    members: dict[Shape, set[int]] = defaultdict(set)
     left_over = 0
     for group, pairs in exchanged.items():
         size = len(groups[group]) if group >= 0 else 0
@@ -261,4 +285,9 @@ def _find_exchanges(
         for (source, _), bytes in pairs.items():
             sent[source] += bytes
         found[shape] = max(found.get(shape, 0), *sent.values())
-    return [(shape, "alltoallv", bytes) for shape, bytes in found.items()], left_over
+        members[shape] |= groups[group]
+    alltoalls = [
+        _Exchange(shape, "alltoallv", bytes, len(members[shape]))
+        for shape, bytes in found.items()
+    ]
+    return alltoalls, left_over

@@ -215,7 +215,7 @@ class Trace:
         members = tuple(ranks)
         for rank in (min(members), max(members)):
             if not 0 <= rank < self.ranks:
-                raise Error(f"names rank {rank}, but there are {self.ranks} ranks")
+                raise Error(f"names rank {rank}, but ranks are 0 to {self.ranks - 1}")
         if distinct and len(set(members)) < len(members):
             raise Error(f"a group contains a rank twice: {members[:8]}")
         return members

@@ -19,7 +19,7 @@ import numpy as np
 
 from topoloom._core import Allocation, Error, MachineText
 from topoloom.frameworks.job import Job
-from topoloom.frameworks.transformer_traffic import TrainingStep
+from topoloom.frameworks.training_step import TrainingStep
 from topoloom.graphs.axes import Traffic, order_axes, rank_order
 from topoloom.graphs.layouts import order_layouts
 from topoloom.launch.scheduler_requests import (
@@ -230,9 +230,8 @@ def _predict_step_time(
     traffic: Sequence[Traffic] | TrainingStep,
 ) -> float:
     """Predict the step time in seconds with the default order."""
+    sends = traffic.traffic(mesh) if isinstance(traffic, TrainingStep) else traffic
     if isinstance(mesh, Mapping):
-        sends = traffic.traffic(mesh) if isinstance(traffic, TrainingStep) else traffic
         return order_axes(allocation, mesh, sends, lambda _: False).given.total
-    sends = traffic.traffic(mesh.axes) if isinstance(traffic, TrainingStep) else traffic
     found = order_layouts(allocation, mesh.layouts()[:1], sends, lambda _: False)
     return found.given.total

@@ -120,10 +120,10 @@ def test_a_mesh_whose_axes_are_all_used_is_found_completely(tmp_path: Path) -> N
     assert found.mesh == {"axis1": 3, "axis2": 2, "axis3": 4}
     operations = [tuple(one) for one in found.operations]
     assert operations == [
-        (("axis1",), "allreduce", 256 * 4 * 3, 3),
-        (("axis1", "axis3"), "reduce_scatter", 8 * 4 * 12, 1),
-        (("axis2",), "allgather", 64 * 4, 1),
-        (("axis3",), "alltoall", 32 * 4, 2),
+        (("axis1",), "allreduce", 256 * 4 * 3, 3, 24),
+        (("axis1", "axis3"), "reduce_scatter", 8 * 4 * 12, 1, 24),
+        (("axis2",), "allgather", 64 * 4, 1, 24),
+        (("axis3",), "alltoall", 32 * 4, 2, 24),
     ]
     sent = {"+".join(o["axes"]): o["bytes"] for o in found.document()["traffic"]}
     assert sent["axis1"] == 2 * 2 * 256 * 4 * 3
@@ -147,10 +147,29 @@ def test_uneven_exchanges_are_along_the_axis_of_their_groups() -> None:
     found = infer_mesh(profile)
     sent = np.bincount(profile.traffic[:, 2], profile.traffic[:, 4])
     assert found.mesh == {"axis1": 2, "axis2": 4, "axis3": 2}
-    assert found.operations == [(("axis2",), "alltoallv", sent.max(), 1)]
+    assert found.operations == [(("axis2",), "alltoallv", sent.max(), 1, 16)]
     assert found.left_over == 0
     [traffic] = found.traffic()
     assert traffic == Traffic(("axis2",), "alltoall", int(sent.max()))
+
+
+def test_operations_of_some_ranks_are_listed_as_such(
+    tmp_path: Path, topoloom: Command
+) -> None:
+    """A permute in the first of four rows, and an allreduce in the second."""
+    Path("step.hlo").write_text(
+        "HloModule m, num_partitions=16\n\nENTRY e {\n  p0 = f32[1024] parameter(0)\n"
+        "  c = f32[1024] collective-permute(p0), channel_id=1, "
+        "source_target_pairs={{0,1},{1,2},{2,3},{3,0}}\n"
+        "  ROOT r = f32[1024] all-reduce(c), channel_id=2, "
+        "use_global_device_ids=true, replica_groups={{4,5,6,7}}\n}\n"
+    )
+    topoloom("pattern", "import", "step.hlo", "--collectives", "keep", "-o", "p.npz")
+    found = topoloom("ai", "axes", "--graph", "p.npz").out
+    assert "axis1  ring of 4.0 KiB, 1 time, by 4 of 16 ranks" in found
+    assert "axis1  allreduce of 4.0 KiB, 1 time, by 4 of 16 ranks" in found
+    document = topoloom("ai", "axes", "--graph", "p.npz", "--json").json
+    assert [one["ranks"] for one in document["operations"]] == [4, 4]
 
 
 def test_groups_that_fit_no_axes_are_reported() -> None:

@@ -46,9 +46,9 @@ def command(
         Option(
             "--train",
             metavar="MODEL,...",
-            help="In place of --traffic: what a step of this model sends, such as "
-            "qwen3-235b-a22b,sequence=32768,batches=16, or layers=, hidden=, heads=, "
-            "kv_heads=, head_size=, ffn=, experts=, active=.",
+            help="In place of --traffic: what a step of a model sends, such as "
+            "qwen3-235b-a22b,sequence=32768,batches=16,gradients=bf16; or layers=, "
+            "hidden=, heads=, kv_heads=, head_size=, ffn=, experts=, active=.",
             autocompletion=completions.training_steps,
         ),
     ] = None,
@@ -263,17 +263,19 @@ def _print_request(
 
 def _print_inferred(inferred: InferredMesh) -> None:
     """Print the mesh of a trace, and the bytes of each operation along the axes."""
+    from math import prod
+
     from topoloom.cli.console import print_facts
     from topoloom.support.units import counted, format_bytes
 
     mesh = " ".join(f"{name}={size}" for name, size in inferred.mesh.items())
-    rows = [
-        (
-            "+".join(one.axes),
-            f"{one.name} of {format_bytes(one.bytes)}, {counted(one.calls, 'time')}",
-        )
-        for one in inferred.operations
-    ]
+    ranks = prod(inferred.mesh.values())
+    rows = []
+    for one in inferred.operations:
+        text = f"{one.name} of {format_bytes(one.bytes)}, {counted(one.calls, 'time')}"
+        if one.ranks < ranks:
+            text += f", by {one.ranks:,} of {ranks:,} ranks"
+        rows.append(("+".join(one.axes), text))
     if inferred.left_over:
         left = f"{format_bytes(inferred.left_over)} in all, along none of the axes"
         rows.append(("left over", left))
