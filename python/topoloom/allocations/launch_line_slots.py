@@ -26,7 +26,9 @@ def place_with_launch_line(
         raise LaunchError(f"starts {rules.ranks:,} ranks, but the job has {ranks:,}")
     machine = allocation.machine
     hosts = list_hosts_of_nodes(machine, allocation.nodes).tolist()
-    placed = rules.place(_list_node_cores(allocation, hosts, node), ranks)
+    places = _list_places_of_hosts(hosts, node)
+    placed = rules.place(_list_node_cores(allocation, hosts, node, places), ranks)
+    placed = [_number_cores_by_slot(rank, places[rank.node]) for rank in placed]
     check_cores(placed)
     numbers = HostSlotNumbers(machine, node)
     return np.array(
@@ -35,10 +37,37 @@ def place_with_launch_line(
     )
 
 
+def _list_places_of_hosts(
+    hosts: list[int], node: NodeParts
+) -> list[npt.NDArray[np.int64] | None]:
+    """Return the place of each slot of each host; None without vacant places."""
+    of_type = [
+        np.array(kind.levels.list_places()) if kind.levels.vacant else None
+        for kind in node.types
+    ]
+    type_of = {own: i for i, kind in enumerate(node.types) for own in kind.nodes}
+    return [of_type[type_of[host]] if node.types else None for host in hosts]
+
+
+def _number_cores_by_slot(
+    rank: RankCores, places: npt.NDArray[np.int64] | None
+) -> RankCores:
+    if places is None:
+        return rank
+    slots = np.searchsorted(places, rank.cores).tolist()
+    return RankCores(rank.node, tuple(slots))
+
+
 def _list_node_cores(
-    allocation: Allocation, hosts: list[int], node: NodeParts
+    allocation: Allocation,
+    hosts: list[int],
+    node: NodeParts,
+    places: list[npt.NDArray[np.int64] | None],
 ) -> list[NodeCores]:
-    """Return the usable slots of each host, and the resources that they share."""
+    """Return the usable cores of each host, and the resources that they share.
+
+    Cores have the numbers of their places, which determine what they share.
+    """
     machine = allocation.machine
     slots = np.sort(allocation.slots.astype(np.int64))
     owner = slots // slots_per_host(machine)
@@ -46,9 +75,14 @@ def _list_node_cores(
     sizes = _list_sizes_of_hosts(machine, hosts, node)
     first = np.searchsorted(owner, hosts, "left").tolist()
     end = np.searchsorted(owner, hosts, "right").tolist()
+    cores = [local[first[i] : end[i]] for i in range(len(hosts))]
+    numbers = [
+        own if of_host is None else of_host[own]
+        for own, of_host in zip(cores, places, strict=True)
+    ]
     return [
-        NodeCores(tuple(local[first[i] : end[i]].tolist()), sizes[i])
-        for i in range(len(hosts))
+        NodeCores(tuple(own.tolist()), of_host)
+        for own, of_host in zip(numbers, sizes, strict=True)
     ]
 
 

@@ -8,22 +8,22 @@ are those of the object to which it is attached.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from topoloom._core import Error
 from topoloom.importers.hwloc_devices import read_device
 from topoloom.importers.machine_description import MachineDescription
+from topoloom.importers.node_groups import describe_equal_nodes
+from topoloom.nodes.core_shape import SHARED, Container
 from topoloom.nodes.node_levels import (
-    SHARED,
-    Container,
     NearDevice,
     NodeCores,
-    format_levels,
-    format_nodes,
-    make_node_parts,
+    describe_omitted_resources,
 )
 from topoloom.nodes.node_parts import MAX_CPUS, MAX_DEVICES
 from topoloom.support.hostlist import is_host_name
 from topoloom.support.plain_text import is_number
+from topoloom.support.units import counted
 from topoloom.support.xml_tree import Element, read_xml
 
 #: Maximum number of NUMA domains that Linux supports.
@@ -33,15 +33,25 @@ _WORD = re.compile(r"(?:0x)?[0-9a-fA-F]{1,8}")
 
 def read_hwloc(text: str) -> MachineDescription:
     """Read a node with its levels, and with its host name if the file has one."""
-    inside, host = read_node_cores(text)
-    text = format_nodes(1, format_levels(inside))
-    return MachineDescription(
-        text, (host,) if host else (), node=make_node_parts(inside)
-    )
+    topology = _read_topology(text)
+    inside = topology.build_node()
+    described = describe_equal_nodes(inside, (topology.host,) if topology.host else ())
+    remarks = (*topology.describe_unusable_cpus(), *describe_omitted_resources(inside))
+    return replace(described, remarks=remarks)
 
 
-def read_node_cores(text: str) -> tuple[NodeCores, str | None]:
-    """Read cores, shared resources, devices, and the host name if the file has one."""
+def read_node_cores(
+    text: str, *, with_disallowed: bool = False
+) -> tuple[NodeCores, str | None]:
+    """Read cores, shared resources, devices, and the host name if the file has one.
+
+    Cores that the file marks as disallowed are left out, unless requested.
+    """
+    topology = _read_topology(text)
+    return topology.build_node(with_disallowed=with_disallowed), topology.host
+
+
+def _read_topology(text: str) -> _TopologyReader:
     topology = _TopologyReader()
     # Elements are visited in file order, each with the CPUs nearest to it.
     waiting = [(read_xml(text), 0)]
@@ -49,7 +59,7 @@ def read_node_cores(text: str) -> tuple[NodeCores, str | None]:
         element, near = waiting.pop()
         near = topology.start_element(element, near)
         waiting += [(child, near) for child in reversed(element.children)]
-    return topology.build_node(), topology.host
+    return topology
 
 
 class _TopologyReader:
@@ -60,6 +70,8 @@ class _TopologyReader:
         self._version = ""
         self._machines = 0
         self._allowed: int | None = None
+        self._complete = 0
+        self._core_kinds: list[int] = []
         self._pus: dict[int, int] = {}
         self._cores: list[tuple[int, int]] = []
         self._containers: set[Container] = set()
@@ -79,6 +91,8 @@ class _TopologyReader:
             self._version = _check_version(element.tag, attributes)
         elif element.tag == "object":
             return self._read_object(element, near)
+        elif element.tag == "cpukind":
+            self._core_kinds.append(_parse_cpu_set(attributes, "cpuset", "cpukind"))
         elif element.tag == "info" and attributes.get("name") == "HostName":
             host = attributes.get("value", "")
             self.host = host if is_host_name(host) else None
@@ -99,6 +113,8 @@ class _TopologyReader:
                 raise Error("a second Machine; export one node per file")
             if "allowed_cpuset" in attributes:
                 self._allowed = _parse_cpu_set(attributes, "allowed_cpuset", kind)
+            if "complete_cpuset" in attributes:
+                self._complete = _parse_cpu_set(attributes, "complete_cpuset", kind)
         elif kind == "PU":
             self._add_pu(attributes, line)
         elif kind == "Core":
@@ -145,10 +161,36 @@ class _TopologyReader:
             raise Error(f"PU {number} is listed twice, first on line {first}")
         self._pus[number] = line
 
-    def build_node(self) -> NodeCores:
+    def describe_unusable_cpus(self) -> list[str]:
+        """Describe hardware threads that are no part of slots, and unequal cores."""
+        present = self._list_pus()
+        usable = present if self._allowed is None else present & self._allowed
+        remarks = []
+        if present & ~usable:
+            cores = self._cores or [(0, 1 << number) for number in self._pus]
+            lost = sum(1 for _, core in cores if core & present and not core & usable)
+            remarks.append(
+                f"{(present & ~usable).bit_count()} of {present.bit_count()} hardware "
+                f"threads are not allowed to jobs: {counted(lost, 'core')} left out, "
+                "the places stay vacant"
+            )
+        if hidden := (self._complete & ~present).bit_count():
+            remarks.append(
+                f"{counted(hidden, 'hardware thread')} of the node left out: offline, "
+                "or not allowed to the process that wrote the file"
+            )
+        kinds = sum(1 for cpus in self._core_kinds if cpus & usable)
+        if kinds > 1:
+            remarks.append(f"cores of {kinds} kinds are assumed to be equally fast")
+        return remarks
+
+    def _list_pus(self) -> int:
+        return sum(1 << number for number in self._pus)
+
+    def build_node(self, *, with_disallowed: bool = False) -> NodeCores:
         """Build the result after all elements are read."""
-        pus = sum(1 << number for number in self._pus)
-        if self._allowed is not None:
+        pus = self._list_pus()
+        if self._allowed is not None and not with_disallowed:
             pus &= self._allowed
         if not pus:
             raise Error("line 1: the topology contains no usable PU; export it again")

@@ -58,6 +58,21 @@ class MachineDescription:
     name: str = ""
 
 
+class Selection(NamedTuple):
+    """What to read of a file with several networks; "" for the default.
+
+    Attributes
+    ----------
+    topology
+        Name of a topology in Slurm's ``topology.yaml``.
+    part
+        Name of a switch, ring or torus: only it and what is below it are read.
+    """
+
+    topology: str = ""
+    part: str = ""
+
+
 class GivenSpeeds(NamedTuple):
     """Speeds specified by the user, in bytes/s per direction.
 

@@ -11,6 +11,14 @@ from topoloom._core import Error, Machine, MachineText
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.nodes.common_shape import find_common_shape
 from topoloom.nodes.host_text import is_vacant, parse_nodes_per_host
+from topoloom.nodes.node_levels import (
+    NodeCores,
+    add_hop_weight,
+    format_levels,
+    format_nodes,
+    list_vacant_places,
+    make_node_parts,
+)
 from topoloom.nodes.node_parts import Levels, NodeParts, NodeType, compress_port_costs
 from topoloom.support.hostlist import compress_hostlist
 from topoloom.support.number_ranges import compress_ranges, join_numbers, split_numbers
@@ -32,6 +40,8 @@ class NodeGroup(NamedTuple):
         The name of the group in messages.
     hop_weight
         Cost of a hop if `text` specifies none; None for the machine's default.
+    vacant
+        Places of the levels without a slot.
     """
 
     text: str
@@ -39,6 +49,7 @@ class NodeGroup(NamedTuple):
     nodes: Collection[int] | None
     where: str
     hop_weight: int | None = None
+    vacant: tuple[int, ...] = ()
 
     def options(self) -> dict[str, str]:
         """Return the ``+node`` options of the group."""
@@ -56,7 +67,8 @@ class NodeGroup(NamedTuple):
             distance = split_numbers(options["distance"])[: len(sizes)]
         port = split_numbers(options.get("port", "0"))
         costs = Levels(tuple(sizes), tuple(distance), tuple(port)).port_costs()
-        return Levels(tuple(sizes), tuple(distance), tuple(compress_port_costs(costs)))
+        port = compress_port_costs(costs)
+        return Levels(tuple(sizes), tuple(distance), tuple(port), self.vacant)
 
     def find_hop_weight(self) -> int | None:
         """Return the cost of a hop, if known."""
@@ -89,7 +101,7 @@ def with_node_groups(
     old = dict(text.node.options) if text.node else {}
     speeds = {key: value for key, value in old.items() if key in SPEEDS}
     speeds |= _find_common_speeds(used)
-    if len(by_inside) == 1:
+    if len(by_inside) == 1 and not any(group.vacant for group in used):
         (levels, node), _ = by_inside.popitem()
     else:
         shape = find_common_shape([own for own, _ in by_inside])
@@ -103,6 +115,25 @@ def with_node_groups(
         node = NodeParts(types=tuple(types))
     nodes_text = _format_node_text(levels, _find_common_hop_weight(used), speeds)
     return replace(described, text=network + nodes_text, node=node)
+
+
+def describe_equal_nodes(
+    inside: NodeCores, hosts: Sequence[str], count: int = 0, network: str | None = None
+) -> MachineDescription:
+    """Describe nodes with these cores, joined by one switch; `count` without hosts."""
+    hosts = tuple(hosts)
+    count = count or len(hosts) or 1
+    levels = format_levels(inside)
+    group = NodeGroup(
+        levels if count == 1 else add_hop_weight(levels),
+        make_node_parts(inside),
+        None,
+        "the node",
+        vacant=list_vacant_places(inside),
+    )
+    return with_node_groups(
+        MachineDescription(format_nodes(count, ""), hosts, network=network), [group]
+    )
 
 
 def build_machine_of_type(machine: Machine, kind: NodeType) -> Machine:

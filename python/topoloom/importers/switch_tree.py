@@ -12,6 +12,9 @@ from topoloom._core import Error
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.reachability import find_neighbors, find_reachable
 from topoloom.support.hostlist import expand_hostlist
+from topoloom.support.name_lookup import describe_unknown_name
+from topoloom.support.plain_text import shorten
+from topoloom.support.units import counted
 
 # Upper limit, because a few bytes of text can name millions of hosts.
 _MAX_NODES = 500_000
@@ -62,6 +65,38 @@ def find_network(switches: list[Switch], hosts: Sequence[str]) -> list[Switch] |
     kept = [switch for switch in switches if switch.name in reached]
     nodes = {node for switch in kept for node in switch.nodes}
     return kept if nodes.issuperset(hosts) else None
+
+
+def select_part(
+    switches: list[Switch], part: str
+) -> tuple[list[Switch], tuple[str, ...]]:
+    """Select a switch and all below it; also return a remark about what is left out.
+
+    Without `part`, all switches are selected. Raises `topoloom.Error` if no switch has
+    this name.
+    """
+    if not part:
+        return switches, ()
+    below = {switch.name: switch.children for switch in switches}
+    if part not in below:
+        raise Error(describe_unknown_name("part", part, _list_roots(switches)))
+    kept: set[str] = set()
+    waiting = [part]
+    while waiting:
+        name = waiting.pop()
+        if name not in kept:
+            kept.add(name)
+            waiting += below.get(name, ())
+    left = [switch for switch in switches if switch.name not in kept]
+    nodes = sum(len(switch.nodes) for switch in left)
+    remark = f"part {part}: {counted(nodes, 'node')} outside it left out"
+    chosen = [switch for switch in switches if switch.name in kept]
+    return chosen, (remark,) if left else ()
+
+
+def _list_roots(switches: list[Switch]) -> list[str]:
+    children = {name for switch in switches for name in switch.children}
+    return [switch.name for switch in switches if switch.name not in children]
 
 
 def describe_switches(switches: list[Switch]) -> MachineDescription:
@@ -191,7 +226,9 @@ def _find_root(switches: list[Switch], parent: list[int | None]) -> int:
         one, other = switches[roots[0]], switches[roots[1]]
         raise Error(
             f"line {other.line}: no switch joins {other.name} to {one.name} (line "
-            f"{one.line}): both are roots; add a switch above them, or read one part"
+            f"{one.line}): both are roots; add a switch above them, or read one part "
+            f"('topoloom machine import --part NAME'): "
+            f"{shorten(', '.join(_list_roots(switches)))}"
         )
     return roots[0]
 

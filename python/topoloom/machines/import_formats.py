@@ -8,8 +8,10 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from topoloom.support.parameter_error import ParameterError
+
 if TYPE_CHECKING:
-    from topoloom.importers.machine_description import MachineDescription
+    from topoloom.importers.machine_description import MachineDescription, Selection
 
 
 class Importer(NamedTuple):
@@ -27,6 +29,8 @@ class Importer(NamedTuple):
     check
         The module's function that decides after `pattern` matches; "" if a match is
         sufficient.
+    selects
+        Fields of `Selection` that `reader` takes as keyword arguments.
     """
 
     name: str
@@ -35,6 +39,7 @@ class Importer(NamedTuple):
     reader: str
     pattern: str
     check: str = ""
+    selects: tuple[str, ...] = ()
 
     def recognizes(self, head: str) -> bool:
         """Return whether a text has this format, based on its first 64 KiB."""
@@ -42,13 +47,20 @@ class Importer(NamedTuple):
             return False
         return not self.check or bool(self._load_function(self.check)(head))
 
-    def read(self, text: str) -> MachineDescription:
-        """Read a machine from the text of a file."""
-        described: MachineDescription = self._load_function(self.reader)(text)
+    def read(self, text: str, selection: Selection | None = None) -> MachineDescription:
+        """Read a machine from the text of a file, or a part of it."""
+        given = selection._asdict() if selection else {}
+        given = {key: value for key, value in given.items() if value}
+        for key in given:
+            if key not in self.selects:
+                raise ParameterError(
+                    key, f"cannot be combined with files of {self.name}"
+                )
+        described: MachineDescription = self._load_function(self.reader)(text, **given)
         return described
 
-    def _load_function(self, function: str) -> Callable[[str], Any]:
-        loaded: Callable[[str], Any] = getattr(import_module(self.module), function)
+    def _load_function(self, function: str) -> Callable[..., Any]:
+        loaded: Callable[..., Any] = getattr(import_module(self.module), function)
         return loaded
 
 
@@ -67,6 +79,7 @@ IMPORTERS: tuple[Importer, ...] = (
         "read_slurm_conf",
         r"(?i)(?:switch|block|ring)name|aggregatedblock|blocksizes",
         "recognizes_slurm_conf",
+        ("part",),
     ),
     Importer(
         "slurm-nodes",
@@ -81,6 +94,7 @@ IMPORTERS: tuple[Importer, ...] = (
         "topoloom.importers.slurm.topology_yaml",
         "read_slurm_yaml",
         r"(?m)^[ \t]*-[ \t]+[\"']?topology[\"']?[ \t]*:",
+        selects=("topology", "part"),
     ),
     Importer(
         "slurm-address",

@@ -30,7 +30,8 @@ def apply_changes(described: MachineDescription, changes: str) -> MachineDescrip
     if not new.node:
         return replace(described, text=text)
     before, after = Machine(described.text), Machine(text)
-    if before.slots_per_node == after.slots_per_node:
+    has_types = bool(described.node.types)
+    if before.slots_per_node == after.slots_per_node and not has_types:
         return replace(described, text=text, node=replace(described.node, names=()))
     return replace(
         described,

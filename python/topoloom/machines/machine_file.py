@@ -10,7 +10,11 @@ from pathlib import Path
 from topoloom._core import Error, Machine, MachineText
 from topoloom.allocations.allocation_file import AllocatedHosts
 from topoloom.allocations.described_allocation import described_allocation
-from topoloom.importers.machine_description import GivenSpeeds, MachineDescription
+from topoloom.importers.machine_description import (
+    GivenSpeeds,
+    MachineDescription,
+    Selection,
+)
 from topoloom.machines.machine_names import DETECT, map_zoo_files
 from topoloom.machines.topology_forms import section_forms
 from topoloom.nodes.hosts import format_host_count, host_count
@@ -85,7 +89,10 @@ def load_machine_and_allocation(text: str | Path) -> AllocatedHosts:
 
 
 def load_machine_and_description(
-    text: str | Path, partial: bool = False, speeds: GivenSpeeds | None = None
+    text: str | Path,
+    partial: bool = False,
+    speeds: GivenSpeeds | None = None,
+    selection: Selection | None = None,
 ) -> tuple[Machine, MachineDescription]:
     """Load a machine and its description.
 
@@ -93,7 +100,7 @@ def load_machine_and_description(
     some nodes, `partial` omits these nodes and lists them in ``missing`` of the
     description; without `partial`, `IncompleteFileError` is raised.
     """
-    described = describe_machine(text, partial, speeds)
+    described = describe_machine(text, partial, speeds, selection)
     if described.text == str(text):
         return Machine(described.text), described
     with prefix_errors(text):
@@ -108,17 +115,20 @@ def load_machine_and_description(
 
 
 def describe_machine(
-    text: str | Path, partial: bool = False, speeds: GivenSpeeds | None = None
+    text: str | Path,
+    partial: bool = False,
+    speeds: GivenSpeeds | None = None,
+    selection: Selection | None = None,
 ) -> MachineDescription:
     """Load a description without parsing machine text."""
     path, name = Path(text), str(text)
-    if speeds is not None and any(speeds):
+    if any(speeds or ()) or any(selection or ()):
         suffixes = [end for _, ends in FORMATS.values() for end in ends]
         if path.suffix in suffixes or name == DETECT or not exists(path):
             raise Error(
-                f"{name:.60}: only files without speeds can be combined with speeds"
+                f"{name:.60}: only imported files have speeds or parts to choose"
             )
-        return _import_file(path, partial, speeds)
+        return _import_file(path, partial, speeds, selection)
     if name == DETECT:
         from topoloom.importers.system.detect import detect_machine
 
@@ -168,7 +178,10 @@ def _read_toml(path: Path) -> MachineDescription:
 
 
 def _import_file(
-    path: Path, partial: bool, speeds: GivenSpeeds | None = None
+    path: Path,
+    partial: bool,
+    speeds: GivenSpeeds | None = None,
+    selection: Selection | None = None,
 ) -> MachineDescription:
     from topoloom.importers.network_speeds import apply_given_speeds
     from topoloom.machines.import_formats import IMPORTERS
@@ -182,7 +195,7 @@ def _import_file(
         if importer.recognizes(head):
             with prefix_errors(path):
                 described = apply_given_speeds(
-                    importer.read(text), speeds or GivenSpeeds()
+                    importer.read(text, selection), speeds or GivenSpeeds()
                 )
             if described.missing and not partial:
                 first, more = described.missing[0], len(described.missing) - 1

@@ -32,7 +32,7 @@ from typing import Any
 from topoloom._core import Error
 from topoloom.allocations.allocation_toml import read_allocation_tables
 from topoloom.importers.machine_description import MachineDescription
-from topoloom.importers.node_groups import with_node_groups
+from topoloom.importers.node_groups import NodeGroup, with_node_groups
 from topoloom.machines.node_toml import read_node
 from topoloom.machines.node_types_toml import read_node_types
 from topoloom.machines.topology_keys import read_down, read_topology
@@ -85,7 +85,10 @@ def _read_document(document: dict[str, Any], folder: Path) -> MachineDescription
     if "node" not in document:
         return described
     table = get_entry(document, "node", dict, "[node]")
-    levels, parts = read_node(table, parse_nodes_per_host(text))
+    levels, parts, vacant = read_node(table, parse_nodes_per_host(text))
+    if vacant:
+        group = NodeGroup(levels, parts, None, "node", vacant=vacant)
+        return with_node_groups(described, [group])
     return replace(described, text=text + levels, node=parts)
 
 

@@ -48,7 +48,12 @@ def write_machine_toml(
         sections["topology"]["labels"] = list(labels)
     if down := write_down(text):
         sections["down"] = down
-    if node.types:
+    if len(node.types) == 1:
+        (table,) = write_node_types(machine, node, hosts)
+        sections["node"] = {
+            key: table[key] for key in table if key not in ("hosts", "nodes")
+        }
+    elif node.types:
         insides = write_node_types(machine, node, hosts)
     elif inside := write_node(machine, node):
         sections["node"] = inside

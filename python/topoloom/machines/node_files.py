@@ -45,6 +45,12 @@ def _read_groups(text: str, hosts: Sequence[str], bare: Machine) -> list[NodeGro
             raise Error(f"'{source}' has no node description; write +node:8:2")
         return [NodeGroup(source, NodeParts(), nodes, f"'{source}'")]
     given = describe_machine(source)
+    if len(given.node.types) == 1:
+        (kind,) = given.node.types
+        text = format_node_type(Machine(given.text), kind)
+        vacant = kind.levels.vacant
+        hop = hop_weight(Machine(given.text))
+        return [NodeGroup(text, kind.parts, nodes, source, hop, vacant)]
     if given.node.types:
         if which:
             raise Error(
@@ -93,7 +99,15 @@ def _match_node_types(
         if nodes:
             called = f"{compress_hostlist(names)} of {source}"
             text = format_node_type(machine, kind)
-            groups.append(NodeGroup(text, kind.parts, tuple(nodes), called))
+            groups.append(
+                NodeGroup(
+                    text,
+                    kind.parts,
+                    tuple(nodes),
+                    called,
+                    vacant=kind.levels.vacant,
+                )
+            )
     if not groups:
         raise Error(f"{source}: contains none of the network's hosts")
     return groups

@@ -10,7 +10,9 @@
 
 or, without names, ``distance = [2, 8, 16]`` and ``hop_weight = 16``. Optional keys:
 
-- ``port = [0, 8]``: the cost of the route to the NIC for each half of the slots;
+- ``vacant = "0,12-13"``: places of the levels without a slot, such as those of
+  reserved cores; slots are numbered without them;
+- ``port = [0, 8]``: the cost of the route to the NIC for each half of the places;
 - ``bandwidth = "12 GB/s"``: bandwidth of the NIC in each direction;
 - ``startup = "0.4 us"``: time of the sender per inter-node message;
 - ``latency = "1 us"``: latency of an inter-node message, without startup and links;
@@ -23,12 +25,17 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from topoloom._core import Error, Machine, MachineText
 from topoloom.machines.topology_options import insert_unit_space
 from topoloom.nodes.node_parts import COSTS, NodeParts, compress_port_costs
-from topoloom.nodes.node_parts_table import KEYS as PARTS, read_parts, write_parts
+from topoloom.nodes.node_parts_table import (
+    KEYS as PARTS,
+    read_parts,
+    read_vacant,
+    write_parts,
+)
 from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.support.number_ranges import join_numbers, split_numbers
 from topoloom.support.toml_values import (
@@ -52,12 +59,25 @@ _SPEEDS = {
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
 
 
-def read_node(node: dict[str, Any], nodes: int = 1) -> tuple[str, NodeParts]:
-    """Read the table; return its ``+node`` machine text, and names, CPUs and devices.
+class NodeTable(NamedTuple):
+    """The contents of a table: machine text, parts, and vacant places of the levels."""
 
-    CPUs and devices are per host; a host consists of `nodes` nodes.
-    """
-    levels_and_port = ("levels", "distance", "hop_weight", "names", "costs", "port")
+    text: str
+    parts: NodeParts
+    vacant: tuple[int, ...] = ()
+
+
+def read_node(node: dict[str, Any], nodes: int = 1) -> NodeTable:
+    """Read the table; CPUs and devices are per host, which has `nodes` nodes."""
+    levels_and_port = (
+        "levels",
+        "distance",
+        "hop_weight",
+        "names",
+        "costs",
+        "port",
+        "vacant",
+    )
     check_keys(node, (*levels_and_port, *_SPEEDS, *PARTS), "node.")
     levels = check_integers(
         get_entry(node, "levels", list, "node.levels"), 1, "node.levels"
@@ -78,7 +98,12 @@ def read_node(node: dict[str, Any], nodes: int = 1) -> tuple[str, NodeParts]:
         if key in node:
             option = key.replace("_", "-")
             text += f",{option}={check_quantity(node[key], f'node.{key}', parse)}"
-    return text, read_parts(node, math.prod(levels) * nodes, names)
+    places = math.prod(levels)
+    vacant = read_vacant(node, places, "node")
+    if vacant and nodes > 1:
+        raise Error("node.vacant: the nodes of this machine are the GPUs of its hosts")
+    slots = (places - len(vacant)) * nodes
+    return NodeTable(text, read_parts(node, slots, names, places * nodes), vacant)
 
 
 def write_node(machine: Machine, parts: NodeParts) -> dict[str, Any]:

@@ -50,13 +50,13 @@ def read_node_types(
         rest = {key: table[key] for key in table if key not in ("hosts", "nodes")}
         try:
             nodes = _read_node_ids(table, count, node_of)
-            text, parts = read_node(rest)
+            text, parts, vacant = read_node(rest)
         except Error as error:
             what = str(error)
             if what.startswith("node."):
                 raise Error(f"{where}.{what.removeprefix('node.')}") from None
             raise Error(f"{where}: {what}") from None
-        groups.append(NodeGroup(text, parts, nodes, where))
+        groups.append(NodeGroup(text, parts, nodes, where, vacant=vacant))
     return groups
 
 
@@ -94,7 +94,7 @@ def _write_node_type(
         table: dict[str, Any] = {"hosts": compress_hostlist(names)}
     else:
         table = {"nodes": compress_ranges(kind.nodes)}
-    sizes, distance, port = kind.levels
+    sizes, distance, port, vacant = kind.levels
     table["levels"] = list(sizes)
     hop = find_explicit_hop_weight(machine)
     if kind.parts.names:
@@ -109,6 +109,7 @@ def _write_node_type(
     return {
         **table,
         **({"port": list(port)} if port else {}),
+        **({"vacant": compress_ranges(vacant)} if vacant else {}),
         **speeds,
         **write_parts(kind.parts),
     }

@@ -75,11 +75,13 @@ def _overlay(
         places = [top * steps[-1]]
         for size, step in zip(reversed(own), reversed(steps), strict=True):
             places = [at + i * step for at in places for i in range(size)]
-        slots.append(tuple(places))
-        for place, cost in zip(places, node.port_costs(), strict=True):
-            if costs.setdefault(place, cost) != cost:
+        port_costs = node.port_costs()
+        existing = node.list_places()
+        slots.append(tuple(places[i] for i in existing))
+        for i in existing:
+            if costs.setdefault(places[i], port_costs[i]) != port_costs[i]:
                 return None
-    filled = [costs.get(0, 0)]
+    filled = [costs.get(0, next(iter(costs.values()), 0))]
     for place in range(1, math.prod(sizes)):
         filled.append(
             costs.get(place, filled[-1])

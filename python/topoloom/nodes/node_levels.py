@@ -4,44 +4,34 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+import math
+import operator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from topoloom.nodes.core_shape import (
+    CROSSED,
+    SHARED,
+    Container,
+    CoreShape,
+    find_core_shape,
+    list_bits,
+)
 from topoloom.nodes.network_interfaces import NicNetwork, classify_interfaces
 from topoloom.nodes.node_parts import (
     COSTS,
     NIC,
-    NO_PARTS,
     SHARED_RESOURCES,
     Device,
     NodeParts,
     compress_port_costs,
 )
 from topoloom.support.number_ranges import join_numbers
+from topoloom.support.units import counted
 
-#: hwloc's types of shared resources -> names of their levels, keys of
-#: `node_parts.COSTS`. Among levels with equal costs, the first one determines the name.
-SHARED = {
-    "L2Cache": "L2",
-    "L3Cache": "L3",
-    "NUMANode": "numa",
-    "Die": "die",
-    "Group": "group",
-    "Package": "package",
-}
-#: A route to a NIC costs more if it leaves one of these resources.
-_CROSSED = ("NUMANode", "Die", "Group", "Package")
-_NODE = "node"
 #: Cost of a hop between nodes. A two-hop route through one switch costs 32.
 HOP_WEIGHT = COSTS["hop"]
-
-
-class Container(NamedTuple):
-    """A shared resource: a key of `SHARED`, and its CPUs as a bit mask."""
-
-    kind: str
-    cpus: int
 
 
 class NearDevice(NamedTuple):
@@ -74,6 +64,10 @@ class NodeCores:
     containers: Sequence[Container]
     devices: Sequence[NearDevice] = ()
 
+    def find_shape(self) -> CoreShape:
+        """Find the levels, and the place of each core in them."""
+        return find_core_shape(self.cores, self.containers)
+
     def restrict_to(self, cpus: int) -> NodeCores:
         """Remove CPUs that are not in a bit mask, then cores without CPUs."""
         cores = [core & cpus for core in self.cores if core & cpus]
@@ -93,22 +87,32 @@ class NodeCores:
 
 
 def format_levels(inside: NodeCores) -> str:
-    """Format levels as ``+node:4:2,distance=2:16``; "" for a single core.
+    """Format levels as ``+node:4:2,distance=2:16``.
 
-    Containers form a level only if they divide all cores equally, so an irregular node
-    has fewer levels. If cores differ in distance to the NICs, ``,port=0:8`` follows.
+    If cores differ in distance to the NICs, ``,port=0:8`` follows. The places of the
+    levels include the vacant ones of `list_vacant_places`.
     """
-    levels = _choose_levels(inside)
-    if not levels:
-        return ""
-    sizes = [1, *(size for size, _ in levels)]
-    arities = [size // inner for inner, size in itertools.pairwise(sizes)]
-    distances = [COSTS[name] for _, name in levels]
-    port = compress_port_costs(_compute_port_costs(inside))
+    shape = inside.find_shape()
+    distances = [level.distance for level in shape.levels]
+    port = compress_port_costs(_spread_over_places(_compute_port_costs(inside), shape))
     return (
-        f"+node:{join_numbers(arities)},distance={join_numbers(distances)}"
+        f"+node:{join_numbers(shape.sizes)},distance={join_numbers(distances)}"
         f"{',port=' if port else ''}{join_numbers(port)}"
     )
+
+
+def list_vacant_places(inside: NodeCores) -> tuple[int, ...]:
+    """List the places of the levels that have no core; () for even nodes."""
+    return inside.find_shape().list_vacant_places()
+
+
+def describe_omitted_resources(inside: NodeCores) -> list[str]:
+    """Describe the shared resources that are in no level, one sentence per kind."""
+    return [
+        f"{counted(number, f'{name} resource')} of the node left out of its levels: "
+        "they overlap others, or would leave most places vacant"
+        for name, number in sorted(inside.find_shape().omitted.items())
+    ]
 
 
 def add_hop_weight(levels: str) -> str:
@@ -121,19 +125,17 @@ def add_hop_weight(levels: str) -> str:
 
 def make_node_parts(inside: NodeCores) -> NodeParts:
     """Build the level names, the CPUs of each slot, and the devices."""
-    levels = _choose_levels(inside)
-    if not levels:
-        return NO_PARTS
-    cpus = tuple(tuple(_list_bits(core)) for core in inside.cores)
+    cpus = tuple(tuple(list_bits(core)) for core in inside.cores)
     devices = []
     for device in inside.devices:
         near = _find_nearest_cpus(device, inside)
         slots = tuple(i for i, core in enumerate(inside.cores) if core & near)
         devices.append(Device(device.name, device.kind, slots, device.numa, device.pci))
-    names = tuple(name for _, name in levels)
+    shape = inside.find_shape()
+    names = tuple(level.name for level in shape.levels)
     shared = tuple(
         (name, size)
-        for name, size in _list_shared_resources(inside).items()
+        for name, size in _list_shared_resources(inside, shape).items()
         if name not in names
     )
     return NodeParts(names, cpus, tuple(devices), shared=shared)
@@ -162,7 +164,7 @@ def _compute_port_costs(inside: NodeCores) -> list[int]:
     boundaries = sorted(
         (COSTS[SHARED[kind]], cpus)
         for kind, cpus in inside.containers
-        if kind in _CROSSED
+        if kind in CROSSED
     )
     nics = {
         _find_nearest_cpus(device, inside)
@@ -176,36 +178,53 @@ def _compute_port_costs(inside: NodeCores) -> list[int]:
         cost_of: dict[int, int] = {}  # by CPU
         for cost, cpus in boundaries:
             if not cpus & near:
-                cost_of.update(dict.fromkeys(_list_bits(cpus), cost))
+                cost_of.update(dict.fromkeys(list_bits(cpus), cost))
         routes.append([cost_of.get(_lowest_bit(core), 0) for core in inside.cores])
     return [min(costs) for costs in zip(*routes, strict=True)]
 
 
-def _choose_levels(inside: NodeCores) -> list[tuple[int, str]]:
-    """Choose the levels, bottom-up: pairs of core count and name."""
-    packages = {
-        mask & _list_first_cpus(inside)
-        for kind, mask in inside.containers
-        if kind == "Package"
-    }
-    has_packages = len(packages - {0}) > 1
-    shares = {len(inside.cores): _NODE if has_packages else SHARED["Package"]}
-    for name, size in _list_regular_resources(inside):
-        if COSTS[name] < COSTS[shares.get(size, _NODE)]:
-            shares[size] = name
-    return _nest_levels(shares)
+def _spread_over_places(costs: list[int], shape: CoreShape) -> list[int]:
+    """Extend costs by core to all places; a vacant one costs as much as the last."""
+    if not costs:
+        return []
+    of_place = dict(zip(shape.places, costs, strict=True))
+    spread = [costs[0]]
+    for place in range(1, math.prod(shape.sizes)):
+        spread.append(of_place.get(place, spread[-1]))
+    return spread
 
 
-def _list_shared_resources(inside: NodeCores) -> dict[str, int]:
-    """List the cores per cache, NUMA domain and package that several cores share."""
+def _list_shared_resources(inside: NodeCores, shape: CoreShape) -> dict[str, int]:
+    """List the places per cache, NUMA domain and package that several cores share."""
+    even = len(inside.cores) == math.prod(shape.sizes)
+    regular = _list_regular_resources(inside) if even else []
     sizes: dict[str, set[int]] = {}
-    for name, size in _list_regular_resources(inside):
+    for name, size in [*regular, *([] if even else _match_levels(inside, shape))]:
         sizes.setdefault(name, set()).add(size)
     return {
         name: size
         for name in SHARED_RESOURCES
         if len(sizes.get(name, ())) == 1 and (size := min(sizes[name])) > 1
     }
+
+
+def _match_levels(inside: NodeCores, shape: CoreShape) -> list[tuple[str, int]]:
+    """List resources whose cores are those of a level: name and places."""
+    steps = itertools.accumulate(shape.sizes, operator.mul)
+    parts = {
+        frozenset(
+            sum(1 << _lowest_bit(core) for core in inside.cores[first:end])
+            for first, end in itertools.pairwise([*level.starts, len(inside.cores)])
+        ): places
+        for level, places in zip(shape.levels, steps, strict=True)
+    }
+    firsts = _list_first_cpus(inside)
+    found = []
+    for kind, name in SHARED.items():
+        masks = {mask & firsts for other, mask in inside.containers if other == kind}
+        if places := parts.get(frozenset(masks - {0})):
+            found.append((name, places))
+    return found
 
 
 def _list_regular_resources(inside: NodeCores) -> list[tuple[str, int]]:
@@ -239,7 +258,7 @@ def _group_containers(
     whole = set(packages)
     package_of: dict[int, int] = {}
     if sum(mask.bit_count() for mask in packages) <= count:
-        package_of = {cpu: mask for mask in packages for cpu in _list_bits(mask)}
+        package_of = {cpu: mask for mask in packages for cpu in list_bits(mask)}
     layers: dict[tuple[str, int], list[int]] = {}
     for kind, mask in shared:
         if kind in ("Die", "Group") and mask in whole:
@@ -254,28 +273,9 @@ def _find_regular_size(masks: list[int], core_of: dict[int, int]) -> int:
     sizes = {mask.bit_count() for mask in masks}
     if len(sizes) != 1 or (size := sizes.pop()) * len(masks) != len(core_of):
         return 0
-    runs = sorted(sorted(core_of[cpu] for cpu in _list_bits(mask)) for mask in masks)
+    runs = sorted(sorted(core_of[cpu] for cpu in list_bits(mask)) for mask in masks)
     in_order = list(itertools.chain.from_iterable(runs)) == list(range(len(core_of)))
     return size if in_order else 0
-
-
-def _nest_levels(shares: dict[int, str]) -> list[tuple[int, str]]:
-    """Choose levels bottom-up; costs increase, and each size divides the next."""
-    levels: list[tuple[int, str]] = []
-    for size in sorted(shares, reverse=True):
-        name = shares[size]
-        if size > 1 and (
-            not levels
-            or (levels[0][0] % size == 0 and COSTS[name] < COSTS[levels[0][1]])
-        ):
-            levels.insert(0, (size, name))
-    return levels
-
-
-def _list_bits(mask: int) -> Iterator[int]:
-    while mask:
-        yield _lowest_bit(mask)
-        mask &= mask - 1
 
 
 def _lowest_bit(mask: int) -> int:

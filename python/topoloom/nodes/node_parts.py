@@ -80,9 +80,10 @@ class NodeParts:
     memory_size
         Bytes of memory of a node; 0 if unknown.
     types
-        Node types, if nodes differ; all other attributes are empty in this case.
+        Node types, if nodes differ or have vacant places; all other attributes are
+        empty in this case.
     shared
-        Slots per resource, for resources that are no level of their own because a
+        Places per resource, for resources that are no level of their own because a
         smaller or closer one has the same slots: ``(("numa", 24), ("package", 24))``.
     """
 
@@ -102,28 +103,34 @@ class NodeParts:
 
 
 class Levels(NamedTuple):
-    """Levels of a node, bottom-up; their distances; costs of routes to its NIC."""
+    """Levels of a node, bottom-up; their distances; costs of routes to its NIC.
+
+    The levels have places for slots. Places without a slot, such as those of reserved
+    cores, are vacant.
+    """
 
     sizes: tuple[int, ...]
     distance: tuple[int, ...]  # ascending
-    port: tuple[int, ...] = ()  # cost for each of several equally long runs of slots
+    port: tuple[int, ...] = ()  # cost for each of several equally long runs of places
+    vacant: tuple[int, ...] = ()  # places without a slot, ascending
 
-    @property
-    def slot_count(self) -> int:
-        """Number of slots of the node."""
-        return math.prod(self.sizes)
+    def list_places(self) -> list[int]:
+        """List the place of each slot."""
+        vacant = set(self.vacant)
+        return [i for i in range(math.prod(self.sizes)) if i not in vacant]
 
     def port_costs(self) -> list[int]:
-        """Return the cost of the route from each slot to the NIC."""
+        """Return the cost of the route from each place to the NIC."""
+        places = math.prod(self.sizes)
         if not self.port:
-            return [0] * self.slot_count
-        run = self.slot_count // len(self.port)
+            return [0] * places
+        run = places // len(self.port)
         return [cost for cost in self.port for _ in range(run)]
 
 
 @dataclass(frozen=True)
 class NodeType:
-    """A group of identical nodes in a machine whose nodes differ.
+    """A group of identical nodes in a machine whose nodes differ or lack slots.
 
     Attributes
     ----------
@@ -145,7 +152,9 @@ class NodeType:
 
     @property
     def package_count(self) -> int:
-        """Number of packages per node."""
+        """Number of equal packages per node; 1 if they differ in slots."""
+        if self.levels.vacant:
+            return 1
         return package_count(self.levels.sizes, self.parts.names)
 
 

@@ -36,9 +36,15 @@ _WORD = re.compile(r"[!-~]{1,64}")
 
 
 def read_parts(
-    table: dict[str, Any], slots: int, names: tuple[str, ...] = ()
+    table: dict[str, Any],
+    slots: int,
+    names: tuple[str, ...] = (),
+    places: int | None = None,
 ) -> NodeParts:
-    """Read and check a node's table; errors begin with ``node.KEY``."""
+    """Read and check a node's table; errors begin with ``node.KEY``.
+
+    The levels of the node have `places` for its slots, by default as many as slots.
+    """
     cpus = _read_cpus(table["cpus"], slots) if "cpus" in table else ()
     devices: list[Device] = []
     listed = check_type(table.get("devices", []), list, "node.devices")
@@ -55,8 +61,19 @@ def read_parts(
         cpus,
         tuple(devices),
         _read_memory_size(table),
-        shared=_read_shared(table, slots),
+        shared=_read_shared(table, slots if places is None else places),
     )
+
+
+def read_vacant(table: dict[str, Any], places: int, where: str) -> tuple[int, ...]:
+    """Read the places of a node's levels that have no slot, such as ``"0,4-5"``."""
+    if "vacant" not in table:
+        return ()
+    key = f"{where}.vacant"
+    vacant = _read_ids(get_entry(table, "vacant", str, key), min(places, MAX_CPUS), key)
+    if len(vacant) == places:
+        raise Error(f"{key} names all {places} places; a node needs a slot")
+    return tuple(sorted(vacant))
 
 
 def write_parts(parts: NodeParts) -> dict[str, Any]:

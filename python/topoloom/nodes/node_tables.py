@@ -9,7 +9,7 @@ from typing import Any
 from topoloom._core import Error, Machine
 from topoloom.nodes.hosts import slots_per_host
 from topoloom.nodes.node_parts import MAX_CPUS, NO_PARTS, Levels, NodeParts, NodeType
-from topoloom.nodes.node_parts_table import KEYS, read_parts, write_parts
+from topoloom.nodes.node_parts_table import KEYS, read_parts, read_vacant, write_parts
 from topoloom.support.files import prefix_errors
 from topoloom.support.number_ranges import compress_ranges, expand_ranges
 from topoloom.support.toml_values import (
@@ -21,7 +21,7 @@ from topoloom.support.toml_values import (
 from topoloom.support.units import counted
 
 _NODE_KEYS = ("names", *KEYS)
-_TYPE_KEYS = ("nodes", "levels", "distance", "port", "slots", *_NODE_KEYS)
+_TYPE_KEYS = ("nodes", "levels", "distance", "port", "vacant", "slots", *_NODE_KEYS)
 
 
 def write_nodes(node: NodeParts) -> dict[str, Any]:
@@ -42,6 +42,11 @@ def _write_types(node: NodeParts) -> list[dict[str, Any]]:
             "levels": list(kind.levels.sizes),
             "distance": list(kind.levels.distance),
             **({"port": list(kind.levels.port)} if kind.levels.port else {}),
+            **(
+                {"vacant": compress_ranges(kind.levels.vacant)}
+                if kind.levels.vacant
+                else {}
+            ),
             "slots": compress_ranges(kind.slots),
             **_write_names(kind.parts),
             **write_parts(kind.parts),
@@ -93,8 +98,10 @@ def _read_types(tables: list[Any], node_count: int, per_node: int) -> NodeParts:
         port = (
             check_integers(table["port"], 0, f"{where}.port") if "port" in table else []
         )
-        levels = Levels(tuple(sizes), tuple(distance), tuple(port))
-        if math.prod(sizes) != len(listed["slots"]) or len(sizes) != len(distance):
+        places = math.prod(sizes)
+        vacant = read_vacant(table, places, where)
+        levels = Levels(tuple(sizes), tuple(distance), tuple(port), vacant)
+        if places - len(vacant) != len(listed["slots"]) or len(sizes) != len(distance):
             raise Error(f"{where}: levels, distance and slots do not match")
         if nodes_so_far & set(listed["nodes"]):
             raise Error(
@@ -103,7 +110,7 @@ def _read_types(tables: list[Any], node_count: int, per_node: int) -> NodeParts:
         nodes_so_far |= set(listed["nodes"])
         with prefix_errors(where):
             names = _read_level_names(table, len(sizes))
-            parts = read_parts(table, len(listed["slots"]), names)
+            parts = read_parts(table, len(listed["slots"]), names, places)
         types.append(NodeType(listed["nodes"], levels, listed["slots"], parts))
     if types and len(nodes_so_far) < node_count:
         raise Error("nodes does not list the slots of all nodes")

@@ -18,13 +18,21 @@ from hwloc_files import (
 from hypothesis import given, strategies as st
 
 from topoloom import Error, Machine, load_machine
+from topoloom.allocations.described_allocation import described_allocation
+from topoloom.allocations.launch_line_slots import place_with_launch_line
 from topoloom.importers.hwloc import read_hwloc, read_node_cores
+from topoloom.importers.machine_description import MachineDescription
+from topoloom.importers.node_groups import describe_equal_nodes
+from topoloom.launch.orders.launch_line import read_launch_line
 from topoloom.machines.import_formats import IMPORTERS
 from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.machines.machine_writers import save_machine
+from topoloom.machines.node_files import replace_nodes_from_files
+from topoloom.nodes.core_shape import CROSSED, SHARED, Container
+from topoloom.nodes.host_slot_numbers import HostSlotNumbers
 from topoloom.nodes.node_levels import (
-    SHARED,
     NodeCores,
+    describe_omitted_resources,
     format_levels,
     format_nodes,
     make_node_parts,
@@ -138,10 +146,11 @@ def test_levels_are_named_after_the_shared_object(fake: UniformTopology) -> None
         make_node_parts(inside),
         Machine(format_nodes(1, format_levels(inside))),
     )
-    given_distances = machine.text.partition("distance=")[2]
-    assert [str(COSTS[name]) for name in node.names] == [
-        part for part in given_distances.split(":") if part
-    ]
+    distances = machine.text.partition("distance=")[2].split(":")
+    assert len(set(node.names)) == len(node.names) == len(distances)
+    # Resources that contain others of their cost are further apart.
+    for name, distance in zip(node.names, distances, strict=True):
+        assert COSTS[name if name in COSTS else name[:-1]] <= int(distance) <= 16
     if node.names:
         assert [sum(1 << cpu for cpu in cpus) for cpus in node.cpus] == inside.cores
 
@@ -177,14 +186,14 @@ def test_hwloc_files_are_recognized_by_their_content(tmp_path: Path) -> None:
             "2:2:2:2:2,distance=1:2:4:8:16",
         ),
         (read_text(("Package", 4), ("Core", 1)), "4,distance=16"),
-        (read_text(("Group", 2), ("Package", 2), ("Core", 4)), "4:4,distance=8:16"),
+        (read_text(("Group", 2), ("Package", 2), ("Core", 4)), "4:2:2,distance=8:9:16"),
         (
             read_text(("Package", 2), ("Core", 4), memory="Machine"),
             "4:2,distance=8:16",
         ),
         (read_text(("Package", 1), ("L3Cache", 2), ("Core", 4)), "4:2,distance=2:8"),
-        (read_text(("L2Cache", 2), ("Core", 4)), "4:2,distance=1:8"),
-        (read_text(("Core", 64)), "64,distance=8"),
+        (read_text(("L2Cache", 2), ("Core", 4)), "4:2,distance=1:16"),
+        (read_text(("Core", 64)), "64,distance=16"),
     ],
 )
 def test_shared_objects_make_levels(text: str, expected: str) -> None:
@@ -192,15 +201,18 @@ def test_shared_objects_make_levels(text: str, expected: str) -> None:
     assert Machine(text).node_count == 1
 
 
-def test_a_single_core_has_no_levels() -> None:
-    assert read_text(("Core", 1), pus=4) == "torus:1"
+def test_a_single_core_keeps_its_cpus() -> None:
+    described = read_hwloc(UniformTopology([("Core", 1)], pus=4).format_xml())
+    assert described.text == "torus:1+node:1,distance=16"
+    assert described.node.cpus == ((0, 1, 2, 3),)
+    assert described.node.names == ("node",)
 
 
 def test_threads_without_cores_are_slots() -> None:
     xml = HEAD + '<topology version="3.0"><object type="Machine">'
     for pu in (4, 1, 2):
         xml += f'<object type="PU" os_index="{pu}" cpuset="{1 << pu:#x}"/>'
-    assert read_hwloc(xml + "</object></topology>").text == "torus:1+node:3,distance=8"
+    assert read_hwloc(xml + "</object></topology>").text == "torus:1+node:3,distance=16"
 
 
 def test_disallowed_cores_are_no_slots() -> None:
@@ -208,7 +220,13 @@ def test_disallowed_cores_are_no_slots() -> None:
     some = xml.replace('"Machine"', '"Machine" allowed_cpuset="0x33"')
     assert read_hwloc(some).text == "torus:1+node:2:2,distance=8:16"
     some = xml.replace('"Machine"', '"Machine" allowed_cpuset="0x13"')
-    assert read_hwloc(some).text == "torus:1+node:3,distance=16"
+    uneven = read_hwloc(some)
+    assert uneven.text == "torus:1+node:2:2,distance=8:16"
+    (kind,) = uneven.node.types
+    assert kind.levels.vacant == (3,)
+    assert kind.parts.cpus == ((0,), (1,), (4,))
+    (remark,) = uneven.remarks
+    assert remark.startswith("5 of 8 hardware threads are not allowed to jobs: 5 cores")
 
 
 def test_cpu_masks_of_more_than_32_threads_are_read() -> None:
@@ -217,7 +235,7 @@ def test_cpu_masks_of_more_than_32_threads_are_read() -> None:
     )
 
 
-def test_hybrid_processors_have_the_levels_common_to_all_cores() -> None:
+def test_hybrid_processors_keep_the_caches_of_all_cores() -> None:
     """Two cores with an L2 cache each, then four cores that share one."""
     lines = ['<topology version="2.0"><object type="Machine" cpuset="0x3f">']
     lines.append('<object type="L3Cache" cpuset="0x3f">')
@@ -230,7 +248,59 @@ def test_hybrid_processors_have_the_levels_common_to_all_cores() -> None:
                 lines.append(f'cpuset="{1 << pu:#x}"/></object>')
         lines.append("</object>")
     xml = "".join([*lines, "</object></object></topology>"])
-    assert read_hwloc(xml).text == "torus:1+node:6,distance=2"
+    described = read_hwloc(xml)
+    assert described.text == "torus:1+node:4:3,distance=1:2"
+    assert described.node.types[0].slots == (0, 4, 8, 9, 10, 11)
+
+
+def test_kinds_of_cores_and_hidden_threads_are_remarked() -> None:
+    xml = UniformTopology([("Core", 4)]).format_xml()
+    xml = xml.replace('"Machine"', '"Machine" complete_cpuset="0x3f"')
+    kinds = "".join(f'<cpukind cpuset="{mask:#x}"/>' for mask in (0x3, 0xC))
+    hidden, kind = read_hwloc(xml.replace("</topology>", f"{kinds}</topology>")).remarks
+    assert hidden.startswith("2 hardware threads of the node left out: offline")
+    assert kind == "cores of 2 kinds are assumed to be equally fast"
+
+
+def load_case(name: str) -> tuple[Machine, MachineDescription]:
+    """Load a small input that was read wrongly in the past."""
+    return load_machine_and_description(Path(__file__).parent / "data" / name)
+
+
+def test_a_reserved_core_leaves_the_levels_of_a_node(tmp_path: Path) -> None:
+    """Two packages of four cores with an L3 cache each; core 0 is reserved."""
+    machine, described = load_case("reserved.xml")
+    save_machine(tmp_path / "m.toml", machine, node=described.node)
+    _, again = load_machine_and_description(tmp_path / "m.toml")
+    assert again.node == described.node
+    allocation = described_allocation(machine, described).allocation
+    slots = allocation.slots.tolist()
+    assert len(slots) == 7
+    for a in range(7):  # cores 1 to 7; the first three are in package 0
+        for b in range(a):
+            same = (a < 3) == (b < 3)
+            assert machine.distance(slots[a], slots[b]) == (2 if same else 16)
+
+
+def test_nodes_with_vacant_places_are_nodes_of_a_network() -> None:
+    file = Path(__file__).parent / "data" / "reserved.xml"
+    network = MachineDescription("torus:4")
+    joined = replace_nodes_from_files(network, [str(file)])
+    machine = Machine(joined.text)
+    allocation = described_allocation(machine, joined).allocation
+    assert allocation.slot_count == 28
+    slots = allocation.slots.tolist()
+    assert [machine.distance(slots[0], slots[i]) for i in (2, 3, 7)] == [2, 16, 16]
+
+
+def test_launchers_see_the_packages_of_uneven_nodes() -> None:
+    """Open MPI maps two ranks to each package, of 3 and 4 cores."""
+    machine, described = load_case("reserved.xml")
+    allocation = described_allocation(machine, described).allocation
+    line = read_launch_line("openmpi5 --map-by package --bind-to core")
+    slots = place_with_launch_line(line, allocation, 4, described.node)
+    local = HostSlotNumbers(machine, described.node).to_local_slots(slots)
+    assert sorted(local.tolist()) == [0, 1, 3, 4]
 
 
 def test_several_nodes_are_on_one_switch() -> None:
@@ -333,17 +403,61 @@ def test_hwloc_errors_name_the_line(text: str, message: str) -> None:
 
 
 def compute_distance(inside: NodeCores, a: int, b: int) -> int:
-    """Compute the distance of two cores from the smallest object that they share."""
+    """Compute the distance of two cores from the closest object that they share."""
     packages = {mask for kind, mask in inside.containers if kind == "Package"}
     pair = inside.cores[a] | inside.cores[b]
     shared = [
-        COSTS[SHARED[kind]]
-        for kind, mask in inside.containers
-        if mask & pair == pair
-        and sum(bool(mask & p) for p in packages) <= 1
-        and not (kind in ("Die", "Group") and mask in packages)
+        compute_cost(one, inside, packages)
+        for one in inside.containers
+        if one.cpus & pair == pair and has_own_cost(one, inside, packages)
     ]
-    return min(shared, default=16 if len(packages) > 1 else 8)
+    return min(shared, default=8 if len(packages) == 1 else 16)
+
+
+def has_own_cost(one: Container, inside: NodeCores, packages: set[int]) -> bool:
+    spans = sum(bool(one.cpus & package) for package in packages) > 1
+    if spans and (one.kind not in CROSSED or one.cpus == sum(inside.cores)):
+        return False
+    return not (one.kind in ("Die", "Group") and one.cpus in packages)
+
+
+def compute_cost(one: Container, inside: NodeCores, packages: set[int]) -> int:
+    """Compute a cost: one more than that of objects inside, if they cost as much."""
+    cost = COSTS[SHARED[one.kind]]
+    if one.kind not in CROSSED:
+        return cost
+    nested = [
+        compute_cost(part, inside, packages)
+        for part in inside.containers
+        if part.kind in CROSSED
+        and part.cpus & one.cpus == part.cpus != one.cpus
+        and sum(bool(core & part.cpus) for core in inside.cores) > 1
+        and has_own_cost(part, inside, packages)
+    ]
+    most = max(nested, default=0)
+    return cost if most < cost else min(most + 1, 7 if most < 8 else 15)
+
+
+def test_nested_groups_have_distances_of_their_own() -> None:
+    """Two groups of two groups of two NUMA domains of two cores, as hwloc tests."""
+    sizes = [("Group", 8), ("Group", 4), ("NUMANode", 2)]
+    containers = [
+        Container(kind, ((1 << size) - 1) << first)
+        for kind, size in sizes
+        for first in range(0, 16, size)
+    ]
+    inside = NodeCores([1 << core for core in range(16)], containers)
+    assert format_levels(inside) == "+node:2:2:2:2,distance=4:5:6:16"
+    assert make_node_parts(inside).names == ("numa", "group", "group2", "node")
+
+
+def test_resources_in_no_level_are_remarked() -> None:
+    """Two caches overlap, and another one has cores that are not consecutive."""
+    containers = [Container("L3Cache", mask) for mask in (0x0F, 0x3C, 0x81)]
+    inside = NodeCores([1 << core for core in range(8)], containers)
+    assert format_levels(inside) == "+node:4:5,distance=2:16"
+    (remark,) = describe_omitted_resources(inside)
+    assert remark.startswith("2 L3 resources of the node left out of its levels")
 
 
 @given(draw_topology())
@@ -365,7 +479,13 @@ def test_a_part_of_a_node_is_never_nearer_than_in_the_full_node(
     part = inside.restrict_to(sum(core for core in inside.cores if rng.random() < 0.7))
     if not part.cores:
         return
-    machine = Machine(format_nodes(1, format_levels(part)))
-    assert machine.slot_count == len(part.cores)
+    described = describe_equal_nodes(part, ())
+    machine = Machine(described.text)
+    slots = described_allocation(machine, described).allocation.slots.tolist()
+    assert len(slots) == len(part.cores)
+    assert machine.slot_count <= 8 * len(slots)
     for b in range(1, len(part.cores)):
-        assert machine.distance(b - 1, b) >= compute_distance(part, b - 1, b)
+        distance = machine.distance(slots[b - 1], slots[b])
+        assert distance >= compute_distance(part, b - 1, b)
+        if not describe_omitted_resources(part):
+            assert distance == compute_distance(part, b - 1, b)

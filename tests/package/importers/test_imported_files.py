@@ -9,12 +9,12 @@ from types import SimpleNamespace
 import pytest
 
 from topoloom import Error, load_machine
-from topoloom.importers.machine_description import MachineDescription
+from topoloom.importers.machine_description import MachineDescription, Selection
 from topoloom.machines import describe_machine, import_formats, machine_file
 from topoloom.machines.machine_file import load_machine_and_hosts
 
 
-def read_ring_format(text: str) -> MachineDescription:
+def read_ring_format(text: str, _: Selection | None = None) -> MachineDescription:
     """Read ``ring N HOST ...``, a format that exists only in this test."""
     words = text.split()
     if not words[1].isdigit():

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from topoloom import Error, Machine
@@ -181,10 +183,6 @@ def test_links_hidden_from_a_virtual_machine_are_assumed_as_in_nccl() -> None:
             "line 8: the GPU with dev 0 appears twice",
         ),
         (
-            format_system(format_gpu(0, "0000:10:00.0*2") + format_gpu(1)),
-            "line 5: .* is linked to itself",
-        ),
-        (
             format_system(format_gpu(0, "0000:11:00.0*x") + format_gpu(1)),
             "line 5: count=.* integer",
         ),
@@ -213,3 +211,30 @@ def test_malformed_topologies_name_the_line(topology: str, message: str) -> None
 
 def test_only_nccl_topologies_are_recognized() -> None:
     assert not IMPORTER.recognizes('<platform version="4.1"/>')
+
+
+def test_gpus_may_be_pci_devices_only() -> None:
+    """Azure and Amazon publish such files: two GPUs behind one PCI switch."""
+    file = Path(__file__).parent / "data" / "nccl_pcigpu.xml"
+    described = read_nccl_topology(file.read_text())
+    assert described.text == "torus:1+node:2,distance=2"
+    (remark,) = described.remarks
+    assert remark.startswith("assumed: 2 GPUs without <gpu> and NVLinks")
+    # Beside <gpu>, they are hidden from the job.
+    mixed = read_nccl_topology(
+        file.read_text().replace("</cpu>", f"{format_gpu(0)}{format_gpu(1)}</cpu>")
+    )
+    assert mixed.text.startswith("torus:1+node:2,")
+    assert mixed.remarks == ("2 PCI devices of class 0x0302 without <gpu> left out",)
+
+
+def test_a_link_of_a_gpu_to_itself_is_ignored() -> None:
+    gpus = format_gpu(0, "0000:10:00.0*2 0000:11:00.0*4") + format_gpu(1)
+    described = read_nccl_topology(format_system(gpus))
+    assert (
+        described.text
+        == read_nccl_topology(
+            format_system(format_gpu(0, "0000:11:00.0*4") + format_gpu(1))
+        ).text
+    )
+    assert described.remarks == ("1 NVLink from a GPU to itself ignored",)

@@ -49,7 +49,8 @@ def test_the_port_cost_of_a_core_follows_the_objects_shared_with_the_nic() -> No
     inside = NodeCores(CORES, [*CACHES, *DOMAINS, *PACKAGES], [make_nic(0x0C)])
     assert format_levels(inside) == "+node:2:2:2,distance=4:8:16,port=4:0:8:8"
     some = format_levels(inside.restrict_to(0x77))
-    assert some == "+node:3:2,distance=8:16,port=4:4:0:8:8:8"
+    # The fourth core of each package, in a domain of its own, is a vacant place.
+    assert some == "+node:2:2:2,distance=4:8:16,port=4:0:8:8"
     # If no core near an interface is usable, the interface's location is unknown.
     assert "port" not in format_levels(inside.restrict_to(0xF3))
 

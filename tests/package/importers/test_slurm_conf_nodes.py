@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
@@ -68,10 +69,48 @@ def test_gpus_are_counted_from_gres(gres: str, count: int) -> None:
     assert len(described.node.devices) == count
 
 
+def test_cores_reserved_for_the_system_are_no_slots() -> None:
+    """32 cores, of which four are reserved: two of each socket."""
+    described = read_slurm_nodes((Path(__file__).parent / "data/s2.conf").read_text())
+    assert Machine(described.text).levels == [14, 2]
+    reserved, assumed = described.remarks
+    assert reserved == "4 cores per node reserved for the system on 2 nodes"
+    assert assumed.startswith("assumed: reserved cores (CoreSpecCount) of 2 nodes are")
+
+
+def test_an_odd_number_of_reserved_cores_leaves_vacant_places() -> None:
+    line = "NodeName=n[1-2] Sockets=2 CoresPerSocket=4 ThreadsPerCore=2"
+    gpus = "Gres=gpu:1(S:0),gpu:1(S:1) RealMemory=1000 MemSpecLimit=100"
+    (kind,) = read_slurm_nodes(f"{line} {gpus} CpuSpecList=0-1,3").node.types
+    assert (kind.levels.sizes, kind.levels.vacant) == ((4, 2), (2, 3))
+    assert [device.slots for device in kind.parts.devices] == [(0, 1), (2, 3, 4, 5)]
+    assert kind.parts.memory_size == 900 * 1024**2
+    (kind,) = read_slurm_nodes(f"{line} CoreSpecCount=3").node.types
+    # Socket 1 loses two cores, socket 0 loses one.
+    assert (kind.levels.sizes, kind.slots) == ((3, 2), (0, 1, 2, 3, 4))
+
+
+def test_what_is_assumed_or_ignored_is_counted() -> None:
+    described = read_slurm_nodes(
+        "NodeName=a[1-3] Gres=gpu:2,nvme:1 State=DOWN\nNodeName=b1"
+    )
+    assert described.text == "tree:4+node:1,distance=8:16"
+    assert described.remarks == (
+        "Gres=nvme of 3 nodes ignored: only gpu is read",
+        "assumed: 1 core on 4 nodes without CPUs=; slurmd -C prints them",
+        "3 nodes with State=DOWN taken as usable; use +down:",
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("NodeName=n1 RealMemory=5", "line 1: no cores are specified; write Sockets=2"),
+        (
+            "NodeName=n1 CPUs=2 CoreSpecCount=2",
+            "line 1: all cores are reserved for the system",
+        ),
+        ("NodeName=n1 CPUs=2 CpuSpecList=2", "line 1: CpuSpecList"),
+        ("NodeName=n1 CPUs=2 MemSpecLimit=x", "line 1: memspeclimit=x is not a number"),
         ("NodeName=n1 CPUs=0", "line 1: cpus=0 is not a number above 0"),
         ("NodeName=n1 CPUs=many", "line 1: cpus=many is not a number"),
         (

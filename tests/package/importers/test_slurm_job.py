@@ -181,11 +181,11 @@ def test_an_invalid_cpu_count_list_is_an_error(text: str) -> None:
     [
         # Nodes of two cores: all are allocated, or a part, or more than this process
         # may use.
-        ([1, 2], [2, 2], "tree:2+node:2,distance=8:16", [(), ()]),
-        ([1, 2], [2, 1], "tree:2+node:2,distance=8:16", [(), (0,)]),
+        ([1, 2], [2, 2], "tree:2+node:2,distance=16:16", [(), ()]),
+        ([1, 2], [2, 1], "tree:2+node:2,distance=16:16", [(), (0,)]),
         ([1], [4, 2], "tree:2+node:4,distance=8:16", [(), (0, 1)]),
         # CPUs are threads, so three CPUs are on two cores.
-        ([3, 12], [4, 3, 1], "tree:3+node:2,distance=8:16", [(), (), (0,)]),
+        ([3, 12], [4, 3, 1], "tree:3+node:2,distance=16:16", [(), (), (0,)]),
     ],
 )
 def test_cpu_counts_give_slots(

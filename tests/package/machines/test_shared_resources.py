@@ -7,7 +7,8 @@ import pytest
 
 from topoloom import Error, Machine
 from topoloom.machines.node_toml import read_node, write_node
-from topoloom.nodes.node_levels import Container, NodeCores, make_node_parts
+from topoloom.nodes.core_shape import Container
+from topoloom.nodes.node_levels import NodeCores, make_node_parts
 from topoloom.nodes.node_parts import list_resource_sizes
 
 
@@ -54,7 +55,7 @@ def test_hidden_resources_are_kept(
 
 def test_descriptions_keep_shared_resources() -> None:
     table = {"levels": [4, 2], "names": ["L3", "node"], "shared": {"package": 4}}
-    text, parts = read_node(table)
+    text, parts, _ = read_node(table)
     assert list_resource_sizes([4, 2], parts) == {"L3": 4, "node": 8, "package": 4}
     assert write_node(Machine(f"tree:2{text}"), parts)["shared"] == {"package": 4}
 

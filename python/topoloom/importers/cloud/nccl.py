@@ -16,7 +16,7 @@ at different CPUs                      5
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.support.units import counted
@@ -30,6 +30,7 @@ _CPU_TO_CPU = 20e9
 _NVLINK_RATE = ((100, 50e9), (70, 25e9), (0, 20e9))
 #: NVLink endpoints that are not GPUs.
 _NVSWITCHES, _ITS_CPU = None, -1
+_GPU_CLASS = "0x0302"  # PCI class of GPUs without a display
 _PCI_BRIDGE = "0x068001"  # NVLink to the CPU (POWER)
 _SPEED = re.compile(r"\s*([0-9]{1,3}(?:\.[0-9]{1,3})?)\s*GT/s.*")
 _NO_SPEED = re.compile(r"\s*(?:Unknown.*)?", re.IGNORECASE)
@@ -61,6 +62,8 @@ class _HostTopology:
     cpus: list[int] = field(default_factory=list)
     above: list[tuple[int, float] | None] = field(default_factory=list)
     unknown_links: int = 0  # number of PCI links without speed or width
+    unnumbered: list[_HostGpu] = field(default_factory=list)  # PCI devices, no <gpu>
+    self_links: int = 0  # number of NVLinks from a GPU to itself
 
     def add_vertex(self, above: tuple[int, float] | None) -> int:
         self.above.append(above)
@@ -83,8 +86,9 @@ def read_nccl_topology(text: str) -> MachineDescription:
             point = system.add_vertex(None)
             system.cpus.append(point)
             _read_elements_below(system, cpu, [point])
+    remarks = _number_pci_gpus(system)
     if not system.gpus:
-        root.fail("there is no <gpu> below a <cpu>")
+        root.fail("there is no <gpu>, and no PCI device of class 0x0302, below a <cpu>")
     if max(len(system.gpus), len(system.cpus)) > _MOST:
         root.fail(f"there are more than {_MOST} GPUs or CPUs")
     system.gpus.sort(key=lambda gpu: gpu.device)
@@ -92,10 +96,35 @@ def read_nccl_topology(text: str) -> MachineDescription:
         if one.device == other.device:
             other.element.fail(f"the GPU with dev {one.device} appears twice")
     if len(system.gpus) == 1:
-        return MachineDescription("torus:1")
+        return MachineDescription("torus:1", remarks=remarks)
     levels = _format_levels(_compute_distances(system))
-    return (
+    described = (
         MachineDescription(f"torus:1+node:{levels}") if levels else _build_graph(system)
+    )
+    if system.self_links:
+        what = counted(system.self_links, "NVLink")
+        remarks = (*remarks, f"{what} from a GPU to itself ignored")
+    return replace(described, remarks=(*remarks, *described.remarks))
+
+
+def _number_pci_gpus(system: _HostTopology) -> tuple[str, ...]:
+    """Assign numbers to GPUs that are only PCI devices; return remarks.
+
+    Files that clouds publish for NCCL_TOPO_FILE are without <gpu>. In other files, such
+    a device is hidden from the job.
+    """
+    count = len(system.unnumbered)
+    if not count:
+        return ()
+    if system.gpus:
+        what = counted(count, "PCI device")
+        return (f"{what} of class 0x0302 without <gpu> left out",)
+    for number, gpu in enumerate(sorted(system.unnumbered, key=lambda gpu: gpu.bus)):
+        gpu.device = number
+        system.gpus.append(gpu)
+    return (
+        f"assumed: {counted(count, 'GPU')} without <gpu> and NVLinks: numbered by PCI "
+        "address, joined by PCI only",
     )
 
 
@@ -112,6 +141,9 @@ def _read_elements_below(
             bus = pci.require("busid").lower()
             device = gpu.number("dev")
             system.gpus.append(_HostGpu(gpu, device, bus, above, rate, nvlinks))
+        if not gpus and pci.attributes.get("class", "").startswith(_GPU_CLASS):
+            bus = pci.require("busid").lower()
+            system.unnumbered.append(_HostGpu(pci, -1, bus, above, rate))
         if not gpus and any(part.tag == "pci" for part in pci.children):
             switch = system.add_vertex((above[0], rate))
             _read_elements_below(system, pci, [switch, *above])
@@ -142,6 +174,7 @@ def _find_nvlink_rates(system: _HostTopology) -> dict[tuple[int, int | None], fl
     """Map (GPU, other GPU or _NVSWITCHES or _ITS_CPU) to bytes/s."""
     by_bus = {gpu.bus: number for number, gpu in enumerate(system.gpus)}
     ends: dict[tuple[int, int | None], float] = {}
+    system.self_links = 0
     for number, gpu in enumerate(system.gpus):
         for link in gpu.nvlinks:
             target = by_bus.get(link.require("target").lower(), _NVSWITCHES)
@@ -151,7 +184,8 @@ def _find_nvlink_rates(system: _HostTopology) -> dict[tuple[int, int | None], fl
             ):
                 target = _ITS_CPU
             if target == number:
-                link.fail(f"the GPU with dev {gpu.device} is linked to itself")
+                system.self_links += 1
+                continue
             if link.number("count") == 0:
                 link.fail("an nvlink with a count of 0; leave it out")
             rate = link.number("count") * gpu.nvlink_rate()

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from topoloom._core import Error
+from topoloom.support.units import counted
 
 #: Data rate of a lane in Gbit/s, without the overhead of the line code: 8b/10b up to
 #: QDR, then 64b/66b. From HDR on, nominal rates already exclude the line code.
@@ -33,14 +34,18 @@ _PORT = re.compile(
 )
 _RATE = re.compile(r"\blid [0-9]+ ([0-9]{1,2})x([A-Z]+[0-9]*)")
 _OWN_LID = re.compile(r"\s*lid ([0-9]{1,6}) lmc [0-9]+")
+_SYSTEM = re.compile(r"sysimgguid=(0x[0-9a-fA-F]{1,16})")
 #: Lines that describe no cable: block headers, output of options -g and -s, warnings.
 _ASIDE = re.compile(
-    r"#|(?:vend|dev)id=|(?:sysimg|switch|ca|rt)guid=|(?:Non-)?Chassis|DR path|ibwarn:"
+    r"#|(?:vend|dev)id=|(?:switch|ca|rt)guid=|(?:Non-)?Chassis|DR path|ibwarn:"
 )
 
 
+_NO_DEVICE = "line 1: no Switch, Ca or Rt line; pass the output of ibnetdiscover"
+
+
 class Port(NamedTuple):
-    """A port, which is one end of a cable."""
+    """A port, which is one end of a cable; `gbit` is the lower rate of both ends."""
 
     line: int
     peer: str
@@ -56,25 +61,50 @@ class Device:
     name: str
     line: int
     description: str
+    system: str = ""  # system image GUID, equal for all devices of one board
     ports: dict[int, Port] = field(default_factory=dict)
 
 
-def read_fabric(lines: list[str]) -> dict[str, Device]:
-    """Map names to devices; check that both ends of each cable agree."""
+class Fabric(NamedTuple):
+    """Devices by name, and remarks about the file, one sentence each."""
+
+    devices: dict[str, Device]
+    remarks: list[str]
+
+
+def read_fabric(lines: list[str]) -> Fabric:
+    """Read devices by name; check that both ends of each cable agree.
+
+    Lines of other output in front of the first device are skipped.
+    """
+    devices, skipped = _read_devices(lines)
+    remarks = []
+    if skipped:
+        what = counted(skipped, "line")
+        remarks.append(f"{what} in front of the output of ibnetdiscover skipped")
+    uneven = sum(_check_cables(devices, device) for device in devices.values())
+    if uneven:
+        remarks.append(
+            f"the ends of {counted(uneven, 'cable')} disagree in width or speed: the "
+            "lower rate is taken"
+        )
+    return Fabric(devices, remarks)
+
+
+def _read_devices(lines: list[str]) -> tuple[dict[str, Device], int]:
+    """Read devices by name; count the unknown lines in front of them."""
     fabric: dict[str, Device] = {}
     device: Device | None = None
+    system = ""
+    skipped: list[Error] = []
     for number, line in enumerate(lines, 1):
         if line.startswith("["):
-            if device is None:
-                raise Error(
-                    f"line {number}: a port before the first Switch, Ca or Rt line; "
-                    "pass the whole output"
-                )
             _add_port(device, number, line)
-            continue
-        match = _DEVICE.match(line)
-        if match is not None:
-            device = Device(match[1], number, (match[2] or "").strip())
+        elif match := _SYSTEM.match(line):
+            system = match[1].lower()
+        elif match := _DEVICE.match(line):
+            description = (match[2] or "").strip()
+            device, system = Device(match[1], number, description, system), ""
             first = fabric.setdefault(device.name, device)
             if first is not device:
                 raise Error(
@@ -82,20 +112,25 @@ def read_fabric(lines: list[str]) -> dict[str, Device]:
                     f"{first.line}; pass the output of one run"
                 )
         elif line.strip() and _ASIDE.match(line) is None:
-            raise Error(
-                f"line {number}: '{line.strip()[:40]}' is not of ibnetdiscover's "
-                "output; run it without -l, -H, -S, -R and -p"
+            skipped.append(
+                Error(
+                    f"line {number}: '{line.strip()[:40]}' is not of ibnetdiscover's "
+                    "output; run it without -l, -H, -S, -R and -p"
+                )
             )
+            if device is not None:
+                raise skipped[-1]
     if not fabric:
+        raise next(iter(skipped), Error(_NO_DEVICE))
+    return fabric, len(skipped)
+
+
+def _add_port(device: Device | None, number: int, line: str) -> None:
+    if device is None:
         raise Error(
-            "line 1: no Switch, Ca or Rt line; pass the output of ibnetdiscover"
+            f"line {number}: a port before the first Switch, Ca or Rt line; "
+            "pass the whole output"
         )
-    for device in fabric.values():
-        _check_cables(fabric, device)
-    return fabric
-
-
-def _add_port(device: Device, number: int, line: str) -> None:
     match = _PORT.match(line)
     if match is None:
         raise Error(
@@ -126,7 +161,9 @@ def _add_port(device: Device, number: int, line: str) -> None:
         )
 
 
-def _check_cables(fabric: dict[str, Device], device: Device) -> None:
+def _check_cables(fabric: dict[str, Device], device: Device) -> int:
+    """Check the ends of each cable; give both the lower rate, and count such cables."""
+    uneven = 0
     for number, port in device.ports.items():
         peer = fabric.get(port.peer)
         if peer is None:
@@ -148,7 +185,8 @@ def _check_cables(fabric: dict[str, Device], device: Device) -> None:
                 f"on line {back.line}; run ibnetdiscover again"
             )
         if back.gbit != port.gbit:
-            raise Error(
-                f"line {port.line}: the cable has another width or speed than at its "
-                f"other end, on line {back.line}; run ibnetdiscover again"
-            )
+            uneven += 1
+            lower = min(back.gbit, port.gbit)
+            device.ports[number] = port._replace(gbit=lower)
+            peer.ports[port.peer_port] = back._replace(gbit=lower)
+    return uneven

@@ -22,11 +22,13 @@ from topoloom.importers.reachability import (
     find_reachable,
     find_unreachable_vertex,
 )
+from topoloom.nodes.host_text import format_vacant_name
 from topoloom.support.units import counted
 
 #: Pattern that descriptions of managed switches match.
 _MANAGED = re.compile(r"MF0;([^:;]+):.*")
 #: "n001 HCA-1", "n001 mlx5_0"
+_GUID = re.compile(r"H-[0-9a-f]{16}")
 _HOST_AND_ADAPTER = re.compile(r"(\S+)\s+((?:HCA-|[a-z][a-z0-9]*_?)[0-9]+)")
 
 
@@ -34,9 +36,10 @@ def read_ibnetdiscover(text: str) -> MachineDescription:
     """Read the output of ``ibnetdiscover``.
 
     A host, named at the start of descriptions (``n001 HCA-1``, ``n001 mlx5_0``), is a
-    node with all its adapters. An adapter with any other description is a node of its
-    own, named by its GUID. Aggregation nodes in switches are omitted. Nodes are sorted
-    by name.
+    node with all its adapters, and with those of the same system image GUID. Other
+    adapters without a host name are vacant nodes behind the hosts; if no adapter has
+    one, they are nodes without names. Aggregation nodes in switches are omitted. Nodes
+    are sorted by name. Remarks count what is omitted or has no name.
 
     A regular fat tree, as `find_fat_tree` recognizes it, becomes ``fattree:`` with
     d-mod-k routes, its nodes leaf by leaf. Any other fabric becomes ``graph:``, its
@@ -47,8 +50,30 @@ def read_ibnetdiscover(text: str) -> MachineDescription:
     which of these routes are used.
     """
     end = find_tables_start(text)
-    fabric = read_fabric(text[:end].splitlines())
-    hosts = _group_adapters_by_host(fabric)
+    fabric, remarks = read_fabric(text[:end].splitlines())
+    hosts, about_hosts = _group_adapters_by_host(fabric)
+    described = _describe_fabric(text, end, fabric, hosts)
+    return replace(
+        described,
+        hosts=_name_nodes(described.hosts),
+        remarks=(*remarks, *about_hosts, *described.remarks),
+    )
+
+
+def _name_nodes(hosts: tuple[str, ...]) -> tuple[str, ...]:
+    """Replace the GUIDs of vacant nodes; () if no host has a name."""
+    if all(map(_GUID.fullmatch, hosts)):
+        return ()
+    return tuple(
+        format_vacant_name(node) if _GUID.fullmatch(host) else host
+        for node, host in enumerate(hosts)
+    )
+
+
+def _describe_fabric(
+    text: str, end: int, fabric: dict[str, Device], hosts: dict[str, list[Device]]
+) -> MachineDescription:
+    """Describe the fabric; its forwarding tables begin at `end`, if there are any."""
     number = _number_devices(fabric, hosts)
     cables = _list_cables(fabric, number)
     _require_connected(hosts, cables)
@@ -159,31 +184,68 @@ def _is_connected_by_switches(hosts: int, cables: Cables) -> bool:
     )
 
 
-def _group_adapters_by_host(fabric: dict[str, Device]) -> dict[str, list[Device]]:
-    """Group connected adapters by host; sort hosts naturally, adapters by GUID."""
+def _group_adapters_by_host(
+    fabric: dict[str, Device],
+) -> tuple[dict[str, list[Device]], list[str]]:
+    """Group connected adapters by host; sort hosts naturally, adapters by GUID.
+
+    Adapters without a host name follow by their first GUID. Also return remarks.
+    """
+    adapters = [fabric[name] for name in sorted(fabric) if name.startswith("H")]
+    inner = [one for one in adapters if "Aggregation Node" in one.description]
+    unused = [one for one in adapters if not one.ports and one not in inner]
+    used = [one for one in adapters if one.ports and one not in inner]
+    host_of = {one.name: _parse_host_name(one.description) for one in used}
+    _require_different_names(used)
+    by_system: dict[str, str] = {}
+    for one in used:
+        if one.system and (host := host_of[one.name]):
+            by_system.setdefault(one.system, host)
     by_host: dict[str, list[Device]] = {}
+    unnamed: dict[str, list[Device]] = {}
+    for one in used:
+        if host := host_of[one.name] or by_system.get(one.system, ""):
+            by_host.setdefault(host, []).append(one)
+        else:
+            unnamed.setdefault(one.system or one.name, []).append(one)
+    if not used:
+        raise Error("line 1: no adapter (Ca) of a host has a cable")
+    remarks = []
+    if inner:
+        remarks.append(f"{counted(len(inner), 'aggregation node')} in switches omitted")
+    if unused:
+        remarks.append(f"{counted(len(unused), 'adapter')} without a cable omitted")
+    if unnamed:
+        count = counted(sum(map(len, unnamed.values())), "adapter")
+        what = "vacant places" if by_host else "nodes without host names"
+        remarks.append(
+            f"{count} without a host name: {what}; a --node-name-map names them"
+        )
+    grouped = {host: by_host[host] for host in sorted(by_host, key=_natural_sort_key)}
+    return {**grouped, **{part[0].name: part for part in unnamed.values()}}, remarks
+
+
+def _parse_host_name(description: str) -> str:
+    """Find the host in an adapter's description; "" if it names none."""
+    match = _HOST_AND_ADAPTER.fullmatch(description)
+    if match is not None:
+        return match[1]
+    return "" if " " in description else description
+
+
+def _require_different_names(adapters: list[Device]) -> None:
+    """Raise an error if two boards have one name of host and adapter."""
     seen: dict[str, Device] = {}
-    for name in sorted(fabric):
-        device = fabric[name]
-        if not name.startswith("H") or not device.ports:
+    for device in adapters:
+        if not _parse_host_name(device.description):
             continue
-        description = device.description
-        if "Aggregation Node" in description:
-            continue
-        match = _HOST_AND_ADAPTER.fullmatch(description)
-        if match is None and (not description or " " in description):
-            by_host[name] = [device]
-            continue
-        other = seen.setdefault(description, device)
-        if other is not device:
+        other = seen.setdefault(device.description, device)
+        is_same_board = device.system and device.system == other.system
+        if other is not device and not is_same_board:
             raise Error(
-                f"line {device.line}: the adapter calls itself '{description}', "
+                f"line {device.line}: the adapter calls itself '{device.description}', "
                 f"as does that on line {other.line}; name both in a --node-name-map"
             )
-        by_host.setdefault(match[1] if match else description, []).append(device)
-    if not by_host:
-        raise Error("line 1: no adapter (Ca) of a host has a cable")
-    return {host: by_host[host] for host in sorted(by_host, key=_natural_sort_key)}
 
 
 def _natural_sort_key(name: str) -> list[tuple[int, str]]:

@@ -23,11 +23,13 @@ from topoloom.nodes.node_levels import (
     add_hop_weight,
     format_levels,
     format_nodes,
+    list_vacant_places,
     make_node_parts,
 )
 from topoloom.nodes.node_parts import NO_PARTS
 from topoloom.support.child_processes import run_system_command
 from topoloom.support.files import prefix_errors
+from topoloom.support.units import counted
 
 
 def describe_slurm_job(
@@ -51,18 +53,28 @@ def describe_slurm_job(
         return replace(differing, allocated=allocated)
     shape = shapes[hosts[0]]
     found, known = shape.inside(), NO_PARTS
+    remarks: tuple[str, ...] = ()
     # hwloc reports more about this host, if the host is a node of the job.
     if this_host in hosts:
         here = inside()
         if len(here.cores) == shape.core_count:
             found, known = here, make_node_parts(here)
-    levels = format_levels(found)
-    network = _read_network(hosts)
-    if network is None:
-        text = format_nodes(len(hosts), levels)
-        return MachineDescription(text, tuple(hosts), allocated, known, network="")
-    text = network.text + add_hop_weight(levels)
-    return replace(network, text=text, allocated=allocated, node=known)
+        else:
+            remarks = (
+                f"{len(here.cores)} of {counted(shape.core_count, 'core')} of this "
+                "node are visible here: caches, CPU numbers and devices are unknown",
+            )
+    levels = add_hop_weight(format_levels(found))
+    network = _read_network(hosts) or MachineDescription(
+        format_nodes(len(hosts), ""), tuple(hosts), network=""
+    )
+    vacant = list_vacant_places(found)
+    group = NodeGroup(levels, known, None, "the nodes", vacant=vacant)
+    return replace(
+        with_node_groups(network, [group]),
+        allocated=allocated,
+        remarks=(*network.remarks, *remarks),
+    )
 
 
 def describe_by_cpu_counts(
@@ -82,8 +94,12 @@ def describe_by_cpu_counts(
         AllocatedNode(host, tuple(range(count)) if count < len(inside.cores) else ())
         for host, count in zip(hosts, counts, strict=True)
     )
-    text = format_nodes(len(hosts), format_levels(inside))
-    return MachineDescription(text, hosts, allocated, network="")
+    levels, vacant = add_hop_weight(format_levels(inside)), list_vacant_places(inside)
+    network = MachineDescription(format_nodes(len(hosts), ""), hosts, network="")
+    described = with_node_groups(
+        network, [NodeGroup(levels, NO_PARTS, None, "the nodes", vacant=vacant)]
+    )
+    return replace(described, allocated=allocated)
 
 
 def _read_network(hosts: Sequence[str]) -> MachineDescription | None:

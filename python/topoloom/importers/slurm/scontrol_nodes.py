@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from topoloom.nodes.core_shape import Container
 from topoloom.nodes.node_levels import (
-    Container,
     NodeCores,
     add_hop_weight,
     format_levels,
@@ -54,7 +54,7 @@ class NodeShape(NamedTuple):
 
 def format_node_shape(shape: NodeShape) -> str:
     """Format the levels of a node of this shape, ``+node:32:2,...``."""
-    return add_hop_weight(format_levels(shape.inside())) or "+node:1"
+    return add_hop_weight(format_levels(shape.inside()))
 
 
 def query_node_shapes(hosts: Iterable[str]) -> dict[str, NodeShape]:

@@ -1,26 +1,37 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reads nodes from Slurm's ``slurm.conf``: cores, GPUs and memory (``NodeName=``).
 
-A slot is a core. The file contains the number of cores, but not the CPU numbers of
-Linux. Other lines and keys are skipped.
+A slot is a core that jobs can use. The file contains the number of cores, but not the
+CPU numbers of Linux. Lines without nodes are skipped.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from topoloom._core import Error
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.node_groups import NodeGroup, with_node_groups
-from topoloom.importers.slurm.scontrol_nodes import NodeShape, format_node_shape
+from topoloom.importers.slurm.scontrol_nodes import NodeShape
 from topoloom.importers.slurm.topology_conf import join_continued_lines
 from topoloom.importers.switch_tree import HostLists
-from topoloom.nodes.node_levels import format_nodes, make_node_parts
+from topoloom.nodes.node_levels import (
+    NodeCores,
+    add_hop_weight,
+    format_levels,
+    format_nodes,
+    list_vacant_places,
+    make_node_parts,
+)
 from topoloom.nodes.node_parts import MAX_CPUS, MAX_DEVICES, Device, NodeParts
 from topoloom.support.files import prefix_errors
 from topoloom.support.number_ranges import expand_ranges
+from topoloom.support.units import counted
 
 _SHOWS = re.compile(r"^[ \t]*nodename[ \t]*=", re.IGNORECASE | re.MULTILINE)
 _PAIR = re.compile(r'(\w+)\s*=\s*(?:"([^"]*)"|(\S+))')
@@ -37,6 +48,8 @@ _COUNTS = (
     "threadspercore",
     "realmemory",
 )
+#: States of nodes that run no jobs.
+_UNUSABLE = ("DOWN", "DRAIN", "DRAINED", "FAIL", "FAILING", "FUTURE")
 
 
 class _NodeLine(NamedTuple):
@@ -50,6 +63,7 @@ def read_slurm_nodes(text: str) -> MachineDescription:
     hosts: list[str] = []
     insides: list[NodeGroup] = []
     first: dict[str, int] = {}
+    remarks = Counter[str]()
     for line in _read_lines(text):
         for host in line.hosts:
             earlier = first.setdefault(host, line.number)
@@ -60,20 +74,97 @@ def read_slurm_nodes(text: str) -> MachineDescription:
                 )
         try:
             shape = _read_shape(line.values)
-            parts = _make_parts(line.values, shape)
+            inside = _leave_out_reserved_cores(line.values, shape, remarks, line.hosts)
+            parts = _make_parts(line.values, shape, inside)
         except Error as error:
             raise Error(f"line {line.number}: {error}") from None
+        _count_ignored_values(line, remarks)
         nodes = range(len(hosts), len(hosts) + len(line.hosts))
         hosts += line.hosts
         insides.append(
-            NodeGroup(format_node_shape(shape), parts, nodes, f"line {line.number}")
+            NodeGroup(
+                add_hop_weight(format_levels(inside)),
+                parts,
+                nodes,
+                f"line {line.number}",
+                vacant=list_vacant_places(inside),
+            )
         )
     if not hosts:
         raise Error("line 1: no NodeName= line names a node")
-    network = format_nodes(len(hosts), "")
-    return with_node_groups(
-        MachineDescription(network, tuple(hosts), network=""), insides
+    network = MachineDescription(format_nodes(len(hosts), ""), tuple(hosts), network="")
+    described = with_node_groups(network, insides)
+    sentences = (
+        sentence.format(nodes=counted(count, "node"))
+        for sentence, count in sorted(remarks.items())
     )
+    return replace(described, remarks=tuple(sentences))
+
+
+def _leave_out_reserved_cores(
+    values: dict[str, str],
+    shape: NodeShape,
+    remarks: Counter[str],
+    hosts: Sequence[str],
+) -> NodeCores:
+    """Build the cores of a node without those that Slurm reserves for the system."""
+    inside = shape.inside()
+    if not any(key in values for key in ("cpus", "corespersocket")):
+        remarks["assumed: 1 core on {nodes} without CPUs=; slurmd -C prints them"] += (
+            len(hosts)
+        )
+    reserved: Iterable[int] = ()
+    if "cpuspeclist" in values:
+        with prefix_errors("CpuSpecList"):
+            every = shape.core_count * shape.threads
+            cpus = expand_ranges(values["cpuspeclist"], every)
+        reserved = {cpu // shape.threads for cpu in cpus}
+    elif count := _read_number(values, "corespeccount"):
+        reserved = itertools.islice(_list_cores_to_reserve(shape), count)
+        remarks[
+            "assumed: reserved cores (CoreSpecCount) of {nodes} are the last ones of "
+            "all sockets in turn, as slurmd chooses"
+        ] += len(hosts)
+    left = (1 << shape.core_count) - 1
+    for core in reserved:
+        left &= ~(1 << core)
+    if not left:
+        raise Error("all cores are reserved for the system; a node needs one for jobs")
+    if lost := shape.core_count - left.bit_count():
+        what = f"{counted(lost, 'core')} per node reserved for the system"
+        remarks[f"{what} on {{nodes}}"] += len(hosts)
+    return inside.restrict_to(left)
+
+
+def _list_cores_to_reserve(shape: NodeShape) -> Iterator[int]:
+    """Yield cores in the order in which slurmd reserves them."""
+    for core in reversed(range(shape.cores)):
+        for socket in reversed(range(shape.sockets)):
+            yield socket * shape.cores + core
+
+
+def _read_number(values: dict[str, str], key: str) -> int:
+    text = values.get(key, "0")
+    if not re.fullmatch(r"[0-9]{1,9}", text):
+        raise Error(f"{key}={text[:40]} is not a number")
+    return int(text)
+
+
+def _count_ignored_values(line: _NodeLine, remarks: Counter[str]) -> None:
+    """Count the nodes whose state or other resources are ignored."""
+    state = line.values.get("state", "").partition("*")[0].upper()
+    if state in _UNUSABLE:
+        remarks[f"{{nodes}} with State={state} taken as usable; use +down:"] += len(
+            line.hosts
+        )
+    items = re.split(r",(?![^()]*\))", line.values.get("gres", ""))
+    for item in items:
+        if item.strip() and not _GRES.fullmatch(item.strip()):
+            name = item.strip().partition(":")[0][:40]
+            name = name.replace("{", "").replace("}", "")
+            remarks[f"Gres={name} of {{nodes}} ignored: only gpu is read"] += len(
+                line.hosts
+            )
 
 
 def _read_lines(text: str) -> Iterator[_NodeLine]:
@@ -107,10 +198,7 @@ def _read_shape(values: dict[str, str]) -> NodeShape:
     if "corespersocket" in count:
         shape = NodeShape(sockets or 1, count["corespersocket"], threads)
     elif "cpus" not in count:
-        raise Error(
-            "no cores are specified; write Sockets=2 CoresPerSocket=32 or CPUs=64 "
-            "(slurmd -C prints them)"
-        )
+        shape = NodeShape(sockets or 1, 1, threads)  # Slurm's default
     else:
         # If the sockets do not divide the CPUs, sockets are unknown.
         sockets = sockets if count["cpus"] % ((sockets or 1) * threads) == 0 else 1
@@ -121,25 +209,30 @@ def _read_shape(values: dict[str, str]) -> NodeShape:
     return shape
 
 
-def _make_parts(values: dict[str, str], shape: NodeShape) -> NodeParts:
-    known = make_node_parts(shape.inside())
-    memory = int(values.get("realmemory", "0")) * 1024**2
-    devices = tuple(_list_gpus(values.get("gres", ""), shape))
-    return NodeParts(known.names, (), devices, memory)
+def _make_parts(
+    values: dict[str, str], shape: NodeShape, inside: NodeCores
+) -> NodeParts:
+    known = make_node_parts(inside)
+    memory = int(values.get("realmemory", "0"))
+    # MemSpecLimit is memory of the system, which jobs cannot use.
+    memory = max(0, memory - _read_number(values, "memspeclimit")) * 1024**2
+    cores = [core.bit_length() - 1 for core in inside.cores]
+    devices = tuple(_list_gpus(values.get("gres", ""), shape, cores))
+    return NodeParts(known.names, (), devices, memory, shared=known.shared)
 
 
-def _list_gpus(gres: str, shape: NodeShape) -> Iterator[Device]:
+def _list_gpus(gres: str, shape: NodeShape, cores: Sequence[int]) -> Iterator[Device]:
     """Yield the GPUs; a GPU with ``(S:1)`` is near the cores of socket 1."""
     number = 0
     for item in re.split(r",(?![^()]*\))", gres):
         match = _GRES.fullmatch(item.strip())
         if match is None:
             continue
-        slots = tuple(range(shape.core_count))
+        slots = tuple(range(len(cores)))
         if match[2]:
             with prefix_errors("Gres"):
                 sockets = expand_ranges(match[2], MAX_CPUS)
-            near = tuple(s for s in slots if s // shape.cores in sockets)
+            near = tuple(s for s in slots if cores[s] // shape.cores in sockets)
             slots = near or slots
         for _ in range(int(match[1] or 1)):
             if number == MAX_DEVICES:

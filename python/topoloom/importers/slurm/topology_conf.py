@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from topoloom._core import Error
@@ -14,6 +15,7 @@ from topoloom.importers.switch_tree import (
     Switch,
     describe_switches,
     find_network,
+    select_part,
 )
 
 _KEYS = {
@@ -51,8 +53,10 @@ def recognizes_slurm_conf(text: str) -> bool:
     return _SHOWS.search(text) is not None
 
 
-def read_slurm_conf(text: str) -> MachineDescription:
+def read_slurm_conf(text: str, part: str = "") -> MachineDescription:
     """Read ``topology.conf`` (tree, block or ring) or ``scontrol show topology``.
+
+    `part` is the name of a switch, block or ring to read alone.
 
     `describe_switches` explains trees. Blocks become leaf switches under one root;
     block sizes, which only group blocks for scheduling, are ignored. A ring becomes
@@ -62,11 +66,13 @@ def read_slurm_conf(text: str) -> MachineDescription:
     kind = entries[0].kind
     if kind == "switchname":
         switches = _read_switches(entries)
-        described = describe_switches(switches)
+        kept, remarks = select_part(switches, part)
+        described = describe_switches(kept)
         _check_upper_switches(entries, switches)
-        return described
-    groups = _read_groups(entries)
-    return describe_ring(groups) if kind == "ringname" else add_root_switch(groups)
+        return replace(described, remarks=remarks)
+    groups, remarks = select_part(_read_groups(entries), part)
+    describe = describe_ring if kind == "ringname" else add_root_switch
+    return replace(describe(groups), remarks=remarks)
 
 
 def read_network_of_hosts(text: str, hosts: Sequence[str]) -> MachineDescription | None:
@@ -123,7 +129,7 @@ def describe_ring(rings: list[Switch]) -> MachineDescription:
         raise Error(
             f"line {rings[1].line}: ring {rings[1].name} is not joined to ring "
             f"{rings[0].name} (line {rings[0].line}); a machine is one network, so "
-            "keep one ring"
+            "read one ring with 'topoloom machine import --part NAME'"
         )
     describe_switches(rings)  # raises an error for duplicate nodes
     return MachineDescription(

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from topoloom.importers.system.devices import CLASSES, read_devices
 from topoloom.importers.system.sysfs import read_cpu_mask, read_word
-from topoloom.nodes.node_levels import Container, NodeCores
+from topoloom.nodes.core_shape import Container
+from topoloom.nodes.node_levels import NodeCores
 
 SYSTEM = Path("/sys/devices/system")
 #: kind -> name of its file in a CPU's directory, since Linux 5.3 and before that

@@ -6,11 +6,13 @@ from __future__ import annotations
 import os
 import platform
 import shutil
+from dataclasses import replace
 
 from topoloom._core import Error
 from topoloom.importers.hwloc import read_node_cores
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.network_speeds import add_assumed_speeds
+from topoloom.importers.node_groups import describe_equal_nodes
 from topoloom.importers.slurm.job_machine import (
     describe_by_cpu_counts,
     describe_slurm_job,
@@ -19,15 +21,11 @@ from topoloom.importers.slurm.scontrol_job import list_job_nodes, parse_cpu_coun
 from topoloom.importers.system.cpus import read_sysfs_node
 from topoloom.importers.system.nic_speed import read_nic_speed
 from topoloom.importers.system.node_lists import list_job_hosts
-from topoloom.nodes.node_levels import (
-    NodeCores,
-    format_levels,
-    format_nodes,
-    make_node_parts,
-)
+from topoloom.nodes.node_levels import NodeCores, describe_omitted_resources
 from topoloom.support.child_processes import run_system_command
 from topoloom.support.files import prefix_errors
 from topoloom.support.hostlist import is_host_name
+from topoloom.support.units import counted
 
 
 def detect_machine() -> MachineDescription:
@@ -66,13 +64,27 @@ def _detect_by_host_names() -> MachineDescription:
     if not hosts and is_host_name(platform.node()):
         hosts = (platform.node(),)
     inside = _read_this_node()
-    text = format_nodes(max(1, len(hosts)), format_levels(inside))
-    return MachineDescription(text, hosts, node=make_node_parts(inside), network="")
+    described = describe_equal_nodes(inside, hosts, network="")
+    remarks = (*_describe_missing_cores(inside), *describe_omitted_resources(inside))
+    return replace(described, remarks=remarks)
+
+
+def _describe_missing_cores(inside: NodeCores) -> list[str]:
+    """Describe the CPUs of this node that this process may not use."""
+    usable = sum(core.bit_count() for core in inside.cores)
+    every = os.cpu_count() or usable
+    if usable >= every:
+        return []
+    return [
+        f"{every - usable:,} of {counted(every, 'hardware thread')} of this node left "
+        "out: this process may not use them"
+    ]
 
 
 def _read_whole_node() -> NodeCores:
     """Find all cores of this node, including cores outside this process's affinity."""
-    return _read_lstopo() or read_sysfs_node(range(os.cpu_count() or 1))
+    whole = _read_lstopo("--disallowed") or _read_lstopo()
+    return whole or read_sysfs_node(range(os.cpu_count() or 1))
 
 
 def _read_this_node() -> NodeCores:
@@ -84,13 +96,19 @@ def _read_this_node() -> NodeCores:
     return read_sysfs_node(cpus)
 
 
-def _read_lstopo() -> NodeCores | None:
-    """Run hwloc's lstopo; None if lstopo is missing, too old or fails."""
+def _read_lstopo(*options: str) -> NodeCores | None:
+    """Run hwloc's lstopo; None if lstopo is missing, too old or fails.
+
+    With ``--disallowed``, cores outside the control group of this process are read,
+    too.
+    """
     program = shutil.which("lstopo-no-graphics") or shutil.which("lstopo")
     if program is None:
         return None
-    output = run_system_command(program, "--of", "xml")
+    output = run_system_command(program, "--of", "xml", *options)
+    if output.status != 0:
+        return None
     try:
-        return read_node_cores(output.text)[0] if output.status == 0 else None
+        return read_node_cores(output.text, with_disallowed=bool(options))[0]
     except Error:
         return None

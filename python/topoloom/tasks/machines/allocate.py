@@ -205,13 +205,16 @@ def _restrict_to_one_type(
             "give free nodes of one type"
         )
     one = build_machine_of_type(machine, types[0])
-    places = np.array(types[0].slots, np.uint32)
     own, per_node = one.slots_per_node, machine.slots_per_node
+    places = types[0].levels.list_places()
+    slot_of = np.zeros(own, np.uint32)
+    slot_of[places] = types[0].slots
 
     def to_machine_slots(slots: Slots) -> Slots:
-        return (slots // own * per_node + places[slots % own]).astype(np.uint32)
+        return (slots // own * per_node + slot_of[slots % own]).astype(np.uint32)
 
-    return Allocation(one, free.nodes), to_machine_slots
+    existing = free.nodes.astype(np.int64)[:, None] * own + np.array(places)
+    return Allocation(one, free.nodes, existing.ravel()), to_machine_slots
 
 
 def _choose_nodes(
@@ -249,7 +252,7 @@ def _choose_nodes(
         )
     graph = load_graph(graph_file)
     whole, slots_of = _restrict_to_one_type(free, node)
-    per_node = whole.machine.slots_per_node
+    per_node = whole.slot_count // len(whole.nodes)
     count = -(-graph.rank_count // per_node) if nodes is None else nodes
     with monitor("choosing nodes", search) as progress:
         found = choose_nodes(

@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from topoloom._core import Machine
 from topoloom.allocations.described_allocation import described_allocation
-from topoloom.importers.machine_description import GivenSpeeds, MachineDescription
+from topoloom.importers.machine_description import (
+    GivenSpeeds,
+    MachineDescription,
+    Selection,
+)
 from topoloom.machines.machine_facts import (
     collect_node_facts,
     machine_facts,
@@ -92,6 +96,7 @@ def load_shown_machine(
     *,
     partial: bool = False,
     speeds: GivenSpeeds | None = None,
+    selection: Selection | None = None,
 ) -> ShownMachine:
     """Load a machine, and replace the descriptions of its nodes by those in files.
 
@@ -105,13 +110,17 @@ def load_shown_machine(
         Whether nodes that cannot be located are dropped.
     speeds
         Link speeds, for network files without link speeds.
+    selection
+        What to read of a file with several networks.
 
     Raises
     ------
     topoloom.machines.machine_file.IncompleteFileError
         If nodes cannot be located, unless `partial`.
     """
-    machine, described = load_machine_and_description(source, partial, speeds)
+    machine, described = load_machine_and_description(
+        source, partial, speeds, selection
+    )
     if node_files:
         described = replace_nodes_from_files(described, node_files)
         described = replace(described, name="")

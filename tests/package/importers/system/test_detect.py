@@ -92,7 +92,7 @@ def test_cpus_outside_the_affinity_are_no_slots(
 def test_system_files_are_read_if_hwloc_fails(script: str, tmp_path: Path) -> None:
     (tmp_path / "lstopo").write_text(f"#!/bin/sh\n{script}\n")
     (tmp_path / "lstopo").chmod(0o755)
-    assert describe_machine("detect").text == "torus:1+node:4,distance=8"
+    assert describe_machine("detect").text == "torus:1+node:4,distance=16"
 
 
 def test_system_files_are_read_if_hwloc_describes_other_cpus(
@@ -100,7 +100,7 @@ def test_system_files_are_read_if_hwloc_describes_other_cpus(
 ) -> None:
     write_lstopo(tmp_path, "lstopo", [[0, 1], [2, 3]])
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {8, 9, 10})
-    assert describe_machine("detect").text == "torus:1+node:3,distance=8"
+    assert describe_machine("detect").text == "torus:1+node:3,distance=16"
 
 
 def test_nodes_of_a_job_without_topology_are_on_one_switch(
@@ -124,7 +124,7 @@ def test_a_job_on_one_node_is_a_single_node_machine(
     monkeypatch.setenv("LSB_MCPU_HOSTS", "b7 4")
     described = describe_machine("detect")
     assert (described.text, described.hosts) == (
-        "torus:1+node:4,distance=8",
+        "torus:1+node:4,distance=16",
         ("b7",),
     )
 
@@ -190,8 +190,8 @@ def write_system_files(
         # one CPU.
         ((2, 1, 4, 2), range(8, 16), "+node:4:2,distance=2:16"),
         ((2, 1, 4, 2), [0, 1, 2, 3, 8, 9], "+node:4,distance=2"),
-        ((2, 1, 4, 2), [0, 1, 4, 12], "+node:3,distance=16"),
-        ((2, 1, 4, 2), [5], ""),
+        ((2, 1, 4, 2), [0, 1, 4, 12], "+node:2:2,distance=2:16"),
+        ((2, 1, 4, 2), [5], "+node:1,distance=8"),
     ],
 )
 def test_system_files_give_levels_of_shared_parts(
@@ -248,7 +248,7 @@ def test_files_of_old_kernels_are_read(tmp_path: Path) -> None:
 def test_a_system_without_files_has_one_core_per_cpu(tmp_path: Path) -> None:
     assert (
         format_levels(read_sysfs_node([0, 3, 5], tmp_path, tmp_path))
-        == "+node:3,distance=8"
+        == "+node:3,distance=16"
     )
 
 

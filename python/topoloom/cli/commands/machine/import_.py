@@ -11,7 +11,7 @@ from topoloom.cli.options.machines import WriteDescription
 from topoloom.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
-    from topoloom.importers.machine_description import GivenSpeeds
+    from topoloom.importers.machine_description import GivenSpeeds, Selection
     from topoloom.tasks.machines.shown_machine import ShownMachine
 
 
@@ -52,6 +52,23 @@ def command(
             help="NVLink bandwidth per GPU in each direction, for nodes of Kubernetes.",
         ),
     ] = None,
+    topology: Annotated[
+        str | None,
+        Option(
+            "--topology",
+            metavar="NAME",
+            help="Topology of Slurm's topology.yaml [default: the cluster's default].",
+        ),
+    ] = None,
+    part: Annotated[
+        str | None,
+        Option(
+            "--part",
+            metavar="NAME",
+            help="Switch, ring or torus of Slurm, to read only it and what is below "
+            "it.",
+        ),
+    ] = None,
     output: WriteDescription = None,
     as_json: AsJson = False,
 ) -> None:
@@ -74,8 +91,15 @@ def command(
       topoloom machine import nodes.json --partial --network 1600Gbit/s
     """
     from topoloom.cli.shown_machine_output import print_machine
+    from topoloom.importers.machine_description import Selection
 
-    shown = _load_machine(file, node or [], partial, _parse_speeds(network, nvlink))
+    shown = _load_machine(
+        file,
+        node or [],
+        partial,
+        _parse_speeds(network, nvlink),
+        Selection(topology or "", part or ""),
+    )
     if output is not None:
         shown.save(output)
     print_machine(shown, as_json, output)
@@ -92,7 +116,11 @@ def _parse_speeds(network: str | None, nvlink: str | None) -> GivenSpeeds:
 
 
 def _load_machine(
-    file: str, node_files: list[str], partial: bool, speeds: GivenSpeeds
+    file: str,
+    node_files: list[str],
+    partial: bool,
+    speeds: GivenSpeeds,
+    selection: Selection,
 ) -> ShownMachine:
     """Load the machine, and print remarks about omitted parts."""
     from topoloom._core import Error
@@ -102,7 +130,9 @@ def _load_machine(
     from topoloom.tasks.machines.shown_machine import load_shown_machine
 
     try:
-        shown = load_shown_machine(file, node_files, partial=partial, speeds=speeds)
+        shown = load_shown_machine(
+            file, node_files, partial=partial, speeds=speeds, selection=selection
+        )
     except IncompleteFileError as error:
         for line in error.lines:
             note(f"topoloom: {line}")
