@@ -11,9 +11,9 @@ import re
 from dataclasses import replace
 
 from topoloom._core import Error
+from topoloom.importers.equal_nodes import describe_equal_nodes
 from topoloom.importers.hwloc_devices import read_device
 from topoloom.importers.machine_description import MachineDescription
-from topoloom.importers.node_groups import describe_equal_nodes
 from topoloom.nodes.core_shape import SHARED, Container
 from topoloom.nodes.node_levels import (
     NearDevice,

@@ -11,14 +11,6 @@ from topoloom._core import Error, Machine, MachineText
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.nodes.common_shape import find_common_shape
 from topoloom.nodes.host_text import is_vacant, parse_nodes_per_host
-from topoloom.nodes.node_levels import (
-    NodeCores,
-    add_hop_weight,
-    format_levels,
-    format_nodes,
-    list_vacant_places,
-    make_node_parts,
-)
 from topoloom.nodes.node_parts import Levels, NodeParts, NodeType, compress_port_costs
 from topoloom.support.hostlist import compress_hostlist
 from topoloom.support.number_ranges import compress_ranges, join_numbers, split_numbers
@@ -115,25 +107,6 @@ def with_node_groups(
         node = NodeParts(types=tuple(types))
     nodes_text = _format_node_text(levels, _find_common_hop_weight(used), speeds)
     return replace(described, text=network + nodes_text, node=node)
-
-
-def describe_equal_nodes(
-    inside: NodeCores, hosts: Sequence[str], count: int = 0, network: str | None = None
-) -> MachineDescription:
-    """Describe nodes with these cores, joined by one switch; `count` without hosts."""
-    hosts = tuple(hosts)
-    count = count or len(hosts) or 1
-    levels = format_levels(inside)
-    group = NodeGroup(
-        levels if count == 1 else add_hop_weight(levels),
-        make_node_parts(inside),
-        None,
-        "the node",
-        vacant=list_vacant_places(inside),
-    )
-    return with_node_groups(
-        MachineDescription(format_nodes(count, ""), hosts, network=network), [group]
-    )
 
 
 def build_machine_of_type(machine: Machine, kind: NodeType) -> Machine:

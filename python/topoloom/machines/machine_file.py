@@ -123,11 +123,7 @@ def describe_machine(
     """Load a description without parsing machine text."""
     path, name = Path(text), str(text)
     if any(speeds or ()) or any(selection or ()):
-        suffixes = [end for _, ends in FORMATS.values() for end in ends]
-        if path.suffix in suffixes or name == DETECT or not exists(path):
-            raise Error(
-                f"{name:.60}: only imported files have speeds or parts to choose"
-            )
+        _require_import(path, name, any(speeds or ()))
         return _import_file(path, partial, speeds, selection)
     if name == DETECT:
         from topoloom.importers.system.detect import detect_machine
@@ -175,6 +171,16 @@ def _read_toml(path: Path) -> MachineDescription:
     from topoloom.machines.machine_toml import read_machine_toml
 
     return read_machine_toml(path)[0]
+
+
+def _require_import(path: Path, name: str, has_speeds: bool) -> None:
+    """Raise an error unless the file is one of another program."""
+    suffixes = [end for _, ends in FORMATS.values() for end in ends]
+    if path.suffix in suffixes or name == DETECT or not exists(path):
+        allowed = "of Slurm have topologies and parts to choose"
+        if has_speeds:
+            allowed = "without speeds can be combined with speeds"
+        raise Error(f"{name:.60}: only files {allowed}")
 
 
 def _import_file(

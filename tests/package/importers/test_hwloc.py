@@ -20,9 +20,9 @@ from hypothesis import given, strategies as st
 from topoloom import Error, Machine, load_machine
 from topoloom.allocations.described_allocation import described_allocation
 from topoloom.allocations.launch_line_slots import place_with_launch_line
+from topoloom.importers.equal_nodes import describe_equal_nodes
 from topoloom.importers.hwloc import read_hwloc, read_node_cores
 from topoloom.importers.machine_description import MachineDescription
-from topoloom.importers.node_groups import describe_equal_nodes
 from topoloom.launch.orders.launch_line import read_launch_line
 from topoloom.machines.import_formats import IMPORTERS
 from topoloom.machines.machine_file import load_machine_and_description

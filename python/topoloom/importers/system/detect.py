@@ -9,10 +9,10 @@ import shutil
 from dataclasses import replace
 
 from topoloom._core import Error
+from topoloom.importers.equal_nodes import describe_equal_nodes
 from topoloom.importers.hwloc import read_node_cores
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.network_speeds import add_assumed_speeds
-from topoloom.importers.node_groups import describe_equal_nodes
 from topoloom.importers.slurm.job_machine import (
     describe_by_cpu_counts,
     describe_slurm_job,
