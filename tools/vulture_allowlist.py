@@ -130,3 +130,6 @@ independent
 byte_count
 search_wall
 process_rss
+
+# Read by NumPy.
+fid

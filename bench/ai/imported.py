@@ -53,7 +53,7 @@ def _import(
     moved: Counter[str] = Counter()
     if equal:
         called = dict(zip(found.mesh, fastest_first, strict=True))
-        for axes, operation, bytes, calls in found.operations:
+        for axes, operation, bytes, calls, _ in found.operations:
             along = "+".join(called[axis] for axis in axes)
             moved[f"{along} {operation}"] += bytes * calls
     differ = [

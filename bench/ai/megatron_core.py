@@ -87,28 +87,6 @@ def load_initializer(release: str) -> Callable[..., dict[str, Any]]:
     return initialize
 
 
-def list_called_names(
-    release: str, module: str, owner: str, function: str
-) -> list[str]:
-    """List the names of the functions that a method of a class calls."""
-    (wheel,) = WHEELS.glob(f"megatron_core-{release}-*.whl")
-    with zipfile.ZipFile(wheel) as files:
-        source = files.read(f"megatron/core/{module}.py")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        tree = ast.parse(source)
-    (called,) = [
-        method
-        for one in tree.body
-        if isinstance(one, ast.ClassDef) and one.name == owner
-        for method in one.body
-        if isinstance(method, ast.FunctionDef) and method.name == function
-    ]
-    return [
-        ast.unparse(one.func) for one in ast.walk(called) if isinstance(one, ast.Call)
-    ]
-
-
 def megatron_groups(release: str, sizes: dict[str, int], name: str) -> Groups:
     """Return a job's groups by our axis names; raise one of `REFUSALS`."""
     words = {

@@ -8,6 +8,7 @@ are those of the object to which it is attached.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 
 from topoloom._core import Error
@@ -128,7 +129,7 @@ class _TopologyReader:
             else near
         )
 
-    def _add_container(self, kind: str, attributes: dict[str, str]) -> None:
+    def _add_container(self, kind: str, attributes: Mapping[str, str]) -> None:
         container = Container(kind, _parse_cpu_set(attributes, "cpuset", kind))
         self._containers.add(container)
         if len(self._containers) > len(SHARED) * MAX_CPUS:
@@ -151,7 +152,7 @@ class _TopologyReader:
             device.name, device.kind, near, pci=device.pci, network=device.network
         )
 
-    def _add_pu(self, attributes: dict[str, str], line: int) -> None:
+    def _add_pu(self, attributes: Mapping[str, str], line: int) -> None:
         number = _parse_number(attributes, "PU")
         cpus = _parse_cpu_set(attributes, "cpuset", "PU")
         if cpus != 1 << min(number, MAX_CPUS):
@@ -228,7 +229,7 @@ class _TopologyReader:
 _OLD = "this is XML of hwloc 1; export it again with lstopo of hwloc 2 or newer"
 
 
-def _check_version(tag: str, attributes: dict[str, str]) -> str:
+def _check_version(tag: str, attributes: Mapping[str, str]) -> str:
     if tag != "topology":
         raise Error(f"hwloc's XML begins with <topology>, not <{tag[:40]}>")
     version = attributes.get("version")
@@ -239,14 +240,14 @@ def _check_version(tag: str, attributes: dict[str, str]) -> str:
     return version
 
 
-def _parse_number(attributes: dict[str, str], kind: str) -> int:
+def _parse_number(attributes: Mapping[str, str], kind: str) -> int:
     number = attributes.get("os_index", "")
     if not (is_number(number) and len(number) < 10):
         raise Error(f"a {kind} has no numeric os_index")
     return int(number)
 
 
-def _parse_cpu_set(attributes: dict[str, str], name: str, kind: str) -> int:
+def _parse_cpu_set(attributes: Mapping[str, str], name: str, kind: str) -> int:
     """Read a set of PUs: 32-bit words, highest first; an empty word is 0."""
     text = attributes.get(name)
     if text is None:

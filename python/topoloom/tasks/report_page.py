@@ -281,7 +281,7 @@ def _find_graph(path: Path, file: PlacementFile) -> str:
             if not graph.resolve().is_relative_to(path.parent.resolve()):
                 raise Error(
                     f"{path} names the graph {file.graph}, which is neither beside nor "
-                    "below it; if it is yours, name the graph with --graph"
+                    "below it; if it is yours, name the graph"
                 )
             return str(graph)
     raise Error(f"{path}: its graph {file.graph} does not exist; name the graph")

@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+import ast
+import warnings
+import zipfile
+
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from ai.megatron_core import RELEASES, list_called_names
+from ai.megatron_core import RELEASES, WHEELS
 from topoloom import Error
 from topoloom.frameworks import DeepSpeedJob, DeviceMeshJob, MegatronJob
 from topoloom.frameworks.job import Job
@@ -18,6 +22,28 @@ from topoloom.frameworks.transformer_model import MODELS
 DENSE = "layers=2,hidden=8,heads=4,kv_heads=2,head_size=2,ffn=16,sequence=32,batches=3"
 EXPERTS = f"{DENSE},experts=4,active=2"
 WEIGHTS = 2 * (192 + 384)
+
+
+def list_called_names(
+    release: str, module: str, owner: str, function: str
+) -> list[str]:
+    """List the names of the functions that a method of a class calls."""
+    (wheel,) = WHEELS.glob(f"megatron_core-{release}-*.whl")
+    with zipfile.ZipFile(wheel) as files:
+        source = files.read(f"megatron/core/{module}.py")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = ast.parse(source)
+    (called,) = [
+        method
+        for one in tree.body
+        if isinstance(one, ast.ClassDef) and one.name == owner
+        for method in one.body
+        if isinstance(method, ast.FunctionDef) and method.name == function
+    ]
+    return [
+        ast.unparse(one.func) for one in ast.walk(called) if isinstance(one, ast.Call)
+    ]
 
 
 def count_bytes(text: str, job: Job | dict[str, int]) -> dict[str, int]:
