@@ -56,7 +56,7 @@ def command(
         str | None,
         Option(
             "--topology",
-            metavar="NAME",
+            metavar="TOPOLOGY",
             help="Topology of Slurm's topology.yaml [default: the cluster's default].",
         ),
     ] = None,
@@ -64,7 +64,7 @@ def command(
         str | None,
         Option(
             "--part",
-            metavar="NAME",
+            metavar="PART",
             help="Switch, ring or torus of Slurm, to read only it and what is below "
             "it.",
         ),
