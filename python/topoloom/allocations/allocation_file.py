@@ -307,7 +307,7 @@ def _find_host_number(nodes: _NodeLookup, host: str) -> int:
         if number is None:
             raise Error(_describe_unknown_host(nodes, host))
         return number
-    if host.startswith(("-", ".")) or not any(letter.isalpha() for letter in host):
+    if host.startswith(".") or not any(letter.isalpha() for letter in host):
         raise Error(f"'{host}' is neither a host name nor a node id")
     digits = _TRAILING_DIGITS.search(host.partition(".")[0])
     if digits is None:

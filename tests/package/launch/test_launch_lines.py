@@ -199,7 +199,7 @@ def test_nodes_that_differ_have_their_own_packages() -> None:
         NodeType(
             (node,),
             levels[node],
-            tuple(range(levels[node].slot_count)),
+            tuple(range(len(levels[node].list_places()))),
             NodeParts(("package", "node")),
         )
         for node in (0, 1)

@@ -161,7 +161,7 @@ def test_slots_are_listed_node_by_node(tmp_path: Path) -> None:
         ("n1\n2\n", "a.txt:2: has no host name"),
         ("1.5\n", "a.txt:1: '1.5' is neither"),
         ("nan\n", "a.txt:1: host nan has no number"),
-        ("n1 -2\n", "a.txt:1: '-2' is neither"),
+        ("n1 -2\n", "a.txt:1: host list: '-2' is not a host name"),
         ("n1 99999999999999999999\n", "a.txt:1: there is no node"),
     ],
 )
