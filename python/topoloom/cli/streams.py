@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What stdout and stderr can show: characters, escape codes, width.
 
-All text is escaped here. Escape codes of the command itself use `write_codes`.
+All text is escaped here. Escape codes of the command itself use `get_code_stream`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What each training framework sends in a step: collectives and data types.
 
-The numbers follow from the code of the frameworks. ``bench/ai/step_traffic.py`` records
-one layer of Megatron-Core and compares the bytes.
+The numbers of Megatron, torchtitan and DeepSpeed follow from their code; those of JAX
+and of fp8 are assumptions. ``bench/ai/step_traffic.py`` records one layer of
+Megatron-Core and compares the bytes.
 """
 
 from __future__ import annotations
