@@ -69,7 +69,10 @@ class HostPlacement:
     slots_per_rank : int
         Number of consecutive slots per rank; `slot` is the first one.
     slots_of_host, packages_of_host : int array of shape ``(hosts,)``
-        Slots and packages (sockets) of each host; 1 package if unknown.
+        Slots and packages (sockets) of each host; 1 package if their number is not
+        known, or if they differ in slots.
+    has_uneven_packages : bool array of shape ``(hosts,)``
+        Whether the packages of a host differ in slots.
     parts_of_host : list of NodeParts
         CPUs and devices of each host.
     has_invented_names : bool
@@ -89,6 +92,7 @@ class HostPlacement:
     slots_per_rank: int
     slots_of_host: Ids
     packages_of_host: Ids
+    has_uneven_packages: npt.NDArray[np.bool_]
     parts_of_host: list[NodeParts]
     has_invented_names: bool = False
 
@@ -101,6 +105,11 @@ class HostPlacement:
     def cores_per_rank(self) -> int:
         """Number of cores of each rank, hence of threads of hybrid programs."""
         return self.cores_per_slot * self.slots_per_rank
+
+    @property
+    def has_several_packages(self) -> bool:
+        """Whether any host is known to have several packages."""
+        return bool((self.packages_of_host > 1).any() or self.has_uneven_packages.any())
 
     @property
     def shares_slots(self) -> bool:
@@ -210,6 +219,7 @@ class HostPlacement:
             host=index[self.host],
             slots_of_host=self.slots_of_host[kept],
             packages_of_host=self.packages_of_host[kept],
+            has_uneven_packages=self.has_uneven_packages[kept],
             parts_of_host=[self.parts_of_host[host] for host in kept.tolist()],
         )
 
@@ -291,13 +301,15 @@ def host_placement(
             f"rank {rank} is on slot {slot_ids[rank]}, which host {names[host[rank]]} "
             "does not have; place the ranks again"
         )
+    on_rails = machine.nodes_per_host > 1
+    count = 1 if on_rails else package_count(machine.levels, node.names)
+    packages, uneven = [count] * len(names), [False] * len(names)
     if node.types:
-        of_type = {at: kind.package_count for kind in node.types for at in kind.nodes}
-        packages = [of_type[first] for first in first_nodes.tolist()]
-    else:
-        on_rails = machine.nodes_per_host > 1
-        count = 1 if on_rails else package_count(machine.levels, node.names)
-        packages = [count] * len(names)
+        counts = [(kind.package_count, kind.has_uneven_packages) for kind in node.types]
+        type_of = {at: i for i, kind in enumerate(node.types) for at in kind.nodes}
+        of_host = [counts[type_of[first]] for first in first_nodes.tolist()]
+        packages = [each for each, _ in of_host]
+        uneven = [each for _, each in of_host]
     return HostPlacement(
         names,
         first_nodes,
@@ -312,6 +324,7 @@ def host_placement(
         slots_per_rank,
         slots_of.counts[numbers],
         np.array(packages, np.int64),
+        np.array(uneven, np.bool_),
         parts_of_host,
         has_invented_names=hosts is None,
     )

@@ -94,6 +94,8 @@ def list_bind_options(placement: HostPlacement) -> list[str]:
 
 def deals_ranks_to_their_slots(placement: HostPlacement) -> bool:
     """Return whether ``-m arbitrary`` starts ranks on the cores of their slots."""
+    if placement.has_uneven_packages.any():
+        return False
     packages = placement.packages_of_host[placement.host]
     slots = placement.slots_of_host[placement.host]
     order = np.lexsort((np.arange(placement.rank_count), placement.host))

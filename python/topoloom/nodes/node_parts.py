@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 import operator
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -153,9 +154,18 @@ class NodeType:
     @property
     def package_count(self) -> int:
         """Number of equal packages per node; 1 if they differ in slots."""
-        if self.levels.vacant:
-            return 1
-        return package_count(self.levels.sizes, self.parts.names)
+        return 1 if self.has_uneven_packages else len(self._count_slots_of_packages())
+
+    @property
+    def has_uneven_packages(self) -> bool:
+        """Whether the packages of a node differ in slots."""
+        return len(set(self._count_slots_of_packages())) > 1
+
+    def _count_slots_of_packages(self) -> list[int]:
+        count = package_count(self.levels.sizes, self.parts.names)
+        size = math.prod(self.levels.sizes) // count
+        slots = Counter(place // size for place in self.levels.list_places())
+        return [slots[package] for package in range(count)]
 
 
 #: Nodes of unknown structure.

@@ -27,7 +27,7 @@ from topoloom.launch.exports.launch_formats import (
     require_hosts,
 )
 from topoloom.launch.host_placement import HostPlacement, host_placement
-from topoloom.nodes.node_parts import NodeParts
+from topoloom.nodes.node_parts import Levels, NodeParts, NodeType
 
 HOSTS = ["gamma", "alpha"]  # names of nodes 2 and 0, in launcher order
 
@@ -185,6 +185,39 @@ def test_omissions_of_a_format_are_reported() -> None:
     # be chosen.
     second_core = make_placement([5])
     assert find_format("mpich-rank-order").find_loss(second_core)
+
+
+def place_on_two_packages(vacant: tuple[int, ...], slots: list[int]) -> HostPlacement:
+    """Place ranks on a node of two packages of four places."""
+    places = [place for place in range(8) if place not in vacant]
+    kind = NodeType(
+        (0,),
+        Levels((4, 2), (1, 2), vacant=vacant),
+        tuple(range(len(places))),
+        NodeParts(("package", "node")),
+    )
+    node = NodeParts(types=(kind,))
+    return host_placement(Machine("tree:1+node:8"), [0], slots, ["a"], node=node)
+
+
+def test_slurm_deals_ranks_to_packages_of_equally_many_cores() -> None:
+    # Without places 3 and 7, packages have the slots 0 to 2 and 3 to 5.
+    dealt = place_on_two_packages((3, 7), [0, 3, 1, 4, 2, 5])
+    assert find_format("slurm-hostfile").find_loss(dealt) is None
+    assert write_format("openmpi-rankfile", dealt).splitlines()[1] == (
+        "rank 1=a slot=1:0"
+    )
+    in_order = place_on_two_packages((3, 7), [0, 1, 2, 3, 4, 5])
+    assert find_format("slurm-hostfile").find_loss(in_order)
+
+
+def test_no_order_of_ranks_keeps_slots_in_packages_of_unequal_size() -> None:
+    for slots in ([0, 1, 2, 3, 4, 5, 6], [0, 3, 1, 4, 2, 5, 6]):
+        uneven = place_on_two_packages((3,), slots)
+        assert "sockets" in (find_format("slurm-hostfile").find_loss(uneven) or "")
+        assert write_format("openmpi-rankfile", uneven).splitlines()[1] == (
+            f"rank 1=a slot={slots[1]}"
+        )
 
 
 @given(st.permutations(range(12)), st.integers(1, 12))

@@ -96,9 +96,7 @@ def _fills_first_slots(placement: HostPlacement) -> bool:
 
 def _keeps_slots(placement: HostPlacement) -> bool:
     """Return whether ranks get the cores of their slots: see `list_block_options`."""
-    is_dealt = placement.packages_of_host.max() > 1 and not is_block_distribution(
-        placement
-    )
+    is_dealt = placement.has_several_packages and not is_block_distribution(placement)
     return _fills_first_slots(placement) and not is_dealt
 
 

@@ -83,7 +83,7 @@ def _keeps_slots(placement: HostPlacement) -> bool:
 
 
 def _describe_special_loss(placement: HostPlacement) -> str | None:
-    if placement.packages_of_host.max() == 1 or _keeps_slots(placement):
+    if not placement.has_several_packages or _keeps_slots(placement):
         return None
     return (
         f"{NAME} names hosts, not cores, and Slurm distributes the ranks of a host "
