@@ -96,6 +96,7 @@ TEST_CASE("invalid monitoring lines are refused with the line and the reason") {
             {"E\t0\t1\t5 msgs\t1 bytes sent\n", "line 1: expected 'bytes', found 'msgs'"},
             {"E\t0\t1\t5 bytes\t1 msgs", "line 1: expected 'sent', but the text ends here"},
         });
-    CHECK_THROWS_WITH_AS((void)read_monitoring("E\t0\t4000000000\t5 bytes\t1 msgs sent\n"),
-                         "line 1: the destination is 4000000000, but at most 67108864 can be read", Error);
+    CHECK_THROWS_WITH_AS(
+        (void)read_monitoring("E\t0\t4000000000\t5 bytes\t1 msgs sent\n"),
+        "line 1: the destination is 4000000000; a file of this size can have at most 262179 ranks", Error);
 }

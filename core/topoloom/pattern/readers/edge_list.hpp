@@ -12,8 +12,12 @@
 
 namespace topoloom {
 
-/// Upper limit on ranks in a file, so that a damaged header or id does not allocate gigabytes.
-inline constexpr std::int64_t max_ranks_read = std::int64_t{1} << 26;
+/// Upper limit on ranks in a text of `size` bytes, so that a wrong header or id cannot fill memory: every rank takes
+/// memory, also without edges.
+[[nodiscard]] constexpr std::int64_t max_ranks_read(std::size_t size) {
+    constexpr std::size_t few = std::size_t{1} << 18;
+    return static_cast<std::int64_t>(std::min(few + size, std::size_t{1} << 26));
+}
 
 /// Edges in file order; CommGraph::from_edges sums duplicates.
 struct EdgeList {

@@ -83,8 +83,8 @@ std::size_t read_order(TextScanner& scan) {
                               " columns; a communication matrix is square");
     }
     if (rows == 0) scan.fail_at_previous("the matrix is empty");
-    if (rows > max_ranks_read)
-        scan.fail_at_previous("the matrix has ", rows, " rows; at most ", max_ranks_read, " can be read");
+    if (const std::int64_t most = max_ranks_read(scan.size()); rows > most)
+        scan.fail_at_previous("the matrix has ", rows, " rows; a file of this size can have at most ", most);
     return static_cast<std::size_t>(rows);
 }
 

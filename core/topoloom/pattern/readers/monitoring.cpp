@@ -36,8 +36,8 @@ Rank read_rank(TextScanner& scan, std::string_view what, std::size_t rank_count)
     if (rank_count > 0 && rank >= static_cast<std::int64_t>(rank_count)) {
         scan.fail_at_previous(what, " is ", rank, ", but there are only ", rank_count, " ranks");
     }
-    if (rank >= max_ranks_read)
-        scan.fail_at_previous(what, " is ", rank, ", but at most ", max_ranks_read, " can be read");
+    if (const std::int64_t most = max_ranks_read(scan.size()); rank >= most)
+        scan.fail_at_previous(what, " is ", rank, "; a file of this size can have at most ", most, " ranks");
     return Rank{static_cast<std::size_t>(rank)};
 }
 

@@ -19,6 +19,7 @@ class TextScanner {
         : begin_(text.data()), at_(begin_), end_(begin_ + text.size()), previous_(begin_) {}
 
     [[nodiscard]] bool at_end() const { return at_ == end_; }
+    [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(end_ - begin_); }
     [[nodiscard]] std::size_t remaining() const { return static_cast<std::size_t>(end_ - at_); }
 
     /// Whether only blanks remain on this line.
