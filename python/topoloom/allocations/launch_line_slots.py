@@ -45,8 +45,9 @@ def _list_places_of_hosts(
         np.array(kind.levels.list_places()) if kind.levels.vacant else None
         for kind in node.types
     ]
-    type_of = {own: i for i, kind in enumerate(node.types) for own in kind.nodes}
-    return [of_type[type_of[host]] if node.types else None for host in hosts]
+    if not node.types:
+        return [None] * len(hosts)
+    return [of_type[i] for i in node.type_indices(hosts)]
 
 
 def _number_cores_by_slot(
@@ -94,8 +95,7 @@ def _list_sizes_of_hosts(
     of_type = [
         list_resource_sizes(kind.levels.sizes, kind.parts) for kind in node.types
     ]
-    type_of = {own: i for i, kind in enumerate(node.types) for own in kind.nodes}
-    return [of_type[type_of[host]] for host in hosts]
+    return [of_type[i] for i in node.type_indices(hosts)]
 
 
 def check_cores(placed: list[RankCores]) -> None:

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from topoloom._core import Error
-from topoloom.importers.equal_nodes import describe_equal_nodes
 from topoloom.importers.hwloc_devices import read_device
+from topoloom.importers.identical_nodes import describe_identical_nodes
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.nodes.core_shape import SHARED, Container
 from topoloom.nodes.node_levels import (
@@ -36,7 +36,9 @@ def read_hwloc(text: str) -> MachineDescription:
     """Read a node with its levels, and with its host name if the file has one."""
     topology = _read_topology(text)
     inside = topology.build_node()
-    described = describe_equal_nodes(inside, (topology.host,) if topology.host else ())
+    described = describe_identical_nodes(
+        inside, (topology.host,) if topology.host else ()
+    )
     remarks = (*topology.describe_unusable_cpus(), *describe_omitted_resources(inside))
     return replace(described, remarks=remarks)
 

@@ -306,8 +306,7 @@ def host_placement(
     packages, uneven = [count] * len(names), [False] * len(names)
     if node.types:
         counts = [(kind.package_count, kind.has_uneven_packages) for kind in node.types]
-        type_of = {at: i for i, kind in enumerate(node.types) for at in kind.nodes}
-        of_host = [counts[type_of[first]] for first in first_nodes.tolist()]
+        of_host = [counts[i] for i in node.type_indices(first_nodes.tolist())]
         packages = [each for each, _ in of_host]
         uneven = [each for _, each in of_host]
     return HostPlacement(

@@ -99,8 +99,12 @@ class NodeParts:
         """Return the structure of each of these nodes."""
         if not self.types:
             return [self] * len(nodes)
-        parts = {node: kind.parts for kind in self.types for node in kind.nodes}
-        return [parts[node] for node in nodes]
+        return [self.types[i].parts for i in self.type_indices(nodes)]
+
+    def type_indices(self, nodes: Sequence[int]) -> list[int]:
+        """Return the index in `types` of each of these nodes' type."""
+        type_of = {node: i for i, kind in enumerate(self.types) for node in kind.nodes}
+        return [type_of[node] for node in nodes]
 
 
 class Levels(NamedTuple):

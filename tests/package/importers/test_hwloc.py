@@ -20,8 +20,8 @@ from hypothesis import given, strategies as st
 from topoloom import Error, Machine, load_machine
 from topoloom.allocations.described_allocation import described_allocation
 from topoloom.allocations.launch_line_slots import place_with_launch_line
-from topoloom.importers.equal_nodes import describe_equal_nodes
 from topoloom.importers.hwloc import read_hwloc, read_node_cores
+from topoloom.importers.identical_nodes import describe_identical_nodes
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.launch.orders.launch_line import read_launch_line
 from topoloom.machines.import_formats import IMPORTERS
@@ -479,7 +479,7 @@ def test_a_part_of_a_node_is_never_nearer_than_in_the_full_node(
     part = inside.restrict_to(sum(core for core in inside.cores if rng.random() < 0.7))
     if not part.cores:
         return
-    described = describe_equal_nodes(part, ())
+    described = describe_identical_nodes(part, ())
     machine = Machine(described.text)
     slots = described_allocation(machine, described).allocation.slots.tolist()
     assert len(slots) == len(part.cores)

@@ -63,7 +63,6 @@ class _HostTopology:
     above: list[tuple[int, float] | None] = field(default_factory=list)
     unknown_links: int = 0  # number of PCI links without speed or width
     unnumbered: list[_HostGpu] = field(default_factory=list)  # PCI devices, no <gpu>
-    self_links: int = 0  # number of NVLinks from a GPU to itself
 
     def add_vertex(self, above: tuple[int, float] | None) -> int:
         self.above.append(above)
@@ -86,7 +85,7 @@ def read_nccl_topology(text: str) -> MachineDescription:
             point = system.add_vertex(None)
             system.cpus.append(point)
             _read_elements_below(system, cpu, [point])
-    remarks = _number_pci_gpus(system)
+    remarks = (*_number_pci_gpus(system), *_drop_self_links(system))
     if not system.gpus:
         root.fail("there is no <gpu>, and no PCI device of class 0x0302, below a <cpu>")
     if max(len(system.gpus), len(system.cpus)) > _MOST:
@@ -101,9 +100,6 @@ def read_nccl_topology(text: str) -> MachineDescription:
     described = (
         MachineDescription(f"torus:1+node:{levels}") if levels else _build_graph(system)
     )
-    if system.self_links:
-        what = counted(system.self_links, "NVLink")
-        remarks = (*remarks, f"{what} from a GPU to itself ignored")
     return replace(described, remarks=(*remarks, *described.remarks))
 
 
@@ -126,6 +122,20 @@ def _number_pci_gpus(system: _HostTopology) -> tuple[str, ...]:
         f"assumed: {counted(count, 'GPU')} without <gpu> and NVLinks: numbered by PCI "
         "address, joined by PCI only",
     )
+
+
+def _drop_self_links(system: _HostTopology) -> tuple[str, ...]:
+    """Drop NVLinks from a GPU to itself; return remarks."""
+    dropped = 0
+    for gpu in system.gpus:
+        others = [
+            link for link in gpu.nvlinks if link.require("target").lower() != gpu.bus
+        ]
+        dropped += len(gpu.nvlinks) - len(others)
+        gpu.nvlinks = others
+    if not dropped:
+        return ()
+    return (f"{counted(dropped, 'NVLink')} from a GPU to itself ignored",)
 
 
 def _read_elements_below(
@@ -174,7 +184,6 @@ def _find_nvlink_rates(system: _HostTopology) -> dict[tuple[int, int | None], fl
     """Map (GPU, other GPU or _NVSWITCHES or _ITS_CPU) to bytes/s."""
     by_bus = {gpu.bus: number for number, gpu in enumerate(system.gpus)}
     ends: dict[tuple[int, int | None], float] = {}
-    system.self_links = 0
     for number, gpu in enumerate(system.gpus):
         for link in gpu.nvlinks:
             target = by_bus.get(link.require("target").lower(), _NVSWITCHES)
@@ -183,9 +192,6 @@ def _find_nvlink_rates(system: _HostTopology) -> dict[tuple[int, int | None], fl
                 and link.attributes.get("tclass", "") == _PCI_BRIDGE
             ):
                 target = _ITS_CPU
-            if target == number:
-                system.self_links += 1
-                continue
             if link.number("count") == 0:
                 link.fail("an nvlink with a count of 0; leave it out")
             rate = link.number("count") * gpu.nvlink_rate()

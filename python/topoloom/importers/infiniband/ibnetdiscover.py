@@ -27,8 +27,8 @@ from topoloom.support.units import counted
 
 #: Pattern that descriptions of managed switches match.
 _MANAGED = re.compile(r"MF0;([^:;]+):.*")
-#: "n001 HCA-1", "n001 mlx5_0"
 _GUID = re.compile(r"H-[0-9a-f]{16}")
+#: "n001 HCA-1", "n001 mlx5_0"
 _HOST_AND_ADAPTER = re.compile(r"(\S+)\s+((?:HCA-|[a-z][a-z0-9]*_?)[0-9]+)")
 
 

@@ -9,8 +9,8 @@ import shutil
 from dataclasses import replace
 
 from topoloom._core import Error
-from topoloom.importers.equal_nodes import describe_equal_nodes
 from topoloom.importers.hwloc import read_node_cores
+from topoloom.importers.identical_nodes import describe_identical_nodes
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.network_speeds import add_assumed_speeds
 from topoloom.importers.slurm.job_machine import (
@@ -64,7 +64,7 @@ def _detect_by_host_names() -> MachineDescription:
     if not hosts and is_host_name(platform.node()):
         hosts = (platform.node(),)
     inside = _read_this_node()
-    described = describe_equal_nodes(inside, hosts, network="")
+    described = describe_identical_nodes(inside, hosts, network="")
     remarks = (*_describe_missing_cores(inside), *describe_omitted_resources(inside))
     return replace(described, remarks=remarks)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Machines of equal nodes whose cores are known, joined by one switch."""
+"""Machines of identical nodes whose cores are known, joined by one switch."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from topoloom.nodes.node_levels import (
 )
 
 
-def describe_equal_nodes(
+def describe_identical_nodes(
     inside: NodeCores, hosts: Sequence[str], count: int = 0, network: str | None = None
 ) -> MachineDescription:
     """Describe nodes with these cores, joined by one switch; `count` without hosts."""
