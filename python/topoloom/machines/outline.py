@@ -66,9 +66,10 @@ def format_type_nodes(kind: NodeType, hosts: Sequence[str]) -> str:
 def format_type_slots(kind: NodeType) -> str:
     """Format the levels of a node type, top-down: ``2 x 32 slots``."""
     *groups, slots = reversed(kind.levels.sizes)
-    text = " x ".join([*map(str, groups), _plural(slots, "slot")])
     vacant = len(kind.levels.vacant)
-    return f"{text} without {vacant:,} vacant" if vacant else text
+    what = _plural(slots, "place" if vacant else "slot")
+    text = " x ".join([*map(str, groups), what])
+    return f"{text}, {vacant:,} vacant" if vacant else text
 
 
 def _plural(count: int, what: str) -> str:
