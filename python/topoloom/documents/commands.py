@@ -49,6 +49,7 @@ from topoloom.documents.programs import (
     RecordDocument,
     ReorderDocument,
     RunDocument,
+    UnplacedRunDocument,
     VerifyDocument,
     VerifyTorchDocument,
 )
@@ -56,7 +57,7 @@ from topoloom.documents.ring_buses import BladeDocument, RingBusDocument
 
 #: The types of a command's documents; several if its arguments decide.
 DOCUMENTS: dict[str, tuple[Any, ...]] = {
-    "run": (RunDocument, ReorderDocument),
+    "run": (RunDocument, UnplacedRunDocument, ReorderDocument),
     "record": (RecordDocument,),
     "map": (MapDocument,),
     "compare": (CompareDocument,),
