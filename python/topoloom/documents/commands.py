@@ -54,10 +54,22 @@ from topoloom.documents.programs import (
     VerifyTorchDocument,
 )
 from topoloom.documents.ring_buses import BladeDocument, RingBusDocument
+from topoloom.documents.runs import (
+    ListedRunsDocument,
+    PrunedRunsDocument,
+    RunSummaryDocument,
+    ShownRunDocument,
+)
 
 #: The types of a command's documents; several if its arguments decide.
 DOCUMENTS: dict[str, tuple[Any, ...]] = {
     "run": (RunDocument, UnplacedRunDocument, ReorderDocument),
+    "runs": (
+        ListedRunsDocument,
+        ShownRunDocument,
+        RunSummaryDocument,
+        PrunedRunsDocument,
+    ),
     "record": (RecordDocument,),
     "map": (MapDocument,),
     "compare": (CompareDocument,),

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Estimates from wall times of runs what placement has gained."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom.support.optional_imports import import_optional
+
+if TYPE_CHECKING:
+    from topoloom.documents.runs import GainEstimate
+
+#: Runs of each kind below which no interval is computed: with fewer, the bootstrap of a
+#: median covers the true value in much less than 95 of 100 cases.
+MIN_RUNS = 5
+_RESAMPLES = 9999
+_CONFIDENCE = 0.95
+
+
+class Estimate(NamedTuple):
+    """The change of the median wall time by placement, in percent.
+
+    `change`, `low` and `high` (the 95 % interval) are None without enough runs.
+    """
+
+    placed: int
+    unplaced: int
+    change: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether the interval excludes that placement changes nothing."""
+        return (
+            self.low is not None
+            and self.high is not None
+            and (self.high < 0 or self.low > 0)
+        )
+
+    def sentence(self) -> str:
+        """Say what placement has gained."""
+        counts = (
+            f"placed {_times(self.placed)} against {_runs(self.unplaced)} in launcher "
+            "order"
+        )
+        if self.change is None or self.low is None or self.high is None:
+            return f"{counts}: not enough runs"
+        interval = f"{self.change:+.1f} % (95 % interval {self.low:+.1f} to "
+        interval += f"{self.high:+.1f} %)"
+        if not self.is_significant:
+            return f"{counts}: {interval}, which may be chance"
+        return f"{counts}: {interval}"
+
+    def document(self) -> GainEstimate:
+        """Return the fields of the ``--json`` output."""
+        return {
+            "placed": self.placed,
+            "unplaced": self.unplaced,
+            "change_percent": self.change,
+            "low_percent": self.low,
+            "high_percent": self.high,
+        }
+
+
+def estimate_gain(records: Iterable[dict[str, Any]]) -> Estimate:
+    """Compare the wall times of placed runs with those in launcher order.
+
+    Only runs that ended with status 0 are compared. The interval is a percentile
+    bootstrap of the ratio of medians.
+
+    Raises `topoloom.Error` if there are enough runs, but no SciPy.
+    """
+    placed, unplaced = [], []
+    for record in records:
+        seconds = record.get("wall_seconds")
+        if record.get("exit_status") == 0 and seconds:
+            (placed if record.get("kind") == "placed" else unplaced).append(seconds)
+    return compare_times(placed, unplaced)
+
+
+def compare_times(placed: Sequence[float], unplaced: Sequence[float]) -> Estimate:
+    """Compare the medians of two lists of times."""
+    counts = len(placed), len(unplaced)
+    if min(counts) < MIN_RUNS:
+        return Estimate(*counts)
+    after, before = np.array(placed), np.array(unplaced)
+    change = float(_change(after, before))
+    if np.ptp(after) == 0 and np.ptp(before) == 0:
+        return Estimate(*counts, change, change, change)
+    stats = import_optional("scipy.stats", "comparing run times")
+    found = stats.bootstrap(
+        (after, before),
+        _change,
+        n_resamples=_RESAMPLES,
+        confidence_level=_CONFIDENCE,
+        method="percentile",
+        vectorized=True,
+        random_state=1,
+    ).confidence_interval
+    low, high = float(found.low), float(found.high)
+    if math.isnan(low) or math.isnan(high):
+        return Estimate(*counts)
+    return Estimate(*counts, change, low, high)
+
+
+def _change(
+    after: NDArray[np.float64], before: NDArray[np.float64], axis: int = -1
+) -> NDArray[np.float64]:
+    ratio = np.median(after, axis=axis) / np.median(before, axis=axis)
+    changes: NDArray[np.float64] = 100 * (ratio - 1)
+    return changes
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
+
+
+def _runs(count: int) -> str:
+    return f"{count} run{'' if count == 1 else 's'}"
