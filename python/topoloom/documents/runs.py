@@ -36,7 +36,7 @@ class StoredRun(TypedDict):
     ranks: int | None
     """Number of ranks; null if unknown."""
     nodes: int
-    """Nodes of the allocation."""
+    """Nodes with ranks in launcher order; all allocated nodes if that is not known."""
     ranks_per_node: int | None
     """Most ranks on a node; null if unknown."""
     threads: str | None

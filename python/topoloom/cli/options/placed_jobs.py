@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from topoloom.launch.launcher import Launch
     from topoloom.launch.launchers.launcher_commands import LauncherCommand
     from topoloom.launch.launchers.unplaced_command import UnplacedCommand
+    from topoloom.preload.verify import AffinityReport
     from topoloom.tasks.launch_slots import LaunchSlots
     from topoloom.tasks.placed_run import Job, PlacedJob
     from topoloom.tasks.runs.remembered_run import Observer, RememberedJob
@@ -160,4 +161,10 @@ def make_observer(quiet: bool) -> Observer:
             with contextlib.suppress(OSError):
                 note_placement(placed, launch)
 
-    return Observer(remark, announce, make_location_printer(quiet=quiet))
+    print_locations = make_location_printer(quiet=quiet)
+
+    def report(found: AffinityReport) -> None:
+        with contextlib.suppress(OSError):
+            print_locations(found)
+
+    return Observer(remark, announce, report)

@@ -39,11 +39,12 @@ def identify_job(
     Raises `topoloom.Error` if a program is not readable on this host.
     """
     ranks = _count_ranks(read)
+    on_nodes = _count_ranks_on_nodes(slots, ranks)
     return identify_program(
         _list_segments(read),
         ranks,
         slots.allocation.slot_count,
-        None if ranks is None else _count_ranks_per_node(slots, ranks),
+        max(on_nodes, default=None),
         name,
     )
 
@@ -61,6 +62,8 @@ def make_record(
     if known is not None:
         launcher = f"{known.launcher.NAME} {'.'.join(map(str, known.version))}"
     text = slots.allocation.machine.text
+    ranks = _count_ranks(read)
+    on_nodes = _count_ranks_on_nodes(slots, ranks)
     return {
         "id": make_run_id(),
         "state": STARTED,
@@ -77,9 +80,9 @@ def make_record(
         "key": identity.key if identity else None,
         "like_key": identity.like_key if identity else None,
         "files": [list(file) for file in identity.files] if identity else [],
-        "ranks": identity.ranks if identity else read.rank_count(),
-        "nodes": len(slots.allocation.nodes),
-        "ranks_per_node": identity.ranks_per_node if identity else None,
+        "ranks": ranks,
+        "nodes": len(on_nodes) or len(slots.allocation.nodes),
+        "ranks_per_node": max(on_nodes, default=None),
         "threads": os.environ.get("OMP_NUM_THREADS"),
         "launcher": launcher,
         "machine": machine,
@@ -111,13 +114,14 @@ def _count_ranks(read: LauncherCommand | UnplacedCommand) -> int | None:
     return ranks
 
 
-def _count_ranks_per_node(slots: LaunchSlots, ranks: int) -> int | None:
-    """Count the ranks on the fullest node in launcher order."""
-    if ranks > slots.allocation.slot_count:
-        return None
+def _count_ranks_on_nodes(slots: LaunchSlots, ranks: int | None) -> list[int]:
+    """Count the ranks on each used node in launcher order; [] if they are unknown."""
+    if ranks is None or ranks > slots.allocation.slot_count:
+        return []
     used = slots.select_used(ranks).allocation
     nodes = np.asarray(used.slots[:ranks]) // used.machine.slots_per_node
-    return int(np.unique(nodes, return_counts=True)[1].max())
+    counts: list[int] = np.unique(nodes, return_counts=True)[1].tolist()
+    return counts
 
 
 def _guess_title(read: LauncherCommand | UnplacedCommand) -> str:

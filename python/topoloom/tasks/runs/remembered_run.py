@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from topoloom._core import Error
 from topoloom.graphs.graph_file import load_graph
 from topoloom.graphs.mpi_time import load_mpi_time
 from topoloom.graphs.phases import load_phases, split_recorded_phases
@@ -146,7 +145,7 @@ def _load_recording(
         recorded = load_stored_recording(path, remembered.collectives)
         assert recorded.graph is not None
         check_rank_count(remembered.job.read, recorded.graph.rank_count, str(path))
-    except Error as error:
+    except Exception as error:  # Files of others can be damaged in any way.
         remembered.observer.remark(f"recorded again: {error}")
         return None
     return name, recorded
