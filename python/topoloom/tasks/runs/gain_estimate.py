@@ -76,7 +76,8 @@ def estimate_gain(records: Iterable[dict[str, Any]]) -> Estimate:
 
     Raises `topoloom.Error` if there are enough runs, but no SciPy.
     """
-    placed, unplaced = [], []
+    placed: list[float] = []
+    unplaced: list[float] = []
     for record in records:
         seconds = record.get("wall_seconds")
         if record.get("exit_status") == 0 and seconds:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topoloom._core import Error
+from topoloom.launch.launchers.unplaced_command import UnplacedCommand
 from topoloom.store.program_identity import (
     ProgramIdentity,
     Segment,
@@ -23,7 +24,6 @@ from topoloom.store.run_store import make_run_id
 
 if TYPE_CHECKING:
     from topoloom.launch.launchers.launcher_commands import LauncherCommand
-    from topoloom.launch.launchers.unplaced_command import UnplacedCommand
     from topoloom.tasks.launch_slots import LaunchSlots
 
 #: Variables with the number of the batch job, and with its partition or queue.
@@ -57,7 +57,7 @@ def make_record(
     identity: ProgramIdentity | None,
 ) -> dict[str, Any]:
     """Make the record of a run that is about to start; `machine` is as typed."""
-    known = getattr(read, "known", read)
+    known = _find_known(read)
     launcher = None
     if known is not None:
         launcher = f"{known.launcher.NAME} {'.'.join(map(str, known.version))}"
@@ -92,10 +92,16 @@ def make_record(
     }
 
 
+def _find_known(read: LauncherCommand | UnplacedCommand) -> LauncherCommand | None:
+    """Return the command of a known launcher; None if the launcher is unknown."""
+    return read.known if isinstance(read, UnplacedCommand) else read
+
+
 def _list_segments(read: LauncherCommand | UnplacedCommand) -> list[Segment]:
-    known = getattr(read, "known", read)
+    known = _find_known(read)
     if known is None:
-        return [Segment("", read.command)]  # type: ignore[union-attr]
+        assert isinstance(read, UnplacedCommand)
+        return [Segment("", read.command)]
     counted = known.line.syntax.ranks
     segments = []
     for part in known.line.segments:
@@ -108,7 +114,7 @@ def _count_ranks(read: LauncherCommand | UnplacedCommand) -> int | None:
     """Return the number of ranks of a command, or of the Slurm job that it fills."""
     ranks = read.rank_count()
     if ranks is None and os.environ.get("SLURM_NTASKS", "").isdecimal():
-        known = getattr(read, "known", read)
+        known = _find_known(read)
         if known is not None and known.launcher.NAME == "Slurm":
             return int(os.environ["SLURM_NTASKS"])
     return ranks
