@@ -83,7 +83,7 @@ def remove_runs(folder: Path, removed: set[str]) -> None:
                 path.unlink(missing_ok=True)
             continue
         with contextlib.suppress(FileNotFoundError):
-            found, damaged = _parse_lines(read_file(path).splitlines())
+            found, damaged = _parse_lines(read_file(path))
             kept = [record for record in found if record["id"] not in removed]
             if len(kept) == len(found) and not damaged:
                 continue
@@ -125,8 +125,8 @@ def _read_names(
     records: dict[str, Record] = {}
     damaged = 0
     with _pause_garbage_collection():
-        for lines in _read_lines(folder, names, skip_missing):
-            found, lost = _parse_lines(lines)
+        for data in _read_data(folder, names, skip_missing):
+            found, lost = _parse_lines(data)
             damaged += lost
             for record in found:
                 known = records.get(record["id"])
@@ -135,28 +135,28 @@ def _read_names(
     return StoredRuns([records[key] for key in sorted(records)], damaged)
 
 
-def _read_lines(
+def _read_data(
     folder: Path, names: Iterable[str], skip_missing: bool
-) -> Iterator[list[bytes]]:
-    """Yield the lines of each merged file, and those of all other files together.
+) -> Iterator[bytes]:
+    """Yield the contents of each merged file, and those of all others together.
 
-    An unreadable file is an empty, damaged line.
+    An unreadable file is a damaged line.
     """
     single: list[bytes] = []
     for name in names:
         try:
-            lines = read_file(f"{folder}/{name}").splitlines()
+            data = read_file(f"{folder}/{name}")
         except FileNotFoundError:
             if not skip_missing:
                 raise
             continue
         except OSError:
-            lines = [b""]
+            data = b"?\n"
         if name.endswith(MERGED):
-            yield lines
+            yield data
         else:
-            single += lines
-    yield single
+            single.append(data)
+    yield b"".join(single)
 
 
 @contextlib.contextmanager
@@ -171,13 +171,14 @@ def _pause_garbage_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _parse_lines(lines: list[bytes]) -> tuple[list[Record], int]:
+def _parse_lines(data: bytes) -> tuple[list[Record], int]:
     """Parse a run in each line; also count the damaged lines."""
     try:
         # One parse for all lines is faster, and stores equal keys once.
-        found = json.loads(b"[" + b",".join(lines) + b"]")
+        joined = data.removesuffix(b"\n").replace(b"\n", b",")
+        found = json.loads(b"[" + joined + b"]")
     except ValueError:
-        found = [_parse_line(line) for line in lines]
+        found = [_parse_line(line) for line in data.splitlines()]
     records = [record for record in found if _is_record(record)]
     return records, len(found) - len(records)
 
