@@ -59,6 +59,7 @@ from topoloom.documents.runs import (
     PrunedRunsDocument,
     RunSummaryDocument,
     ShownRunDocument,
+    TrialDocument,
 )
 
 #: The types of a command's documents; several if its arguments decide.
@@ -70,6 +71,7 @@ DOCUMENTS: dict[str, tuple[Any, ...]] = {
         RunSummaryDocument,
         PrunedRunsDocument,
     ),
+    "trial": (TrialDocument,),
     "record": (RecordDocument,),
     "map": (MapDocument,),
     "compare": (CompareDocument,),

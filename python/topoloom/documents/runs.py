@@ -86,6 +86,47 @@ class GainEstimate(TypedDict):
     """Upper end of the 95 % interval; null if there are not enough runs."""
 
 
+class ChangeDocument(TypedDict):
+    """Change by placement over pairs of runs."""
+
+    pairs: int
+    """Number of pairs."""
+    change_percent: float | None
+    """Median change; null if there are not enough pairs."""
+    low_percent: float | None
+    """Lower end of the 95 % interval; null if there are not enough pairs."""
+    high_percent: float | None
+    """Upper end of the 95 % interval; null if there are not enough pairs."""
+
+
+class TrialPair(TypedDict):
+    """A run in launcher order and a placed one, next to each other in time."""
+
+    launcher: str
+    """Identifier of the run in launcher order."""
+    placed: str
+    """Identifier of the placed run."""
+    launcher_seconds: float
+    """Duration of the run in launcher order in seconds."""
+    placed_seconds: float
+    """Duration of the placed run in seconds."""
+
+
+class TrialDocument(TypedDict):
+    """A trial of a placement."""
+
+    exit_status: int
+    """0, or the exit status of the run that ended the trial."""
+    pairs: list[TrialPair]
+    """The pairs of runs."""
+    wall: ChangeDocument
+    """Change of the wall time."""
+    mpi: ChangeDocument
+    """Change of the mean time in MPI."""
+    conclusion: str
+    """One sentence about the wall time."""
+
+
 class ListedRunsDocument(TypedDict):
     """Runs in the run store."""
 

@@ -12,7 +12,12 @@ import pytest
 
 from topoloom import Error
 from topoloom.store import run_store
-from topoloom.tasks.runs.gain_estimate import MIN_RUNS, compare_times
+from topoloom.tasks.runs.gain_estimate import (
+    MIN_PAIRS,
+    MIN_RUNS,
+    compare_times,
+    estimate_paired_change,
+)
 from topoloom.tasks.runs.run_log import RunLog
 from topoloom.tasks.runs.summary import summarize_runs
 
@@ -40,6 +45,21 @@ def test_noise_is_not_a_gain_and_few_runs_are_not_enough() -> None:
     few = compare_times([1.0] * (MIN_RUNS - 1), [2.0] * 100)
     assert few.change is None
     assert few.sentence().endswith("not enough runs")
+
+
+def test_pairs_show_a_gain_that_drifts_with_the_machine() -> None:
+    rng = np.random.default_rng(5)
+    drift = np.linspace(10, 20, 10)
+    noise = rng.lognormal(0, 0.01, (2, 10))
+    pairs = list(zip(drift * noise[0], 0.8 * drift * noise[1], strict=True))
+    found = estimate_paired_change(pairs)
+    assert found.change == pytest.approx(-20, abs=3)
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low <= found.change <= found.high < 0
+    same = estimate_paired_change(list(zip(noise[0], noise[1], strict=True)))
+    assert same.sentence().startswith("no difference beyond chance: ")
+    assert estimate_paired_change(pairs[: MIN_PAIRS - 1]).change is None
 
 
 def make_run(

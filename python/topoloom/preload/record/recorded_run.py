@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -56,6 +56,7 @@ def record(
     stdout: IO[Any] | None = None,
     then: Callable[[Profile], object] | None = None,
     state: CommandState | None = None,
+    variables: Mapping[str, str] | None = None,
 ) -> Profile:
     """Run an unmodified MPI program and record its communication.
 
@@ -76,6 +77,8 @@ def record(
         deleted.
     state
         Set when the command starts and ends; valid even if an error is raised.
+    variables
+        Environment variables to add to those of this process.
 
     Returns
     -------
@@ -108,9 +111,9 @@ def record(
         check_programs(names, compiler, library, is_mpi_known, _TORCH)
     check_files_on_hosts(words, [library])
     with notes_folder(folder, "record") as notes:
-        variables = {"TOPOLOOM_RECORD": notes}
+        environment = {**os.environ, **(variables or {})}
         words, environment = add_preload(
-            launcher, words, [library], variables, os.environ
+            launcher, words, [library], {"TOPOLOOM_RECORD": notes}, environment
         )
         # srun --pty gives the terminal to rank 0, whose errors must not be a pipe.
         has_relay = launcher.recognized is not None and "--pty" not in words

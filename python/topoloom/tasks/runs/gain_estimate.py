@@ -3,21 +3,24 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topoloom.support.optional_imports import import_optional
+from topoloom.support.units import counted
 
 if TYPE_CHECKING:
-    from topoloom.documents.runs import GainEstimate
+    from topoloom.documents.runs import ChangeDocument, GainEstimate
 
 #: Runs of each kind below which no interval is computed: with fewer, the bootstrap of a
 #: median covers the true value in much less than 95 of 100 cases.
 MIN_RUNS = 5
+#: Pairs below which no interval is computed: the interval of a median of fewer values
+#: cannot have a confidence of 95 %.
+MIN_PAIRS = 6
 _RESAMPLES = 9999
 _CONFIDENCE = 0.95
 
@@ -68,6 +71,40 @@ class Estimate(NamedTuple):
         }
 
 
+class Change(NamedTuple):
+    """Median change in percent over pairs of runs, with its 95 % interval.
+
+    `change`, `low` and `high` are None without enough pairs.
+    """
+
+    pairs: int
+    change: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+    def sentence(self) -> str:
+        """Say how much changes, or that it may be chance."""
+        pairs = counted(self.pairs, "pair")
+        if self.change is None or self.low is None or self.high is None:
+            return f"not enough runs: {pairs}, but {MIN_PAIRS} are needed"
+        text = (
+            f"{self.change:+.1f} % by placement (95 % interval {self.low:+.1f} to "
+            f"{self.high:+.1f} %, {pairs})"
+        )
+        if self.low > 0 or self.high < 0:
+            return text
+        return f"no difference beyond chance: {text}"
+
+    def document(self) -> ChangeDocument:
+        """Return the fields of the ``--json`` output."""
+        return {
+            "pairs": self.pairs,
+            "change_percent": self.change,
+            "low_percent": self.low,
+            "high_percent": self.high,
+        }
+
+
 def estimate_gain(records: Iterable[dict[str, Any]]) -> Estimate:
     """Compare the wall times of placed runs with those in launcher order.
 
@@ -94,20 +131,40 @@ def compare_times(placed: Sequence[float], unplaced: Sequence[float]) -> Estimat
     change = float(_change(after, before))
     if np.ptp(after) == 0 and np.ptp(before) == 0:
         return Estimate(*counts, change, change, change)
+    low, high = _bootstrap((after, before), _change)
+    return Estimate(*counts, change, low, high)
+
+
+def estimate_paired_change(times: Sequence[tuple[float, float]]) -> Change:
+    """Estimate the median change from the first to the second time of each pair.
+
+    Raises `topoloom.Error` if there are enough pairs, but no SciPy.
+    """
+    used = [(before, after) for before, after in times if before > 0]
+    if len(used) < MIN_PAIRS:
+        return Change(len(used))
+    changes = np.array([100 * (after / before - 1) for before, after in used])
+    median = float(np.median(changes))
+    if np.ptp(changes) == 0:
+        return Change(len(used), median, median, median)
+    return Change(len(used), median, *_bootstrap((changes,), np.median))
+
+
+def _bootstrap(
+    samples: Sequence[NDArray[np.float64]], statistic: Callable[..., Any]
+) -> tuple[float, float]:
+    """Return the 95 % percentile interval of a statistic of independent samples."""
     stats = import_optional("scipy.stats", "comparing run times")
     found = stats.bootstrap(
-        (after, before),
-        _change,
+        samples,
+        statistic,
         n_resamples=_RESAMPLES,
         confidence_level=_CONFIDENCE,
         method="percentile",
         vectorized=True,
         random_state=1,
     ).confidence_interval
-    low, high = float(found.low), float(found.high)
-    if math.isnan(low) or math.isnan(high):
-        return Estimate(*counts)
-    return Estimate(*counts, change, low, high)
+    return float(found.low), float(found.high)
 
 
 def _change(
