@@ -21,7 +21,6 @@ UNFINISHED = ".unfinished-"
 #: Age in seconds from which an unfinished file is left over from a killed process.
 _LEFT_OVER_SECONDS = 24 * 3600
 _CHUNK_BYTES = 1 << 20
-_READ_BYTES = 1 << 16
 
 
 def make_folder(folder: Path, like: Path) -> None:
@@ -104,8 +103,9 @@ def read_file(path: str | Path) -> bytes:
     """
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     try:
+        size = os.fstat(handle).st_size
         parts = []
-        while part := os.read(handle, _READ_BYTES):
+        while part := os.read(handle, size + 1):
             parts.append(part)
     finally:
         os.close(handle)
