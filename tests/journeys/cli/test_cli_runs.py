@@ -107,7 +107,7 @@ def test_old_runs_are_removed(topoloom: Command, store: RunStore) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["0000"], "'0000' matches 24 runs"),
+        (["2026"], "'2026' matches 24 runs"),
         (["x"], "the store has no run 'x'"),
         (["--summary", "day"], "cannot be summarized by 'day'"),
         (["--summary", "user", "--prune", "3"], "--summary and --prune cannot be"),

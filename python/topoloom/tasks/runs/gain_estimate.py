@@ -156,7 +156,7 @@ def _bootstrap(
 ) -> tuple[float, float]:
     """Return the 95 % interval of a statistic of independent samples.
 
-    Percentile intervals of few values are too narrow, and are expanded as in Hesterberg,
+    Percentile intervals of few values are too narrow. They are expanded by Hesterberg,
     What Teachers Should Know About the Bootstrap, The American Statistician 69 (2015).
     """
     stats = import_optional("scipy.stats", "comparing run times")
