@@ -21,6 +21,7 @@ from topoloom.store.program_identity import (
 )
 from topoloom.store.run_files import STARTED
 from topoloom.store.run_store import make_run_id
+from topoloom.support.plain_text import is_number
 
 if TYPE_CHECKING:
     from topoloom.launch.launchers.launcher_commands import LauncherCommand
@@ -113,7 +114,7 @@ def _list_segments(read: LauncherCommand | UnplacedCommand) -> list[Segment]:
 def _count_ranks(read: LauncherCommand | UnplacedCommand) -> int | None:
     """Return the number of ranks of a command, or of the Slurm job that it fills."""
     ranks = read.rank_count()
-    if ranks is None and os.environ.get("SLURM_NTASKS", "").isdecimal():
+    if ranks is None and is_number(os.environ.get("SLURM_NTASKS", "")):
         known = _find_known(read)
         if known is not None and known.launcher.NAME == "Slurm":
             return int(os.environ["SLURM_NTASKS"])
