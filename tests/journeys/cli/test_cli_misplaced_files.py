@@ -87,8 +87,7 @@ def test_machines_of_other_programs_are_recognized(files: Command, text: str) ->
     Path("m.txt").write_text(text)
     refused = files("map", "m.txt", *TORUS)
     assert refused.err == (
-        "topoloom: m.txt is a machine, not a communication graph; 'topoloom machine "
-        "show' takes it as MACHINE\n"
+        "topoloom: m.txt is a machine, not a communication graph; give it as MACHINE\n"
     )
 
 

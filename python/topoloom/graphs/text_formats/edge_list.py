@@ -65,9 +65,7 @@ def find_header(data: bytes) -> Header | None:
     for number, (start, line) in enumerate(iterate_lines(data), 1):
         words = [word.decode(errors="replace") for word in _WORD.findall(line)]
         if words and words[0].startswith("#"):
-            # Only comments that consist of names are headers.
-            names = [word for each in words if (word := each.lstrip("#"))]
-            if names and all(_find_column(name) is not None for name in names):
+            if names := _find_commented_names(words):
                 return Header(start, _number_columns(number, names))
         elif words:
             if all(map(is_number, _WORD.findall(line))):
@@ -76,12 +74,24 @@ def find_header(data: bytes) -> Header | None:
     return None
 
 
+def _find_commented_names(words: list[str]) -> list[str]:
+    """Return the words of a comment if they name at least three columns, else []."""
+    names = [word for each in words if (word := each.lstrip("#"))]
+    known = all(_find_column(name) is not None for name in names)
+    return names if known and len(names) >= len(COLUMNS) - 1 else []
+
+
 def looks_like_edges(data: bytes) -> bool:
     """Return whether the first lines are those of an edge list.
 
     They have a header or three to four numbers each, of which the first two are
     different ranks and the others are positive.
     """
+    first = data[: data.find(b"\n") + 1]
+    if first.startswith(b"#"):
+        words = [word.decode(errors="replace") for word in _WORD.findall(first)]
+        if _find_commented_names(words):
+            return True
     rows = _list_rows(data)
     if rows and not all(map(is_number, rows[0])):
         names = [word.decode(errors="replace") for word in rows.pop(0)]

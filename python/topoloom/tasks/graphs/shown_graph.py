@@ -146,7 +146,8 @@ def _find_graph_of_placement(path: str | Path) -> Path:
         if inside and (folder / named).is_file():
             return folder / named
     raise Error(
-        f"{path} is a placement of the graph {named:.60}, which is not beside or below it"
+        f"{path} is a placement of the graph {named:.60}, which is not beside or below "
+        "it"
     )
 
 

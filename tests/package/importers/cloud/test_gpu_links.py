@@ -240,7 +240,10 @@ def test_unequal_nvlinks_are_links() -> None:
     ("change", "message"),
     [
         (("NV18", "QV18"), "'QV18' is none of X, NV#, PIX"),
-        (("GPU0\t X \tNV18", "GPU0\t X \tNV17"), "GPU1 has 'NV18' to GPU0, which has 'NV17' back"),
+        (
+            ("GPU0\t X \tNV18", "GPU0\t X \tNV17"),
+            "GPU1 has 'NV18' to GPU0, which has 'NV17' back",
+        ),
         (("\nGPU1", "\nGPU9"), "expected the row of GPU1, found 'GPU9'"),
     ],
 )

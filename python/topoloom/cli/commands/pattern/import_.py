@@ -46,6 +46,7 @@ def command(
     scale: Annotated[
         float | None,
         Option(
+            "--scale",
             metavar="X",
             help="Multiply the values of FILE and round them to bytes, for fractions "
             "and other units.",
