@@ -81,7 +81,11 @@ def test_graphs_of_any_name_are_recognized(
 
 
 @pytest.mark.parametrize(
-    "text", ["SwitchName=s0 Nodes=n[0-3]\n", "<?xml version='1.0'?>\n<topology/>\n"]
+    "text",
+    [
+        "SwitchName=s0 Nodes=n[0-3]\n",
+        "<?xml version='1.0'?>\n<topology version='2.0'/>\n",
+    ],
 )
 def test_machines_of_other_programs_are_recognized(files: Command, text: str) -> None:
     Path("m.txt").write_text(text)
