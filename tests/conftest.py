@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,19 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 def _temporary_directory(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Give each worker its own: mpiruns of Open MPI 4 remove the one they share."""
     os.environ["TMPDIR"] = str(tmp_path_factory.mktemp("tmp"))
+
+
+@pytest.fixture(scope="session")
+def _run_stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Name a directory for the run store of each test."""
+    base = tmp_path_factory.mktemp("stores")
+    return (base / str(number) for number in itertools.count())
+
+
+@pytest.fixture(autouse=True)
+def _run_store(_run_stores: Iterator[Path]) -> None:
+    """Keep the runs of each test apart, and out of the user's own store."""
+    os.environ["TOPOLOOM_STORE"] = str(next(_run_stores))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -92,11 +92,11 @@ def test_run_places_by_the_phases_of_a_recorded_program(
     assert "no objective 'timed'" in unknown.stderr
 
 
-def test_run_records_first_without_a_profile(
+def test_run_records_first_if_it_has_to_place_now(
     several_hosts: SeveralHosts, folder: Path
 ) -> None:
     command = make_host_command(several_hosts, "-n", 4, several_hosts.where)
-    where = ["--machine", "mesh:4", "--json", "-o", "x.json"]
+    where = ["--now", "--machine", "mesh:4", "--json", "-o", "x.json"]
     done = run_with_placement(*where, "--", *command)
     assert done.returncode == 0, done.stderr
     report = check_document(done.stderr.splitlines()[-1])
@@ -127,7 +127,7 @@ def test_both_runs_read_all_of_a_piped_input(
     text = "what the program reads\n" * 20
     where = [several_hosts.where, 0, len(text)]
     command = make_host_command(several_hosts, "-n", 4, *where)
-    done = run_with_placement(*NODES, "--", *command, standard_input=text)
+    done = run_with_placement(*NODES, "--now", "--", *command, standard_input=text)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count(text) == 2
 
@@ -136,7 +136,7 @@ def test_a_program_that_fails_while_recorded_is_not_started_again(
     several_hosts: SeveralHosts, folder: Path
 ) -> None:
     command = make_host_command(several_hosts, "-n", 4, several_hosts.where, 5)
-    done = run_with_placement(*NODES, "--", *command)
+    done = run_with_placement(*NODES, "--now", "--", *command)
     assert done.returncode == 5, done.stderr
     assert len(done.stdout.splitlines()) == 4
     assert "the recorded run ended with status 5" in done.stderr
@@ -208,7 +208,7 @@ def test_run_refuses_placements_that_it_cannot_apply_in_one_line(
     assert len(done.stderr.splitlines()) == 1
 
 
-@pytest.mark.parametrize("profile", [["--graph", "ring4.npz"], []])
+@pytest.mark.parametrize("profile", [["--graph", "ring4.npz"], ["--now"]])
 def test_a_command_that_places_its_own_ranks_is_not_changed(
     several_hosts: SeveralHosts, folder: Path, profile: list[str]
 ) -> None:

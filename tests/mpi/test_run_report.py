@@ -21,7 +21,7 @@ HOSTS = "alpha,beta,gamma,delta"
 
 
 def run_with_placement(*words: object) -> subprocess.CompletedProcess[str]:
-    return topoloom("run", *words)
+    return topoloom("run", "--now", *words)
 
 
 def make_host_command(several_hosts: SeveralHosts, *words: object) -> list[str]:
@@ -97,7 +97,7 @@ def test_a_failed_page_keeps_the_exit_status(
     Path("pages").mkdir()
     page = ["--report", "pages/page.html", "--graph", "ring.npz"]
     where = ["--machine", "mesh:1+node:2", "--hosts", socket.gethostname()]
-    done = run_with_placement(*where, *page, "--", *command)
+    done = topoloom("run", *where, *page, "--", *command)
     assert done.returncode == 3
     assert "topoloom: no report: pages/page.html: there is no dir" in done.stderr
 

@@ -50,6 +50,8 @@ class Group(NamedTuple):
 SECTIONS: dict[str, dict[str, Command | Group]] = {
     "Everyday commands": {
         "run": Command("record, map, and launch a program with its placement", True),
+        "runs": Command("list the runs that 'run' stored, and what placement gained"),
+        "trial": Command("measure what a placement gains, in pairs of runs", True),
         "record": Command("record who sends how much to whom in an MPI program", True),
         "map": Command("place the ranks of a job on its slots"),
         "compare": Command("try several mappers and print one table"),

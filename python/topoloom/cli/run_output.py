@@ -12,11 +12,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from topoloom.documents.placements import ObjectiveMeasures
-    from topoloom.documents.programs import RunDocument, RunSeconds
+    from topoloom.documents.programs import (
+        RunDocument,
+        RunSeconds,
+        UnplacedRunDocument,
+        UnplacedRunSeconds,
+    )
     from topoloom.launch.launcher import Launch
     from topoloom.preload.verify import AffinityReport
     from topoloom.tasks.advice.rules import Advice
-    from topoloom.tasks.placed_run import Job, PlacedJob, RecordedJob, ReportPage
+    from topoloom.tasks.placed_run import PlacedJob, ReportPage
+    from topoloom.tasks.runs.remembered_run import Ended, RememberedJob
     from topoloom.tasks.verified_run import VerifiedRun
 
 
@@ -76,71 +82,82 @@ def note_placement(placed: PlacedJob, launch: Launch) -> None:
         note(f"topoloom: machine {remark}")
 
 
-def note_outcome(
-    job: Job,
-    placed: PlacedJob,
-    launch: Launch,
-    run_report: VerifiedRun,
-    page: ReportPage | None,
-    advice: Advice,
-    as_json: bool,
+def note_ended_run(
+    remembered: RememberedJob, ended: Ended, page: Path | None, quiet: bool
 ) -> None:
-    """Print how long the two runs took, the path of the report page, and the advice."""
-    if as_json:
-        _note_json(job, placed, launch, run_report, page, advice)
-        return
-    note_unverified(run_report)
-    durations = job.durations
-    times = f"placed run {durations['placed']:.2f} s"
-    if "recorded" in durations:
-        times = f"recorded run {durations['recorded']:.2f} s, {times}"
-    note(f"topoloom: {times}")
+    """Print how long the run took, the report page and the advice, or one JSON line."""
+    from topoloom.tasks.runs.job_advice import advise_on_job
+
+    recorded, decision = ended.recorded, ended.decision
+    advice, written = None, None
+    if recorded is not None and decision is not None:
+        output = remembered.placing.output
+        advice = advise_on_job(recorded, decision.placed, output)
     if page is not None:
-        note(f"topoloom: {page.summary()}")
-    note(f"topoloom: {advice.sentence}")
+        written = _write_page(remembered, ended, page)
+    if quiet:
+        _note_json(remembered, ended, written, advice)
+        return
+    if ended.verified is not None:
+        note_unverified(ended.verified)
+    durations = remembered.job.durations
+    if durations and ended.kind != "launcher":
+        times = ", ".join(f"{what} run {t:.2f} s" for what, t in durations.items())
+        note(f"topoloom: {times}")
+    if written is not None:
+        note(f"topoloom: {written.summary()}")
+    if advice is not None and ended.kind == "placed":
+        note(f"topoloom: {advice.sentence}")
 
 
-def advise_on_job(
-    recorded: RecordedJob, placed: PlacedJob, output: Path | None
-) -> Advice:
-    """Advise what to do with the placement of a job, which `output` holds."""
-    from topoloom.tasks.advice.evidence import (
-        Judged,
-        advise_on,
-        suggest_export,
-        suggest_search,
-    )
+def _write_page(remembered: RememberedJob, ended: Ended, page: Path) -> ReportPage:
+    """Write the report page of the placement, or say why there is none."""
+    from topoloom.tasks.placed_run import ReportPage, write_run_report
+    from topoloom.tasks.verified_run import VerifiedRun
 
-    assert recorded.graph is not None
-    file, time = placed.file, recorded.mpi_time
-    return advise_on(
-        Judged(
-            recorded.graph,
-            file.allocation,
-            placed.objective,
-            placed.block_values,
-            file.values,
-            file.placement.shared,
-            file.capacities,
-            least=placed.least,
-            mpi_share=time and time.share_at_most,
-            use=suggest_export(output),
-            fixed=bool(file.fixed),
-            remedy=suggest_search([file.mapper], False, "leave out --mapper"),
-        )
+    recorded, decision, placing = ended.recorded, ended.decision, remembered.placing
+    if recorded is None or recorded.graph is None or decision is None:
+        return ReportPage(page, ended.why or "there is no placement")
+    unplaced = VerifiedRun(ended.status, [], "this run was recorded in launcher order")
+    return write_run_report(
+        page,
+        decision.placed,
+        recorded.graph,
+        placing.graph_file or "the program",
+        str(placing.output or ""),
+        ended.verified or unplaced,
     )
 
 
 def _note_json(
-    job: Job,
-    placed: PlacedJob,
-    launch: Launch,
-    run_report: VerifiedRun,
+    remembered: RememberedJob,
+    ended: Ended,
     page: ReportPage | None,
-    advice: Advice,
+    advice: Advice | None,
 ) -> None:
     """Print the results as one line of JSON."""
-    seconds = job.durations.items()
+    seconds = {n: round(t, 3) for n, t in remembered.job.durations.items()}
+    report = None if page is None else page.document()
+    decision, launch, verified = ended.decision, ended.launch, ended.verified
+    run = remembered.log.run_id
+    if decision is None or launch is None or verified is None or advice is None:
+        predicted = None if decision is None else decision.placed
+        unplaced: UnplacedRunDocument = {
+            "command": remembered.job.program,
+            "exit_status": ended.status,
+            "recorded": ended.kind == "recorded",
+            "why_not": ended.why,
+            "next_run_placed": decision is not None and decision.is_used,
+            "block": predicted and cast("ObjectiveMeasures", predicted.block_values),
+            "values": predicted and cast("ObjectiveMeasures", predicted.file.values),
+            "report": report,
+            "seconds": cast("UnplacedRunSeconds", seconds),
+            "advice": advice and advice.document(),
+            "run": run,
+        }
+        note_json(unplaced)
+        return
+    placed = decision.placed
     document: RunDocument = {
         "command": launch.command,
         "mapper": placed.file.mapper,
@@ -149,11 +166,10 @@ def _note_json(
         "block": cast("ObjectiveMeasures", placed.block_values),
         "values": cast("ObjectiveMeasures", placed.file.values),
         "note": launch.loss,
-        "verified": run_report.document(),
-        "report": None if page is None else page.document(),
-        "seconds": cast(
-            "RunSeconds", {name: round(value, 3) for name, value in seconds}
-        ),
+        "verified": verified.document(),
+        "report": report,
+        "seconds": cast("RunSeconds", seconds),
         "advice": advice.document(),
+        "run": run,
     }
     note_json(document)

@@ -49,14 +49,29 @@ from topoloom.documents.programs import (
     RecordDocument,
     ReorderDocument,
     RunDocument,
+    UnplacedRunDocument,
     VerifyDocument,
     VerifyTorchDocument,
 )
 from topoloom.documents.ring_buses import BladeDocument, RingBusDocument
+from topoloom.documents.runs import (
+    ListedRunsDocument,
+    PrunedRunsDocument,
+    RunSummaryDocument,
+    ShownRunDocument,
+    TrialDocument,
+)
 
 #: The types of a command's documents; several if its arguments decide.
 DOCUMENTS: dict[str, tuple[Any, ...]] = {
-    "run": (RunDocument, ReorderDocument),
+    "run": (RunDocument, UnplacedRunDocument, ReorderDocument),
+    "runs": (
+        ListedRunsDocument,
+        ShownRunDocument,
+        RunSummaryDocument,
+        PrunedRunsDocument,
+    ),
+    "trial": (TrialDocument,),
     "record": (RecordDocument,),
     "map": (MapDocument,),
     "compare": (CompareDocument,),

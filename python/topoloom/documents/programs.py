@@ -226,6 +226,44 @@ class RunDocument(TypedDict):
     """Durations."""
     advice: AdviceDocument
     """What to do with the placement."""
+    run: str | None
+    """Identifier of the run in the run store; null if it was not stored."""
+
+
+class UnplacedRunSeconds(TypedDict):
+    """Duration in seconds, of one of these runs."""
+
+    recorded: NotRequired[float]
+    """Recorded run."""
+    launcher: NotRequired[float]
+    """Run in launcher order that was not recorded."""
+
+
+class UnplacedRunDocument(TypedDict):
+    """A program that was run in launcher order."""
+
+    command: list[str]
+    """The typed command, which was started."""
+    exit_status: int
+    """Exit status of the program."""
+    recorded: bool
+    """Whether the run was recorded."""
+    why_not: str
+    """Why the run was neither recorded nor placed; else empty."""
+    next_run_placed: bool
+    """Whether the next run of the program will be placed."""
+    block: ObjectiveMeasures | None
+    """Measures of block order; null if no placement was computed."""
+    values: ObjectiveMeasures | None
+    """Measures of the placement for the next run; null if none was computed."""
+    report: RunReport | None
+    """The report page; null without --report."""
+    seconds: UnplacedRunSeconds
+    """Duration."""
+    advice: AdviceDocument | None
+    """What to do with the placement; null if none was computed."""
+    run: str | None
+    """Identifier of the run in the run store; null if it was not stored."""
 
 
 class ReorderDocument(TypedDict):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from topoloom.launch.launchers.launcher_commands import LauncherCommand
     from topoloom.launch.launchers.unplaced_command import UnplacedCommand
     from topoloom.placements.placement_file import PlacementFile
+    from topoloom.preload.record.command_state import CommandState
     from topoloom.preload.verify import AffinityReport
     from topoloom.tasks.launch_slots import LaunchSlots
     from topoloom.tasks.objective import Objective
@@ -32,10 +33,12 @@ LAUNCHER, WORLD, TOPOLOGIES = APPLY = ("launcher", "world", "topologies")
 
 
 class Job:
-    """A command that runs twice: once to be recorded, then with its ranks placed.
+    """A command that runs once, or twice: to be recorded, then with its ranks placed.
 
-    `collectives` contains options of libtopoloom-collective for the placed run. With
-    None, the MPI library's collectives are used.
+    With `repeats`, both runs read the same standard input, which is copied. Otherwise,
+    the program reads it directly. `collectives` contains options of
+    libtopoloom-collective for the placed run. With None, the MPI library's collectives
+    are used.
     """
 
     def __init__(
@@ -44,21 +47,25 @@ class Job:
         read: LauncherCommand | UnplacedCommand,
         mpicc: str | None = None,
         collectives: dict[str, str] | None = None,
+        repeats: bool = True,
     ) -> None:
         self.program = program
         self.read = read
         self.mpicc = mpicc
         self.collectives = collectives
         self.durations: dict[str, float] = {}
-        self._standard_input = RepeatedInput()
+        self.is_started = False
+        self._repeated_input = RepeatedInput() if repeats else None
 
     @contextlib.contextmanager
     def time_run(self, what: str) -> Iterator[None]:
         """Context manager: rewind standard input, and measure the duration of a run."""
         from time import perf_counter
 
+        repeated = self._repeated_input
+        self.is_started = True
         start = perf_counter()
-        with self._standard_input.rewind():
+        with repeated.rewind() if repeated else contextlib.nullcontext():
             yield
         self.durations[what] = perf_counter() - start
 
@@ -121,8 +128,15 @@ def load_recording(job: Job, graph_file: str) -> RecordedJob:
     return RecordedJob(0, graph, load_phases(graph_file), load_mpi_time(graph_file))
 
 
-def record_job(job: Job, collectives: str) -> RecordedJob:
+def record_job(
+    job: Job,
+    collectives: str,
+    keep: Callable[[Profile], object] = lambda _: None,
+    state: CommandState | None = None,
+) -> RecordedJob:
     """Run the program, and record its communication.
+
+    `keep` is called with the profile first; `state` is as in `record`.
 
     Raises
     ------
@@ -137,6 +151,7 @@ def record_job(job: Job, collectives: str) -> RecordedJob:
     found: list[RecordedJob] = []
 
     def read_profile(profile: Profile) -> None:
+        keep(profile)
         if profile.exit_status == 0:
             graph = profile.graph(collectives)
             phases = split_recorded_phases(profile, graph)
@@ -145,7 +160,7 @@ def record_job(job: Job, collectives: str) -> RecordedJob:
             found.append(RecordedJob(profile.exit_status))
 
     with job.time_run("recorded"):
-        record(job.program, mpicc=job.mpicc, then=read_profile)
+        record(job.program, mpicc=job.mpicc, then=read_profile, state=state)
     return found[0]
 
 
@@ -227,7 +242,11 @@ def run_placed(
     )
     from topoloom.launch.launchers.unplaced_command import UnplacedCommand
     from topoloom.tasks.replaced_collectives import provide_collectives_setting
-    from topoloom.tasks.verified_run import run_verified, start_verify_agent
+    from topoloom.tasks.verified_run import (
+        preload_agent,
+        run_verified,
+        start_verify_agent,
+    )
 
     read, slots = job.read, placed.file.placement.slots
     world = isinstance(read, UnplacedCommand)
@@ -254,9 +273,10 @@ def run_placed(
                 raise Error(lacking)
             agent = lacking or agent
         launch = launch_slots.build_launch(read, slots, directory)
+        watched, agent = preload_agent(launch, agent)
         announce(launch)
         with job.time_run("placed"):
-            run_report = run_verified(launch, agent, report)
+            run_report = run_verified(watched, agent, report)
     return launch, run_report
 
 

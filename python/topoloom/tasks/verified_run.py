@@ -72,24 +72,34 @@ def start_verify_agent(
         yield agent
 
 
-def run_verified(
-    launch: Launch, agent: VerifyAgent | str, report: Callable[[AffinityReport], None]
-) -> VerifiedRun:
-    """Run the program; call `report` when ranks have reported their locations."""
+def preload_agent(
+    launch: Launch, agent: VerifyAgent | str
+) -> tuple[Launch, VerifyAgent | str]:
+    """Return the command that preloads the agent; without an agent, the reason.
+
+    Raises `topoloom.Error` if the agent is required, but cannot be preloaded.
+    """
     from topoloom._core import Error
+
+    if isinstance(agent, str):
+        return launch, agent
+    try:
+        return agent.preload_into(launch), agent
+    except Error as error:  # The command already preloads an incompatible library.
+        if agent.required:
+            raise
+        return launch, str(error)
+
+
+def run_verified(
+    watched: Launch, agent: VerifyAgent | str, report: Callable[[AffinityReport], None]
+) -> VerifiedRun:
+    """Run what `preload_agent` returned; call `report` with the locations of ranks."""
     from topoloom.launch.apply.run_program import run_program
     from topoloom.preload.verify.verify_agent import explain_missing_report
 
-    watched = launch
-    if not isinstance(agent, str):
-        try:
-            watched = agent.preload_into(launch)
-        except Error as error:  # The command already preloads an incompatible library.
-            if agent.required:
-                raise
-            agent = str(error)
     if isinstance(agent, str):
-        return VerifiedRun(run_program(launch), [], agent)
+        return VerifiedRun(run_program(watched), [], agent)
     with agent.watch_reports(report):
         status = run_program(watched)
     why = agent.read_error or (

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "topoloom/base/rng.hpp"
 #include "topoloom/machine/allocations/fragments.hpp"
@@ -134,6 +135,31 @@ TEST_CASE("no rank moves if migration costs more than all messages") {
     const Problem problem = Problem(graph, allocation, 1, 1).with_migration({from, Bytes{1 << 20}});
     const Placement placement = place(problem, "random+tabu(iterations=20000)").placement;
     for (std::uint32_t u = 0; u < 12; ++u) CHECK(placement[Rank{u}] == *from[u]);
+}
+
+TEST_CASE("grasp finds the optimum of small problems, and is never worse than emahd on larger ones") {
+    const std::vector<std::string> texts{"torus:4x4", "mesh:4x4", "tree:4:4,distance=1:3",
+                                         "dragonfly:3x2,nodes=4"};
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        CAPTURE(seed);
+        Rng rng(seed);
+        const Machine machine = make_machine(texts[seed % texts.size()]);
+        const std::size_t ranks = 5 + rng.below(5);
+        const Allocation allocation =
+            fragmented_allocation(machine, ranks + rng.below(2), 1 + seed % 3, seed);
+        const CommGraph graph = random_geometric(ranks, Bytes{100}, seed, 3);
+        const Problem problem(graph, allocation, seed, 1);
+        CHECK(value(problem, place(problem, "grasp").placement) ==
+              value(problem, place(problem, "exact").placement));
+    }
+    for (const std::size_t ranks : {20U, 64U, 210U}) {
+        const Machine machine = make_machine("torus:6x6x6");
+        const Allocation allocation = Allocation::whole(machine);
+        const CommGraph graph = random_geometric(ranks, Bytes{100}, 2, 6);
+        const Problem problem(graph, allocation, 1, 1);
+        CHECK(value(problem, place(problem, "grasp").placement) <=
+              value(problem, place(problem, "emahd").placement));
+    }
 }
 
 TEST_CASE(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 from collections.abc import Iterator
@@ -70,6 +71,35 @@ def test_srun_places_and_binds_ranks_that_communicate_over_the_network(
         assert (
             slurm.network.count_received_bytes(node) - before[node] >= messages * BYTES
         )
+
+
+def test_srun_records_a_program_once_and_places_it_from_then_on(
+    slurm: RealSlurm, tmp_path: Path
+) -> None:
+    words = ["mpicc.mpich", "-w", PROGRAMS / "across.c", NAP_SOURCE]
+    across = compile_program("across", words)
+    (tmp_path / "m.toml").write_text(describe_crossed_nodes(3))
+    placing = "--store store --machine m.toml --mapper random --seed 2"
+    run = f"{shlex.join(TOPOLOOM)} run {placing} --mpicc mpicc.mpich --"
+    command = f"srun --mpi=pmi2 -n 5 {across}"
+    variables = " ".join(f"{name}={value}" for name, value in OVER_TCP.items())
+    script = f"""
+        cd {tmp_path}; export {variables}
+        {run} {command} 1000 >first 2>first.err
+        {run} {command} 1000 >second 2>second.err
+        {run} {command} 2000 >third 2>third.err
+        {shlex.join(TOPOLOOM)} runs --store store --json
+    """
+    runs = json.loads(slurm.run_in_job("-N3 --exclusive", script))["runs"]
+    assert [run["kind"] for run in runs] == ["recorded", "placed", "recorded"]
+    assert [run["partition"] for run in runs] == ["all"] * 3
+    assert {run["hosts"] for run in runs} == {"n[1-3]"}
+    assert "next run will be placed" in (tmp_path / "first.err").read_text()
+    [placement] = {run["placement"] for run in runs[:2]}
+    [stored] = (tmp_path / "store").glob(f"files/*/{placement}")
+    slots = load_placement(stored).placement.slots.tolist()
+    lines = sorted((tmp_path / "second").read_text().splitlines())
+    assert [line.split()[1] for line in lines] == [f"n{s // 2 + 1}" for s in slots]
 
 
 def test_export_checks_the_start_hosts_with_srun(

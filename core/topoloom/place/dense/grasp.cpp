@@ -21,8 +21,11 @@ namespace {
 
 constexpr std::uint64_t work_per_round = std::uint64_t{1} << 22;
 
+/// Few candidates leave the construction hardly a choice: restarts would end alike.
+constexpr std::size_t fewest_candidates = 5;
+
 std::size_t count_per_mille(std::uint32_t per_mille, std::size_t count) {
-    return std::max<std::size_t>(1, count * per_mille / 1000);
+    return std::min(count, std::max(fewest_candidates, count * per_mille / 1000));
 }
 
 struct FirstPair {
@@ -216,7 +219,7 @@ class GraspRestart {
 std::size_t choose_restart_count(std::size_t order) {
     constexpr double wanted_work = 2e6;
     const double each = std::pow(static_cast<double>(order), 3) / 4;
-    return static_cast<std::size_t>(std::clamp(wanted_work / each, 1.0, 16.0));
+    return static_cast<std::size_t>(std::clamp(wanted_work / each, 1.0, 256.0));
 }
 
 }  // namespace
@@ -272,8 +275,10 @@ Placement place_grasp(const Problem& problem, Meter& meter, const GraspOptions& 
     const bool is_dense = slots <= options.dense;
     if (is_dense) require_dense_memory("grasp", slots, grasp_searches);
     std::vector<Placement> warm;
-    if (options.warm != WarmStart::none) {
-        const std::string& name = warm_start_names[static_cast<std::size_t>(options.warm)];
+    WarmStart first = options.warm;
+    if (first == WarmStart::automatic) first = is_dense ? WarmStart::emahd : WarmStart::none;
+    if (first != WarmStart::none) {
+        const std::string& name = warm_start_names[static_cast<std::size_t>(first)];
         warm.push_back(place(problem.for_hop_bytes(), name, meter));
     }
     if (!is_dense) {

@@ -10,25 +10,27 @@
 namespace topoloom::dense {
 
 /// Which greedy placement local search improves before the random starts.
-enum class WarmStart : std::uint8_t { none, gge, mahd, emahd };
-inline const Choices warm_start_names{"none", "gge", "mahd", "emahd"};
+enum class WarmStart : std::uint8_t { automatic, none, gge, mahd, emahd };
+inline const Choices warm_start_names{"auto", "none", "gge", "mahd", "emahd"};
 
 struct GraspOptions {
     std::uint32_t alpha = 20;
     std::uint32_t beta = 100;
     std::uint32_t restarts = 0;
-    WarmStart warm = WarmStart::none;
+    WarmStart warm = WarmStart::automatic;
     std::uint32_t dense = 1000;
     void visit(auto& field) {
         field("alpha", alpha, Range{0, 1000},
-              "length of the restricted candidate list, per mille of all candidates");
+              "length of the restricted candidate list, per mille of all candidates; up to `dense` slots at "
+              "least 5");
         field("beta", beta, Range{0, 1000},
               "per mille of flows and distances among which the first pair is chosen; along edges, of the "
               "most central slots");
         field("restarts", restarts, Range{0, 1e9},
               "number of starts, the best of which counts; 0: fewer for more slots");
         field("warm", warm, warm_start_names,
-              "the placement that is improved first, before all random starts");
+              "the placement that is improved first, before all random starts; auto: emahd up to `dense` "
+              "slots, none above");
         field("dense", dense, Range{0, 10000},
               "up to this number of slots all exchanges are examined, above it those of near ranks, without "
               "matrices");

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -11,38 +13,19 @@ import click
 
 from topoloom.cli.options.files import AsJson, GraphOption, output_option, page_option
 from topoloom.cli.options.groups import flatten_option_groups
-from topoloom.cli.options.machines import (
-    AllocationText,
-    MaybeMachineText,
-    RankLimitOptions,
-)
-from topoloom.cli.options.programs import (
-    BindingOptions,
-    Collectives,
-    Hosts,
-    Mpicc,
-    Program,
-    ReplacedCollectives,
-)
-from topoloom.cli.options.searches import (
-    Effort,
-    FixedRanks,
-    MapperName,
-    ObjectiveName,
-    SearchOptions,
-    set_effort,
-)
+from topoloom.cli.options.placed_jobs import PlacedJobOptions
+from topoloom.cli.options.programs import Program, ReplacedCollectives
+from topoloom.cli.options.runs import RememberingOptions
+from topoloom.cli.options.searches import set_effort
 from topoloom.cli.parameters import Option
 
 if TYPE_CHECKING:
-    from topoloom._core import CommGraph
     from topoloom.allocations.allocation_file import AllocatedHosts
     from topoloom.documents.programs import ReorderDocument
     from topoloom.launch.launchers.launcher_commands import LauncherCommand
     from topoloom.launch.launchers.unplaced_command import UnplacedCommand
     from topoloom.tasks.launch_slots import LaunchSlots
-    from topoloom.tasks.placed_run import Job, PlacedJob, RecordedJob
-    from topoloom.tasks.search import Search
+    from topoloom.tasks.placed_run import Job
 
 #: Options that apply if the program's MPI topologies are reordered.
 _OF_TOPOLOGIES = {
@@ -65,64 +48,49 @@ def command(
     context: click.Context,
     program: Program,
     *,
-    machine: MaybeMachineText = None,
-    allocation: AllocationText = None,
-    hosts: Hosts = None,
+    job: PlacedJobOptions,
     apply: Annotated[
         str,
         Option(
             "--apply",
             metavar="launcher|world|topologies",
-            help="How to apply the placement: to the launcher, to MPI_COMM_WORLD, or "
-            "to MPI's process topologies.",
+            help="How to apply the placement.",
         ),
     ] = "launcher",
     graph: GraphOption = None,
-    mapper: MapperName = "auto",
-    effort: Effort = None,
-    objective: ObjectiveName = "auto",
-    fix: FixedRanks = None,
-    collectives: Collectives = "expand",
-    searching: SearchOptions,
-    binding: BindingOptions,
-    limits: RankLimitOptions,
+    remembering: RememberingOptions,
     replace_collectives: ReplacedCollectives = None,
-    mpicc: Mpicc = None,
     output: Annotated[
         Path | None,
-        output_option("Write the placement, for 'topoloom report' and others."),
+        output_option("Write the placement."),
     ] = None,
     page: Annotated[
         Path | None,
-        page_option(
-            "Write the page of 'topoloom report', with the reported locations of ranks",
-            "--report",
-        ),
+        page_option("Write the page of 'topoloom report'", "--report"),
     ] = None,
     as_json: AsJson = False,
 ) -> int:
     """Launch an MPI program with its ranks placed on a machine.
 
-    Without --graph, the command runs twice: once recorded, once with the placement.
+    The first run of a program is recorded, in launcher order; later runs are placed
+    ('topoloom runs' lists them). If that fails, the program is started as typed. With
+    --graph or --now, a placement that cannot be applied ends the command with status 2.
+
     Standard input, output and the exit status are the program's; reports go to stderr.
-    --machine is required, except with --apply topologies; 'detect' is the machine of
-    the batch job. Host names come from --hosts, the allocation, the machine or else the
-    command.
+    --machine is required, except with --apply topologies; 'detect' is that of the job.
+    Host names come from --hosts, the allocation, the machine or else the command.
 
     \b
-    launcher    passes the placement to the launcher; if the launcher cannot apply
-                it, the program is not started, and the exit status is 2
+    launcher    passes the placement to the launcher
     world       starts the command unchanged, for launchers without placements
-    topologies  starts the command unchanged, once; MPI_Cart_create,
-                MPI_Graph_create and MPI_Dist_graph_create[_adjacent] with
+    topologies  starts the command unchanged; MPI_Cart_create and others with
                 reorder=1 reorder ranks; --machine is detected if missing
 
     \b
     Examples:
       topoloom run -m detect -- srun -n 512 ./app
       topoloom run -m torus:4x4x4 -a 'n[00-63]' --fix 0=n00 -- mpirun -n 64 ./app
-      topoloom run --apply world -m torus:4x4x4 --allocation 'n[00-63]' \\
-          --graph app.npz --mpicc mpicc -- ./my-launcher -n 64 ./app
+      topoloom run --apply world -m torus:4x4x4 --mpicc mpicc -- ./launch ./app
       topoloom run --apply topologies -- mpirun -n 768 ./app
     """
     from topoloom._core import Error
@@ -133,30 +101,18 @@ def command(
 
     if apply not in APPLY:
         raise Error(describe_unknown_name("choice of --apply", apply, APPLY))
-    check_objective(objective)
-    mapper, search = set_effort(mapper, effort), searching.make_search()
     if apply == TOPOLOGIES:
+        check_objective(job.objective)
         check_options_apply(context, _OF_TOPOLOGIES, f"--apply {apply}")
-        where = _load_hosts(machine, allocation, hosts)
-        return _run_reordered(program, where, mapper, objective, search, mpicc, as_json)
-    if machine is None:
-        raise Error("no machine is given; add --machine")
+        return _run_reordered(program, job, as_json)
+    job.check()
     request = _PlacedRunRequest(
         program,
-        machine,
-        allocation,
-        hosts,
+        job,
         apply == WORLD,
         graph,
-        mapper,
-        objective,
-        fix,
-        collectives,
-        search,
-        binding,
-        limits,
+        remembering,
         replace_collectives,
-        mpicc,
         output,
         page,
         as_json,
@@ -168,132 +124,133 @@ class _PlacedRunRequest(NamedTuple):
     """The options of a run whose placement is computed before it starts."""
 
     program: list[str]
-    machine: str
-    allocation: str | None
-    hosts: str | None
+    job: PlacedJobOptions
     renumber: bool
     graph: str | None
-    mapper: str
-    objective: str
-    fix: str | None
-    collectives: str
-    search: Search
-    binding: BindingOptions
-    limits: RankLimitOptions
+    remembering: RememberingOptions
     replaced_collectives: str | None
-    mpicc: str | None
     output: Path | None
     page: Path | None
     as_json: bool
 
+    @property
+    def is_explicit(self) -> bool:
+        """Whether the user demands a placement: errors then end the command."""
+        return self.graph is not None or self.remembering.now
+
 
 def _run_placed(request: _PlacedRunRequest) -> int:
-    """Record the program if required, place its ranks, and run it."""
-    from functools import partial
-
-    from topoloom.cli.console import note
-    from topoloom.cli.run_output import (
-        advise_on_job,
-        make_location_printer,
-        note_outcome,
-        note_placement,
-    )
-    from topoloom.graphs.profile import check_collectives
+    """Check the options, run the program recorded or placed, and report."""
+    from topoloom._core import Error
+    from topoloom.launch.command_line import MissingProgramError
     from topoloom.preload.collectives import parse_settings
-    from topoloom.tasks.placed_run import (
-        Job,
-        check_fixed_ranks,
-        run_placed,
-        write_run_report,
-    )
+    from topoloom.tasks.placed_run import Job
 
-    check_collectives(request.collectives)
-    page, output, setting = request.page, request.output, request.replaced_collectives
-    check_page = _make_page_check(page)
+    _check_remembering(request)
+    check_page = _make_page_check(request.page)
+    setting = request.replaced_collectives
     replaced = None if setting is None else parse_settings(setting)
-    read, slots = _find_slots(request)
-    nodes = len(slots.allocation.nodes)
-    check_page(read.rank_count() or 0, nodes)
-    if (ranks := read.rank_count()) and request.fix is not None:
-        used = slots.select_used(ranks, as_started=request.renumber)
-        check_fixed_ranks(request.fix, used, ranks)
-    job = Job(request.program, read, request.mpicc, replaced)
-    recorded = _load_or_record(job, slots, request.graph, request.collectives)
-    graph = recorded.graph
-    if graph is None:
-        note(
-            f"topoloom: the recorded run ended with status {recorded.exit_status}, so "
-            "there is no second one"
-        )
-        return recorded.exit_status
-    name = request.graph or "the program"
-    placed, slots = _place(request, recorded, graph, slots, name)
-    check_page(graph.rank_count, nodes)
-    quiet = request.as_json
-    announce = (lambda _: None) if quiet else partial(note_placement, placed)
-    launch, run_report = run_placed(
-        job, slots, placed, announce, make_location_printer(quiet=quiet)
-    )
-    written = None
-    if page is not None:
-        written = write_run_report(
-            page, placed, graph, name, str(output or ""), run_report
-        )
-    advice = advise_on_job(recorded, placed, output)
-    note_outcome(job, placed, launch, run_report, written, advice, quiet)
-    return run_report.status
+    try:
+        read = _read_command(request)
+    except MissingProgramError:
+        raise
+    except Error as error:
+        if request.is_explicit or shutil.which(request.program[0]) is None:
+            raise
+        return _run_unread(request.program, str(error))
+    slots = request.job.find_slots(read)
+    _check_known_ranks(request, slots, read.rank_count(), check_page)
+    repeats = request.is_explicit
+    job = Job(request.program, read, request.job.mpicc, replaced, repeats=repeats)
+    return _run_job(request, job, slots, check_page)
 
 
-def _find_slots(
+def _check_known_ranks(
     request: _PlacedRunRequest,
-) -> tuple[LauncherCommand | UnplacedCommand, LaunchSlots]:
-    """Parse the command, and find the slots that its ranks may use."""
+    slots: LaunchSlots,
+    ranks: int | None,
+    check_page: Callable[[int, int], None],
+) -> None:
+    """Raise an error before the run for what the number of ranks rules out."""
+    from topoloom.tasks.placed_run import check_fixed_ranks
+
+    check_page(ranks or 0, len(slots.allocation.nodes))
+    if ranks is not None and request.job.fix is not None:
+        used = slots.select_used(ranks, as_started=request.renumber)
+        check_fixed_ranks(request.job.fix, used, ranks)
+
+
+def _run_job(
+    request: _PlacedRunRequest,
+    job: Job,
+    slots: LaunchSlots,
+    check_page: Callable[[int, int], None],
+) -> int:
+    """Run the program recorded or placed, and report."""
+    from topoloom.cli.exit_status import Failure
+    from topoloom.cli.run_output import note_ended_run
+    from topoloom.preload.record import NothingRecorded
+    from topoloom.tasks.runs.explicit_run import run_explicitly
+    from topoloom.tasks.runs.remembered_run import run_as_typed, run_remembered
+
+    nodes = len(slots.allocation.nodes)
+    remembered, unknown = request.job.remember(
+        job,
+        slots,
+        request.job.make_placing(request.graph or "", request.output),
+        like=request.remembering.like,
+        renumber=request.renumber,
+        quiet=request.as_json,
+    )
+    if request.is_explicit:
+        try:
+            ended = run_explicitly(
+                remembered, request.graph, lambda ranks: check_page(ranks, nodes)
+            )
+        except NothingRecorded as error:
+            raise Failure(str(error), error.exit_status or 1) from None
+    elif unknown:
+        ended = run_as_typed(remembered, unknown)
+    else:
+        ended = run_remembered(remembered)
+    try:
+        note_ended_run(remembered, ended, request.page, quiet=request.as_json)
+    except Exception as error:  # The exit status is the program's.
+        remembered.observer.remark(f"no report: {error}")
+    return ended.status
+
+
+def _run_unread(program: list[str], why: str) -> int:
+    """Run a command of an unknown launcher, or with unknown options, as typed."""
+    from topoloom.cli.console import note
+    from topoloom.launch.apply.run_program import run_program
+    from topoloom.launch.launcher import Launch
+
+    with contextlib.suppress(OSError):  # Standard error may be closed.
+        note(f"topoloom: {why}; started as typed")
+    return run_program(Launch(program))
+
+
+def _check_remembering(request: _PlacedRunRequest) -> None:
+    """Raise an error for options that contradict each other."""
+    from topoloom._core import Error
+
+    now, like, *_ = request.remembering
+    if request.graph is not None and (now or like):
+        other = "--now" if now else "--like"
+        raise Error(f"{other} is for runs without --graph; leave one out")
+    if now and like:
+        raise Error("--now records the program, so --like has no effect; leave one out")
+
+
+def _read_command(request: _PlacedRunRequest) -> LauncherCommand | UnplacedCommand:
+    """Recognize the launcher, and parse the command."""
     from topoloom.launch.launchers.launcher_commands import read_command
     from topoloom.launch.launchers.unplaced_command import read_unplaced_command
-    from topoloom.tasks.launch_slots import find_launch_slots, find_launcher_order_name
-    from topoloom.tasks.objective import check_objective
-    from topoloom.tasks.problem import AllocationSpec
 
-    limits, program = request.limits, request.program
-    read = read_unplaced_command(program) if request.renumber else read_command(program)
-    order = limits.make_launch_order(find_launcher_order_name(read))
-    where = AllocationSpec(request.allocation, order=order)
-    cores = limits.cores_per_rank
-    slots = find_launch_slots(
-        read, request.machine, where, request.hosts, *request.binding, cores
-    )
-    check_objective(request.objective, slots.allocation.machine)
-    return read, slots
-
-
-def _place(
-    request: _PlacedRunRequest,
-    recorded: RecordedJob,
-    graph: CommGraph,
-    slots: LaunchSlots,
-    name: str,
-) -> tuple[PlacedJob, LaunchSlots]:
-    """Place the ranks on the slots that the launcher uses; write the placement."""
-    from topoloom.cli.command_line import command_line
-    from topoloom.placements.placement_file import save_placement
-    from topoloom.tasks.placed_run import place_job
-    from topoloom.tasks.problem import check_fit
-
-    check_fit(graph, slots.allocation, name)
-    slots = slots.select_used(graph.rank_count, as_started=request.renumber)
-    placed = place_job(
-        recorded,
-        slots,
-        request.objective,
-        request.mapper,
-        request.search,
-        request.fix,
-        request.graph or "",
-        command_line.get(),
-    )
-    if request.output is not None:
-        save_placement(request.output, placed.file)
-    return placed, slots
+    if request.renumber:
+        return read_unplaced_command(request.program)
+    return read_command(request.program)
 
 
 def _make_page_check(page: Path | None) -> Callable[[int, int], None]:
@@ -307,39 +264,15 @@ def _make_page_check(page: Path | None) -> Callable[[int, int], None]:
     return check_size
 
 
-def _load_or_record(
-    job: Job, slots: LaunchSlots, graph: str | None, collectives: str
-) -> RecordedJob:
-    """Read the graph; without a graph, record the program."""
-    from topoloom.cli.exit_status import Failure
-    from topoloom.preload.record import NothingRecorded
-    from topoloom.tasks.launch_slots import check_applicable
-    from topoloom.tasks.placed_run import load_recording, record_job
-
-    if graph is not None:
-        return load_recording(job, graph)
-    check_applicable(job.read, slots)
-    try:
-        return record_job(job, collectives)
-    except NothingRecorded as error:
-        raise Failure(str(error), error.exit_status or 1) from None
-
-
-def _run_reordered(
-    program: list[str],
-    where: AllocatedHosts | None,
-    mapper: str,
-    objective: str,
-    search: Search,
-    mpicc: str | None,
-    as_json: bool,
-) -> int:
+def _run_reordered(program: list[str], job: PlacedJobOptions, as_json: bool) -> int:
     """Run a program whose MPI topologies are reordered."""
     from topoloom.cli.console import note, note_json
     from topoloom.tasks.reordered_run import ReorderOptions, run_reordered
 
-    options = ReorderOptions(mapper, objective, search)
-    done = run_reordered(program, where, options, mpicc)
+    mapper, search = set_effort(job.mapper, job.effort), job.searching.make_search()
+    where = _load_hosts(job.machine, job.allocation, job.hosts)
+    options = ReorderOptions(mapper, job.objective, search)
+    done = run_reordered(program, where, options, job.mpicc)
     if as_json:
         document: ReorderDocument = {"command": done.command, "lines": done.lines}
         note_json(document)

@@ -85,7 +85,7 @@ def command(
     )
     from topoloom.tasks.launch_placement import load_host_placement
     from topoloom.tasks.torch_run import run_torch
-    from topoloom.tasks.verified_run import run_verified
+    from topoloom.tasks.verified_run import preload_agent, run_verified
 
     require_program(program)
     placed = load_host_placement(placement, hosts, *binding)
@@ -108,8 +108,9 @@ def command(
         return run.status or int(bool(run.elsewhere) or not run.ranks)
     with closing(VerifyAgent(placed, program, mpicc)) as agent:
         check_files_on_hosts(program, agent.libraries)
+        watched, preloaded = preload_agent(Launch(program), agent)
         run_report = run_verified(
-            Launch(program), agent, make_location_printer(quiet=as_json)
+            watched, preloaded, make_location_printer(quiet=as_json)
         )
     written = None
     if write is not None:

@@ -47,10 +47,8 @@ ReplacedCollectives = Annotated[
     Option(
         "--replace-collectives",
         metavar="SETTING",
-        help="Let libtopoloom-collective run the collectives of the placed program, "
-        "non-blocking ones with progress=1. SETTING is as for TOPOLOOM_COLLECTIVES: "
-        "decisions=FILE, schedule=NAME, ..., separated by commas; '' chooses by "
-        "message costs. report=0 suppresses the summary.",
+        help="Let libtopoloom-collective run the collectives of the placed program. "
+        "SETTING is as for TOPOLOOM_COLLECTIVES; '' chooses by message costs.",
         autocompletion=completions.collective_settings,
     ),
 ]

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -23,6 +23,7 @@ from topoloom.launch.apply.launcher_failure import (
 from topoloom.launch.apply.trial_run import check_files_on_hosts
 from topoloom.launch.launcher import NO_MESSAGE
 from topoloom.launch.launchers.launcher_commands import list_programs
+from topoloom.preload.record.command_state import CommandState
 from topoloom.preload.record.merge_recordings import read_recording
 from topoloom.preload.record.notes_folder import keep_notes_on_error, notes_folder
 from topoloom.preload.record.recorder_library import build_recorder
@@ -54,6 +55,8 @@ def record(
     folder: str | Path = ".",
     stdout: IO[Any] | None = None,
     then: Callable[[Profile], object] | None = None,
+    state: CommandState | None = None,
+    variables: Mapping[str, str] | None = None,
 ) -> Profile:
     """Run an unmodified MPI program and record its communication.
 
@@ -72,6 +75,10 @@ def record(
     then
         Called with the profile while the files exist; if it fails, they are not
         deleted.
+    state
+        Set when the command starts and ends; valid even if an error is raised.
+    variables
+        Environment variables to add to those of this process.
 
     Returns
     -------
@@ -90,7 +97,7 @@ def record(
     -----
     Ctrl-C ends the job and returns the counts so far, with exit status 130.
     """
-    words = list(command)
+    words, state = list(command), state or CommandState()
     launcher = find_launcher(words)
     names, is_mpi_known = list_programs(words), bool(mpicc or launcher.forwarding)
     check_dynamic(names)
@@ -104,15 +111,17 @@ def record(
         check_programs(names, compiler, library, is_mpi_known, _TORCH)
     check_files_on_hosts(words, [library])
     with notes_folder(folder, "record") as notes:
-        variables = {"TOPOLOOM_RECORD": notes}
+        environment = {**os.environ, **(variables or {})}
         words, environment = add_preload(
-            launcher, words, [library], variables, os.environ
+            launcher, words, [library], {"TOPOLOOM_RECORD": notes}, environment
         )
         # srun --pty gives the terminal to rank 0, whose errors must not be a pipe.
         has_relay = launcher.recognized is not None and "--pty" not in words
         with relay_errors(has_relay) as relay:
             job = (words, environment, timeout, notes, stdout, relay)
-            status, in_time = _run_job(*job)
+            with state.measure_run():
+                status, in_time = _run_job(*job)
+            state.exit_status = status
         profile = read_recording(
             notes,
             status,

@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs a program once: recorded if it is new, placed if the store has its recording.
+
+Whatever fails before the program has started, it is started as it was typed. Whatever
+fails later, its exit status is returned. It is never started twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from topoloom.graphs.graph_file import load_graph
+from topoloom.graphs.mpi_time import load_mpi_time
+from topoloom.graphs.phases import load_phases, split_recorded_phases
+from topoloom.graphs.profile import load_profile
+from topoloom.launch.apply.run_program import run_program
+from topoloom.launch.launcher import Launch
+from topoloom.placements.placement_file import save_placement
+from topoloom.preload.record.command_state import CommandState
+from topoloom.tasks.launch_slots import check_applicable, check_rank_count
+from topoloom.tasks.placed_run import Job, RecordedJob, record_job, run_placed
+from topoloom.tasks.problem import check_fit
+from topoloom.tasks.runs.job_advice import describe_prediction
+from topoloom.tasks.runs.stored_placement import Decision, Placing, decide_placement
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from topoloom.preload.verify import AffinityReport
+    from topoloom.store.program_identity import ProgramIdentity
+    from topoloom.store.run_store import RunStore
+    from topoloom.tasks.launch_slots import LaunchSlots
+    from topoloom.tasks.placed_run import PlacedJob
+    from topoloom.tasks.runs.run_log import RunLog
+    from topoloom.tasks.verified_run import VerifiedRun
+
+#: Kinds of runs: placed, recorded in launcher order, or only in launcher order.
+PLACED, RECORDED, LAUNCHER = "placed", "recorded", "launcher"
+
+
+class Observer(NamedTuple):
+    """Callbacks: for remarks, before a placed run, and for locations of ranks."""
+
+    remark: Callable[[str], None]
+    announce: Callable[[PlacedJob, Launch], None]
+    report: Callable[[AffinityReport], None]
+
+
+@dataclass
+class RememberedJob:
+    """A job that runs once.
+
+    `identity` is None if the program cannot be recognized in later runs. With `like`,
+    recordings with other arguments are accepted. `renumber` is whether ranks are
+    renumbered in MPI. `collectives` is how collectives become messages.
+    """
+
+    job: Job
+    slots: LaunchSlots
+    identity: ProgramIdentity | None
+    like: bool
+    collectives: str
+    renumber: bool
+    placing: Placing
+    log: RunLog
+    observer: Observer
+
+    def select_slots(self, recorded: RecordedJob) -> LaunchSlots:
+        """Return the slots that the launcher uses; raise an error if they are few."""
+        graph = recorded.graph
+        assert graph is not None
+        name = self.placing.graph_file or "the program"
+        check_fit(graph, self.slots.allocation, name)
+        return self.slots.select_used(graph.rank_count, as_started=self.renumber)
+
+
+class Ended(NamedTuple):
+    """How a job ended: its kind and exit status, and what is known about it.
+
+    `why` says in one sentence why the job was not placed; "" if it was.
+    """
+
+    kind: str
+    status: int
+    why: str = ""
+    recorded: RecordedJob | None = None
+    decision: Decision | None = None
+    launch: Launch | None = None
+    verified: VerifiedRun | None = None
+
+
+def run_remembered(remembered: RememberedJob) -> Ended:
+    """Run a program placed if the store has a recording of it, else recorded."""
+    if not remembered.log.is_usable:
+        return run_as_typed(remembered, "")
+    try:
+        found = remembered.log.attempt(lambda store: _load_recording(store, remembered))
+        if found is None:
+            return _run_recorded(remembered)
+        return _run_placed(remembered, *found)
+    except _NotStarted as error:
+        return run_as_typed(remembered, str(error))
+
+
+class _NotStarted(Exception):
+    """The program has not been started; the message says why."""
+
+
+def run_as_typed(remembered: RememberedJob, why: str) -> Ended:
+    """Run the command unchanged, and say why; "" if that was said."""
+    log, job = remembered.log, remembered.job
+    if why:
+        remembered.observer.remark(f"{' '.join(why.split())}; started as typed")
+    log.write(kind=LAUNCHER, note=why or None)
+    with job.time_run(LAUNCHER):
+        status = run_program(Launch(job.program))
+    log.end(status, job.durations[LAUNCHER])
+    return Ended(LAUNCHER, status, why or log.failure or "")
+
+
+def find_recording(
+    store: RunStore, identity: ProgramIdentity, like: bool
+) -> tuple[str, Path] | None:
+    """Find the newest recording of a program: its name, and the file."""
+    for key in [identity.key, identity.like_key][: 1 + like]:
+        entry = store.read_entry(key)
+        path = None if entry is None else store.find_file(entry.get("recording"))
+        if entry is not None and path is not None:
+            return entry["recording"], path
+    return None
+
+
+def _load_recording(
+    store: RunStore, remembered: RememberedJob
+) -> tuple[str, RecordedJob] | None:
+    """Load the recording of a program; None if it has none that can be used."""
+    assert remembered.identity is not None
+    found = find_recording(store, remembered.identity, remembered.like)
+    if found is None:
+        return None
+    name, path = found
+    try:
+        recorded = load_stored_recording(path, remembered.collectives)
+        assert recorded.graph is not None
+        check_rank_count(remembered.job.read, recorded.graph.rank_count, str(path))
+    except Exception as error:  # Files of others can be damaged in any way.
+        remembered.observer.remark(f"recorded again: {error}")
+        return None
+    return name, recorded
+
+
+def load_stored_recording(path: Path, collectives: str) -> RecordedJob:
+    """Load a stored recording, with collectives as messages or without them.
+
+    Raises `topoloom.Error` if the file is damaged.
+    """
+    time = load_mpi_time(path)
+    if collectives == "expand":
+        return RecordedJob(0, load_graph(path), load_phases(path), time)
+    profile = load_profile(path)
+    graph = profile.graph(collectives)
+    return RecordedJob(0, graph, split_recorded_phases(profile, graph), time)
+
+
+def _run_placed(
+    remembered: RememberedJob, recording: str, recorded: RecordedJob
+) -> Ended:
+    """Place the program by a recording, and run it."""
+    job, log = remembered.job, remembered.log
+    try:
+        slots = remembered.select_slots(recorded)
+        decision = decide_placement(log, recording, recorded, slots, remembered.placing)
+        if not decision.is_used:
+            raise _NotStarted(decision.advice)
+        write_placement(remembered.placing, decision)
+
+        def announce(launch: Launch) -> None:
+            remembered.observer.announce(decision.placed, launch)
+            log.write(kind=PLACED, **describe_placement(recording, decision))
+
+        launch, verified = run_placed(
+            job, slots, decision.placed, announce, remembered.observer.report
+        )
+    except _NotStarted:
+        raise
+    except Exception as error:
+        if job.is_started:
+            raise
+        raise _NotStarted(str(error)) from None
+    log.end(
+        verified.status,
+        job.durations[PLACED],
+        verified=verified.is_verified,
+        note=launch.loss,
+    )
+    return Ended(PLACED, verified.status, "", recorded, decision, launch, verified)
+
+
+def _run_recorded(remembered: RememberedJob) -> Ended:
+    """Run the program in launcher order, and keep its recording for later runs."""
+    job, log, state = remembered.job, remembered.log, CommandState()
+    identity = remembered.identity
+    assert identity is not None
+    recordings: list[str | None] = []
+    try:
+        check_applicable(job.read, remembered.slots)
+        log.write(kind=RECORDED)
+        recorded = record_job(
+            job,
+            remembered.collectives,
+            lambda profile: recordings.append(log.keep_recording(profile, identity)),
+            state,
+        )
+    except Exception as error:
+        if not state.is_started:
+            raise _NotStarted(str(error)) from None
+        if state.exit_status is None:
+            raise
+        remembered.observer.remark(str(error))
+        status, why = state.exit_status, str(error)
+        log.end(status, state.seconds, note=why)
+        return Ended(RECORDED, status, why)
+    status, seconds = recorded.exit_status, state.seconds
+    log.write_exit(status, seconds)
+    facts: dict[str, object] = {}
+    decision, why = None, log.failure or ""
+    if recorded.graph is None and recordings[0] is not None:
+        has_entry = log.attempt(lambda store: find_recording(store, identity, False))
+        then = "placed by it" if has_entry else "recorded again"
+        why = (
+            f"the recorded run ended with status {status}; the next one will be {then}"
+        )
+        remembered.observer.remark(why)
+    elif recordings[0] is not None:
+        decision = _predict(remembered, recordings[0], recorded)
+        if decision is not None:
+            facts = describe_placement(None, decision)
+    log.end(status, seconds, **facts)
+    return Ended(RECORDED, status, why, recorded, decision)
+
+
+def _predict(
+    remembered: RememberedJob, recording: str, recorded: RecordedJob
+) -> Decision | None:
+    """Place the next run, and say what that gains; errors are remarks."""
+    remark = remembered.observer.remark
+    try:
+        slots = remembered.select_slots(recorded)
+        decision = decide_placement(
+            remembered.log, recording, recorded, slots, remembered.placing
+        )
+        write_placement(remembered.placing, decision)
+    except Exception as error:
+        remark(f"the next run cannot be placed: {error}")
+        return None
+    except KeyboardInterrupt:
+        remark("interrupted; the next run will be placed when it starts")
+        return None
+    if decision.is_used:
+        change = describe_prediction(decision.placed)
+        remark(f"next run will be placed: predicted {change}")
+    else:
+        remark(f"next run will not be placed: {decision.advice}")
+    return decision
+
+
+def write_placement(placing: Placing, decision: Decision) -> None:
+    """Write the placement into the file that the user named, if any."""
+    if placing.output is not None:
+        save_placement(placing.output, decision.placed.file)
+
+
+def describe_placement(recording: str | None, decision: Decision) -> dict[str, object]:
+    """Return the facts of a placement for the record of a run."""
+    placed, file = decision.placed, decision.placed.file
+    measures = ("predicted_seconds", "hop_bytes", placed.objective.measure)
+    return {
+        "placed_by": recording,
+        "placement": decision.stored,
+        "mapper": file.mapper,
+        "objective": file.objective,
+        "ranks": len(file.placement.slots),
+        "predicted": {
+            name: [float(placed.block_values[name]), float(file.values[name])]
+            for name in dict.fromkeys(measures)
+            if name in placed.block_values and name in file.values
+        },
+    }

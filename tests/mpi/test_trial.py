@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom trial` compares launcher order and placement, pair by pair."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from json_documents import check_document
+from own_process import topoloom
+from several_hosts import SeveralHosts
+
+HOSTS = "alpha,beta,gamma,delta"
+NODES = ["--machine", "mesh:4", "--hosts", HOSTS, "--mapper", "random", "--seed", "3"]
+
+
+def make_command(several_hosts: SeveralHosts, *words: object) -> list[str]:
+    option = (
+        ["-hosts"] if several_hosts.mpi.is_hydra else ["--bind-to", "none", "--host"]
+    )
+    return several_hosts.command(*option, HOSTS, "-n", 4, *words)
+
+
+def list_kinds() -> list[Any]:
+    runs = check_document(topoloom("runs", "--json").stdout)["runs"]
+    return [run["kind"] for run in runs]
+
+
+@pytest.mark.every_mpi
+def test_a_trial_alternates_both_orders_and_can_be_extended(
+    several_hosts: SeveralHosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    command = make_command(several_hosts, several_hosts.where)
+    first = topoloom("trial", *NODES, "--pairs", 1, "--", *command)
+    assert first.returncode == 0, first.stderr
+    assert "wall time: not enough runs: 1 pair, but 6 are needed" in first.stderr
+    assert len(first.stdout.splitlines()) == 3 * 4
+    assert sorted(list_kinds()) == ["launcher", "placed", "recorded"]
+    more = topoloom("trial", *NODES, "--pairs", 2, "--json", "--", *command)
+    document = check_document(more.stderr)
+    assert len(document["pairs"]) == 2
+    assert document["wall"]["change_percent"] is None
+    assert len(list_kinds()) == 5
+    again = topoloom("trial", *NODES, "--pairs", 2, "--json", "--", *command)
+    assert check_document(again.stderr) == document
+    assert again.stdout == ""
+
+
+def test_a_failed_run_ends_the_trial_which_continues_later(
+    mpich: SeveralHosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    job = tmp_path / "job.sh"
+    job.write_text(f'#!/bin/sh\n"{mpich.where}" >&2; test -e good || exit 3\n')
+    job.chmod(0o755)
+    words = [*NODES, "--mpicc", mpich.mpi.mpicc]
+    command = make_command(mpich, job)
+    Path("good").touch()
+    assert topoloom("run", *words, "--", *command).returncode == 0
+    Path("good").unlink()
+    words += ["--pairs", "1", "--"]
+    failed = topoloom("trial", *words, *command)
+    assert failed.returncode == 3
+    assert "ended with status 3; repeat the command to continue" in failed.stderr
+    Path("good").touch()
+    done = topoloom("trial", *words, *command)
+    assert done.returncode == 0, done.stderr
+    assert "1 pair" in done.stderr
