@@ -24,6 +24,7 @@
 #include "topoloom/pattern/generators/triangular_grid.hpp"
 #include "topoloom/pattern/graph_equality.hpp"
 #include "topoloom/pattern/readers/dense_matrix.hpp"
+#include "topoloom/pattern/readers/edge_text.hpp"
 #include "topoloom/pattern/readers/matrix_market.hpp"
 #include "topoloom/pattern/readers/metis.hpp"
 #include "topoloom/pattern/readers/monitoring.hpp"
@@ -87,6 +88,23 @@ CommGraph make_stencil(const std::vector<std::uint32_t>& grid, std::size_t point
 }
 
 std::string_view copy_text(const nb::bytes& data) { return {data.c_str(), data.size()}; }
+
+/// Reads a graph whose values are multiplied by `factor`. Returns also how many values were rounded.
+template <class Read>
+std::pair<CommGraph, std::uint64_t> read_scaled(const nb::bytes& data, std::optional<double> factor,
+                                                const Read& read) {
+    ValueScale scale{.factor = factor.value_or(1)};
+    CommGraph graph = read(copy_text(data), factor ? &scale : nullptr);
+    return {std::move(graph), scale.rounded};
+}
+
+template <auto read>
+void define_scaled_reader(nb::module_& m, const char* name) {
+    m.def(
+        name,
+        [](const nb::bytes& data, std::optional<double> scale) { return read_scaled(data, scale, read); },
+        "data"_a, "scale"_a = nb::none());
+}
 
 /// Makes an array with one value per rank. A view would not do: if all ranks have the same value, the graph
 /// does not store it.
@@ -349,12 +367,20 @@ void bind_pattern(nb::module_& m) {
           "Makes ranks for the cells in order (patches), then one per interacting pair (computes).");
 
     m.def("read_metis", [](const nb::bytes& data) { return read_metis(copy_text(data)); }, "data"_a);
+    define_scaled_reader<read_matrix_market>(m, "read_matrix_market");
+    define_scaled_reader<read_dense_matrix>(m, "read_dense_matrix");
+    define_scaled_reader<read_dimacs>(m, "read_dimacs");
     m.def(
-        "read_matrix_market", [](const nb::bytes& data) { return read_matrix_market(copy_text(data)); },
-        "data"_a);
-    m.def(
-        "read_dense_matrix", [](const nb::bytes& data) { return read_dense_matrix(copy_text(data)); },
-        "data"_a);
+        "read_edge_list",
+        [](const nb::bytes& data, std::optional<double> scale, const std::vector<unsigned>& columns) {
+            std::vector<EdgeColumn> order;
+            for (const unsigned column : columns) order.push_back(static_cast<EdgeColumn>(column));
+            return read_scaled(data, scale, [&](std::string_view text, ValueScale* values) {
+                return read_edge_list(text, order, values);
+            });
+        },
+        "data"_a, "scale"_a = nb::none(), "columns"_a = std::vector<unsigned>{},
+        "Columns are numbers of source, target, bytes and messages: 0 to 3.");
     m.def(
         "read_monitoring", [](const nb::bytes& data) { return read_monitoring(copy_text(data)); }, "data"_a);
 }

@@ -99,7 +99,8 @@ engines = _complete_module_names("tasks.experts.engines", "ENGINES")
 frameworks = _complete_module_names("frameworks.framework_jobs", "FRAMEWORKS")
 #: Listed here because importing the readers takes long.
 graph_formats = complete_words(
-    *("npz", "matrix-market", "metis", "dense", "goal", "monitoring"),
+    *("npz", "matrix-market", "metis", "dense", "edges", "dimacs", "gml", "graphml"),
+    *("goal", "monitoring"),
     *("hlo", "flight-recorder", "kineto", "nccl-inspector", "chakra"),
 )
 injections = _complete_core_names("injections")

@@ -31,6 +31,7 @@ def print_made_graph(
         ends = f"{pair['source']} → {pair['target']}"
         rows.append(("heaviest", f"{ends}: {format_bytes(pair['bytes'])}"))
     rows += [("missing", loss) for loss in made.losses]
+    rows += [("remark", remark) for remark in made.remarks]
     print_facts(rows, title, [output])
 
 

@@ -56,6 +56,8 @@ class PatternDocument(GraphFacts):
     """The written file; null without -o."""
     losses: NotRequired[list[str]]
     """Sentences about missing data; for traces of jobs."""
+    remarks: NotRequired[list[str]]
+    """Sentences about values of a file that were changed or are not used."""
 
 
 class BytesPerRankFields(TypedDict):

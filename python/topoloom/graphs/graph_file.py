@@ -7,10 +7,9 @@ import bisect
 import functools
 import glob
 import itertools
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from topoloom import _core
 from topoloom._core import CommGraph, Error, OperationGraph, read_goal
@@ -24,21 +23,38 @@ FORMATS = {
     "npz": ("NumPy/SciPy sparse matrix, and what Topoloom writes", (".npz",)),
     "matrix-market": ("Matrix Market coordinate file", (".mtx", ".mm")),
     "metis": ("METIS graph", (".graph", ".metis")),
-    "dense": ("dense text matrix, row i = bytes rank i sends", (".mat", ".dense")),
+    "dense": (
+        "dense text matrix, row i = bytes rank i sends; also CSV",
+        (".mat", ".dense"),
+    ),
+    "edges": (
+        "edge list: source target bytes [messages]; also CSV",
+        (".edges", ".edgelist", ".el"),
+    ),
+    "dimacs": ("DIMACS shortest-path graph", (".gr",)),
+    "gml": ("GML of NetworkX or igraph", (".gml",)),
+    "graphml": ("GraphML of NetworkX or igraph", (".graphml",)),
     "goal": ("GOAL: all that the operations of a program send", (".goal",)),
     "monitoring": (
         "Open MPI monitoring output: a file, a directory or a pattern of .prof files",
         (".prof",),
     ),
 }
-_READERS = {
-    "matrix-market": "read_matrix_market",
-    "metis": "read_metis",
-    "dense": "read_dense_matrix",
-}
+_HEAD = 4096
+#: Formats whose values can be multiplied.
+SCALED_FORMATS = ("matrix-market", "dense", "edges", "dimacs", "gml", "graphml")
 
 
-def load_graph(path: str | Path, kind: str | None = None) -> CommGraph:
+class ReadGraph(NamedTuple):
+    """A communication graph, and what its file says that was changed or left out."""
+
+    graph: CommGraph
+    remarks: Sequence[str] = ()
+
+
+def load_graph(
+    path: str | Path, kind: str | None = None, scale: float | None = None
+) -> CommGraph:
     """Read a communication graph.
 
     Parameters
@@ -48,44 +64,77 @@ def load_graph(path: str | Path, kind: str | None = None) -> CommGraph:
         glob pattern such as ``prof/phase_1_*.prof``.
     kind
         A name from `FORMATS`; by default detected by file name, then by content.
+    scale
+        Factor for the values of the file; products are rounded to integers. By default,
+        values must be integers. Only for `SCALED_FORMATS`.
 
     Error messages start with ``file:line:``.
     """
+    return read_graph(path, kind, scale).graph
+
+
+def read_graph(
+    path: str | Path, kind: str | None = None, scale: float | None = None
+) -> ReadGraph:
+    """Read a communication graph like `load_graph`, with remarks."""
     if kind is not None and kind not in FORMATS:
-        raise Error(describe_unknown_name("graph format", kind, FORMATS))
+        raise Error(describe_unknown_name("graph format", kind, list_format_names()))
+    if scale is not None and not 0 < scale < float("inf"):
+        raise Error(f"the scale must be a positive number, not {scale:g}")
     if kind == "monitoring" or (kind is None and _is_monitoring(path)):
-        return _load_monitoring(path)
+        check_scale(path, "monitoring", scale)
+        return ReadGraph(_load_monitoring(path))
     if kind is None:
         suffix = Path(path).suffix.lower()
         kind = next((k for k, (_, ends) in FORMATS.items() if suffix in ends), None)
     if kind == "npz":
-        return load_npz(path)[0]
+        check_scale(path, kind, scale)
+        return ReadGraph(load_npz(path)[0])
     check_file_kind(path, GRAPH)
     data = read_bytes(path)
     if not data.strip():
         raise Error(f"{path}: the file is empty")
     with prefix_errors(path):
         if kind is not None:
-            return _parse_graph(path, kind, data)
+            return _parse_graph(path, kind, data, scale)
         kind = _detect_format(data)
         try:
-            return _parse_graph(path, kind, data)
+            return _parse_graph(path, kind, data, scale)
         except Error as error:
             raise Error(
                 f"{error}; the content looks like {kind}; if it is not, set the "
-                f"format ({', '.join(FORMATS)})"
+                f"format ({', '.join(list_format_names())})"
             ) from None
 
 
-def _parse_graph(path: str | Path, kind: str, data: bytes) -> CommGraph:
+def check_scale(path: str | Path, kind: str, scale: float | None) -> None:
+    """Raise `topoloom.Error` for a scale that the format does not use."""
+    if scale is not None and kind not in SCALED_FORMATS:
+        raise Error(
+            f"{path}: is {kind}, whose values are bytes; a scale is for "
+            f"{', '.join(SCALED_FORMATS)}"
+        )
+
+
+def _parse_graph(
+    path: str | Path, kind: str, data: bytes, scale: float | None
+) -> ReadGraph:
+    check_scale(path, kind, scale)
     if kind == "npz":
-        return load_npz(path)[0]
+        return ReadGraph(load_npz(path)[0])
     if kind == "monitoring":
-        return _core.read_monitoring(data)
+        return ReadGraph(_core.read_monitoring(data))
     if kind == "goal":
-        return _load_operations(path).messages
-    graph: CommGraph = getattr(_core, _READERS[kind])(data)
-    return graph
+        return ReadGraph(_load_operations(path).messages)
+    if kind == "metis":
+        return ReadGraph(_core.read_metis(data))
+    from topoloom.graphs.text_formats.value_readers import read_values
+
+    graph, rounded, remarks = read_values(kind, data, scale)
+    if scale is not None:
+        what = f"; {rounded} were rounded" if rounded else ""
+        remarks = [f"values were multiplied by {scale:g}{what}", *remarks]
+    return ReadGraph(graph, remarks)
 
 
 def save_graph(
@@ -100,26 +149,19 @@ def save_graph(
     save_npz(path, graph, extra)
 
 
+def list_format_names() -> list[str]:
+    """List the formats of graphs and of traces."""
+    from topoloom.graphs.trace_names import TRACE_NAMES
+
+    return [*FORMATS, *TRACE_NAMES]
+
+
 def _detect_format(data: bytes) -> str:
-    if data.startswith(b"PK"):
-        return "npz"
-    if data.startswith(b"%%MatrixMarket"):
-        return "matrix-market"
-    if _is_goal(data):
+    if _is_goal(data[:_HEAD]):
         return "goal"
-    head = data[:4096]
-    if b"\0" in head:
-        raise Error("is neither text nor an .npz archive")
-    if head.lstrip().startswith(b'{"format"'):
-        kind = re.search(rb'"topoloom-(\w+)"', head)
-        found = f"a {kind[1].decode()}" if kind else "JSON"
-        raise Error(f"is {found}, not a communication graph")
-    first = next((line for line in head.splitlines() if line.strip()), b"")
-    if first[:2] in (b"I\t", b"E\t", b"S\t", b"R\t", b"C\t", b"# "):
-        return "monitoring"
-    # It is a dense matrix if it is square: with as many lines as numbers per line.
-    lines = data.strip().count(b"\n") + 1
-    return "dense" if len(first.split()) == lines else "metis"
+    from topoloom.graphs.text_formats.detect_format import detect_format
+
+    return detect_format(data)
 
 
 def load_operations(path: str | Path) -> OperationGraph | None:
@@ -127,7 +169,7 @@ def load_operations(path: str | Path) -> OperationGraph | None:
     if not Path(path).is_file():
         return None
     with open_regular(path) as file:
-        if not _is_goal(file.read(4096)):
+        if not _is_goal(file.read(_HEAD)):
             return None
     with prefix_errors(path):
         return _load_operations(path)
@@ -145,8 +187,8 @@ def _read_operations(path: Path, _changed: int, _size: int) -> OperationGraph:
     return read_goal(path.read_bytes())
 
 
-def _is_goal(data: bytes) -> bool:
-    lines = (line.strip() for line in data.splitlines())
+def _is_goal(head: bytes) -> bool:
+    lines = (line.strip() for line in head.splitlines())
     first = next((line for line in lines if line and not line.startswith(b"//")), b"")
     return first.startswith(b"num_ranks")
 

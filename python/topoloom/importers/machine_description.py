@@ -59,7 +59,7 @@ class MachineDescription:
 
 
 class Selection(NamedTuple):
-    """What to read of a file with several networks; "" for the default.
+    """What to read of a file with several networks, and how; "" and 0 for the default.
 
     Attributes
     ----------
@@ -67,10 +67,13 @@ class Selection(NamedTuple):
         Name of a topology in Slurm's ``topology.yaml``.
     part
         Name of a switch, ring or torus: only it and what is below it are read.
+    xgmi
+        Bytes/s of an xGMI link of AMD's GPUs per direction; 0 for that of the GPU.
     """
 
     topology: str = ""
     part: str = ""
+    xgmi: float = 0
 
 
 class GivenSpeeds(NamedTuple):

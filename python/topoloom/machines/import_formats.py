@@ -143,10 +143,26 @@ IMPORTERS: tuple[Importer, ...] = (
     ),
     Importer(
         "nccl",
-        "the XML of NCCL_TOPO_DUMP_FILE, the GPUs of one host",
+        "the XML of NCCL_TOPO_DUMP_FILE by NCCL or RCCL, the GPUs of one host",
         "topoloom.importers.cloud.nccl",
         "read_nccl_topology",
         r"<system\s[^<>]{0,500}?version\s*=",
+        selects=("xgmi",),
+    ),
+    Importer(
+        "nvidia-smi",
+        "the table of nvidia-smi topo -m, the GPUs of one host",
+        "topoloom.importers.cloud.nvidia_smi",
+        "read_nvidia_topology",
+        r"(?m)^(?:\x1b\[[0-9;]*m|[ \t])*GPU0\b.*\n(?:\x1b\[[0-9;]*m)?GPU0[ \t]+X\b",
+    ),
+    Importer(
+        "amd-smi",
+        "the tables of rocm-smi --showtopo or amd-smi topology, the GPUs of one host",
+        "topoloom.importers.cloud.amd_smi",
+        "read_amd_topology",
+        r"(?m)Link Type between two GPUs|^LINK TYPE TABLE:",
+        selects=("xgmi",),
     ),
     Importer(
         "aws",

@@ -63,7 +63,29 @@ _BY_FORMAT = {
     "topoloom-switch": SWITCH,
     "topoloom-loads": LOADS,
 }
-_GRAPH_SUFFIXES = (".mtx", ".mm", ".graph", ".metis", ".goal", ".prof")
+_GRAPH_SUFFIXES = (
+    *(".mtx", ".mm", ".graph", ".metis", ".mat", ".dense", ".goal", ".prof"),
+    *(".edges", ".edgelist", ".el", ".gr", ".gml", ".graphml"),
+)
+#: Begins of files of other programs that are no other kind.
+_BY_HEAD = (
+    (
+        re.compile(
+            r"(?i)(?:\s|#[^\n]*\n|//[^\n]*\n)*(?:%%MatrixMarket\b|num_ranks\s|[EISRC]\t\d|"
+            r'"?(?:src|source)"?[ \t]*[,;\t ][ \t]*"?(?:dst|target|dest)\b)'
+        ),
+        GRAPH,
+    ),
+    (re.compile(r"(?s)\s*(?:<\?xml.{0,200}?\?>)?\s*<graphml[\s>]"), GRAPH),
+    (
+        re.compile(
+            r"(?s)\s*(?:<\?xml.{0,200}?\?>)?\s*(?:<!.{0,1000}?>\s*)*"
+            r"<(?:topology|platform|system)[\s>]"
+        ),
+        MACHINE,
+    ),
+    (re.compile(r"(?i)(?:\s|#[^\n]*\n)*(?:Switch|Block|Node)Name[ \t]*="), MACHINE),
+)
 _FORMAT = re.compile(r"""["']?format["']?\s*[:=]\s*["'](topoloom-[a-z]+)["']""")
 _HEAD = 4096
 
@@ -78,8 +100,12 @@ def find_file_kind(path: str | Path) -> FileKind | None:
                 return GRAPH if "indptr.npy" in archive.namelist() else None
     except (OSError, ValueError, zipfile.BadZipFile):
         return None
-    if found := _FORMAT.search(head.decode(errors="replace")):
+    text = head.decode(errors="replace")
+    if found := _FORMAT.search(text):
         return _BY_FORMAT.get(found[1])
+    for pattern, kind in _BY_HEAD:
+        if pattern.match(text):
+            return kind
     return GRAPH if Path(path).suffix.lower() in _GRAPH_SUFFIXES else None
 
 

@@ -111,6 +111,7 @@ def list_switch_models() -> list[dict[str, Any]]:
 def list_formats() -> list[dict[str, Any]]:
     """List input formats, and output formats with their suffixes."""
     from topoloom.graphs.graph_file import FORMATS
+    from topoloom.graphs.trace_names import TRACE_NAMES
     from topoloom.machines import machine_file
     from topoloom.machines.import_formats import IMPORTERS
     from topoloom.machines.machine_writers import WRITERS
@@ -127,25 +128,38 @@ def list_formats() -> list[dict[str, Any]]:
         ),
         *((one.name, one.summary, "by content") for one in IMPORTERS),
     ]
-    return [
-        {
-            "name": name,
-            "of": "pattern",
-            "summary": summary,
-            "files": format_file_names(ends),
-            "written": ".npz" if name == "npz" else None,
-        }
-        for name, (summary, ends) in FORMATS.items()
-    ] + [
-        {
-            "name": name,
-            "of": "machine",
-            "summary": summary,
-            "files": where,
-            "written": written.get(name),
-        }
-        for name, summary, where in machines
-    ]
+    return (
+        [
+            {
+                "name": name,
+                "of": "pattern",
+                "summary": summary,
+                "files": format_file_names(ends),
+                "written": ".npz" if name == "npz" else None,
+            }
+            for name, (summary, ends) in FORMATS.items()
+        ]
+        + [
+            {
+                "name": name,
+                "of": "pattern",
+                "summary": summary,
+                "files": "by content",
+                "written": None,
+            }
+            for name, summary in TRACE_NAMES.items()
+        ]
+        + [
+            {
+                "name": name,
+                "of": "machine",
+                "summary": summary,
+                "files": where,
+                "written": written.get(name),
+            }
+            for name, summary, where in machines
+        ]
+    )
 
 
 def list_exports() -> list[dict[str, Any]]:

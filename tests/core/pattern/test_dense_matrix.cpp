@@ -27,7 +27,7 @@ TEST_CASE("row i, column j of a dense matrix gives the bytes from rank i to rank
 
 TEST_CASE("dense matrices that are not square or have invalid byte counts are refused with the line") {
     check_refused(
-        read_dense_matrix,
+        [](const std::string& text) { return read_dense_matrix(text); },
         {
             {"", "the text has no numbers; expected a square matrix, one row per line"},
             {"\n \n", "the text has no numbers; expected a square matrix, one row per line"},

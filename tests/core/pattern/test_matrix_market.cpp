@@ -72,7 +72,7 @@ TEST_CASE("invalid Matrix Market texts are refused with the line and the reason"
         return "%%MatrixMarket " + std::string(rest) + "\n2 2 1\n1 2 1\n";
     };
     check_refused(
-        read_matrix_market,
+        [](const std::string& text) { return read_matrix_market(text); },
         {
             {"", "line 1: expected %%MatrixMarket, but the text ends here"},
             {"2 2 1\n1 2 5\n", "line 1: expected %%MatrixMarket, found '2'"},
@@ -143,5 +143,5 @@ TEST_CASE("invalid Matrix Market texts are refused with the line and the reason"
 
 TEST_CASE("a Matrix Market text with one changed byte is parsed or refused") {
     const std::string text = symmetric + "% made by hand\n5 5 5\n2 1 10\n3 1 1.5e1\n4 2 30\n5 3 40\n5 5 50\n";
-    check_changed_bytes(read_matrix_market, text);
+    check_changed_bytes([](const std::string& changed) { return read_matrix_market(changed); }, text);
 }

@@ -64,6 +64,52 @@ def test_a_file_in_the_place_of_another_is_named(
     assert refused.err == f"topoloom: {error}\n"
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.txt", "%%MatrixMarket matrix coordinate integer general\n2 2 1\n1 2 8\n"),
+        ("b.csv", "src,dst,bytes\n0,1,8\n"),
+        ("c.txt", "num_ranks 2\nrank 0 {\n}\nrank 1 {\n}\n"),
+    ],
+)
+def test_graphs_of_any_name_are_recognized(
+    files: Command, name: str, text: str
+) -> None:
+    Path(name).write_text(text)
+    refused = files("judge", "p.npz", name)
+    assert refused.err == f"topoloom: {GRAPH.format(name, 'a placement')}\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SwitchName=s0 Nodes=n[0-3]\n",
+        "<?xml version='1.0'?>\n<topology version='2.0'/>\n",
+    ],
+)
+def test_machines_of_other_programs_are_recognized(files: Command, text: str) -> None:
+    Path("m.txt").write_text(text)
+    refused = files("map", "m.txt", *TORUS)
+    assert refused.err == (
+        "topoloom: m.txt is a machine, not a communication graph; give it as MACHINE\n"
+    )
+
+
+def test_show_looks_at_placements(files: Command) -> None:
+    shown = files("machine", "show", "x.json")
+    assert shown.status == 0
+    assert "torus:4x4" in shown.out
+    shown = files("pattern", "show", "x.json")
+    assert shown.status == 0
+    assert "  ranks " in shown.out
+    Path("p.npz").unlink()
+    refused = files("pattern", "show", "x.json")
+    assert refused.err == (
+        "topoloom: x.json is a placement of the graph p.npz, which is not beside or "
+        "below it\n"
+    )
+
+
 def test_a_placement_is_no_model(files: Command) -> None:
     refused = files("model", "show", "x.json")
     assert refused.err == (

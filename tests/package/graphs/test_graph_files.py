@@ -106,6 +106,22 @@ HEAD = "%%MatrixMarket matrix coordinate integer general\n"
 MATRIX_MARKET = HEAD + "% a comment\n3 3 2\n1 2 10\n2 3 20\n"
 METIS = "% triangle\n3 3 001\n2 5 3 7\n1 5 3 9\n1 7 2 9\n"
 DENSE = "0 10 0\n0 0 20\n0 0 0\n"
+EDGES = "0 1 10\n1 2 20\n"
+DIMACS = "c x\np sp 3 2\na 1 2 10\na 2 3 20\n"
+GML = """graph [
+  directed 1
+  node [ id 0 label "0" ]
+  node [ id 1 label "1" ]
+  node [ id 2 label "2" ]
+  edge [ source 0 target 1 weight 10 ]
+  edge [ source 1 target 2 weight 20 ]
+]
+"""
+GRAPHML = """<graphml><key id="w" for="edge" attr.name="bytes" attr.type="long"/>
+<graph edgedefault="directed"><node id="n0"/><node id="n1"/><node id="n2"/>
+<edge source="n0" target="n1"><data key="w">10</data></edge>
+<edge source="n1" target="n2"><data key="w">20</data></edge></graph></graphml>
+"""
 MONITORING = "E\t0\t1\t10 bytes\t2 msgs sent\nI\t1\t2\t20 bytes\t1 msgs sent\n"
 
 
@@ -120,8 +136,16 @@ TRIANGLE = {(0, 1): 5, (0, 2): 7, (1, 0): 5, (1, 2): 9, (2, 0): 7, (2, 1): 9}
         ("x.graph x.txt", METIS, TRIANGLE),
         ("x.mat x.txt", DENSE, PATH),
         ("x.prof x.txt", MONITORING, PATH),
+        ("x.mat x.csv", "0,10,0\n0,0,20\n0,0,0\n", PATH),
+        ("x.edges x.txt x.csv x", EDGES, PATH),
+        ("x.gr x.txt", DIMACS, PATH),
+        ("x.gml x.txt", GML, PATH),
+        ("x.graphml x.txt", GRAPHML, PATH),
     ],
-    ids=["matrix-market", "metis", "dense", "monitoring"],
+    ids=[
+        *("matrix-market", "metis", "dense", "monitoring"),
+        *("comma-separated", "edges", "dimacs", "gml", "graphml"),
+    ],
 )
 def test_a_format_is_recognized_by_name_and_content(
     names: str, text: str, expected: dict[tuple[int, int], int], tmp_path: Path
@@ -154,9 +178,9 @@ def test_a_directory_without_monitoring_profiles_is_refused(tmp_path: Path) -> N
 
 def test_a_wrongly_guessed_format_is_reported(tmp_path: Path) -> None:
     file = tmp_path / "edges.txt"
-    file.write_text("# source target bytes messages\n0 1 1024 1\n")
+    file.write_text("# a comment\nE\t0 1 1024 1\n")
     with pytest.raises(
-        Error, match=r":2: .*looks like monitoring.*dense, goal, monitoring\)$"
+        Error, match=r":2: .*looks like monitoring.*goal, monitoring, .*chakra\)$"
     ):
         load_graph(file)
     with pytest.raises(Error) as caught:
@@ -177,6 +201,10 @@ def write_valid_file(kind: str, folder: Path) -> Path:
         "metis": METIS,
         "dense": DENSE,
         "monitoring": MONITORING,
+        "edges": EDGES,
+        "dimacs": DIMACS,
+        "gml": GML,
+        "graphml": GRAPHML,
     }
     if kind == "npz":
         save_graph(file, stencil([3], 3, True, 8))
@@ -221,7 +249,9 @@ def test_garbage_is_refused_by_every_reader(
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("kind", ["npz", "matrix-market", "metis"])
+@pytest.mark.parametrize(
+    "kind", ["npz", "matrix-market", "metis", "dimacs", "gml", "graphml"]
+)
 @pytest.mark.parametrize("fraction", [0.2, 0.5, 0.8])
 def test_truncated_files_are_refused(
     kind: str, fraction: float, tmp_path: Path

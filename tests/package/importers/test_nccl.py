@@ -175,7 +175,7 @@ def test_links_hidden_from_a_virtual_machine_are_assumed_as_in_nccl() -> None:
     [
         ("<graphs version='1'/>", "line 1: the document is a <graphs>"),
         ("<system/>", "line 1: <system> lacks its 'version'"),
-        ("<system version='2'/>", "line 1: version 2, but 1 is read"),
+        ("<system version='3'/>", "line 1: version 3, but 1 and 2 are read"),
         (format_system(), "line 1: there is no <gpu>"),
         (format_system(NIC), "there is no <gpu>"),
         (

@@ -115,6 +115,108 @@ def test_platforms_are_read_as_machine_texts(platform: str, text: str) -> None:
     assert len(described.hosts) == Machine(text).node_count
 
 
+@pytest.mark.parametrize(
+    ("parameters", "hosts", "text"),
+    [
+        (
+            "3,4;3,2;4,1;2",
+            72,
+            f"dragonfly:3x3x4,nodes=2,cards=1,global=1,arrangement=direct{RATES},"
+            "bandwidth.global=500000000B/s,bandwidth.row=125000000B/s,"
+            "bandwidth.column=250000000B/s,bandwidth.host=125000000B/s",
+        ),
+        (
+            "2,1;1,5;3,2;1",
+            6,
+            f"dragonfly:2x3,nodes=1,cards=1,global=1,arrangement=direct{RATES},"
+            "bandwidth.global=125000000B/s,bandwidth.local=250000000B/s,"
+            "bandwidth.host=125000000B/s",
+        ),
+    ],
+)
+def test_links_of_dragonflies_have_several_cables(
+    parameters: str, hosts: int, text: str
+) -> None:
+    platform = format_cluster(
+        topology="DRAGONFLY", topo_parameters=parameters, radical=f"0-{hosts - 1}"
+    )
+    assert read_simgrid_platform(platform).text == text
+    assert Machine(text).node_count == hosts
+
+
+def list_dragonfly_links(
+    shape: tuple[int, int, int, int], source: int, target: int
+) -> list[str]:
+    """Name the links of a message by SimGrid's rules: green, black, blue."""
+    _, chassis, blades, nodes = shape
+
+    def locate(host: int) -> list[int]:
+        router = host // nodes
+        return [
+            router // (chassis * blades),
+            router // blades % chassis,
+            router % blades,
+        ]
+
+    at, end = locate(source), locate(target)
+    links = ["host"]
+
+    def move(axis: int, to: int, color: str) -> None:
+        if at[axis] != to:
+            links.append(color)
+            at[axis] = to
+
+    if at[0] != end[0]:
+        group = at[0]
+        move(2, end[0], "green")
+        move(1, 0, "black")
+        links.append("blue")
+        at[:] = [end[0], 0, group]
+    move(2, end[2], "green")
+    move(1, end[1], "black")
+    return [*links, "host"]
+
+
+@pytest.mark.parametrize(
+    "shape", [(3, 3, 4, 2), (2, 1, 3, 1), (4, 2, 4, 3), (1, 2, 2, 1)]
+)
+def test_dragonfly_routes_have_the_links_of_simgrid(
+    shape: tuple[int, int, int, int],
+) -> None:
+    groups, chassis, blades, nodes = shape
+    count = groups * chassis * blades * nodes
+    platform = format_cluster(
+        bw="1Bps",
+        topology="DRAGONFLY",
+        topo_parameters=f"{groups},2;{chassis},3;{blades},5;{nodes}",
+        radical=f"0-{count - 1}",
+    )
+    machine = Machine(read_simgrid_platform(platform).text)
+    rates = {"host": 1, "blue": 2, "black": 3, "green": 5}
+    for source in range(count):
+        for target in range(count):
+            if source != target:
+                ours = [machine.bandwidth(k) for k, _ in machine.route(source, target)]
+                names = list_dragonfly_links(shape, source, target)
+                assert ours == [rates[name] for name in names], (source, target)
+
+
+def test_private_links_of_hosts_are_read() -> None:
+    described = read_simgrid_platform(
+        format_cluster(core="4", loopback_bw="1GBps", loopback_lat="1us")
+    )
+    assert described.text == (
+        f"tree:12{RATES}+node:4,memory=1000000000B/s,memory-startup=1e-06s"
+    )
+    assert Machine(described.text).memory_bandwidth == 1e9
+    described = read_simgrid_platform(format_cluster(limiter_link="100MBps"))
+    assert described.text == f"tree:12{RATES}+node:1,bandwidth=100000000B/s"
+    assert Machine(described.text).port_bandwidth == 1e8
+    assert described.remarks[0].startswith("limiter_link is a limit of a host")
+    described = read_simgrid_platform(format_cluster(loopback_bw="1GBps"))
+    assert described.remarks == ("loopback links left out: a host is one slot",)
+
+
 def test_hosts_are_named_by_prefix_and_radical() -> None:
     described = read_simgrid_platform(format_cluster(radical="1,3-5, 8"))
     assert described.hosts == tuple(f"node-{i}.acme.org" for i in (1, 3, 4, 5, 8))
@@ -182,7 +284,7 @@ def test_a_backbone_carries_every_message_once() -> None:
         (format_cluster(lat="50GB"), "lat: unit 'GB'"),
         (format_cluster(core="x"), 'core="x" is not an integer'),
         (format_cluster(core="0"), "a host has no core"),
-        (format_cluster(topology="DRAGONFLY"), "topology DRAGONFLY cannot be read yet"),
+        (format_cluster(topology="VIVALDI"), "topology VIVALDI cannot be read yet"),
         (format_cluster(topology="TORUS"), "lacks its 'topo_parameters'"),
         (format_cluster(topology="TORUS", topo_parameters="4,4"), "has 16 hosts, but"),
         (
@@ -210,7 +312,7 @@ def test_a_backbone_carries_every_message_once() -> None:
         (
             f'{HEAD}<zone id="z" routing="Full"><zone id="a"/>\n<zone id="b"/>'
             "</zone></platform>",
-            "line 5: a <zone> appears beside another",
+            "line 4: the platform has no <host> and no <cluster>",
         ),
         (format_zone("", "Vivaldi"), "line 4: routing 'Vivaldi' cannot be read"),
         (format_zone("<peer id='p'/>"), "line 8: a <peer> in a zone cannot be read"),
@@ -250,7 +352,7 @@ def test_a_backbone_carries_every_message_once() -> None:
                 + format_route("b", "c", "l"),
                 "Floyd",
             ),
-            "line 10: link 'l' has several routes",
+            "line 4: the links of the routes do not determine their switches",
         ),
         (
             format_zone(STAR.replace(B_TO_C, format_route("b", "c", "la lc"))),
@@ -260,10 +362,10 @@ def test_a_backbone_carries_every_message_once() -> None:
             format_zone(STAR.replace(B_TO_C, format_route("b", "c", "lc"))),
             "do not determine their switches",
         ),
-        (format_zone(STAR, hosts="abcd"), "line 4: 6 pairs of hosts have no route"),
+        (format_zone(STAR, hosts="abcd"), "line 4: zone 'z' has no route from 'a'"),
         (
-            format_zone("").replace('"a" speed="1Gf"', '"a" core="2"'),
-            "line 6: hosts differ in their cores",
+            format_zone("").replace('"a" speed="1Gf"', '"a" core="0"'),
+            "line 5: a host has no core",
         ),
     ],
 )

@@ -22,7 +22,7 @@ void reserve(CommRows& rows, std::size_t order, std::size_t remaining) {
 
 }  // namespace
 
-CommGraph read_dense_matrix(std::string_view text) {
+CommGraph read_dense_matrix(std::string_view text, ValueScale* scale) {
     TextScanner scan(text);
     CommRows rows;
     std::size_t order = 0;
@@ -31,7 +31,7 @@ CommGraph read_dense_matrix(std::string_view text) {
         Bytes to_itself;
         std::size_t column = 0;
         for (; !scan.at_line_end(); ++column) {
-            const Bytes amount = scan.read_bytes("a value");
+            const Bytes amount = read_value(scan, "a value", scale);
             if (column == row) to_itself = amount;
             if (amount.value == 0 || column == row) continue;
             rows.peers.push_back(Rank{column});

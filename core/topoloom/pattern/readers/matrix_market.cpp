@@ -100,7 +100,12 @@ Rank read_index(TextScanner& scan, std::size_t order, std::string_view what) {
     return Rank{index - 1};
 }
 
-EdgeList read_coordinates(TextScanner& scan, const MarketHeader& header, std::size_t order) {
+Bytes read_entry(TextScanner& scan, const MarketHeader& header, ValueScale* scale) {
+    return header.pattern ? Bytes{1} : read_value(scan, "a value", scale);
+}
+
+EdgeList read_coordinates(TextScanner& scan, const MarketHeader& header, std::size_t order,
+                          ValueScale* scale) {
     const auto count = static_cast<std::size_t>(scan.read_count("the number of entries"));
     scan.end_line();
     EdgeList edges;
@@ -118,14 +123,14 @@ EdgeList read_coordinates(TextScanner& scan, const MarketHeader& header, std::si
                 "entry (", row.value + 1, ", ", column.value + 1,
                 ") is above the diagonal, but a symmetric matrix stores the part below only");
         }
-        add_entry(edges, header, row, column, header.pattern ? Bytes{1} : scan.read_bytes("a value"));
+        add_entry(edges, header, row, column, read_entry(scan, header, scale));
         scan.end_line();
     }
     return edges;
 }
 
 /// Reads entries column by column; columns of a symmetric matrix begin at the diagonal.
-EdgeList read_array(TextScanner& scan, const MarketHeader& header, std::size_t order) {
+EdgeList read_array(TextScanner& scan, const MarketHeader& header, std::size_t order, ValueScale* scale) {
     scan.end_line();
     EdgeList edges;
     for (const Rank column : ids<Rank>(order)) {
@@ -135,7 +140,7 @@ EdgeList read_array(TextScanner& scan, const MarketHeader& header, std::size_t o
                 scan.fail_expected("row " + std::to_string(row + 1) + " of column " +
                                    std::to_string(column.value + 1));
             }
-            add_entry(edges, header, Rank{row}, column, scan.read_bytes("a value"));
+            add_entry(edges, header, Rank{row}, column, read_entry(scan, header, scale));
             scan.end_line();
         }
     }
@@ -144,12 +149,12 @@ EdgeList read_array(TextScanner& scan, const MarketHeader& header, std::size_t o
 
 }  // namespace
 
-CommGraph read_matrix_market(std::string_view text) {
+CommGraph read_matrix_market(std::string_view text, ValueScale* scale) {
     TextScanner scan(text);
     const MarketHeader header = read_market_header(scan);
     const std::size_t order = read_order(scan);
-    EdgeList edges =
-        header.coordinate ? read_coordinates(scan, header, order) : read_array(scan, header, order);
+    EdgeList edges = header.coordinate ? read_coordinates(scan, header, order, scale)
+                                       : read_array(scan, header, order, scale);
     scan.skip_empty_lines();
     if (!scan.at_end()) scan.fail_expected("nothing more after the last entry");
     return make_graph(order, std::move(edges));

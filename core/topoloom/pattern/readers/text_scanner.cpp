@@ -99,17 +99,9 @@ std::int64_t TextScanner::read_real_bytes(std::string_view expected) {
     const std::string_view word = read_word(expected);
     std::int64_t whole = 0;
     if (read_decimal(word, whole)) return whole;
-    const char* start = skip_plus(word);
-    const auto as_integer = std::from_chars(start, at_, whole);
+    const auto as_integer = std::from_chars(skip_plus(word), at_, whole);
     if (as_integer.ec != std::errc{} || as_integer.ptr != at_) {
-        double real = 0;
-        const auto [end, problem] = std::from_chars(start, at_, real);
-        if (end != at_ || problem == std::errc::invalid_argument) {
-            fail_at_previous("expected ", expected, ", found '", quoted(word), "'");
-        }
-        if (problem != std::errc{} || !std::isfinite(real) || std::abs(real) >= 0x1p63) {
-            fail_at_previous(expected, " must be a number from 0 to 2^63, but is ", quoted(word));
-        }
+        const double real = parse_real(word, expected);
         if (real >= 0 && real != std::floor(real)) {
             fail_at_previous(expected, " must be an integer number of bytes, but is ", quoted(word),
                              "; scale all of them first");
@@ -118,6 +110,25 @@ std::int64_t TextScanner::read_real_bytes(std::string_view expected) {
     }
     if (whole < 0) fail_at_previous(expected, " must not be negative, but is ", quoted(word));
     return whole;
+}
+
+double TextScanner::parse_real(std::string_view word, std::string_view expected) const {
+    double real = 0;
+    const auto [end, problem] = std::from_chars(skip_plus(word), at_, real);
+    if (end != at_ || problem == std::errc::invalid_argument) {
+        fail_at_previous("expected ", expected, ", found '", quoted(word), "'");
+    }
+    if (problem != std::errc{} || !std::isfinite(real) || std::abs(real) >= 0x1p63) {
+        fail_at_previous(expected, " must be a number from 0 to 2^63, but is ", quoted(word));
+    }
+    return real;
+}
+
+double TextScanner::read_real(std::string_view expected) {
+    const std::string_view word = read_word(expected);
+    const double real = parse_real(word, expected);
+    if (real < 0) fail_at_previous(expected, " must not be negative, but is ", quoted(word));
+    return real;
 }
 
 void TextScanner::fail_expected(std::string_view expected) {

@@ -64,6 +64,9 @@ class TextScanner {
         return Bytes{value};
     }
 
+    /// Reads a real number from 0 to 2^63.
+    double read_real(std::string_view expected);
+
     /// Reads a non-empty word up to the next blank or line end.
     std::string_view read_word(std::string_view expected);
 
@@ -105,6 +108,7 @@ class TextScanner {
     }
     std::int64_t read_general_count(std::string_view expected);
     std::int64_t read_real_bytes(std::string_view expected);
+    [[nodiscard]] double parse_real(std::string_view word, std::string_view expected) const;
     [[nodiscard]] std::size_t line_of(const char* place) const;
 
     const char* begin_;

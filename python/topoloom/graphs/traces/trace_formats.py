@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from topoloom._core import Error
 from topoloom.graphs.profile import Profile
+from topoloom.graphs.trace_names import TRACE_NAMES
 from topoloom.graphs.traces.chakra import read_chakra
 from topoloom.graphs.traces.flight_recorder import read_flight_recorder
 from topoloom.graphs.traces.hlo import read_hlo
@@ -29,17 +30,15 @@ def _read_hlo_file(files: Sequence[Path]) -> Trace:
         return read_hlo(read_content(files[0]).decode(errors="replace"))
 
 
-#: format name -> description and reader
-FORMATS: dict[str, tuple[str, Callable[[Sequence[Path]], Trace]]] = {
-    "hlo": ("HLO text of XLA: a compiled program", _read_hlo_file),
-    "flight-recorder": (
-        "dumps of PyTorch's flight recorder, a file per rank",
-        read_flight_recorder,
-    ),
-    "kineto": ("traces of PyTorch's profiler, a file per rank", read_kineto),
-    "nccl-inspector": ("lines of NCCL's or RCCL's Inspector", read_inspector),
-    "chakra": ("Chakra execution traces, NAME.RANK.et, and groups", read_chakra),
+_READERS: dict[str, Callable[[Sequence[Path]], Trace]] = {
+    "hlo": _read_hlo_file,
+    "flight-recorder": read_flight_recorder,
+    "kineto": read_kineto,
+    "nccl-inspector": read_inspector,
+    "chakra": read_chakra,
 }
+#: format name -> description and reader
+FORMATS = {name: (TRACE_NAMES[name], read) for name, read in _READERS.items()}
 
 
 class IncompleteTraceError(Error):

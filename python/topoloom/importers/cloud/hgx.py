@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""NVLink inside nodes: GPUs on HGX boards, and their NVLink bandwidth.
+"""Links inside nodes: GPUs on HGX boards and AMD's OAM boards, and their bandwidth.
 
 NVSwitches connect all GPUs of a board with each other. Source: NVIDIA's product pages,
 which state the bidirectional bandwidth per GPU: 600 GB/s for A100, 900 GB/s for H100
 and H200, 1.8 TB/s for B200 and B300. PCIe cards have no NVLink; bridges between two
-cards are not modelled.
+cards are not modelled. AMD's boards have an xGMI link between any two of 8 GPUs; data
+sheets state both directions: 128 GB/s for MI300X and MI325X, 153.6 GB/s for MI350X and
+MI355X.
 """
 
 from __future__ import annotations
@@ -16,6 +18,9 @@ from topoloom.support.units import format_bandwidth
 
 #: NVLink bandwidth per GPU and direction in bytes/s.
 HGX = {"A100": 300e9, "H100": 450e9, "H200": 450e9, "B200": 900e9, "B300": 900e9}
+#: xGMI bandwidth per GPU and direction in bytes/s, to all 7 others.
+OAM = {"MI300X": 448e9, "MI325X": 448e9, "MI350X": 537.6e9, "MI355X": 537.6e9}
+_BOARDS = HGX | OAM
 #: Instance types in the cloud with these boards.
 _INSTANCES = {
     "p4d.24xlarge": "A100",
@@ -31,15 +36,18 @@ _INSTANCES = {
     "a4-highgpu-8g": "B200",
     "BM.GPU4.8": "A100",
     "BM.GPU.A100-v2.8": "A100",
+    "BM.GPU.MI300X.8": "MI300X",
+    "BM.GPU.MI355X.8": "MI355X",
 }
 #: The lookbehind excludes GB200 and GH200.
-_BOARD = re.compile(rf"(?<!g)({'|'.join(HGX)})(?![0-9])", re.I)
+_BOARD = re.compile(rf"(?<!g)({'|'.join(_BOARDS)})(?![0-9])", re.I)
 _CARD = re.compile(r"PCIE|\bNVL\b|_NC[0-9]|\b(?:L4|L40S?|A10|A16|A40|T4)\b", re.I)
 #: A MIG slice of a GPU, which has no NVLink to other slices.
 _SLICE = re.compile(r"\bMIG\b")
 #: Labels with the GPU name: of NVIDIA's operator, CoreWeave, Google, any cloud.
 _LABELS = (
     "nvidia.com/gpu.product",
+    "amd.com/gpu.product-name",
     "gpu.nvidia.com/class",
     "gpu.nvidia.com/model",
     "cloud.google.com/gke-accelerator",
@@ -88,8 +96,9 @@ def format_intra_node_nvlink(
         else:
             what = "NVLink inside nodes, since no label names a GPU that has it"
         return "", (f"left out: {what}",)
-    slowest = min(boards, key=lambda one: (HGX[one], one))
-    speed = HGX[slowest]
-    remark = f"assumed: NVLink of {format_bandwidth(speed)} per GPU and direction"
+    slowest = min(boards, key=lambda one: (_BOARDS[one], one))
+    speed = _BOARDS[slowest]
+    link, board = ("xGMI", "") if slowest in OAM else ("NVLink", "HGX ")
+    remark = f"assumed: {link} of {format_bandwidth(speed)} per GPU and direction"
     memory = f"memory={speed * gpus / 1e9:.9g}GB/s"
-    return memory, (f"{remark} inside nodes, as HGX {slowest} has",)
+    return memory, (f"{remark} inside nodes, as {board}{slowest} has",)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads NCCL's topology files: GPUs, NVLink, PCI switches and CPUs of one host.
+"""Reads topology files of NCCL and RCCL: GPUs, their links, and CPUs of one host.
 
 If GPUs form equal groups by distance, the host is one node whose slots are GPUs, with
-levels of these distances. Otherwise it is a graph of GPUs, PCI switches and CPUs with
-bandwidths:
+levels of these distances. Otherwise, and if GPUs have xGMI, which are links between two
+GPUs, it is a graph of GPUs, PCI switches and CPUs with bandwidths. Distances of nodes:
 
 ====================================== =
 joined by NVLink, or by one NVSwitch   1
@@ -18,16 +18,29 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
+from topoloom.importers.cloud.gpu_levels import (
+    ACROSS_CPUS,
+    CPU_TO_CPU,
+    NVLINK,
+    SAME_CPU,
+    SAME_SWITCH,
+    format_levels,
+)
+from topoloom.importers.cloud.gpu_links import (
+    XGMI_ASSUMED,
+    describe_assumed_xgmi,
+    find_nvlink_rate,
+    find_xgmi_rate,
+)
 from topoloom.importers.machine_description import MachineDescription
+from topoloom.support.parameter_error import ParameterError
 from topoloom.support.units import counted
 from topoloom.support.xml_tree import Element, read_xml
 
-NVLINK, SAME_SWITCH, SAME_CPU, ACROSS_CPUS = 1, 2, 3, 5
 _MOST = 512
-#: Bytes/s between CPUs, which the file lacks; the value is typical of x86 servers.
-_CPU_TO_CPU = 20e9
-#: Minimum compute capability -> bytes/s of one NVLink per direction.
-_NVLINK_RATE = ((100, 50e9), (70, 25e9), (0, 20e9))
+_VERSIONS = ("1", "2")  # of NCCL, and of RCCL
+#: Children of <gpu> that are links, and RCCL's tag for those of AMD.
+_LINKS, _XGMI = {"nvlink": "NVLink", "xgmi": "xGMI link"}, "xgmi"
 #: NVLink endpoints that are not GPUs.
 _NVSWITCHES, _ITS_CPU = None, -1
 _GPU_CLASS = "0x0302"  # PCI class of GPUs without a display
@@ -47,11 +60,13 @@ class _HostGpu:
     bus: str
     above: list[int]  # the PCI switches, then the CPU, above the GPU
     rate: float  # bytes/s of the PCI link
-    nvlinks: list[Element] = field(default_factory=list)
+    links: list[Element] = field(default_factory=list)
+    xgmi: float | None = None  # bytes/s of an xGMI link, if known
 
-    def nvlink_rate(self) -> float:
-        capability = self.element.number("sm", 70)
-        return next(rate for least, rate in _NVLINK_RATE if capability >= least)
+    def link_rate(self, link: Element) -> float:
+        if link.tag == _XGMI:
+            return self.xgmi or XGMI_ASSUMED
+        return find_nvlink_rate(self.element)
 
 
 @dataclass
@@ -63,20 +78,28 @@ class _HostTopology:
     above: list[tuple[int, float] | None] = field(default_factory=list)
     unknown_links: int = 0  # number of PCI links without speed or width
     unnumbered: list[_HostGpu] = field(default_factory=list)  # PCI devices, no <gpu>
+    given_xgmi: float = 0  # bytes/s of an xGMI link, if the user specified it
+    ignored: dict[str, int] = field(default_factory=dict)  # children of <gpu>, counted
 
     def add_vertex(self, above: tuple[int, float] | None) -> int:
         self.above.append(above)
         return len(self.above) - 1
 
 
-def read_nccl_topology(text: str) -> MachineDescription:
-    """Read the topology of one host; GPUs are numbered by ascending ``dev``."""
+def read_nccl_topology(text: str, xgmi: float = 0) -> MachineDescription:
+    """Read the topology of one host; GPUs are numbered by ascending ``dev``.
+
+    `xgmi` is the bytes/s of an xGMI link per direction; 0 for that of the GPU.
+    """
     root = read_xml(text)
     if root.tag != "system":
         root.fail(f"the document is a <{root.tag[:20]}>, expected a <system>")
-    if root.require("version") != "1":
-        root.fail(f"version {root.attributes['version'][:20]}, but 1 is read")
-    system = _HostTopology()
+    if root.require("version") not in _VERSIONS:
+        root.fail(
+            f"version {root.attributes['version'][:20]}, but {' and '.join(_VERSIONS)} "
+            "are read"
+        )
+    system = _HostTopology(given_xgmi=xgmi)
     hosts = {cpu.attributes.get("host_hash") for cpu in root.children}
     if len(hosts - {None}) > 1:
         root.fail("the file describes several hosts; dump that of one host")
@@ -85,7 +108,11 @@ def read_nccl_topology(text: str) -> MachineDescription:
             point = system.add_vertex(None)
             system.cpus.append(point)
             _read_elements_below(system, cpu, [point])
-    remarks = (*_number_pci_gpus(system), *_drop_self_links(system))
+    remarks = (
+        *_number_pci_gpus(system),
+        *_drop_links_without_peer(system),
+        *_describe_ignored(system),
+    )
     if not system.gpus:
         root.fail("there is no <gpu>, and no PCI device of class 0x0302, below a <cpu>")
     if max(len(system.gpus), len(system.cpus)) > _MOST:
@@ -96,7 +123,10 @@ def read_nccl_topology(text: str) -> MachineDescription:
             other.element.fail(f"the GPU with dev {one.device} appears twice")
     if len(system.gpus) == 1:
         return MachineDescription("torus:1", remarks=remarks)
-    levels = _format_levels(_compute_distances(system))
+    direct = any(link.tag == _XGMI for gpu in system.gpus for link in gpu.links)
+    if xgmi and not direct:
+        raise ParameterError("xgmi", "requires GPUs with xGMI, but the file has none")
+    levels = None if direct else format_levels(_compute_distances(system))
     described = (
         MachineDescription(f"torus:1+node:{levels}") if levels else _build_graph(system)
     )
@@ -124,18 +154,45 @@ def _number_pci_gpus(system: _HostTopology) -> tuple[str, ...]:
     )
 
 
-def _drop_self_links(system: _HostTopology) -> tuple[str, ...]:
-    """Drop NVLinks from a GPU to itself; return remarks."""
-    dropped = 0
+def _drop_links_without_peer(system: _HostTopology) -> tuple[str, ...]:
+    """Drop links from a GPU to itself, and xGMI to absent GPUs; return remarks."""
+    buses = {gpu.bus for gpu in system.gpus}
+    to_itself, absent = dict.fromkeys(_LINKS, 0), 0
     for gpu in system.gpus:
-        others = [
-            link for link in gpu.nvlinks if link.require("target").lower() != gpu.bus
-        ]
-        dropped += len(gpu.nvlinks) - len(others)
-        gpu.nvlinks = others
-    if not dropped:
-        return ()
-    return (f"{counted(dropped, 'NVLink')} from a GPU to itself ignored",)
+        kept = []
+        for link in gpu.links:
+            target = link.require("target").lower()
+            if target == gpu.bus:
+                to_itself[link.tag] += 1
+            elif link.tag == _XGMI and target not in buses:
+                absent += 1
+            else:
+                kept.append(link)
+        gpu.links = kept
+    remarks = [
+        f"{counted(count, _LINKS[tag])} from a GPU to itself ignored"
+        for tag, count in to_itself.items()
+        if count
+    ]
+    if absent:
+        what = counted(absent, "xGMI link")
+        remarks.append(f"{what} to devices that are no GPUs of the file ignored")
+    return tuple(remarks)
+
+
+def _describe_ignored(system: _HostTopology) -> tuple[str, ...]:
+    """Describe children of GPUs that are not read, and assumed rates."""
+    remarks = [
+        f"{counted(count, 'element')} <{tag}> of GPUs ignored"
+        for tag, count in sorted(system.ignored.items())
+    ]
+    unknown = sum(
+        gpu.xgmi is None and any(link.tag == _XGMI for link in gpu.links)
+        for gpu in system.gpus
+    )
+    if unknown:
+        remarks.append(describe_assumed_xgmi(unknown))
+    return tuple(remarks)
 
 
 def _read_elements_below(
@@ -147,10 +204,16 @@ def _read_elements_below(
         gpus = [part for part in pci.children if part.tag == "gpu"]
         rate = _find_pci_rate(system, pci)
         for gpu in gpus:
-            nvlinks = [part for part in gpu.children if part.tag == "nvlink"]
+            links = [part for part in gpu.children if part.tag in _LINKS]
+            for part in gpu.children:
+                if part.tag not in _LINKS:
+                    tag = part.tag[:20]
+                    system.ignored[tag] = system.ignored.get(tag, 0) + 1
             bus = pci.require("busid").lower()
             device = gpu.number("dev")
-            system.gpus.append(_HostGpu(gpu, device, bus, above, rate, nvlinks))
+            known = find_xgmi_rate(gpu.attributes.get("gcn", ""))
+            xgmi = system.given_xgmi or known
+            system.gpus.append(_HostGpu(gpu, device, bus, above, rate, links, xgmi))
         if not gpus and pci.attributes.get("class", "").startswith(_GPU_CLASS):
             bus = pci.require("busid").lower()
             system.unnumbered.append(_HostGpu(pci, -1, bus, above, rate))
@@ -180,12 +243,12 @@ def _find_pci_rate(system: _HostTopology, pci: Element) -> float:
     return round(speed * 1e9 / 8 * coded * width)
 
 
-def _find_nvlink_rates(system: _HostTopology) -> dict[tuple[int, int | None], float]:
+def _find_link_rates(system: _HostTopology) -> dict[tuple[int, int | None], float]:
     """Map (GPU, other GPU or _NVSWITCHES or _ITS_CPU) to bytes/s."""
     by_bus = {gpu.bus: number for number, gpu in enumerate(system.gpus)}
     ends: dict[tuple[int, int | None], float] = {}
     for number, gpu in enumerate(system.gpus):
-        for link in gpu.nvlinks:
+        for link in gpu.links:
             target = by_bus.get(link.require("target").lower(), _NVSWITCHES)
             if (
                 target is _NVSWITCHES
@@ -193,15 +256,15 @@ def _find_nvlink_rates(system: _HostTopology) -> dict[tuple[int, int | None], fl
             ):
                 target = _ITS_CPU
             if link.number("count") == 0:
-                link.fail("an nvlink with a count of 0; leave it out")
-            rate = link.number("count") * gpu.nvlink_rate()
+                link.fail(f"an {link.tag} with a count of 0; leave it out")
+            rate = link.number("count") * gpu.link_rate(link)
             if rate:
                 ends[number, target] = ends.get((number, target), 0.0) + rate
     return ends
 
 
 def _compute_distances(system: _HostTopology) -> list[list[int]]:
-    ends = _find_nvlink_rates(system)
+    ends = _find_link_rates(system)
     size = range(len(system.gpus))
 
     def compute_distance(a: int, b: int) -> int:
@@ -220,32 +283,10 @@ def _compute_distances(system: _HostTopology) -> list[list[int]]:
     return [[0 if a == b else compute_distance(a, b) for b in size] for a in size]
 
 
-def _format_levels(distances: list[list[int]]) -> str | None:
-    """Format levels of equally large groups of GPUs; None if groups differ."""
-    count = len(distances)
-    arities, values = [], []
-    below = 1
-    for value in sorted({d for row in distances for d in row} - {0}):
-        group = sum(d <= value for d in distances[0])
-        same = all(
-            (distances[a][b] <= value) == (a // group == b // group)
-            for a in range(count)
-            for b in range(count)
-        )
-        if not same or group % below:
-            return None
-        arities.append(group // below)
-        values.append(value)
-        below = group
-    if below != count:
-        return None
-    return f"{':'.join(map(str, arities))},distance={':'.join(map(str, values))}"
-
-
 def _build_graph(system: _HostTopology) -> MachineDescription:
     """Build a graph of GPUs, NVSwitch (if any), PCI switches and CPUs."""
     count = len(system.gpus)
-    ends = _find_nvlink_rates(system)
+    ends = _find_link_rates(system)
     switch = any(target is _NVSWITCHES for _, target in ends)
     first = count + (1 if switch else 0)
     rates: dict[tuple[int, int], float] = {}
@@ -265,7 +306,7 @@ def _build_graph(system: _HostTopology) -> MachineDescription:
     for one in system.cpus:
         for other in system.cpus:
             if one < other:
-                rates[first + one, first + other] = _CPU_TO_CPU
+                rates[first + one, first + other] = CPU_TO_CPU
     links = [f"{u}-{v}@{rate:.12g}B/s" for (u, v), rate in sorted(rates.items())]
     switches = first - count + len(system.above)
     return MachineDescription(

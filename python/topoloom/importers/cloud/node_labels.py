@@ -45,6 +45,12 @@ _SUBBLOCK = "cloud.google.com/gce-topology-subblock"
 _NO_CLIQUE = re.compile(r"[0.\-]*")
 _TYPE = "node.kubernetes.io/instance-type"
 _GPUS = ("nvidia.com/gpu", "amd.com/gpu")
+#: Vendors of resources that are neither GPUs nor other accelerators.
+_NO_ACCELERATORS = (
+    *("rdma", "vpc.amazonaws.com", "networking.gke.io", "devices.kubevirt.io"),
+    *("smarter-devices", "squat.ai", "github.com", "openshift.io", "k8s.amazonaws.com"),
+    *("kubernetes.io", "mellanox.com", "memory.amd.com", "intel.com"),
+)
 
 
 class LabeledNode(NamedTuple):
@@ -159,4 +165,12 @@ def _count_gpus(
             f'"{name}"',
             f"node '{name}' has '{text!s:.40}' GPUs; expected a number up to 9999",
         )
+    for resource, amount in resources.items():
+        vendor, _, kind = resource.partition("/")
+        if kind and vendor not in _NO_ACCELERATORS and str(amount) != "0":
+            document.fail(
+                f'"{resource}"',
+                f"node '{name}' has the resource {resource:.60}, which is not "
+                f"understood; slots are {' and '.join(_GPUS)}",
+            )
     return 0

@@ -21,9 +21,10 @@ NVLINK = {"GB300": 900e9, "GB200": 900e9, "GH200": 450e9}
 _ASSUMED = "GB200"
 _INSIDE_NODES = re.compile(r"\b[ABHL][0-9]{2,3}\b|MI[0-9]{3}", re.I)
 _ACROSS_NODES = re.compile("|".join(NVLINK), re.I)
-#: Labels with the GPU name: of NVIDIA's operator, CoreWeave, Google, any cloud.
+#: Labels with the GPU name: of operators of NVIDIA and AMD, CoreWeave, Google, clouds.
 _PRODUCTS = (
     "nvidia.com/gpu.product",
+    "amd.com/gpu.product-name",
     "gpu.nvidia.com/model",
     "cloud.google.com/gke-accelerator",
     "node.kubernetes.io/instance-type",

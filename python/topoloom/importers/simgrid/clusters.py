@@ -1,44 +1,39 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads and writes SimGrid clusters, in platform files (XML) of version 4 or 4.1.
-
-SimGrid numbers the nodes of a torus with the first axis fastest, and routes along this
-axis first. In Topoloom the last axis is fastest, so the axes and the order of routing
-are reversed.
-"""
+"""Reads SimGrid platforms (XML) of version 4 or 4.1, and writes clusters."""
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
+from dataclasses import replace
 
 from topoloom._core import Error, Machine, MachineText, NetworkModel, TextSection
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.network_speeds import NETWORKS
 from topoloom.importers.simgrid.platform import NO_LIMIT, write_platform_with_all_routes
+from topoloom.importers.simgrid.read_cluster import read_cluster
 from topoloom.importers.simgrid.smpi_settings import (
     compute_extra_latency,
     format_settings,
     make_intra_host_link,
 )
-from topoloom.importers.simgrid.units import (
-    format_quantity,
-    read_bandwidth,
-    read_latency,
-)
-from topoloom.importers.simgrid.zone import describe_zone
-from topoloom.importers.torus_positions import MAX_ROUTERS
+from topoloom.importers.simgrid.units import format_quantity
+from topoloom.importers.simgrid.zone import describe_platform, describe_zone
 from topoloom.support.number_ranges import join_numbers
-from topoloom.support.units import format_bandwidth, parse_bandwidth, parse_latency
+from topoloom.support.units import (
+    counted,
+    format_bandwidth,
+    parse_bandwidth,
+    parse_latency,
+)
 from topoloom.support.xml_tree import Element, read_xml
 
-_MAX_HOSTS = 500_000
-_MAX_BEHIND_BACKBONE = 50_000
-_IGNORED = ("prop", "config")  # elements without network data
+#: Elements without network data, and those that change it during a run.
+_IGNORED, _TRACES = ("prop", "config"), ("trace", "trace_connect")
 
 
 def read_simgrid_platform(text: str) -> MachineDescription:
-    """Read a platform of one cluster, or of one zone of hosts, links and routes."""
+    """Read a platform of clusters, and zones of hosts, links and routes."""
     root = read_xml(text)
     if root.tag != "platform":
         root.fail(f"the document is a <{root.tag}>, expected a <platform>")
@@ -48,150 +43,34 @@ def read_simgrid_platform(text: str) -> MachineDescription:
             f"platform version {version[:20]}, but versions 4 and 4.1 are read; "
             "convert it with simgrid_update_xml"
         )
+    described = _describe_inner_zone(root)
+    traces = sum(
+        part.tag == "trace" or any(name.endswith("_file") for name in part.attributes)
+        for part in root.walk()
+    )
+    if not traces:
+        return described
+    remark = f"{counted(traces, 'trace')} of speeds and failures ignored"
+    return replace(described, remarks=(*described.remarks, remark))
+
+
+def _describe_inner_zone(root: Element) -> MachineDescription:
+    """Build the machine of the innermost zone with several parts."""
     inner = root
     while True:
-        parts = [part for part in inner.children if part.tag not in _IGNORED]
+        ignored = (*_IGNORED, *_TRACES)
+        parts = [part for part in inner.children if part.tag not in ignored]
         zones = [part for part in parts if part.tag in ("cluster", "zone", "AS")]
         if not zones:
             break
         if len(parts) > 1:
-            parts[1].fail(
-                f"a <{parts[1].tag}> appears beside another part of the platform; "
-                "one cluster or one zone of hosts can be read"
-            )
+            return describe_platform(inner)
         inner = zones[0]
     if inner is root:
         root.fail("the platform has no <cluster> and no <zone>")
-    return _read_cluster(inner) if inner.tag == "cluster" else describe_zone(inner)
-
-
-def _read_cluster(cluster: Element) -> MachineDescription:
-    hosts = _list_hosts(cluster)
-    kind = cluster.attributes.get("topology", "FLAT")
-    if kind not in _TOPOLOGIES:
-        cluster.fail(
-            f"topology {kind[:20]} cannot be read yet; {', '.join(_TOPOLOGIES)} can"
-        )
-    policy = cluster.attributes.get("sharing_policy", "SPLITDUPLEX")
-    if policy not in ("SPLITDUPLEX", "SHARED"):
-        cluster.fail(
-            f"links with sharing_policy {policy[:20]} have no shared capacity; use "
-            "SPLITDUPLEX or SHARED"
-        )
-    text = _TOPOLOGIES[kind](cluster, len(hosts))
-    cores = cluster.number("core", 1)
-    if cores == 0:
-        cluster.fail("a host has no core")
-    return MachineDescription(text + (f"+node:{cores}" if cores > 1 else ""), hosts)
-
-
-def _list_hosts(cluster: Element) -> tuple[str, ...]:
-    radical = cluster.require("radical")
-    prefix = cluster.attributes.get("prefix", "")
-    suffix = cluster.attributes.get("suffix", "")
-    numbers: list[int] = []
-    for part in radical.split(","):
-        match = re.fullmatch(r"\s*([0-9]{1,9})(?:\s*-\s*([0-9]{1,9}))?\s*", part)
-        if match is None:
-            cluster.fail(f"radical: '{part[:40]}' is not a range such as 0-15")
-        first, last = int(match[1]), int(match[2] or match[1])
-        if last < first:
-            cluster.fail(f"radical: range {first}-{last} is descending")
-        if len(numbers) + last - first >= _MAX_HOSTS:
-            cluster.fail(f"radical names more than {_MAX_HOSTS} hosts")
-        numbers.extend(range(first, last + 1))
-    if len(set(numbers)) < len(numbers):
-        cluster.fail("radical names a host twice")
-    return tuple(f"{prefix}{number}{suffix}" for number in numbers)
-
-
-def _read_flat_cluster(cluster: Element, count: int) -> str:
-    bandwidth = read_bandwidth(cluster, "bw")
-    latency = read_latency(cluster, "lat", "0")
-    if "bb_bw" not in cluster.attributes:
-        return f"tree:{count}" + _format_rates(bandwidth, latency)
-    backbone = read_bandwidth(cluster, "bb_bw")
-    whole = 2 * latency + read_latency(cluster, "bb_lat", "0")
-    if cluster.attributes.get("bb_sharing_policy", "SHARED") == "FATPIPE":
-        return f"tree:{count}" + _format_rates(min(bandwidth, backbone), whole / 2)
-    if count > _MAX_BEHIND_BACKBONE:
-        cluster.fail(
-            f"{count} hosts share one backbone; more than {_MAX_BEHIND_BACKBONE} "
-            "cannot be a graph; leave out bb_bw, or make it a FATPIPE"
-        )
-    # The backbone is a one-way link between two switches that all messages cross.
-    links = [f"{count}>{count + 1}@{format_quantity(backbone)}B/s"]
-    for host in range(count):
-        links += [f"{host}>{count}", f"{count + 1}>{host}"]
-    return f"graph:{count}+2:{','.join(links)}" + _format_rates(bandwidth, whole / 3)
-
-
-def _read_torus_cluster(cluster: Element, count: int) -> str:
-    sizes = _parse_numbers(cluster, cluster.require("topo_parameters"))
-    if math.prod(sizes) != count:
-        cluster.fail(
-            f"a torus of {'x'.join(map(str, sizes))} has {math.prod(sizes)} hosts, "
-            f"but the radical names {count}"
-        )
-    if max(sizes) > MAX_ROUTERS:
-        cluster.fail(
-            f"an axis of a torus has up to {MAX_ROUTERS} routers, not {max(sizes)}"
-        )
-    axes = "x".join(map(str, reversed(sizes)))
-    last_first = join_numbers(reversed(range(len(sizes))))
-    order = f",order={last_first}" if len(sizes) > 1 else ""
-    ties = ",ties=simgrid" if any(size % 2 == 0 for size in sizes) else ""
-    rates = _format_rates(
-        read_bandwidth(cluster, "bw"), read_latency(cluster, "lat", "0")
-    )
-    return f"torus:{axes}{order}{ties}{rates}"
-
-
-def _read_fat_tree_cluster(cluster: Element, count: int) -> str:
-    parts = cluster.require("topo_parameters").split(";")
-    if len(parts) != 4:
-        cluster.fail("a fat tree has topo_parameters such as 2;4,4;1,1;1,1")
-    levels = _parse_numbers(cluster, parts[0])
-    down, up, cables = (_parse_numbers(cluster, part) for part in parts[1:])
-    if len(levels) != 1 or not levels[0] == len(down) == len(up) == len(cables):
-        cluster.fail("topo_parameters: the lists differ in length from the levels")
-    if math.prod(down) != count:
-        cluster.fail(
-            f"a fat tree of {','.join(map(str, down))} has {math.prod(down)} hosts, "
-            f"but the radical names {count}"
-        )
-    rates = _format_rates(
-        read_bandwidth(cluster, "bw"), read_latency(cluster, "lat", "0")
-    )
-    if {*up, *cables} == {1}:
-        return f"tree:{join_numbers(down)}{rates}"
-    parallel = (
-        f",parallel={join_numbers(cables)},routing=simgrid" if max(cables) > 1 else ""
-    )
-    return f"fattree:{join_numbers(down)},up={join_numbers(up)}{parallel}{rates}"
-
-
-_TOPOLOGIES = {
-    "FLAT": _read_flat_cluster,
-    "TORUS": _read_torus_cluster,
-    "FAT_TREE": _read_fat_tree_cluster,
-}
-
-
-def _parse_numbers(cluster: Element, text: str) -> list[int]:
-    words = [word.strip() for word in text.split(",")]
-    if len(words) > 32 or not all(re.fullmatch("[0-9]{1,9}", word) for word in words):
-        cluster.fail(
-            f"topo_parameters: '{text[:40]}' is not a list of numbers such as 4,4,2"
-        )
-    if "0" in (word.lstrip("0") or "0" for word in words):
-        cluster.fail(f"topo_parameters: a number of '{text[:40]}' is 0")
-    return [int(word) for word in words]
-
-
-def _format_rates(bandwidth: float, latency: float) -> str:
-    rate, seconds = format_quantity(bandwidth), format_quantity(latency)
-    return f",bandwidth={rate}B/s,latency={seconds}s"
+    if inner.attributes.get("routing") == "Cluster":
+        return describe_platform(root)
+    return read_cluster(inner) if inner.tag == "cluster" else describe_zone(inner)
 
 
 def write_simgrid_platform(machine: Machine, model: NetworkModel | None = None) -> str:

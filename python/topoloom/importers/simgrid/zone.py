@@ -1,26 +1,35 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Converts a SimGrid zone of hosts, links and routes to a graph.
+"""Converts SimGrid zones of hosts, links and routes to a graph.
 
 SimGrid's links have no endpoints: a route is a list of links between two points. A zone
 determines a unique graph in these cases. With routing Floyd or Dijkstra, each route is
 an edge. With routing Full, each route is a single link, or all routes cross one switch
-or one backbone.
+or one backbone. For other zones, and several zones, `route_graph` finds the ends.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
+from topoloom._core import Error
 from topoloom.importers.machine_description import MachineDescription
+from topoloom.importers.node_groups import NodeGroup, with_node_groups
 from topoloom.importers.reachability import find_unreachable_vertex
+from topoloom.importers.simgrid.platform_routes import Platform, list_routes
+from topoloom.importers.simgrid.route_graph import build_route_graph
 from topoloom.importers.simgrid.units import (
     format_quantity,
     read_bandwidth,
     read_latency,
 )
+from topoloom.nodes.node_parts import NodeParts
+from topoloom.support.units import counted
 from topoloom.support.xml_tree import Element
 
-_PARTS = ("host", "router", "link", "route", "prop")
+_PARTS = ("host", "router", "link", "route", "prop", "trace", "trace_connect")
+#: Maximum number of hosts of platforms whose routes are listed for all pairs.
+_MAX_LISTED = 300
 
 
 class _Link(NamedTuple):
@@ -59,7 +68,9 @@ class _Zone:
                 point.fail(f"'{name}' appears twice")
             self.vertex[name] = number
         self.hosts = tuple(list(self.vertex)[: len(hosts)])
-        self.cores = _count_cores(hosts)
+        self.cores = [host.number("core", 1) for host in hosts]
+        if 0 in self.cores:
+            hosts[self.cores.index(0)].fail("a host has no core")
         for part in zone.children:
             if part.tag == "link":
                 self._add_link(part)
@@ -121,20 +132,80 @@ def describe_zone(zone: Element) -> MachineDescription:
         text = _build_star(parts, given)
     else:
         text = _build_graph_of_route_edges(parts)
-    inside = f"+node:{parts.cores}" if parts.cores > 1 else ""
-    return MachineDescription(text + inside, parts.hosts)
+    if not text:
+        return describe_platform(zone)
+    remarks = _describe_missing_routes(parts, given) if routing == "Full" else ()
+    if len({link.latency for link in parts.links.values()}) > 1:
+        remarks = (*remarks, "latencies of links left out: they differ")
+    described = MachineDescription(text, parts.hosts, remarks=remarks)
+    return _add_cores(described, parts.cores)
 
 
-def _count_cores(hosts: list[Element]) -> int:
-    cores = hosts[0].number("core", 1)
-    for host in hosts:
-        if host.number("core", 1) != cores or cores == 0:
-            host.fail("hosts differ in their cores (core=), or have none")
-    return cores
+def _describe_missing_routes(
+    parts: _Zone, given: set[tuple[int, int]]
+) -> tuple[str, ...]:
+    """Describe pairs of hosts to which SimGrid has no route."""
+    count = len(parts.hosts)
+    missing = sum(
+        (a, b) not in given for a in range(count) for b in range(count) if a != b
+    )
+    if not missing:
+        return ()
+    what = counted(missing, "pair")
+    return (f"assumed: shortest paths for {what} of hosts without a route",)
+
+
+def describe_platform(element: Element) -> MachineDescription:
+    """Build the machine of one or several zones from the routes between all hosts."""
+    platform = Platform(element)
+    hosts = tuple(platform.cores)
+    if not hosts:
+        element.fail("the platform has no <host> and no <cluster>")
+    if len(hosts) > _MAX_LISTED:
+        element.fail(
+            f"{len(hosts)} hosts; platforms of several parts are read up to "
+            f"{_MAX_LISTED} hosts"
+        )
+    try:
+        routes = list_routes(platform, hosts)
+        text = build_route_graph(len(hosts), routes, platform.links, platform.directed)
+    except Error as error:
+        if str(error).startswith("line "):
+            raise
+        element.fail(str(error))
+    used = {each.link for route in routes.values() for each in route}
+    wide = sum(not platform.links[name].shared for name in used)
+    remarks = ()
+    if wide:
+        remarks = (f"{counted(wide, 'FATPIPE')} read as links of shared capacity",)
+    described = MachineDescription(text, hosts, remarks=remarks)
+    return _add_cores(described, list(platform.cores.values()))
+
+
+def _add_cores(described: MachineDescription, cores: list[int]) -> MachineDescription:
+    by_cores: dict[int, list[int]] = {}
+    for host, count in enumerate(cores):
+        by_cores.setdefault(count, []).append(host)
+    if len(by_cores) > 1:
+        groups = [
+            NodeGroup(
+                f"+node:{count}" if count > 1 else "",
+                NodeParts(),
+                ids,
+                f"hosts of {counted(count, 'core')}",
+            )
+            for count, ids in by_cores.items()
+        ]
+        return with_node_groups(described, groups)
+    inside = f"+node:{cores[0]}" if cores[0] > 1 else ""
+    return replace(described, text=described.text + inside)
 
 
 def _build_graph_of_route_edges(parts: _Zone) -> str:
-    """Convert each route to a chain of its links, with switches between links."""
+    """Convert each route to a chain of its links, with switches between links.
+
+    Return "" if a link is in several routes.
+    """
     chain: dict[object, int] = {}
     arcs: dict[tuple[int, int], float] = {}
     user: dict[str, frozenset[int]] = {}
@@ -144,10 +215,7 @@ def _build_graph_of_route_edges(parts: _Zone) -> str:
             if parts.links[name].never_fills:
                 continue
             if user.setdefault(name, pair) != pair or route.links.count(name) > 1:
-                route.element.fail(
-                    f"link '{name}' has several routes, so its ends are not unique; "
-                    "describe the network with routers and Floyd"
-                )
+                return ""
         stops = [route.source]
         for before, after in zip(route.links, route.links[1:], strict=False):
             key = (pair, frozenset((before, after)))
@@ -160,7 +228,10 @@ def _build_graph_of_route_edges(parts: _Zone) -> str:
 
 
 def _build_star(parts: _Zone, given: set[tuple[int, int]]) -> str:
-    """Build a star: routes use the links of source and target, and the backbone."""
+    """Build a star: routes use the links of source and target, and the backbone.
+
+    Return "" if the routes are others.
+    """
     count = len(parts.hosts)
     up: dict[int, str] = {}
     down: dict[int, str] = {}
@@ -173,20 +244,13 @@ def _build_star(parts: _Zone, given: set[tuple[int, int]]) -> str:
             or up.setdefault(route.source, first) != first
             or down.setdefault(route.target, last) != last
         ):
-            route.element.fail(
-                "the links of this route do not determine their switches; "
-                "describe the network with routers and routing Floyd"
-            )
+            return ""
     missing = count * (count - 1) - len(given)
     if missing or len(parts.vertex) > count:
-        parts.element.fail(
-            f"{missing} pairs of hosts have no route"
-            if missing > 0
-            else "routes of routing Full may start at hosts only"
-        )
+        return ""
     for names in (list(up.values()), list(down.values())):
         if len(set(names)) < count:
-            parts.element.fail("two hosts share their first or last link")
+            return ""
     arcs: dict[tuple[int, int], float] = {}
     inner = len(middle) + 1
     for at, name in enumerate(middle):

@@ -11,7 +11,7 @@ import numpy as np
 
 from topoloom._core import CommGraph, Error
 from topoloom.graphs.gpu_nodes import GPUS_PER_NODE
-from topoloom.graphs.graph_file import FORMATS, load_graph, save_graph
+from topoloom.graphs.graph_file import FORMATS, read_graph, save_graph
 from topoloom.graphs.patterns import PATTERNS, Request, make_graph, make_phases
 from topoloom.graphs.phases import load_phase_names, load_phases, make_phase_array
 from topoloom.graphs.profile import BY_NCCL, COLLECTIVES, Profile
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 class PatternResult(NamedTuple):
     """A communication graph with phases and their names.
 
-    For an imported trace, also the profile and descriptions of missing data.
+    For an imported trace, also the profile and descriptions of missing data; for other
+    files, what was changed or left out.
     """
 
     name: str
@@ -40,6 +41,7 @@ class PatternResult(NamedTuple):
     collectives: str = "expand"
     losses: Sequence[str] = ()
     gpus_per_node: int = GPUS_PER_NODE
+    remarks: Sequence[str] = ()
 
     def save(self, path: str | Path) -> None:
         """Write the communication graph as .npz."""
@@ -85,6 +87,8 @@ class PatternResult(NamedTuple):
         document: PatternDocument = {**facts, "pattern": self.name, "output": output}
         if self.profile is not None:
             document["losses"] = list(self.losses)
+        if self.remarks:
+            document["remarks"] = list(self.remarks)
         return document
 
 
@@ -95,6 +99,7 @@ def import_pattern(
     collectives: str = "expand",
     partial: bool = False,
     gpus_per_node: int = GPUS_PER_NODE,
+    scale: float | None = None,
 ) -> PatternResult:
     """Load a graph file of another program, or the trace of a job.
 
@@ -113,6 +118,8 @@ def import_pattern(
         Whether incomplete traces are accepted.
     gpus_per_node
         Ranks per node, for ``nccl``.
+    scale
+        Factor for the values of a graph; products are rounded to integers.
     """
     if collectives not in (*COLLECTIVES, BY_NCCL):
         raise Error(
@@ -122,12 +129,16 @@ def import_pattern(
     if kind is not None and kind not in (*FORMATS, *TRACES):
         raise Error(describe_unknown_name("graph format", kind, [*FORMATS, *TRACES]))
     if is_trace(path, kind):
+        if scale is not None:
+            raise Error(f"{path} is the trace of a job, whose values are bytes")
         profile, losses = read_trace(path, kind, partial)
         graph = profile.graph(collectives, None, gpus_per_node)
         facts = (profile, collectives, tuple(losses), gpus_per_node)
         return PatternResult("import", graph, (), (), *facts)
-    graph = load_graph(path, kind)
-    return PatternResult("import", graph, load_phases(path), load_phase_names(path))
+    graph, remarks = read_graph(path, kind, scale)
+    return PatternResult(
+        "import", graph, load_phases(path), load_phase_names(path), remarks=remarks
+    )
 
 
 def is_trace(path: str | Path, kind: str | None = None) -> bool:

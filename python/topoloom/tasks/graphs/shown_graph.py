@@ -14,7 +14,9 @@ from topoloom.graphs.mpi_time import MpiTime, load_mpi_time
 from topoloom.graphs.npz import is_archive, load_npz
 from topoloom.graphs.phases import edge_rows, load_phases
 from topoloom.graphs.profile import load_profile
-from topoloom.tasks.graphs.pattern import is_trace
+from topoloom.placements.placement_file import load_placement
+from topoloom.support.file_kinds import PLACEMENT, find_file_kind
+from topoloom.tasks.graphs.pattern import import_pattern, is_trace
 
 if TYPE_CHECKING:
     from topoloom.documents.patterns import (
@@ -108,21 +110,44 @@ class ShownGraph(NamedTuple):
 def show_graph(path: str | Path) -> ShownGraph:
     """Load a communication graph in any supported format, and sum it up.
 
+    The trace of a job is converted; a placement stands for its graph.
+
     Raises
     ------
     topoloom.Error
-        If the file is no graph; for the trace of a job, with the command that imports
-        it.
+        If the file is no graph.
     """
     if is_trace(path):
-        raise Error(
-            f"{path} is the trace of a job; convert it with: topoloom pattern import "
-            f"{path} -o graph.npz"
-        )
+        return _show_trace(path)
+    if find_file_kind(path) == PLACEMENT:
+        path = _find_graph_of_placement(path)
     graph = load_graph(path)
     phases = len(load_phases(path)) or 1
     return ShownGraph(
         graph, phases, _find_collectives(path, graph), load_mpi_time(path)
+    )
+
+
+def _show_trace(path: str | Path) -> ShownGraph:
+    made = import_pattern(path)
+    calls = made.profile.count_calls() if made.profile else {}
+    messages = int(made.profile.direct().messages.sum()) if made.profile else 0
+    stored = StoredCollectives(calls, messages, in_edges=True)
+    return ShownGraph(made.graph, 1, stored if calls or messages else None)
+
+
+def _find_graph_of_placement(path: str | Path) -> Path:
+    """Find the graph that a placement names, beside it or where the command ran."""
+    named = load_placement(path).graph
+    if not named:
+        raise Error(f"{path} is a placement that names no communication graph")
+    for folder in (Path(path).parent, Path()):
+        inside = not Path(named).is_absolute() and ".." not in Path(named).parts
+        if inside and (folder / named).is_file():
+            return folder / named
+    raise Error(
+        f"{path} is a placement of the graph {named:.60}, which is not beside or below "
+        "it"
     )
 
 

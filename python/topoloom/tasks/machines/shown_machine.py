@@ -24,6 +24,7 @@ from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.machines.machine_writers import find_losses, save_machine
 from topoloom.machines.node_files import replace_nodes_from_files
 from topoloom.nodes.host_text import drop_vacant, list_vacant_nodes
+from topoloom.support.file_kinds import PLACEMENT, find_file_kind
 from topoloom.support.hostlist import compress_hostlist
 from topoloom.tasks.machines.probe import load_cost_model, read_probe_results
 
@@ -103,7 +104,8 @@ def load_shown_machine(
     Parameters
     ----------
     source
-        The short text, name or file of the machine.
+        The short text, name or file of the machine; or a placement, whose machine is
+        shown.
     node_files
         Node descriptions ``[HOSTS=]FILE``, the arguments of `replace_nodes_from_files`.
     partial
@@ -118,6 +120,14 @@ def load_shown_machine(
     topoloom.machines.machine_file.IncompleteFileError
         If nodes cannot be located, unless `partial`.
     """
+    if find_file_kind(source) == PLACEMENT:
+        from topoloom.placements.placement_file import load_placement
+
+        placed = load_placement(source)
+        described = MachineDescription(
+            placed.machine.text, node=placed.node, switches=placed.switches
+        )
+        return ShownMachine(source, placed.machine, described)
     machine, described = load_machine_and_description(
         source, partial, speeds, selection
     )

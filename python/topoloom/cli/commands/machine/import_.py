@@ -52,6 +52,15 @@ def command(
             help="NVLink bandwidth per GPU in each direction, for nodes of Kubernetes.",
         ),
     ] = None,
+    xgmi: Annotated[
+        str | None,
+        Option(
+            "--xgmi",
+            metavar="RATE",
+            help="Bandwidth of an xGMI link of AMD's GPUs in each direction.",
+            show_default="that of the GPU",
+        ),
+    ] = None,
     topology: Annotated[
         str | None,
         Option(
@@ -74,9 +83,9 @@ def command(
 ) -> None:
     """Convert a file of another program to a machine description.
 
-    Files of Slurm, ibnetdiscover, hwloc, NCCL, Scotch, SimGrid, Cray systems, Tofu,
-    Amazon, Google, Oracle and Kubernetes are recognized by content, METIS graphs by
-    the suffix .graph: see 'topoloom list formats'.
+    Files of Slurm, ibnetdiscover, hwloc, NCCL, RCCL, nvidia-smi, amd-smi, Scotch,
+    SimGrid, Cray systems, Tofu, Amazon, Google, Oracle and Kubernetes are recognized by
+    content, METIS graphs by the suffix .graph: see 'topoloom list formats'.
 
     Other commands also read these files as machines. Import a file to add what it does
     not contain: the nodes inside, with --node, or speeds. Without -o, the machine is
@@ -92,13 +101,15 @@ def command(
     """
     from topoloom.cli.shown_machine_output import print_machine
     from topoloom.importers.machine_description import Selection
+    from topoloom.support.units import parse_bandwidth
 
+    xgmi_rate = 0 if xgmi is None else parse_bandwidth(xgmi)
     shown = _load_machine(
         file,
         node or [],
         partial,
         _parse_speeds(network, nvlink),
-        Selection(topology or "", part or ""),
+        Selection(topology or "", part or "", xgmi_rate),
     )
     if output is not None:
         shown.save(output)

@@ -23,7 +23,8 @@ def command(machine: MachineArgument, as_json: AsJson = False) -> None:
     For more kinds, see 'topoloom list topologies'. A TOML file describes the same
     with names and units; 'topoloom machine export' writes one to edit.
     'detect' is the node that runs this command, or the machine of your batch job.
-    Files of other programs are machines, too: see 'topoloom machine import'.
+    Files of other programs are machines, too: see 'topoloom machine import'. A
+    placement stands for its machine.
 
     \b
     Examples:

@@ -43,6 +43,16 @@ def command(
             autocompletion=completions.graph_formats,
         ),
     ] = None,
+    scale: Annotated[
+        float | None,
+        Option(
+            "--scale",
+            metavar="X",
+            help="Multiply the values of FILE and round them to bytes, for fractions "
+            "and other units.",
+            show_default="values are bytes",
+        ),
+    ] = None,
     collectives: Collectives = "expand",
     gpus_per_node: GpusPerNode = None,
     partial: Partial = False,
@@ -50,7 +60,8 @@ def command(
 ) -> None:
     """Convert a graph file or the trace of a job.
 
-    Graphs: Matrix Market, METIS, .npz, dense text matrices, GOAL, and Open MPI
+    Graphs: edge lists (source target bytes [messages], also CSV), Matrix Market,
+    METIS, .npz, dense text matrices, DIMACS, GML, GraphML, GOAL, and Open MPI
     monitoring output (a file, a directory, or 'prof/phase_1_*.prof').
 
     Traces of AI jobs: HLO text of XLA, dumps of PyTorch's flight recorder, Kineto
@@ -60,6 +71,7 @@ def command(
     \b
     Examples:
       topoloom pattern import matrix.mtx -o p.npz
+      topoloom pattern import edges.csv --scale 1024 -o p.npz
       topoloom pattern import step.hlo -o p.npz
       topoloom pattern import step.hlo --collectives nccl \\
           --gpus-per-node 4 -o p.npz
@@ -77,6 +89,7 @@ def command(
             collectives=collectives,
             partial=partial,
             gpus_per_node=gpus_per_node or GPUS_PER_NODE,
+            scale=scale,
         )
     print_made_graph(made, file, output, as_json)
 

@@ -17,6 +17,7 @@ def command(graph: GraphFile, figure: Figure = None, as_json: AsJson = False) ->
     Bytes that a rank sends to itself are only counted as "to itself". A recorded graph
     may store collectives beside its edges; the line 'collectives' says whether the
     edges contain their messages, too. --figure draws the bytes from rank to rank.
+    The trace of a job is converted first; a placement stands for its graph.
 
     \b
     Examples:

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Names of the formats of traces; `graphs/traces/trace_formats.py` reads them."""
+
+from __future__ import annotations
+
+#: format name -> description
+TRACE_NAMES = {
+    "hlo": "HLO text of XLA: a compiled program",
+    "flight-recorder": "dumps of PyTorch's flight recorder, a file per rank",
+    "kineto": "traces of PyTorch's profiler, a file per rank",
+    "nccl-inspector": "lines of NCCL's or RCCL's Inspector",
+    "chakra": "Chakra execution traces, NAME.RANK.et, and groups",
+}
