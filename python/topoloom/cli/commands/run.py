@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from topoloom.launch.launchers.unplaced_command import UnplacedCommand
     from topoloom.tasks.launch_slots import LaunchSlots
     from topoloom.tasks.placed_run import Job, PlacedJob, RecordedJob
+    from topoloom.tasks.reordered_run import ReorderOptions
     from topoloom.tasks.search import Search
 
 #: Options that apply if the program's MPI topologies are reordered.
@@ -127,9 +128,11 @@ def command(
     """
     from topoloom._core import Error
     from topoloom.cli.options.given import check_options_apply
+    from topoloom.support.ending_signals import raise_on_signals
     from topoloom.support.name_lookup import describe_unknown_name
     from topoloom.tasks.objective import check_objective
     from topoloom.tasks.placed_run import APPLY, TOPOLOGIES, WORLD
+    from topoloom.tasks.reordered_run import ReorderOptions
 
     if apply not in APPLY:
         raise Error(describe_unknown_name("choice of --apply", apply, APPLY))
@@ -138,7 +141,9 @@ def command(
     if apply == TOPOLOGIES:
         check_options_apply(context, _OF_TOPOLOGIES, f"--apply {apply}")
         where = _load_hosts(machine, allocation, hosts)
-        return _run_reordered(program, where, mapper, objective, search, mpicc, as_json)
+        options = ReorderOptions(mapper, objective, search)
+        with raise_on_signals():
+            return _run_reordered(program, where, options, mpicc, as_json)
     if machine is None:
         raise Error("no machine is given; add --machine")
     request = _PlacedRunRequest(
@@ -161,7 +166,8 @@ def command(
         page,
         as_json,
     )
-    return _run_placed(request)
+    with raise_on_signals():
+        return _run_placed(request)
 
 
 class _PlacedRunRequest(NamedTuple):
@@ -312,6 +318,7 @@ def _load_or_record(
 ) -> RecordedJob:
     """Read the graph; without a graph, record the program."""
     from topoloom.cli.exit_status import Failure
+    from topoloom.cli.run_output import note_leftovers
     from topoloom.preload.record import NothingRecorded
     from topoloom.tasks.launch_slots import check_applicable
     from topoloom.tasks.placed_run import load_recording, record_job
@@ -319,6 +326,7 @@ def _load_or_record(
     if graph is not None:
         return load_recording(job, graph)
     check_applicable(job.read, slots)
+    note_leftovers(Path())
     try:
         return record_job(job, collectives)
     except NothingRecorded as error:
@@ -328,17 +336,14 @@ def _load_or_record(
 def _run_reordered(
     program: list[str],
     where: AllocatedHosts | None,
-    mapper: str,
-    objective: str,
-    search: Search,
+    options: ReorderOptions,
     mpicc: str | None,
     as_json: bool,
 ) -> int:
     """Run a program whose MPI topologies are reordered."""
     from topoloom.cli.console import note, note_json
-    from topoloom.tasks.reordered_run import ReorderOptions, run_reordered
+    from topoloom.tasks.reordered_run import run_reordered
 
-    options = ReorderOptions(mapper, objective, search)
     done = run_reordered(program, where, options, mpicc)
     if as_json:
         document: ReorderDocument = {"command": done.command, "lines": done.lines}
