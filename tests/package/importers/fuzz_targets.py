@@ -6,8 +6,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import re
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -16,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from file_targets import FILES, read_content
 from test_all_importers import SAMPLES
 
 from topoloom import Error, Machine, _core, load_allocation
@@ -26,8 +29,12 @@ from topoloom.model.fit import fit_model
 from topoloom.model.samples import read_pings
 from topoloom.support.hostlist import compress_hostlist, expand_hostlist
 
-#: Limit on the CPU time per text, in s; wall time would depend on other processes.
-SECONDS = 20.0
+#: Limits for each text: CPU time in s, since wall time depends on other processes, and
+#: peak memory in bytes.
+SECONDS, SECONDS_PER_BYTE = 2.0, 20e-6
+MEMORY, MEMORY_PER_BYTE = 64 << 20, 40
+#: atheris counts the branches of Python code.
+_SLOWDOWN = 10 if "atheris" in sys.modules else 1
 #: Longer machine texts may legitimately exceed the time limit.
 _MAX_LETTERS_OF_MACHINE = 20_000
 
@@ -150,19 +157,37 @@ TARGETS = {
     "pings": FuzzTarget(_read_pings, PINGS),
     "allocation": FuzzTarget(_read_allocation, ALLOCATIONS),
     "host-list": FuzzTarget(_read_host_list, HOST_LISTS),
+    **{
+        name: FuzzTarget(partial(read_content, target), target.seeds)
+        for name, target in FILES.items()
+    },
 }
 
 
-class TimeLimitExceeded(Exception):
-    """A text exceeded the time limit."""
+class LimitExceeded(Exception):
+    """A text exceeded a limit on time or memory."""
+
+
+def _restart_peak_memory() -> int:
+    """Reset the peak of resident memory, and return the memory in use."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+    return _read_memory("VmRSS")
+
+
+def _read_memory(name: str) -> int:
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition(f"{name}:")[2].split()[0]) << 10
 
 
 def run_target(name: str, text: str) -> str:
     """Read a text; return the reason if it is refused.
 
-    Raises TimeLimitExceeded, and every exception other than `topoloom.Error`.
+    Raises LimitExceeded, and every exception other than `topoloom.Error`.
     """
     target = TARGETS[name]
+    size = len(text.encode(errors="surrogatepass"))
+    before = _restart_peak_memory()
     begun = time.process_time()
     complaint = ""
     try:
@@ -171,8 +196,11 @@ def run_target(name: str, text: str) -> str:
         complaint = str(error)
         assert complaint
     taken = time.process_time() - begun
-    if taken > SECONDS:
-        raise TimeLimitExceeded(f"{taken:.1f} s for {len(text)} letters")
+    if taken > _SLOWDOWN * (SECONDS + SECONDS_PER_BYTE * size):
+        raise LimitExceeded(f"{taken:.1f} s for {size} bytes")
+    used = _read_memory("VmHWM") - before
+    if used > MEMORY + MEMORY_PER_BYTE * size:
+        raise LimitExceeded(f"{used >> 20} MiB for {size} bytes")
     if name in SAMPLES and complaint:
         assert complaint.startswith("line "), complaint
     return complaint
