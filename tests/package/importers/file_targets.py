@@ -37,11 +37,14 @@ class FileTarget(NamedTuple):
 
 
 def list_trace_targets() -> dict[str, FileTarget]:
-    """Write each kind of trace; the first file of a job is the seed."""
+    """Write each kind of trace of a job; the seed is one file."""
+    alone = trace_writers.MeshJob(
+        (1,), (trace_writers.JobStep("allreduce", (0,), 3, 2),)
+    )
     job = trace_writers.MeshJob(
         (2, 2),
         (
-            trace_writers.JobStep("allreduce", (0,), 3, 2),
+            trace_writers.JobStep("allreduce", (0, 1), 3, 2),
             trace_writers.JobStep("send", (1,), 2, 1),
         ),
     )
@@ -57,12 +60,14 @@ def list_trace_targets() -> dict[str, FileTarget]:
     targets = {}
     for title, write in writers.items():
         with tempfile.TemporaryDirectory() as folder:
-            write(job, Path(folder))
-            file = min(Path(folder).iterdir())
             kind = title.partition(" ")[0]
-            seed = file.read_bytes().decode(ENCODING)
+            # Chakra's files name ranks, which must have files, too.
+            write(alone if kind == "chakra" else job, Path(folder))
+            files = sorted(Path(folder).glob("*.et")) or sorted(Path(folder).iterdir())
+            used = files if kind == "nccl-inspector" else files[:1]
+            seed = "".join(file.read_bytes().decode(ENCODING) for file in used)
             read = partial(read_trace, kind=kind, partial=True)
-            targets[title] = FileTarget(file.name, read, (seed,))
+            targets[title] = FileTarget(files[0].name, read, (seed,))
     return targets
 
 
@@ -81,6 +86,7 @@ HLO = (
     "  p = f32[8] parameter(0)\n  ROOT r = f32[8] all-reduce(p), channel_id=1, "
     "replica_groups=[2,2]<=[4], use_global_device_ids=true, to_apply=add\n}\n"
 )
+GOAL = "num_ranks 2\nrank 0 {\na: send 8b to 1\n}\nrank 1 {\nb: recv 8b from 0\n}\n"
 PLACEMENT = json.dumps(
     {
         "format": "topoloom-placement",
@@ -107,7 +113,7 @@ FILES = {
     "goal": FileTarget(
         "g.goal",
         load_graph,
-        ("num_ranks 2\nrank 0 {\na: send 8b to 1\n}\nrank 1 {\n}\n",),
+        (GOAL,),
     ),
     "monitoring": FileTarget(
         "g_0.prof", load_graph, ("E\t0\t1\t300 bytes\t3 msgs sent\t4,0,0,15,4,2,1,3\n",)
