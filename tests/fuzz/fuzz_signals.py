@@ -35,12 +35,9 @@ SIGNALS = (
 )
 TARGETS = ("topoloom", "launcher", "rank")
 RANKS = 3
-WORK_SECONDS = 1.0
-#: Longest time from the start to the signal; a run takes about this time.
-MAX_DELAY = 3.5
-#: For launchers that end a job, and for jobs that outlive Topoloom.
-SECONDS = 60.0
-GRACE_SECONDS = 5.0
+WORK_SECONDS = 2.0
+#: For launchers that end a job, and for jobs that outlive Topoloom; cores may be busy.
+SECONDS = 300.0
 #: Runs the command line, and writes the launcher's status to a file.
 MAIN = """
 import sys
@@ -66,6 +63,8 @@ class Trial:
     number: signal.Signals
     delay: float
     folder: Path
+    #: Seconds in which all processes must end after Topoloom, less than they work.
+    grace: float
     sent: set[int] = field(default_factory=set)
     is_signaled: bool = False
     wrong: list[str] = field(default_factory=list)
@@ -109,16 +108,14 @@ def main() -> int:
     share_cores()
     draw = random.Random(args.seed)
     mpis = [mpi for mpi in MPIS if args.only in (None, mpi.name)]
+    seconds = {mpi.name: measure_run(mpi) for mpi in mpis}
     failed, outcomes = 0, Counter[str]()
     for _ in range(args.count):
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-            trial = Trial(
-                draw.choice(mpis),
-                draw.choice(TARGETS),
-                draw.choice(SIGNALS),
-                draw.uniform(0, MAX_DELAY),
-                Path(folder),
-            )
+            mpi = draw.choice(mpis)
+            delay = draw.uniform(0, 1.05 * seconds[mpi.name])
+            drawn = draw.choice(TARGETS), draw.choice(SIGNALS), delay
+            trial = Trial(mpi, *drawn, Path(folder), seconds[mpi.name] / 4)
             run_trial(trial)
             outcomes[f"{trial.target}, {count_ranks(trial)}"] += 1
             if trial.wrong:
@@ -128,6 +125,18 @@ def main() -> int:
         print(f"{count:4} {outcome}")
     print(f"{args.count} signals, {failed} failures")
     return 1 if failed else 0
+
+
+def measure_run(mpi: Mpi) -> float:
+    """Return the time of a run without signals, after one that compiles libraries."""
+    for _ in range(2):
+        with tempfile.TemporaryDirectory() as folder:
+            trial = Trial(mpi, "nothing", signal.SIGURG, 0, Path(folder), SECONDS)
+            begin = time.monotonic()
+            run_trial(trial)
+            if trial.wrong:
+                raise SystemExit(f"without signals: {'; '.join(trial.wrong)}")
+    return time.monotonic() - begin
 
 
 def count_ranks(trial: Trial) -> str:
@@ -165,11 +174,12 @@ def run_trial(trial: Trial) -> None:
         os.killpg(job.pid, signal.SIGKILL)
         trial.wrong.append(f"did not end within {SECONDS:g} s")
         return
-    grace = SECONDS if trial.is_topoloom_killed else GRACE_SECONDS
+    grace = SECONDS if trial.is_topoloom_killed else trial.grace
     if orphans := wait_for_processes(trial.folder, grace):
         trial.wrong.append(f"{len(orphans)} processes remain")
         for orphan in orphans:
-            os.kill(orphan, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(orphan, signal.SIGKILL)
     check_status(trial, job.returncode, status_file, errors)
     check_recording(trial, errors)
 
@@ -182,6 +192,8 @@ def restore_signals() -> None:
 
 def find_target(trial: Trial, job: subprocess.Popen[str]) -> int | None:
     """Return the process that gets the signal; None if it does not run."""
+    if trial.target == "nothing":
+        return None
     if trial.target == "topoloom":
         return job.pid if job.poll() is None else None
     is_rank = trial.target == "rank"
