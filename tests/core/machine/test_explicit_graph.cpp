@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Machines given as lists of links: routes, switches, one-way links, and invalid graphs.
+#include <algorithm>
+#include <cstddef>
 #include <map>
 #include <string>
 #include <vector>
@@ -111,11 +113,13 @@ TEST_CASE("given routes are used, and other pairs use a shortest route") {
 }
 
 TEST_CASE("with ECMP traffic is split over all shortest routes hop by hop, also around failures") {
-    int graphs = 0;
+    const auto is_split_by_ecmp = [](const std::string& text) {
+        return text.find("routing=ecmp") != std::string::npos && text.find("table=") == std::string::npos;
+    };
+    std::ptrdiff_t graphs = 0;
     for_each_topology([&]<class T>(const Machine& machine, const T& topology) {
         if constexpr (std::is_same_v<T, ExplicitGraph> || std::is_same_v<T, DegradedTopology>) {
-            const bool is_ecmp = machine.text().find("routing=ecmp") != std::string::npos;
-            if (!is_ecmp || machine.text().find("table=") != std::string::npos) return;
+            if (!is_split_by_ecmp(machine.text())) return;
             ++graphs;
             for (const Node b : machine.usable_nodes()) {
                 ReferenceShares expected(topology, topology.vertex(b));
@@ -133,7 +137,8 @@ TEST_CASE("with ECMP traffic is split over all shortest routes hop by hop, also 
             }
         }
     });
-    CHECK(graphs == 6);
+    REQUIRE(graphs > 0);
+    CHECK(graphs == std::ranges::count_if(machine_texts(), is_split_by_ecmp));
 }
 
 TEST_CASE("a link that represents two cables gets two shares of the traffic of an ECMP route") {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "../base/sanitized.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/rng.hpp"
 #include "topoloom/schedule/check_schedule.hpp"
@@ -199,7 +200,7 @@ RankWork work_of(const AnySchedule& schedule, Rank rank, std::uint64_t round) {
 }  // namespace
 
 TEST_CASE("every schedule performs its collective, for any number of ranks") {
-    for (std::size_t ranks = 1; ranks <= 130; ++ranks) {
+    for (std::size_t ranks = 1; ranks <= 130; ranks += is_sanitized ? 3 : 1) {
         for_each_schedule(ranks, Rank{0}, Bytes{101}, [](const auto& schedule) { check_schedule(schedule); });
     }
 }

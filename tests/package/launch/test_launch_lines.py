@@ -143,6 +143,8 @@ def test_pjm_orders_the_nodes_by_the_axes(axes: list[str], ranks: int) -> None:
         ("pjm rank-map-byfoo", "'rank-map-byfoo': expected rank-map-bychip"),
         ("jsrun -d random", "'-d random': expected packed, cyclic or plane:N"),
         ("foorun -n 4", "no launcher 'foorun'"),
+        ("env SLURM_DISTRIBUTION=plane=2 srun", "'SLURM_DISTRIBUTION=plane=2' may"),
+        ("OMP_NUM_THREADS=2", "'OMP_NUM_THREADS=2' names no launcher"),
     ],
 )
 def test_unknown_words_are_named(line: str, message: str) -> None:
@@ -174,7 +176,9 @@ def test_mpirun_is_refused_where_versions_differ() -> None:
 
 
 def test_a_line_may_be_the_whole_command() -> None:
-    line = "srun -N 2 -n 6 -c 2 --mpi=pmix -l -m cyclic ./app -n 9"
+    line = (
+        "env OMP_NUM_THREADS=2 srun -N 2 -n 6 -c 2 --mpi=pmix -l -m cyclic ./app -n 9"
+    )
     rules = read_launch_line(line)
     assert (rules.ranks, rules.cores_per_rank) == (6, 2)
     allocation = Allocation.whole(Machine("tree:3+node:16"))

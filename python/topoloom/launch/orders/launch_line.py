@@ -39,20 +39,29 @@ _MPIEXEC_OPTIONS = {
     "openmpi": ("--map-by", "--rank-by", "--bind-to", "--mca", "--npernode"),
     "pals": ("--ppn", "--cpu-bind", "--depth", "-d"),
 }
+#: Variables by which launchers choose where ranks start; others leave it alone.
+_PLACING_VARIABLES = (
+    *("SLURM_", "OMPI_MCA_", "PRTE_MCA_", "PMIX_MCA_", "MPICH_", "HYDRA_", "PALS_"),
+    *("PJM_", "LSB_", "JSM_"),
+)
 
 
 @lru_cache(maxsize=16)
 def read_launch_line(text: str) -> LaunchOrderRules:
     """Read ``srun --distribution=cyclic``; a program and its options may follow.
 
-    Raises `topoloom.Error` for an unknown launcher, and for words that are unknown or
-    not supported.
+    Variables may precede, as in ``OMP_NUM_THREADS=4 srun``. Raises `topoloom.Error` for
+    an unknown launcher, for words that are unknown or not supported, and for variables
+    by which a launcher chooses where ranks start.
     """
     try:
         words = shlex.split(text)
     except ValueError as error:
         raise LaunchError(f"'{text}' cannot be split into words: {error}") from None
-    name = words[0].rpartition("/")[2] if words else ""
+    words = _drop_variables(words)
+    if not words:
+        raise LaunchError(f"'{text}' names no launcher; write one, such as srun")
+    name = words[0].rpartition("/")[2]
     if name not in _MODULES:
         raise Error(describe_unknown_name("launcher", name, _MODULES))
     module = _MODULES[name]
@@ -61,6 +70,22 @@ def read_launch_line(text: str) -> LaunchOrderRules:
     reader = import_module(f"topoloom.launch.orders.{module}")
     rules: LaunchOrderRules = reader.read_order([name, *words[1:]])
     return rules
+
+
+def _drop_variables(words: list[str]) -> list[str]:
+    """Drop leading ``env`` and ``NAME=value``, which do not change the placement."""
+    is_env = bool(words) and words[0] == "env"
+    for index, word in enumerate(words):
+        name, equals, _ = word.partition("=")
+        if is_env and index == 0:
+            continue
+        if not equals or not name.isidentifier():
+            return words[index:]
+        if name.startswith(_PLACING_VARIABLES):
+            raise LaunchError(
+                f"'{word}' may change where ranks start; give the launcher's option"
+            )
+    return []
 
 
 def _find_mpiexec(words: Sequence[str]) -> str:
