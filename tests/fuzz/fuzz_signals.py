@@ -37,7 +37,7 @@ TARGETS = ("topoloom", "launcher", "rank")
 RANKS = 3
 WORK_SECONDS = 2.0
 #: For launchers that end a job, and for jobs that outlive Topoloom; cores may be busy.
-SECONDS = 300.0
+SECONDS = 600.0
 #: Runs the command line, and writes the launcher's status to a file.
 MAIN = """
 import sys
@@ -67,6 +67,7 @@ class Trial:
     grace: float
     sent: set[int] = field(default_factory=set)
     is_signaled: bool = False
+    has_launcher_died: bool = False
     wrong: list[str] = field(default_factory=list)
 
     def describe(self) -> str:
@@ -89,8 +90,8 @@ class Trial:
 
     @property
     def can_lose_ranks(self) -> bool:
-        """Whether ranks got SIGKILL: from us, or from a launcher that saw it."""
-        is_kill = self.number == signal.SIGKILL
+        """Whether ranks got SIGKILL: from us, or because their launcher died."""
+        is_kill = self.number == signal.SIGKILL or self.has_launcher_died
         return self.is_signaled and is_kill and self.target != "topoloom"
 
 
@@ -234,6 +235,7 @@ def check_status(trial: Trial, status: int, file: Path, errors: str) -> None:
     is_ours = trial.is_signaled and trial.target == "topoloom"
     if file.exists():
         launched = int(file.read_text())
+        trial.has_launcher_died = launched < 0
         launched = 128 - launched if launched < 0 else launched
         allowed.add(launched)
         if is_ours and launched:

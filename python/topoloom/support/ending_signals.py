@@ -42,7 +42,7 @@ class HeldSignals:
     ) -> Iterator[None]:
         """Forward signals to the child, starting with those that have arrived.
 
-        Before each ending signal, `before_end` is called with False.
+        Before each signal that ends the child, `before_end` is called with False.
         """
         self._child, self._before_end = child, before_end
         for number in self._pending:
@@ -54,8 +54,9 @@ class HeldSignals:
 
     def _forward(self, number: int) -> None:
         assert self._child is not None
-        if number in ENDING_SIGNALS:
-            self._before_end(False)
+        with contextlib.suppress(OSError):  # The child has just ended.
+            if number in ENDING_SIGNALS or not handles_signal(self._child.pid, number):
+                self._before_end(False)
         # Launchers kill a job without waiting for its ranks on a second signal.
         if not self._is_sent_by_terminal(number):
             self._child.send_signal(number)
@@ -66,6 +67,19 @@ class HeldSignals:
             return _is_in_foreground()
         is_hangup = number == signal.SIGHUP and self._had_terminal
         return is_hangup and not _is_in_foreground()
+
+
+def handles_signal(process: int, number: int) -> bool:
+    """Return whether a process handles or ignores a signal.
+
+    Raises `OSError` if there is no such process.
+    """
+    status = Path(f"/proc/{process}/status").read_text("utf-8", "replace")
+    masks = (
+        int(status.partition(f"\n{name}:")[2].split(maxsplit=1)[0], 16)
+        for name in ("SigCgt", "SigIgn")
+    )
+    return any(mask >> (number - 1) & 1 for mask in masks)
 
 
 def _is_in_foreground() -> bool:

@@ -9,6 +9,8 @@ import signal
 import time
 from pathlib import Path
 
+from topoloom.support.ending_signals import handles_signal
+
 _SECONDS_TO_WRITE = 1.0
 _SECONDS_TO_END = 10.0
 _POLL_SECONDS = 0.02
@@ -22,17 +24,12 @@ def find_ranks(folder: str | Path) -> list[int]:
     setting = f"TOPOLOOM_RECORD={folder}".encode()
     ranks = []
     for process in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(OSError):
             variables = (process / "environ").read_bytes().split(b"\0")
-            if setting in variables and _handles_urgent_signal(process):
-                ranks.append(int(process.name))
+            rank = int(process.name)
+            if setting in variables and handles_signal(rank, signal.SIGURG):
+                ranks.append(rank)
     return ranks
-
-
-def _handles_urgent_signal(process: Path) -> bool:
-    status = (process / "status").read_text(encoding="utf-8", errors="replace")
-    caught = status.partition("\nSigCgt:")[2].partition("\n")[0]
-    return bool(int(caught, 16) >> (signal.SIGURG - 1) & 1)
 
 
 def request_recordings(folder: str | Path) -> None:
