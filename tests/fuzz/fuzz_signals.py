@@ -151,7 +151,7 @@ def run_trial(trial: Trial) -> None:
     """Record a job, send the signal, and check what remains."""
     from mpis import PROGRAMS, build_program
 
-    program = build_program(trial.mpi, PROGRAMS / "working.c")
+    program = build_program(trial.mpi, PROGRAMS / "unusual/working.c")
     words = trial.mpi.command(RANKS, program, trial.folder, WORK_SECONDS)
     status_file = trial.folder / "status"
     python = [sys.executable, "-c", MAIN.format(file=str(status_file))]

@@ -7,8 +7,10 @@ can be compressed a thousandfold: without limits, a file of 1 KiB fills memory.
 
 from __future__ import annotations
 
+import errno
 import math
 import os
+import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
@@ -50,6 +52,16 @@ class Archive(Mapping[str, NDArray[Any]]):
         return name in self._arrays.files
 
     def __getitem__(self, name: str) -> NDArray[Any]:
+        try:
+            return self._read_array(name)
+        except OSError as error:
+            if error.errno != errno.EINVAL:
+                raise
+            raise zipfile.BadZipFile("an offset is negative") from None
+        except (RuntimeError, OverflowError) as error:  # encrypted, or damaged
+            raise zipfile.BadZipFile(str(error)) from None
+
+    def _read_array(self, name: str) -> NDArray[Any]:
         archive = self._arrays.zip
         member = archive.getinfo(name if name in archive.NameToInfo else f"{name}.npy")
         self._left -= member.file_size

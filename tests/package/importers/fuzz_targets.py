@@ -107,9 +107,6 @@ class FileTarget(NamedTuple):
 
 def list_trace_targets() -> dict[str, FileTarget]:
     """Write each kind of trace of a job; the seed is one file."""
-    alone = trace_writers.MeshJob(
-        (1,), (trace_writers.JobStep("allreduce", (0,), 3, 2),)
-    )
     job = trace_writers.MeshJob(
         (2, 2),
         (
@@ -124,15 +121,13 @@ def list_trace_targets() -> dict[str, FileTarget]:
         ),
         "kineto": trace_writers.write_kineto,
         "nccl-inspector": trace_writers.write_inspector,
-        "chakra": trace_writers.write_chakra,
     }
     targets = {}
     for title, write in writers.items():
         with tempfile.TemporaryDirectory() as folder:
             kind = title.partition(" ")[0]
-            # Chakra's files name ranks, which must have files, too.
-            write(alone if kind == "chakra" else job, Path(folder))
-            files = sorted(Path(folder).glob("*.et")) or sorted(Path(folder).iterdir())
+            write(job, Path(folder))
+            files = sorted(Path(folder).iterdir())
             used = files if kind == "nccl-inspector" else files[:1]
             seed = "".join(file.read_bytes().decode(ENCODING) for file in used)
             read = partial(read_trace, kind=kind, partial=True)
