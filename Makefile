@@ -15,7 +15,7 @@ sources     := $(shell find core bindings mpi -type f) CMakeLists.txt pyproject.
 python      := python tests bench docs tools
 code        := $(shell find core bindings mpi nccl apps bench tests -name '*.[ch]' -o -name '*.[ch]pp')
 
-.PHONY: help build demo test test-all core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-ai bench-ring-bus bench-balance bench-collectives bench-exchange bench-grids bench-persistent bench-preloaded bench-probe bench-remap bench-learning bench-network bench-programs bench-switches bench-defaults bench-objects bench-stream bench-report bench-validation bench-published bench-readings wheel test-wheel fuzz fuzz-calls fuzz-collectives fuzz-network checked asan tsan fmt lint tidy docs clean
+.PHONY: help build demo test test-all core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-ai bench-ring-bus bench-balance bench-collectives bench-exchange bench-grids bench-persistent bench-preloaded bench-probe bench-remap bench-learning bench-network bench-programs bench-switches bench-defaults bench-objects bench-stream bench-report bench-validation bench-published bench-readings wheel test-wheel test-lowest lock fuzz fuzz-calls fuzz-collectives fuzz-network fuzz-signals checked asan tsan fmt lint tidy docs clean
 
 help:                        ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -34,6 +34,8 @@ test-all: asan tsan          ## make test plus tests marked full, every MPI, san
 	$(MAKE) fuzz-calls ARGS=''
 	$(MAKE) fuzz-collectives ARGS='--cases 2000'
 	$(MAKE) fuzz-network ARGS=100000
+	$(MAKE) fuzz-signals
+	$(MAKE) test-lowest
 	$(MAKE) bench-probe ARGS='--only machines --machines 4'
 	$(MAKE) docs
 
@@ -61,12 +63,12 @@ bench-reorder: build         ## 100,000 ranks through the C interface: time, mem
 
 bench-peers: build           ## compare with other mappers; ARGS='--sets stencils --tools ours,scotch' takes a minute
 	tools/setup.sh peers
-	pip install -q scipy
+	tools/install_locked.py scipy
 	PYTHONPATH=bench python -m peers $(or $(ARGS),--scale)
 	[ -n '$(ARGS)' ] || python bench/qaplib/run.py ../shared/data/qaplib
 
 bench-contention: build      ## placements with the least congestion, compared with others; ARGS='--docs docs' renews the pages
-	pip install -q scipy
+	tools/install_locked.py scipy
 	PYTHONPATH=bench python -m contention $(ARGS)
 
 bench-axes: build            ## best orders of the axes of AI training; ARGS='--docs docs' renews the page
@@ -81,7 +83,7 @@ bench-ring-bus: build        ## threads on the ring bus of the Cell processor; A
 
 bench-collectives: build     ## simulated collectives compared with MPI's, and best orders; ARGS='--ranks 64' takes minutes
 	tools/setup.sh test
-	pip install -q scipy
+	tools/install_locked.py scipy
 	PYTHONPATH=bench python -m collectives $(ARGS)
 
 bench-balance: build         ## balancers: guarantees, exact search, near partners, times; ARGS=--quick takes a minute
@@ -124,12 +126,12 @@ bench-switches: build        ## multicasts and reductions in switches compared w
 
 bench-validation: build      ## objectives compared with times simulated by SimGrid; ARGS='--docs docs' renews the page
 	tools/setup.sh validation
-	pip install -q scipy
+	tools/install_locked.py scipy
 	PYTHONPATH=bench python -m validation $(ARGS)
 
 bench-defaults: build        ## gains of the defaults on real machines, simulated; ARGS='--every 40' takes minutes
 	tools/setup.sh validation
-	pip install -q scipy
+	tools/install_locked.py scipy
 	PYTHONPATH=bench python -m defaults $(ARGS)
 
 bench-objects: build         ## messages between objects, migrations under traffic, overlap in SimGrid; ARGS='--only messages' takes seconds
@@ -148,11 +150,11 @@ bench-probe: build           ## machines that the probe should recover, in SimGr
 
 bench-report: build          ## size of the report page, and its speed in a browser, at 10,000 ranks
 	tools/setup.sh test
-	pip install -q playwright
+	tools/install_locked.py playwright
 	python bench/report.py $(ARGS)
 
 bench-published: build       ## compare with every known published value; ARGS='stencils'
-	pip install -q scipy
+	tools/install_locked.py scipy
 	PYTHONPATH=bench python -m published ../shared/data/published.csv $(ARGS)
 
 bench-readings: build        ## readings of models whose source contradicts itself, compared with its measurements
@@ -168,8 +170,16 @@ wheel: build                 ## dist/: a manylinux wheel with the core inside
 test-wheel: wheel $(stamps)/test-tools   ## that wheel in an empty environment, on the journeys that need no cluster
 	tools/test_wheel.sh
 
+test-lowest: wheel            ## the package's tests with the lowest versions that pyproject.toml allows
+	tools/test_lowest.sh
+
+lock:                        ## renew tools/requirements.lock: the newest versions of all Python packages, and their hashes
+	tools/install_locked.py uv
+	UV_CUSTOM_COMPILE_COMMAND='make lock' uv pip compile -q --universal --python-version 3.10 --generate-hashes \
+	  --all-extras -U -o tools/requirements.lock pyproject.toml tools/requirements.in
+
 fuzz: $(stamps)/test-tools   ## ten minutes of odd files for every reader; ARGS='--seconds 60 --only tofu'
-	pip install -q atheris || echo "without atheris: at random" >&2
+	tools/install_locked.py atheris || echo "without atheris: at random" >&2
 	python tests/fuzz/fuzz_machines.py $(ARGS)
 
 fuzz-calls: $(stamps)/test-tools   ## 10^5 calls of Python functions with wrong arguments under AddressSanitizer; ARGS='--seed 2'
@@ -178,6 +188,10 @@ fuzz-calls: $(stamps)/test-tools   ## 10^5 calls of Python functions with wrong 
 fuzz-collectives: build       ## 10^5 drawn collectives on each MPI, beside its own; ARGS='--cases 5000 --only mpich'
 	tools/setup.sh test
 	python tests/fuzz/fuzz_collectives.py $(ARGS)
+
+fuzz-signals: build          ## 100 random signals to recorded jobs of each kind of MPI; ARGS='--count 20 --only mpich'
+	tools/setup.sh test
+	python tests/fuzz/fuzz_signals.py $(ARGS)
 
 fuzz-network: build          ## simulate switches in 10^6 random configurations; ARGS='COUNT SEED'
 	cmake --build $(tree) --target fuzz_network
@@ -194,7 +208,7 @@ lint: $(stamps)/test-tools   ## formatting, style, types, spelling, unused Pytho
 	ruff format --check $(python)
 	ruff check $(python)
 	@clang-format --dry-run --Werror $(code)
-	codespell core bindings mpi nccl apps python tests bench docs machines README.md CHANGELOG.md CONTRIBUTING.md
+	codespell core bindings mpi nccl apps python tests bench docs machines README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md
 	tools/check_functions.py
 	mypy
 	vulture
@@ -203,23 +217,25 @@ tidy: $(stamps)/test-tools   ## clang-tidy over the core (slow)
 	cmake --preset checked -DTOPOLOOM_UNITY=OFF && clang-tidy --quiet -p build/checked $(shell find core -name '*.cpp')
 
 docs: $(stamps)/test-tools   ## the documentation as a site
-	pip install -q mkdocs-material latex2mathml && NO_MKDOCS_2_WARNING=1 mkdocs build --strict -d build/site
+	tools/install_locked.py mkdocs-material latex2mathml && NO_MKDOCS_2_WARNING=1 mkdocs build --strict -d build/site
 
 clean:                       ## everything that was made, except the environment
 	rm -rf build out
 
 $(stamps)/package: $(sources)
 	tools/setup.sh build
-	pip install -q $(pip_options) -e '.[cli,report]'
+	tools/install_locked.py '.[cli,report]'
+	pip install -q $(pip_options) --no-deps -e .
 	python -m nanobind.stubgen -q -m topoloom._core -o python/topoloom/_core.pyi
 	@mkdir -p $(@D) && rm -f $(stamps)/wheel && touch $@
 
 $(stamps)/wheel: $(wheel)
 	tools/setup.sh demo
-	pip install -q --force-reinstall '$(wheel)[cli,report]'
+	tools/install_locked.py '.[cli,report]'
+	pip install -q --force-reinstall --no-deps '$(wheel)'
 	@mkdir -p $(@D) && rm -f $(stamps)/package && touch $@
 
-$(stamps)/test-tools: $(stamps)/package tools/setup.sh
+$(stamps)/test-tools: $(stamps)/package tools/setup.sh tools/requirements.lock
 	tools/setup.sh test
-	pip install -q $(pip_options) -e '.[dev]'
+	tools/install_locked.py '.[dev]'
 	@touch $@

@@ -24,8 +24,9 @@ static atomic_bool written_, notified_;
 static pid_t process_;
 // SIGURG requests a dump (sent by notify_peers.c, and by `topoloom record` before it ends a job). The other signals end
 // the program.
-static const int signals_[] = {SIGTERM, SIGINT, SIGURG, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-enum { signal_count = sizeof signals_ / sizeof signals_[0], first_crash = 3 };
+static const int signals_[] = {SIGURG,  SIGTERM, SIGINT,  SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM,
+                               SIGPIPE, SIGXCPU, SIGSEGV, SIGBUS, SIGFPE,  SIGILL,  SIGABRT};
+enum { signal_count = sizeof signals_ / sizeof signals_[0], first_crash = 10 };
 static struct sigaction previous_[signal_count];
 static char stack_[1 << 16];  // alternate stack, for signals after a stack overflow
 
@@ -56,12 +57,13 @@ void dump_and_notify(const char* cause, int number) {
     if (is_dump_enabled() && !atomic_exchange(&notified_, true)) request_peer_dumps(folder_);
 }
 
+static bool is_job_ending(void) { return access(job_ends_, F_OK) == 0; }
+
 /// If `topoloom record` is about to end the job, waits for that, so that a call interrupted by the signal
 /// does not continue.
 static void wait_for_job_end(void) {
     const struct timespec timeout = {.tv_sec = seconds_to_die};
-    if (is_dump_enabled() && access(job_ends_, F_OK) == 0)
-        nanosleep(&timeout, NULL);  // sleep ends at the next signal
+    if (is_dump_enabled() && is_job_ending()) nanosleep(&timeout, NULL);  // sleep ends at the next signal
 }
 
 static void handle_signal(int number, siginfo_t* info, void* context) {
@@ -69,10 +71,12 @@ static void handle_signal(int number, siginfo_t* info, void* context) {
     const int error = errno;
     int i = 0;
     while (i + 1 < signal_count && signals_[i] != number) ++i;
-    if (i >= first_crash)
-        dump_and_notify("signal", number);
+    if (number == SIGURG)
+        write_dump_once("asked", number);
+    else if (is_job_ending())  // `topoloom record` has requested the dumps of all ranks
+        write_dump_once("signal", number);
     else
-        write_dump_once(number == SIGURG ? "asked" : "signal", number);
+        dump_and_notify("signal", number);
     if (number == SIGURG) {
         wait_for_job_end();
     } else {  // raise the signal with its previous action; hardware faults recur without raise()

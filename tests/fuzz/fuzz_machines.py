@@ -4,8 +4,9 @@
 Each reader in `tests/package/importers/fuzz_targets.py` runs for the same time, in a
 separate process with limited memory. If atheris is installed, coverage guides the
 choice of texts for Python readers. Otherwise, and for compiled readers, texts are
-randomly mutated seeds. Texts with which a reader crashes, or takes over 2 s or too much
-memory, are stored in ``build/fuzz/TARGET``, and the exit status is 1.
+randomly mutated seeds. Texts of n bytes with which a reader crashes, takes over 2 s +
+20 us * n, or over 64 MiB + 40 n of memory, are stored in ``build/fuzz/TARGET``, and the
+exit status is 1.
 """
 
 from __future__ import annotations

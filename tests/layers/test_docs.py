@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(
-    [*DOCS.rglob("*.md"), *(ROOT / n for n in ("README.md", "CONTRIBUTING.md"))]
+    [
+        *DOCS.rglob("*.md"),
+        *(ROOT / n for n in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
+    ]
 )
 TOPICS = sorted((ROOT / "python/topoloom/cli/topics").glob("*.txt"))
 #: Commands and functions that readers of the examples in docs/develop write.

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from built_programs import NAP_SOURCE, compile_program
 from mpis import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, Mpi, build_program, pairs
-from own_process import TOPOLOOM
+from own_process import TOPOLOOM, topoloom
 from several_hosts import SeveralHosts
 
 from topoloom import Error
@@ -21,6 +21,7 @@ from topoloom.graphs.profile import Profile, load_profile
 from topoloom.preload.record import NothingRecorded, read_recording, record
 from topoloom.preload.record.recorder_library import build_recorder
 from topoloom.preload.shim import add_preload, find_compiler, find_launcher
+from topoloom.support.ending_signals import ENDING_SIGNALS
 
 RING = {(rank, (rank + 1) % 4): (10, 1) for rank in range(4)}
 
@@ -105,7 +106,7 @@ def test_counts_are_saved_if_no_graph_can_be_made_from_them(tmp_path: Path) -> N
     assert not list(tmp_path.glob(".topoloom-record-*"))
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", ENDING_SIGNALS)
 def test_interrupting_topoloom_ends_the_job_and_keeps_its_counts(
     number: signal.Signals, ending_program: Path, tmp_path: Path
 ) -> None:
@@ -128,6 +129,54 @@ def test_interrupting_topoloom_ends_the_job_and_keeps_its_counts(
     assert job.returncode == 128 + number
     assert "topoloom: ranks 0-3 ended before MPI_Finalize" in errors
     assert pairs(load_profile(output).point_to_point()) == RING
+    assert list(tmp_path.iterdir()) == [output]
+
+
+def test_a_signal_after_the_job_does_not_lose_its_counts(
+    ending_program: Path, tmp_path: Path
+) -> None:
+    profile = record(
+        OPEN_MPI_4.command(4, ending_program, "finalize"),
+        folder=tmp_path,
+        then=lambda _: os.kill(os.getpid(), signal.SIGTERM),
+    )
+    assert profile.exit_status == 0
+    assert pairs(profile.point_to_point()) == RING
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM, signal.SIGUSR1])
+@pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
+def test_a_signal_to_a_rank_loses_no_counts(
+    mpi: Mpi, number: signal.Signals, tmp_path: Path
+) -> None:
+    program = build_program(mpi, PROGRAMS / "ending.c")
+    command = mpi.command(4, program, "raise", int(number))
+    profile = record(command, folder=tmp_path, timeout=600)
+    assert profile.exit_status
+    assert profile.partial == [0, 1, 2, 3]
+    assert pairs(profile.point_to_point()) == RING
+
+
+def test_counts_outlive_topoloom(ending_program: Path, tmp_path: Path) -> None:
+    output, go_on = tmp_path / "app.npz", tmp_path / "go on"
+    job = OPEN_MPI_4.command(4, ending_program, "wait-for", go_on)
+    command = [*TOPOLOOM, "record", "-o", output, "--", *job]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "waiting\n"
+        process.kill()
+        [left] = tmp_path.glob(".topoloom-record-*")
+        running = topoloom("record", "-o", output, "--recover", left)
+        assert f"{left}: the job still runs" in running.stderr
+        go_on.touch()
+        process.stdout.read()  # until the job ends
+    later = topoloom("record", "-o", output, "--", "true")
+    assert f"topoloom: {left} is left from a killed recording" in later.stderr
+    recovered = topoloom("record", "-o", output, "--recover", left)
+    assert recovered.returncode == 0, recovered.stderr
+    assert pairs(load_profile(output).point_to_point()) == RING
+    assert not left.exists()
 
 
 def prepare_recording(

@@ -46,11 +46,13 @@ std::string format_bandwidth(BytesPerSecond bandwidth) {
     return text.str();
 }
 
-/// Returns the minimum of distance(node, node + 1) over all nodes.
+/// Returns the minimum of distance(node, node + 1) over all nodes. Only the first ones are visited, because a short text
+/// can describe 2^31 nodes: further pairs repeat, or differ in more coordinates.
 template <class Distance>
 std::uint32_t min_neighbor_distance(std::size_t nodes, const Distance& distance) {
+    constexpr std::size_t visited = std::size_t{1} << 24;
     std::uint32_t nearest = std::numeric_limits<std::uint32_t>::max();
-    for (std::size_t node = 1; node < nodes && nearest > 0; ++node)
+    for (std::size_t node = 1; node < std::min(nodes, visited) && nearest > 0; ++node)
         nearest = std::min(nearest, distance(Node{node - 1}, Node{node}));
     return nearest;
 }

@@ -26,6 +26,17 @@ if TYPE_CHECKING:
     from topoloom.tasks.verified_run import VerifiedRun
 
 
+def note_leftovers(folder: Path) -> None:
+    """Name the recordings in a folder whose process was killed."""
+    from topoloom.preload.record.notes_folder import find_leftovers
+
+    for left in find_leftovers(folder):
+        note(
+            f"topoloom: {left} is left from a killed recording; this writes its "
+            f"graph: topoloom record -o FILE.npz --recover {left}"
+        )
+
+
 def make_location_printer(quiet: bool) -> Callable[[AffinityReport], None]:
     """Return a function that prints the locations of ranks, unless `quiet`."""
 

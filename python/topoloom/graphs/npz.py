@@ -4,7 +4,7 @@
 ``format``, ``shape``, ``indptr``, ``indices`` and ``data`` (bytes) are SciPy's arrays.
 Topoloom adds ``messages``, ``load``, ``self_bytes``, ``self_messages``,
 ``topoloom_format``, ``topoloom_version``, and, if some ranks stand for others,
-``proxied``. All other arrays are extra arrays.
+``proxied``. Extra arrays are ``phase*`` and ``profile_*``; others are not read.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from topoloom._core import CommGraph, Error
 from topoloom.support.files import open_atomically, open_regular, prefix_errors
-from topoloom.support.npz_archive import open_archive
+from topoloom.support.npz_archive import Archive, open_archive
 
 FORMAT = "topoloom-graph"
 VERSION = 1
@@ -38,6 +38,7 @@ _GRAPH_ARRAYS = {
     "topoloom_format",
     "topoloom_version",
 }
+_EXTRA_PREFIXES = ("phase", "profile_")
 #: Limits on ranks: that of the text formats, and for the rows of small files.
 _MAX_RANKS, _MIN_RANKS = 1 << 26, 1 << 18
 _Arrays = dict[str, NDArray[Any]]
@@ -100,10 +101,11 @@ def _read_arrays(path: str | Path) -> _Arrays:
         if not stream.read(1):
             raise Error(f"{path}: the file is empty")
     try:
-        with open_archive(path) as archive:
-            if not isinstance(archive, np.lib.npyio.NpzFile):
-                raise Error(f"{path}: not an .npz archive, but a single array")
-            return {name: archive[name] for name in archive.files}
+        found = open_archive(path)
+        if not isinstance(found, Archive):
+            raise Error(f"{path}: not an .npz archive, but a single array")
+        with found as archive:
+            return {name: archive[name] for name in archive if _is_used(name)}
     except (
         zipfile.BadZipFile,
         zlib.error,
@@ -119,6 +121,10 @@ def _read_arrays(path: str | Path) -> _Arrays:
         if isinstance(error, Error):
             raise
         raise Error(f"{path}: not a readable .npz archive, or truncated") from None
+
+
+def _is_used(name: str) -> bool:
+    return name in _GRAPH_ARRAYS | {"row", "col"} or name.startswith(_EXTRA_PREFIXES)
 
 
 def _check_format(arrays: _Arrays) -> None:

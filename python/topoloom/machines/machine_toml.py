@@ -39,6 +39,7 @@ from topoloom.machines.topology_keys import read_down, read_topology
 from topoloom.machines.vacant_places import name_vacant_positions
 from topoloom.nodes.host_text import parse_nodes_per_host
 from topoloom.support.file_kinds import MACHINE, check_file_kind
+from topoloom.support.files import prefix_errors
 from topoloom.support.hostlist import expand_hostlist
 from topoloom.support.toml_document import HEADER_KEYS, check_header, read_toml
 from topoloom.support.toml_values import check_keys, check_type, get_entry
@@ -53,14 +54,12 @@ def read_machine_toml(path: str | Path) -> tuple[MachineDescription, dict[str, s
     """Read a TOML file; return the machine, and its name, summary, source and date."""
     check_file_kind(path, MACHINE)
     document = read_toml(path)
-    try:
+    with prefix_errors(path):
         return _read_document(document, Path(path).parent), {
             key: get_entry(document, key, str, key)
             for key in _ABOUT_KEYS
             if key in document
         }
-    except Error as error:
-        raise Error(f"{path}: {error}") from None
 
 
 def _read_document(document: dict[str, Any], folder: Path) -> MachineDescription:

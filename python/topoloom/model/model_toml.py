@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from topoloom._core import Error, MessageCosts, NetworkModel
 from topoloom.support.file_kinds import MACHINE, MODEL, check_file_kind
-from topoloom.support.files import write_text
+from topoloom.support.files import prefix_errors, write_text
 from topoloom.support.toml_document import (
     HEADER_KEYS,
     check_header,
@@ -152,15 +152,13 @@ def read_model_toml(path: str | Path) -> ModelFile:
     """Read a model from a model file or a machine file."""
     check_file_kind(path, MODEL, MACHINE)
     document = read_toml(path)
-    try:
+    with prefix_errors(path):
         if document.get("format") == _MACHINE:
             return read_model_tables(get_entry(document, "model", dict, "[model]"))
         check_header(document, FORMAT, VERSION)
         return read_model_tables(
             {k: v for k, v in document.items() if k not in HEADER_KEYS}
         )
-    except Error as error:
-        raise Error(f"{path}: {error}") from None
 
 
 def read_model_tables(tables: dict[str, Any]) -> ModelFile:

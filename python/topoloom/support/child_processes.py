@@ -14,6 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from topoloom.support.ending_signals import defer_signals
+
 _TERMINATE_SECONDS = 5
 _POLL_SECONDS = 0.5
 #: Timeout for system programs; without it, they can retry an absent service for
@@ -52,15 +54,6 @@ def run_system_command(*command: str) -> Output:
     return Output(done.stdout, done.stderr, done.returncode)
 
 
-def terminal_signals_children() -> bool:
-    """Return whether the terminal sends SIGINT to child processes, too."""
-    try:
-        with Path("/dev/tty").open("rb") as terminal:
-            return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
-    except OSError:
-        return False
-
-
 def run_child(
     command: Sequence[str],
     folder: Path | None = None,
@@ -73,7 +66,7 @@ def run_child(
 
     A timeout also ends the process group, and raises `subprocess.TimeoutExpired`.
     """
-    with _raise_on_signals() as signals:
+    with defer_signals() as signals:
         child = subprocess.Popen(
             command,
             cwd=folder,
@@ -139,7 +132,7 @@ def run_in_background(
 
     Its process group is terminated when the context or this process ends.
     """
-    with _raise_on_signals() as signals:
+    with defer_signals() as signals:
         output, write_end = os.pipe()
         try:
             process = subprocess.Popen(
@@ -212,49 +205,3 @@ def _terminate(child: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
         with contextlib.suppress(subprocess.TimeoutExpired):
             child.wait(_TERMINATE_SECONDS)
         os.killpg(child.pid, signal.SIGKILL)
-
-
-class _SignalQueue:
-    """Converts signals to exceptions, and defers them until `release`.
-
-    Otherwise, a signal during the start of a child would leave the child running.
-    """
-
-    def __init__(self) -> None:
-        self._deferred: list[int] | None = []
-
-    def __call__(self, number: int, _frame: object) -> None:
-        if self._deferred is not None:
-            self._deferred.append(number)
-        elif number == signal.SIGINT:
-            raise KeyboardInterrupt
-        else:
-            raise SystemExit(128 + number)
-
-    def release(self) -> None:
-        """Raise exceptions for deferred signals, and for later signals immediately."""
-        deferred, self._deferred = self._deferred, None
-        for number in deferred or []:
-            self(number, None)
-
-
-@contextlib.contextmanager
-def _raise_on_signals() -> Iterator[_SignalQueue]:
-    """Convert SIGTERM and SIGHUP to exceptions, as Python converts SIGINT.
-
-    A custom handler of SIGINT is not replaced.
-    """
-    signals = _SignalQueue()
-    if threading.current_thread() is not threading.main_thread():
-        yield signals
-        return
-    numbers = [signal.SIGTERM, signal.SIGHUP]
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        numbers.append(signal.SIGINT)
-    old = {number: signal.signal(number, signals) for number in numbers}
-    try:
-        yield signals
-    finally:
-        for number, handler in old.items():
-            signal.signal(number, handler)
-        signals.release()

@@ -13,12 +13,15 @@ from typing import IO, TYPE_CHECKING
 
 from topoloom._core import Error
 from topoloom.support.parameter_error import ParameterError
+from topoloom.support.plain_text import cut_quotes
 
 if TYPE_CHECKING:
     import tempfile
 
 #: Maximum length of error messages, which can quote the file.
 _MAX_CHARACTERS = 400
+#: Bytes of a file that are searched for pieces that messages quote.
+_MAX_COMPARED_BYTES = 16 << 20
 #: Suffixes of files, which are mistaken as names of directories.
 _FILE_SUFFIXES = (
     *(".json", ".npz", ".toml", ".txt", ".csv", ".xml", ".html"),
@@ -191,6 +194,7 @@ def exists(path: str | Path) -> bool:
 def prefix_errors(path: str | Path) -> Iterator[None]:
     """Prefix error messages with the path: ``line 7: x`` becomes ``path:7: x``.
 
+    Pieces of the file in a message are cut: a file of another format can be secret.
     Errors of parameters keep their message, in which the command line names the option.
     """
     try:
@@ -198,12 +202,21 @@ def prefix_errors(path: str | Path) -> Iterator[None]:
     except ParameterError:
         raise
     except Error as error:
-        what = str(error).removeprefix(f"{path}: ")
+        what = cut_quotes(str(error).removeprefix(f"{path}: "), _read_start(path))
         if len(what) > _MAX_CHARACTERS:
             what = what[: _MAX_CHARACTERS - 3] + "..."
         if what.startswith("line "):
             raise Error(f"{path}:{what.removeprefix('line ')}") from None
         raise Error(f"{path}: {what}") from None
+
+
+def _read_start(path: str | Path) -> str:
+    """Read the part of a file that messages are compared with; empty if not a file."""
+    try:
+        with open_regular(path) as stream:
+            return stream.read(_MAX_COMPARED_BYTES).decode(errors="replace")
+    except (Error, OSError, ValueError):
+        return ""
 
 
 def _get_umask() -> int:

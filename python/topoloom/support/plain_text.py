@@ -34,6 +34,20 @@ def shorten(text: str, max_length: int = 60) -> str:
     return text if len(text) <= max_length else text[: max_length - 3] + "..."
 
 
+def cut_quotes(message: str, text: str, max_length: int = 20) -> str:
+    """Cut pieces of `text` in a message to `max_length` characters and dots."""
+    result, at, window = "", 0, max_length + 1
+    while at < len(message):
+        if message[at : at + window] not in text or at + window > len(message):
+            result, at = result + message[at], at + 1
+            continue
+        end = at + window
+        while end < len(message) and message[end - max_length : end + 1] in text:
+            end += 1
+        result, at = f"{result}{message[at : at + max_length]}...", end
+    return result
+
+
 def split_at_commas(text: str) -> list[str]:
     """Split text at commas outside parentheses, and strip blanks."""
     return [item.strip() for item in re.split(r",(?![^()]*\))", text)]

@@ -87,6 +87,7 @@ from topoloom.tasks.record import (
     record_nccl as record_nccl,
     record_program as record_program,
     record_torch as record_torch,
+    recover_program as recover_program,
 )
 from topoloom.tasks.report_page import write_report as write_report
 from topoloom.tasks.search import Search as Search

@@ -18,11 +18,6 @@ if TYPE_CHECKING:
 
     pass
 
-_READER = (
-    "in Python, topoloom.frameworks.pytorch.recorded_job.read_recording(FOLDER)"
-    '.profile().save("job.npz") writes it'
-)
-
 
 class RecordedProgram(NamedTuple):
     """The profile of a recorded program, and its file."""
@@ -178,6 +173,7 @@ def record_torch(
     from topoloom.graphs.profile import BY_NCCL
     from topoloom.preload.record import NothingRecorded
     from topoloom.preload.record.notes_folder import keep_notes_on_error, notes_folder
+    from topoloom.support.ending_signals import hold_signals
     from topoloom.support.files import check_writable
 
     if not program:
@@ -186,8 +182,8 @@ def record_torch(
         # Check the range of numbers before the program runs.
         make_nccl_expansion(world or gpus_per_node, gpus_per_node)
     check_writable(output)
-    with notes_folder(output.parent, "torch") as folder:
-        limits = (folder, timeout, stdout)
+    with hold_signals() as signals, notes_folder(output.parent, "torch") as folder:
+        limits = (folder, timeout, stdout, signals)
         if world is None:
             job = run_job(program, *limits)
         else:
@@ -195,7 +191,7 @@ def record_torch(
         if not any(one.stat().st_size for one in Path(folder).glob("*.calls")):
             raise NothingRecorded(_explain_no_calls(job.status), job.status)
         trace = read_recording(folder)
-        with keep_notes_on_error(folder, "*.calls", _READER):
+        with keep_notes_on_error(folder, "*.calls"):
             profile = trace.profile()
             profile = replace(profile, wall_seconds=job.seconds, exit_status=job.status)
             _save_profile(profile, output, collectives, gpus_per_node)
@@ -245,6 +241,52 @@ def record_nccl(
     )
     _check_not_empty(profile, output)
     return RecordedProgram(profile, output, collectives, losses, gpus_per_node)
+
+
+def recover_program(
+    folder: Path,
+    output: Path,
+    collectives: str = "expand",
+    gpus_per_node: int = GPUS_PER_NODE,
+) -> RecordedProgram:
+    """Write the communication graph of a job whose recording process was killed.
+
+    The folder is deleted if it has the recordings of all ranks.
+
+    Raises
+    ------
+    topoloom.Error
+        If the folder contains no recordings, or the job still runs.
+    """
+    import shutil
+
+    from topoloom.preload.record.live_ranks import find_ranks
+    from topoloom.preload.record.notes_folder import is_in_use
+
+    folder = folder.absolute()
+    if is_in_use(folder) or find_ranks(folder):
+        raise Error(f"{folder}: the job still runs; wait for its end")
+    profile, losses = _read_recording(folder)
+    _save_profile(profile, output, collectives, gpus_per_node)
+    if not profile.missing:
+        shutil.rmtree(folder, ignore_errors=True)
+    return RecordedProgram(profile, output, collectives, losses, gpus_per_node)
+
+
+def _read_recording(folder: Path) -> tuple[Profile, Sequence[str]]:
+    """Read the files of a recorder of MPI, PyTorch or NCCL."""
+    from topoloom.frameworks.pytorch import recorded_job
+    from topoloom.preload.nccl import profiler_plugin
+    from topoloom.preload.record import read_recording
+
+    if any(folder.glob("*.calls")):
+        trace = recorded_job.read_recording(folder)
+        return trace.profile(), trace.losses
+    if any(folder.glob("*.jsonl")):
+        return profiler_plugin.read_recording(folder)
+    if not any(folder.glob("*.topoloom")):
+        raise Error(f"{folder}: no recordings of ranks")
+    return read_recording(folder), ()
 
 
 def _save_profile(

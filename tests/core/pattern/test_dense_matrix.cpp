@@ -42,6 +42,6 @@ TEST_CASE("dense matrices that are not square or have invalid byte counts are re
             {"0,1\n1,0\n", "line 1: expected a value, found '0,1'"},
             {"\x93NUMPY\x01", "line 1: expected a value, found '\\x93NUMPY\\x01'"},
             {"a-very-long-word-that-is-cut-short-in-the-message",
-             "line 1: expected a value, found 'a-very-long-word-that-is...'"},
+             "line 1: expected a value, found 'a-very-long-word-tha...'"},
         });
 }

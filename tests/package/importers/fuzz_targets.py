@@ -6,8 +6,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import random
 import re
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -18,16 +21,28 @@ from typing import NamedTuple
 import numpy as np
 from test_all_importers import SAMPLES
 
-from topoloom import Error, Machine, _core, load_allocation
+from topoloom import CommGraph, Error, Machine, _core, load_allocation, load_graph
+from topoloom.allocations.jobs_file import load_jobs
+from topoloom.graphs.graph_file import save_graph
+from topoloom.graphs.traces.trace_formats import read_trace
 from topoloom.machines.import_formats import IMPORTERS
 from topoloom.machines.machine_toml import read_machine_toml
 from topoloom.model import load_model
 from topoloom.model.fit import fit_model
 from topoloom.model.samples import read_pings
+from topoloom.placements.placement_file import load_placement
 from topoloom.support.hostlist import compress_hostlist, expand_hostlist
 
-#: Limit on the CPU time per text, in s; wall time would depend on other processes.
-SECONDS = 20.0
+sys.path.insert(0, str(Path(__file__).parents[1] / "graphs/traces"))
+
+import trace_writers
+
+#: Limits for each text: CPU time in s, since wall time depends on other processes, and
+#: peak memory in bytes.
+SECONDS, SECONDS_PER_BYTE = 2.0, 20e-6
+MEMORY, MEMORY_PER_BYTE = 64 << 20, 40
+#: atheris counts the branches of Python code.
+_SLOWDOWN = 10 if "atheris" in sys.modules else 1
 #: Longer machine texts may legitimately exceed the time limit.
 _MAX_LETTERS_OF_MACHINE = 20_000
 
@@ -75,6 +90,115 @@ ALLOCATIONS = (
     "(0,0,1)\n(0,0,1) core=3\n",
 )
 HOST_LISTS = ("n[001-064,070]", "r[1-2]n[1,3],a,b.example.org", "c0-0c0s[0-7]n0")
+
+
+#: Bytes are kept as characters of this encoding, so that texts and bytes are mutated
+#: alike.
+ENCODING = "latin-1"
+
+
+class FileTarget(NamedTuple):
+    """A reader, a file name that it accepts, and seed contents."""
+
+    name: str
+    read: Callable[[Path], object]
+    seeds: tuple[str, ...]
+
+
+def list_trace_targets() -> dict[str, FileTarget]:
+    """Write each kind of trace of a job; the seed is one file."""
+    job = trace_writers.MeshJob(
+        (2, 2),
+        (
+            trace_writers.JobStep("allreduce", (0, 1), 3, 2),
+            trace_writers.JobStep("send", (1,), 2, 1),
+        ),
+    )
+    writers = {
+        "flight-recorder": trace_writers.write_flight_recorder,
+        "flight-recorder JSON": partial(
+            trace_writers.write_flight_recorder, as_pickle=False
+        ),
+        "kineto": trace_writers.write_kineto,
+        "nccl-inspector": trace_writers.write_inspector,
+    }
+    targets = {}
+    for title, write in writers.items():
+        with tempfile.TemporaryDirectory() as folder:
+            kind = title.partition(" ")[0]
+            write(job, Path(folder))
+            files = sorted(Path(folder).iterdir())
+            used = files if kind == "nccl-inspector" else files[:1]
+            seed = "".join(file.read_bytes().decode(ENCODING) for file in used)
+            read = partial(read_trace, kind=kind, partial=True)
+            targets[title] = FileTarget(files[0].name, read, (seed,))
+    return targets
+
+
+def write_archive() -> str:
+    """Return the content of a graph as .npz."""
+    graph = CommGraph.from_edges(
+        3, np.array([0, 1], np.uint32), np.array([1, 2], np.uint32), np.array([5, 6])
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        save_graph(Path(folder, "g.npz"), graph)
+        return Path(folder, "g.npz").read_bytes().decode(ENCODING)
+
+
+HLO = (
+    "HloModule m, replica_count=2, num_partitions=2\n\nENTRY main {\n"
+    "  p = f32[8] parameter(0)\n  ROOT r = f32[8] all-reduce(p), channel_id=1, "
+    "replica_groups=[2,2]<=[4], use_global_device_ids=true, to_apply=add\n}\n"
+)
+GOAL = "num_ranks 2\nrank 0 {\na: send 8b to 1\n}\nrank 1 {\nb: recv 8b from 0\n}\n"
+PLACEMENT = json.dumps(
+    {
+        "format": "topoloom-placement",
+        "version": 1,
+        "machine": "torus:2x2",
+        "allocation": {"nodes": [0, 1, 2, 3]},
+        "placement": [0, 1, 2, 3],
+        "objective": "hop-bytes",
+        "values": {"hop_bytes": 8},
+        "mapper": "auto",
+        "seed": 1,
+        "work": 1,
+        "topoloom": "0.1.0",
+    }
+)
+FILES = {
+    "npz": FileTarget("g.npz", load_graph, (write_archive(),)),
+    "matrix-market": FileTarget(
+        "g.mtx",
+        load_graph,
+        ("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 5\n",),
+    ),
+    "dense": FileTarget("g.mat", load_graph, ("0 1\n2 0\n",)),
+    "goal": FileTarget(
+        "g.goal",
+        load_graph,
+        (GOAL,),
+    ),
+    "monitoring": FileTarget(
+        "g_0.prof", load_graph, ("E\t0\t1\t300 bytes\t3 msgs sent\t4,0,0,15,4,2,1,3\n",)
+    ),
+    "placement": FileTarget("p.json", load_placement, (PLACEMENT,)),
+    "jobs": FileTarget(
+        "jobs.txt",
+        partial(load_jobs, Machine("torus:3x4x5")),
+        ("JOBID NODELIST\n1 0,1,2\n2 3\n",),
+    ),
+    "hlo": FileTarget("m.txt", partial(read_trace, kind="hlo"), (HLO,)),
+    **list_trace_targets(),
+}
+
+
+def read_content(target: FileTarget, content: str) -> None:
+    """Write the content to a file and read it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, target.name)
+        path.write_bytes(content.encode(ENCODING, errors="replace"))
+        target.read(path)
 
 
 class FuzzTarget(NamedTuple):
@@ -150,19 +274,37 @@ TARGETS = {
     "pings": FuzzTarget(_read_pings, PINGS),
     "allocation": FuzzTarget(_read_allocation, ALLOCATIONS),
     "host-list": FuzzTarget(_read_host_list, HOST_LISTS),
+    **{
+        name: FuzzTarget(partial(read_content, target), target.seeds)
+        for name, target in FILES.items()
+    },
 }
 
 
-class TimeLimitExceeded(Exception):
-    """A text exceeded the time limit."""
+class LimitExceeded(Exception):
+    """A text exceeded a limit on time or memory."""
+
+
+def _restart_peak_memory() -> int:
+    """Reset the peak of resident memory, and return the memory in use."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+    return _read_memory("VmRSS")
+
+
+def _read_memory(name: str) -> int:
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition(f"{name}:")[2].split()[0]) << 10
 
 
 def run_target(name: str, text: str) -> str:
     """Read a text; return the reason if it is refused.
 
-    Raises TimeLimitExceeded, and every exception other than `topoloom.Error`.
+    Raises LimitExceeded, and every exception other than `topoloom.Error`.
     """
     target = TARGETS[name]
+    size = len(text.encode(errors="surrogatepass"))
+    before = _restart_peak_memory()
     begun = time.process_time()
     complaint = ""
     try:
@@ -171,8 +313,11 @@ def run_target(name: str, text: str) -> str:
         complaint = str(error)
         assert complaint
     taken = time.process_time() - begun
-    if taken > SECONDS:
-        raise TimeLimitExceeded(f"{taken:.1f} s for {len(text)} letters")
+    if taken > _SLOWDOWN * (SECONDS + SECONDS_PER_BYTE * size):
+        raise LimitExceeded(f"{taken:.1f} s for {size} bytes")
+    used = _read_memory("VmHWM") - before
+    if used > MEMORY + MEMORY_PER_BYTE * size:
+        raise LimitExceeded(f"{used >> 20} MiB for {size} bytes")
     if name in SAMPLES and complaint:
         assert complaint.startswith("line "), complaint
     return complaint

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ from topoloom.preload.record.status_log import (
     read_status_log,
 )
 from topoloom.preload.verify.verify_agent import explain_missing_report
+from topoloom.support.ending_signals import hold_signals
 from topoloom.support.signal_status import INTERRUPTED
 
 #: Starts of guesses about programs that run and end with status 0.
@@ -23,15 +26,30 @@ GUESSES = ("ldd", "statically", "LD_PRELOAD", "--mpicc")
 
 
 @pytest.mark.parametrize(
-    ("signal", "end", "status"),
-    [("INT", 1, 130), ("TERM", 1, 143), ("INT", 0, 0), ("USR1", 1, 1)],
+    ("name", "end", "status"),
+    [
+        ("INT", 1, 130),
+        ("TERM", 1, 143),
+        ("HUP", 1, 129),
+        ("QUIT", 1, 131),
+        ("INT", 0, 0),
+        ("USR1", 1, 1),
+    ],
 )
 def test_the_status_of_an_interrupted_launcher_names_the_signal(
-    signal: str, end: int, status: int
+    name: str, end: int, status: int
 ) -> None:
     """Open MPI's mpirun ends with status 1 after Ctrl-C."""
-    trap = f"trap : {signal}; kill -{signal} $PPID; sleep 0.2; exit {end}"
+    trap = f"trap : {name}; kill -{name} $PPID; sleep 0.2; exit {end}"
     assert run_program(Launch(["sh", "-c", trap])) == status
+
+
+def test_no_command_starts_after_a_signal_that_ends_commands(tmp_path: Path) -> None:
+    with hold_signals() as signals:
+        os.kill(os.getpid(), signal.SIGTERM)
+        touch = Launch(["touch", str(tmp_path / "started")])
+        assert run_program(touch, signals=signals) == 128 + signal.SIGTERM
+    assert not (tmp_path / "started").exists()
 
 
 def test_a_command_that_fails_first_is_named() -> None:

@@ -3,12 +3,23 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from topoloom import Error
-from topoloom.preload.record.notes_folder import keep_notes_on_error
+from topoloom.preload.record import notes_folder as folders
+from topoloom.preload.record.notes_folder import find_leftovers, keep_notes_on_error
+
+#: Makes a folder for notes, and is killed.
+KILLED = """
+import os, signal, sys
+from topoloom.preload.record.notes_folder import notes_folder
+with notes_folder(sys.argv[1], "record"):
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
 
 
 @pytest.fixture
@@ -40,3 +51,11 @@ def test_notes_are_not_moved_after_a_success(notes_folder: Path) -> None:
     with keep_notes_on_error(notes_folder):
         pass
     assert notes_folder.exists()
+
+
+def test_only_folders_of_killed_processes_are_leftovers(tmp_path: Path) -> None:
+    with folders.notes_folder(tmp_path, "record") as used:
+        subprocess.run([sys.executable, "-c", KILLED, tmp_path], check=False)
+        left = find_leftovers(tmp_path)
+        assert left == [one for one in tmp_path.iterdir() if str(one) != used]
+    assert list(tmp_path.iterdir()) == left

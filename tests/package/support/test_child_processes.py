@@ -19,6 +19,7 @@ from topoloom.support import child_processes
         (signal.SIGINT, KeyboardInterrupt),
         (signal.SIGTERM, SystemExit),
         (signal.SIGHUP, SystemExit),
+        (signal.SIGQUIT, SystemExit),
     ],
 )
 def test_a_signal_while_a_child_starts_ends_the_child(

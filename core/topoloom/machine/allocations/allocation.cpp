@@ -2,23 +2,56 @@
 #include "topoloom/machine/allocations/allocation.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "topoloom/base/error.hpp"
+#include "topoloom/base/memory.hpp"
 
 namespace topoloom {
+namespace {
+
+/// Throws Error if lists of so many slots do not fit, before they are allocated: a short text can describe 2^31 slots.
+void require_slot_memory(std::uint64_t slots) {
+    constexpr std::uint64_t bytes_per_slot = 16;  // lists of nodes and slots while they grow
+    if (slots > usable_memory() / bytes_per_slot) {
+        fail("an allocation of ", slots,
+             " slots does not fit in the memory of this process; allocate fewer nodes");
+    }
+}
+
+/// Values by id. A text names few of the 2^31 nodes that a short one can describe, so the memory is that of the ids in use
+/// if they are sparse.
+template <class Value>
+class IdTable {
+   public:
+    IdTable(std::size_t ids, std::size_t in_use, Value initial) : initial_(initial) {
+        constexpr std::size_t always_dense = std::size_t{1} << 20;
+        if (ids <= always_dense || ids / 16 <= in_use) dense_.assign(ids, initial);
+    }
+    [[nodiscard]] Value& operator[](std::uint32_t id) {
+        return dense_.empty() ? sparse_.try_emplace(id, initial_).first->second : dense_[id];
+    }
+
+   private:
+    Value initial_;
+    std::vector<Value> dense_;
+    std::unordered_map<std::uint32_t, Value> sparse_;
+};
+
+}  // namespace
 
 Allocation::Allocation(const Machine& machine, std::vector<Node> nodes)
     : machine_(&machine), nodes_(std::move(nodes)) {
     if (nodes_.empty()) fail("the allocation is empty; name at least one node");
-    std::vector<bool> seen(machine.node_count(), false);
+    require_slot_memory(nodes_.size() * std::uint64_t{machine.slots_per_node()});
+    IdTable<char> seen(machine.node_count(), nodes_.size(), 0);
     slots_.reserve(nodes_.size() * machine.slots_per_node());
     for (const Node node : nodes_) {
         if (node.value >= machine.node_count()) {
             fail("the allocation names node ", node.value, ", but the machine has only ",
                  machine.node_count(), " nodes");
         }
-        if (seen[node.value]) fail("the allocation names node ", node.value, " twice");
-        seen[node.value] = true;
+        if (seen[node.value]++ != 0) fail("the allocation names node ", node.value, " twice");
         for (std::uint32_t i = 0; i < machine.slots_per_node(); ++i) {
             node_of_slot_.push_back(static_cast<std::uint32_t>(slots_.size() / machine.slots_per_node()));
             slots_.push_back(machine.slot(node, i));
@@ -31,15 +64,14 @@ Allocation Allocation::of_slots(const Machine& machine, std::vector<Slot> slots)
     if (slots.empty()) fail("the allocation is empty; name at least one slot");
     Allocation allocation(machine);
     constexpr std::uint32_t unseen = 0xFFFFFFFFU;
-    std::vector<std::uint32_t> index_of_node(machine.node_count(), unseen);
-    std::vector<bool> taken(machine.slot_count(), false);
+    IdTable<std::uint32_t> index_of_node(machine.node_count(), slots.size(), unseen);
+    IdTable<char> taken(machine.slot_count(), slots.size(), 0);
     for (const Slot slot : slots) {
         if (slot.value >= machine.slot_count()) {
             fail("the allocation names slot ", slot.value, ", but the machine has only ",
                  machine.slot_count(), " slots");
         }
-        if (taken[slot.value]) fail("the allocation names slot ", slot.value, " twice");
-        taken[slot.value] = true;
+        if (taken[slot.value]++ != 0) fail("the allocation names slot ", slot.value, " twice");
         std::uint32_t& index = index_of_node[machine.node(slot).value];
         if (index == unseen) {
             index = static_cast<std::uint32_t>(allocation.nodes_.size());
@@ -52,7 +84,10 @@ Allocation Allocation::of_slots(const Machine& machine, std::vector<Slot> slots)
     return allocation;
 }
 
-Allocation Allocation::whole(const Machine& machine) { return {machine, machine.usable_nodes()}; }
+Allocation Allocation::whole(const Machine& machine) {
+    require_slot_memory(machine.slot_count());
+    return {machine, machine.usable_nodes()};
+}
 
 Placement::Placement(const Allocation& allocation, std::vector<Slot> slot_of_rank, SlotUse use)
     : slots_(std::move(slot_of_rank)),
@@ -65,11 +100,12 @@ Placement::Placement(const Allocation& allocation, std::vector<Slot> slot_of_ran
              allocation.nodes().size(), " nodes; allocate more nodes or start fewer ranks");
     }
     enum : char { not_allocated, open, taken };
-    std::vector<char> state(allocation.machine().slot_count(), not_allocated);
+    const std::size_t all_slots = allocation.machine().slot_count();
+    IdTable<char> state(all_slots, allocation.slot_count(), not_allocated);
     for (const Slot slot : allocation.slots()) state[slot.value] = open;
     for (const Rank rank : ids<Rank>(slots_.size())) {
         const Slot slot = slots_[rank.value];
-        if (slot.value >= state.size() || state[slot.value] == not_allocated) {
+        if (slot.value >= all_slots || state[slot.value] == not_allocated) {
             fail("rank ", rank.value, " is placed on slot ", slot.value,
                  ", which is not part of the allocation");
         }

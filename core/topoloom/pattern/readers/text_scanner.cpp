@@ -140,7 +140,7 @@ void TextScanner::fail_expected(std::string_view expected) {
 }
 
 std::string TextScanner::quoted(std::string_view text) {
-    constexpr std::size_t most = 24;
+    constexpr std::size_t most = 20;
     constexpr std::string_view hex = "0123456789abcdef";
     std::string result;
     for (const char c : text.substr(0, most)) {

@@ -12,10 +12,10 @@ from topoloom.cli.options.files import AsJson, output_option
 from topoloom.cli.options.programs import (
     Collectives,
     GpusPerNode,
+    MaybeProgram,
     Mpicc,
     Nccl,
     PlayedRanks,
-    Program,
     Torch,
     WorldSize,
 )
@@ -23,10 +23,17 @@ from topoloom.cli.parameters import Option
 
 if TYPE_CHECKING:
     from topoloom.documents.programs import ProgramFacts
+    from topoloom.tasks.record import RecordedProgram
+
+
+#: Options that apply to a recording whose process was killed.
+_OF_RECOVERY = {"output", "collectives", "gpus_per_node", "recover", "as_json"}
 
 
 def command(
-    program: Program,
+    context: click.Context,
+    program: MaybeProgram = None,
+    *,
     output: Annotated[
         Path,
         output_option("Write the graph as .npz."),
@@ -44,15 +51,23 @@ def command(
             "--timeout", metavar="TIME", help="End the job after this time, e.g. 10min."
         ),
     ] = None,
+    recover: Annotated[
+        Path | None,
+        Option(
+            "--recover",
+            metavar="FOLDER",
+            help="Write the graph from the hidden folder of a killed 'record'.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Run a program and record the bytes sent from rank to rank.
 
     MPI: records any dynamically linked program without changes to it. Counts all kinds
     of point-to-point messages, one-sided access, and all collectives, including
-    neighborhood collectives. MPI_Pcontrol(N) in the program starts phase N. Ctrl-C ends
-    the job and writes the recorded data. The exit status is the program's. stdout is
-    the program's; the report goes to stderr.
+    neighborhood collectives. MPI_Pcontrol(N) in the program starts phase N. Ctrl-C,
+    SIGTERM and hangups end the job and write the recorded data. The exit status is the
+    program's. stdout is the program's; the report goes to stderr.
 
     PyTorch: a command with torchrun, another command with --torch, or one process that
     is run as several ranks of a large --world-size. Counts every call of
@@ -70,45 +85,43 @@ def command(
       topoloom record -o job.npz --torch -- srun -n 16 python train.py
       topoloom record -o job.npz --world-size 1024 --rank 0,512 -- python train.py
       topoloom record -o job.npz --nccl -- mpirun -n 8 all_reduce_perf -e 128M
+      topoloom record -o app.npz --recover .topoloom-record-x1y2z3
     """
     from topoloom._core import Error
     from topoloom.cli.console import note, note_json
-    from topoloom.cli.exit_status import Failure
+    from topoloom.cli.options.given import check_options_apply
+    from topoloom.cli.run_output import note_leftovers
     from topoloom.graphs.gpu_nodes import GPUS_PER_NODE
-    from topoloom.graphs.profile import BY_NCCL, COLLECTIVES, check_collectives
     from topoloom.launch.apply.torch_command import is_torchrun
-    from topoloom.preload.record import NothingRecorded
-    from topoloom.support.units import parse_duration
-    from topoloom.tasks.record import record_nccl, record_program, record_torch
+    from topoloom.support.ending_signals import raise_on_signals
+    from topoloom.tasks.record import recover_program
 
     if output.suffix != ".npz":
         raise Error(
             f"{output}: a communication graph is written as .npz; change the suffix"
         )
-    is_torch = not nccl and (torch or world is not None or is_torchrun(program))
-    _check_recorder(nccl, torch, is_torch, mpicc, world, ranks)
-    by_gpus = (BY_NCCL,) if is_torch or nccl else ()
-    check_collectives(collectives, (*COLLECTIVES, *by_gpus))
-    seconds = None if timeout is None else parse_duration(timeout)
-    if seconds == 0:
-        raise Error(
-            "--timeout 0 leaves the job no time; set a longer time, such as 10min"
-        )
-    limits: dict[str, Any] = {"timeout": seconds}
-    try:
+    program, gpus = program or [], gpus_per_node or GPUS_PER_NODE
+    if recover is not None:
+        check_options_apply(context, _OF_RECOVERY, "--recover")
+        if program:
+            raise Error("--recover runs no command; leave it out")
+        recorded = recover_program(recover, output, collectives, gpus)
+        if recover.exists():
+            note(f"topoloom: {recover} is kept, as recordings of ranks are missing")
+    else:
+        is_torch = not nccl and (torch or world is not None or is_torchrun(program))
+        _check_recorder(nccl, torch, is_torch, mpicc, world, ranks)
+        note_leftovers(output.parent)
+        options: dict[str, Any] = {"timeout": _parse_timeout(timeout)}
         if nccl:
-            limits["gpus_per_node"] = gpus_per_node or GPUS_PER_NODE
-            recorded = record_nccl(program, output, collectives, **limits)
+            options["gpus_per_node"] = gpus
         elif is_torch:
-            limits |= {"world": world, "ranks": "0" if ranks is None else ranks}
-            limits["gpus_per_node"] = gpus_per_node or GPUS_PER_NODE
-            recorded = record_torch(program, output, collectives, **limits)
+            options |= {"world": world, "ranks": "0" if ranks is None else ranks}
+            options["gpus_per_node"] = gpus
         else:
-            recorded = record_program(
-                program, output, collectives, mpicc=mpicc, **limits
-            )
-    except NothingRecorded as error:
-        raise Failure(str(error), error.exit_status or 1) from None
+            options["mpicc"] = mpicc
+        with raise_on_signals():
+            recorded = _record(program, output, collectives, is_torch, nccl, options)
     if as_json:
         note_json(recorded.document())
     else:
@@ -116,6 +129,44 @@ def command(
     for warning in recorded.warnings():
         note(f"topoloom: {warning}")
     raise click.exceptions.Exit(recorded.profile.exit_status)
+
+
+def _parse_timeout(text: str | None) -> float | None:
+    from topoloom._core import Error
+    from topoloom.support.units import parse_duration
+
+    seconds = None if text is None else parse_duration(text)
+    if seconds == 0:
+        raise Error(
+            "--timeout 0 leaves the job no time; set a longer time, such as 10min"
+        )
+    return seconds
+
+
+def _record(
+    program: list[str],
+    output: Path,
+    collectives: str,
+    is_torch: bool,
+    nccl: bool,
+    options: dict[str, Any],
+) -> RecordedProgram:
+    """Run and record the program with the recorder of its communication."""
+    from topoloom.cli.exit_status import Failure
+    from topoloom.graphs.profile import BY_NCCL, COLLECTIVES, check_collectives
+    from topoloom.preload.record import NothingRecorded
+    from topoloom.tasks import record
+
+    by_gpus = (BY_NCCL,) if is_torch or nccl else ()
+    check_collectives(collectives, (*COLLECTIVES, *by_gpus))
+    try:
+        if nccl:
+            return record.record_nccl(program, output, collectives, **options)
+        if is_torch:
+            return record.record_torch(program, output, collectives, **options)
+        return record.record_program(program, output, collectives, **options)
+    except NothingRecorded as error:
+        raise Failure(str(error), error.exit_status or 1) from None
 
 
 def _check_recorder(

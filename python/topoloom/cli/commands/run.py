@@ -95,6 +95,7 @@ def command(
     """
     from topoloom._core import Error
     from topoloom.cli.options.given import check_options_apply
+    from topoloom.support.ending_signals import raise_on_signals
     from topoloom.support.name_lookup import describe_unknown_name
     from topoloom.tasks.objective import check_objective
     from topoloom.tasks.placed_run import APPLY, TOPOLOGIES, WORLD
@@ -104,7 +105,8 @@ def command(
     if apply == TOPOLOGIES:
         check_objective(job.objective)
         check_options_apply(context, _OF_TOPOLOGIES, f"--apply {apply}")
-        return _run_reordered(program, job, as_json)
+        with raise_on_signals():
+            return _run_reordered(program, job, as_json)
     job.check()
     request = _PlacedRunRequest(
         program,
@@ -117,7 +119,8 @@ def command(
         page,
         as_json,
     )
-    return _run_placed(request)
+    with raise_on_signals():
+        return _run_placed(request)
 
 
 class _PlacedRunRequest(NamedTuple):
@@ -188,11 +191,13 @@ def _run_job(
 ) -> int:
     """Run the program recorded or placed, and report."""
     from topoloom.cli.exit_status import Failure
-    from topoloom.cli.run_output import note_ended_run
+    from topoloom.cli.run_output import note_ended_run, note_leftovers
     from topoloom.preload.record import NothingRecorded
     from topoloom.tasks.runs.explicit_run import run_explicitly
     from topoloom.tasks.runs.remembered_run import run_as_typed, run_remembered
 
+    if request.graph is None:
+        note_leftovers(Path())
     nodes = len(slots.allocation.nodes)
     remembered, unknown = request.job.remember(
         job,

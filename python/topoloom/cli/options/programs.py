@@ -8,12 +8,11 @@ from typing import Annotated, NamedTuple
 from topoloom.cli import completions
 from topoloom.cli.parameters import Argument, Option
 
-Program = Annotated[
-    list[str],
-    Argument(
-        metavar="-- COMMAND", help="The whole command, starting with the launcher."
-    ),
-]
+_PROGRAM = Argument(
+    metavar="-- COMMAND", help="The whole command, starting with the launcher."
+)
+Program = Annotated[list[str], _PROGRAM]
+MaybeProgram = Annotated[list[str] | None, _PROGRAM]
 Mpicc = Annotated[
     str | None,
     Option(

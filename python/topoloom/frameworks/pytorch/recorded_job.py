@@ -24,6 +24,7 @@ from topoloom.launch.apply.run_program import run_program
 from topoloom.launch.apply.torch_command import is_torchrun
 from topoloom.launch.launcher import Launch
 from topoloom.launch.launchers.launcher_commands import recognize_launcher
+from topoloom.support.ending_signals import HeldSignals
 from topoloom.support.number_ranges import expand_ranges
 from topoloom.support.parameter_error import ParameterError
 from topoloom.support.plain_text import is_number
@@ -76,6 +77,7 @@ def run_job(
     folder: str | Path,
     timeout: float | None = None,
     stdout: IO[Any] | None = None,
+    signals: HeldSignals | None = None,
 ) -> JobResult:
     """Run a command that starts the ranks of a job, such as torchrun.
 
@@ -83,7 +85,7 @@ def run_job(
 
     Raises `topoloom.Error` if the command cannot be run.
     """
-    return _run_command(command, Path(folder), [{}], timeout, stdout)
+    return _run_command(command, Path(folder), [{}], timeout, stdout, signals)
 
 
 def emulate_ranks(
@@ -93,6 +95,7 @@ def emulate_ranks(
     folder: str | Path,
     timeout: float | None = None,
     stdout: IO[Any] | None = None,
+    signals: HeldSignals | None = None,
 ) -> JobResult:
     """Run a command once per emulated rank; stop if a process fails.
 
@@ -131,7 +134,7 @@ def emulate_ranks(
         }
         for rank in expand_ranges(ranks, world)
     ]
-    return _run_command(command, Path(folder), environments, timeout, stdout)
+    return _run_command(command, Path(folder), environments, timeout, stdout, signals)
 
 
 def _find_isolating_option(command: Sequence[str]) -> str:
@@ -158,6 +161,7 @@ def _run_command(
     environments: Sequence[dict[str, str]],
     timeout: float | None,
     stdout: IO[Any] | None,
+    signals: HeldSignals | None,
 ) -> JobResult:
     begin, status = time.monotonic(), 0
     folder = folder.resolve()
@@ -170,7 +174,7 @@ def _run_command(
         try:
             variables = {**shared, **environment}
             launch = Launch(_forward_variables(command, variables), variables)
-            status = run_program(launch, left, stdout)
+            status = run_program(launch, left, stdout, signals=signals)
         except OSError as error:
             raise Error(f"cannot run '{command[0]}': {error.strerror}") from None
         if status:

@@ -30,6 +30,9 @@ from topoloom.graphs.traces.trace_files import (
 from topoloom.support.files import prefix_errors
 
 _MEMO_OPCODES = {"PUT", "BINPUT", "LONG_BINPUT"}
+#: Items of nested lists per byte of a dump, when lists that it contains repeatedly are
+#: counted repeatedly.
+_MAX_ITEMS_PER_BYTE = 16
 _PEERS = re.compile(r"(send|recv) ([0-9]+)(?:->|<-)([0-9]+)")
 
 
@@ -55,6 +58,20 @@ def _check_sizes(data: bytes) -> None:
             raise Error(f"is not a dump: its memo has index {argument}")
 
 
+def _check_nesting(dump: Any, most: int) -> None:
+    """Raise if lists that contain each other have more items than a file can state."""
+    left = [dump]
+    while left:
+        one = left.pop()
+        most -= 1
+        if most < 0:
+            raise Error("is not a dump: its lists contain each other")
+        if isinstance(one, dict):
+            left += one.values()
+        elif isinstance(one, list | tuple | set | frozenset):
+            left += one
+
+
 def load_dump(data: bytes) -> dict[str, Any]:
     """Load a dump without running its code."""
     if data[:1] == b"{":
@@ -63,6 +80,7 @@ def load_dump(data: bytes) -> dict[str, Any]:
         try:
             _check_sizes(data)
             dump = _PlainUnpickler(io.BytesIO(data)).load()
+            _check_nesting(dump, _MAX_ITEMS_PER_BYTE * len(data))
         except Error:
             raise
         except Exception:  # a damaged pickle may raise any exception
@@ -189,6 +207,10 @@ def _count_bytes(entry: dict[str, Any], side: str) -> int:
     sizes, types = entry.get(f"{side}_sizes") or [], entry.get(f"{side}_dtypes") or []
     if len(sizes) != len(types):
         raise Error(f"an entry has {len(sizes)} {side}_sizes, but {len(types)} types")
+    if not all(isinstance(size, list | tuple) for size in sizes) or not all(
+        type(extent) is int for size in sizes for extent in size
+    ):
+        raise Error(f"an entry has {side}_sizes that are not integers")
     return sum(
         prod(size) * element_bytes(str(kind))
         for size, kind in zip(sizes, types, strict=True)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import Error
+from topoloom.graphs.traces.trace import check_rank_count
 
 #: Device numbers of each group.
 Groups = list[NDArray[np.int64]]
@@ -53,6 +54,7 @@ def _parse_iota(
 ) -> NDArray[np.int64]:
     if prod(shape) != prod(dims):
         raise Error(f"groups of the shape {shape} do not fit {dims} devices")
+    check_rank_count(prod(dims))
     array = np.arange(prod(dims), dtype=np.int64).reshape(dims)
     if transposed is not None:
         order = _parse_numbers(transposed)
@@ -86,7 +88,8 @@ def _list_mesh_groups(mesh: str, devices: str | None, axes: str) -> NDArray[np.i
             dims.append(end // start)
     grouped = [place[name, before] for name, before, size in wanted if size > 1]
     others = [at for at in range(len(dims)) if at not in grouped]
-    array = _parse_devices(devices, prod(sizes.values())).reshape(dims)
+    check_rank_count(prod(dims))
+    array = _parse_devices(devices, prod(dims)).reshape(dims)
     count = prod(dims[at] for at in grouped)
     lines: NDArray[np.int64] = array.transpose(others + grouped).reshape(-1, count)
     return lines

@@ -18,6 +18,8 @@ from topoloom._core import Error
 from topoloom.graphs.mpi_collectives import OPERATIONS
 from topoloom.graphs.profile import KINDS, Profile
 
+#: More than any job has; a few bytes of text can state any number.
+_MAX_RANKS = 1 << 20
 #: Operations that have a root.
 _ROOTED = ("bcast", "reduce", "gather", "scatter")
 
@@ -31,12 +33,17 @@ class _Call(NamedTuple):
     root: int
 
 
+def check_rank_count(ranks: int) -> None:
+    """Raise if a trace states more ranks than any job has."""
+    if not 1 <= ranks <= _MAX_RANKS:
+        raise Error(f"the trace has {ranks} ranks; expected 1 to {_MAX_RANKS}")
+
+
 class Trace:
     """Collectives and messages read so far."""
 
     def __init__(self, ranks: int) -> None:
-        if not 1 <= ranks < 2**31:
-            raise Error(f"the trace has {ranks} ranks; expected 1 to 2^31 - 1")
+        check_rank_count(ranks)
         self.ranks = ranks
         self.losses: list[str] = []
         self.seen: set[int] = set()

@@ -175,7 +175,7 @@ def describe_platform(element: Element) -> MachineDescription:
         element.fail(str(error))
     used = {each.link for route in routes.values() for each in route}
     wide = sum(not platform.links[name].shared for name in used)
-    remarks = ()
+    remarks: tuple[str, ...] = ()
     if wide:
         remarks = (f"{counted(wide, 'FATPIPE')} read as links of shared capacity",)
     described = MachineDescription(text, hosts, remarks=remarks)

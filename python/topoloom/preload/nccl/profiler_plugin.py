@@ -22,6 +22,7 @@ from topoloom.preload.shim import (
     find_c_compiler,
     find_launcher,
 )
+from topoloom.support.ending_signals import hold_signals
 from topoloom.support.signal_status import describe_early_end
 
 _PLUGIN = "libnccl-profiler-topoloom.so"
@@ -79,7 +80,7 @@ def record_nccl(
     launcher = find_launcher(words)
     library = build_plugin()
     check_files_on_hosts(words, [library])
-    with notes_folder(folder, "nccl") as lines:
+    with hold_signals() as signals, notes_folder(folder, "nccl") as lines:
         variables = {
             _PLUGIN_VARIABLE: str(library),
             "TOPOLOOM_NCCL_OUTPUT": lines,
@@ -87,19 +88,22 @@ def record_nccl(
         if launcher.forwarding is not None:
             words[1:1] = launcher.forwarding.write(variables)
         begin = time.monotonic()
-        status = run_program(Launch(words, variables), timeout, stdout)
+        status = run_program(Launch(words, variables), timeout, stdout, signals=signals)
         seconds = time.monotonic() - begin
         if not any(one.stat().st_size for one in Path(lines).glob("*.jsonl")):
             raise NothingRecorded(_explain_no_calls(status), status)
-        with keep_notes_on_error(
-            lines, "*.jsonl", "topoloom pattern import reads that folder"
-        ):
-            profile, losses = read_trace(lines, "nccl-inspector", partial=True)
+        with keep_notes_on_error(lines, "*.jsonl"):
+            profile, losses = read_recording(lines)
             profile = replace(profile, wall_seconds=seconds, exit_status=status)
             then(profile)
         if theirs := os.environ.get(_PLUGIN_VARIABLE):
             losses.append(f"{_PLUGIN_VARIABLE}={theirs}: replaced by Topoloom's plugin")
         return NcclRecording(profile, losses)
+
+
+def read_recording(folder: str | Path) -> NcclRecording:
+    """Merge the files that the plugin wrote to a folder."""
+    return NcclRecording(*read_trace(folder, "nccl-inspector", partial=True))
 
 
 def _explain_no_calls(status: int) -> str:

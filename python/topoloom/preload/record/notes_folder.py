@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -12,11 +13,15 @@ from pathlib import Path
 from topoloom._core import Error
 
 NOTES = "*.topoloom"
+#: This file in a folder is locked while the recording process lives.
+_LOCK = "lock"
 
 
 @contextlib.contextmanager
 def notes_folder(folder: str | Path, recorder: str) -> Iterator[str]:
     """Make a temporary hidden folder in `folder`, with `recorder` in its name.
+
+    If this process is killed, `find_leftovers` finds the folder.
 
     Raises `topoloom.Error` if the folder is not writable.
     """
@@ -26,21 +31,51 @@ def notes_folder(folder: str | Path, recorder: str) -> Iterator[str]:
     except OSError as error:
         raise Error(f"cannot write into '{folder}': {error.strerror}") from None
     try:
-        yield notes
+        with _lock_folder(Path(notes)):
+            yield notes
     finally:
         shutil.rmtree(notes, ignore_errors=True)
 
 
 @contextlib.contextmanager
-def keep_notes_on_error(
-    folder: str | Path,
-    notes: str = NOTES,
-    reader: str = "in Python, topoloom.preload.record.read_recording reads that folder",
-) -> Iterator[None]:
+def _lock_folder(folder: Path) -> Iterator[None]:
+    """Lock a folder; not on file systems without locks, whose leftovers stay unseen."""
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):
+            lock = stack.enter_context((folder / _LOCK).open("w"))
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+
+
+def is_in_use(folder: Path) -> bool:
+    """Return whether a process of Topoloom, on any host, still uses a folder."""
+    try:
+        with (folder / _LOCK).open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return False
+
+
+def find_leftovers(folder: str | Path) -> list[Path]:
+    """List the folders of recordings whose process was killed."""
+    found = Path(folder).glob(".topoloom-*-*")
+    return sorted(each for each in found if _has_lock(each) and not is_in_use(each))
+
+
+def _has_lock(folder: Path) -> bool:
+    with contextlib.suppress(OSError):  # The folder may be another user's.
+        return (folder / _LOCK).exists()
+    return False
+
+
+@contextlib.contextmanager
+def keep_notes_on_error(folder: str | Path, notes: str = NOTES) -> Iterator[None]:
     """Rename the folder to a visible name if the block fails.
 
-    `notes` is a glob pattern that matches the files; error messages end with `reader`,
-    a hint how to read the files.
+    `notes` is a glob pattern that matches the files.
 
     Raises
     ------
@@ -55,5 +90,6 @@ def keep_notes_on_error(
         kept = Path(folder).with_name(Path(folder).name.lstrip("."))
         Path(folder).rename(kept)
         raise Error(
-            f"{error}; the recordings of the ranks are in {kept}: {reader}"
+            f"{error}; the recordings of the ranks are in {kept}: "
+            "topoloom record --recover reads that folder"
         ) from error

@@ -3,13 +3,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import signal
-import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,14 +16,16 @@ from topoloom.launch.apply.launcher_failure import (
     find_loader_error,
     has_started_ranks,
 )
+from topoloom.launch.apply.run_program import run_program
 from topoloom.launch.apply.trial_run import check_files_on_hosts
-from topoloom.launch.launcher import NO_MESSAGE
+from topoloom.launch.launcher import NO_MESSAGE, Launch
 from topoloom.launch.launchers.launcher_commands import list_programs
 from topoloom.preload.record.command_state import CommandState
+from topoloom.preload.record.live_ranks import end_ranks, request_recordings
 from topoloom.preload.record.merge_recordings import read_recording
 from topoloom.preload.record.notes_folder import keep_notes_on_error, notes_folder
 from topoloom.preload.record.recorder_library import build_recorder
-from topoloom.preload.record.relayed_errors import RelayedErrors, relay_errors
+from topoloom.preload.record.relayed_errors import relay_errors
 from topoloom.preload.record.status_log import StatusLog
 from topoloom.preload.shim import (
     LaunchProgram,
@@ -39,12 +37,10 @@ from topoloom.preload.shim import (
     find_compiler,
     find_launcher,
 )
-from topoloom.support.child_processes import terminal_signals_children
-from topoloom.support.signal_status import INTERRUPTED, TERMINATED
+from topoloom.support.ending_signals import HeldSignals, hold_signals
+from topoloom.support.signal_status import ENDED_BY_SIGNAL
 
 _TORCH = "; if it is one of PyTorch, add --torch"
-_TERMINATE_SECONDS = 10.0
-_NOTES_SECONDS = 1.0
 
 
 def record(
@@ -95,7 +91,8 @@ def record(
 
     Notes
     -----
-    Ctrl-C ends the job and returns the counts so far, with exit status 130.
+    Ctrl-C ends the job and returns the counts so far, with exit status 130. Hangups,
+    SIGTERM and SIGQUIT do so, too, with status 128 + n.
     """
     words, state = list(command), state or CommandState()
     launcher = find_launcher(words)
@@ -110,7 +107,7 @@ def record(
     if len(names) > 1 or not is_mpi_known:
         check_programs(names, compiler, library, is_mpi_known, _TORCH)
     check_files_on_hosts(words, [library])
-    with notes_folder(folder, "record") as notes:
+    with hold_signals() as signals, notes_folder(folder, "record") as notes:
         environment = {**os.environ, **(variables or {})}
         words, environment = add_preload(
             launcher, words, [library], {"TOPOLOOM_RECORD": notes}, environment
@@ -118,9 +115,10 @@ def record(
         # srun --pty gives the terminal to rank 0, whose errors must not be a pipe.
         has_relay = launcher.recognized is not None and "--pty" not in words
         with relay_errors(has_relay) as relay:
-            job = (words, environment, timeout, notes, stdout, relay)
+            streams = (stdout, relay.inlet if relay else None)
+            launch = Launch(words, environment)
             with state.measure_run():
-                status, in_time = _run_job(*job)
+                status, in_time = _run_job(launch, timeout, notes, streams, signals)
             state.exit_status = status
         profile = read_recording(
             notes,
@@ -149,7 +147,7 @@ def _explain_failure(
         return refused
     if mismatch := describe_version_mismatch(launcher, [*names, *sorted(log.programs)]):
         return mismatch
-    failed = status not in (0, INTERRUPTED, TERMINATED)
+    failed = status != 0 and status not in ENDED_BY_SIGNAL
     if log.programs or log.flags or printed is None or not failed:
         return None
     if has_started_ranks(printed):
@@ -159,14 +157,13 @@ def _explain_failure(
 
 
 def _run_job(
-    command: list[str],
-    environment: dict[str, str],
+    launch: Launch,
     timeout: float | None,
     notes: str,
-    stdout: IO[Any] | None,
-    relay: RelayedErrors | None,
+    streams: tuple[IO[Any] | None, int | None],
+    signals: HeldSignals,
 ) -> tuple[int, bool]:
-    """Run the job and forward SIGINT and SIGTERM.
+    """Run the job, and make its ranks write their counts if it is ended.
 
     Returns
     -------
@@ -174,68 +171,24 @@ def _run_job(
         The exit status, and whether the command ended before the timeout.
     """
     in_time = True
+
+    def prepare_end(is_time_up: bool) -> None:
+        nonlocal in_time
+        in_time = in_time and not is_time_up
+        request_recordings(notes)
+
     sys.stdout.flush()
     try:
-        errors = relay.inlet if relay else None
-        job = subprocess.Popen(command, env=environment, stdout=stdout, stderr=errors)
+        status = run_program(
+            launch,
+            timeout,
+            streams[0],
+            stderr=streams[1],
+            signals=signals,
+            before_end=prepare_end,
+        )
     except OSError as error:
-        raise Error(f"cannot run '{command[0]}': {error.strerror}") from None
-    if relay:
-        relay.close_inlet()
-    with _forward_signals(job, notes) as forwarded:
-        try:
-            status = job.wait(timeout)
-        except subprocess.TimeoutExpired:
-            in_time = False
-            _request_recordings(notes)
-            job.terminate()
-            try:
-                status = job.wait(_TERMINATE_SECONDS)
-            except subprocess.TimeoutExpired:
-                job.kill()
-                status = job.wait()
-    if forwarded:
-        return 128 + forwarded[0], in_time
-    return status if status >= 0 else 128 - status, in_time
-
-
-@contextlib.contextmanager
-def _forward_signals(job: subprocess.Popen[bytes], notes: str) -> Iterator[list[int]]:
-    """Forward SIGINT and SIGTERM to the job; yields the list of received signals."""
-    received: list[int] = []
-
-    def forward(number: int, _frame: object) -> None:
-        received.append(number)
-        _request_recordings(notes)
-        # The terminal sends SIGINT to mpirun, too, which kills the job on a second
-        # SIGINT.
-        if not (number == signal.SIGINT and terminal_signals_children()):
-            job.send_signal(number)
-
-    try:
-        old = {n: signal.signal(n, forward) for n in (signal.SIGINT, signal.SIGTERM)}
-    except ValueError:  # Only the main thread can set signal handlers.
-        yield received
-        return
-    try:
-        yield received
-    finally:
-        for number, handler in old.items():
-            signal.signal(number, handler)
-
-
-def _request_recordings(notes: str) -> None:
-    """Make the ranks on this host write their counts before the launcher kills them."""
-    (Path(notes) / "ending").touch()  # Tells the ranks to end.
-    setting = f"TOPOLOOM_RECORD={notes}".encode()
-    requested = 0
-    for process in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            if setting in (process / "environ").read_bytes().split(b"\0"):
-                os.kill(int(process.name), signal.SIGURG)
-                requested += 1
-    deadline = time.monotonic() + _NOTES_SECONDS
-    while time.monotonic() < deadline:
-        if len(list(Path(notes).glob("*.topoloom"))) >= requested:
-            return
-        time.sleep(0.02)
+        raise Error(f"cannot run '{launch.command[0]}': {error.strerror}") from None
+    if status:
+        end_ranks(notes)
+    return status, in_time

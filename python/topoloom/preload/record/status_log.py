@@ -9,7 +9,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from topoloom.support.signal_status import INTERRUPTED, TERMINATED, describe_early_end
+from topoloom.support.signal_status import ENDED_BY_SIGNAL, describe_early_end
 
 #: Kinds of termination that a launcher or `record` causes after another rank has ended.
 _CAUSED_BY_LAUNCHER = (f"asked {signal.SIGURG.value}", f"signal {signal.SIGTERM.value}")
@@ -143,7 +143,7 @@ def explain_no_counts(
             "the program started MPI by a call that no preloaded library sees: it "
             "looks up MPI_Init itself (dlopen, dlsym), or contains it"
         )
-    if exit_status in (INTERRUPTED, TERMINATED):
+    if exit_status in ENDED_BY_SIGNAL:
         return f"{describe_early_end(exit_status)} before MPI_Init"
     if not log.programs and exit_status:
         return "the command failed, and no rank reported; see what it printed"

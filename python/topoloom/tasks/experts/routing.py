@@ -22,6 +22,9 @@ from topoloom.support.json_values import parse_json
 from topoloom.support.npz_archive import open_archive
 from topoloom.support.units import counted
 
+#: Names of the arrays that are read.
+_ARRAYS = ("loads", "topk_ids")
+
 
 class ExpertRouting(NamedTuple):
     """The load of each expert, and the experts of each token.
@@ -161,18 +164,20 @@ def _load_arrays(path: Path) -> dict[str, NDArray[Any]]:
         found = open_archive(path, stream)
         if isinstance(found, np.ndarray):
             return {"loads": found}
-        return {name: found[name] for name in found.files}
+        with found as archive:
+            used = {name: archive[name] for name in archive if name in _ARRAYS}
+            names = sorted(archive)
     except (ValueError, EOFError, OSError, zipfile.BadZipFile, zlib.error):
         raise Error("neither text nor complete arrays of NumPy") from None
-
-
-def _make_routing(arrays: dict[str, NDArray[Any]]) -> ExpertRouting:
-    given = {name: arrays[name] for name in ("loads", "topk_ids") if name in arrays}
-    if not given:
+    if not used:
         raise Error(
-            f"has {', '.join(sorted(arrays)) or 'no arrays'}; expected 'loads' of "
-            "shape (layers, experts), or 'topk_ids' (layers, tokens, experts chosen)"
+            f"has {', '.join(names) or 'no arrays'}; expected 'loads' of shape "
+            "(layers, experts), or 'topk_ids' (layers, tokens, experts chosen)"
         )
+    return used
+
+
+def _make_routing(given: dict[str, NDArray[Any]]) -> ExpertRouting:
     for name, array in given.items():
         if array.dtype.kind not in "iuf":
             raise Error(f"{name} is not an array of numbers, but of {array.dtype}")

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from topoloom.frameworks.pytorch.recorded_job import read_recording
 from topoloom.graphs.mpi_collectives import OPERATIONS
 from topoloom.graphs.profile import KINDS, load_profile
 
@@ -255,8 +254,9 @@ def test_counts_outlive_a_failed_write(
     assert done.status
     assert "2 ranks are not a multiple of 8 GPUs per node" in done.err
     [kept] = Path().glob("topoloom-torch-*")
-    assert f"are in {kept.absolute()}: in Python, topoloom.frameworks" in done.err
-    read_recording(kept).profile().save("p.npz")
+    assert f"are in {kept.absolute()}: topoloom record --recover" in done.err
+    recovered = topoloom("record", "-o", "p.npz", "--recover", str(kept))
+    assert (recovered.status, kept.exists()) == (0, False)
     assert load_calls() == {("allreduce", (0, 1), -1, 40): 1}
 
 
