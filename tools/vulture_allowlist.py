@@ -56,6 +56,7 @@ SimulatedMoves
 StoredCollectivesFields
 TreeLoadFields
 TriedSlack
+UnplacedRunSeconds
 
 # Called by the compiled module (in_python in bindings/).
 from_networkx
@@ -83,12 +84,14 @@ arbiter_names
 allocator_names
 
 # Loaded by topoloom.machines.import_formats by their names.
+read_amd_topology
 read_aws_topology
 read_google_instances
 read_hwloc
 read_ibnetdiscover
 read_kubernetes_nodes
 read_nccl_topology
+read_nvidia_topology
 read_oracle_hosts
 read_scotch_target
 read_simgrid_platform

@@ -74,7 +74,9 @@ def handles_signal(process: int, number: int) -> bool:
 
     Raises `OSError` if there is no such process.
     """
-    status = Path(f"/proc/{process}/status").read_text("utf-8", "replace")
+    status = Path(f"/proc/{process}/status").read_text(
+        encoding="utf-8", errors="replace"
+    )
     masks = (
         int(status.partition(f"\n{name}:")[2].split(maxsplit=1)[0], 16)
         for name in ("SigCgt", "SigIgn")

@@ -71,7 +71,7 @@ _GRAPH_SUFFIXES = (
 _BY_HEAD = (
     (
         re.compile(
-            r"(?i)(?:\s|#[^\n]*\n|//[^\n]*\n)*(?:%%MatrixMarket\b|num_ranks\s|[EISRC]\t\d|"
+            r"(?i)(?:\s|#[^\n]*\n|//[^\n]*\n)*(?:%%MatrixMarket\b|num_ranks\s|[EISRC]\t[0-9]|"
             r'"?(?:src|source)"?[ \t]*[,;\t ][ \t]*"?(?:dst|target|dest)\b)'
         ),
         GRAPH,

@@ -35,6 +35,22 @@ KUBERNETES = """{"kind": "List", "items": [
   {"kind": "Node", "metadata": {"name": "b", "labels": {
     "network.topology.nvidia.com/leaf": "s2"}}}
 ]}"""
+NVIDIA = """\tGPU0\tGPU1\tGPU2\tGPU3\tCPU Affinity\tNUMA Affinity
+GPU0\t X \tNV4\tSYS\tSYS\t0-7\t0
+GPU1\tNV4\t X \tSYS\tSYS\t0-7\t0
+GPU2\tSYS\tSYS\t X \tNV4\t8-15\t1
+GPU3\tSYS\tSYS\tNV4\t X \t8-15\t1
+"""
+AMD = """LINK TYPE TABLE:
+       0000:01:00.0 0000:02:00.0
+0000:01:00.0   SELF   XGMI
+0000:02:00.0   XGMI   SELF
+
+NUMA BW TABLE:
+       0000:01:00.0 0000:02:00.0
+0000:01:00.0   N/A   50000-100000
+0000:02:00.0   50000-100000   N/A
+"""
 SMALL = make_fat_tree(2, 1, 2, 1, 1)
 #: importer -> texts in its format
 SAMPLES = {
@@ -52,6 +68,8 @@ SAMPLES = {
     "slingshot": [CARDS, XNAMES, BARE, SWITCHES],
     "tofu": [HOSTS, RANKS],
     "nccl": [HGX, PCI_ONLY, RING, LOPSIDED],
+    "nvidia-smi": [NVIDIA],
+    "amd-smi": [AMD],
     "aws": [AWS],
     "google": [GOOGLE],
     "oracle": [ORACLE],

@@ -144,63 +144,6 @@ def test_links_of_dragonflies_have_several_cables(
     assert Machine(text).node_count == hosts
 
 
-def list_dragonfly_links(
-    shape: tuple[int, int, int, int], source: int, target: int
-) -> list[str]:
-    """Name the links of a message by SimGrid's rules: green, black, blue."""
-    _, chassis, blades, nodes = shape
-
-    def locate(host: int) -> list[int]:
-        router = host // nodes
-        return [
-            router // (chassis * blades),
-            router // blades % chassis,
-            router % blades,
-        ]
-
-    at, end = locate(source), locate(target)
-    links = ["host"]
-
-    def move(axis: int, to: int, color: str) -> None:
-        if at[axis] != to:
-            links.append(color)
-            at[axis] = to
-
-    if at[0] != end[0]:
-        group = at[0]
-        move(2, end[0], "green")
-        move(1, 0, "black")
-        links.append("blue")
-        at[:] = [end[0], 0, group]
-    move(2, end[2], "green")
-    move(1, end[1], "black")
-    return [*links, "host"]
-
-
-@pytest.mark.parametrize(
-    "shape", [(3, 3, 4, 2), (2, 1, 3, 1), (4, 2, 4, 3), (1, 2, 2, 1)]
-)
-def test_dragonfly_routes_have_the_links_of_simgrid(
-    shape: tuple[int, int, int, int],
-) -> None:
-    groups, chassis, blades, nodes = shape
-    count = groups * chassis * blades * nodes
-    platform = format_cluster(
-        bw="1Bps",
-        topology="DRAGONFLY",
-        topo_parameters=f"{groups},2;{chassis},3;{blades},5;{nodes}",
-        radical=f"0-{count - 1}",
-    )
-    machine = Machine(read_simgrid_platform(platform).text)
-    rates = {"host": 1, "blue": 2, "black": 3, "green": 5}
-    for source in range(count):
-        for target in range(count):
-            if source != target:
-                ours = [machine.bandwidth(k) for k, _ in machine.route(source, target)]
-                names = list_dragonfly_links(shape, source, target)
-                assert ours == [rates[name] for name in names], (source, target)
-
-
 def test_private_links_of_hosts_are_read() -> None:
     described = read_simgrid_platform(
         format_cluster(core="4", loopback_bw="1GBps", loopback_lat="1us")

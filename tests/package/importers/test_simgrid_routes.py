@@ -8,8 +8,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from simgrid_platforms import format_cluster
 
 from topoloom import Machine
+from topoloom.importers.simgrid.clusters import read_simgrid_platform
 
 ROUTES = Path(__file__).with_name("simgrid_routes.py")
 #: The SimGrid package belongs to the system's Python.
@@ -101,3 +103,60 @@ def test_routes_of_networks_equal_simgrid_routes(
     check_routes(
         machine, list_simgrid_routes(tmp_path, kind, shape, machine.node_count)
     )
+
+
+def list_dragonfly_links(
+    shape: tuple[int, int, int, int], source: int, target: int
+) -> list[str]:
+    """Name the links of a message by SimGrid's rules: green, black, blue."""
+    _, chassis, blades, nodes = shape
+
+    def locate(host: int) -> list[int]:
+        router = host // nodes
+        return [
+            router // (chassis * blades),
+            router // blades % chassis,
+            router % blades,
+        ]
+
+    at, end = locate(source), locate(target)
+    links = ["host"]
+
+    def move(axis: int, to: int, color: str) -> None:
+        if at[axis] != to:
+            links.append(color)
+            at[axis] = to
+
+    if at[0] != end[0]:
+        group = at[0]
+        move(2, end[0], "green")
+        move(1, 0, "black")
+        links.append("blue")
+        at[:] = [end[0], 0, group]
+    move(2, end[2], "green")
+    move(1, end[1], "black")
+    return [*links, "host"]
+
+
+@pytest.mark.parametrize(
+    "shape", [(3, 3, 4, 2), (2, 1, 3, 1), (4, 2, 4, 3), (1, 2, 2, 1)]
+)
+def test_dragonfly_routes_have_the_links_of_simgrid(
+    shape: tuple[int, int, int, int],
+) -> None:
+    groups, chassis, blades, nodes = shape
+    count = groups * chassis * blades * nodes
+    platform = format_cluster(
+        bw="1Bps",
+        topology="DRAGONFLY",
+        topo_parameters=f"{groups},2;{chassis},3;{blades},5;{nodes}",
+        radical=f"0-{count - 1}",
+    )
+    machine = Machine(read_simgrid_platform(platform).text)
+    rates = {"host": 1, "blue": 2, "black": 3, "green": 5}
+    for source in range(count):
+        for target in range(count):
+            if source != target:
+                ours = [machine.bandwidth(k) for k, _ in machine.route(source, target)]
+                names = list_dragonfly_links(shape, source, target)
+                assert ours == [rates[name] for name in names], (source, target)

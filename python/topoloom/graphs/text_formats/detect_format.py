@@ -7,6 +7,7 @@ import re
 
 from topoloom._core import Error
 from topoloom.graphs.text_formats.edge_list import (
+    is_count,
     is_number,
     iterate_lines,
     looks_like_edges,
@@ -19,7 +20,7 @@ _GML = re.compile(
     rb"(?:\s|#[^\n]*\n|(?:Creator|Version|comment)\b[^\n]*\n)*graph\s*\[", re.IGNORECASE
 )
 _DIMACS = re.compile(
-    rb"(?:\s|c(?:[ \t][^\n]*)?\n)*p[ \t]+[a-z]+[ \t]+\d", re.IGNORECASE
+    rb"(?:\s|c(?:[ \t][^\n]*)?\n)*p[ \t]+[a-z]+[ \t]+[0-9]", re.IGNORECASE
 )
 _MONITORING = re.compile(rb"(?:\s|#[^\n]*\n)*[EISRC]\t")
 
@@ -70,6 +71,6 @@ def _detect_numbers(data: bytes) -> str:
                 "an edge list; set the format (dense, edges)"
             )
         # The header of METIS starts with the number of the lines that follow.
-        if not (words[0].isdigit() and int(words[0]) == count - 1):
+        if not (is_count(words[0]) and int(words[0]) == count - 1):
             return "edges"
     return "dense" if square else "metis"

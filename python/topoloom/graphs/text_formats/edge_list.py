@@ -20,7 +20,10 @@ _ALIASES = (
     {"messages", "msgs", "count", "calls"},
 )
 _WORD = re.compile(rb"[^\s,;\"]+")
-_NUMBER = re.compile(rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?:nan|inf)")
+_DIGITS = re.compile(rb"[0-9]+")
+_NUMBER = re.compile(
+    rb"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?(?:nan|inf)"
+)
 #: Lines that are looked at to recognize an edge list.
 _LINES = 64
 
@@ -105,8 +108,13 @@ def is_number(word: bytes) -> bool:
     return bool(_NUMBER.fullmatch(word))
 
 
+def is_count(word: bytes) -> bool:
+    """Return whether a word consists of digits."""
+    return bool(_DIGITS.fullmatch(word))
+
+
 def _is_edge(row: list[bytes]) -> bool:
-    if not (row[0].isdigit() and row[1].isdigit() and int(row[0]) != int(row[1])):
+    if not (is_count(row[0]) and is_count(row[1]) and int(row[0]) != int(row[1])):
         return False
     return all(is_number(word) and float(word) > 0 for word in row[2:])
 

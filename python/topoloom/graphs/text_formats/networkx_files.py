@@ -17,7 +17,7 @@ MAX_BYTES = 32 << 20
 _USED_BY_EDGES = {"bytes", "weight", "messages", "id"}
 _USED_BY_NODES = {"load", "label", "id", "name"}
 _DECLARATION = re.compile(rb"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
-_LABEL = re.compile(r"(\D*)(\d{1,9})")
+_LABEL = re.compile(r"([^0-9]*)([0-9]{1,9})")
 
 
 class NamedGraph(NamedTuple):

@@ -36,8 +36,8 @@ _TITLES = {
     "numa bw table": "bandwidth",
 }
 _TITLE = re.compile(r"[=\s]*([A-Za-z][A-Za-z ]*?)\s*(?:=+|:)\s*")
-_NUMA = re.compile(r"GPU\[(\d+)\]\s*:\s*\(Topology\) Numa Node:\s*(-?\d+)\s*")
-_BANDWIDTH = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
+_NUMA = re.compile(r"GPU\[([0-9]+)\]\s*:\s*\(Topology\) Numa Node:\s*(-?[0-9]+)\s*")
+_BANDWIDTH = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 _NONE = ("0", "N/A", "SELF", "0-0")
 
 

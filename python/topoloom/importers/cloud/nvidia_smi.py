@@ -29,7 +29,7 @@ _PCIE = {
 }
 #: Bytes/s of an NVLink per direction: of V100, A100 and H100.
 _NVLINK_RATE = 25e9
-_GPU = re.compile(r"GPU\d{1,3}")
+_GPU = re.compile(r"GPU[0-9]{1,3}")
 _ESCAPE = re.compile(r"\x1b\[[0-9;]*m")  # The header is underlined on terminals.
 _CELL = re.compile(r"[^\s]+(?: [^\s]+)*")
 
@@ -95,7 +95,7 @@ def _read_link(table: GpuTable, row: int, cell: str) -> tuple[int, int]:
         return 0, 0
     if cell in _PCIE:
         return _PCIE[cell], 0
-    if match := re.fullmatch(r"NV([1-9]\d?)", cell):
+    if match := re.fullmatch(r"NV([1-9][0-9]?)", cell):
         return NVLINK, int(match[1])
     raise Error(
         f"line {table.line + row + 1}: '{cell[:24]}' is none of X, NV#, "

@@ -42,7 +42,7 @@ def _lock_folder(folder: Path) -> Iterator[None]:
     """Lock a folder; not on file systems without locks, whose leftovers stay unseen."""
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(OSError):
-            lock = stack.enter_context((folder / _LOCK).open("w"))
+            lock = stack.enter_context((folder / _LOCK).open("wb"))
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
 
@@ -50,7 +50,7 @@ def _lock_folder(folder: Path) -> Iterator[None]:
 def is_in_use(folder: Path) -> bool:
     """Return whether a process of Topoloom, on any host, still uses a folder."""
     try:
-        with (folder / _LOCK).open() as lock:
+        with (folder / _LOCK).open("rb") as lock:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except FileNotFoundError:
         return False
