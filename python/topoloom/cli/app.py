@@ -406,11 +406,20 @@ def run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         # The process that read stdout has exited, as in `topoloom ... | head`: stop
         # printing.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
         return 1
     except Exception as error:
-        return _format_exception(error)
+        status = _format_exception(error)
+        try:
+            sys.stdout.flush()
+        except OSError:  # A full disk: Python would try again, and exit with 120.
+            _discard_output()
     return status if isinstance(status, int) else 0
+
+
+def _discard_output() -> None:
+    """Discard what stdout still holds and will get."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _format_exception(error: Exception) -> int:

@@ -161,7 +161,7 @@ class CalledCommand:
         """Return whether a valid call gives the parameter; an optional machine, too."""
         if parameter.opts[0] == "--machine":
             named = getattr(wrong, "metavar", None)
-            takes_any = named != "PLACEMENT" and self.name != "ring-bus"
+            takes_any = named != "PLACEMENT" and self.name not in {"report", "ring-bus"}
             return parameter.required or takes_any
         named = parameter.opts[0] in NEEDED.get(self.name, ())
         return parameter.required or named

@@ -146,6 +146,7 @@ def _write_loads() -> None:
     _write_lines("tasks.csv", ["task,owner,load,bytes", *tasks])
     edges = [f"{task},{(task + 1) % 128},4096" for task in range(128)]
     _write_lines("edges.csv", ["task,task,bytes", *edges])
+    _write_lines("traffic.csv", ["source,target,bytes", *edges])
     chosen = [[random.permutation(256)[:8] for _ in range(400)] for _ in range(2)]
     np.savez("routing.npz", topk_ids=chosen)
     counts = random.integers(1, 1000, (2, 256)).tolist()

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from tests.conftest import Command
 
 WIDTH = 80
-#: Options and words with which a command starts a program of the user's system.
-STARTS_PROGRAM = {"--", "--check", "demo"}
+#: Options and words with which a command starts a program of the user's system, or
+#: reads what one has left.
+STARTS_PROGRAM = {"--", "--check", "--recover", "demo"}
 #: Examples that show a failure.
 STATUS = {"topoloom machine sweep torus:8x8 --vcs 1 --watch --loads 0.2": 1}
 PAGES = {

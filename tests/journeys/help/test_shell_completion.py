@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FREE = {
     *("N", "D", "K", "P", "X", "N|A-B,C", "RANK", "RANKS", "HOSTS", "-- OPTIONS"),
     *("SIZE", "SIZE,...", "BYTES", "TIME", "RATE", "SHARE", "FLITS", "LOAD,..."),
-    *("AxBxC", "RANK=SLOT,...", "TOPOLOGY", "PART"),
+    *("AxBxC", "RANK=SLOT,...", "TOPOLOGY", "PART", "PROGRAM", "RUN", "TEXT"),
 }
 Complete = Callable[[str], list[str]]
 

@@ -56,7 +56,7 @@ def command(
         Option(
             "--recover",
             metavar="FOLDER",
-            help="Write the graph from the hidden folder of a killed 'record'.",
+            help="Read the hidden folder of a killed 'record'.",
         ),
     ] = None,
     as_json: AsJson = False,

@@ -28,8 +28,8 @@ def command(
         str | None,
         Option(
             "--match",
-            metavar="NAME",
-            help="Only runs whose program, user, partition, machine or kind is NAME.",
+            metavar="TEXT",
+            help="Only runs whose program, user, partition, machine or kind is TEXT.",
         ),
     ] = None,
     last: Annotated[

@@ -23,7 +23,7 @@ ProgramName = Annotated[
     str | None,
     Option(
         "--name",
-        metavar="NAME",
+        metavar="PROGRAM",
         help="Recognize the program by this name.",
     ),
 ]

@@ -71,7 +71,7 @@ def command(
     \b
     Examples:
       topoloom pattern import matrix.mtx -o p.npz
-      topoloom pattern import edges.csv --scale 1024 -o p.npz
+      topoloom pattern import traffic.csv --scale 1024 -o p.npz
       topoloom pattern import step.hlo -o p.npz
       topoloom pattern import step.hlo --collectives nccl \\
           --gpus-per-node 4 -o p.npz
