@@ -10,6 +10,7 @@ from time import localtime, strftime
 from typing import TYPE_CHECKING
 
 from topoloom.cli.console import print_facts, print_table
+from topoloom.support.units import counted
 
 if TYPE_CHECKING:
     from topoloom.documents.runs import StoredRun
@@ -60,7 +61,7 @@ def print_run(
         ("command", shlex.join(run["command"])),
         ("in", run["directory"]),
         ("program", run["program"]),
-        ("ranks", f"{_format_number(run['ranks'])} on {run['nodes']} nodes"),
+        ("ranks", f"{_format_number(run['ranks'])} on {counted(run['nodes'], 'node')}"),
         ("launcher", run["launcher"] or "unknown"),
         ("machine", run["machine"]),
         ("hosts", run["hosts"] or "unknown"),
