@@ -62,6 +62,8 @@ def pytest_configure(config: pytest.Config) -> None:
     # xdist sets the width of its workers; commands then leave columns out.
     os.environ.pop("COLUMNS", None)
     config.stash[DESELECTED] = 0
+    # Tests send SIGHUP, which nohup ignores in all child processes.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     settings.load_profile("full" if config.getoption("full") else "sample")
 
 
