@@ -145,6 +145,7 @@ def test_a_signal_after_the_job_does_not_lose_its_counts(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM, signal.SIGUSR1])
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 def test_a_signal_to_a_rank_loses_no_counts(
