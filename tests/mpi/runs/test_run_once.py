@@ -47,7 +47,6 @@ def list_runs() -> list[Any]:
     return runs
 
 
-@pytest.mark.full
 @pytest.mark.every_mpi
 def test_the_first_run_is_recorded_and_later_runs_are_placed(
     several_hosts: SeveralHosts,
@@ -181,7 +180,6 @@ def test_a_damaged_recording_is_replaced(mpich: SeveralHosts) -> None:
     assert list_runs()[-1]["kind"] == "placed"
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_a_killed_run_leaves_a_store_that_reads(number: signal.Signals) -> None:
     code = "import time; open('started', 'w'); time.sleep(10)"

@@ -27,7 +27,6 @@ def list_kinds() -> list[Any]:
     return [run["kind"] for run in runs]
 
 
-@pytest.mark.full
 @pytest.mark.every_mpi
 def test_a_trial_alternates_both_orders_and_can_be_extended(
     several_hosts: SeveralHosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -131,14 +131,15 @@ def apply(
     without = FILES | LISTS | OVERSUBSCRIBE | {"map-by"}
     threads = bound and placement.bind == PU
     if version >= (5,):
-        # Version 5 requires a hostfile that declares the free slots of each host.
-        slots = directory / "hostfile"
-        write_slot_hostfile(slots, used)
-        policy = "rankfile" if bound else "seq"
         if threads:
             modifiers.append("hwtcpus")
-        how = ":".join([policy, f"file={plan}", *modifiers])
-        extra = ["--hostfile", str(slots), "--map-by", how]
+        # With --bind-to, version 5.0 takes any "pe" in --map-by, also in the name of a
+        # file, for a list of CPUs. The sequential mapper also reads the hostfile.
+        hosts, policy = plan, ["seq"]
+        if bound:  # a rankfile requires a hostfile that declares the slots
+            hosts, policy = directory / "hostfile", ["rankfile", f"file={plan}"]
+            write_slot_hostfile(hosts, used)
+        extra = ["--hostfile", str(hosts), "--map-by", ":".join([*policy, *modifiers])]
     else:
         extra = ["--rankfile", str(plan)]
         if threads:
