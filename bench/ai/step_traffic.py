@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Traffic of one layer of Megatron-Core, recorded and as `--train` counts it."""
+"""Traffic of small models of Megatron-Core, recorded and as `--train` counts it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SEQUENCE = 32
 
 
 class LayerCase(NamedTuple):
-    """A layer, and the tp ranks that split it."""
+    """A model of one layer, and the tp ranks that split it."""
 
     release: str
     tp: int
@@ -43,13 +43,18 @@ class RecordedLayer(NamedTuple):
     case: LayerCase
     gathers: int
     scatters: int
+    allreduces: int
     bytes: float
     counted: int
 
 
-def _make_model(heads: int, kv_heads: int, size: int = 8) -> Model:
-    return Model(1, heads * size, heads, kv_heads, size, 4 * heads * size)
+def _make_model(heads: int, kv_heads: int, size: int = 8, **more: int) -> Model:
+    hidden = heads * size
+    return Model(1, hidden, heads, kv_heads, size, 4 * hidden, vocabulary=1024, **more)
 
+
+_EXPERTS = {"experts": 4, "active": 2}
+_LATENT = {"kv_rank": 24, "rope_size": 4, "value_size": 12}
 
 CASES = [
     *(
@@ -60,6 +65,16 @@ CASES = [
     # Ranks share a head of keys and values.
     LayerCase("0.16.1", 4, _make_model(16, 2)),
     LayerCase("0.16.1", 8, _make_model(8, 4)),
+    *(
+        LayerCase(release, 4, _make_model(16, 16, **more))
+        for release in ("0.12.3", "0.16.1")
+        for more in (
+            _EXPERTS,
+            {**_EXPERTS, "shared": 96},
+            {**_LATENT, "q_rank": 40},
+            _LATENT,
+        )
+    ),
 ]
 
 
@@ -77,27 +92,34 @@ def record_layer(python: Path, case: LayerCase) -> RecordedLayer:
         ranks = 2 * case.tp
         done = emulate_ranks(command, ranks, "0", str(notes), stdout=sys.stderr)
         assert done.status == 0
-        calls, bytes = count_sent(read_recording(notes).profile())
+        calls, bytes = count_sent(read_recording(notes).profile(), case.tp)
     job = MegatronJob(
         tp=case.tp, dp=2, release=parse_framework(f"megatron-{case.release}").release
     )
     traffic = TrainingStep(case.model, SEQUENCE, 1).traffic(job)
     (counted,) = (one.bytes for one in traffic if one.axes == ("tp",))
-    return RecordedLayer(
-        case, calls["allgather"], calls["reduce_scatter"], bytes, counted
-    )
+    # The recording ends before the step's sum of gradients over tp.
+    ends = 2 * 4 * case.model.latent_weights * (case.tp - 1) // case.tp
+    names = ("allgather", "reduce_scatter", "allreduce")
+    gathers, scatters, allreduces = (calls[one] for one in names)
+    counted -= ends
+    return RecordedLayer(case, gathers, scatters, allreduces, bytes, counted)
 
 
-def count_sent(profile: Profile) -> tuple[Counter[str], float]:
-    """Count the collectives of rank 0, and the bytes that it sends in rings."""
+def count_sent(profile: Profile, tp: int) -> tuple[Counter[str], float]:
+    """Count the collectives of the first tp group, and the bytes that rank 0 sends."""
     calls: Counter[str] = Counter()
     sent = 0.0
     for _, operation, group, _, size, times in profile.records.tolist():
         members = profile.communicators[group]
-        if 0 not in members:
+        if list(members) != list(range(tp)):
             continue
         name, others = OPERATIONS[operation], len(members) - 1
-        share = {"allgather": others, "reduce_scatter": others / len(members)}[name]
+        share = {
+            "allgather": others,
+            "reduce_scatter": others / len(members),
+            "allreduce": 2 * others / len(members),
+        }[name]
         calls[name] += times
         sent += share * size * times
     return calls, sent
@@ -106,13 +128,22 @@ def count_sent(profile: Profile) -> tuple[Counter[str], float]:
 def layer_table(rows: Sequence[RecordedLayer]) -> str:
     """Format the comparison as Markdown."""
     lines = [
-        "| Megatron-Core | tp | heads, of keys | gathers | scatters | sent | ours |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+        "| release | tp | layer | gathers | scatters | allreduces | sent | ours |",
+        "| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: |",
     ]
-    for one in rows:
-        model = one.case.model
-        lines.append(
-            f"| {one.case.release} | {one.case.tp} | {model.heads}, {model.kv_heads} | "
-            f"{one.gathers} | {one.scatters} | {one.bytes:,.0f} | {one.counted:,} |"
-        )
+    lines += [
+        f"| {one.case.release} | {one.case.tp} | {_describe(one.case.model)} | "
+        f"{one.gathers} | {one.scatters} | {one.allreduces} | {one.bytes:,.0f} | "
+        f"{one.counted:,} |"
+        for one in rows
+    ]
     return "\n".join(lines) + "\n"
+
+
+def _describe(model: Model) -> str:
+    text = f"{model.heads} heads, {model.kv_heads} of keys"
+    if model.kv_rank:
+        text = f"{model.heads} heads, latent {model.q_rank or 'none'}, {model.kv_rank}"
+    if model.experts > 1:
+        text += f", {model.experts} experts"
+    return text + (", shared ones" if model.shared else "")

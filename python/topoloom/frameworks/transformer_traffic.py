@@ -169,8 +169,8 @@ def _count_shards(
 def _count_replicas(step: _StepTraffic, model: Model, rules: TrafficRules) -> None:
     """Count reductions of gradients and gathers of weights, once per step."""
     weights = _count_weights(step, model, rules)
-    experts = model.expert_weights * model.expert_layers
-    experts /= step.size(["etp", "ep", "pp"])
+    parts = step.size(["etp", "ep", "pp"])
+    experts = model.expert_weights * model.expert_layers / parts
     copies, expert_copies = ["cp", "dp"], ["edp"]
     if "edp" not in step.mesh:
         copies, expert_copies = ["cp", "ep", "dp"], ["tp", "cp", "dp"]

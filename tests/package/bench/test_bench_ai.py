@@ -27,11 +27,13 @@ def test_bytes_of_a_recorded_layer_are_those_that_rank_0_sends() -> None:
     for members in ((0, 1, 2, 3), (4, 5, 6, 7)):
         trace.add("allgather", members, 100, 6)
         trace.add("reduce_scatter", members, 400, 4)
-    calls, sent = count_sent(trace.profile())
-    assert calls == {"allgather": 6, "reduce_scatter": 4}
-    assert sent == 6 * 3 * 100 + 4 * 300
-    *_, row = layer_table([RecordedLayer(CASES[0], 6, 4, sent, 3000)]).splitlines()
-    assert row == "| 0.12.3 | 2 | 16, 2 | 6 | 4 | 3,000 | 3,000 |"
+    trace.add("allreduce", (0, 1, 2, 3), 400, 3)
+    calls, sent = count_sent(trace.profile(), 4)
+    assert calls == {"allgather": 6, "reduce_scatter": 4, "allreduce": 3}
+    assert sent == 6 * 3 * 100 + 4 * 300 + 3 * 600
+    recorded = RecordedLayer(CASES[0], 6, 4, 3, sent, 4800)
+    *_, row = layer_table([recorded]).splitlines()
+    assert row == "| 0.12.3 | 2 | 16 heads, 2 of keys | 6 | 4 | 3 | 4,800 | 4,800 |"
 
 
 def test_differences_from_the_expected_traffic_are_reported(tmp_path: Path) -> None:

@@ -47,8 +47,9 @@ def command(
             "--train",
             metavar="MODEL,...",
             help="In place of --traffic: what a step of a model sends, such as "
-            "qwen3-235b-a22b,sequence=32768,batches=16,gradients=bf16; or layers=, "
-            "hidden=, heads=, kv_heads=, head_size=, ffn=, experts=, active=.",
+            "qwen3-235b-a22b,sequence=32768,batches=16,gradients=bf16. The model is a "
+            "name, a config.json of Hugging Face, or layers=, hidden=, heads=, "
+            "kv_heads=, head_size=, ffn=, experts=, active=.",
             autocompletion=completions.training_steps,
         ),
     ] = None,
@@ -159,7 +160,7 @@ def command(
         recorded: Mapping[str, Any] = inferred.document() if inferred else {}
         print_json({**mapped.document(), **recorded})
     else:
-        _print_result(mapped, [write_graph, output])
+        _print_result(problem, mapped, [write_graph, output])
     if watch.interrupted:
         raise Interrupted("interrupted; the printed order is the best so far")
 
@@ -282,9 +283,12 @@ def _print_inferred(inferred: InferredMesh) -> None:
     print_facts(rows, f"mesh {mesh}, the fastest first")
 
 
-def _print_result(mapped: MappedAxes, written: list[Path | None]) -> None:
+def _print_result(
+    problem: AxesProblem, mapped: MappedAxes, written: list[Path | None]
+) -> None:
     from topoloom._core import Machine
     from topoloom.cli.console import print_facts, print_table
+    from topoloom.frameworks.training_step import TrainingStep
     from topoloom.graphs.axes import MeshOrders
     from topoloom.support.gain import format_percent, gain
     from topoloom.support.units import counted, format_count
@@ -313,6 +317,9 @@ def _print_result(mapped: MappedAxes, written: list[Path | None]) -> None:
     kept = ["", mapped.axis_direction, "all", "gain"]
     print_table(columns, rows, left=2, keep=kept)
     facts = []
+    if isinstance(problem.traffic, TrainingStep):
+        billions = problem.traffic.model.weights / 1e9
+        facts.append(("model", f"{billions:,.1f} billion weights"))
     if slots > ranks:
         facts.append(("idle", f"{slots - ranks:,} of {slots:,} slots"))
     if isinstance(orders, MeshOrders) and orders.back_and_forth(orders.best):
