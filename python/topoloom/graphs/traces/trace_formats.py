@@ -12,6 +12,7 @@ from topoloom._core import Error
 from topoloom.graphs.profile import Profile
 from topoloom.graphs.trace_names import TRACE_NAMES
 from topoloom.graphs.traces.chakra import read_chakra
+from topoloom.graphs.traces.dumpi import HEAD, read_dumpi
 from topoloom.graphs.traces.flight_recorder import read_flight_recorder
 from topoloom.graphs.traces.hlo import read_hlo
 from topoloom.graphs.traces.inspector import read_inspector
@@ -40,6 +41,7 @@ _READERS: dict[str, Callable[[Sequence[Path]], Trace]] = {
     "nccl-inspector": read_inspector,
     "otf2": read_otf2,
     "paraver": read_paraver,
+    "dumpi": read_dumpi,
     "simgrid-ti": read_simgrid_ti,
     "chakra": read_chakra,
 }
@@ -130,6 +132,8 @@ def _detect_by_head(head: bytes) -> str | None:
         return "hlo"
     if HEADER.match(head):
         return "paraver"
+    if HEAD.match(head):
+        return "dumpi"
     if LINE.match(head) or lists_rank_files(head):
         return "simgrid-ti"
     if head[:1] == b"\x80" and b"entries" in head:

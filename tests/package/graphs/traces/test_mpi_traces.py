@@ -194,3 +194,54 @@ def test_otf2_archives_have_messages_of_communicators(tmp_path: Path) -> None:
         ("scan", -1, 8),
     }
     assert np.all(found.profile.records[:, 5] == 1)
+
+
+def format_call(name: str, **values: object) -> str:
+    """Return a call as dumpi2ascii prints it."""
+    kinds = {"comm": "MPI_Comm", "datatype": "MPI_Datatype", "sendtype": "MPI_Datatype"}
+    lines = [f"{kinds.get(key, 'int')} {key}={value}" for key, value in values.items()]
+    time = "at walltime 12.000000001, cputime 1.000000000 seconds in thread 0."
+    return "\n".join([f"{name} entering {time}", *lines, f"{name} returning {time}\n"])
+
+
+def write_dumpi(folder: Path, other: str = "") -> Path:
+    """Write the calls of two ranks: sends of all kinds, and two collectives."""
+    world, real = "2 (MPI_COMM_WORLD)", "11 (MPI_DOUBLE)"
+    for rank in (0, 1):
+        to = {"dest": 1 - rank, "tag": 3, "comm": world}
+        calls = [
+            format_call("MPI_Comm_size", comm=world, size=2),
+            format_call("MPI_Isend", count=4, datatype=real, **to, request=9),
+            format_call("MPI_Send", count=5, datatype=real, dest=-1, tag=3, comm=world),
+            format_call("MPI_Send_init", count=6, datatype=real, **to, request=7),
+            *2 * [format_call("MPI_Start", request=7)],
+            format_call("MPI_Allreduce", count=3, datatype=real, comm=world),
+            format_call(
+                "MPI_Alltoallv",
+                **{"sendcounts[2]": f"[{rank}, 2]"},
+                sendtype=real,
+                comm=world,
+            ),
+            other,
+            format_call("MPI_Finalize"),
+        ]
+        (folder / f"dumpi-000{rank}.txt").write_text("".join(calls))
+    return folder
+
+
+def test_dumpi_texts_have_sends_and_collectives(tmp_path: Path) -> None:
+    found = read_trace(write_dumpi(tmp_path))
+    sends = {("send", 0, 1, 32), ("send", 1, 0, 32)}
+    again = {("send", 0, 1, 96), ("send", 1, 0, 96)}
+    uneven = {("direct", 0, 1, 16), ("direct", 1, 0, 8)}
+    assert list_messages(found) == sends | again | uneven
+    assert list_calls(found) == {("allreduce", -1, 24)}
+
+
+def test_dumpi_texts_without_needed_parts_are_losses(tmp_path: Path) -> None:
+    kind, comm = "28 (user-defined-datatype)", "5 (user-defined-comm)"
+    other = format_call("MPI_Bcast", count=1, datatype=kind, root=0, comm=comm)
+    with pytest.raises(IncompleteTraceError, match="members are not in the text"):
+        read_trace(write_dumpi(tmp_path, other))
+    with pytest.raises(IncompleteTraceError, match="1 of 2 ranks have no trace"):
+        read_trace(write_dumpi(tmp_path) / "dumpi-0000.txt")
