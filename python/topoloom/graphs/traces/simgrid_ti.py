@@ -20,6 +20,7 @@ from topoloom.graphs.traces.mpi_sizes import (
 from topoloom.graphs.traces.trace import Trace, check_rank_count
 from topoloom.graphs.traces.trace_files import read_content
 from topoloom.support.files import prefix_errors
+from topoloom.support.plain_text import is_number
 
 #: Datatypes in the order of SimGrid's numbers.
 _DATATYPES = [
@@ -123,7 +124,7 @@ def _read_action(trace: Trace, rank: int, words: list[str]) -> None:
 
 def _count(word: str) -> int:
     """Return a number of elements, which can be ``1e6``."""
-    return int(word) if word.isdigit() else int(float(word))
+    return int(word) if is_number(word) else int(float(word))
 
 
 def _size(numbers: Sequence[str], at: int) -> int:
