@@ -172,8 +172,12 @@ def _read_collective(trace: Trace, rank: int, call: _Call) -> None:
     if bytes is None:
         return
     root = call.number("root") if "root" in call.values else None
+    if root is not None and not 0 <= root < trace.ranks:
+        call.fail("root")
     if operation == "alltoallv":
         parts = call.numbers(key)
+        if len(parts) != trace.ranks:
+            call.fail(key)
         size = bytes // max(1, sum(parts))
         trace.add_exchange(rank, members, [part * size for part in parts])
     elif operation == "gatherv" and root is not None:

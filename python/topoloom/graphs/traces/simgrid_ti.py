@@ -74,7 +74,8 @@ def read_simgrid_ti(files: Sequence[Path]) -> Trace:
     lines: dict[int, list[tuple[str, list[str]]]] = {}
     for file in parts:
         with prefix_errors(file):
-            for number, line in enumerate(read_content(file).decode().splitlines(), 1):
+            text = read_content(file).decode(errors="replace")
+            for number, line in enumerate(text.splitlines(), 1):
                 words = line.split()
                 if not words or words[0].startswith("#"):
                     continue
@@ -94,7 +95,7 @@ def read_simgrid_ti(files: Sequence[Path]) -> Trace:
         for where, words in actions:
             try:
                 _read_action(trace, rank, words)
-            except (ValueError, IndexError):
+            except (ValueError, IndexError, OverflowError):
                 what = " ".join(words)[:20]
                 raise Error(f"{where}: '{what}' has missing or odd numbers") from None
         if actions[-1][1][0].lower() != "finalize":
@@ -108,7 +109,7 @@ def _list_rank_files(file: Path) -> Iterator[Path]:
     if not lists_rank_files(content[:4096]):
         yield file
         return
-    for name in content.decode().split():
+    for name in content.decode(errors="replace").split():
         yield file.parent / name if not Path(name).exists() else Path(name)
 
 
@@ -131,7 +132,13 @@ def _size(numbers: Sequence[str], at: int) -> int:
     """Return the bytes of the datatype at a position; by default MPI_BYTE."""
     if at >= len(numbers):
         return 1
-    return DATATYPE_BYTES[_DATATYPES[int(numbers[at])]]
+    return DATATYPE_BYTES[_DATATYPES[_index(numbers[at])]]
+
+
+def _index(word: str) -> int:
+    if not is_number(word) or len(word) > 9:
+        raise ValueError
+    return int(word)
 
 
 def _send(trace: Trace, rank: int, numbers: Sequence[str]) -> None:
@@ -153,7 +160,9 @@ def _collective(
         count = _count(numbers[0]) if operation != "barrier" else 0
         where = None
         if root is not None:
-            where = int(numbers[root]) if root < len(numbers) else 0
+            where = _index(numbers[root]) if root < len(numbers) else 0
+            if where >= trace.ranks:
+                raise ValueError
         bytes = count * _size(numbers, datatype)
         trace.add_member_calls(rank, operation, range(trace.ranks), bytes, where)
 
