@@ -15,7 +15,7 @@ sources     := $(shell find core bindings mpi -type f) CMakeLists.txt pyproject.
 python      := python tests bench docs tools
 code        := $(shell find core bindings mpi nccl apps bench tests -name '*.[ch]' -o -name '*.[ch]pp')
 
-.PHONY: help build demo test test-all core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-ai bench-ring-bus bench-balance bench-collectives bench-exchange bench-grids bench-persistent bench-preloaded bench-probe bench-remap bench-learning bench-network bench-programs bench-switches bench-defaults bench-objects bench-stream bench-report bench-validation bench-published bench-readings wheel test-wheel test-lowest lock fuzz fuzz-calls fuzz-collectives fuzz-network fuzz-signals checked asan tsan fmt lint tidy docs clean
+.PHONY: help build demo test test-all core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-ai bench-ring-bus bench-balance bench-collectives bench-exchange bench-grids bench-persistent bench-preloaded bench-probe bench-remap bench-learning bench-network bench-programs bench-switches bench-defaults bench-objects bench-stream bench-report bench-validation bench-published bench-readings wheel test-wheel test-lowest lock fuzz fuzz-mutants fuzz-calls fuzz-collectives fuzz-network fuzz-signals checked asan tsan fmt lint tidy docs clean
 
 help:                        ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -31,6 +31,7 @@ test: core-test package-test mpi-test   ## everything a commit must pass
 test-all: asan tsan          ## make test plus tests marked full, every MPI, sanitizers, fuzzing, docs
 	$(MAKE) core-test package-test mpi-test FULL=--full
 	$(MAKE) fuzz ARGS='--seconds 300'
+	$(MAKE) fuzz-mutants
 	$(MAKE) fuzz-calls ARGS=''
 	$(MAKE) fuzz-collectives ARGS='--cases 2000'
 	$(MAKE) fuzz-network ARGS=100000
@@ -181,6 +182,10 @@ lock:                        ## renew tools/requirements.lock: the newest versio
 fuzz: $(stamps)/test-tools   ## ten minutes of odd files for every reader; ARGS='--seconds 60 --only tofu'
 	tools/install_locked.py atheris || echo "without atheris: at random" >&2
 	python tests/fuzz/fuzz_machines.py $(ARGS)
+
+fuzz-mutants: $(stamps)/test-tools   ## damage each part of sample machine files; ARGS='--count 100 --only hwloc'
+	. build/env; \
+	python tests/fuzz/mutate_machines.py $(ARGS)
 
 fuzz-calls: $(stamps)/test-tools   ## 10^5 calls of Python functions with wrong arguments under AddressSanitizer; ARGS='--seed 2'
 	tools/fuzz_calls.sh $(ARGS)

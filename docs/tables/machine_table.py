@@ -24,7 +24,7 @@ The machines that `topoloom list machines` lists, by name; each is a file in `ma
 with comments on what is inferred. Figures are those of `topoloom machine show NAME`:
 links are directed, distances are hops between different nodes, and the bisection counts
 both directions. Where no halving is proven to be the worst, it is given as a range. On
-rails (`dgx-h100-pod`, `nvl72-row`) the average distance weighs links by how much slower
+rails (`dgx-*-pod`, `*nvl72-row`) the average distance weighs links by how much slower
 than NVLink they are; the diameter is in links everywhere. The page is the output of
 `python docs/tables/machine_table.py`.
 

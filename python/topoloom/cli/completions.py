@@ -101,7 +101,8 @@ frameworks = _complete_module_names("frameworks.framework_jobs", "FRAMEWORKS")
 graph_formats = complete_words(
     *("npz", "matrix-market", "metis", "dense", "edges", "dimacs", "gml", "graphml"),
     *("goal", "monitoring"),
-    *("hlo", "flight-recorder", "kineto", "nccl-inspector", "chakra"),
+    *("hlo", "flight-recorder", "kineto", "nccl-inspector"),
+    *("otf2", "paraver", "dumpi", "simgrid-ti", "chakra"),
 )
 injections = _complete_core_names("injections")
 kinds = _complete_module_names("tasks.catalog", "CATALOG")

@@ -9,5 +9,9 @@ TRACE_NAMES = {
     "flight-recorder": "dumps of PyTorch's flight recorder, a file per rank",
     "kineto": "traces of PyTorch's profiler, a file per rank",
     "nccl-inspector": "lines of NCCL's or RCCL's Inspector",
+    "otf2": "OTF2 archives of Score-P; give traces.otf2",
+    "paraver": "Paraver traces of Extrae, .prv",
+    "dumpi": "text of SST's dumpi2ascii, a file per rank",
+    "simgrid-ti": "time-independent traces of SimGrid (smpirun -trace-ti)",
     "chakra": "Chakra execution traces, NAME.RANK.et, and groups",
 }

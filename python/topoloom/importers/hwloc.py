@@ -8,6 +8,7 @@ are those of the object to which it is attached.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -15,6 +16,7 @@ from topoloom._core import Error
 from topoloom.importers.hwloc_devices import read_device
 from topoloom.importers.identical_nodes import describe_identical_nodes
 from topoloom.importers.machine_description import MachineDescription
+from topoloom.importers.unknown_names import KnownNames, describe_unknown_names
 from topoloom.nodes.core_shape import SHARED, Container
 from topoloom.nodes.node_levels import (
     NearDevice,
@@ -30,6 +32,27 @@ from topoloom.support.xml_tree import Element, read_xml
 #: Maximum number of NUMA domains that Linux supports.
 _MAX_DOMAINS = 1024
 _WORD = re.compile(r"(?:0x)?[0-9a-fA-F]{1,8}")
+#: Elements and attributes of hwloc 2 and 3.
+_KNOWN: KnownNames = {
+    "topology": ("version",),
+    "object": (
+        *("type", "os_index", "gp_index", "name", "subtype", "id", "depth"),
+        *("cpuset", "complete_cpuset", "allowed_cpuset", "online_cpuset"),
+        *("nodeset", "complete_nodeset", "allowed_nodeset", "local_memory"),
+        *("cache_size", "cache_linesize", "cache_associativity", "cache_type"),
+        *("kind", "subkind", "dont_merge", "symmetric_subtree"),
+        *("bridge_type", "bridge_pci", "pci_busid", "pci_type", "pci_link_speed"),
+        "osdev_type",
+    ),
+    "info": ("name", "value"),
+    "cpukind": ("cpuset", "forced_efficiency"),
+    **dict.fromkeys(
+        (
+            *("page_type", "support", "userdata", "memattr", "distances2"),
+            *("distances2hetero", "distances", "latency"),
+        )
+    ),
+}
 
 
 def read_hwloc(text: str) -> MachineDescription:
@@ -39,7 +62,11 @@ def read_hwloc(text: str) -> MachineDescription:
     described = describe_identical_nodes(
         inside, (topology.host,) if topology.host else ()
     )
-    remarks = (*topology.describe_unusable_cpus(), *describe_omitted_resources(inside))
+    remarks = (
+        *topology.describe_unusable_cpus(),
+        *describe_omitted_resources(inside),
+        *topology.describe_incomplete_parts(),
+    )
     return replace(described, remarks=remarks)
 
 
@@ -57,7 +84,9 @@ def read_node_cores(
 def _read_topology(text: str) -> _TopologyReader:
     topology = _TopologyReader()
     # Elements are visited in file order, each with the CPUs nearest to it.
-    waiting = [(read_xml(text), 0)]
+    root = read_xml(text)
+    topology.unknown = describe_unknown_names(root, _KNOWN)
+    waiting = [(root, 0)]
     while waiting:
         element, near = waiting.pop()
         near = topology.start_element(element, near)
@@ -70,6 +99,8 @@ class _TopologyReader:
 
     def __init__(self) -> None:
         self.host: str | None = None
+        self.unknown: tuple[str, ...] = ()
+        self._incomplete: Counter[str] = Counter()
         self._version = ""
         self._machines = 0
         self._allowed: int | None = None
@@ -96,9 +127,12 @@ class _TopologyReader:
             return self._read_object(element, near)
         elif element.tag == "cpukind":
             self._core_kinds.append(_parse_cpu_set(attributes, "cpuset", "cpukind"))
-        elif element.tag == "info" and attributes.get("name") == "HostName":
-            host = attributes.get("value", "")
-            self.host = host if is_host_name(host) else None
+        elif element.tag == "info":
+            if not {"name", "value"} <= attributes.keys():
+                self._incomplete["<info> without a name or value ignored"] += 1
+            elif attributes["name"] == "HostName":
+                host = attributes["value"]
+                self.host = host if is_host_name(host) else None
         return near
 
     def _read_object(self, element: Element, near: int) -> int:
@@ -114,14 +148,20 @@ class _TopologyReader:
             self._machines += 1
             if self._machines > 1:
                 raise Error("a second Machine; export one node per file")
+            if "cpuset" in attributes:
+                self._complete |= _parse_cpu_set(attributes, "cpuset", kind)
+            else:
+                what = "Machine without cpuset: its devices are near no core"
+                self._incomplete[what] += 1
             if "allowed_cpuset" in attributes:
                 self._allowed = _parse_cpu_set(attributes, "allowed_cpuset", kind)
             if "complete_cpuset" in attributes:
-                self._complete = _parse_cpu_set(attributes, "complete_cpuset", kind)
+                self._complete |= _parse_cpu_set(attributes, "complete_cpuset", kind)
         elif kind == "PU":
             self._add_pu(attributes, line)
         elif kind == "Core":
             self._cores.append((line, _parse_cpu_set(attributes, "cpuset", kind)))
+            self._complete |= self._cores[-1][1]
         elif kind in SHARED:
             self._add_container(kind, attributes)
         # Bridges and PCI devices have no cpuset; use the parent's.
@@ -136,16 +176,25 @@ class _TopologyReader:
         self._containers.add(container)
         if len(self._containers) > len(SHARED) * MAX_CPUS:
             raise Error("too many caches, NUMA domains and packages")
-        if kind == "NUMANode" and "os_index" in attributes:
+        if kind == "NUMANode" and "os_index" not in attributes:
+            self._incomplete["NUMANode without os_index: it has no number"] += 1
+        elif kind == "NUMANode":
             number = _parse_number(attributes, kind)
             self._domains.setdefault(container.cpus, number)
             if len(self._domains) > _MAX_DOMAINS:
                 raise Error(f"more than {_MAX_DOMAINS} NUMA domains")
 
     def _add_device(self, element: Element, near: int) -> None:
+        for part in element.children:
+            is_device = part.attributes.get("type") == "OSDev"
+            if is_device and not {"name", "osdev_type"} <= part.attributes.keys():
+                what = "OSDev without a name or osdev_type ignored"
+                self._incomplete[what] += 1
         device = read_device(element, self._version)
         if device is None:
             return
+        if "pci_busid" not in element.attributes:
+            self._incomplete["device without pci_busid: no PCI address"] += 1
         if device.name in self._devices:
             raise Error(f"a duplicate device '{device.name}'")
         if len(self._devices) >= MAX_DEVICES:
@@ -186,6 +235,14 @@ class _TopologyReader:
         if kinds > 1:
             remarks.append(f"cores of {kinds} kinds are assumed to be equally fast")
         return remarks
+
+    def describe_incomplete_parts(self) -> list[str]:
+        """Describe what lacks attributes, and what is unknown."""
+        lacks = (
+            what + (f" ({count:,} times)" if count > 1 else "")
+            for what, count in sorted(self._incomplete.items())
+        )
+        return [*lacks, *self.unknown]
 
     def _list_pus(self) -> int:
         return sum(1 << number for number in self._pus)

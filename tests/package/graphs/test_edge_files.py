@@ -120,7 +120,7 @@ def test_all_formats_scale_alike(seed: int, tmp_path: Path) -> None:
         ("@ mpiP\n@ Command : a.out\n", "is a report of mpiP, which has no bytes per"),
         ('<?xml version="1.0"?>\n<ipm version="2"/>', "is IPM's XML, which is not"),
         ("# darshan log version: 3.41\n", "is a log of Darshan"),
-        ("#Paraver (01/01/26 at 10:00):1:1(1):1:1(1:1)\n", "is a trace of Paraver"),
+        ("%EventDef PajeDefineContainerType 0\n", "is a trace of Pajé"),
     ],
 )
 def test_files_of_profilers_say_what_to_use(

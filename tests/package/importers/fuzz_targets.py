@@ -151,6 +151,24 @@ HLO = (
     "replica_groups=[2,2]<=[4], use_global_device_ids=true, to_apply=add\n}\n"
 )
 GOAL = "num_ranks 2\nrank 0 {\na: send 8b to 1\n}\nrank 1 {\nb: recv 8b from 0\n}\n"
+ACTIONS = (
+    "0 init\n0 send 1 0 1e3 0\n0 bcast 100 1 0\n0 gather 6 6 0 3 3\n0 finalize\n"
+    "1 init\n1 alltoallv 3 1 2 3 1 2 1 1\n1 scatterv 1 2 2 1 0 0\n1 finalize\n"
+)
+PARAVER = (
+    "#Paraver (17/01/26 at 16:09):8000_ns:1(3):1:2(1:1,1:1),1\nc:1:1:2:1:2\n"
+    "3:1:1:1:1:5:6:2:1:2:1:7:8:99:4\n"
+    "2:1:1:1:1:20:50000002:7:50100002:50:50100003:1:50100004:1\n"
+    "2:2:1:2:1:20:50000002:7:50100002:50:50100004:1\n"
+)
+_ENTERING = "entering at walltime 1.1, cputime 1.1 seconds in thread 0.\n"
+DUMPI = (
+    f"MPI_Send {_ENTERING}int count=4\nMPI_Datatype datatype=11 (MPI_DOUBLE)\n"
+    "int dest=0\nMPI_Comm comm=2 (MPI_COMM_WORLD)\nMPI_Send returning\n"
+    f"MPI_Reduce {_ENTERING}int count=4\nMPI_Datatype datatype=11 (MPI_DOUBLE)\n"
+    "int root=0\nMPI_Comm comm=2 (MPI_COMM_WORLD)\nMPI_Reduce returning\n"
+    f"MPI_Finalize {_ENTERING}MPI_Finalize returning\n"
+)
 PLACEMENT = json.dumps(
     {
         "format": "topoloom-placement",
@@ -187,6 +205,15 @@ FILES = {
         "jobs.txt",
         partial(load_jobs, Machine("torus:3x4x5")),
         ("JOBID NODELIST\n1 0,1,2\n2 3\n",),
+    ),
+    "simgrid-ti": FileTarget(
+        "t_0.txt", partial(read_trace, kind="simgrid-ti", partial=True), (ACTIONS,)
+    ),
+    "paraver": FileTarget(
+        "t.prv", partial(read_trace, kind="paraver", partial=True), (PARAVER,)
+    ),
+    "dumpi": FileTarget(
+        "t-0000.txt", partial(read_trace, kind="dumpi", partial=True), (DUMPI,)
     ),
     "hlo": FileTarget("m.txt", partial(read_trace, kind="hlo"), (HLO,)),
     **list_trace_targets(),

@@ -42,6 +42,7 @@ RAILS = {
     "rails:2:2:2+node:3": 2,
     "dgx-h100-pod": 8,
     "nvl72-row": 4,
+    "gb300-nvl72-row": 4,
 }
 MACHINES = list(RAILS)
 

@@ -22,9 +22,7 @@ _TOOLS = (
     ),
     (re.compile(rb"# darshan log version"), "a log of Darshan", _NO_PAIRS),
     (re.compile(rb"__rec="), "a profile of Caliper", _NO_PAIRS),
-    (re.compile(rb"#Paraver \("), "a trace of Paraver", _NOT_READ),
     (re.compile(rb"%EventDef\b"), "a trace of Pajé", _NOT_READ),
-    (re.compile(rb"OTF2"), "a trace of OTF2", _NOT_READ),
 )
 
 

@@ -12,10 +12,14 @@ from topoloom._core import Error
 from topoloom.graphs.profile import Profile
 from topoloom.graphs.trace_names import TRACE_NAMES
 from topoloom.graphs.traces.chakra import read_chakra
+from topoloom.graphs.traces.dumpi import HEAD, read_dumpi
 from topoloom.graphs.traces.flight_recorder import read_flight_recorder
 from topoloom.graphs.traces.hlo import read_hlo
 from topoloom.graphs.traces.inspector import read_inspector
 from topoloom.graphs.traces.kineto import read_kineto
+from topoloom.graphs.traces.otf2_archive import read_otf2
+from topoloom.graphs.traces.paraver import HEADER, read_paraver
+from topoloom.graphs.traces.simgrid_ti import LINE, lists_rank_files, read_simgrid_ti
 from topoloom.graphs.traces.trace import Trace
 from topoloom.graphs.traces.trace_files import read_content
 from topoloom.support.files import prefix_errors
@@ -35,10 +39,18 @@ _READERS: dict[str, Callable[[Sequence[Path]], Trace]] = {
     "flight-recorder": read_flight_recorder,
     "kineto": read_kineto,
     "nccl-inspector": read_inspector,
+    "otf2": read_otf2,
+    "paraver": read_paraver,
+    "dumpi": read_dumpi,
+    "simgrid-ti": read_simgrid_ti,
     "chakra": read_chakra,
 }
 #: format name -> description and reader
 FORMATS = {name: (TRACE_NAMES[name], read) for name, read in _READERS.items()}
+
+
+#: File name suffix -> format.
+_SUFFIXES = {".et": "chakra", ".otf2": "otf2"}
 
 
 class IncompleteTraceError(Error):
@@ -66,8 +78,8 @@ def detect_trace_format(path: str | Path) -> str | None:
     for file in list_files(path)[:3]:
         if not file.is_file():
             continue
-        if file.suffix == ".et":
-            return "chakra"
+        if file.suffix in _SUFFIXES:
+            return _SUFFIXES[file.suffix]
         with file.open("rb") as stream:
             head = stream.read(1 << 16)
         if head[:2] == b"\x1f\x8b":
@@ -118,6 +130,12 @@ def read_trace(
 def _detect_by_head(head: bytes) -> str | None:
     if head.startswith(b"HloModule"):
         return "hlo"
+    if HEADER.match(head):
+        return "paraver"
+    if HEAD.match(head):
+        return "dumpi"
+    if LINE.match(head) or lists_rank_files(head):
+        return "simgrid-ti"
     if head[:1] == b"\x80" and b"entries" in head:
         return "flight-recorder"
     if not head.lstrip().startswith(b"{"):

@@ -17,6 +17,7 @@ from topoloom.importers.cloud.json_document import JsonDocument
 from topoloom.importers.cloud.switch_paths import describe_switch_paths
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.network_speeds import NETWORKS
+from topoloom.support.units import counted
 
 _MAX_LEVELS = 16
 #: Maximum number of instance types in a remark.
@@ -146,11 +147,14 @@ class _InstanceDocument(JsonDocument):
         records = value if isinstance(value, list) else [value]
         placed: dict[str, tuple[str, ...]] = {}
         kinds: set[str] = set()
+        remarks: list[str] = []
+        skipped = 0
         for record in records:
             if not isinstance(record, dict):
                 self.fail("", f"expected a list of entries under {wrappers[-1]!r}")
             found = read_path(record)
             if found is None:
+                skipped += 1
                 continue
             name, path = found
             if len(path) > _MAX_LEVELS:
@@ -161,10 +165,20 @@ class _InstanceDocument(JsonDocument):
             kinds.add(_get_instance_type(record))
         if not placed:
             self.fail("", "the list has no instances")
+        shallow, deep = (f(map(len, placed.values())) for f in (min, max))
+        if shallow < deep:
+            remarks.append(
+                f"instances have {shallow} to {deep} network levels: those with fewer "
+                "are placed higher in the tree"
+            )
         if own_hosts and len(set(placed.values())) == len(placed):
             placed = {name: path[:-1] for name, path in placed.items()}
-        network, remarks = _choose_network(kinds)
-        return replace(describe_switch_paths(placed), network=network, remarks=remarks)
+        if skipped:
+            remarks.append(f"{counted(skipped, 'host')} without an instance left out")
+        network, assumed = _choose_network(kinds)
+        return replace(
+            describe_switch_paths(placed), network=network, remarks=(*assumed, *remarks)
+        )
 
 
 def _get_instance_type(record: _Record) -> str:

@@ -15,7 +15,7 @@ from itertools import pairwise
 from topoloom._core import MachineText
 from topoloom.importers.cloud.hgx import format_intra_node_nvlink
 from topoloom.importers.cloud.json_document import JsonDocument
-from topoloom.importers.cloud.node_labels import LabeledNode, read_node
+from topoloom.importers.cloud.node_labels import NEURON, LabeledNode, read_node
 from topoloom.importers.cloud.nvlink import (
     NvlinkLocation,
     count_levels_above_domains,
@@ -70,6 +70,11 @@ def read_kubernetes_nodes(text: str) -> MachineDescription:
     missing += _drop_nodes_of_other_depth(nodes)
     if not nodes:
         document.fail("", "no node has a label that says where it is in the network")
+    if neuron := sum(node.resource == NEURON for node in nodes.values()):
+        remarks.append(
+            f"a slot per Neuron chip of {counted(neuron, 'node')}; the NeuronLinks "
+            "between chips are left out"
+        )
     if control:
         remarks.append(f"left out: {counted(control, 'node')} of the control plane")
     described = _build_rails(nodes) if _is_rail_network(nodes) else _build_tree(nodes)

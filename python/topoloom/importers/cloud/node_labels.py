@@ -44,7 +44,9 @@ _SUBBLOCK = "cloud.google.com/gce-topology-subblock"
 #: Label value of GPUs outside any domain.
 _NO_CLIQUE = re.compile(r"[0.\-]*")
 _TYPE = "node.kubernetes.io/instance-type"
-_GPUS = ("nvidia.com/gpu", "amd.com/gpu")
+#: Chips of Trainium and Inferentia, as AWS's device plugin counts them.
+NEURON = "aws.amazon.com/neuron"
+_GPUS = ("nvidia.com/gpu", "amd.com/gpu", NEURON)
 #: Vendors of resources that are neither GPUs nor other accelerators.
 _NO_ACCELERATORS = (
     *("rdma", "vpc.amazonaws.com", "networking.gke.io", "devices.kubevirt.io"),
@@ -59,7 +61,7 @@ class LabeledNode(NamedTuple):
     `labels` are the names of the labels for the switches and the domain. `across` is
     True if NVLink can connect the node to other nodes; in this case, `product` is the
     GPU type. `kind` is the instance type, `board` the GPU on its HGX board, `card` the
-    GPU on its PCIe cards.
+    GPU on its PCIe cards, `resource` what Kubernetes calls its GPUs.
     """
 
     name: str
@@ -73,6 +75,7 @@ class LabeledNode(NamedTuple):
     kind: str
     board: str
     card: str
+    resource: str
 
 
 def read_node(
@@ -99,7 +102,7 @@ def read_node(
     )
     usable = not not_ready and spec.get("unschedulable") is not True
     fabric, domain = _list_switch_labels(labels), _find_domain(labels)
-    gpus = _count_gpus(document, name, status, labels)
+    gpus, resource = _count_gpus(document, name, status, labels)
     node = LabeledNode(
         name,
         tuple(labels[label] for label in fabric),
@@ -112,6 +115,7 @@ def read_node(
         labels.get(_TYPE, ""),
         find_board_gpu(labels),
         find_card_gpu(labels),
+        resource,
     )
     return node, labels
 
@@ -150,17 +154,22 @@ def _count_gpus(
     name: str,
     status: Mapping[str, Any],
     labels: Mapping[str, str],
-) -> int:
-    """Count the GPUs available to pods, or else the GPUs found by the GPU operator."""
+) -> tuple[int, str]:
+    """Count the GPUs available to pods, or else the GPUs found by the GPU operator.
+
+    Also return the name of their resource.
+    """
     resources = {
         **_as_mapping(status.get("capacity")),
         **_as_mapping(status.get("allocatable")),
     }
-    for text in (*map(resources.get, _GPUS), labels.get("nvidia.com/gpu.count")):
+    counts = {resource: resources.get(resource) for resource in _GPUS}
+    counts["nvidia.com/gpu.count"] = labels.get("nvidia.com/gpu.count")
+    for resource, text in counts.items():
         if text is None or re.fullmatch("0+", str(text), re.ASCII):
             continue
         if re.fullmatch(r"[1-9][0-9]{0,3}", str(text), re.ASCII):
-            return int(str(text))
+            return int(str(text)), resource
         document.fail(
             f'"{name}"',
             f"node '{name}' has '{text!s:.40}' GPUs; expected a number up to 9999",
@@ -171,6 +180,6 @@ def _count_gpus(
             document.fail(
                 f'"{resource}"',
                 f"node '{name}' has the resource {resource:.60}, which is not "
-                f"understood; slots are {' and '.join(_GPUS)}",
+                f"understood; slots are {', '.join(_GPUS)}",
             )
-    return 0
+    return 0, ""

@@ -50,6 +50,7 @@ class _HostLocation:
 
     line: int
     group: int
+    named: bool
     below: set[str] = field(default_factory=set)
 
 
@@ -101,6 +102,11 @@ def read_slingshot(text: str) -> MachineDescription:
         raise Error("line 1: no line contains the location of a host")
     first = next(iter(nodes.values()))
     for host, node in nodes.items():
+        if node.named != first.named:
+            raise Error(
+                f"line {node.line}: {host} and the host on line {first.line} must both "
+                "have a name before their location, or neither"
+            )
         if bool(node.below) != bool(first.below):
             raise Error(
                 f"line {node.line}: host {host} and the host on line {first.line} must "
@@ -134,7 +140,8 @@ def _add_node(
     elif parts.get("chassis"):
         below = f"c{parts['cabinet']}-{parts['chassis']}"
     host = parts["host"] or parts["xname"]
-    node = nodes.setdefault(host, _HostLocation(number, group))
+    named = parts["host"] is not None
+    node = nodes.setdefault(host, _HostLocation(number, group, named))
     if node.group != group:
         raise Error(
             f"line {number}: host {host} is in group {group}, but line {node.line} "

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from topoloom._core import Error
 from topoloom.importers.cray.node_locations import (
@@ -13,6 +14,7 @@ from topoloom.importers.cray.node_locations import (
     make_location,
 )
 from topoloom.importers.machine_description import MachineDescription
+from topoloom.support.units import counted
 
 _NAME = re.compile(
     r"c(?P<column>[0-9]{1,4})-(?P<row>[0-9]{1,4})"
@@ -33,10 +35,15 @@ def read_xtprocadmin(text: str) -> MachineDescription:
     """
     found: dict[CrayLocation, tuple[int, str]] = {}
     lines_of: dict[str, int] = {}
+    columns = incomplete = 0
     for number, raw in enumerate(text.splitlines(), 1):
         words = raw.split()
-        if not words or words[0] == "NID":
+        if not words:
             continue
+        if words[0] == "NID":
+            columns = len(words)
+            continue
+        incomplete += len(words) < columns
         if len(words) < 3 or not re.fullmatch(r"[0-9]{1,9}", words[0]):
             raise Error(
                 f"line {number}: expected a node, such as '12 0xc c0-0c0s3n0 compute "
@@ -58,7 +65,14 @@ def read_xtprocadmin(text: str) -> MachineDescription:
     if not found:
         raise Error("line 1: the file contains no compute node")
     _reject_torus(found)
-    return describe_xc_groups(found)
+    described = describe_xc_groups(found)
+    if not incomplete:
+        return described
+    remark = (
+        f"{counted(incomplete, 'line')} shorter than the heading: nodes without a type "
+        "are taken as compute nodes"
+    )
+    return replace(described, remarks=(*described.remarks, remark))
 
 
 def _check_hex(number: int, words: list[str]) -> None:

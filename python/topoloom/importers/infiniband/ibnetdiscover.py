@@ -56,7 +56,12 @@ def read_ibnetdiscover(text: str) -> MachineDescription:
     return replace(
         described,
         hosts=_name_nodes(described.hosts),
-        remarks=(*remarks, *about_hosts, *described.remarks),
+        remarks=(
+            *remarks,
+            *about_hosts,
+            *_describe_nameless_switches(fabric),
+            *described.remarks,
+        ),
     )
 
 
@@ -120,6 +125,15 @@ def _name_switches(
         given if (given := described[name]) and times[given] == 1 else name
         for _, name in names
     )
+
+
+def _describe_nameless_switches(fabric: dict[str, Device]) -> list[str]:
+    count = sum(
+        name.startswith("S") and not device.description.strip()
+        for name, device in fabric.items()
+    )
+    what = f"{count:,} switch{'es' if count > 1 else ''}"
+    return [f"{what} without a name: the GUID is used"] if count else []
 
 
 def _parse_switch_name(description: str) -> str:

@@ -11,6 +11,7 @@ from topoloom._core import Error, Machine, MachineText, NetworkModel, TextSectio
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.network_speeds import NETWORKS
 from topoloom.importers.simgrid.platform import NO_LIMIT, write_platform_with_all_routes
+from topoloom.importers.simgrid.platform_names import check_platform_names
 from topoloom.importers.simgrid.read_cluster import read_cluster
 from topoloom.importers.simgrid.smpi_settings import (
     compute_extra_latency,
@@ -43,7 +44,9 @@ def read_simgrid_platform(text: str) -> MachineDescription:
             f"platform version {version[:20]}, but versions 4 and 4.1 are read; "
             "convert it with simgrid_update_xml"
         )
+    unknown = check_platform_names(root)
     described = _describe_inner_zone(root)
+    described = replace(described, remarks=(*described.remarks, *unknown))
     traces = sum(
         part.tag == "trace" or any(name.endswith("_file") for name in part.attributes)
         for part in root.walk()

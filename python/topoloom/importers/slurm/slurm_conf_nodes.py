@@ -48,6 +48,17 @@ _COUNTS = (
     "threadspercore",
     "realmemory",
 )
+#: Keys of NodeName lines, from slurm.conf(5).
+_KEYS = frozenset(
+    (
+        *(*_COUNTS, "nodename", "nodehostname", "nodeaddr", "bcastaddr", "gres"),
+        *("corespeccount", "cpubind", "cpuspeclist", "feature", "features", "port"),
+        *("memspeclimit", "procs", "reason", "state", "tmpdisk", "topology", "weight"),
+        *("parameters", "restrictedcorespergpu"),
+    )
+)
+#: Keys that only NodeName lines have.
+_ONLY_OF_NODES = frozenset((*_COUNTS, "gres", "corespeccount", "cpuspeclist"))
 #: States of nodes that run no jobs.
 _UNUSABLE = ("DOWN", "DRAIN", "DRAINED", "FAIL", "FAILING", "FUTURE")
 
@@ -157,6 +168,8 @@ def _count_ignored_values(line: _NodeLine, remarks: Counter[str]) -> None:
         remarks[f"{{nodes}} with State={state} taken as usable; use +down:"] += len(
             line.hosts
         )
+    for key in line.values.keys() - _KEYS:
+        remarks[f"unknown key {key[:20]} of {{nodes}} ignored"] += len(line.hosts)
     items = re.split(r",(?![^()]*\))", line.values.get("gres", ""))
     for item in items:
         if item.strip() and not _GRES.fullmatch(item.strip()):
@@ -171,10 +184,18 @@ def _read_lines(text: str) -> Iterator[_NodeLine]:
     """Yield the lines of nodes, completed with values of preceding DEFAULT lines."""
     lists, default = HostLists(), dict[str, str]()
     for number, line in join_continued_lines(text):
-        if not _SHOWS.match(line):
-            continue
         pairs = _PAIR.findall(line)
         values = {key.lower(): quoted or plain for key, quoted, plain in pairs}
+        is_node = _SHOWS.match(line)
+        rest = _PAIR.sub("", line).split()
+        if rest and (is_node or not pairs) and rest[0].lower() != "include":
+            raise Error(f"line {number}: expected Key=value, not '{rest[0][:20]}'")
+        if not is_node:
+            if only := sorted(_ONLY_OF_NODES & values.keys()):
+                raise Error(
+                    f"line {number}: has {only[0]}=, but does not begin with NodeName="
+                )
+            continue
         name = values.pop("nodename", "")
         if name.upper() == "DEFAULT":
             default |= values

@@ -253,3 +253,25 @@ def test_distances_follow_the_labels_of_nodes(
 
 def count_shared_levels(one: tuple[int, ...], other: tuple[int, ...]) -> int:
     return next((k for k in range(3) if one[k] != other[k]), 3)
+
+
+@pytest.mark.parametrize(
+    ("resource", "remarks"),
+    [
+        ("amd.com/gpu", 0),
+        ("aws.amazon.com/neuron", 1),
+    ],
+)
+def test_other_accelerators_are_slots(resource: str, remarks: int) -> None:
+    found = IMPORTER.read(TREE.replace("nvidia.com/gpu", resource))
+    valid = IMPORTER.read(TREE)
+    assert (found.text, found.hosts) == (valid.text, valid.hosts)
+    assert sum("Neuron" in remark for remark in found.remarks) == remarks
+
+
+@pytest.mark.parametrize("resource", ["google.com/tpu", "habana.ai/gaudi"])
+def test_unknown_resources_are_refused_by_name(resource: str) -> None:
+    with pytest.raises(
+        Error, match=f"the resource {resource}, which is not understood"
+    ):
+        IMPORTER.read(TREE.replace("nvidia.com/gpu", resource))
