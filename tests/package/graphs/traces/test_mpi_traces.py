@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import otf2
 import pytest
 
 from topoloom import Error
@@ -87,7 +88,10 @@ def test_simgrid_traces_have_sizes_in_bytes(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("change", [("finalize", "compute 1"), ("scan", "zzscan")])
+@pytest.mark.parametrize(
+    "change",
+    [("finalize", "compute 1"), ("scan", "zzscan"), ("compute", "comm_split 0 1\n0 x")],
+)
 def test_cut_and_unknown_actions_of_simgrid_are_losses(
     change: tuple[str, str], tmp_path: Path
 ) -> None:
@@ -95,7 +99,7 @@ def test_cut_and_unknown_actions_of_simgrid_are_losses(
     file = tmp_path / "1.5_rank-2.txt"
     file.write_text(file.read_text().replace(*change))
     with pytest.raises(
-        IncompleteTraceError, match=r"probably cut|'zzscan' is not read"
+        IncompleteTraceError, match="probably cut|'zzscan' is not read|split communic"
     ):
         read_trace(main)
 
@@ -152,7 +156,6 @@ def test_damaged_paraver_traces_are_refused(
 
 def write_otf2(folder: Path) -> Path:
     """Write an archive as Score-P does, with OTF2's own module."""
-    otf2 = pytest.importorskip("otf2")
     none, of_mpi = otf2.CollectiveRoot.NONE, otf2.Paradigm.MPI
     with otf2.writer.open(str(folder / "a"), timer_resolution=1000) as archive:
         known = archive.definitions
