@@ -40,3 +40,12 @@ class RememberingOptions(NamedTuple):
         bool,
         Option("--like", help="Accept a recording with other arguments."),
     ] = False
+    policy: Annotated[
+        Path | None,
+        Option(
+            "--policy",
+            metavar="FILE",
+            help="Policy of the centre, which names the machine of each partition.",
+            show_default="$TOPOLOOM_POLICY",
+        ),
+    ] = None
