@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import functools
 import hashlib
 import os
 import subprocess
@@ -163,8 +164,8 @@ def _build_cached(
 ) -> Path:
     """Compile into the cache; the file name contains a hash of all inputs."""
     sources, headers = inputs.files(), inputs.headers
-    options_of_query = ["-E", "-include", "mpi.h", "-x", "c", os.devnull]
-    header = _run_compiler([str(compiler), *options_of_query])
+    changed = compiler.stat().st_mtime_ns
+    header = _preprocess_mpi_header(compiler, changed)
     generated = generate(header) if generate else ""
     key = hashlib.blake2b(digest_size=12)
     for source in [*sources, *headers]:
@@ -249,6 +250,16 @@ def _lock_target(target: Path) -> Iterator[None]:
             yield
         finally:
             lock.unlink(missing_ok=True)
+
+
+@functools.cache
+def _preprocess_mpi_header(compiler: Path, _changed: int) -> str:
+    """Return the MPI's ``mpi.h``; a command that preloads several libraries asks once.
+
+    `_changed` is the time at which the compiler was changed.
+    """
+    options = ["-E", "-include", "mpi.h", "-x", "c", os.devnull]
+    return _run_compiler([str(compiler), *options])
 
 
 def _query_compiler(compiler: Path, question: str = "-show") -> str:
