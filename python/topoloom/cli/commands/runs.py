@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from topoloom.cli.options.files import AsJson, figure_option, output_option
+from topoloom.cli.options.files import AsJson, Figure, output_option
 from topoloom.cli.options.runs import Store
 from topoloom.cli.parameters import Argument, Option
 
@@ -57,10 +57,7 @@ def command(
         Path | None,
         output_option("Write all runs that match: .csv, .json or .parquet."),
     ] = None,
-    figure: Annotated[
-        Path | None,
-        figure_option("Draw the wall times of all runs of the program of RUN"),
-    ] = None,
+    figure: Figure = None,
     as_json: AsJson = False,
 ) -> None:
     """List, show, compare and summarize the runs of the run store.
@@ -68,6 +65,7 @@ def command(
     'topoloom run' stores every run: with its recording if it was the first of its
     program, with its placement later. One RUN, such as 3f2a91c0, is shown in detail,
     with the files of its recording and placement; several are compared in a table.
+    --figure draws the wall times of all runs of its program.
 
     A run in launcher order is 'recorded', or 'launcher' if it could not be recorded.
     Measured gains compare the wall times of runs of the same program with the same
