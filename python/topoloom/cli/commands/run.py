@@ -73,17 +73,14 @@ def command(
 ) -> int:
     """Launch an MPI program with its ranks placed on a machine.
 
-    The first run of a program is recorded, in launcher order; later runs are placed
-    ('topoloom runs' lists them). If that fails, the program is started as typed. With
-    --graph or --now, a placement that cannot be applied ends the command with status 2.
+    The first run of a program is recorded, in launcher order; later runs are placed. If
+    that fails, the program is started as typed. With --graph or --now, a placement that
+    cannot be applied ends the command with status 2.
 
     Standard input, output and the exit status are the program's; reports go to stderr.
-    --machine is required, except with a policy that names one for the partition of the
-    job, and with --apply topologies; 'detect' is that of the job. Host names come from
-    --hosts, the allocation, the machine or else the command.
-
-    If the variable TOPOLOOM is 'off', or the policy does not name the partition, the
-    command is started as typed, and nothing is recorded.
+    --machine is required, except with --policy or --apply topologies; 'detect' is that
+    of the job. Host names come from --hosts, the allocation, the machine or else the
+    command. With TOPOLOOM=off, the command is started as typed.
 
     \b
     launcher    passes the placement to the launcher
@@ -95,7 +92,6 @@ def command(
     Examples:
       topoloom run -m detect -- srun -n 512 ./app
       topoloom run -m torus:4x4x4 -a 'n[00-63]' --fix 0=n00 -- mpirun -n 64 ./app
-      topoloom run --apply world -m torus:4x4x4 --mpicc mpicc -- ./launch ./app
       topoloom run --apply topologies -- mpirun -n 768 ./app
     """
     from topoloom._core import Error

@@ -45,7 +45,6 @@ class RememberingOptions(NamedTuple):
         Option(
             "--policy",
             metavar="FILE",
-            help="Policy of the centre, which names the machine of each partition.",
-            show_default="$TOPOLOOM_POLICY",
+            help="Policy of the centre, or $TOPOLOOM_POLICY.",
         ),
     ] = None
