@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
+from topoloom.cli.completions import complete_words
 from topoloom.cli.options.files import AsJson
 from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.placed_jobs import PlacedJobOptions
@@ -29,6 +30,7 @@ def command(
             "--factor",
             metavar="placement|mapper=A,B|collectives",
             help="What to change between both runs of a pair.",
+            autocompletion=complete_words("placement", "mapper=", "collectives"),
         ),
     ] = "placement",
     new: Annotated[
