@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from topoloom.tasks.runs.remembered_job import RememberedJob
     from topoloom.tasks.runs.stored_placement import Decision
 
-PLACEMENT, MAPPER, COLLECTIVES = FACTORS = ("placement", "mapper", "collectives")
+PLACEMENT, MAPPER, COLLECTIVES = "placement", "mapper", "collectives"
 
 
 class Variant(NamedTuple):
