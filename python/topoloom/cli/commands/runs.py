@@ -76,7 +76,6 @@ def command(
       topoloom runs --last 100
       topoloom runs --summary program
       topoloom runs --match lmp -o runs.csv
-      topoloom runs 3f2a91c0 --figure times.svg
     """
     from topoloom._core import Error
     from topoloom.tasks.runs.stored_runs import check_export_name, open_store
