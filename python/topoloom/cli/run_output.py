@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from topoloom.preload.verify import AffinityReport
     from topoloom.tasks.advice.rules import Advice
     from topoloom.tasks.placed_run import PlacedJob, ReportPage
-    from topoloom.tasks.runs.remembered_run import Ended, RememberedJob
+    from topoloom.tasks.runs.remembered_job import Ended, RememberedJob
     from topoloom.tasks.verified_run import VerifiedRun
 
 

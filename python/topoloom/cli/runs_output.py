@@ -75,6 +75,9 @@ def print_run(
     if run["mapper"]:
         facts.append(("placement", f"{run['mapper']}, objective {run['objective']}"))
         facts.append(("predicted", _format_prediction(run)))
+    if run["drift"] is not None:
+        share = f"{100 * run['drift']:.1f} % of the traffic"
+        facts.append(("drift", f"{share} flows between other ranks than recorded"))
     if run["note"]:
         facts.append(("note", run["note"]))
     if recording is not None:

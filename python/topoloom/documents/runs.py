@@ -61,6 +61,8 @@ class StoredRun(TypedDict):
     """Measures of launcher order and of the placement, as pairs; empty if unknown."""
     verified: bool | None
     """Whether all ranks were where the placement puts them; null if not placed."""
+    drift: float | None
+    """Share of traffic between other ranks than recorded; null if not compared."""
     note: str | None
     """Why the run was not placed, or what the launcher could not express."""
     recording: str | None
@@ -87,7 +89,7 @@ class GainEstimate(TypedDict):
 
 
 class ChangeDocument(TypedDict):
-    """Change by placement over pairs of runs."""
+    """Change from the first to the second variant over pairs of runs."""
 
     pairs: int
     """Number of pairs."""
@@ -100,23 +102,23 @@ class ChangeDocument(TypedDict):
 
 
 class TrialPair(TypedDict):
-    """A run in launcher order and a placed one, next to each other in time."""
+    """A run of each variant, next to each other in time."""
 
-    launcher: str
-    """Identifier of the run in launcher order."""
-    placed: str
-    """Identifier of the placed run."""
-    launcher_seconds: float
-    """Duration of the run in launcher order in seconds."""
-    placed_seconds: float
-    """Duration of the placed run in seconds."""
+    runs: list[str]
+    """Identifiers of the runs, in the order of the variants."""
+    seconds: list[float]
+    """Their durations in seconds."""
 
 
 class TrialDocument(TypedDict):
-    """A trial of a placement."""
+    """A trial of two variants of a run."""
 
     exit_status: int
     """0, or the exit status of the run that ended the trial."""
+    factor: str
+    """What differs between the variants: `placement`, `mapper` or `collectives`."""
+    variants: list[str]
+    """Names of the two variants; changes are from the first to the second."""
     pairs: list[TrialPair]
     """The pairs of runs."""
     wall: ChangeDocument

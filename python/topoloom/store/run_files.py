@@ -14,8 +14,10 @@ import gc
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from topoloom.store.durable_files import UNFINISHED, read_file, replace_file
@@ -27,6 +29,8 @@ ONE, MERGED = ".json", ".jsonl"
 STARTED, PLACING, ENDED = "started", "placing", "ended"
 #: Number of files of single runs from which they are merged.
 MERGE_COUNT = 256
+#: A line of a merged file; the version and the identifier are its first values.
+_LINE = re.compile(rb'^\{"version":[0-9]+,"id":"([-0-9A-Za-z_]+)".*\n', re.MULTILINE)
 #: Readings of a folder whose files are being merged by other processes.
 _ATTEMPTS = 5
 
@@ -49,6 +53,107 @@ def read_runs(folder: Path) -> StoredRuns:
         with contextlib.suppress(FileNotFoundError):
             return _read_names(folder, _list_names(folder))
     return _read_names(folder, _list_names(folder), skip_missing=True)
+
+
+class LastRuns(NamedTuple):
+    """The last runs, the oldest first, the number of all that match, and of damage."""
+
+    records: list[Record]
+    total: int
+    damaged: int
+
+
+def read_last_runs(
+    folder: Path, count: int, texts: Mapping[str, str] = MappingProxyType({})
+) -> LastRuns:
+    """Read the last runs that have one of these texts as the value of its key.
+
+    Without texts, all runs match. Only the lines of the last runs are parsed; damaged
+    files of runs before them are not found.
+    """
+    for _ in range(_ATTEMPTS):
+        with contextlib.suppress(FileNotFoundError):
+            return _LastLines(folder, count, texts).read()
+    return _LastLines(folder, count, texts, skip_missing=True).read()
+
+
+class _LastLines:
+    """Collects the lines of the last runs, by identifier."""
+
+    def __init__(
+        self,
+        folder: Path,
+        count: int,
+        texts: Mapping[str, str],
+        skip_missing: bool = False,
+    ) -> None:
+        self._folder, self._count, self._skip_missing = folder, count, skip_missing
+        # Quotes inside of strings are escaped, so this finds keys and values only.
+        self._wanted = [
+            f"{json.dumps(key)}:{json.dumps(text)}".encode()
+            for key, text in texts.items()
+        ]
+        self._lines: dict[bytes, bytes | None] = {}
+        self._seen: set[bytes] = set()
+        self._damaged = 0
+
+    def read(self) -> LastRuns:
+        names = _list_names(self._folder)
+        for name in names:
+            if name.endswith(MERGED):
+                self._add_merged(name)
+        for name in names:
+            if name.endswith(ONE):
+                self._add_one(name)
+        self._drop_first()
+        read = (self._read_line(key) for key in sorted(self._lines))
+        lines = [line for line in read if line is not None]
+        found, damaged = _parse_lines(b"".join(lines)) if lines else ([], 0)
+        return LastRuns(found, len(self._seen), self._damaged + damaged)
+
+    def _add_merged(self, name: str) -> None:
+        data = self._read_file(name) or b""
+        found = 0
+        for match in _LINE.finditer(data):
+            found += 1
+            self._add(match[1], match[0] if self._matches(match[0]) else b"")
+        self._damaged += data.count(b"\n") - found
+        self._drop_first()
+
+    def _add_one(self, name: str) -> None:
+        key = name.removesuffix(ONE).encode()
+        if not self._wanted:
+            self._add(key, None)  # It is read if it is one of the last.
+        elif key not in self._seen and (line := self._read_file(name)):
+            self._add(key, line if self._matches(line) else b"")
+
+    def _add(self, key: bytes, line: bytes | None) -> None:
+        if line != b"" and key not in self._seen:
+            self._seen.add(key)
+            self._lines[key] = line
+
+    def _matches(self, line: bytes) -> bool:
+        return not self._wanted or any(text in line for text in self._wanted)
+
+    def _drop_first(self) -> None:
+        """Forget all but the last lines, so that memory is bounded."""
+        for key in sorted(self._lines)[: -self._count or None]:
+            del self._lines[key]
+
+    def _read_line(self, key: bytes) -> bytes | None:
+        line = self._lines[key]
+        return self._read_file(f"{key.decode()}{ONE}") if line is None else line
+
+    def _read_file(self, name: str) -> bytes | None:
+        """Read a file; an unreadable one is a damaged line."""
+        try:
+            return read_file(f"{self._folder}/{name}")
+        except FileNotFoundError:
+            if self._skip_missing:
+                return None
+            raise
+        except OSError:
+            return b"?\n"
 
 
 def merge_runs(folder: Path, at_least: int = MERGE_COUNT) -> int:

@@ -9,7 +9,7 @@ import json
 import re
 import secrets
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +23,11 @@ from topoloom.store.durable_files import (
 )
 from topoloom.store.run_files import (
     MERGE_COUNT,
+    LastRuns,
     Record,
     StoredRuns,
     merge_runs,
+    read_last_runs,
     read_runs,
     remove_runs,
     write_run,
@@ -64,6 +66,10 @@ class RunStore:
     def read_runs(self) -> StoredRuns:
         """Read all runs, the oldest first."""
         return read_runs(self._runs)
+
+    def read_last_runs(self, count: int, texts: Mapping[str, str]) -> LastRuns:
+        """Read the last runs that have one of these texts as the value of its key."""
+        return read_last_runs(self._runs, count, texts)
 
     def merge_runs(self, at_least: int = MERGE_COUNT) -> int:
         """Merge files of ended runs if there are many of them."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from topoloom.launch.apply.repeated_input import RepeatedInput
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from topoloom.launch.launchers.unplaced_command import UnplacedCommand
     from topoloom.placements.placement_file import PlacementFile
     from topoloom.preload.record.command_state import CommandState
+    from topoloom.preload.record.communication_sampler import CommunicationSampler
     from topoloom.preload.verify import AffinityReport
     from topoloom.tasks.launch_slots import LaunchSlots
     from topoloom.tasks.objective import Objective
@@ -55,6 +56,7 @@ class Job:
         self.collectives = collectives
         self.durations: dict[str, float] = {}
         self.is_started = False
+        self.is_interrupted = False
         self._repeated_input = RepeatedInput() if repeats else None
 
     @contextlib.contextmanager
@@ -68,6 +70,20 @@ class Job:
         with repeated.rewind() if repeated else contextlib.nullcontext():
             yield
         self.durations[what] = perf_counter() - start
+
+    def note_signal(self, _is_time_up: bool) -> None:
+        """Note that a signal ends the program, whose exit status can still be 0."""
+        self.is_interrupted = True
+
+
+class AcceptedLaunches(Protocol):
+    """Remembers whether the launcher has accepted the placement with libraries."""
+
+    def is_known(self, libraries: Sequence[Path]) -> bool:
+        """Return whether the launcher has accepted them."""
+
+    def remember(self, libraries: Sequence[Path], is_accepted: bool) -> None:
+        """Remember whether it has accepted them."""
 
 
 class PlacedJob(NamedTuple):
@@ -228,11 +244,14 @@ def run_placed(
     placed: PlacedJob,
     announce: Callable[[Launch], None],
     report: Callable[[AffinityReport], None],
+    sampler: CommunicationSampler | None = None,
+    accepted: AcceptedLaunches | None = None,
 ) -> tuple[Launch, VerifiedRun]:
     """Test whether the launcher can apply the placement, then run the program.
 
     `announce` is called before the program starts. `report` is called when the ranks of
-    an MPI program have reported their locations.
+    an MPI program have reported their locations. `sampler` counts their messages. A
+    launch that is known to be accepted is not tested again, unless its program fails.
     """
     from topoloom._core import Error
     from topoloom.launch.apply.trial_run import (
@@ -258,13 +277,13 @@ def run_placed(
         read.make_directory() as directory,
         settings as collectives,
         start_verify_agent(
-            planned, job.program, job.mpicc, world, collectives
+            planned, job.program, job.mpicc, world, collectives, sampler
         ) as agent,
     ):
         libraries = [] if isinstance(agent, str) else agent.libraries
         if isinstance(read, UnplacedCommand):
             check_files_on_hosts(job.program, libraries)
-        else:
+        elif accepted is None or not accepted.is_known(libraries):
             trial = read.with_program(make_trial_program(libraries))
             lacking = run_trial_program(
                 launch_slots.build_launch(trial, slots, directory)
@@ -272,11 +291,21 @@ def run_placed(
             if lacking and job.collectives is not None:
                 raise Error(lacking)
             agent = lacking or agent
+            if accepted is not None and not lacking:
+                accepted.remember(libraries, True)
         launch = launch_slots.build_launch(read, slots, directory)
         watched, agent = preload_agent(launch, agent)
         announce(launch)
+
+        def prepare_end(is_time_up: bool) -> None:
+            job.note_signal(is_time_up)
+            if sampler is not None:
+                sampler.request_counts(is_time_up)
+
         with job.time_run("placed"):
-            run_report = run_verified(watched, agent, report)
+            run_report = run_verified(watched, agent, report, prepare_end)
+        if accepted is not None and run_report.status != 0:
+            accepted.remember(libraries, False)
     return launch, run_report
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from topoloom.documents.programs import Verification
     from topoloom.launch.host_placement import HostPlacement
     from topoloom.launch.launcher import Launch
+    from topoloom.preload.record.communication_sampler import CommunicationSampler
     from topoloom.preload.verify import AffinityReport, VerifyAgent
 
 
@@ -56,13 +57,25 @@ def start_verify_agent(
     mpicc: str | None,
     renumber: bool,
     collectives: str | None = None,
+    sampler: CommunicationSampler | None = None,
 ) -> Iterator[VerifyAgent | str]:
-    """Start the agent that verifies locations; yield it, or the error as text."""
+    """Start the agent that verifies locations; yield it, or the error as text.
+
+    It also preloads the library of `sampler`.
+    """
     from topoloom._core import Error
     from topoloom.preload.verify import VerifyAgent
 
     try:
-        agent = VerifyAgent(placed, command, mpicc, renumber, collectives)
+        agent = VerifyAgent(
+            placed,
+            command,
+            mpicc,
+            renumber,
+            collectives,
+            sampler and sampler.library,
+            sampler and sampler.variables,
+        )
     except (Error, OSError) as error:
         if renumber or collectives is not None:
             raise
@@ -92,16 +105,22 @@ def preload_agent(
 
 
 def run_verified(
-    watched: Launch, agent: VerifyAgent | str, report: Callable[[AffinityReport], None]
+    watched: Launch,
+    agent: VerifyAgent | str,
+    report: Callable[[AffinityReport], None],
+    before_end: Callable[[bool], None] = lambda _: None,
 ) -> VerifiedRun:
-    """Run what `preload_agent` returned; call `report` with the locations of ranks."""
+    """Run what `preload_agent` returned; call `report` with the locations of ranks.
+
+    `before_end` is as in `run_program`.
+    """
     from topoloom.launch.apply.run_program import run_program
     from topoloom.preload.verify.verify_agent import explain_missing_report
 
     if isinstance(agent, str):
         return VerifiedRun(run_program(watched), [], agent)
     with agent.watch_reports(report):
-        status = run_program(watched)
+        status = run_program(watched, before_end=before_end)
     why = agent.read_error or (
         None if agent.reports else explain_missing_report(status)
     )

@@ -76,6 +76,13 @@ def test_one_run_is_shown_with_the_measured_gain(
     assert compared.count("20261130") == 2
 
 
+def test_the_runs_of_a_program_are_drawn(topoloom: Command, store: RunStore) -> None:
+    assert (
+        "written  times.svg" in topoloom("runs", "000003", "--figure", "times.svg").out
+    )
+    assert Path("times.svg").read_text().count("<use ") > 20
+
+
 def test_a_summary_names_what_placement_has_gained(
     topoloom: Command, store: RunStore
 ) -> None:
@@ -112,6 +119,7 @@ def test_old_runs_are_removed(topoloom: Command, store: RunStore) -> None:
         (["--summary", "day"], "cannot be summarized by 'day'"),
         (["--summary", "user", "--prune", "3"], "--summary and --prune cannot be"),
         (["-o", "runs.xls"], "written as .csv, .json, .parquet"),
+        (["--figure", "t.svg"], "--figure shows the program of one RUN"),
         (["--store", "none"], "there is no run store 'none'"),
     ],
 )

@@ -74,3 +74,33 @@ def test_a_failed_run_ends_the_trial_which_continues_later(
     done = topoloom("trial", *words, *command)
     assert done.returncode == 0, done.stderr
     assert "1 pair" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("factor", "variants"),
+    [
+        ("mapper=random(seed=1),random(seed=2)", ["random(seed=1)", "random(seed=2)"]),
+        ("collectives", ["MPI's collectives", "replaced collectives"]),
+    ],
+    ids=["mapper", "collectives"],
+)
+def test_a_trial_compares_mappers_and_collectives(
+    mpich: SeveralHosts,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    factor: str,
+    variants: list[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = [*NODES, "--pairs", 1, "--factor", factor, "--json"]
+    words += ["--mpicc", mpich.mpi.mpicc]
+    done = topoloom("trial", *words, "--", *make_command(mpich, mpich.where))
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 3 * 4
+    document = check_document(done.stderr.splitlines()[-1])
+    assert document["variants"] == variants
+    assert len(document["pairs"]) == 1
+    runs = check_document(topoloom("runs", "--json").stdout)["runs"]
+    assert [run["kind"] for run in runs] == ["recorded", "placed", "placed"]
+    assert all(run["mpi_time"]["run"] > 0 for run in runs)
+    assert {run["id"] for run in runs[1:]} == {*document["pairs"][0]["runs"]}

@@ -14,7 +14,13 @@ from typing import IO
 import pytest
 
 from topoloom.store.durable_files import UNFINISHED
-from topoloom.store.run_files import merge_runs, read_runs, remove_runs, write_run
+from topoloom.store.run_files import (
+    merge_runs,
+    read_last_runs,
+    read_runs,
+    remove_runs,
+    write_run,
+)
 from topoloom.store.run_store import RunStore, find_run, make_key, make_run_id
 
 
@@ -44,6 +50,24 @@ def test_any_sequence_of_operations_keeps_what_was_written(tmp_path: Path) -> No
         found = {r["number"]: r["state"] for r in read_runs(tmp_path).records}
         assert found == expected
     assert list(tmp_path.glob("*.jsonl"))
+
+
+def test_the_last_runs_are_those_at_the_end_of_all_runs(tmp_path: Path) -> None:
+    random.seed(2)
+    names = ["a", 'b"c', "é"]
+    for number in random.sample(range(60), 40):
+        run = {"version": 1, **make_run(number), "note": '"program":"a"'}
+        write_run(tmp_path, {**run, "program": random.choice(names)})
+        if number % 9 == 0:
+            merge_runs(tmp_path, at_least=4)
+    assert list(tmp_path.glob("*.jsonl"))
+    every = read_runs(tmp_path).records
+    for name, count in itertools.product([None, *names, "d"], [0, 1, 7, 100]):
+        texts = {} if name is None else {"program": name, "user": name}
+        matching = [run for run in every if name in (None, run["program"])]
+        found = read_last_runs(tmp_path, count, texts)
+        assert found.records == (matching[-count:] if count else [])
+        assert (found.total, found.damaged) == (len(matching), 0)
 
 
 def write_until_killed(folder: Path, first: int, reported: int) -> None:

@@ -16,6 +16,7 @@ from topoloom.tasks.runs.gain_estimate import (
     MIN_PAIRS,
     MIN_RUNS,
     compare_times,
+    estimate_gain,
     estimate_paired_change,
 )
 from topoloom.tasks.runs.run_log import RunLog
@@ -45,6 +46,13 @@ def test_noise_is_not_a_gain_and_few_runs_are_not_enough() -> None:
     few = compare_times([1.0] * (MIN_RUNS - 1), [2.0] * 100)
     assert few.change is None
     assert few.sentence().endswith("not enough runs")
+
+
+def test_runs_that_a_signal_ended_do_not_count() -> None:
+    run = {"exit_status": 0, "wall_seconds": 1.0}
+    runs = [run, {**run, "kind": "placed"}, {**run, "interrupted": True}]
+    found = estimate_gain(runs)
+    assert (found.placed, found.unplaced) == (1, 1)
 
 
 def test_pairs_show_a_gain_that_drifts_with_the_machine() -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -72,13 +73,14 @@ def command(
 ) -> int:
     """Launch an MPI program with its ranks placed on a machine.
 
-    The first run of a program is recorded, in launcher order; later runs are placed
-    ('topoloom runs' lists them). If that fails, the program is started as typed. With
-    --graph or --now, a placement that cannot be applied ends the command with status 2.
+    The first run of a program is recorded, in launcher order; later runs are placed. If
+    that fails, the program is started as typed. With --graph or --now, a placement that
+    cannot be applied ends the command with status 2.
 
     Standard input, output and the exit status are the program's; reports go to stderr.
-    --machine is required, except with --apply topologies; 'detect' is that of the job.
-    Host names come from --hosts, the allocation, the machine or else the command.
+    --machine is required, except with --policy or --apply topologies; 'detect' is that
+    of the job. Host names come from --hosts, the allocation, the machine or else the
+    command. With TOPOLOOM=off, the command is started as typed.
 
     \b
     launcher    passes the placement to the launcher
@@ -90,7 +92,6 @@ def command(
     Examples:
       topoloom run -m detect -- srun -n 512 ./app
       topoloom run -m torus:4x4x4 -a 'n[00-63]' --fix 0=n00 -- mpirun -n 64 ./app
-      topoloom run --apply world -m torus:4x4x4 --mpicc mpicc -- ./launch ./app
       topoloom run --apply topologies -- mpirun -n 768 ./app
     """
     from topoloom._core import Error
@@ -99,18 +100,24 @@ def command(
     from topoloom.support.name_lookup import describe_unknown_name
     from topoloom.tasks.objective import check_objective
     from topoloom.tasks.placed_run import APPLY, TOPOLOGIES, WORLD
+    from topoloom.tasks.runs.site_policy import is_switched_off
 
     if apply not in APPLY:
         raise Error(describe_unknown_name("choice of --apply", apply, APPLY))
+    if is_switched_off():
+        return _run_as_typed(program)
     if apply == TOPOLOGIES:
         check_objective(job.objective)
         check_options_apply(context, _OF_TOPOLOGIES, f"--apply {apply}")
         with raise_on_signals():
             return _run_reordered(program, job, as_json)
-    job.check()
+    governed = _apply_policy(job, remembering)
+    if governed is None:
+        return _run_as_typed(program)
+    governed.check()
     request = _PlacedRunRequest(
         program,
-        job,
+        governed,
         apply == WORLD,
         graph,
         remembering,
@@ -121,6 +128,32 @@ def command(
     )
     with raise_on_signals():
         return _run_placed(request)
+
+
+def _apply_policy(
+    job: PlacedJobOptions, remembering: RememberingOptions
+) -> PlacedJobOptions | None:
+    """Take what is missing from the policy; None if it rules out to place the job.
+
+    A policy that cannot be read never stops a job.
+    """
+    from topoloom._core import Error
+    from topoloom.cli.console import note
+    from topoloom.tasks.runs.site_policy import VARIABLE, find_partition, load_policy
+
+    path = remembering.policy or os.environ.get(VARIABLE)
+    if job.machine is not None or not path:
+        return job
+    try:
+        policy = load_policy(Path(path))
+    except Error as error:
+        with contextlib.suppress(OSError):  # Standard error may be closed.
+            note(f"topoloom: {error}; started as typed")
+        return None
+    machine = policy.machines.get(find_partition() or "")
+    if machine is None:
+        return None
+    return job._replace(machine=machine, store=job.store or policy.store)
 
 
 class _PlacedRunRequest(NamedTuple):
@@ -228,11 +261,16 @@ def _run_job(
 def _run_unread(program: list[str], why: str) -> int:
     """Run a command of an unknown launcher, or with unknown options, as typed."""
     from topoloom.cli.console import note
-    from topoloom.launch.apply.run_program import run_program
-    from topoloom.launch.launcher import Launch
 
     with contextlib.suppress(OSError):  # Standard error may be closed.
         note(f"topoloom: {why}; started as typed")
+    return _run_as_typed(program)
+
+
+def _run_as_typed(program: list[str]) -> int:
+    from topoloom.launch.apply.run_program import run_program
+    from topoloom.launch.launcher import Launch
+
     return run_program(Launch(program))
 
 
@@ -240,7 +278,7 @@ def _check_remembering(request: _PlacedRunRequest) -> None:
     """Raise an error for options that contradict each other."""
     from topoloom._core import Error
 
-    now, like, *_ = request.remembering
+    now, like = request.remembering.now, request.remembering.like
     if request.graph is not None and (now or like):
         other = "--now" if now else "--like"
         raise Error(f"{other} is for runs without --graph; leave one out")

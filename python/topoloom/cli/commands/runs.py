@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from topoloom.cli.options.files import AsJson, output_option
+from topoloom.cli.options.files import AsJson, Figure, output_option
 from topoloom.cli.options.runs import Store
 from topoloom.cli.parameters import Argument, Option
 
@@ -57,6 +57,7 @@ def command(
         Path | None,
         output_option("Write all runs that match: .csv, .json or .parquet."),
     ] = None,
+    figure: Figure = None,
     as_json: AsJson = False,
 ) -> None:
     """List, show, compare and summarize the runs of the run store.
@@ -64,6 +65,7 @@ def command(
     'topoloom run' stores every run: with its recording if it was the first of its
     program, with its placement later. One RUN, such as 3f2a91c0, is shown in detail,
     with the files of its recording and placement; several are compared in a table.
+    --figure draws the wall times of all runs of its program.
 
     A run in launcher order is 'recorded', or 'launcher' if it could not be recorded.
     Measured gains compare the wall times of runs of the same program with the same
@@ -91,13 +93,15 @@ def command(
         check_export_name(output)
     if match is not None and (runs or prune is not None):
         raise Error(f"--match has no effect with {words[0]}; leave one out")
+    if figure is not None and len(runs or ()) != 1:
+        raise Error("--figure shows the program of one RUN; name it")
     opened = open_store(store)
     if prune is not None:
         _prune(opened, prune, as_json)
     elif summary is not None:
         _summarize(opened, summary, match, as_json)
     elif runs:
-        _show(opened, runs, as_json)
+        _show(opened, runs, figure, as_json)
     else:
         _list(opened, match, last, output, as_json)
 
@@ -110,38 +114,40 @@ def _list(
     from topoloom.tasks.runs.stored_runs import (
         export_runs,
         make_document,
+        read_last_runs,
         select_runs,
     )
 
-    found, damaged = store.read_runs()
-    selected = select_runs(found, match)
     if output is not None:
-        export_runs(selected, output)
-    shown = [make_document(record) for record in selected[-last:]]
+        export_runs(select_runs(store.read_runs().records, match), output)
+    found, total, damaged = read_last_runs(store, last, match)
+    shown = [make_document(record) for record in found]
     if as_json:
         print_json(
             {
                 "store": str(store.root),
-                "total": len(selected),
+                "total": total,
                 "damaged": damaged,
                 "runs": shown,
                 "output": None if output is None else str(output),
             }
         )
         return
-    print_runs(shown, f"{len(shown):,} of {len(selected):,} runs in {store.root}")
+    print_runs(shown, f"{len(shown):,} of {total:,} runs in {store.root}")
     if damaged:
         note(f"topoloom: {damaged} unreadable entries of {store.root} are not shown")
     if output is not None:
         print(f"  written  {output}")
 
 
-def _show(store: RunStore, names: list[str], as_json: bool) -> None:
+def _show(
+    store: RunStore, names: list[str], figure: Path | None, as_json: bool
+) -> None:
     from topoloom.cli.console import print_json
     from topoloom.cli.runs_output import print_run, print_runs
     from topoloom.store.run_store import find_run
     from topoloom.tasks.runs.gain_estimate import estimate_gain
-    from topoloom.tasks.runs.stored_runs import make_document
+    from topoloom.tasks.runs.stored_runs import draw_runs, make_document
 
     records = store.read_runs().records
     found = [make_document(find_run(records, name)) for name in names]
@@ -154,9 +160,10 @@ def _show(store: RunStore, names: list[str], as_json: bool) -> None:
         return
     run = found[0]
     same = [r for r in records if r["id"] == run["id"] or r.get("key") == run["key"]]
-    gain = estimate_gain(
-        same if run["key"] else [r for r in same if r["id"] == run["id"]]
-    )
+    same = same if run["key"] else [r for r in same if r["id"] == run["id"]]
+    gain = estimate_gain(same)
+    if figure is not None:
+        draw_runs(figure, same, run["program"], gain)
     recording = store.find_file(run["recording"] or run["placed_by"])
     placement = store.find_file(run["placement"])
     if as_json:
@@ -171,6 +178,8 @@ def _show(store: RunStore, names: list[str], as_json: bool) -> None:
         )
         return
     print_run(run, recording, placement, gain.sentence())
+    if figure is not None:
+        print(f"  written  {figure}")
 
 
 def _summarize(store: RunStore, by: str, match: str | None, as_json: bool) -> None:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from topoloom.preload.verify import AffinityReport
     from topoloom.tasks.launch_slots import LaunchSlots
     from topoloom.tasks.placed_run import Job, PlacedJob
-    from topoloom.tasks.runs.remembered_run import Observer, RememberedJob
+    from topoloom.tasks.runs.remembered_job import Observer, RememberedJob
     from topoloom.tasks.runs.stored_placement import Placing
 
 
@@ -116,7 +116,7 @@ class PlacedJobOptions(NamedTuple):
         """
         from topoloom._core import Error
         from topoloom.tasks.runs.job_facts import identify_job, make_record
-        from topoloom.tasks.runs.remembered_run import RememberedJob
+        from topoloom.tasks.runs.remembered_job import RememberedJob
         from topoloom.tasks.runs.run_log import RunLog
 
         assert self.machine is not None
@@ -149,7 +149,7 @@ def make_observer(quiet: bool) -> Observer:
     """
     from topoloom.cli.console import note
     from topoloom.cli.run_output import make_location_printer, note_placement
-    from topoloom.tasks.runs.remembered_run import Observer
+    from topoloom.tasks.runs.remembered_job import Observer
 
     def remark(text: str) -> None:
         if not quiet:

@@ -40,3 +40,11 @@ class RememberingOptions(NamedTuple):
         bool,
         Option("--like", help="Accept a recording with other arguments."),
     ] = False
+    policy: Annotated[
+        Path | None,
+        Option(
+            "--policy",
+            metavar="FILE",
+            help="Policy of the centre, or $TOPOLOOM_POLICY.",
+        ),
+    ] = None

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import signal
 import subprocess
 from collections.abc import Callable
 from typing import IO, Any
@@ -12,6 +14,7 @@ from topoloom.launch.launcher import Launch
 from topoloom.support.ending_signals import HeldSignals, hold_signals
 
 _SECONDS_TO_END = 10.0
+_PR_SET_PDEATHSIG = 1  # <sys/prctl.h>
 
 
 def run_program(
@@ -54,13 +57,32 @@ def run_program(
         return 128 + signals.received[0]
     environment = {**os.environ, **launch.environment}
     child = subprocess.Popen(
-        launch.command, env=environment, stdout=stdout, stderr=stderr
+        launch.command,
+        env=environment,
+        stdout=stdout,
+        stderr=stderr,
+        preexec_fn=_make_end_with_parent(),
     )
     with signals.forwarded_to(child, before_end):
         status = _wait_or_kill(child, timeout, before_end)
     if signals.received and status != 0:
         return 128 + signals.received[0]
     return 128 - status if status < 0 else status
+
+
+def _make_end_with_parent() -> Callable[[], None]:
+    """Return what a child calls before exec, to get SIGTERM if this process is killed.
+
+    Otherwise SIGKILL, as from the kernel without memory, would leave the job running.
+    """
+    set_option, parent = ctypes.CDLL(None).prctl, os.getpid()
+
+    def end_with_parent() -> None:
+        set_option(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+        if os.getppid() != parent:  # It was killed before the call.
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    return end_with_parent
 
 
 def _wait_or_kill(

@@ -120,6 +120,7 @@ def record(
             with state.measure_run():
                 status, in_time = _run_job(launch, timeout, notes, streams, signals)
             state.exit_status = status
+            state.is_interrupted = bool(signals.received)
         profile = read_recording(
             notes,
             status,

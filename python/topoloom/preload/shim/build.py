@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import functools
 import hashlib
 import os
 import subprocess
@@ -163,8 +164,7 @@ def _build_cached(
 ) -> Path:
     """Compile into the cache; the file name contains a hash of all inputs."""
     sources, headers = inputs.files(), inputs.headers
-    options_of_query = ["-E", "-include", "mpi.h", "-x", "c", os.devnull]
-    header = _run_compiler([str(compiler), *options_of_query])
+    header, compiler_location = _describe_mpi(compiler, compiler.stat().st_mtime_ns)
     generated = generate(header) if generate else ""
     key = hashlib.blake2b(digest_size=12)
     for source in [*sources, *headers]:
@@ -175,9 +175,6 @@ def _build_cached(
     linked = [
         w for file in inputs.libraries for w in (str(file), f"-Wl,-rpath,{file.parent}")
     ]
-    # The preprocessed header contains the MPI's version; -show prints the MPI's
-    # location.
-    compiler_location = _query_compiler(compiler)
     facts = [os.uname().machine, generated, header, compiler_location]
     for text in (*facts, *general, *linked):
         key.update(text.encode())
@@ -249,6 +246,17 @@ def _lock_target(target: Path) -> Iterator[None]:
             yield
         finally:
             lock.unlink(missing_ok=True)
+
+
+@functools.cache
+def _describe_mpi(compiler: Path, _changed: int) -> tuple[str, str]:
+    """Return the preprocessed ``mpi.h``, and the compiler's command line.
+
+    The former contains the MPI's version, the latter its location. A command that
+    preloads several libraries asks once; `_changed` is when the compiler was changed.
+    """
+    options = ["-E", "-include", "mpi.h", "-x", "c", os.devnull]
+    return _run_compiler([str(compiler), *options]), _query_compiler(compiler)
 
 
 def _query_compiler(compiler: Path, question: str = "-show") -> str:

@@ -7,7 +7,7 @@ import contextlib
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from topoloom._core import Error
@@ -49,6 +49,10 @@ class VerifyAgent:
     collectives
         Value of TOPOLOOM_COLLECTIVES with which libtopoloom-collective replaces the
         program's collectives; None: no replacement.
+    first
+        Library to preload before all others; None: no such library.
+    variables
+        Environment variables that `first` needs.
 
     Attributes
     ----------
@@ -74,15 +78,16 @@ class VerifyAgent:
         mpicc: str | None = None,
         renumber: bool = False,
         collectives: str | None = None,
+        first: Path | None = None,
+        variables: Mapping[str, str] | None = None,
     ) -> None:
         self._placement = placement
         self._launcher = find_launcher(list(command))
         compiler = find_compiler(self._launcher, mpicc)
-        self.libraries = [build_shim("verify", compiler, folders=["mpi/process_map"])]
+        library = build_shim("verify", compiler, folders=["mpi/process_map"])
         is_mpi_known = bool(mpicc or self._launcher.forwarding)
-        check_programs(
-            list_programs(command), compiler, self.libraries[0], is_mpi_known
-        )
+        check_programs(list_programs(command), compiler, library, is_mpi_known)
+        self.libraries = [library] if first is None else [first, library]
         self.required = renumber or collectives is not None
         if renumber:
             self.libraries.append(build_world_library(compiler))
@@ -95,7 +100,7 @@ class VerifyAgent:
         self._folder = Path(self._directory.name)
         plan = self._folder / "plan"
         write_text(plan, bindings.write(placement))
-        self._variables = {"TOPOLOOM_VERIFY": str(self._folder)}
+        self._variables = {**(variables or {}), "TOPOLOOM_VERIFY": str(self._folder)}
         if renumber:
             self._variables["TOPOLOOM_WORLD"] = str(plan)
         if collectives is not None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from topoloom.launch.apply.trial_run import make_trial_program, run_trial_program
-from topoloom.launch.launcher import Launch
 from topoloom.launch.launchers.launcher_commands import LauncherCommand
 from topoloom.preload.record.command_state import CommandState
 from topoloom.preload.record.merge_recordings import NothingRecorded
@@ -15,16 +14,9 @@ from topoloom.tasks.placed_run import (
     RecordedJob,
     load_recording,
     record_job,
-    run_placed,
 )
-from topoloom.tasks.runs.remembered_run import (
-    PLACED,
-    RECORDED,
-    Ended,
-    RememberedJob,
-    describe_placement,
-    write_placement,
-)
+from topoloom.tasks.runs.remembered_job import RECORDED, Ended, RememberedJob
+from topoloom.tasks.runs.remembered_run import run_sampled, write_placement
 from topoloom.tasks.runs.stored_placement import decide_placement
 
 
@@ -63,21 +55,7 @@ def run_explicitly(
     check_ranks(recorded.graph.rank_count)
     if graph_file is None:
         log.restart()
-
-    def announce(launch: Launch) -> None:
-        remembered.observer.announce(decision.placed, launch)
-        log.write(kind=PLACED, **describe_placement(recording, decision))
-
-    launch, verified = run_placed(
-        job, slots, decision.placed, announce, remembered.observer.report
-    )
-    log.end(
-        verified.status,
-        job.durations[PLACED],
-        verified=verified.is_verified,
-        note=launch.loss,
-    )
-    return Ended(PLACED, verified.status, "", recorded, decision, launch, verified)
+    return run_sampled(remembered, recording, recorded, slots, decision)
 
 
 def _record(remembered: RememberedJob) -> RecordedJob:
@@ -97,7 +75,8 @@ def _record(remembered: RememberedJob) -> RecordedJob:
     except NothingRecorded as error:
         log.end(error.exit_status, state.seconds, note=str(error))
         raise
-    log.end(recorded.exit_status, state.seconds)
+    interrupted = state.is_interrupted
+    log.end(recorded.exit_status, state.seconds, interrupted=interrupted)
     return recorded
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -83,13 +83,13 @@ class Change(NamedTuple):
     low: float | None = None
     high: float | None = None
 
-    def sentence(self) -> str:
-        """Say how much changes, or that it may be chance."""
+    def sentence(self, cause: str = "placement") -> str:
+        """Say how much `cause` changes, or that it may be chance."""
         pairs = counted(self.pairs, "pair")
         if self.change is None or self.low is None or self.high is None:
             return f"not enough runs: {pairs}, but {MIN_PAIRS} are needed"
         text = (
-            f"{self.change:+.1f} % by placement (95 % interval {self.low:+.1f} to "
+            f"{self.change:+.1f} % by {cause} (95 % interval {self.low:+.1f} to "
             f"{self.high:+.1f} %, {pairs})"
         )
         if self.low > 0 or self.high < 0:
@@ -109,8 +109,8 @@ class Change(NamedTuple):
 def estimate_gain(records: Iterable[dict[str, Any]]) -> Estimate:
     """Compare the wall times of placed runs with those in launcher order.
 
-    Only runs that ended with status 0 are compared. The interval is that of the
-    ratio of medians, from the bootstrap.
+    Only runs that ended with status 0, and not by a signal, are compared. The interval
+    is that of the ratio of medians, from the bootstrap.
 
     Raises `topoloom.Error` if there are enough runs, but no SciPy.
     """
@@ -118,9 +118,17 @@ def estimate_gain(records: Iterable[dict[str, Any]]) -> Estimate:
     unplaced: list[float] = []
     for record in records:
         seconds = record.get("wall_seconds")
-        if record.get("exit_status") == 0 and seconds:
+        if is_complete(record) and seconds:
             (placed if record.get("kind") == "placed" else unplaced).append(seconds)
     return compare_times(placed, unplaced)
+
+
+def is_complete(record: Mapping[str, Any]) -> bool:
+    """Return whether a run succeeded, and no signal ended it.
+
+    Hydra can return 0 after it has killed its ranks.
+    """
+    return record.get("exit_status") == 0 and not record.get("interrupted")
 
 
 def compare_times(placed: Sequence[float], unplaced: Sequence[float]) -> Estimate:

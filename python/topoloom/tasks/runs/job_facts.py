@@ -22,14 +22,14 @@ from topoloom.store.program_identity import (
 from topoloom.store.run_files import STARTED
 from topoloom.store.run_store import make_run_id
 from topoloom.support.plain_text import is_number
+from topoloom.tasks.runs.site_policy import find_partition
 
 if TYPE_CHECKING:
     from topoloom.launch.launchers.launcher_commands import LauncherCommand
     from topoloom.tasks.launch_slots import LaunchSlots
 
-#: Variables with the number of the batch job, and with its partition or queue.
+#: Variables with the number of the batch job.
 _JOBS = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "PJM_JOBID")
-_PARTITIONS = ("SLURM_JOB_PARTITION", "PBS_QUEUE", "LSB_QUEUE", "PJM_RSCGRP")
 
 
 def identify_job(
@@ -73,8 +73,8 @@ def make_record(
         "host": os.uname().nodename,
         "process": os.getpid(),
         "user": _find_user(),
-        "job": _find_variable(_JOBS),
-        "partition": _find_variable(_PARTITIONS),
+        "job": _find_job(),
+        "partition": find_partition(),
         "directory": _find_directory(),
         "command": program,
         "program": identity.title if identity else _guess_title(read),
@@ -163,8 +163,8 @@ def _find_user() -> str:
         return str(os.geteuid())
 
 
-def _find_variable(names: tuple[str, ...]) -> str | None:
-    return next((os.environ[name] for name in names if os.environ.get(name)), None)
+def _find_job() -> str | None:
+    return next(filter(None, (os.environ.get(name) for name in _JOBS)), None)
 
 
 def _list_versions() -> dict[str, str]:

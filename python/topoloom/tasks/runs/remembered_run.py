@@ -7,9 +7,7 @@ fails later, its exit status is returned. It is never started twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from topoloom.graphs.graph_file import load_graph
 from topoloom.graphs.mpi_time import load_mpi_time
@@ -20,75 +18,25 @@ from topoloom.launch.launcher import Launch
 from topoloom.placements.placement_file import save_placement
 from topoloom.preload.record.command_state import CommandState
 from topoloom.tasks.launch_slots import check_applicable, check_rank_count
-from topoloom.tasks.placed_run import Job, RecordedJob, record_job, run_placed
-from topoloom.tasks.problem import check_fit
+from topoloom.tasks.placed_run import RecordedJob, record_job, run_placed
+from topoloom.tasks.runs.accepted_launch import find_accepted_launch
 from topoloom.tasks.runs.job_advice import describe_prediction
+from topoloom.tasks.runs.remembered_job import (
+    LAUNCHER,
+    PLACED,
+    RECORDED,
+    Ended,
+    RememberedJob,
+)
+from topoloom.tasks.runs.sampled_run import compare_with_recording, sample_run
 from topoloom.tasks.runs.stored_placement import Decision, Placing, decide_placement
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from topoloom.preload.verify import AffinityReport
     from topoloom.store.program_identity import ProgramIdentity
     from topoloom.store.run_store import RunStore
     from topoloom.tasks.launch_slots import LaunchSlots
-    from topoloom.tasks.placed_run import PlacedJob
-    from topoloom.tasks.runs.run_log import RunLog
-    from topoloom.tasks.verified_run import VerifiedRun
-
-#: Kinds of runs: placed, recorded in launcher order, or only in launcher order.
-PLACED, RECORDED, LAUNCHER = "placed", "recorded", "launcher"
-
-
-class Observer(NamedTuple):
-    """Callbacks: for remarks, before a placed run, and for locations of ranks."""
-
-    remark: Callable[[str], None]
-    announce: Callable[[PlacedJob, Launch], None]
-    report: Callable[[AffinityReport], None]
-
-
-@dataclass
-class RememberedJob:
-    """A job that runs once.
-
-    `identity` is None if the program cannot be recognized in later runs. With `like`,
-    recordings with other arguments are accepted. `renumber` is whether ranks are
-    renumbered in MPI. `collectives` is how collectives become messages.
-    """
-
-    job: Job
-    slots: LaunchSlots
-    identity: ProgramIdentity | None
-    like: bool
-    collectives: str
-    renumber: bool
-    placing: Placing
-    log: RunLog
-    observer: Observer
-
-    def select_slots(self, recorded: RecordedJob) -> LaunchSlots:
-        """Return the slots that the launcher uses; raise an error if they are few."""
-        graph = recorded.graph
-        assert graph is not None
-        name = self.placing.graph_file or "the program"
-        check_fit(graph, self.slots.allocation, name)
-        return self.slots.select_used(graph.rank_count, as_started=self.renumber)
-
-
-class Ended(NamedTuple):
-    """How a job ended: its kind and exit status, and what is known about it.
-
-    `why` says in one sentence why the job was not placed; "" if it was.
-    """
-
-    kind: str
-    status: int
-    why: str = ""
-    recorded: RecordedJob | None = None
-    decision: Decision | None = None
-    launch: Launch | None = None
-    verified: VerifiedRun | None = None
 
 
 def run_remembered(remembered: RememberedJob) -> Ended:
@@ -115,8 +63,8 @@ def run_as_typed(remembered: RememberedJob, why: str) -> Ended:
         remembered.observer.remark(f"{' '.join(why.split())}; started as typed")
     log.write(kind=LAUNCHER, note=why or None)
     with job.time_run(LAUNCHER):
-        status = run_program(Launch(job.program))
-    log.end(status, job.durations[LAUNCHER])
+        status = run_program(Launch(job.program), before_end=job.note_signal)
+    log.end(status, job.durations[LAUNCHER], interrupted=job.is_interrupted)
     return Ended(LAUNCHER, status, why or log.failure or "")
 
 
@@ -167,7 +115,7 @@ def load_stored_recording(path: Path, collectives: str) -> RecordedJob:
 def _run_placed(
     remembered: RememberedJob, recording: str, recorded: RecordedJob
 ) -> Ended:
-    """Place the program by a recording, and run it."""
+    """Place the program by a recording, run it, and compare both."""
     job, log = remembered.job, remembered.log
     try:
         slots = remembered.select_slots(recorded)
@@ -175,27 +123,51 @@ def _run_placed(
         if not decision.is_used:
             raise _NotStarted(decision.advice)
         write_placement(remembered.placing, decision)
-
-        def announce(launch: Launch) -> None:
-            remembered.observer.announce(decision.placed, launch)
-            log.write(kind=PLACED, **describe_placement(recording, decision))
-
-        launch, verified = run_placed(
-            job, slots, decision.placed, announce, remembered.observer.report
-        )
+        ended = run_sampled(remembered, recording, recorded, slots, decision)
     except _NotStarted:
         raise
     except Exception as error:
         if job.is_started:
             raise
         raise _NotStarted(str(error)) from None
+    return ended
+
+
+def run_sampled(
+    remembered: RememberedJob,
+    recording: str | None,
+    recorded: RecordedJob,
+    slots: LaunchSlots,
+    decision: Decision,
+) -> Ended:
+    """Run a program placed; if its communication drifted, place the next run by it."""
+    job, log, observer = remembered.job, remembered.log, remembered.observer
+    accepted = find_accepted_launch(log, job, slots, decision.stored)
+
+    def announce(launch: Launch) -> None:
+        observer.announce(decision.placed, launch)
+        log.write(kind=PLACED, **describe_placement(recording, decision))
+
+    with sample_run(remembered) as sampler:
+        launch, verified = run_placed(
+            job, slots, decision.placed, announce, observer.report, sampler, accepted
+        )
+        status, seconds = verified.status, job.durations[PLACED]
+        drift = None
+        if sampler is not None:
+            drift = compare_with_recording(remembered, sampler, recorded, verified)
+    if drift is not None:
+        log.write_exit(status, seconds)
+        observer.remark(drift.describe())
+        _predict(remembered, drift.recording, drift.recorded)
     log.end(
-        verified.status,
-        job.durations[PLACED],
+        status,
+        seconds,
         verified=verified.is_verified,
         note=launch.loss,
+        interrupted=job.is_interrupted,
     )
-    return Ended(PLACED, verified.status, "", recorded, decision, launch, verified)
+    return Ended(PLACED, status, "", recorded, decision, launch, verified)
 
 
 def _run_recorded(remembered: RememberedJob) -> Ended:
@@ -220,7 +192,7 @@ def _run_recorded(remembered: RememberedJob) -> Ended:
             raise
         remembered.observer.remark(str(error))
         status, why = state.exit_status, str(error)
-        log.end(status, state.seconds, note=why)
+        log.end(status, state.seconds, note=why, interrupted=state.is_interrupted)
         return Ended(RECORDED, status, why)
     status, seconds = recorded.exit_status, state.seconds
     log.write_exit(status, seconds)
@@ -236,8 +208,9 @@ def _run_recorded(remembered: RememberedJob) -> Ended:
     elif recordings[0] is not None:
         decision = _predict(remembered, recordings[0], recorded)
         if decision is not None:
+            write_placement(remembered.placing, decision)
             facts = describe_placement(None, decision)
-    log.end(status, seconds, **facts)
+    log.end(status, seconds, interrupted=state.is_interrupted, **facts)
     return Ended(RECORDED, status, why, recorded, decision)
 
 
@@ -251,7 +224,6 @@ def _predict(
         decision = decide_placement(
             remembered.log, recording, recorded, slots, remembered.placing
         )
-        write_placement(remembered.placing, decision)
     except Exception as error:
         remark(f"the next run cannot be placed: {error}")
         return None

@@ -79,7 +79,11 @@ class RunLog:
     def restart(self) -> None:
         """Begin the record of a second run of the same command."""
         again = {"id": make_run_id(), "state": STARTED, "started": round(time(), 3)}
-        ended = ("exit_status", "wall_seconds", "mpi_time", "recording", "note")
+        ended = {
+            *("exit_status", "wall_seconds", "mpi_time", "interrupted", "note"),
+            *("recording", "drift", "placed_by", "placement", "mapper"),
+            *("objective", "predicted", "verified"),
+        }
         self.record = {k: v for k, v in self.record.items() if k not in ended} | again
         self._is_written = False
 
@@ -91,9 +95,7 @@ class RunLog:
         Returns the name of the stored file; None if it could not be stored.
         """
         name = self.attempt(lambda store: store.add_file(".npz", profile.save))
-        in_mpi = profile.mpi_time
-        self.record["mpi_time"] = in_mpi and in_mpi._asdict()
-        self.record["ranks"] = profile.rank_count
+        self.keep_mpi_time(profile)
         if name is None:
             return None
         self.record["recording"] = name
@@ -102,6 +104,12 @@ class RunLog:
             for key in (identity.key, identity.like_key):
                 self.attempt(partial(RunStore.write_entry, key=key, entry=entry))
         return name
+
+    def keep_mpi_time(self, profile: Profile) -> None:
+        """Add the time in MPI and the number of ranks to the record."""
+        in_mpi = profile.mpi_time
+        self.record["mpi_time"] = in_mpi and in_mpi._asdict()
+        self.record["ranks"] = profile.rank_count
 
     def _guard(self, action: Callable[[], Result]) -> Result | None:
         try:

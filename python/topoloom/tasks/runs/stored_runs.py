@@ -17,6 +17,8 @@ from topoloom.support.optional_imports import import_optional
 
 if TYPE_CHECKING:
     from topoloom.documents.runs import StoredRun
+    from topoloom.store.run_files import LastRuns
+    from topoloom.tasks.runs.gain_estimate import Estimate
 
 Record = dict[str, Any]
 
@@ -25,8 +27,8 @@ _DAY_SECONDS = 24 * 3600
 _COLUMNS = (
     *("id", "kind", "started", "user", "host", "job", "partition", "program"),
     *("ranks", "nodes", "ranks_per_node", "threads", "launcher", "machine", "hosts"),
-    *("exit_status", "wall_seconds", "mapper", "objective", "verified", "note"),
-    *("key", "recording", "placed_by", "placement", "directory"),
+    *("exit_status", "wall_seconds", "mapper", "objective", "verified", "drift"),
+    *("note", "key", "recording", "placed_by", "placement", "directory"),
 )
 #: Facts that a filter of runs compares.
 _MATCHED = ("program", "user", "partition", "machine", "kind")
@@ -56,6 +58,12 @@ def select_runs(records: Sequence[Record], match: str | None) -> list[Record]:
     ]
 
 
+def read_last_runs(store: RunStore, count: int, match: str | None) -> LastRuns:
+    """Read the last runs that `select_runs` selects, and count all of them."""
+    texts = {} if match is None else dict.fromkeys(_MATCHED, match)
+    return store.read_last_runs(max(count, 0), texts)
+
+
 def make_document(record: Record) -> StoredRun:
     """Return the facts of a run; those that its version did not store are null."""
     found: Record = {name: record.get(name) for name in _COLUMNS}
@@ -67,6 +75,21 @@ def make_document(record: Record) -> StoredRun:
     found["mpi_time"] = record.get("mpi_time")
     found["predicted"] = record.get("predicted") or {}
     return cast("StoredRun", found)
+
+
+def draw_runs(
+    path: Path, records: Sequence[Record], program: str, gain: Estimate
+) -> None:
+    """Draw the wall times of the runs that `estimate_gain` compares."""
+    from topoloom.figure.run_times import RunTime, draw_run_times
+    from topoloom.tasks.runs.gain_estimate import is_complete
+
+    runs = [
+        RunTime(each["started"], each["wall_seconds"], each.get("kind") == "placed")
+        for each in records
+        if is_complete(each) and each.get("wall_seconds")
+    ]
+    draw_run_times(path, runs, f"{program}: {gain.sentence()}")
 
 
 def prune_runs(store: RunStore, days: int) -> tuple[int, int]:

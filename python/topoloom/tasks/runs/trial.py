@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tries a placement: runs a program in launcher order and placed, pair by pair."""
+"""Tries two variants of a run, such as launcher order and a placement, in pairs."""
 
 from __future__ import annotations
 
@@ -10,42 +10,42 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from topoloom._core import Error
 from topoloom.launch.apply.trial_run import make_trial_program, run_trial_program
-from topoloom.launch.launcher import Launch
 from topoloom.launch.launchers.launcher_commands import LauncherCommand
-from topoloom.preload.record import record
-from topoloom.preload.record.command_state import CommandState
-from topoloom.preload.shim import find_compiler, find_launcher
 from topoloom.store.run_store import make_key, make_run_id
 from topoloom.tasks.launch_slots import check_rank_count
-from topoloom.tasks.runs.gain_estimate import Change, estimate_paired_change
-from topoloom.tasks.runs.remembered_run import (
+from topoloom.tasks.runs.gain_estimate import (
+    Change,
+    estimate_paired_change,
+    is_complete,
+)
+from topoloom.tasks.runs.remembered_job import (
     LAUNCHER,
     PLACED,
     Ended,
     RememberedJob,
+)
+from topoloom.tasks.runs.remembered_run import (
     describe_placement,
     find_recording,
     load_stored_recording,
     run_remembered,
 )
 from topoloom.tasks.runs.stored_placement import Decision, decide_placement
+from topoloom.tasks.runs.trial_variants import Factor, Variant, run_variant
 
 if TYPE_CHECKING:
     from topoloom.documents.runs import TrialDocument
-    from topoloom.graphs.mpi_time import MpiTime
-    from topoloom.graphs.profile import Profile
     from topoloom.tasks.launch_slots import LaunchSlots
     from topoloom.tasks.placed_run import RecordedJob
 
 Record = dict[str, Any]
-VARIANTS = (LAUNCHER, PLACED)
 
 
 class Pair(NamedTuple):
-    """A run in launcher order and a placed one, next to each other in time."""
+    """A run of each variant, next to each other in time."""
 
-    launcher: Record
-    placed: Record
+    first: Record
+    second: Record
 
 
 class TrialResult(NamedTuple):
@@ -55,16 +55,17 @@ class TrialResult(NamedTuple):
     """
 
     status: int
+    factor: Factor
     pairs: Sequence[Pair]
     wall: Change
     mpi: Change
-    decision: Decision
 
     def list_findings(self) -> list[str]:
-        """Say in lines how placement changes wall time and time in MPI."""
-        findings = [f"wall time: {self.wall.sentence()}"]
+        """Say in lines how the factor changes wall time and time in MPI."""
+        cause = self.factor.title
+        findings = [f"wall time: {self.wall.sentence(cause)}"]
         if self.mpi.pairs and self.mpi.change is not None:
-            findings.append(f"time in MPI: {self.mpi.sentence()}")
+            findings.append(f"time in MPI: {self.mpi.sentence(cause)}")
         if self.status:
             findings.append(
                 f"the last run ended with status {self.status}; repeat the command to "
@@ -76,12 +77,12 @@ class TrialResult(NamedTuple):
         """Return the fields of the ``--json`` output."""
         return {
             "exit_status": self.status,
+            "factor": self.factor.name,
+            "variants": [variant.name for variant in self.factor.variants],
             "pairs": [
                 {
-                    "launcher": pair.launcher["id"],
-                    "placed": pair.placed["id"],
-                    "launcher_seconds": pair.launcher["wall_seconds"],
-                    "placed_seconds": pair.placed["wall_seconds"],
+                    "runs": [run["id"] for run in pair],
+                    "seconds": [run["wall_seconds"] for run in pair],
                 }
                 for pair in self.pairs
             ],
@@ -99,6 +100,7 @@ class Trial:
     """
 
     remembered: RememberedJob
+    factor: Factor
     pairs: int
     is_new: bool
     announce: Callable[[int, Pair], None]
@@ -128,22 +130,43 @@ def run_trial(trial: Trial) -> TrialResult | Ended:
         log.restart()
     recording, recorded = found
     slots = remembered.select_slots(recorded)
-    decision = decide_placement(log, recording, recorded, slots, remembered.placing)
-    if decision.stored is None:
-        raise Error(log.failure or "the run store cannot be used")
-    _try_launcher(remembered, slots, decision)
-    tag, done = _find_earlier_runs(trial, decision.stored)
+    decisions = {
+        variant.name: _decide(remembered, variant, found, slots)
+        for variant in trial.factor.variants
+    }
+    for decision in decisions.values():
+        if decision is not None:
+            _try_launcher(remembered, slots, decision)
+    tag, done = _find_earlier_runs(trial, decisions)
     status = 0
-    for pair, variant in _list_missing(done, trial.pairs, tag):
-        log.record |= {"trial": tag, "pair": pair}
-        status = _run_variant(remembered, variant, slots, decision, recording)
-        if status != 0:
+    for pair, variant in _list_missing(done, trial, tag):
+        log.record |= {"trial": tag, "pair": pair, "variant": variant.name}
+        status = _run(trial, variant, slots, decisions[variant.name], recording)
+        if not is_complete(log.record):
             break
-        done[pair, variant] = dict(log.record)
+        done[pair, variant.name] = dict(log.record)
         log.restart()
-        if len([key for key in done if key[0] == pair]) == len(VARIANTS):
-            trial.announce(pair + 1, Pair(*(done[pair, each] for each in VARIANTS)))
-    return _compare(status, done, decision)
+        first, second = (done.get((pair, each.name)) for each in trial.factor.variants)
+        if first and second:
+            trial.announce(pair + 1, Pair(first, second))
+    return _compare(status, done, trial.factor)
+
+
+def _decide(
+    remembered: RememberedJob,
+    variant: Variant,
+    found: tuple[str, RecordedJob],
+    slots: LaunchSlots,
+) -> Decision | None:
+    """Return the placement of a variant; None for the launcher's order."""
+    if variant.mapper is None:
+        return None
+    recording, recorded = found
+    placing = remembered.placing._replace(mapper=variant.mapper)
+    decision = decide_placement(remembered.log, recording, recorded, slots, placing)
+    if decision.stored is None:
+        raise Error(remembered.log.failure or "the run store cannot be used")
+    return decision
 
 
 def _find_recording(remembered: RememberedJob) -> tuple[str, RecordedJob] | None:
@@ -174,83 +197,73 @@ def _try_launcher(
 
 
 def _find_earlier_runs(
-    trial: Trial, placement: str
+    trial: Trial, decisions: Mapping[str, Decision | None]
 ) -> tuple[str, dict[tuple[int, str], Record]]:
-    """Find the runs of the last trial of this program and placement; also its tag."""
+    """Find the runs of the last such trial of this program; also its tag."""
     remembered = trial.remembered
     assert remembered.identity is not None
-    prefix = make_key("trial", [remembered.identity.key, placement])[:16]
+    placements = [each and each.stored for each in decisions.values()]
+    variants = [[each.name, each.collectives] for each in trial.factor.variants]
+    prefix = make_key("trial", [remembered.identity.key, placements, variants])[:16]
     stored = remembered.log.attempt(lambda store: store.read_runs().records) or []
     runs = [each for each in stored if str(each.get("trial")).startswith(prefix)]
     if trial.is_new or not runs:
         return f"{prefix}-{make_run_id()}", {}
     tag = runs[-1]["trial"]
     return tag, {
-        (each["pair"], each["kind"]): each
+        (each["pair"], each["variant"]): each
         for each in runs
-        if each["trial"] == tag and each.get("exit_status") == 0
+        if each["trial"] == tag and is_complete(each)
     }
 
 
 def _list_missing(
-    done: Mapping[tuple[int, str], Record], pairs: int, tag: str
-) -> Iterator[tuple[int, str]]:
+    done: Mapping[tuple[int, str], Record], trial: Trial, tag: str
+) -> Iterator[tuple[int, Variant]]:
     """List the runs that a trial lacks, in an order that depends on its tag only."""
-    for pair in range(pairs):
-        order = random.Random(f"{tag}/{pair}").sample(VARIANTS, len(VARIANTS))
-        yield from ((pair, variant) for variant in order if (pair, variant) not in done)
+    variants = trial.factor.variants
+    for pair in range(trial.pairs):
+        order = random.Random(f"{tag}/{pair}").sample(variants, len(variants))
+        yield from (
+            (pair, variant) for variant in order if (pair, variant.name) not in done
+        )
 
 
-def _run_variant(
-    remembered: RememberedJob,
-    variant: str,
+def _run(
+    trial: Trial,
+    variant: Variant,
     slots: LaunchSlots,
-    decision: Decision,
+    decision: Decision | None,
     recording: str,
 ) -> int:
-    """Run the program in launcher order or placed, and measure its time in MPI."""
-    job, log, state = remembered.job, remembered.log, CommandState()
-    times: list[MpiTime | None] = []
-
-    def keep_time(profile: Profile) -> None:
-        times.append(profile.mpi_time)
-
-    compiler = find_compiler(find_launcher(job.program), job.mpicc)
-    facts = describe_placement(recording, decision) if variant == PLACED else {}
-    with job.read.make_directory() as directory:
-        launch = Launch(job.program)
-        if variant == PLACED:
-            placed = decision.placed.file.placement.slots
-            launch = slots.build_launch(job.read, placed, directory)
-        log.write(kind=variant, **facts)
-        with job.time_run(variant):
-            # Both variants are recorded, so that the recorder slows both equally.
-            record(
-                launch.command,
-                mpicc=str(compiler),
-                then=keep_time,
-                state=state,
-                variables=launch.environment,
-            )
-    status = state.exit_status or 0
-    in_mpi = times[0]
-    log.end(status, state.seconds, mpi_time=in_mpi and in_mpi._asdict())
-    return status
+    """Run a variant, and store the run."""
+    remembered = trial.remembered
+    facts = {} if decision is None else describe_placement(recording, decision)
+    remembered.log.write(kind=LAUNCHER if decision is None else PLACED, **facts)
+    ended = run_variant(remembered, trial.factor, variant, slots, decision)
+    remembered.log.end(
+        ended.status,
+        ended.seconds,
+        mpi_time=ended.in_mpi and ended.in_mpi._asdict(),
+        interrupted=ended.is_interrupted,
+    )
+    return ended.status
 
 
 def _compare(
-    status: int, done: Mapping[tuple[int, str], Record], decision: Decision
+    status: int, done: Mapping[tuple[int, str], Record], factor: Factor
 ) -> TrialResult:
+    first, second = (variant.name for variant in factor.variants)
     pairs = [
-        Pair(done[pair, LAUNCHER], done[pair, PLACED])
+        Pair(done[pair, first], done[pair, second])
         for pair, variant in sorted(done)
-        if variant == PLACED and (pair, LAUNCHER) in done
+        if variant == second and (pair, first) in done
     ]
-    wall = [(p.launcher["wall_seconds"], p.placed["wall_seconds"]) for p in pairs]
+    wall = [(each.first["wall_seconds"], each.second["wall_seconds"]) for each in pairs]
     in_mpi = [
-        (p.launcher["mpi_time"]["mean"], p.placed["mpi_time"]["mean"])
-        for p in pairs
-        if p.launcher.get("mpi_time") and p.placed.get("mpi_time")
+        (each.first["mpi_time"]["mean"], each.second["mpi_time"]["mean"])
+        for each in pairs
+        if each.first.get("mpi_time") and each.second.get("mpi_time")
     ]
     changes = estimate_paired_change(wall), estimate_paired_change(in_mpi)
-    return TrialResult(status, pairs, *changes, decision)
+    return TrialResult(status, factor, pairs, *changes)

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Placed runs are sampled; a run that drifted from its recording replaces it."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from built_programs import compile_program
+from json_documents import check_document
+from own_process import topoloom
+from several_hosts import PROGRAMS, SeveralHosts
+
+HOSTS = "alpha,beta,gamma,delta"
+NODES = ["--machine", "mesh:4", "--hosts", HOSTS, "--mapper", "random", "--seed", "3"]
+
+
+def list_runs() -> list[Any]:
+    runs: list[Any] = check_document(topoloom("runs", "--json").stdout)["runs"]
+    return runs
+
+
+@pytest.mark.every_mpi
+def test_a_run_with_another_input_replaces_the_recording(
+    several_hosts: SeveralHosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    mpi = several_hosts.mpi
+    shift = compile_program("shift", [mpi.mpicc, "-w", PROGRAMS / "runs" / "shift.c"])
+    option = ["-hosts"] if mpi.is_hydra else ["--bind-to", "none", "--host"]
+    command = several_hosts.command(*option, HOSTS, "-n", 4, shift)
+
+    def run(shift: int) -> subprocess.CompletedProcess[str]:
+        Path("input").write_text(str(shift))
+        done = topoloom("run", *NODES, "--mpicc", mpi.mpicc, "--", *command)
+        assert done.returncode == 0, done.stderr
+        return done
+
+    run(1)
+    same, changed, adapted = run(1), run(2), run(2)
+    for done in (same, adapted):
+        assert "the communication has changed" not in done.stderr
+    assert "100 % of the traffic flows between other ranks" in changed.stderr
+    assert "next run will be placed: predicted " in changed.stderr
+    runs = list_runs()
+    assert [each["kind"] for each in runs] == ["recorded", *["placed"] * 3]
+    assert [each["drift"] is None or each["drift"] > 0.9 for each in runs] == [
+        *(True, False, True, False)
+    ]
+    assert [each["mpi_time"]["mean"] > 0 for each in runs] == [True] * 4
+    first, new = runs[0]["recording"], runs[2]["recording"]
+    assert first != new
+    assert [each["placed_by"] for each in runs] == [None, first, first, new]
+    assert runs[1]["recording"] is runs[3]["recording"] is None
