@@ -73,8 +73,8 @@ def start_verify_agent(
             mpicc,
             renumber,
             collectives,
-            sampler and sampler.library,
-            sampler and sampler.variables,
+            sampler.library if sampler is not None else None,
+            sampler.variables if sampler is not None else None,
         )
     except (Error, OSError) as error:
         if renumber or collectives is not None:

@@ -99,7 +99,7 @@ def test_cut_and_unknown_actions_of_simgrid_are_losses(
     file = tmp_path / "1.5_rank-2.txt"
     file.write_text(file.read_text().replace(*change))
     with pytest.raises(
-        IncompleteTraceError, match="probably cut|'zzscan' is not read|split communic"
+        IncompleteTraceError, match=r"probably cut|'zzscan' is not read|split communic"
     ):
         read_trace(main)
 
