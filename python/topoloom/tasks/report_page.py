@@ -38,6 +38,7 @@ from topoloom.tasks.simulate import (
 
 if TYPE_CHECKING:
     from topoloom.documents.placements import PlacementOnPage, ReportDocument
+    from topoloom.tasks.advice.rules import Advice
 
 MAX_PLACEMENTS = 7
 #: The nodes of a job are those of its placement files, or all.
@@ -55,7 +56,7 @@ class Simulator(NamedTuple):
 
 
 class WrittenReport(NamedTuple):
-    """The path of a page, its report and headline, and warnings about input files.
+    """The path of a page, its report, headline and advice, and warnings about inputs.
 
     `interrupted` is set if Ctrl-C ended the simulations.
     """
@@ -63,6 +64,7 @@ class WrittenReport(NamedTuple):
     path: Path
     report: Report
     headline: str
+    advice: Advice
     warnings: list[str]
     interrupted: bool = False
 
@@ -126,6 +128,7 @@ def write_report(
     """
     from topoloom.report.page import save_report
     from topoloom.report.text import write_title
+    from topoloom.tasks.advice.report_advice import advise_on_report
 
     if not placements:
         raise Error("there are no placements to show; name one or more")
@@ -167,11 +170,13 @@ def write_report(
         if operations is not None and name == "switches":
             name += ", with what operations wait for"
         report = replace(report, simulator=name, simulated=found.results)
+    advice = advise_on_report(report, phases)
+    report = replace(report, advice=advice.sentence)
     save_report(output, report)
     headline = write_title(report.views[0], report.views[report.best])
     changed = (_warn_changed_graph(view, graph_file) for view in report.views[1:])
     warnings = [*loaded.remarks, *(line for line in changed if line)]
-    return WrittenReport(output, report, headline, warnings, interrupted)
+    return WrittenReport(output, report, headline, advice, warnings, interrupted)
 
 
 class _LoadedFiles(NamedTuple):
