@@ -100,11 +100,28 @@ def read_graph(
         kind = _detect_format(data)
         try:
             return _parse_graph(path, kind, data, scale)
+        except FractionError:
+            raise
         except Error as error:
             raise Error(
                 f"{error}; the content looks like {kind}; if it is not, set the "
                 f"format ({', '.join(list_format_names())})"
             ) from None
+
+
+class FractionError(Error):
+    """An error in values that are fractions, of which a scale makes bytes."""
+
+
+def _has_only_fractions(kind: str, data: bytes) -> bool:
+    """Return whether a graph that cannot be read can be read with a scale."""
+    from topoloom.graphs.text_formats.value_readers import read_values
+
+    try:
+        read_values(kind, data, 1.0)
+    except Error:
+        return False
+    return True
 
 
 def check_scale(path: str | Path, kind: str, scale: float | None) -> None:
@@ -130,7 +147,14 @@ def _parse_graph(
         return ReadGraph(_core.read_metis(data))
     from topoloom.graphs.text_formats.value_readers import read_values
 
-    graph, rounded, remarks = read_values(kind, data, scale)
+    try:
+        graph, rounded, remarks = read_values(kind, data, scale)
+    except Error as error:
+        if scale is None and _has_only_fractions(kind, data):
+            raise FractionError(
+                f"{error}; scale all values with 'topoloom pattern import --scale X'"
+            ) from None
+        raise
     if scale is not None:
         what = f"; {rounded} were rounded" if rounded else ""
         remarks = [f"values were multiplied by {scale:g}{what}", *remarks]
