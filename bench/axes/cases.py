@@ -10,8 +10,8 @@ from time import perf_counter
 import topoloom
 from topoloom._core import AxisOrder
 from topoloom.frameworks import MegatronJob, make_megatron_job
+from topoloom.frameworks.named_models import MODELS
 from topoloom.frameworks.training_step import TrainingStep
-from topoloom.frameworks.transformer_model import MODELS
 from topoloom.graphs import LayoutOrders, MeshOrders
 from topoloom.graphs.axes import parse_mesh
 from topoloom.tasks import map_axes

@@ -153,7 +153,7 @@ def _format_rows(rows: Sequence[Row]) -> str:
     def pair(values: tuple[float, float] | None, form: Callable[..., str]) -> str:
         return "" if values is None else " → ".join(form(value) for value in values)
 
-    lines = [["job", "bytes between nodes", "most that leaves a node"]]
+    lines = [["job", "inter-node bytes", "busiest node"]]
     lines[0] += ["predicted", "simulated", "search"]
     lines += [
         [

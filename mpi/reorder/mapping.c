@@ -156,7 +156,7 @@ static char* extract_option(char* options, const char* name) {
 
 void format_gain(const struct reorder_stats* gain, char* line, size_t size) {
     const double percent = gain->before > 0 ? 100 * (1 - gain->after / gain->before) : 0;
-    snprintf(line, size, "%.4g -> %.4g (%.1f %% gain), bytes between nodes %lld -> %lld", gain->before,
+    snprintf(line, size, "%.4g -> %.4g (%.1f %% gain), inter-node bytes %lld -> %lld", gain->before,
              gain->after, percent, (long long)gain->inter_node_bytes_before,
              (long long)gain->inter_node_bytes_after);
 }

@@ -12,7 +12,16 @@ from pathlib import Path
 
 import pytest
 from built_programs import NAP_SOURCE, compile_program
-from mpis import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, Mpi, build_program, pairs
+from mpis import (
+    MPICH,
+    MPIS,
+    OPEN_MPI_4,
+    OPEN_MPI_5,
+    PROGRAMS,
+    Mpi,
+    build_program,
+    pairs,
+)
 from own_process import TOPOLOOM, topoloom
 from several_hosts import SeveralHosts
 
@@ -145,12 +154,13 @@ def test_a_signal_after_the_job_does_not_lose_its_counts(
     assert not list(tmp_path.iterdir())
 
 
-#: Signals that end a rank. UCX and MPICH handle SIGHUP and SIGUSR1 themselves.
+#: Signals that each MPI, or UCX below it, handles itself: its ranks do not end.
+HANDLED = {OPEN_MPI_5: {signal.SIGHUP}, MPICH: {signal.SIGHUP, signal.SIGUSR1}}
 DEADLY = [
     (mpi, number)
     for mpi in MPIS
     for number in (signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP, signal.SIGUSR1)
-    if not (mpi is MPICH and number in {signal.SIGHUP, signal.SIGUSR1})
+    if number not in HANDLED.get(mpi, ())
 ]
 
 

@@ -173,12 +173,14 @@ def training_steps(typed: str) -> list[str]:
     """Complete AI models, and dimensions such as ``sequence=``."""
     from dataclasses import fields
 
+    from topoloom.frameworks.named_models import MODELS
     from topoloom.frameworks.training_step import STEP_KEYS
-    from topoloom.frameworks.transformer_model import MODELS, Model
+    from topoloom.frameworks.transformer_model import Model
 
     names = [name.lower().replace(" ", "-") for name in MODELS]
     sizes = [*STEP_KEYS, *(field.name for field in fields(Model))]
-    return complete_list(typed, [*names, *(f"{size}=" for size in sizes)])
+    files = _list_files((".json",)) if "," not in typed else []
+    return complete_list(typed, [*names, *files, *(f"{size}=" for size in sizes)])
 
 
 def axes(typed: str) -> list[str]:

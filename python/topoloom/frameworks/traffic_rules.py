@@ -2,7 +2,7 @@
 """What each training framework sends in a step: collectives and data types.
 
 The numbers of Megatron, torchtitan and DeepSpeed follow from their code; those of JAX
-and of fp8 are assumptions. ``bench/ai/step_traffic.py`` records one layer of
+and of fp8 are assumptions. ``bench/ai/step_traffic.py`` records small models of
 Megatron-Core and compares the bytes.
 """
 
@@ -68,6 +68,9 @@ class LayerCollectives(NamedTuple):
     scatters: int
 
 
+_ONE_OF_EACH = LayerCollectives(1, 1)
+
+
 @dataclass(frozen=True)
 class TrafficRules:
     """How a framework communicates in a training step.
@@ -78,6 +81,10 @@ class TrafficRules:
         The framework's default data types.
     attention, feed_forward
         Collectives of tensor parallelism in each part of a layer.
+    embedding, output
+        Those of embeddings and of the output layer; None if they are not split.
+    splits_latent
+        Whether only latent elements of queries, keys and values are gathered.
     gradient_passes
         Times that a gradient crosses the network: 1 for a reduce_scatter, 2 for an
         allreduce.
@@ -91,6 +98,9 @@ class TrafficRules:
     types: DataTypes
     attention: LayerCollectives
     feed_forward: LayerCollectives
+    embedding: LayerCollectives | None = _ONE_OF_EACH
+    output: LayerCollectives | None = _ONE_OF_EACH
+    splits_latent: bool = False
     gradient_passes: int = 1
     shards_per_batch: bool = True
     gathers_split_heads: bool = False
@@ -107,6 +117,8 @@ _RULES = {
         DataTypes(gradients="fp32"),
         LayerCollectives(3, 2),
         LayerCollectives(3, 2),
+        output=LayerCollectives(2, 1),
+        splits_latent=True,
         gathers_split_heads=True,
     ),
     # torchtitan: training.mixed_precision_reduce is float32.
@@ -121,6 +133,8 @@ _AUTO_TP = replace(
     _RULES["deepspeed"],
     attention=LayerCollectives(4, 4),
     feed_forward=LayerCollectives(3, 3),
+    embedding=None,
+    output=None,
 )
 
 

@@ -6,17 +6,20 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import fields, replace
+from pathlib import Path
 from typing import NamedTuple
 
 from topoloom._core import Error
 from topoloom.frameworks.job import Job
 from topoloom.frameworks.megatron import MegatronJob
+from topoloom.frameworks.model_config import read_model_config
+from topoloom.frameworks.named_models import MODELS
 from topoloom.frameworks.traffic_rules import (
     ELEMENT_BYTES,
     DataTypes,
     find_traffic_rules,
 )
-from topoloom.frameworks.transformer_model import MODELS, Model
+from topoloom.frameworks.transformer_model import Model
 from topoloom.frameworks.transformer_traffic import count_traffic
 from topoloom.graphs.axes import Traffic
 from topoloom.support.name_lookup import describe_unknown_name
@@ -61,36 +64,45 @@ class TrainingStep(NamedTuple):
         if isinstance(job, MegatronJob):
             _check_key_heads(self.model, job)
         rules = find_traffic_rules(job)
+        if self.model.kv_rank and rules.embedding is None and axes.get("tp", 1) > 1:
+            raise Error(
+                "DeepSpeed's AutoTP of latent attention is not known; use tp=1 or "
+                "--traffic"
+            )
         rules = replace(rules, types=rules.types._replace(**self.types))
         return count_traffic(self.model, axes, self.sequence, self.batches, rules)
 
 
 def parse_step(text: str) -> TrainingStep:
-    """Parse a model name or dimensions: ``qwen3-235b-a22b,sequence=32768,batches=16``.
+    """Parse a model and dimensions: ``qwen3-235b-a22b,sequence=32768,batches=16``.
 
-    Data types are keys, too: ``llama-3.1-405b,gradients=bf16``.
+    A model is a name or a ``config.json``; dimensions replace its own. Data types are
+    keys, too: ``llama-3.1-405b,gradients=bf16``.
 
     Raises
     ------
+    OSError
+        If a file cannot be read.
     topoloom.Error
-        If a word or model is unknown, or a dimension is missing.
+        If a word or model is unknown, or a dimension is missing or impossible.
     """
     words = [word.strip() for word in text.split(",")]
     known = {name.lower().replace(" ", "-"): model for name, model in MODELS.items()}
     sizes: dict[str, int] = {"sequence": 4096, "batches": 8}
     types: dict[str, str] = {}
     own = [field.name for field in fields(Model)]
+    optional = [field.name for field in fields(Model) if field.default == 0]
     chosen: Model | None = None
     for word in words:
         key, equals, value = word.partition("=")
         if not equals:
-            if word.lower() not in known:
-                raise Error(describe_unknown_name("model", word, known))
-            chosen = known[word.lower()]
+            chosen = _find_model(word, known)
         elif key in DataTypes._fields:
             types[key] = _parse_type(key, value)
         elif key not in (*sizes, *own):
             raise Error(describe_unknown_name("dimension", key, [*STEP_KEYS, *own]))
+        elif value == "0" and key in optional:
+            sizes[key] = 0
         elif not re.fullmatch("[1-9][0-9]{0,11}", value):
             raise Error(f"{key} must be an integer of 1 or more, not '{value}'")
         else:
@@ -100,11 +112,23 @@ def parse_step(text: str) -> TrainingStep:
     return TrainingStep(model, sizes["sequence"], sizes["batches"], types)
 
 
+def _find_model(word: str, known: Mapping[str, Model]) -> Model:
+    """Find a model by name, or read its configuration file."""
+    if word.lower() in known:
+        return known[word.lower()]
+    if word.endswith(".json") or "/" in word:
+        return read_model_config(Path(word))
+    raise Error(
+        f"{describe_unknown_name('model', word, known)}; a file is config.json or has "
+        "a '/' in its path"
+    )
+
+
 def _make_model(
     text: str, chosen: Model | None, given: Mapping[str, int], known: list[str]
 ) -> Model:
     if chosen is not None:
-        return replace(chosen, **given)
+        return _check_model(replace(chosen, **given))
     own = [field.name for field in fields(Model)]
     missing = [name for name in own[:6] if name not in given]
     if missing:
@@ -112,7 +136,27 @@ def _make_model(
             f"the model '{text}' lacks {', '.join(missing)}; or name one of "
             f"{', '.join(known)}"
         )
-    return Model(**given)
+    return _check_model(Model(**given))
+
+
+def _check_model(model: Model) -> Model:
+    """Raise an error if dimensions contradict each other."""
+    if model.dense_layers > model.layers:
+        raise Error(
+            f"dense_layers is {model.dense_layers}, but the model has "
+            f"{model.layers} layers"
+        )
+    for name in ("shared", "dense_layers", "dense_ffn"):
+        if model.experts == 1 and getattr(model, name):
+            raise Error(f"{name} requires a model with experts; add experts=")
+    if model.dense_layers and not model.dense_ffn:
+        raise Error("dense_layers requires their feed-forward size; add dense_ffn=")
+    if model.kv_rank and not model.value_size:
+        raise Error("kv_rank requires the size of a head's value; add value_size=")
+    for name in ("q_rank", "rope_size", "value_size"):
+        if getattr(model, name) and not model.kv_rank:
+            raise Error(f"{name} requires latent attention; add kv_rank=")
+    return model
 
 
 def _parse_type(key: str, text: str) -> str:

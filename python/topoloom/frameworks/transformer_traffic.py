@@ -5,8 +5,10 @@ Attention is split over tp with sequence parallelism (Korthikanti et al., MLSys 
 The sequence is split over cp by ring attention (Liu et al., ICLR 2024). Experts are
 split over ep (Lepikhin et al., GShard, ICLR 2021) and etp (Liu et al., MoE parallel
 folding with Megatron Core, arXiv:2504.14960). Layers are split over pp (Narayanan et
-al., SC 2021). ZeRO (Rajbhandari et al., SC 2020) splits optimizer states over all
-replicas, or weights over shard. Embeddings, norms and routers are not counted.
+al., SC 2021), evenly; embeddings and output layer count for the stage with most of
+them. ZeRO (Rajbhandari et al., SC 2020) splits optimizer states over all replicas, or
+weights over shard. Norms and biases are not counted, nor are the projections that join
+tokens for multi-token prediction.
 """
 
 from __future__ import annotations
@@ -15,7 +17,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import prod
 
-from topoloom.frameworks.traffic_rules import TrafficRules
+from topoloom.frameworks.traffic_rules import (
+    ELEMENT_BYTES,
+    LayerCollectives,
+    TrafficRules,
+)
 from topoloom.frameworks.transformer_model import Model
 from topoloom.graphs.axes import Traffic
 
@@ -61,24 +67,24 @@ def count_traffic(
     other axes, including tp. On a mesh with shard, weights are gathered before use.
     """
     step = _StepTraffic(mesh)
-    tp, cp, ep, pp = (mesh.get(axis, 1) for axis in ("tp", "cp", "ep", "pp"))
-    etp = mesh.get("etp", 1)
-    layers = model.layers / pp * micro_batches  # per rank
+    cp, ep, pp = (mesh.get(axis, 1) for axis in ("cp", "ep", "pp"))
+    tp, etp = mesh.get("tp", 1), mesh.get("etp", 1)
+    per_layer = micro_batches / pp  # of a rank
     tokens = sequence / cp
     element = rules.types.activation_bytes
-    step.gather(["tp"], _count_layer_bytes(model, tp, tokens, rules) * layers)
+    _count_tensor_parallelism(step, model, tokens * micro_batches, rules)
     # Each rank has at least one whole head of keys and values. Forward: both to every
     # other rank; backward: the same, and gradients.
-    heads = max(model.kv_heads / tp, 1)
-    keys_and_values = 2 * tokens * heads * model.head_size * element
-    step.send(["cp"], "ring", 3 * keys_and_values * (cp - 1) * layers)
+    keys_and_values = tokens * max(model.kv_heads / tp, 1) * model.kv_head_size
+    passes = 3 * model.all_layers * per_layer
+    step.send(["cp"], "ring", passes * keys_and_values * element * (cp - 1))
     activations = tokens * model.hidden * element / tp
     if model.experts > 1:
         # Dispatch and combine, forward and backward. Ranks that share an expert gather
         # the expert's tokens and scatter its results.
-        routed = model.active * activations
-        step.send(["ep"], "alltoall", 4 * routed * (ep - 1) / ep * layers)
-        step.send(["etp"], "ring", 4 * routed * (etp - 1) * layers)
+        routed = 4 * model.active * activations * model.expert_layers * per_layer
+        step.send(["ep"], "alltoall", routed * (ep - 1) / ep)
+        step.send(["etp"], "ring", routed * (etp - 1))
     step.send(["pp"], "chain", 2 * activations * micro_batches)
     if "shard" in mesh:
         _count_shards(step, model, micro_batches, rules)
@@ -87,25 +93,62 @@ def count_traffic(
     return step.list()
 
 
-def _count_layer_bytes(
-    model: Model, tp: int, tokens: float, rules: TrafficRules
-) -> float:
-    """Count the bytes that tensor parallelism gathers and scatters in a layer.
+def _count_tensor_parallelism(
+    step: _StepTraffic, model: Model, tokens: float, rules: TrafficRules
+) -> None:
+    """Count what tensor parallelism gathers and scatters for the tokens of a step.
 
-    Without experts, tp splits attention and feed-forward; with experts only attention.
+    Without experts, tp splits attention and feed-forward networks; with experts, those
+    of attention, of dense layers and of shared experts.
     """
-    parts = [rules.attention]
-    if model.experts == 1:
-        parts.append(rules.feed_forward)
-    types, elements = rules.types, tokens * model.hidden
-    found = 0.0
-    for part in parts:
-        found += part.gathers * elements * types.gathered_bytes
-        found += part.scatters * elements * types.activation_bytes
+    types, pp = rules.types, step.size(["pp"])
+    tp = step.size(["tp"])
+
+    def count(part: LayerCollectives, elements: float) -> float:
+        gathered = part.gathers * types.gathered_bytes
+        return elements * (gathered + part.scatters * types.activation_bytes)
+
+    if model.kv_rank and rules.splits_latent:
+        # Gathered: the input of the output layer's gradient; twice, latent queries,
+        # keys and values, whose gradients are scattered, and once their positions.
+        latent = (model.q_rank or model.hidden) + model.kv_rank
+        attention = count(LayerCollectives(1, 1), model.hidden + model.rope_size)
+        attention += count(LayerCollectives(2, 1), latent)
+    else:
+        attention = count(rules.attention, model.hidden)
     if rules.gathers_split_heads and model.kv_heads < tp:
         # One gather forward, one scatter backward.
-        found += 2 * tokens * model.qkv_size * types.activation_bytes
-    return found
+        attention += 2 * model.qkv_size * types.activation_bytes
+    networks = model.all_layers
+    if model.experts > 1:
+        networks = model.dense_layers + (model.expert_layers if model.shared else 0)
+    found = model.all_layers * attention
+    found += networks * count(rules.feed_forward, model.hidden)
+    found /= pp
+    if model.vocabulary and rules.embedding and rules.output:
+        ends = [
+            count(rules.embedding, model.hidden),
+            # The maximum, the sum and the label of a token are summed in fp32.
+            count(rules.output, model.hidden) + 3 * 2 * ELEMENT_BYTES["fp32"],
+        ]
+        found += max(ends) if pp > 1 else sum(ends)
+    step.gather(["tp"], tokens * found)
+    if model.kv_rank and rules.splits_latent:
+        # Each rank computes gradients of its tokens; an allreduce adds them.
+        latent_weights = model.latent_weights * model.all_layers / pp
+        step.gather(["tp"], 2 * types.gradient_bytes * latent_weights)
+
+
+def _count_weights(step: _StepTraffic, model: Model, rules: TrafficRules) -> float:
+    """Count the weights of a rank, without those of routed experts."""
+    tp, pp = step.size(["tp"]), step.size(["pp"])
+    split = model.all_layers * model.attention_weights + model.feed_forward_weights
+    whole = model.all_layers * model.latent_weights
+    if model.experts > 1:
+        whole += model.expert_layers * model.router_weights
+    tables = 1 if pp > 1 or model.tied else 2
+    embeddings = tables * model.embedding_weights / (tp if rules.embedding else 1)
+    return (split / tp + whole) / pp + embeddings
 
 
 def _count_shards(
@@ -115,7 +158,8 @@ def _count_shards(
     types = rules.types
     batches, gathers = (micro_batches, 2) if rules.shards_per_batch else (1, 1)
     along = ["cp", "shard"]
-    weights = model.weights / step.size(["tp", "pp"])
+    experts = model.expert_weights * model.expert_layers / step.size(["tp", "pp"])
+    weights = _count_weights(step, model, rules) + experts
     bytes = gathers * types.parameter_bytes + types.gradient_bytes
     step.gather(along, batches * bytes * weights)
     shard = weights / step.size(along)
@@ -124,15 +168,13 @@ def _count_shards(
 
 def _count_replicas(step: _StepTraffic, model: Model, rules: TrafficRules) -> None:
     """Count reductions of gradients and gathers of weights, once per step."""
-    attention = model.attention_weights * model.layers / step.size(["tp", "pp"])
-    experts = model.expert_weights * model.layers / step.size(["etp", "ep", "pp"])
-    attention_copies, expert_copies = ["cp", "dp"], ["edp"]
+    weights = _count_weights(step, model, rules)
+    experts = model.expert_weights * model.expert_layers
+    experts /= step.size(["etp", "ep", "pp"])
+    copies, expert_copies = ["cp", "dp"], ["edp"]
     if "edp" not in step.mesh:
-        attention_copies, expert_copies = ["cp", "ep", "dp"], ["tp", "cp", "dp"]
-    if model.experts == 1:
-        attention += model.expert_weights * model.layers / step.size(["tp", "pp"])
-        experts = 0.0
+        copies, expert_copies = ["cp", "ep", "dp"], ["tp", "cp", "dp"]
     types = rules.types
     bytes = rules.gradient_passes * types.gradient_bytes + types.parameter_bytes
-    step.gather(attention_copies, bytes * attention)
+    step.gather(copies, bytes * weights)
     step.gather(expert_copies, bytes * experts)

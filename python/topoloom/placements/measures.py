@@ -97,13 +97,13 @@ MEASURES = {
         ),
         Measure(
             "inter_node_bytes",
-            "bytes between nodes",
+            "inter-node bytes",
             Unit.BYTES,
             "bytes that leave their node",
         ),
         Measure(
             "inter_node_max",
-            "most in or out of a node",
+            "busiest node",
             Unit.BYTES,
             "bytes that the busiest node sends, or receives",
         ),

@@ -88,7 +88,7 @@ def test_tables_start_with_predicted_time_and_end_with_inter_node_bytes(
     for words in (["map", "p.npz", "-m", TOLD], ["judge", "p.npz", "x.json"]):
         rows = list_row_titles(topoloom(*words).out)
         assert rows[0] == "predicted time"
-        assert rows[-2:] == ["bytes between nodes", "most in or out of a node"]
+        assert rows[-2:] == ["inter-node bytes", "busiest node"]
     untimed = list_row_titles(topoloom("map", "p.npz", "-m", "torus:4x4").out)
     assert untimed[0] == "hop-bytes"
 
@@ -111,8 +111,8 @@ def test_increased_measures_are_marked(topoloom: Command) -> None:
     block = topoloom("judge", *words, "--json").json
     random = topoloom("map", *words, "--mapper", "random", "--json").json["values"]
     for row, name in (
-        ("bytes between nodes", "inter_node_bytes"),
-        ("most in or out of a node", "inter_node_max"),
+        ("inter-node bytes", "inter_node_bytes"),
+        ("busiest node", "inter_node_max"),
         ("dilation, maximum", "dilation_max"),
     ):
         line = next(line for line in mapped.splitlines() if row in line)

@@ -97,7 +97,7 @@ def test_a_comparison_figure_shows_all_mappers(
     assert found["figure"] == "f.svg"
     picture = Path("f.svg").read_text()
     names = [f"{m} (best)" if m == found["best"] else m for m in ["block", *mappers]]
-    for text in (*names, "hop-bytes", "congestion", "bytes between nodes", "search"):
+    for text in (*names, "hop-bytes", "congestion", "inter-node bytes", "search"):
         assert f">{text}</text>" in picture
     assert (">predicted time</text>" in picture) == ("bandwidth" in machine)
     for result in found["results"]:

@@ -57,7 +57,7 @@ def test_neighbors_are_placed_on_one_host(
     assert learned.returncode == 0, learned.stderr
     assert learned.stdout == "checked\nbetween hosts 8\n"
     assert "1 of 1 topology reordered: cost" in learned.stderr
-    assert "bytes between nodes 16 -> 8" in learned.stderr
+    assert "inter-node bytes 16 -> 8" in learned.stderr
     # Hosts on a line have another order; neighbors are also on neighboring hosts.
     hosts = "alpha,gamma,beta,delta"
     described = run_reorder("--machine", "torus:4", "--hosts", hosts, "--", *command)

@@ -231,7 +231,7 @@ def test_commands_read_and_print_host_names_of_rails(
         "-o",
         "x.json",
     )
-    assert "bytes between hosts" in done.out
+    assert "inter-host bytes" in done.out
     document = json.loads(Path("x.json").read_text())
     assert len(document["allocation"]["nodes"]) == 16
     assert "2 of 8 hosts" in topoloom("judge", "r.npz", "x.json").out

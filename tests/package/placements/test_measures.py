@@ -72,8 +72,8 @@ def test_every_objective_has_its_unit(
 
 def test_measures_have_readable_titles() -> None:
     assert measure_title("predicted_seconds", SECONDS) == "predicted time"
-    assert measure_title("inter_node_bytes", SECONDS) == "bytes between nodes"
-    assert measure_title("inter_node_max", SECONDS) == "most in or out of a node"
+    assert measure_title("inter_node_bytes", SECONDS) == "inter-node bytes"
+    assert measure_title("inter_node_max", SECONDS) == "busiest node"
     assert measure_title("dilation_average", SECONDS) == "dilation, average"
 
 

@@ -191,11 +191,15 @@ bool ObjectiveLoads::is_on_slow_message(Rank u, double share) {
     return false;
 }
 
-bool ObjectiveLoads::has_latency_bound_round() {
+double ObjectiveLoads::latency_bound_share() {
+    double all = 0;
+    double latency_bound = 0;
     for (std::size_t r = 0; r < times_.size(); ++r) {
-        if (is_latency_bound(r)) return true;
+        const double time = times_[r].time(busy_[r].bottleneck());
+        all += time;
+        if (is_latency_bound(r)) latency_bound += time;
     }
-    return false;
+    return all > 0 ? latency_bound / all : 0;
 }
 
 bool ObjectiveLoads::is_latency_bound(std::size_t round) {
@@ -239,9 +243,12 @@ std::unique_ptr<LoadTracker> make_load_tracker(const Machine& machine, const Pha
 
 std::unique_ptr<LoadTracker> make_search_tracker(const Machine& machine, const PhasedObjective& objective,
                                                  std::span<const Slot> slot_of_rank) {
+    // Tracking every round takes about ten times as long. A few small collectives, as in any recorded
+    // program, do not justify that.
+    constexpr double least_share = 0.1;
     if (objective.phases.size() == 1 && objective.mix.is(ObjectiveKind::time)) {
         auto exact = std::make_unique<ObjectiveLoads>(machine, objective, slot_of_rank);
-        if (exact->has_latency_bound_round()) return exact;
+        if (exact->latency_bound_share() >= least_share) return exact;
     }
     return make_load_tracker(machine, objective, slot_of_rank);
 }

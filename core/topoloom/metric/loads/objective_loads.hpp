@@ -35,8 +35,9 @@ class ObjectiveLoads final : public LoadTracker {
     /// a weight.
     [[nodiscard]] std::array<double, 4> measures();
     [[nodiscard]] TotalAndBusiestTimes total_and_busiest_times();
-    /// Whether startups and latencies take more than half of the time of a round. Requires a weight of time.
-    [[nodiscard]] bool has_latency_bound_round();
+    /// The share of time in rounds of which startups and latencies take more than half. Requires a weight of
+    /// time.
+    [[nodiscard]] double latency_bound_share();
     [[nodiscard]] const CongestionKey& key() override;
     /// A smooth surrogate of the objective.
     [[nodiscard]] std::int64_t soft_value() const override;
@@ -110,8 +111,8 @@ class ObjectiveLoads final : public LoadTracker {
                                                              const PhasedObjective& objective,
                                                              std::span<const Slot> slot_of_rank);
 
-/// Like make_load_tracker(), but tracks startups and latencies, too, if these take most of the time on these
-/// slots. Searches on loads alone would then miss most of what can be gained.
+/// Like make_load_tracker(), but tracks startups and latencies, too, if latency-bound rounds take at least a
+/// tenth of the time on these slots. Searches on loads alone would then miss much of what can be gained.
 [[nodiscard]] std::unique_ptr<LoadTracker> make_search_tracker(const Machine& machine,
                                                                const PhasedObjective& objective,
                                                                std::span<const Slot> slot_of_rank);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "topoloom/metric/loads/objective_loads.hpp"
+#include "topoloom/pattern/rounds.hpp"
 #include "topoloom/place/grid/fold.hpp"
 #include "topoloom/place/grid/tile.hpp"
 #include "topoloom/place/links/congestion.hpp"
@@ -40,6 +41,21 @@ std::uint32_t choose_annealing_sweeps(const Problem& problem, double length, std
 }
 
 namespace {
+
+/// The number of messages that an evaluation updates, relative to one phase in which all pairs send equally
+/// often. Each round of each phase has loads of its own.
+double estimate_updates_per_edge(const Problem& problem) {
+    const PhasedObjective objective = problem.link_objective();
+    std::size_t updates = 0;
+    for (const CommGraph* const phase : objective.phases) {
+        const std::vector<CommGraph> rounds =
+            objective.mix.of(ObjectiveKind::time) > 0 ? split_into_rounds(*phase) : std::vector<CommGraph>();
+        if (rounds.empty()) updates += phase->edge_count();
+        for (const CommGraph& round : rounds) updates += round.edge_count();
+    }
+    const auto edges = static_cast<double>(std::max<std::size_t>(1, problem.graph().edge_count()));
+    return std::max(1.0, static_cast<double>(updates) / edges);
+}
 
 /// The number of evaluations of local-opt after annealing, about half a second by default. An evaluation
 /// takes time in proportion to the messages of a rank.
@@ -71,7 +87,7 @@ class LinkSearch {
         : problem_(problem),
           near_(problem.for_hop_bytes()),
           meter_(meter),
-          length_(estimate_route_length(problem.allocation())),
+          cost_(estimate_route_length(problem.allocation()) * estimate_updates_per_edge(problem)),
           block_(evaluate(simple::place_block(problem, meter))),
           nearest_(block_),
           best_(block_),
@@ -107,14 +123,14 @@ class LinkSearch {
     /// If the user set a budget, searches until it is used up, whatever the effort.
     [[nodiscard]] std::uint32_t count_sweeps(const EffortLimits& limits) const {
         return meter_.is_limited() ? 1'000'000'000
-                                   : choose_annealing_sweeps(problem_, length_, limits.link_tenths);
+                                   : choose_annealing_sweeps(problem_, cost_, limits.link_tenths);
     }
     [[nodiscard]] std::uint64_t count_descent_work(const EffortLimits& limits) const {
         return meter_.is_limited() ? std::numeric_limits<std::uint64_t>::max()
                                    : count_short_descent_work(limits);
     }
     [[nodiscard]] std::uint64_t count_short_descent_work(const EffortLimits& limits) const {
-        const double most = static_cast<double>(compute_descent_work(problem_.graph(), limits)) / length_;
+        const double most = static_cast<double>(compute_descent_work(problem_.graph(), limits)) / cost_;
         return static_cast<std::uint64_t>(most);
     }
     /// One thread for large graphs, because each search needs memory for all messages.
@@ -142,7 +158,7 @@ class LinkSearch {
     const Problem& problem_;
     Problem near_;
     Meter& meter_;
-    double length_;
+    double cost_;  // of an evaluation, relative to usual routes and to one round
     Candidate block_;
     Candidate nearest_;  // of the last search for few hop-bytes
     Candidate best_;
@@ -288,9 +304,9 @@ void LinkSearch::walk_from_several_starts(const EffortLimits& limits) {
                  if (i == 1 && is_trapped) return nearest_.placement;
                  return place(seeded.for_hop_bytes(), "multisection", own);
              });
-    // Runs local-opt only on the best results. With long routes, a single local-opt takes as long as three
-    // usually do.
-    const std::size_t descents = length_ < 2 ? std::min<std::size_t>(3, starts) : 1;
+    // Runs local-opt only on the best results. If an evaluation is expensive, a single
+    // local-opt takes as long as three usually do.
+    const std::size_t descents = cost_ < 2 ? std::min<std::size_t>(3, starts) : 1;
     descend(std::span(found).first(descents), count_descent_work(limits));
 }
 

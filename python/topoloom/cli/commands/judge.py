@@ -62,7 +62,7 @@ def command(
     dilation, average and dilation, maximum: links that a message crosses
     link traffic, average: bytes per link, over all links with traffic
     congestion        largest load divided by bandwidth; in bytes if none is known
-    bytes between nodes: in total; most in or out of a node: of the busiest node
+    inter-node bytes: in total; busiest node: bytes into or out of it
     slot load, maximum: load of the ranks on one slot, if ranks share slots
     share on minimal routes: with adaptive routing, the rest takes detours
     gap               value divided by a quickly proved lower bound; 1 is optimal
