@@ -113,7 +113,7 @@ def load_present_placement(
         loaded = load_launched_placement(path, given, problem.node, ranks)
     file, remark = loaded
     if file.placement.shared and not shared:
-        raise Error(f"{path} lets ranks share slots; add --imbalance or --capacities")
+        raise Error(f"{path} lets ranks share slots; set an imbalance or capacities")
     started = AllocatedHosts(problem.allocation, problem.hosts)
     job, default = include_slots(file.placement.slots, given, started, ranks)
     if default is not None:

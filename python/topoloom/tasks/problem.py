@@ -95,14 +95,16 @@ def load_problem(
     machine = given.allocation.machine
     if has_shared_slots(sharing, graph, given.allocation):
         if where.order.has_limits:
-            raise Error(
-                "--imbalance and --capacities cannot be combined with ranks per node, "
-                "cores per rank or memory per rank"
+            raise ParameterError(
+                ("imbalance", "capacities"),
+                "cannot be combined with ranks per node, cores per rank or memory per "
+                "rank",
             )
         if where.order.line is not None:
-            raise Error(
-                "--imbalance and --capacities cannot be combined with a launch line; "
-                "name a launcher without options"
+            raise ParameterError(
+                ("imbalance", "capacities"),
+                "cannot be combined with a launch line; name a launcher without "
+                "options",
             )
         return Problem(
             graph,

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -38,7 +38,6 @@ from topoloom.tasks.simulate import (
 
 if TYPE_CHECKING:
     from topoloom.documents.placements import PlacementOnPage, ReportDocument
-    from topoloom.tasks.advice.rules import Advice
 
 MAX_PLACEMENTS = 7
 #: The nodes of a job are those of its placement files, or all.
@@ -56,7 +55,7 @@ class Simulator(NamedTuple):
 
 
 class WrittenReport(NamedTuple):
-    """The path of a page, its report, headline and advice, and warnings about inputs.
+    """The path of a page, its report and headline, and warnings about input files.
 
     `interrupted` is set if Ctrl-C ended the simulations.
     """
@@ -64,7 +63,6 @@ class WrittenReport(NamedTuple):
     path: Path
     report: Report
     headline: str
-    advice: Advice
     warnings: list[str]
     interrupted: bool = False
 
@@ -99,6 +97,7 @@ def write_report(
     simulator: Simulator | None = None,
     machine: str | None = None,
     where: AllocationSpec = NO_ALLOCATION,
+    advise: Callable[[Report], str] = lambda _: "",
 ) -> WrittenReport:
     """Write a page that compares placements of one job with the launcher's order.
 
@@ -117,6 +116,8 @@ def write_report(
         The command line, which the page shows.
     simulator
         The simulator for each placement; None for no simulation.
+    advise
+        Returns the sentence of advice for the page.
 
     Raises
     ------
@@ -128,7 +129,6 @@ def write_report(
     """
     from topoloom.report.page import save_report
     from topoloom.report.text import write_title
-    from topoloom.tasks.advice.report_advice import advise_on_report
 
     if not placements:
         raise Error("there are no placements to show; name one or more")
@@ -170,13 +170,12 @@ def write_report(
         if operations is not None and name == "switches":
             name += ", with what operations wait for"
         report = replace(report, simulator=name, simulated=found.results)
-    advice = advise_on_report(report, phases)
-    report = replace(report, advice=advice.sentence)
+    report = replace(report, advice=advise(report))
     save_report(output, report)
     headline = write_title(report.views[0], report.views[report.best])
     changed = (_warn_changed_graph(view, graph_file) for view in report.views[1:])
     warnings = [*loaded.remarks, *(line for line in changed if line)]
-    return WrittenReport(output, report, headline, advice, warnings, interrupted)
+    return WrittenReport(output, report, headline, warnings, interrupted)
 
 
 class _LoadedFiles(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from topoloom.cli.options.files import AsJson, GraphOption, page_option
 from topoloom.cli.options.groups import flatten_option_groups
@@ -18,6 +18,10 @@ from topoloom.cli.options.machines import (
 from topoloom.cli.options.network import SwitchName
 from topoloom.cli.options.simulators import SimulatorName
 from topoloom.cli.parameters import Argument
+
+if TYPE_CHECKING:
+    from topoloom.report.page_data import Report
+    from topoloom.tasks.advice.rules import Advice
 
 
 @flatten_option_groups
@@ -88,6 +92,12 @@ def command(
     if simulator is not None:
         monitor = partial(make_progress_bar, unit="messages")
         simulation = Simulator(simulator, switch, monitor)
+    advices: list[Advice] = []
+
+    def write_advice(report: Report) -> str:
+        advices.append(_advise(report))
+        return advices[0].sentence
+
     written = write_report(
         placements,
         output,
@@ -96,10 +106,11 @@ def command(
         simulation,
         machine,
         AllocationSpec(allocation, order=limits.make_launch_order(launcher)),
+        write_advice,
     )
     for warning in written.warnings:
         note(f"topoloom: {warning}")
-    advice = written.advice
+    (advice,) = advices
     if as_json:
         print_json({**written.document(), "advice": advice.document()})
     else:
@@ -110,6 +121,44 @@ def command(
         raise Interrupted(
             "interrupted; the page lacks simulations that were not finished"
         )
+
+
+def _advise(report: Report) -> Advice:
+    """Advise what to do with the best placement."""
+    from topoloom.graphs.mpi_time import load_mpi_time
+    from topoloom.graphs.phases import load_phases
+    from topoloom.tasks.advice.evidence import (
+        Judged,
+        advise_on,
+        suggest_export,
+        suggest_search,
+    )
+    from topoloom.tasks.objective import Objective
+
+    block, best = report.views[0], report.views[report.best]
+    file = best.made
+    assert file is not None  # only the launcher's order has none
+    time = load_mpi_time(report.graph_file)
+    return advise_on(
+        Judged(
+            report.graph,
+            report.allocation,
+            Objective(file.objective, load_phases(report.graph_file)),
+            block.values,
+            best.values,
+            best.placement.shared,
+            file.capacities,
+            gaps=dict(block.gaps),
+            mpi_share=time and time.share_at_most,
+            use=suggest_export(best.file),
+            fixed=bool(file.fixed),
+            remedy=suggest_search(
+                [view.made.mapper for view in report.views if view.made],
+                False,
+                "search with 'topoloom map'",
+            ),
+        )
+    )
 
 
 def _write_machine(machine: Path, output: Path, as_json: bool) -> None:

@@ -31,7 +31,6 @@ from topoloom.launch.orders.node_cores import (
     check_room,
 )
 from topoloom.launch.rank_blocks import Rows, count_ranks_in_turn, deal_blocks
-from topoloom.nodes.node_parts import MAX_CPUS
 from topoloom.support.plain_text import is_number
 from topoloom.support.units import counted
 
@@ -46,6 +45,7 @@ _REFUSED = frozenset(
 )
 _FLAGS = ("pack", "nopack")
 MAP_CPU = "map_cpu:"
+MAX_CPUS = 16_384  # more than on any node
 _IN_ORDER = (
     "ranks use the cores of a node in order; if Slurm binds them (task/affinity), "
     "write the second level, as in -m block:cyclic"
