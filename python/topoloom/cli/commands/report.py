@@ -92,11 +92,11 @@ def command(
     if simulator is not None:
         monitor = partial(make_progress_bar, unit="messages")
         simulation = Simulator(simulator, switch, monitor)
-    advices: list[Advice] = []
+    written_advice: list[Advice] = []
 
     def write_advice(report: Report) -> str:
-        advices.append(_advise(report))
-        return advices[0].sentence
+        written_advice.append(_advise(report))
+        return written_advice[0].sentence
 
     written = write_report(
         placements,
@@ -110,7 +110,7 @@ def command(
     )
     for warning in written.warnings:
         note(f"topoloom: {warning}")
-    (advice,) = advices
+    (advice,) = written_advice
     if as_json:
         print_json({**written.document(), "advice": advice.document()})
     else:
