@@ -8,6 +8,7 @@
 #include "process_map.h"
 #include "progress.h"
 #include "replacement_report.h"
+#include "wait_for_ranks.h"
 
 static const struct shim shim_ = {"collective", "TOPOLOOM_COLLECTIVES", "collectives are not replaced", NULL};
 
@@ -89,7 +90,9 @@ static void note_participants(MPI_Comm comm) {
 /// Allocates the state, and agrees on success, so that no rank waits for a rank whose memory is exhausted.
 static bool reserve_state_on_all(MPI_Comm comm, struct comm_state** state) {
     int has_memory = reserve_state(comm, state);
-    const int status = PMPI_Allreduce(MPI_IN_PLACE, &has_memory, 1, MPI_INT, MPI_MIN, comm);
+    MPI_Request agreement = MPI_REQUEST_NULL;
+    int status = PMPI_Iallreduce(MPI_IN_PLACE, &has_memory, 1, MPI_INT, MPI_MIN, comm, &agreement);
+    if (status == MPI_SUCCESS) status = wait_for_ranks(comm, &shim_, &agreement);
     if (status == MPI_SUCCESS) note_participants(comm);
     if (status == MPI_SUCCESS && has_memory) return true;
     abandon_state(comm, *state);

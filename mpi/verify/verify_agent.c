@@ -8,6 +8,7 @@
 
 #include "compare.h"
 #include "shim.h"
+#include "wait_for_ranks.h"
 
 static const struct shim shim_ = {"verify", "TOPOLOOM_VERIFY", "not verified", NULL};
 
@@ -61,7 +62,8 @@ static void verify_job(void) {
     PMPI_Comm_get_parent(&parent);
     // Spawned processes are not in the plan. PMPI_ functions use the communicator that the next shim may have
     // renumbered.
-    if (folder != NULL && parent == MPI_COMM_NULL && PMPI_Comm_dup(MPI_COMM_WORLD, &own) == MPI_SUCCESS) {
+    if (folder != NULL && parent == MPI_COMM_NULL && wait_for_all_ranks(&shim_) == MPI_SUCCESS &&
+        PMPI_Comm_dup(MPI_COMM_WORLD, &own) == MPI_SUCCESS) {
         int rank = 0;
         PMPI_Comm_rank(own, &rank);
         struct affinity_report report = gather_affinities(own);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "wait_for_ranks.h"
+
 const struct shim world_shim = {"world", "TOPOLOOM_WORLD", "ranks are not renumbered", NULL};
 
 MPI_Comm world_renumbered = MPI_COMM_WORLD;
@@ -102,7 +104,8 @@ static void renumber_world(void) {
     unsetenv(world_shim.variable);  // removed, so that jobs started by the program are not renumbered
     PMPI_Comm_get_parent(&parent);
     // Spawned processes are not in the plan.
-    if (file != NULL && parent == MPI_COMM_NULL && PMPI_Comm_dup(MPI_COMM_WORLD, &own) == MPI_SUCCESS) {
+    if (file != NULL && parent == MPI_COMM_NULL && wait_for_all_ranks(&world_shim) == MPI_SUCCESS &&
+        PMPI_Comm_dup(MPI_COMM_WORLD, &own) == MPI_SUCCESS) {
         rank = find_planned_rank(file, own);
         PMPI_Comm_free(&own);
     }

@@ -11,13 +11,14 @@ import time
 from pathlib import Path
 
 import pytest
-from mpis import MPICH, MPIS, Mpi
+from mpis import MPICH, MPIS, Mpi, need
 from own_process import TOPOLOOM, wait_for_end
 
 from topoloom import Error, save_graph
 from topoloom.graphs import ring
 from topoloom.launch.apply import trial_run
 from topoloom.launch.launcher import Launch
+from topoloom.support import child_processes
 
 LAUNCHER = """\
 #!/bin/sh
@@ -57,6 +58,26 @@ def test_a_waiting_trial_is_reported(
     assert trial_run.run_trial_program(Launch(["sleep", "0.5"])) is None
     [line] = caplog.messages
     assert line.startswith("topoloom: sleep has not finished a no-op job")
+
+
+@pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
+def test_a_host_that_ssh_cannot_reach_is_named_within_seconds(
+    mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(child_processes, "_SECONDS_TO_FAIL", 0.5)
+    monkeypatch.setattr(trial_run, "_TIMEOUT_SECONDS", 60)
+    ssh = tmp_path / "ssh"
+    line = "ssh: Could not resolve hostname n7: Name or service not known"
+    ssh.write_text(f"#!/bin/sh\necho '{line}' >&2; exit 255\n")
+    ssh.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    hosts = ["-hosts", "n7"] if mpi is MPICH else ["--host", "n7"]
+    launch = Launch([need(mpi.mpirun, mpi.install), *hosts, "-n", "1", "true"])
+    with pytest.raises(Error) as error:
+        trial_run.run_trial_program(launch)
+    assert str(error.value) == (
+        f"{launch.command[0]} cannot reach a host, nothing was started: {line}"
+    )
 
 
 @pytest.mark.parametrize("elsewhere", [False, True])

@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from markupsafe import escape
 from mpis import HALO3D, MPICH, need
 from own_process import topoloom
 from several_hosts import SeveralHosts
@@ -36,7 +37,9 @@ def check_report(done: subprocess.CompletedProcess[str], page: Path) -> None:
     assert done.returncode == 0, done.stderr
     lines = [line for line in done.stderr.splitlines() if "topoloom: " in line]
     gained = r"\S+ -> \S+ \([+-]\S+ %\)"
-    assert re.search(f"4 ranks placed with auto: hop-bytes {gained}; bytes", lines[0])
+    assert re.search(
+        f"4 ranks placed with auto: hop-bytes {gained}; inter-node bytes", lines[0]
+    )
     assert lines[1] == "topoloom: objective hop-bytes: the machine gives no bandwidths"
     assert lines[2] == f"topoloom: {proven}"
     assert lines[-2] == f"topoloom: see {page}"
@@ -44,6 +47,8 @@ def check_report(done: subprocess.CompletedProcess[str], page: Path) -> None:
     text = page.read_text()
     assert f"As the program started: {proven}" in text
     assert all(host in text for host in HOSTS.split(","))
+    advice = lines[-1].removeprefix("topoloom: ")
+    assert f'<p class="advice">{escape(advice)}</p>' in text
 
 
 def test_lammps_is_recorded_placed_and_started_by_one_command(

@@ -3,12 +3,19 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 
 from topoloom._core import Allocation, Machine
 from topoloom.launch.orders.launch_options import LaunchOrderRules
-from topoloom.launch.orders.node_cores import LaunchError, NodeCores, RankCores
+from topoloom.launch.orders.node_cores import (
+    PACKAGE,
+    LaunchError,
+    NodeCores,
+    RankCores,
+)
 from topoloom.nodes.host_slot_numbers import HostSlotNumbers
 from topoloom.nodes.hosts import list_hosts_of_nodes, slots_per_host
 from topoloom.nodes.node_parts import NodeParts, list_resource_sizes
@@ -81,9 +88,13 @@ def _list_node_cores(
         own if of_host is None else of_host[own]
         for own, of_host in zip(cores, places, strict=True)
     ]
+    cpus = [
+        tuple(parts.cpus[slot] for slot in own.tolist()) if parts.cpus else ()
+        for own, parts in zip(cores, node.of_nodes(hosts), strict=True)
+    ]
     return [
-        NodeCores(tuple(own.tolist()), of_host)
-        for own, of_host in zip(numbers, sizes, strict=True)
+        NodeCores(tuple(own.tolist()), of_host, cpus_of_host)
+        for own, of_host, cpus_of_host in zip(numbers, sizes, cpus, strict=True)
     ]
 
 
@@ -96,6 +107,17 @@ def _list_sizes_of_hosts(
         list_resource_sizes(kind.levels.sizes, kind.parts) for kind in node.types
     ]
     return [of_type[i] for i in node.type_indices(hosts)]
+
+
+def has_packages(machine: Machine, node: NodeParts) -> bool:
+    """Return whether any host is known to have several packages."""
+    shapes = [(tuple(machine.levels), node)]
+    if node.types:
+        shapes = [(kind.levels.sizes, kind.parts) for kind in node.types]
+    return any(
+        list_resource_sizes(levels, parts).get(PACKAGE, math.inf) < math.prod(levels)
+        for levels, parts in shapes
+    )
 
 
 def check_cores(placed: list[RankCores]) -> None:

@@ -258,7 +258,10 @@ class LaunchOrder:
         ranks: int,
         node: NodeParts,
     ) -> UsedSlots:
-        from topoloom.allocations.launch_line_slots import place_with_launch_line
+        from topoloom.allocations.launch_line_slots import (
+            has_packages,
+            place_with_launch_line,
+        )
 
         if line.axes:
             allocation = order_by_first_axis(allocation, line.axes)
@@ -266,18 +269,20 @@ class LaunchOrder:
         slots = place_with_launch_line(line, allocation, ranks, node)
         has_slots = np.isin(allocation.nodes, slots // machine.slots_per_node)
         used = Allocation(machine, allocation.nodes[has_slots], slots)
-        note = ""
+        notes = []
         if ranks < allocation.slot_count:
             kind = "node" if machine.nodes_per_host == 1 else "host"
             whole = _AllocatedSlots(allocation, 1, node).free
             counts = _AllocatedSlots(used, 1, node).free
             which = f"{len(counts):,} of them" if len(counts) < len(whole) else "each"
-            note = (
+            notes.append(
                 f"{counted(len(whole), kind)} of {_format_slots(whole)}: "
                 f"{counted(ranks, 'rank')} use {_format_slots(counts)} of {which}, as "
                 f"{self.launcher} does"
             )
-        return UsedSlots(used, note)
+        if line.assumption and has_packages(machine, node):
+            notes.append(line.assumption)
+        return UsedSlots(used, "; ".join(notes))
 
     def _find_slots_and_capacity(
         self, allocation: Allocation, ranks: int, memory: int, node: NodeParts

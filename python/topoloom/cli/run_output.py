@@ -105,7 +105,8 @@ def note_ended_run(
         output = remembered.placing.output
         advice = advise_on_job(recorded, decision.placed, output)
     if page is not None:
-        written = _write_page(remembered, ended, page)
+        sentence = advice.sentence if advice is not None else ""
+        written = _write_page(remembered, ended, page, sentence)
     if quiet:
         _note_json(remembered, ended, written, advice)
         return
@@ -121,7 +122,9 @@ def note_ended_run(
         note(f"topoloom: {advice.sentence}")
 
 
-def _write_page(remembered: RememberedJob, ended: Ended, page: Path) -> ReportPage:
+def _write_page(
+    remembered: RememberedJob, ended: Ended, page: Path, advice: str
+) -> ReportPage:
     """Write the report page of the placement, or say why there is none."""
     from topoloom.tasks.placed_run import ReportPage, write_run_report
     from topoloom.tasks.verified_run import VerifiedRun
@@ -137,6 +140,7 @@ def _write_page(remembered: RememberedJob, ended: Ended, page: Path) -> ReportPa
         placing.graph_file or "the program",
         str(placing.output or ""),
         ended.verified or unplaced,
+        advice,
     )
 
 

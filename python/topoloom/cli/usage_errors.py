@@ -40,7 +40,7 @@ class CheckedCommand(click.Command):
             raise Failure(described, 2) from error
 
     def _describe_error(self, error: Any) -> str | None:
-        """Describe a `ParameterError` or a `MisplacedFileError`; else return None."""
+        """Describe an error that depends on the command's options; else return None."""
         if describe := getattr(error, "describe", None):
             return str(describe(lambda name: find_option(self, name)))
         if describe_for := getattr(error, "describe_for", None):

@@ -94,17 +94,63 @@ def read_graph(
     data = read_bytes(path)
     if not data.strip():
         raise Error(f"{path}: the file is empty")
-    with prefix_errors(path):
-        if kind is not None:
+    if kind is None:
+        with prefix_errors(path):
+            detected = _detect_format(data)
+        return _read_data(path, detected, data, scale, is_detected=True)
+    return _read_data(path, kind, data, scale)
+
+
+def _read_data(
+    path: str | Path,
+    kind: str,
+    data: bytes,
+    scale: float | None,
+    is_detected: bool = False,
+) -> ReadGraph:
+    try:
+        with prefix_errors(path):
             return _parse_graph(path, kind, data, scale)
-        kind = _detect_format(data)
-        try:
-            return _parse_graph(path, kind, data, scale)
-        except Error as error:
+    except Error as error:
+        if scale is None and _has_only_fractions(kind, data):
+            raise FractionError(str(error)) from None
+        if is_detected:
             raise Error(
                 f"{error}; the content looks like {kind}; if it is not, set the "
                 f"format ({', '.join(list_format_names())})"
             ) from None
+        raise
+
+
+class FractionError(Error):
+    """An error in values that are fractions, of which a scale makes bytes."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(problem)
+        self.problem = problem
+
+    def __str__(self) -> str:
+        """Return the message for users of Python."""
+        return f"{self.problem}; scale all values"
+
+    def describe_for(self, options: set[str]) -> str:
+        """Return the message for a command with these options."""
+        if "--scale" in options:
+            return f"{self} with --scale X"
+        return f"{self} with 'topoloom pattern import --scale X'"
+
+
+def _has_only_fractions(kind: str, data: bytes) -> bool:
+    """Return whether a graph that cannot be read can be read with a scale."""
+    if kind not in SCALED_FORMATS:
+        return False
+    from topoloom.graphs.text_formats.value_readers import read_values
+
+    try:
+        read_values(kind, data, 1.0)
+    except Error:
+        return False
+    return True
 
 
 def check_scale(path: str | Path, kind: str, scale: float | None) -> None:

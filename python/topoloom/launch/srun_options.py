@@ -8,6 +8,8 @@ sockets; it accepts no second distribution. ``-m block:block`` fills them in ord
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 
 from topoloom.launch.command_line import CommandLine
@@ -45,9 +47,25 @@ def find_core_options(command: CommandLine, placement: HostPlacement) -> list[st
     if command.is_set(CORES | BINDING):
         return []
     options = list_core_options(placement)
+    if counts_cores(command) and "-c" in options:
+        return ["-c", str(placement.cores_per_rank)]
     if command.is_set({"hint", "threads-per-core"}):  # which exclude each other
         return [option for option in options if option != COUNT_CORES]
     return options
+
+
+def counts_cores(command: CommandLine) -> bool:
+    """Return whether ``-c`` counts cores, by an option or a variable of Slurm.
+
+    With an option for the number of threads or a hint, variables have no effect.
+    """
+    given = command.find_options({"hint", "threads-per-core"})
+    if given:
+        return given[-1].values[0] in ("1", "nomultithread")
+    return (
+        os.environ.get("SLURM_THREADS_PER_CORE") == "1"
+        or os.environ.get("SLURM_HINT") == "nomultithread"
+    )
 
 
 def is_block_distribution(placement: HostPlacement) -> bool:

@@ -3,7 +3,8 @@
 
 Bounds for all placements stay valid. Messages between two fixed ranks have known costs.
 Messages between a fixed rank and the others cost the least if the heaviest partners are
-on the nearest slots.
+on the nearest slots. Bytes between a fixed rank and the others leave its node, unless
+the others fit there.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from topoloom._core import (
     predicted_time,
 )
 from topoloom.graphs.phases import edge_rows
+from topoloom.placements.fixed_ports import FixedPorts
 
 FIXED = "fixed ranks"
 #: Maximum number of pairs of a fixed rank and a slot whose distances are computed.
@@ -67,6 +69,10 @@ def raise_bounds(
     placement = Placement(allocation, slots, shared=len(np.unique(slots)) < len(slots))
     among = _select_fixed(graph, ranks)
     loads = judge(among, allocation, placement, hottest=0).congestion_max
+    ports = FixedPorts(allocation, fixed, graph.rank_count, shared)
+    loads, loads_by = max(
+        (loads, "messages"), (ports.bound_seconds(graph), "injection")
+    )
     best = FixedBounds(
         found.hop_bytes,
         found.hop_bytes_by,
@@ -81,14 +87,18 @@ def raise_bounds(
         best = best._replace(hop_bytes=hop_bytes, hop_bytes_by=FIXED)
     if loads > found.congestion:
         best = best._replace(
-            congestion=loads, congestion_by="messages", congestion_where=FIXED
+            congestion=loads, congestion_by=loads_by, congestion_where=FIXED
         )
     if found.time is None:
         return best
     parts = [_select_fixed(phase, ranks) for phase in phases]
-    time = predicted_time(among, allocation, placement, phases=parts)
+    at_ports = sum(ports.bound_seconds(phase) for phase in phases or [graph])
+    time, time_by = max(
+        (predicted_time(among, allocation, placement, phases=parts), "messages"),
+        (at_ports, "injection"),
+    )
     if time > found.time:
-        best = best._replace(time=time, time_by="messages", time_where=FIXED)
+        best = best._replace(time=time, time_by=time_by, time_where=FIXED)
     return best
 
 

@@ -73,6 +73,7 @@ class Report:
     #: report.
     graph_file: str = ""
     command: tuple[str, ...] = ()
+    advice: str = ""  # what to do with the best placement, in one sentence; "": unknown
     affinity: str = ""  # text about the reported locations of ranks; "" if not verified
     #: Names of the machine's switches; empty if unnamed.
     switches: tuple[str, ...] = ()

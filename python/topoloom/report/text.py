@@ -86,6 +86,7 @@ def collect_page_texts(report: Report) -> dict[str, Any]:
         ],
         "inputs": _describe_inputs(report),
         "command": shlex.join(report.command),
+        "advice": report.advice,
         "affinity": report.affinity,
         "version": __version__,
     }

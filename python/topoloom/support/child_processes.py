@@ -10,7 +10,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +18,8 @@ from topoloom.support.ending_signals import defer_signals
 
 _TERMINATE_SECONDS = 5
 _POLL_SECONDS = 0.5
+#: Time in which a command may end by itself after a failure.
+_SECONDS_TO_FAIL = 5
 #: Timeout for system programs; without it, they can retry an absent service for
 #: minutes.
 _OUTPUT_SECONDS = 30
@@ -61,10 +63,13 @@ def run_child(
     stdout: int = subprocess.PIPE,
     stderr: int = subprocess.PIPE,
     timeout: float | None = None,
+    has_failed: Callable[[str], bool] = lambda _: False,
 ) -> subprocess.CompletedProcess[str]:
     """Run a command until it exits; signals to this process end its process group.
 
-    A timeout also ends the process group, and raises `subprocess.TimeoutExpired`.
+    A timeout also ends the process group, and raises `subprocess.TimeoutExpired`. If
+    `has_failed` is true of the output on stderr, the command gets 5 s to exit. Then its
+    process group is ended, and the result has a nonzero status.
     """
     with defer_signals() as signals:
         child = subprocess.Popen(
@@ -82,7 +87,11 @@ def run_child(
         with child:
             try:
                 signals.release()
-                out, errors = _wait_for_output(child, timeout)
+                out, errors = _wait_for_output(child, timeout, has_failed)
+            except _FailedChildError as error:
+                _terminate(child)
+                status = child.returncode or -signal.SIGTERM
+                return subprocess.CompletedProcess(command, status, "", str(error))
             except BaseException:
                 _terminate(child)
                 raise
@@ -184,18 +193,32 @@ def _join_paragraph(lines: Sequence[str]) -> str:
     return " ".join(map(str.strip, lines[: next(ends, None)]))
 
 
+class _FailedChildError(Exception):
+    """A command that does not end after a failure; the message is its stderr."""
+
+
 def _wait_for_output(
-    child: subprocess.Popen[str], timeout: float | None
+    child: subprocess.Popen[str],
+    timeout: float | None,
+    has_failed: Callable[[str], bool],
 ) -> tuple[str, str]:
     """Wait in short intervals; Python handles some signals only between waits."""
     end = math.inf if timeout is None else time.monotonic() + timeout
+    end_after_failure = math.inf
     while True:
         left = max(end - time.monotonic(), 0)
         try:
             return child.communicate(timeout=min(left, _POLL_SECONDS))
-        except subprocess.TimeoutExpired:
+        except subprocess.TimeoutExpired as error:
             if timeout is not None and left <= _POLL_SECONDS:
                 raise subprocess.TimeoutExpired(child.args, timeout) from None
+            errors = (error.stderr or b"").decode(errors="replace")
+        if has_failed(errors):
+            end_after_failure = min(
+                end_after_failure, time.monotonic() + _SECONDS_TO_FAIL
+            )
+        if time.monotonic() >= end_after_failure:
+            raise _FailedChildError(errors)
 
 
 def _terminate(child: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:

@@ -173,7 +173,8 @@ def check_applicable(
     slot_count = slots.allocation.slot_count
     if ranks > slot_count:
         raise Error(
-            f"{counted(ranks, 'rank', 'do')} not fit on {counted(slot_count, 'slot')}"
+            f"{counted(ranks, 'rank', 'do')} not fit on {counted(slot_count, 'slot')}; "
+            "allocate more nodes or start fewer ranks"
         )
     used = slots.select_used(ranks)
     with read.make_directory() as directory:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -316,6 +317,7 @@ def write_run_report(
     name: str,
     file: str,
     run_report: VerifiedRun,
+    advice: str,
 ) -> ReportPage:
     """Write the report; return errors instead of raising, since the program has run."""
     from topoloom._core import Error
@@ -332,7 +334,7 @@ def write_run_report(
             run_report.summary(),
             placed.file.command,
         )
-        save_report(page, report)
+        save_report(page, replace(report, advice=advice))
     except (Error, OSError) as error:
         return ReportPage(page, str(error))
     return ReportPage(page, None)

@@ -95,14 +95,16 @@ def load_problem(
     machine = given.allocation.machine
     if has_shared_slots(sharing, graph, given.allocation):
         if where.order.has_limits:
-            raise Error(
-                "an imbalance or capacities cannot be combined with ranks per node, "
-                "cores per rank or memory per rank"
+            raise ParameterError(
+                ("imbalance", "capacities"),
+                "cannot be combined with ranks per node, cores per rank or memory per "
+                "rank",
             )
         if where.order.line is not None:
-            raise Error(
-                "an imbalance or capacities cannot be combined with a launch line; "
-                "name a launcher without options"
+            raise ParameterError(
+                ("imbalance", "capacities"),
+                "cannot be combined with a launch line; name a launcher without "
+                "options",
             )
         return Problem(
             graph,
@@ -233,17 +235,36 @@ def generate_allocation(
         drawn += nodes - len(taken)
 
 
+class TooManyRanksError(Error):
+    """An error of a job with more ranks than slots.
+
+    Commands with the option advise ``--imbalance``.
+    """
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(problem)
+        self.problem = problem
+
+    def __str__(self) -> str:
+        """Return the message with advice for all commands."""
+        return f"{self.problem}; allocate more nodes or start fewer ranks"
+
+    def describe_for(self, options: set[str]) -> str:
+        """Return the message for a command with these options."""
+        sharing = ", or pass --imbalance 0 to let ranks share slots"
+        return f"{self}{sharing if '--imbalance' in options else ''}"
+
+
 def check_fit(graph: CommGraph, allocation: Allocation, name: str) -> None:
     """Raise an error if ranks outnumber slots."""
     if graph.rank_count > allocation.slot_count:
         machine = allocation.machine
         hosts = list_hosts_of_nodes(machine, allocation.nodes)
-        raise Error(
+        raise TooManyRanksError(
             f"{name} has {counted(graph.rank_count, 'rank')}, but the allocation has "
             f"only {counted(allocation.slot_count, 'slot')} "
             f"({format_host_count(machine, len(allocation.nodes), len(hosts))} with "
-            f"{_format_slots_per_host(allocation)} each); allocate more, or set "
-            "an imbalance of 0 to let ranks share slots"
+            f"{_format_slots_per_host(allocation)} each)"
         )
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -97,6 +97,7 @@ def write_report(
     simulator: Simulator | None = None,
     machine: str | None = None,
     where: AllocationSpec = NO_ALLOCATION,
+    advise: Callable[[Report], str] = lambda _: "",
 ) -> WrittenReport:
     """Write a page that compares placements of one job with the launcher's order.
 
@@ -115,6 +116,8 @@ def write_report(
         The command line, which the page shows.
     simulator
         The simulator for each placement; None for no simulation.
+    advise
+        Returns the sentence of advice for the page.
 
     Raises
     ------
@@ -167,6 +170,7 @@ def write_report(
         if operations is not None and name == "switches":
             name += ", with what operations wait for"
         report = replace(report, simulator=name, simulated=found.results)
+    report = replace(report, advice=advise(report))
     save_report(output, report)
     headline = write_title(report.views[0], report.views[report.best])
     changed = (_warn_changed_graph(view, graph_file) for view in report.views[1:])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from markupsafe import escape
 
 from topoloom.graphs import Profile, ring
 
@@ -75,7 +76,10 @@ def test_compare_and_report_give_the_advice_of_map(topoloom: Command) -> None:
     reported = topoloom("report", "x.json", "-o", "page.html", "--json").json["advice"]
     assert [reported[name] for name in values] == [mapped[name] for name in values]
     shown = topoloom("report", "x.json", "-o", "page.html").out
-    assert read_advice(shown).startswith("placement helps: ")
+    sentence = read_advice(shown)
+    assert sentence.startswith("placement helps: ")
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert f'<p class="advice">{escape(sentence)}</p>' in page
 
 
 def test_short_messages_are_called_latency_bound(topoloom: Command) -> None:

@@ -145,7 +145,7 @@ def test_launch_limits_are_refused_for_shared_slots(topoloom: Command) -> None:
     words = ["-m", "m.toml", "--imbalance", 0.1, "--ranks-per-node", 2]
     shared = topoloom("map", "p.npz", *words, "--nodes", 2)
     assert shared.status == 2
-    assert "an imbalance or capacities cannot be combined" in shared.err
+    assert "--imbalance and --capacities cannot be combined" in shared.err
     alone = topoloom("map", "p.npz", *words, "--nodes", 16, "--json")
     assert max(list_nodes(alone)) == 2
 

@@ -183,7 +183,7 @@ def run_refused(topoloom: Command, *words: object) -> str:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "an imbalance of 0 to let ranks share slots"),
+        ([], "pass --imbalance 0 to let ranks share slots"),
         (["--imbalance", "-0.1"], "--imbalance must be 0 or more, not -0.1"),
         (["--imbalance", "nan"], "--imbalance must be a number"),
         (["--imbalance", "inf"], "--imbalance must be a number"),

@@ -259,3 +259,15 @@ def test_the_report_waits_for_no_rank_without_the_library(mpi: Mpi) -> None:
     done = run(mpi, "", "sh", "-c", ONLY_ON_RANK_0, ring, 100, ranks=2)
     assert done.returncode == 0, done.stderr
     assert not read_reports(done)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
+def test_ranks_that_wait_for_one_without_the_library_say_so(
+    mpi: Mpi, program: Programs
+) -> None:
+    ended = ONLY_ON_RANK_0.replace("exec", "exec timeout 25")
+    done = run(mpi, "schedule=bruck", "sh", "-c", ended, program(mpi), ranks=2)
+    assert done.returncode != 0
+    (line,) = [x for x in done.stderr.splitlines() if x.startswith("topoloom:")]
+    assert "waiting for ranks that probably lack the preloaded library" in line

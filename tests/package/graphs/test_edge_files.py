@@ -51,7 +51,7 @@ def test_quotes_of_spreadsheets_are_removed(tmp_path: Path) -> None:
         ("src,bytes\n0,1\n", ":1: no column is target"),
         ("0;1;2,5\n", ":1: commas between semicolons"),
         ("0 1 5\n0 1\n", ":2: expected the number of bytes"),
-        ("0 1 0.5\n", ":1: .*scale all of them first"),
+        ("0 1 0.5\n", ":1: .*integer, but is 0.5; scale all values$"),
     ],
 )
 def test_invalid_edge_lists_are_refused_with_the_line(

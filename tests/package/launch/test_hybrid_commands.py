@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from topoloom import Machine
+from topoloom.launch import srun_options
 from topoloom.launch.command_line import parse_command
 from topoloom.launch.exports.launch_formats import find_format
 from topoloom.launch.host_placement import HostPlacement, host_placement
@@ -120,12 +121,30 @@ def test_settings_of_the_user_take_precedence(
     assert "--hint=nomultithread" not in kept.command
     hinted = apply_command(srun, "srun --threads-per-core=1 -n 4 ./app", tmp_path)
     assert "-c 2 --threads-per-core=1 -n 4" in " ".join(hinted.command)
+    hinted = apply_command(srun, "srun --hint=multithread -n 4 ./app", tmp_path)
+    assert "-c 2 --hint=multithread -n 4" in " ".join(hinted.command)
     monkeypatch.setenv("OMP_NUM_THREADS", "8")
     made = apply_command(openmpi, "mpirun -n 4 ./app", tmp_path)
     assert "OMP_NUM_THREADS=8" in made.command  # also on other hosts
     monkeypatch.setenv("I_MPI_PIN_DOMAIN", "socket")
     made = apply_command(intel, "mpirun -n 4 ./app", tmp_path)
     assert made.environment["I_MPI_PIN_DOMAIN"] == "socket"
+
+
+@pytest.mark.parametrize(
+    "setting", ["SLURM_THREADS_PER_CORE=1", "SLURM_HINT=nomultithread", "="]
+)
+def test_cpus_of_slurm_are_cores_with_one_thread_per_core(
+    setting: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, _, value = setting.partition("=")
+    if name:
+        monkeypatch.setenv(name, value)
+    line = parse_command(["srun", "-n", "4", "./app"], srun.SYNTAX)
+    options = srun_options.find_core_options(line, make_placement(NODE))
+    assert options == ["-c", "2" if name else "4"]
+    unknown = srun_options.find_core_options(line, make_placement())
+    assert unknown == ["-c", "2", *([] if name else ["--hint=nomultithread"])]
 
 
 def test_each_program_of_a_command_gets_its_threads(tmp_path: Path) -> None:

@@ -36,6 +36,10 @@ LINES = [
     "mpiexec --ppn 4 --depth 2 --cpu-bind depth",
     "pals --ppn 5 --cpu-bind numa",
     "jsrun -a 2 -c 4 -r 2 -d cyclic",
+    "flux run -N 1 -c 2",
+    "flux run -N 1 --taskmap=cyclic:2 -o cpu-affinity=per-task",
+    "aprun -N 6 -d 2",
+    "aprun -S 3 -cc depth",
     "pjm rank-map-bynode,max-proc-per-node=5",
 ]
 SIZES = {"L2": 2, "L3": 4, "numa": 4, "package": 8}
@@ -133,8 +137,18 @@ def test_pjm_orders_the_nodes_by_the_axes(axes: list[str], ranks: int) -> None:
         ("srun --frob=3", "no option '--frob=3'"),
         ("srun -m cyclic:foo", "'-m cyclic:foo': expected block or cyclic"),
         ("srun -m arbitrary", "reads the placement from SLURM_HOSTFILE"),
-        ("srun --cpu-bind=map_cpu:0,1", "'--cpu-bind=map_cpu:0,1' is not supported"),
-        ("srun -w n1", "'-w n1' chooses hosts; name them in the"),
+        ("srun --cpu-bind=map_ldom:0,1", "'--cpu-bind=map_ldom:0,1' is not supported"),
+        ("srun --cpu-bind=map_cpu:0,x", "'--cpu-bind=map_cpu:0,x': 'x' is no CPU"),
+        ("srun --ntasks-per-socket=2", "'--ntasks-per-socket=2' limits the ranks of"),
+        ("env SLURM_THREADS_PER_CORE=2 srun", "'SLURM_THREADS_PER_CORE=2' may change"),
+        ("mpirun --hostfile f", "'--hostfile f' chooses hosts; leave it out, and"),
+        ("jsrun -c ALL", "'-c ALL': expected an integer"),
+        ("flux submit -N 2", "only 'flux run' supports placements"),
+        ("flux run -n 4", "needs -N, the number of nodes"),
+        ("flux run -N 2 --taskmap=hostfile:f", "expected block, cyclic or cyclic:N"),
+        ("aprun -j 2", "'-j 2': slots are cores"),
+        ("aprun -cc 0:2", "'-cc 0:2': expected cpu, depth, none"),
+        ("srun -w n1", "'-w n1' chooses hosts; leave it out, and name"),
         ("mpirun --map-by l4cache", "no resource 'l4cache'"),
         ("mpirun --map-by slot:foo", "no modifier 'foo'"),
         ("mpirun --rankfile f", "'--rankfile f' of mpirun is not supported"),
@@ -169,6 +183,59 @@ def test_missing_resources_are_named(line: str, missing: str) -> None:
         place(line, [NodeCores((0, 1, 2, 3))] * 2, 4)
 
 
+def test_the_cpus_of_map_cpu_are_those_of_the_operating_system() -> None:
+    cpus = tuple(
+        (core // 2 + core % 2 * 8, core // 2 + core % 2 * 8 + 16) for core in range(16)
+    )
+    node = NodeCores(tuple(range(16)), SIZES, cpus)
+    placed = place("srun --cpu-bind=map_cpu:8,0*2,23 -c 1", [node] * 2, 8)
+    assert [cores for _, cores in placed[:4]] == [(1,), (0,), (0,), (14,)]
+    assert [rank.node for rank in placed] == [0] * 4 + [1] * 4
+    pairs = place("srun --cpu-bind=verbose,map_cpu:1,0 -c 2", [node], 2)
+    assert [cores for _, cores in pairs] == [(2, 3), (0, 1)]
+    unknown = place("srun --cpu-bind=map_cpu:5,3", make_nodes(1), 2)
+    assert [cores for _, cores in unknown] == [(5,), (3,)]
+    with pytest.raises(LaunchError, match="uses CPU 32, but the job has no core"):
+        place("srun --cpu-bind=map_cpu:32", [node], 1)
+
+
+def test_variables_of_slurm_for_one_thread_per_core_change_nothing() -> None:
+    nodes = make_nodes(2)
+    plain = place("srun -c 2", nodes, 8)
+    assert place("SLURM_THREADS_PER_CORE=1 srun -c 2", nodes, 8) == plain
+    assert place("env SLURM_HINT=nomultithread srun -c 2", nodes, 8) == plain
+
+
+def test_a_resource_set_of_all_cpus_is_a_host() -> None:
+    placed = place(
+        "jsrun -n 3 -a 4 -c ALL_CPUS -g ALL_GPUS -b packed:2", make_nodes(3), 12
+    )
+    assert [rank.node for rank in placed] == [0] * 4 + [1] * 4 + [2] * 4
+    assert [cores for _, cores in placed[:4]] == [(0, 1), (2, 3), (4, 5), (6, 7)]
+    with pytest.raises(LaunchError, match="puts 9 ranks of 2 cores in a resource"):
+        place("jsrun -a 9 -c ALL_CPUS -b packed:2", make_nodes(1), 9)
+
+
+def test_flux_deals_ranks_evenly_and_numbers_them_by_the_taskmap() -> None:
+    nodes = make_nodes(3)
+    block = place("flux run -N 3", nodes, 8)
+    assert [rank.node for rank in block] == [0, 0, 0, 1, 1, 1, 2, 2]
+    cyclic = place("flux run -N 3 --taskmap=cyclic", nodes, 8)
+    assert [rank.node for rank in cyclic] == [0, 1, 2, 0, 1, 2, 0, 1]
+    assert sorted(cyclic) == sorted(block)
+    assert read_launch_line("flux run -N 3 --tasks-per-node=4 ./app").ranks == 12
+
+
+def test_aprun_fills_numa_domains_only_with_their_share() -> None:
+    placed = place("aprun -n 6 -N 4 -S 2 -d 2", make_nodes(2), 6)
+    assert [(rank.node, rank.cores[0]) for rank in placed] == [
+        *((0, 0), (0, 2), (0, 4), (0, 6)),
+        *((1, 0), (1, 2)),
+    ]
+    one_each = place("aprun -S 1", make_nodes(1), 4)
+    assert [cores for _, cores in one_each] == [(0,), (4,), (8,), (12,)]
+
+
 def test_mpirun_is_refused_where_versions_differ() -> None:
     with pytest.raises(Error, match="write openmpi4 or openmpi5"):
         place("mpirun --map-by socket", make_nodes(1), 4)
@@ -195,6 +262,26 @@ def test_used_slots_are_described() -> None:
     assert note == (
         "4 nodes of 8 slots: 6 ranks use 1 or 2 slots of each, as srun -m cyclic does"
     )
+
+
+@pytest.mark.parametrize(
+    ("line", "is_assumed"),
+    [
+        ("srun -m cyclic", True),
+        ("srun -m plane=2", True),
+        ("srun -m cyclic:block", False),
+        ("srun --cpu-bind=none", False),
+        ("srun --cpu-bind=map_cpu:0,1,2,3", False),
+    ],
+)
+def test_the_order_inside_nodes_of_several_packages_is_said_to_be_assumed(
+    line: str, is_assumed: bool
+) -> None:
+    allocation = Allocation.whole(Machine("tree:2+node:2:2"))
+    for names, has_packages in (("package", "node"), True), (("L3", "package"), False):
+        node = NodeParts(names)
+        note = LaunchOrder(line).select_used_slots(allocation, 8, node=node).note
+        assert ("write the second level" in note) == (is_assumed and has_packages)
 
 
 def test_nodes_that_differ_have_their_own_packages() -> None:

@@ -8,6 +8,7 @@ import pytest
 from topoloom.launch.apply.launcher_failure import (
     describe_failure,
     find_cause,
+    find_ssh_error,
     has_started_ranks,
 )
 
@@ -73,6 +74,20 @@ def test_a_single_line_is_not_repeated_and_many_are_counted() -> None:
     many = describe_failure("".join(f"line {i}\n" for i in range(100)))
     assert many is not None
     assert many.endswith("  ... and 70 more lines")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        SSH,
+        "ssh: connect to host n7 port 22: Connection refused",
+        "Host key verification failed.",
+        "user@n7: Permission denied (publickey,password).",
+    ],
+)
+def test_errors_of_ssh_are_told_from_those_of_programs(line: str) -> None:
+    assert find_ssh_error(f"Welcome\n{line}\r\n{HYDRA}") == line
+    assert find_ssh_error("bash: /opt/rc: Permission denied\nssh: warning") is None
 
 
 def test_ranks_that_failed_had_started() -> None:

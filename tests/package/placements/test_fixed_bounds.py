@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import pytest
 from hypothesis import given, settings, strategies as st
 
 from topoloom import Allocation, CommGraph, Machine, Placement, judge
@@ -15,6 +16,7 @@ from topoloom.tasks.optimality_gap import prove_quick_bounds
 MACHINES = [
     "torus:2x3,bandwidth=1GB/s,latency=1us",
     "mesh:3+node:2",
+    "torus:3+node:2,bandwidth=1GB/s",
     "tree:2:3,bandwidth=10GB/s:2GB/s",
     "dragonfly:3x2,nodes=1,routing=ugal",
     "dragonfly:3x2,nodes=1,routing=ugal,bandwidth=1GB/s,latency=1us",
@@ -63,3 +65,18 @@ def test_no_placement_with_the_fixed_ranks_is_below_a_bound(
             assert bounds.time <= seconds * (1 + 1e-9)
     if not free:
         assert bounds.hop_bytes == found.hop_bytes
+
+
+def test_messages_leave_the_node_of_a_fixed_rank_unless_the_others_fit_there() -> None:
+    machine = Machine("mesh:3,bandwidth=1GB/s+node:2")
+    senders = CommGraph.from_edges(4, [1, 2, 3], [0, 0, 0], [3000, 2000, 1000])
+    allocation = Allocation.whole(machine)
+    bounds = prove_quick_bounds(senders, allocation, [senders], fixed={0: 0})
+    assert bounds is not None
+    assert bounds.congestion == pytest.approx(3e-6)  # rank 1 fits on the node of rank 0
+    assert bounds.congestion_by == "injection"
+    assert bounds.congestion_where == "fixed ranks"
+    fixed = {0: 0, 3: 1}
+    bounds = prove_quick_bounds(senders, allocation, [senders], fixed=fixed)
+    assert bounds is not None
+    assert bounds.congestion == pytest.approx(5e-6)

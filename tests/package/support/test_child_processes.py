@@ -48,6 +48,21 @@ def test_a_signal_while_a_child_starts_ends_the_child(
     assert before == [signal.getsignal(each) for each in (number, signal.SIGTERM)]
 
 
+@pytest.mark.parametrize("is_late", [False, True])
+def test_a_command_that_waits_after_a_failure_is_ended(
+    is_late: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(child_processes, "_POLL_SECONDS", 0.05)
+    monkeypatch.setattr(child_processes, "_SECONDS_TO_FAIL", 0.1)
+    wait = "sleep 600" if is_late else "exit 3"
+    script = f"trap 'exit 0' TERM; echo lost >&2; {wait} & wait $!"
+    done = child_processes.run_child(
+        ["sh", "-c", script], has_failed=lambda errors: errors == "lost\n"
+    )
+    assert done.returncode == (-signal.SIGTERM if is_late else 3)
+    assert done.stderr == "lost\n"
+
+
 def test_a_missing_program_is_an_error_and_leaves_no_handler() -> None:
     before = signal.getsignal(signal.SIGTERM)
     with pytest.raises(FileNotFoundError):

@@ -102,10 +102,8 @@ std::int64_t TextScanner::read_real_bytes(std::string_view expected) {
     const auto as_integer = std::from_chars(skip_plus(word), at_, whole);
     if (as_integer.ec != std::errc{} || as_integer.ptr != at_) {
         const double real = parse_real(word, expected);
-        if (real >= 0 && real != std::floor(real)) {
-            fail_at_previous(expected, " must be an integer number of bytes, but is ", quoted(word),
-                             "; scale all of them first");
-        }
+        if (real >= 0 && real != std::floor(real))
+            fail_at_previous(expected, " must be an integer, but is ", quoted(word));
         whole = real < 0 ? -1 : static_cast<std::int64_t>(real);
     }
     if (whole < 0) fail_at_previous(expected, " must not be negative, but is ", quoted(word));

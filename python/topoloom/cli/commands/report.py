@@ -92,6 +92,12 @@ def command(
     if simulator is not None:
         monitor = partial(make_progress_bar, unit="messages")
         simulation = Simulator(simulator, switch, monitor)
+    written_advice: list[Advice] = []
+
+    def write_advice(report: Report) -> str:
+        written_advice.append(_advise(report))
+        return written_advice[0].sentence
+
     written = write_report(
         placements,
         output,
@@ -100,10 +106,11 @@ def command(
         simulation,
         machine,
         AllocationSpec(allocation, order=limits.make_launch_order(launcher)),
+        write_advice,
     )
     for warning in written.warnings:
         note(f"topoloom: {warning}")
-    advice = _advise(written.report)
+    (advice,) = written_advice
     if as_json:
         print_json({**written.document(), "advice": advice.document()})
     else:

@@ -16,6 +16,11 @@ _CAUSES = re.compile(
     r"Connection (refused|timed out)|No route to host|execvp error|"
     r"unrecognized argument|srun: (error|fatal):"
 )
+#: Lines of ssh after which a launcher cannot start its daemon on a host.
+_SSH_ERROR = re.compile(
+    r"ssh: (?:Could not resolve hostname|connect to host) .*|"
+    r"Host key verification failed.*|\S+@\S+: Permission denied \(.*"
+)
 #: Help texts of Open MPI that name no cause.
 _GENERAL = re.compile(
     r"Sorry! +You were supposed to get help|It looks like \S+ failed for some reason|"
@@ -46,6 +51,12 @@ def find_cause(text: str) -> str | None:
     messages = [one for one in _split_messages(text) if one]
     specific = [one for one in messages if not _GENERAL.search(" ".join(one[0]))]
     return _format_cause((specific or messages)[0]) if messages else None
+
+
+def find_ssh_error(text: str) -> str | None:
+    """Find the line in which ssh says that it cannot reach a host."""
+    lines = map(str.strip, text.splitlines())
+    return next((line for line in lines if _SSH_ERROR.match(line)), None)
 
 
 def describe_failure(text: str) -> str | None:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from topoloom._core import Error
-from topoloom.launch.apply.launcher_failure import describe_failure
+from topoloom.launch.apply.launcher_failure import describe_failure, find_ssh_error
 from topoloom.launch.command_line import Option
 from topoloom.launch.launcher import NO_MESSAGE, Launch
 from topoloom.launch.launchers.launcher_commands import LauncherCommand, read_command
@@ -64,6 +64,7 @@ def run_trial_program(launch: Launch) -> str | None:
     """
     done = _run_trial(launch)
     if done.returncode != 0:
+        _check_ssh(launch, done.stderr)
         why = describe_failure(done.stderr) or (
             f"it ended with status {done.returncode} and {NO_MESSAGE}"
         )
@@ -78,8 +79,8 @@ def run_trial_program(launch: Launch) -> str | None:
 def check_files_on_hosts(command: Sequence[str], files: Sequence[Path]) -> None:
     """Raise `topoloom.Error` if a host of the unchanged command lacks a file.
 
-    Checks only known launchers that may start ranks on other hosts. All other errors
-    are left to the command itself.
+    Checks only known launchers that may start ranks on other hosts. Also raises it if
+    ssh cannot reach a host. All other errors are left to the command itself.
     """
     try:
         read = read_command(command)
@@ -88,8 +89,19 @@ def check_files_on_hosts(command: Sequence[str], files: Sequence[Path]) -> None:
     if _is_local(read):
         return
     line = read.with_program(make_trial_program(files)).line
-    if missing := _find_missing_file(_run_trial(Launch(line.build((), ()))).stderr):
+    launch = Launch(line.build((), ()))
+    errors = _run_trial(launch).stderr
+    _check_ssh(launch, errors)
+    if missing := _find_missing_file(errors):
         raise Error(missing)
+
+
+def _check_ssh(launch: Launch, errors: str) -> None:
+    """Raise `topoloom.Error` if ssh could not reach a host."""
+    if cause := find_ssh_error(errors):
+        raise Error(
+            f"{launch.command[0]} cannot reach a host, nothing was started: {cause}"
+        )
 
 
 def _is_local(command: LauncherCommand) -> bool:
@@ -138,6 +150,8 @@ def _run_trial(launch: Launch) -> subprocess.CompletedProcess[str]:
             environment=environment,
             stdout=subprocess.DEVNULL,
             timeout=_TIMEOUT_SECONDS,
+            # Hydra waits forever for a host that ssh could not reach.
+            has_failed=lambda errors: find_ssh_error(errors) is not None,
         )
     except subprocess.TimeoutExpired:
         raise Error(

@@ -33,6 +33,10 @@ _LAUNCHERS = ("openmpi", "hydra", "intel", "srun", "flux")
 _PROGRAMS = re.compile(r"(mpirun|mpiexec|orterun|prterun|srun|flux)([.-].*)?")
 
 
+#: Launchers that `run` cannot start ranks with -> their format of 'topoloom export'.
+_EXPORTED = {"jsrun": "jsrun-erf", "aprun": "mpich-rank-order"}
+
+
 class LauncherCommand(NamedTuple):
     """A command of a known launcher."""
 
@@ -136,6 +140,12 @@ def read_command(command: Sequence[str]) -> LauncherCommand:
         raise Error("no command; end with -- mpirun -n 64 ./app")
     recognized = recognize_launcher(command[0])
     if recognized is None:
+        if target := _EXPORTED.get(Path(command[0]).name):
+            raise Error(
+                f"'{command[0]}' cannot be given a placement here; place with "
+                f"'topoloom map', and write it for {command[0]} with 'topoloom export "
+                f"--to {target}'"
+            )
         names = ", ".join(launcher.NAME for launcher in _load_launchers())
         raise Error(
             f"'{command[0]}' is not a supported launcher ({names}); start "

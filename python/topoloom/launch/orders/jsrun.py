@@ -2,7 +2,8 @@
 """IBM's jsrun: ``jsrun -n 12 -a 4 -c 4 -r 6 -d packed``, from its documentation.
 
 A resource set has ``-c`` cores for ``-a`` ranks. Hosts get ``-r`` resource sets each,
-or as many as fit, and their cores in order. ``-d`` deals the ranks to resource sets.
+or as many as fit, and their cores in order. With ``-c ALL_CPUS``, a host is one
+resource set. ``-d`` deals the ranks to resource sets.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import NamedTuple
 
 from topoloom.launch.command_line import LauncherSyntax, split_names
 from topoloom.launch.orders.launch_options import (
+    LaunchOptions,
     LaunchOrderRules,
     read_count,
     read_options,
@@ -38,6 +40,8 @@ SYNTAX = LauncherSyntax(
     ranks=frozenset({"p", "np"}),
     joins_short_options=True,
 )
+#: The value of ``-c`` for one resource set per host, with all its cores.
+ALL_CPUS = "ALL_CPUS"
 _REFUSED = frozenset({"K", "rs_per_socket", "U", "erf_input", "H"})
 
 
@@ -46,7 +50,7 @@ class JsrunOrder(NamedTuple):
 
     sets: int | None
     ranks_per_set: int
-    cores_per_set: int
+    cores_per_set: int | None  # None for all cores of a host
     sets_per_host: int | None
     block: int | None
     cores_per_rank: int
@@ -54,7 +58,15 @@ class JsrunOrder(NamedTuple):
     def place(self, nodes: Sequence[NodeCores], ranks: int) -> list[RankCores]:
         """Return the node and the cores of each rank."""
         sets = self.sets or -(-ranks // self.ranks_per_set)
-        room = [len(node.cores) // self.cores_per_set for node in nodes]
+        each = self.cores_per_set or min(len(node.cores) for node in nodes)
+        if self.ranks_per_set * self.cores_per_rank > each:
+            raise LaunchError(
+                f"puts {self.ranks_per_set} ranks of {self.cores_per_rank} cores in a "
+                f"resource set of {each}"
+            )
+        room = [len(node.cores) // each for node in nodes]
+        if self.cores_per_set is None:
+            room = [1] * len(nodes)
         if self.sets_per_host is not None:
             room = [min(most, self.sets_per_host) for most in room]
         check_room(sets, room, "resource set")
@@ -68,7 +80,7 @@ class JsrunOrder(NamedTuple):
         rows = deal_blocks(counts, self.block or ranks)
         for (node, number), row in zip(owners, rows, strict=False):
             for i, rank in enumerate(row):
-                first = number * self.cores_per_set + i * self.cores_per_rank
+                first = number * each + i * self.cores_per_rank
                 cores = nodes[node].cores[first : first + self.cores_per_rank]
                 placed[rank] = RankCores(node, cores)
         return [placed[rank] for rank in range(ranks)]
@@ -78,8 +90,8 @@ def read_order(words: Sequence[str]) -> LaunchOrderRules:
     """Read the options of a jsrun command."""
     read = read_options(words, SYNTAX, _REFUSED)
     each = read.find_count("a", "tasks_per_rs") or 1
-    cores = read.find_count("c", "cpu_per_rs") or each
-    if cores < each:
+    cores = _read_cores(read, default=each)
+    if cores is not None and cores < each:
         raise LaunchError(f"gives {each} ranks {cores} cores; -c must be at least -a")
     block: int | None = None
     if option := read.find("d", "launch_distribution"):
@@ -90,7 +102,7 @@ def read_order(words: Sequence[str]) -> LaunchOrderRules:
         if name not in ("packed", "rs", "none"):
             raise LaunchError(f"'{option.text}': expected packed:N, rs or none")
         per_rank = read_count(count, option.text) if count else 1
-        if per_rank * each > cores:
+        if cores is not None and per_rank * each > cores:
             raise LaunchError(
                 f"'{option.text}' binds {per_rank * each} cores, but a resource set "
                 f"has {cores}; raise -c"
@@ -101,6 +113,18 @@ def read_order(words: Sequence[str]) -> LaunchOrderRules:
     )
     ranks = read.ranks or (sets * each if sets else None)
     return LaunchOrderRules(ranks, per_rank, order.place)
+
+
+def _read_cores(read: LaunchOptions, default: int) -> int | None:
+    """Return the cores of a resource set; None for all of a host."""
+    option = read.find("c", "cpu_per_rs")
+    if option is None:
+        return default
+    return (
+        None
+        if option.values[0] == ALL_CPUS
+        else read_count(option.values[0], option.text)
+    )
 
 
 def _read_distribution(value: str, option: str) -> int | None:

@@ -33,6 +33,8 @@ _MODULES = {
     "pals": "pals",
     "pjm": "pjm",
     "jsrun": "jsrun",
+    "flux": "flux",
+    "aprun": "aprun",
 }
 #: Options by which mpiexec is known to be another launcher than Hydra.
 _MPIEXEC_OPTIONS = {
@@ -42,8 +44,10 @@ _MPIEXEC_OPTIONS = {
 #: Variables by which launchers choose where ranks start; others leave it alone.
 _PLACING_VARIABLES = (
     *("SLURM_", "OMPI_MCA_", "PRTE_MCA_", "PMIX_MCA_", "MPICH_", "HYDRA_", "PALS_"),
-    *("PJM_", "LSB_", "JSM_"),
+    *("PJM_", "LSB_", "JSM_", "FLUX_"),
 )
+#: Settings by which Slurm counts cores, as topoloom does.
+_CORE_SETTINGS = ("SLURM_THREADS_PER_CORE=1", "SLURM_HINT=nomultithread")
 
 
 @lru_cache(maxsize=16)
@@ -81,7 +85,7 @@ def _drop_variables(words: list[str]) -> list[str]:
             continue
         if not equals or not name.isidentifier():
             return words[index:]
-        if name.startswith(_PLACING_VARIABLES):
+        if word not in _CORE_SETTINGS and name.startswith(_PLACING_VARIABLES):
             raise LaunchError(
                 f"'{word}' may change where ranks start; give the launcher's option"
             )

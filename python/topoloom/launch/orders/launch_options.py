@@ -40,12 +40,15 @@ class LaunchOrderRules(NamedTuple):
     axes
         Axes of the job's box in the order in which nodes are numbered, the first one
         fastest: ``XYZ``; "" if nodes keep the order of the allocation.
+    assumption
+        What is assumed on nodes of several packages; "" for nothing.
     """
 
     ranks: int | None
     cores_per_rank: int
     place: PlaceRanks
     axes: str = ""
+    assumption: str = ""
 
 
 class LaunchOptions(NamedTuple):
@@ -95,7 +98,11 @@ def read_options(
     for option in command.find_options(refused):
         if option.name in _HOST_OPTIONS:
             raise LaunchError(
-                f"'{option.text}' chooses hosts; name them in the allocation instead"
+                f"'{option.text}' chooses hosts; leave it out, and name them in their "
+                "order in --allocation"
             )
-        raise LaunchError(f"'{option.text}' of {words[0]} is not supported")
+        raise LaunchError(
+            f"'{option.text}' of {words[0]} is not supported; leave it out, or judge "
+            "where the ranks started with 'topoloom judge GRAPH FILE'"
+        )
     return LaunchOptions(command)

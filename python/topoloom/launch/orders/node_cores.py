@@ -37,10 +37,14 @@ class NodeCores:
         Numbers of the cores that the job may use, ascending.
     sizes
         Cores of each resource by name: ``{"L3": 8, "package": 32}``.
+    cpus
+        CPUs of each of `cores`, numbered as by the operating system; empty if unknown.
+        Then core i has CPU i.
     """
 
     cores: tuple[int, ...]
     sizes: Mapping[str, int] = field(default_factory=dict, hash=False)
+    cpus: tuple[tuple[int, ...], ...] = ()
 
     def split(self, resource: str) -> list[tuple[int, ...]]:
         """List the cores of each resource with any usable core.
@@ -61,6 +65,17 @@ class NodeCores:
         for core in self.cores:
             parts.setdefault(core // self.sizes[resource], []).append(core)
         return [tuple(part) for part in parts.values()]
+
+    def find_position(self, cpu: int) -> int:
+        """Return the position in `cores` of the core with this CPU.
+
+        Raises `LaunchError` if the job has no core with it.
+        """
+        cpus = self.cpus or tuple((core,) for core in self.cores)
+        for position, own in enumerate(cpus):
+            if cpu in own:
+                return position
+        raise LaunchError(f"uses CPU {cpu}, but the job has no core with it on a node")
 
 
 class RankCores(NamedTuple):

@@ -4,7 +4,8 @@
 The first level distributes ranks over nodes, the second over the packages of a node,
 which takes effect with Slurm's ``task/affinity``. The third level distributes the
 hardware threads of cores, which have no slots of their own. Without a second level,
-ranks use the cores of a node in order. A CPU of ``-c`` is a core.
+ranks use the cores of a node in order. A CPU of ``-c`` is a core. With
+``--cpu-bind=map_cpu:LIST``, the cores of a rank begin at the one with its CPU.
 
 Source: slurm_step_layout.c and task/affinity's dist_tasks.c of Slurm 22.05.
 """
@@ -19,6 +20,7 @@ from topoloom.launch.launchers.srun import SYNTAX
 from topoloom.launch.orders.launch_options import (
     LaunchOptions,
     LaunchOrderRules,
+    read_count,
     read_options,
 )
 from topoloom.launch.orders.node_cores import (
@@ -38,10 +40,16 @@ _DISTRIBUTION = ("m", "distribution")
 _REFUSED = frozenset(
     {"B", "S", "X", "Z", "core-spec", "cores-per-socket", "exclude", "extra-node-info"}
     | {"gpus-per-task", "multi-prog", "nodelist", "ntasks-per-core", "r", "relative"}
-    | {"ntasks-per-gpu", "ntasks-per-socket", "overcommit", "O", "sockets-per-node"}
+    | {"ntasks-per-gpu", "overcommit", "O", "sockets-per-node"}
     | {"thread-spec", "tres-bind", "w", "x"}
 )
 _FLAGS = ("pack", "nopack")
+MAP_CPU = "map_cpu:"
+MAX_CPUS = 16_384  # more than on any node
+_IN_ORDER = (
+    "ranks use the cores of a node in order; if Slurm binds them (task/affinity), "
+    "write the second level, as in -m block:cyclic"
+)
 _BINDINGS = ("none", "no", "cores", "threads", "sockets", "ldoms", "verbose", "quiet")
 
 
@@ -62,6 +70,7 @@ class SlurmOrder(NamedTuple):
     ranks_per_node: int | None
     cores_per_rank: int
     has_exact_cores: bool = False  # the step has only the cores of its ranks
+    cpus: tuple[int, ...] = ()  # of the ranks of a node in turn, if mapped
 
     def place(self, nodes: Sequence[NodeCores], ranks: int) -> list[RankCores]:
         """Return the node and the cores of each rank."""
@@ -98,6 +107,8 @@ class SlurmOrder(NamedTuple):
 
     def _place_in_node(self, node: NodeCores, ranks: int) -> list[tuple[int, ...]]:
         each, packages = self.cores_per_rank, self.distribution.packages
+        if self.cpus:
+            return self._place_on_cpus(node, ranks)
         if packages in (None, BLOCK):
             cores = node.cores
             if packages is not None:
@@ -107,6 +118,19 @@ class SlurmOrder(NamedTuple):
             return [cores[i * each : (i + 1) * each] for i in range(ranks)]
         parts = tuple(node.split(PACKAGE))
         return _cycle_over_packages(parts, ranks, each, packages == FULLY_CYCLIC)
+
+    def _place_on_cpus(self, node: NodeCores, ranks: int) -> list[tuple[int, ...]]:
+        """Return the cores of each rank, which begin at the one with its CPU."""
+        firsts = [
+            node.find_position(self.cpus[i % len(self.cpus)]) for i in range(ranks)
+        ]
+        found = [node.cores[at : at + self.cores_per_rank] for at in firsts]
+        if any(len(cores) < self.cores_per_rank for cores in found):
+            raise LaunchError(
+                f"gives ranks {self.cores_per_rank} cores, of which a node lacks some "
+                "after a CPU of map_cpu"
+            )
+        return found
 
 
 def _select_cores(
@@ -160,11 +184,17 @@ def _cycle_over_packages(
 def read_order(words: Sequence[str]) -> LaunchOrderRules:
     """Read the options of an srun command."""
     read = read_options(words, SYNTAX, _REFUSED)
+    if limit := read.find("ntasks-per-socket"):
+        raise LaunchError(
+            f"'{limit.text}' limits the ranks of packages, which is not supported; "
+            "write --ntasks-per-node, and -m block:cyclic to deal them to packages"
+        )
     given = read.find(*_DISTRIBUTION)
     distribution = SlurmDistribution()
     if given is not None:
         distribution = _read_distribution(given.values[0], given.text)
-    if _reads_unbound(read):
+    is_unbound = _reads_unbound(read)
+    if is_unbound:
         # Ranks without a binding count as on the first free cores.
         distribution = distribution._replace(packages=None)
     cores = read.find_count("c", "cpus-per-task")
@@ -174,8 +204,15 @@ def read_order(words: Sequence[str]) -> LaunchOrderRules:
         read.find_count("ntasks-per-node"),
         cores or 1,
         distribution.nodes == PLANE and (cores is not None or bool(read.find("exact"))),
+        _read_mapped_cpus(read),
     )
-    return LaunchOrderRules(read.ranks, order.cores_per_rank, order.place)
+    is_in_order = order.distribution.packages is None and not order.cpus
+    return LaunchOrderRules(
+        read.ranks,
+        order.cores_per_rank,
+        order.place,
+        assumption="" if not is_in_order or is_unbound else _IN_ORDER,
+    )
 
 
 def _read_distribution(text: str, option: str) -> SlurmDistribution:
@@ -214,11 +251,33 @@ def _reads_unbound(read: LaunchOptions) -> bool:
     """Whether ranks are not bound; refuses bindings that place ranks, and threads."""
     bind = read.find("cpu-bind")
     names = set(bind.values[0].lower().split(",")) if bind else set()
-    if bind and not names <= set(_BINDINGS):
+    is_mapped = bind is not None and bool(_read_mapped_cpus(read))
+    if bind and not is_mapped and not names <= set(_BINDINGS):
         raise LaunchError(
-            f"'{bind.text}' is not supported; allowed are {', '.join(_BINDINGS)}"
+            f"'{bind.text}' is not supported; allowed are {', '.join(_BINDINGS)}, and "
+            "map_cpu:CPU,... with the first CPU of each rank"
         )
     threads = read.find("threads-per-core")
     if threads and threads.values[0] != "1":
         raise LaunchError(f"'{threads.text}': slots are cores; only 1 is supported")
     return bool(names & {"none", "no"})
+
+
+def _read_mapped_cpus(read: LaunchOptions) -> tuple[int, ...]:
+    """Return the CPUs of ``--cpu-bind=map_cpu:0,4*2``; () without such a list.
+
+    Slurm uses the list again from its start for more ranks of a node.
+    """
+    bind = read.find("cpu-bind")
+    words = bind.values[0].lower().removeprefix("verbose,") if bind else ""
+    if bind is None or not words.startswith(MAP_CPU):
+        return ()
+    cpus: list[int] = []
+    for entry in words.removeprefix(MAP_CPU).split(","):
+        cpu, star, times = entry.partition("*")
+        if not is_number(cpu) or not 0 <= int(cpu) < MAX_CPUS:
+            raise LaunchError(f"'{bind.text}': '{entry}' is no CPU; write numbers")
+        cpus += [int(cpu)] * (read_count(times, bind.text) if star else 1)
+        if len(cpus) > MAX_CPUS:
+            raise LaunchError(f"'{bind.text}' lists more than {MAX_CPUS:,} CPUs")
+    return tuple(cpus)
