@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from topoloom.figure.page import open_page
 from topoloom.figure.style import AFTER, BEFORE
+from topoloom.support.units import counted
 
 
 class RunTime(NamedTuple):
@@ -39,7 +40,8 @@ def draw_run_times(path: str | Path, runs: Sequence[RunTime], title: str) -> Non
             dates = [datetime.fromtimestamp(run.started) for run in chosen]
             times = [run.seconds for run in chosen]
             middle = median(times)
-            label = f"{name}: {len(chosen)} runs, median {middle:.3g} s"
+            count = counted(len(chosen), "run")
+            label = f"{name}: {count}, median {middle:.3g} s"
             axes.plot(
                 dates,  # type: ignore[arg-type]
                 times,
