@@ -53,7 +53,7 @@ def test_run_continues_without_verification(
     done = topoloom("run", *PLACED, "--", *make_uncached_command(several_hosts, folder))
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 2
-    assert f"topoloom: not verified: host beta lacks {CACHE}/verify-" in done.stderr
+    assert f"topoloom: not verified: host beta lacks {CACHE}/record-" in done.stderr
 
 
 @pytest.mark.parametrize(

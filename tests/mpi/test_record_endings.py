@@ -179,17 +179,21 @@ def test_a_signal_to_a_rank_loses_no_counts(
 
 
 def test_counts_outlive_topoloom(ending_program: Path, tmp_path: Path) -> None:
-    output, go_on = tmp_path / "app.npz", tmp_path / "go on"
-    job = OPEN_MPI_4.command(4, ending_program, "wait-for", go_on)
+    output = tmp_path / "app.npz"
+    job = OPEN_MPI_4.command(4, ending_program, "wait")
     command = [*TOPOLOOM, "record", "-o", output, "--", *job]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "waiting\n"
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
+        [launcher] = map(int, children.split())
+        # A launcher gets SIGTERM when topoloom is killed; this one acts later.
+        os.kill(launcher, signal.SIGSTOP)
         process.kill()
         [left] = tmp_path.glob(".topoloom-record-*")
         running = topoloom("record", "-o", output, "--recover", left)
         assert f"{left}: the job still runs" in running.stderr
-        go_on.touch()
+        os.kill(launcher, signal.SIGCONT)
         process.stdout.read()  # until the job ends
     later = topoloom("record", "-o", output, "--", "true")
     assert f"topoloom: {left} is left from a killed recording" in later.stderr

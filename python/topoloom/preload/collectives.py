@@ -68,7 +68,7 @@ def build_timing_program(compiler: Path) -> Path:
         folders=["mpi/collective", *_FOLDERS],
         libraries=[require_core_library()],
         headers=_list_core_headers(),
-        exclude=["process_map/init_hook.c"],
+        exclude=["process_map/init_hook.c", "process_map/wait_for_ranks.c"],
     )
 
 

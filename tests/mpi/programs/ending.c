@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sends 10 bytes around a ring, then ends as requested: finalize, abort, exit, wait [FILE TO MAKE]
-// (for a signal), wait-for FILE, raise SIGNAL (in rank 1), status N.
+// (for a signal), raise SIGNAL (in rank 1), status N.
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -27,11 +27,6 @@ int main(int argc, char** argv) {
         if (me == 0) puts("waiting");
         fflush(stdout);
         for (;;) pause();
-    }
-    if (strcmp(argv[1], "wait-for") == 0) {
-        if (me == 0) puts("waiting");
-        fflush(stdout);
-        while (access(argv[2], F_OK) != 0) usleep(10000);
     }
     if (strcmp(argv[1], "raise") == 0) {
         if (me == 1) raise(atoi(argv[2]));

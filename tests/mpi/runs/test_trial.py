@@ -79,7 +79,7 @@ def test_a_failed_run_ends_the_trial_which_continues_later(
 @pytest.mark.parametrize(
     ("factor", "variants"),
     [
-        ("mapper=random(seed=1),random(seed=2)", ["random(seed=1)", "random(seed=2)"]),
+        ("mapper=random,gge", ["random", "gge"]),
         ("collectives", ["MPI's collectives", "replaced collectives"]),
     ],
     ids=["mapper", "collectives"],

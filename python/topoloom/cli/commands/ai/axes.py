@@ -47,9 +47,9 @@ def command(
             "--train",
             metavar="MODEL,...",
             help="In place of --traffic: what a step of a model sends, such as "
-            "qwen3-235b-a22b,sequence=32768,batches=16,gradients=bf16. The model is a "
-            "name, a config.json of Hugging Face, or layers=, hidden=, heads=, "
-            "kv_heads=, head_size=, ffn=, experts=, active=.",
+            "qwen3-235b-a22b,sequence=32768,batches=16. The model is a name, a "
+            "config.json of Hugging Face, or layers=, hidden=, heads=, kv_heads=, "
+            "head_size=, ffn=, experts=, active=.",
             autocompletion=completions.training_steps,
         ),
     ] = None,
