@@ -185,6 +185,24 @@ TEST_CASE("the time of a sender is at least the sum of its startups") {
     CHECK(seconds == doctest::Approx(5e-6 + 7 * 3e-6));  // and not 3 us plus the 7 us of its link
 }
 
+TEST_CASE("searches for time track startups unless latency-bound rounds take little time") {
+    const Machine machine = make_machine("mesh:3,bandwidth=1GB/s,latency=1us+node:1,startup=1us");
+    const std::vector<Slot> slots{Slot{0}, Slot{1}, Slot{2}};
+    const auto is_tracked = [&](std::int64_t bytes) {
+        // Rank 2 sends one message more than rank 0: that is a round of its own, and latency-bound.
+        const CommGraph graph = CommGraph::from_edges(
+            3, std::array{Rank{0}, Rank{2}}, std::array{Rank{1}, Rank{0}},
+            std::array{Bytes{20 * bytes}, Bytes{21 * 8}}, std::array{std::int64_t{20}, std::int64_t{21}});
+        const PhasedObjective objective{.mix = parse_objective("time"), .phases = {&graph}};
+        const auto tracker = make_search_tracker(machine, objective, slots);
+        const bool is_exact = dynamic_cast<ObjectiveLoads*>(tracker.get()) != nullptr;
+        CHECK(is_exact == (ObjectiveLoads(machine, objective, slots).latency_bound_share() >= 0.1));
+        return is_exact;
+    };
+    CHECK(is_tracked(8));
+    CHECK_FALSE(is_tracked(1'000'000));
+}
+
 TEST_CASE("without background, an objective of one phase equals the one computed from link loads") {
     const Machine machine = make_machine("torus:4x4");
     Rng rng(3);
