@@ -20,8 +20,10 @@ from topoloom import (
     find_bounds,
     place,
 )
-from topoloom.graphs import alltoall, ring
+from topoloom.allocations import fragmented_allocation
+from topoloom.graphs import alltoall, ring, stencil
 from topoloom.placements import predicted_time
+from topoloom.tasks.optimality_gap import QUICK_WORK
 
 INSIDE = "+node:{},startup=2us,latency=1us,memory=7GB/s,memory-startup=0.3us"
 MACHINES = [
@@ -151,3 +153,12 @@ def test_phases_must_match_the_graph() -> None:
     allocation = Allocation.whole(Machine(MACHINES[0]))
     with pytest.raises(Error, match="phases"):
         find_bounds(ring(4), allocation, phases=[ring(4), ring(4)])
+
+
+def test_quick_proofs_of_the_time_leave_work_for_it() -> None:
+    """Proofs of hop-bytes take all the work that they can get."""
+    graph = stencil([4, 4, 4], points=7, periodic=True, bytes=4096)
+    machine = Machine("torus:8x8x8,bandwidth=5GB/s,latency=0.1us")
+    allocation = fragmented_allocation(machine, 64, fragments=9, seed=1)
+    full = find_bounds(graph, allocation).time
+    assert find_bounds(graph, allocation, work=QUICK_WORK).time == full
