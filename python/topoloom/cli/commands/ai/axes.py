@@ -46,10 +46,9 @@ def command(
         Option(
             "--train",
             metavar="MODEL,...",
-            help="In place of --traffic: what a step of a model sends, such as "
-            "qwen3-235b-a22b,sequence=32768,batches=16. The model is a name, a "
-            "config.json of Hugging Face, or layers=, hidden=, heads=, kv_heads=, "
-            "head_size=, ffn=, experts=, active=.",
+            help="In place of --traffic: a step of a model, such as "
+            "qwen3-235b-a22b,sequence=32768; of a config.json of Hugging Face; or "
+            "layers=, hidden=, heads=, kv_heads=, head_size=, ffn=, experts=.",
             autocompletion=completions.training_steps,
         ),
     ] = None,
