@@ -145,9 +145,9 @@ def test_counting_continues_after_longjmp_or_exception_out_of_a_call(
         pytest.param(mpi, child, id=f"{mpi.name}-{child}")
         for mpi in SPAWNING
         for child in ("finalize", "exit")
-        # Under Open MPI 5, a child that exits ends its parent, even without the
-        # recorder.
-        if (mpi, child) != (OPEN_MPI_5, "exit")
+        # Elsewhere, a child that exits ends its parent, even without the recorder:
+        # always under Open MPI 5, and mostly under MPICH on a busy machine.
+        if child == "finalize" or mpi is OPEN_MPI_4
     ],
 )
 def test_a_spawned_program_does_not_replace_its_parent(
