@@ -200,7 +200,7 @@ def _load_files(
     made = {name: load_placement(name) for name in names if is_placement_file(name)}
     if not made:
         if graph_file is None:
-            raise Error(f"{names[0]} does not name its graph; name it with --graph")
+            raise Error(f"{names[0]} does not name its graph; give the graph, too")
         problems = load_launched_problems(
             "report on", graph_file, names, machine, where
         )
@@ -279,16 +279,16 @@ def _find_graph(path: Path, file: PlacementFile) -> str:
     below it: the page would show the content of any other file.
     """
     if not file.graph:
-        raise Error(f"{path} does not name its graph; name it with --graph")
+        raise Error(f"{path} does not name its graph; give the graph, too")
     for graph in (Path(file.graph), path.parent / file.graph):
         if exists(graph):
             if not graph.resolve().is_relative_to(path.parent.resolve()):
                 raise Error(
                     f"{path} names the graph {file.graph}, which is neither beside nor "
-                    "below it; if it is yours, name it with --graph"
+                    "below it; if it is yours, give the graph, too"
                 )
             return str(graph)
-    raise Error(f"{path}: its graph {file.graph} does not exist; name it with --graph")
+    raise Error(f"{path}: its graph {file.graph} does not exist; give the graph, too")
 
 
 def _warn_changed_graph(view: PlacementView, graph_file: str) -> str:
