@@ -72,6 +72,8 @@ def read_model_config(path: Path) -> Model:
     file = path / "config.json" if path.is_dir() else path
     text = read_text(file, _LARGEST_FILE)
     try:
+        if not text.strip():
+            raise Error("the file is empty")
         return _make_model(_Config(parse_json(text)))
     except Error as error:
         raise Error(f"{file}: {error}") from None

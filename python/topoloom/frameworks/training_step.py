@@ -119,8 +119,8 @@ def _find_model(word: str, known: Mapping[str, Model]) -> Model:
     if word.endswith(".json") or "/" in word:
         return read_model_config(Path(word))
     raise Error(
-        f"{describe_unknown_name('model', word, known)}; a file is config.json or has "
-        "a '/' in its path"
+        f"{describe_unknown_name('model', word, known)}; the path of a file "
+        "ends with .json or contains '/'"
     )
 
 

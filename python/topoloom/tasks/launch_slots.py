@@ -165,16 +165,15 @@ def check_applicable(
     read: LauncherCommand | UnplacedCommand, slots: LaunchSlots
 ) -> None:
     """Raise an error before the run if the command cannot apply any placement."""
-    from topoloom._core import Error
+    from topoloom.tasks.problem import TooManyRanksError
 
     ranks = read.rank_count()
     if ranks is None:
         return
     slot_count = slots.allocation.slot_count
     if ranks > slot_count:
-        raise Error(
-            f"{counted(ranks, 'rank', 'do')} not fit on {counted(slot_count, 'slot')}; "
-            "allocate more nodes or start fewer ranks"
+        raise TooManyRanksError(
+            f"{counted(ranks, 'rank', 'do')} not fit on {counted(slot_count, 'slot')}"
         )
     used = slots.select_used(ranks)
     with read.make_directory() as directory:

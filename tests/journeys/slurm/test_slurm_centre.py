@@ -16,7 +16,7 @@ from real_slurm import RealSlurm, start_slurm
 #: One pytest worker, because the tests share Slurm daemons.
 pytestmark = pytest.mark.xdist_group("slurm_centre")
 
-PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "run" / "centre.md"
+PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "run" / "enable-for-a-centre.md"
 #: Slurm has no MPI here, so that nothing can be recorded; jobs start all the same.
 RANK = '#!/bin/sh\necho "rank $SLURM_PROCID on $SLURMD_NODENAME"; exit 3\n'
 

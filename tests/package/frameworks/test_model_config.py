@@ -190,6 +190,9 @@ def test_a_file_that_is_no_configuration_is_refused(tmp_path: Path) -> None:
     path.write_text("[]")
     with pytest.raises(Error, match="it is not a JSON object"):
         parse_step(str(path))
+    path.write_text("")
+    with pytest.raises(Error, match=r"config\.json: the file is empty"):
+        parse_step(str(path))
     with pytest.raises(FileNotFoundError):
         parse_step("missing/config.json")
 

@@ -46,8 +46,8 @@ def command(
         Option(
             "--train",
             metavar="MODEL,...",
-            help="In place of --traffic: a step of a model, such as "
-            "qwen3-235b-a22b,sequence=32768; of a config.json of Hugging Face; or "
+            help="In place of --traffic: a model, such as "
+            "qwen3-235b-a22b,sequence=32768, a config.json of Hugging Face, or "
             "layers=, hidden=, heads=, kv_heads=, head_size=, ffn=, experts=.",
             autocompletion=completions.training_steps,
         ),
