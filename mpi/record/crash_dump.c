@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@ enum { buffer_words = 4096, longest_name = 4096, seconds_to_die = 10 };
 static const char* folder_;
 static char name_[longest_name], unfinished_[longest_name + 8], job_ends_[longest_name];
 static int64_t buffer_[buffer_words];
-static atomic_bool written_, notified_;
+static atomic_bool begun_, written_, notified_;
 static pid_t process_;
 // SIGURG requests a dump (sent by notify_peers.c, and by `topoloom record` before it ends a job). The other signals end
 // the program.
@@ -35,8 +36,7 @@ static bool is_dump_enabled(void) { return process_ != 0 && process_ == getpid()
 
 bool is_crash_dump_due(void) { return is_dump_enabled() && !notified_; }
 
-static void write_dump_once(const char* cause, int number) {
-    if (!is_dump_enabled() || atomic_exchange(&written_, true)) return;
+static void write_dump(const char* cause, int number) {
     const int file = open(unfinished_, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (!record_spawned) log_status("ended %llx %d %s %d\n", record_job, record_rank, cause, number);
     if (file < 0) return;
@@ -48,6 +48,22 @@ static void write_dump_once(const char* cause, int number) {
         unlink(unfinished_);
     else
         rename(unfinished_, name_);
+}
+
+/// Writes the dump, or waits for the thread that writes it: a process that dies meanwhile would lose its counts. Signals
+/// are blocked, so that this thread is not the one it waits for.
+static void write_dump_once(const char* cause, int number) {
+    if (!is_dump_enabled()) return;
+    const struct timespec pause = {.tv_nsec = 1000 * 1000};
+    sigset_t all, previous;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &previous);
+    if (!atomic_exchange(&begun_, true)) {
+        write_dump(cause, number);
+        written_ = true;
+    }
+    for (int i = 0; i < 1000 * seconds_to_die && !written_; ++i) nanosleep(&pause, NULL);
+    pthread_sigmask(SIG_SETMASK, &previous, NULL);
 }
 
 /// Writes the dump and notifies peers, even if a peer has requested our dump before: the launcher may kill ranks that

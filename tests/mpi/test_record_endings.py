@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -28,6 +29,7 @@ from several_hosts import SeveralHosts
 from topoloom import Error
 from topoloom.graphs.profile import Profile, load_profile
 from topoloom.preload.record import NothingRecorded, read_recording, record
+from topoloom.preload.record.live_ranks import find_ranks
 from topoloom.preload.record.recorder_library import build_recorder
 from topoloom.preload.shim import add_preload, find_compiler, find_launcher
 from topoloom.support.ending_signals import ENDING_SIGNALS
@@ -180,7 +182,10 @@ def test_a_signal_to_a_rank_loses_no_counts(
 
 def test_counts_outlive_topoloom(ending_program: Path, tmp_path: Path) -> None:
     output = tmp_path / "app.npz"
-    job = OPEN_MPI_4.command(4, ending_program, "wait")
+    launcher_name, *words = OPEN_MPI_4.command(4, ending_program, "wait")
+    # By default ranks have 1 s to write: on a busy host that can be too little.
+    patience = ["--mca", "odls_base_sigkill_timeout", "4"]
+    job = [launcher_name, *patience, *words]
     command = [*TOPOLOOM, "record", "-o", output, "--", *job]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -194,7 +199,9 @@ def test_counts_outlive_topoloom(ending_program: Path, tmp_path: Path) -> None:
         running = topoloom("record", "-o", output, "--recover", left)
         assert f"{left}: the job still runs" in running.stderr
         os.kill(launcher, signal.SIGCONT)
-        process.stdout.read()  # until the job ends
+        process.stdout.read()  # until the launcher ends
+        while find_ranks(left):
+            time.sleep(0.01)
     later = topoloom("record", "-o", output, "--", "true")
     assert f"topoloom: {left} is left from a killed recording" in later.stderr
     recovered = topoloom("record", "-o", output, "--recover", left)
@@ -208,7 +215,7 @@ def prepare_recording(
 ) -> tuple[Path, dict[str, str], list[str]]:
     """Prepare the command that `record` runs."""
     notes = folder / "notes"
-    notes.mkdir()
+    notes.mkdir(parents=True)
     command = mpi.command(4, program, how)
     launcher = find_launcher(command)
     library = build_recorder(find_compiler(launcher))
@@ -217,6 +224,27 @@ def prepare_recording(
         launcher, command, [library], variables, os.environ
     )
     return notes, environment, words
+
+
+def test_a_signal_while_counts_are_written_does_not_lose_them(
+    ending_program: Path, tmp_path: Path
+) -> None:
+    for attempt in range(4):
+        notes, environment, command = prepare_recording(
+            OPEN_MPI_4, ending_program, "wait", tmp_path / str(attempt)
+        )
+        with subprocess.Popen(
+            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        ) as job:
+            assert job.stdout is not None
+            assert job.stdout.readline() == b"waiting\n"
+            ranks = find_ranks(notes)
+            for rank in ranks:  # as its peers do when one rank ends
+                os.kill(rank, signal.SIGURG)
+            for rank in ranks:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(rank, signal.SIGTERM)
+        assert pairs(read_recording(notes).point_to_point()) == RING
 
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
