@@ -203,7 +203,7 @@ IMPORTERS: tuple[Importer, ...] = (
     ),
     Importer(
         "simgrid",
-        "a SimGrid platform (XML) of one cluster or one zone",
+        "a SimGrid platform (XML) of clusters, zones, hosts and routes",
         "topoloom.importers.simgrid.clusters",
         "read_simgrid_platform",
         r"<platform\s[^<>]{0,500}?version\s*=",

@@ -4,14 +4,17 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
 from topoloom._core import Error, Machine, MachineText, NetworkModel, TextSection
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.network_speeds import NETWORKS
-from topoloom.importers.simgrid.platform import NO_LIMIT, write_platform_with_all_routes
+from topoloom.importers.simgrid.platform import write_platform_with_all_routes
+from topoloom.importers.simgrid.platform_machine import describe_platform
 from topoloom.importers.simgrid.platform_names import check_platform_names
+from topoloom.importers.simgrid.platform_parts import NO_LIMIT
 from topoloom.importers.simgrid.read_cluster import read_cluster
 from topoloom.importers.simgrid.smpi_settings import (
     compute_extra_latency,
@@ -19,7 +22,7 @@ from topoloom.importers.simgrid.smpi_settings import (
     make_intra_host_link,
 )
 from topoloom.importers.simgrid.units import format_quantity
-from topoloom.importers.simgrid.zone import describe_platform, describe_zone
+from topoloom.importers.simgrid.zone import describe_zone
 from topoloom.support.number_ranges import join_numbers
 from topoloom.support.units import (
     counted,
@@ -29,13 +32,15 @@ from topoloom.support.units import (
 )
 from topoloom.support.xml_tree import Element, read_xml
 
+_BLANK_START = re.compile(r"\A(\s+)(<\?xml[^>]*\?>)")
 #: Elements without network data, and those that change it during a run.
 _IGNORED, _TRACES = ("prop", "config"), ("trace", "trace_connect")
 
 
 def read_simgrid_platform(text: str) -> MachineDescription:
     """Read a platform of clusters, and zones of hosts, links and routes."""
-    root = read_xml(text)
+    # SimGrid accepts blank lines before the declaration; XML parsers do not.
+    root = read_xml(_BLANK_START.sub(r"\2\1", text, count=1))
     if root.tag != "platform":
         root.fail(f"the document is a <{root.tag}>, expected a <platform>")
     version = root.require("version")

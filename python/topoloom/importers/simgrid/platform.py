@@ -9,6 +9,7 @@ from itertools import permutations
 from typing import NamedTuple
 
 from topoloom._core import Error, Machine
+from topoloom.importers.simgrid.platform_parts import NO_LIMIT
 from topoloom.importers.simgrid.units import format_quantity
 
 _HEAD = """<?xml version="1.0"?>
@@ -19,8 +20,6 @@ _ZONE = """  <zone id="machine" routing="Full">
 """
 #: Maximum number of nodes; routes between all pairs are then about 20 MB of text.
 _MAX_NODES = 300
-#: Bandwidth of links that only add latency.
-NO_LIMIT = 1e18
 
 
 class IntraHostLink(NamedTuple):

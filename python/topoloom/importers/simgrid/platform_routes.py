@@ -4,6 +4,7 @@
 A route lists links without ends. Inside a zone it is given (routing Full) or the one
 with the fewest links (Floyd, Dijkstra). Between zones, it goes to a gateway of the
 zone, over the links of a zoneRoute, and from a gateway of the other zone to the target.
+A bypassRoute or bypassZoneRoute replaces this route, in its direction only.
 """
 
 from __future__ import annotations
@@ -13,41 +14,22 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from topoloom.importers.simgrid.read_cluster import list_cluster_hosts
-from topoloom.importers.simgrid.units import read_bandwidth, read_latency
+from topoloom.importers.simgrid.flat_cluster import FlatCluster, make_flat_cluster
+from topoloom.importers.simgrid.peer_zone import PeerZone
+from topoloom.importers.simgrid.platform_parts import Crossing, PlatformParts
 from topoloom.support.xml_tree import Element
 
 _ZONES = ("zone", "AS")
 _ROUTES = ("route", "zoneRoute", "ASroute")
+_BYPASSES = ("bypassRoute", "bypassZoneRoute", "bypassASroute")
 _IGNORED = ("prop", "config")
 #: Elements that change hosts or links during a run.
 _TRACES = ("trace", "trace_connect")
 _SHORTEST = ("Floyd", "Dijkstra", "DijkstraCache")
 
 
-class PlatformLink(NamedTuple):
-    """A link: bytes/s, seconds, and whether its capacity is shared."""
-
-    bandwidth: float
-    latency: float
-    shared: bool
-
-
-class Crossing(NamedTuple):
-    """A link in a route.
-
-    `use` is the number of the place in the file that lists it; `forward` is False where
-    that route is taken backwards. Uses in `Platform.directed` state the direction of
-    the link; that of others is unknown.
-    """
-
-    link: str
-    use: int
-    forward: bool
-
-    def reversed(self) -> Crossing:
-        """Return the same link, crossed the other way."""
-        return self._replace(forward=not self.forward)
+class MissingRoute(Exception):
+    """No route between two hosts."""
 
 
 class _Entry(NamedTuple):
@@ -57,46 +39,30 @@ class _Entry(NamedTuple):
     gateways: tuple[str, str]
 
 
-class Platform:
+class Platform(PlatformParts):
     """Hosts with their cores, links, and routes of a platform."""
 
     def __init__(self, element: Element) -> None:
-        self.element = element
-        self.cores: dict[str, int] = {}
-        self.links: dict[str, PlatformLink] = {}
-        self.directed: dict[int, bool] = {}
-        self._uses = 0
-        self._root = _Zone(self, element)
+        ends = ("src", "dst", "gw_src", "gw_dst")
+        super().__init__(
+            {
+                part.attributes[end]
+                for part in element.walk()
+                for end in ends
+                if end in part.attributes
+            }
+        )
+        vivaldi = element.attributes.get("routing") == "Vivaldi"
+        self._root = (PeerZone if vivaldi else _Zone)(self, element)
+
+    def list_router_routes(self) -> list[tuple[str, str, Sequence[Crossing]]]:
+        """List the given routes from or to a router of the outermost zone."""
+        root = self._root
+        return root.list_router_routes() if isinstance(root, _Zone) else []
 
     def find_route(self, source: str, target: str) -> list[Crossing]:
-        """Find the links of a message; raise `topoloom.Error` if there is no route."""
+        """Find the links of a message; raise `MissingRoute` if there is no route."""
         return self._root.find_route(source, target)
-
-    def add_link(self, link: Element, name: str, bandwidth: str, latency: str) -> None:
-        """Add a link with the rates in two attributes of an element."""
-        if name in self.links:
-            link.fail(f"link '{name}' appears twice")
-        policy = link.attributes.get("sharing_policy", "SHARED")
-        if policy not in ("SHARED", "SPLITDUPLEX", "FATPIPE"):
-            link.fail(f"sharing_policy {policy[:20]} cannot be read")
-        rate = read_bandwidth(link, bandwidth)
-        seconds = read_latency(link, latency, "0")
-        self.links[name] = PlatformLink(rate, seconds, policy != "FATPIPE")
-
-    def add_use(self, link: str, forward: bool | None) -> Crossing:
-        """Add a place that lists a link, and its direction, if it is stated."""
-        self._uses += 1
-        if forward is not None:
-            self.directed[self._uses] = forward
-        return Crossing(link, self._uses, True)
-
-    def add_host(self, host: Element, name: str) -> None:
-        """Add a host."""
-        if name in self.cores:
-            host.fail(f"'{name}' appears twice")
-        self.cores[name] = host.number("core", 1)
-        if self.cores[name] == 0:
-            host.fail("a host has no core")
 
 
 class _Zone:
@@ -105,27 +71,32 @@ class _Zone:
     def __init__(self, platform: Platform, zone: Element) -> None:
         self._platform, self._element = platform, zone
         self.name = zone.attributes.get("id", "platform")
-        self._inner: dict[str, _Zone | _Cluster] = {}
+        self._inner: dict[str, _Inner] = {}
         #: Point -> the inner zone with it, or the point.
         self.points: dict[str, str] = {}
         self._given: dict[tuple[str, str], _Entry] = {}
+        self._bypasses: dict[tuple[str, str], _Entry] = {}
         self._paths: dict[str, dict[str, str]] = {}
         self._routing = zone.attributes.get("routing", "Full")
         if self._routing not in ("Full", "None", *_SHORTEST):
             zone.fail(
-                f"routing '{self._routing[:20]}' cannot be read; Full, Floyd, Dijkstra "
-                "and None can"
+                f"routing '{self._routing[:20]}' cannot be read; Full, Floyd, "
+                "Dijkstra, None and Vivaldi can"
             )
         for part in zone.children:
             self._add_part(part)
         for part in zone.children:
             if part.tag in _ROUTES:
                 self._add_route(part)
+            elif part.tag in _BYPASSES:
+                self._add_bypass(part)
 
     def _add_part(self, part: Element) -> None:
         platform = self._platform
         if part.tag in _ZONES and part.attributes.get("routing") == "Cluster":
-            self._add_inner(part, _Cluster(platform, part))
+            self._add_inner(part, FlatCluster(platform, part))
+        elif part.tag in _ZONES and part.attributes.get("routing") == "Vivaldi":
+            self._add_inner(part, PeerZone(platform, part))
         elif part.tag in _ZONES:
             self._add_inner(part, _Zone(platform, part))
         elif part.tag == "cluster":
@@ -139,10 +110,10 @@ class _Zone:
                 platform.add_host(part, name)
         elif part.tag == "link":
             platform.add_link(part, part.require("id"), "bandwidth", "latency")
-        elif part.tag not in (*_ROUTES, *_IGNORED, *_TRACES):
+        elif part.tag not in (*_ROUTES, *_BYPASSES, *_IGNORED, *_TRACES):
             part.fail(f"a <{part.tag[:20]}> in a platform cannot be read")
 
-    def _add_inner(self, part: Element, zone: _Zone | _Cluster) -> None:
+    def _add_inner(self, part: Element, zone: _Inner) -> None:
         if zone.name in self._inner:
             part.fail(f"zone '{zone.name}' appears twice")
         self._inner[zone.name] = zone
@@ -173,6 +144,53 @@ class _Zone:
             back = tuple(each.reversed() for each in crossings[::-1])
             self._give(route, ends[::-1], _Entry(back, gateways[::-1]))
 
+    def _add_bypass(self, route: Element) -> None:
+        """Add a route of one direction; its ends are anywhere inside of the zone."""
+        ends = route.require("src"), route.require("dst")
+        gateways = ends
+        known = self.points
+        if route.tag != "bypassRoute":
+            known = dict.fromkeys(self.list_zones(), "")
+            gateways = route.require("gw_src"), route.require("gw_dst")
+        for name in ends:
+            if name not in known:
+                route.fail(f"no part of zone '{self.name[:40]}' has the id '{name}'")
+        for name in gateways:
+            if name not in self.points:
+                route.fail(f"zone '{self.name[:40]}' has no '{name}'")
+        if ends in self._bypasses:
+            route.fail("this route appears twice")
+        crossings = tuple(self._read_crossings(route))
+        if not crossings:
+            route.fail("a bypass has no <link_ctn>")
+        self._bypasses[ends] = _Entry(crossings, gateways)
+
+    def list_router_routes(self) -> list[tuple[str, str, Sequence[Crossing]]]:
+        """List the given routes from or to a router of the zone."""
+        hosts = self._platform.cores
+        return [
+            (one, other, entry.crossings)
+            for (one, other), entry in self._given.items()
+            if self.points.get(one) == one
+            and self.points.get(other) == other
+            and not {one, other} <= hosts.keys()
+        ]
+
+    def list_zones(self) -> list[str]:
+        """List the names of all zones inside of the zone."""
+        return [
+            name
+            for own, inner in self._inner.items()
+            for name in (own, *(inner.list_zones() if isinstance(inner, _Zone) else ()))
+        ]
+
+    def list_zones_around(self, point: str) -> list[str]:
+        """List the zones around a point, the innermost first, this one last."""
+        inner = self._inner.get(self.points[point])
+        if isinstance(inner, _Zone):
+            return [*inner.list_zones_around(point), self.name]
+        return [self.name] if inner is None else [inner.name, self.name]
+
     def _give(self, route: Element, ends: tuple[str, str], entry: _Entry) -> None:
         if ends in self._given:
             route.fail("this route appears twice")
@@ -196,6 +214,8 @@ class _Zone:
         here, there = self.points[source], self.points[target]
         if here == there:
             return self._inner[here].find_route(source, target)
+        if self._bypasses and (bypass := self._find_bypass(source, target)):
+            return bypass
         route: list[Crossing] = []
         at, path = source, self._find_path(here, there)
         for one, other in pairwise(path):
@@ -208,15 +228,39 @@ class _Zone:
             route += self._inner[there].find_route(at, target)
         return route
 
+    def _find_bypass(self, source: str, target: str) -> list[Crossing] | None:
+        """Find a bypass between two points, or between zones around them.
+
+        The innermost zones come first, in the order of SimGrid.
+        """
+        if self.points[source] == source and self.points[target] == target:
+            direct = self._bypasses.get((source, target))
+            return list(direct.crossings) if direct else None
+        up, down = self.list_zones_around(source), self.list_zones_around(target)
+        # Zones around both points are no ends of a route between them.
+        while len(up) > 1 and len(down) > 1 and up[-1] == down[-1]:
+            del up[-1], down[-1]
+        for one, other in _order_by_depth(len(up), len(down)):
+            if one >= len(up) or other >= len(down):
+                continue
+            if entry := self._bypasses.get((up[one], down[other])):
+                begin, end = entry.gateways
+                return [
+                    *self._platform.find_route(source, begin),
+                    *entry.crossings,
+                    *self._platform.find_route(end, target),
+                ]
+        return None
+
     def _find_path(self, source: str, target: str) -> list[str]:
         """Find the points and zones on the way."""
         if self._routing not in _SHORTEST and (source, target) in self._given:
             return [source, target]
         before = self._find_shortest(source) if self._routing in _SHORTEST else {}
         if target not in before:
-            self._element.fail(
-                f"zone '{self.name}' has no route from '{source[:40]}' to "
-                f"'{target[:40]}'"
+            raise MissingRoute(
+                f"line {self._element.line}: zone '{self.name[:40]}' has no route from "
+                f"'{source[:40]}' to '{target[:40]}'"
             )
         path = [target]
         while path[-1] != source:
@@ -246,104 +290,29 @@ class _Zone:
         return before
 
 
-class _Cluster:
-    """Hosts with private links, a router, and a backbone that all messages cross."""
-
-    def __init__(self, platform: Platform, element: Element) -> None:
-        self.name = element.attributes.get("id", "cluster")
-        self._element = element
-        #: Point -> the crossings up to the backbone and down from it.
-        self.points: dict[str, tuple[tuple[Crossing, ...], tuple[Crossing, ...]]] = {}
-        self.backbone: tuple[Crossing, ...] = ()
-        if element.tag == "cluster":
-            return
-        for part in element.children:
-            if part.tag == "cabinet":
-                add_private_hosts(self, platform, part)
-            elif part.tag == "host":
-                platform.add_host(part, part.require("id"))
-                self.points[part.require("id")] = ((), ())
-            elif part.tag == "router":
-                self.points[part.require("id")] = ((), ())
-            elif part.tag == "link":
-                platform.add_link(part, part.require("id"), "bandwidth", "latency")
-            elif part.tag == "backbone":
-                name = part.require("id")
-                platform.add_link(part, name, "bandwidth", "latency")
-                self.backbone = (platform.add_use(name, True),)
-            elif part.tag == "host_link":
-                self._add_host_link(platform, part)
-            elif part.tag not in _IGNORED:
-                part.fail(f"a <{part.tag[:20]}> in a cluster cannot be read")
-
-    def _add_host_link(self, platform: Platform, part: Element) -> None:
-        name = part.require("id")
-        if name not in self.points:
-            part.fail(f"no <host> has the id '{name}'")
-        crossings = []
-        for key, suffix in (("up", "_UP"), ("down", "_DOWN")):
-            link = part.require(key)
-            # A link of two directions is named with a suffix, a shared one twice.
-            if link not in platform.links:
-                link = link.removesuffix(suffix)
-            if link not in platform.links:
-                part.fail(f"no <link> has the id '{part.require(key)}'")
-            shared = part.require("up") == part.require("down")
-            duplex = link != part.require(key) or shared
-            crossings.append((platform.add_use(link, key == "up" or not duplex),))
-        self.points[name] = (crossings[0], crossings[1])
-
-    def find_route(self, source: str, target: str) -> list[Crossing]:
-        """Find the links between two points of the cluster."""
-        if source == target:
-            return []
-        return [*self.points[source][0], *self.backbone, *self.points[target][1]]
+_Inner = _Zone | FlatCluster | PeerZone
 
 
-def add_private_hosts(cluster: _Cluster, platform: Platform, part: Element) -> None:
-    """Add the hosts of a ``<cluster>`` or ``<cabinet>``, with a link for each."""
-    for host in list_cluster_hosts(part):
-        platform.add_host(part, host)
-        link = f"{cluster.name}/{host}"
-        platform.add_link(part, link, "bw", "lat")
-        up, down = platform.add_use(link, True), platform.add_use(link, False)
-        cluster.points[host] = ((up,), (down,))
-
-
-def make_flat_cluster(platform: Platform, part: Element) -> _Cluster:
-    """Make a ``<cluster>`` beside other parts of a platform."""
-    kind = part.attributes.get("topology", "FLAT")
-    if kind != "FLAT":
-        part.fail(
-            f"a cluster of topology {kind[:20]} beside other parts cannot be read"
-        )
-    for name in ("limiter_link", "loopback_bw"):
-        if name in part.attributes:
-            part.fail(f"{name} of a cluster beside other parts cannot be read")
-    cluster = _Cluster(platform, part)
-    add_private_hosts(cluster, platform, part)
-    prefix, suffix = (part.attributes.get(key, "") for key in ("prefix", "suffix"))
-    router = part.attributes.get("router_id", f"{prefix}{cluster.name}_router{suffix}")
-    cluster.points[router] = ((), ())
-    if "bb_bw" in part.attributes:
-        name = f"{cluster.name}/backbone"
-        # A FATPIPE has the sharing policy of its own attribute.
-        policy = part.attributes.get("bb_sharing_policy", "SHARED")
-        link = Element(
-            part.tag, {**part.attributes, "sharing_policy": policy}, part.line
-        )
-        platform.add_link(link, name, "bb_bw", "bb_lat")
-        cluster.backbone = (platform.add_use(name, True),)
-    return cluster
+def _order_by_depth(up: int, down: int) -> Iterator[tuple[int, int]]:
+    """Yield pairs of levels in the order in which SimGrid looks for bypasses."""
+    for deep in range(max(up, down)):
+        for flat in range(deep):
+            yield from ((flat, deep), (deep, flat))
+        yield deep, deep
 
 
 def list_routes(
-    platform: Platform, hosts: Sequence[str]
-) -> dict[tuple[int, int], list[Crossing]]:
-    """List the routes between all pairs of hosts, by number."""
-    return {
-        (a, b): platform.find_route(one, other)
-        for a, one in enumerate(hosts)
-        for b, other in enumerate(hosts)
-        if a != b
-    }
+    platform: Platform, hosts: Sequence[tuple[int, str]]
+) -> tuple[dict[tuple[int, int], list[Crossing]], dict[tuple[int, int], str]]:
+    """List the routes between all pairs of numbered hosts, and which are missing."""
+    routes: dict[tuple[int, int], list[Crossing]] = {}
+    missing: dict[tuple[int, int], str] = {}
+    for a, one in hosts:
+        for b, other in hosts:
+            if a == b:
+                continue
+            try:
+                routes[a, b] = platform.find_route(one, other)
+            except MissingRoute as error:
+                missing[a, b] = str(error)
+    return routes, missing

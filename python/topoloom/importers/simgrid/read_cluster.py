@@ -34,7 +34,7 @@ def read_cluster(cluster: Element) -> MachineDescription:
             f"topology {kind[:20]} cannot be read yet; {', '.join(_TOPOLOGIES)} can"
         )
     policy = cluster.attributes.get("sharing_policy", "SPLITDUPLEX")
-    if policy not in ("SPLITDUPLEX", "SHARED"):
+    if policy not in ("SPLITDUPLEX", "FULLDUPLEX", "SHARED"):
         cluster.fail(
             f"links with sharing_policy {policy[:20]} have no shared capacity; use "
             "SPLITDUPLEX or SHARED"

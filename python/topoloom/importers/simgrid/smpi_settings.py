@@ -9,7 +9,8 @@ bandwidth B of links.
 from __future__ import annotations
 
 from topoloom._core import Machine, NetworkModel
-from topoloom.importers.simgrid.platform import NO_LIMIT, IntraHostLink
+from topoloom.importers.simgrid.platform import IntraHostLink
+from topoloom.importers.simgrid.platform_parts import NO_LIMIT
 from topoloom.importers.simgrid.units import format_quantity
 
 #: Bytes that SMPI adds to a message size before the lookup of factors.

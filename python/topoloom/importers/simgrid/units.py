@@ -13,8 +13,8 @@ _NUMBER_AND_UNIT = re.compile(
 )
 _PREFIX = {
     "": 1.0,
-    **{prefix: 1000.0**i for i, prefix in enumerate("kMGTP", 1)},
-    **{f"{prefix}i": 1024.0**i for i, prefix in enumerate("KMGTP", 1)},
+    **{prefix: 1000.0**i for i, prefix in enumerate("kMGTPEZY", 1)},
+    **{f"{prefix}i": 1024.0**i for i, prefix in enumerate("KMGTPEZY", 1)},
 }
 _SECONDS = {
     **{"w": 604800.0, "d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "": 1.0},

@@ -9,33 +9,32 @@ or one backbone. For other zones, and several zones, `route_graph` finds the end
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
-from topoloom._core import Error
 from topoloom.importers.machine_description import MachineDescription
-from topoloom.importers.node_groups import NodeGroup, with_node_groups
 from topoloom.importers.reachability import find_unreachable_vertex
-from topoloom.importers.simgrid.platform_routes import Platform, list_routes
-from topoloom.importers.simgrid.route_graph import build_route_graph
+from topoloom.importers.simgrid.platform_machine import (
+    add_cores,
+    describe_missing_routes,
+    describe_platform,
+    format_policy_remarks,
+)
 from topoloom.importers.simgrid.units import (
     format_quantity,
     read_bandwidth,
     read_latency,
 )
-from topoloom.nodes.node_parts import NodeParts
-from topoloom.support.units import counted
 from topoloom.support.xml_tree import Element
 
 _PARTS = ("host", "router", "link", "route", "prop", "trace", "trace_connect")
-#: Maximum number of hosts of platforms whose routes are listed for all pairs.
-_MAX_LISTED = 300
+#: Parts that only the routes between all hosts take into account.
+_LISTED_PARTS = ("bypassRoute",)
 
 
 class _Link(NamedTuple):
     bandwidth: float
     latency: float
-    never_fills: bool
+    policy: str
 
 
 class _Route(NamedTuple):
@@ -83,12 +82,13 @@ class _Zone:
         if name in self.links:
             link.fail(f"link '{name}' appears twice")
         policy = link.attributes.get("sharing_policy", "SHARED")
+        policy = "SPLITDUPLEX" if policy == "FULLDUPLEX" else policy  # its old name
         if policy not in ("SHARED", "SPLITDUPLEX", "FATPIPE"):
             link.fail(f"sharing_policy {policy[:20]} cannot be read")
         self.links[name] = _Link(
             read_bandwidth(link, "bandwidth"),
             read_latency(link, "latency", "0"),
-            policy == "FATPIPE",
+            policy,
         )
 
     def _add_route(self, route: Element) -> None:
@@ -114,10 +114,15 @@ class _Zone:
 def describe_zone(zone: Element) -> MachineDescription:
     """Build the machine of a zone with routing Full, Floyd or Dijkstra."""
     routing = zone.attributes.get("routing", "")
+    if routing == "Vivaldi":
+        return describe_platform(zone)
     if routing not in ("Full", "Floyd", "Dijkstra", "DijkstraCache"):
         zone.fail(
-            f"routing '{routing[:20]}' cannot be read; Full, Floyd and Dijkstra can"
+            f"routing '{routing[:20]}' cannot be read; Full, Floyd, Dijkstra and "
+            "Vivaldi can"
         )
+    if any(part.tag in _LISTED_PARTS for part in zone.children):
+        return describe_platform(zone)
     parts = _Zone(zone)
     given: set[tuple[int, int]] = set()
     for route in parts.routes:
@@ -135,10 +140,9 @@ def describe_zone(zone: Element) -> MachineDescription:
     if not text:
         return describe_platform(zone)
     remarks = _describe_missing_routes(parts, given) if routing == "Full" else ()
-    if len({link.latency for link in parts.links.values()}) > 1:
-        remarks = (*remarks, "latencies of links left out: they differ")
+    remarks = (*remarks, *_describe_policies(parts))
     described = MachineDescription(text, parts.hosts, remarks=remarks)
-    return _add_cores(described, parts.cores)
+    return add_cores(described, parts.cores)
 
 
 def _describe_missing_routes(
@@ -151,54 +155,24 @@ def _describe_missing_routes(
     )
     if not missing:
         return ()
-    what = counted(missing, "pair")
-    return (f"assumed: shortest paths for {what} of hosts without a route",)
+    return (describe_missing_routes(missing),)
 
 
-def describe_platform(element: Element) -> MachineDescription:
-    """Build the machine of one or several zones from the routes between all hosts."""
-    platform = Platform(element)
-    hosts = tuple(platform.cores)
-    if not hosts:
-        element.fail("the platform has no <host> and no <cluster>")
-    if len(hosts) > _MAX_LISTED:
-        element.fail(
-            f"{len(hosts)} hosts; platforms of several parts are read up to "
-            f"{_MAX_LISTED} hosts"
-        )
-    try:
-        routes = list_routes(platform, hosts)
-        text = build_route_graph(len(hosts), routes, platform.links, platform.directed)
-    except Error as error:
-        if str(error).startswith("line "):
-            raise
-        element.fail(str(error))
-    used = {each.link for route in routes.values() for each in route}
-    wide = sum(not platform.links[name].shared for name in used)
-    remarks: tuple[str, ...] = ()
-    if wide:
-        remarks = (f"{counted(wide, 'FATPIPE')} read as links of shared capacity",)
-    described = MachineDescription(text, hosts, remarks=remarks)
-    return _add_cores(described, list(platform.cores.values()))
-
-
-def _add_cores(described: MachineDescription, cores: list[int]) -> MachineDescription:
-    by_cores: dict[int, list[int]] = {}
-    for host, count in enumerate(cores):
-        by_cores.setdefault(count, []).append(host)
-    if len(by_cores) > 1:
-        groups = [
-            NodeGroup(
-                f"+node:{count}" if count > 1 else "",
-                NodeParts(),
-                ids,
-                f"hosts of {counted(count, 'core')}",
-            )
-            for count, ids in by_cores.items()
-        ]
-        return with_node_groups(described, groups)
-    inside = f"+node:{cores[0]}" if cores[0] > 1 else ""
-    return replace(described, text=described.text + inside)
+def _describe_policies(parts: _Zone) -> tuple[str, ...]:
+    """Describe links whose capacity is shared by other messages than in SimGrid."""
+    ways = {
+        (name, route.source < route.target)
+        for route in parts.routes
+        for name in route.links
+    }
+    policy = {name: parts.links[name].policy for name, _ in ways}
+    return format_policy_remarks(
+        sum(each == "FATPIPE" for each in policy.values()),
+        sum(
+            each == "SHARED" and {(name, True), (name, False)} <= ways
+            for name, each in policy.items()
+        ),
+    )
 
 
 def _build_graph_of_route_edges(parts: _Zone) -> str:
@@ -207,12 +181,12 @@ def _build_graph_of_route_edges(parts: _Zone) -> str:
     Return "" if a link is in several routes.
     """
     chain: dict[object, int] = {}
-    arcs: dict[tuple[int, int], float] = {}
+    arcs: dict[tuple[int, int], _Link] = {}
     user: dict[str, frozenset[int]] = {}
     for route in parts.routes:
         pair = frozenset((route.source, route.target))
         for name in route.links:
-            if parts.links[name].never_fills:
+            if parts.links[name].policy == "FATPIPE":
                 continue
             if user.setdefault(name, pair) != pair or route.links.count(name) > 1:
                 return ""
@@ -222,7 +196,7 @@ def _build_graph_of_route_edges(parts: _Zone) -> str:
             stops.append(chain.setdefault(key, len(parts.vertex) + len(chain)))
         stops.append(route.target)
         for at, (name, to) in enumerate(zip(route.links, stops[1:], strict=True)):
-            arcs[stops[at], to] = parts.links[name].bandwidth
+            arcs[stops[at], to] = parts.links[name]
     switches = len(parts.vertex) + len(chain) - len(parts.hosts)
     return _build_graph(parts, switches, arcs)
 
@@ -251,23 +225,21 @@ def _build_star(parts: _Zone, given: set[tuple[int, int]]) -> str:
     for names in (list(up.values()), list(down.values())):
         if len(set(names)) < count:
             return ""
-    arcs: dict[tuple[int, int], float] = {}
+    arcs: dict[tuple[int, int], _Link] = {}
     inner = len(middle) + 1
     for at, name in enumerate(middle):
-        arcs[count + at, count + at + 1] = parts.links[name].bandwidth
+        arcs[count + at, count + at + 1] = parts.links[name]
     for host in range(count):
-        arcs[host, count] = parts.links[up[host]].bandwidth
-        arcs[count + inner - 1, host] = parts.links[down[host]].bandwidth
-    rates = set(arcs.values())
-    latencies = {parts.links[n].latency for n in [*up.values(), *down.values()]}
-    if not middle and len(rates) == 1 and len(latencies) == 1:
-        rate, latency = format_quantity(rates.pop()), format_quantity(latencies.pop())
+        arcs[host, count] = parts.links[up[host]]
+        arcs[count + inner - 1, host] = parts.links[down[host]]
+    if not middle and len({link[:2] for link in arcs.values()}) == 1:
+        rate, latency = map(format_quantity, arcs[0, count][:2])
         return f"tree:{count},bandwidth={rate}B/s,latency={latency}s"
     return _build_graph(parts, inner, arcs)
 
 
 def _build_graph(
-    parts: _Zone, switches: int, arcs: dict[tuple[int, int], float]
+    parts: _Zone, switches: int, arcs: dict[tuple[int, int], _Link]
 ) -> str:
     alone = find_unreachable_vertex(len(parts.hosts), arcs)
     if alone is not None:
@@ -275,16 +247,19 @@ def _build_graph(
             f"routes do not join hosts '{parts.hosts[0]}' and '{parts.hosts[alone]}' "
             "both ways"
         )
+    latencies = {link.latency for link in arcs.values()}
     links = []
-    for (source, target), rate in sorted(arcs.items()):
+    for (source, target), (rate, latency, _) in sorted(arcs.items()):
         back = arcs.get((target, source))
-        if back == rate and target < source:
+        both = back is not None and back[:2] == (rate, latency)
+        if both and target < source:
             continue  # written together with the opposite direction
-        sign = "-" if back == rate else ">"
-        links.append(f"{source}{sign}{target}@{format_quantity(rate)}B/s")
+        own = f"@{format_quantity(latency)}s" if len(latencies) > 1 else ""
+        links.append(
+            f"{source}{'-' if both else '>'}{target}@{format_quantity(rate)}B/s{own}"
+        )
     count = f"{len(parts.hosts)}+{switches}" if switches else f"{len(parts.hosts)}"
-    latencies = {link.latency for link in parts.links.values()}
-    latency = (
+    common = (
         f",latency={format_quantity(latencies.pop())}s" if len(latencies) == 1 else ""
     )
-    return f"graph:{count}:{','.join(links)}{latency}"
+    return f"graph:{count}:{','.join(links)}{common}"

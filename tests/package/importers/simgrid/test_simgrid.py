@@ -9,7 +9,6 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, strategies as st
 from simgrid_platforms import (
-    B_TO_C,
     BACKBONE,
     BY_SWITCH,
     HEAD,
@@ -257,7 +256,7 @@ def test_a_backbone_carries_every_message_once() -> None:
             "</zone></platform>",
             "line 4: the platform has no <host> and no <cluster>",
         ),
-        (format_zone("", "Vivaldi"), "line 4: routing 'Vivaldi' cannot be read"),
+        (format_zone("", "Wifi"), "line 4: routing 'Wifi' cannot be read"),
         (format_zone("<peer id='p'/>"), "line 8: a <peer> in a zone cannot be read"),
         (format_zone("", hosts=""), "the zone has no <host>"),
         (format_zone(""), "line 4: the zone has no <route>"),
@@ -296,14 +295,6 @@ def test_a_backbone_carries_every_message_once() -> None:
                 "Floyd",
             ),
             "line 4: the links of the routes do not determine their switches",
-        ),
-        (
-            format_zone(STAR.replace(B_TO_C, format_route("b", "c", "la lc"))),
-            "do not determine their switches",
-        ),
-        (
-            format_zone(STAR.replace(B_TO_C, format_route("b", "c", "lc"))),
-            "do not determine their switches",
         ),
         (format_zone(STAR, hosts="abcd"), "line 4: zone 'z' has no route from 'a'"),
         (
