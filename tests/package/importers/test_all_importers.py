@@ -35,6 +35,11 @@ KUBERNETES = """{"kind": "List", "items": [
   {"kind": "Node", "metadata": {"name": "b", "labels": {
     "network.topology.nvidia.com/leaf": "s2"}}}
 ]}"""
+TPUS = """{"kind": "List", "items": [{"kind": "Node", "metadata": {"name": "a",
+  "labels": {"cloud.google.com/gke-nodepool": "p",
+  "cloud.google.com/gke-tpu-accelerator": "tpu-v6e-slice",
+  "cloud.google.com/gke-tpu-topology": "2x2"}},
+  "status": {"allocatable": {"google.com/tpu": "4"}}}]}"""
 NVIDIA = """\tGPU0\tGPU1\tGPU2\tGPU3\tCPU Affinity\tNUMA Affinity
 GPU0\t X \tNV4\tSYS\tSYS\t0-7\t0
 GPU1\tNV4\t X \tSYS\tSYS\t0-7\t0
@@ -73,7 +78,7 @@ SAMPLES = {
     "aws": [AWS],
     "google": [GOOGLE],
     "oracle": [ORACLE],
-    "kubernetes": [KUBERNETES],
+    "kubernetes": [KUBERNETES, TPUS],
     "scotch": [target for target, _ in TARGETS],
     "simgrid": [platform for platform, _ in PLATFORMS],
 }

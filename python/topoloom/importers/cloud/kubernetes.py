@@ -3,7 +3,8 @@
 
 Labels set by Topograph and by clouds name the switches above a node; these switches
 form a tree. Labels set by NVIDIA's GPU operator and others name a node's NVLink domain;
-the domains form a rail network. Control plane nodes have no such labels.
+the domains form a rail network. Control plane nodes have no such labels. Slices of
+TPUs have a shape of their own instead.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from topoloom.importers.cloud.nvlink import (
     describe_rails,
 )
 from topoloom.importers.cloud.switch_paths import describe_switch_paths
+from topoloom.importers.cloud.tpu_slices import has_tpus, read_tpu_slices
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.network_speeds import NETWORKS
 from topoloom.importers.node_groups import NodeGroup, with_node_groups
@@ -47,6 +49,8 @@ def read_kubernetes_nodes(text: str) -> MachineDescription:
         document.fail('"items"', "expected a list of nodes under 'items'")
     if not items:
         document.fail("", "there are no nodes in the list")
+    if any(map(has_tpus, items)):
+        return read_tpu_slices(document, items)
     nodes: dict[str, LabeledNode] = {}
     missing, control = list[str](), 0
     for item in items:

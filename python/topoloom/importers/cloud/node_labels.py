@@ -180,6 +180,6 @@ def _count_gpus(
             document.fail(
                 f'"{resource}"',
                 f"node '{name}' has the resource {resource:.60}, which is not "
-                f"understood; slots are {', '.join(_GPUS)}",
+                f"understood; slots are {', '.join(_GPUS)}, and google.com/tpu",
             )
     return 0, ""
