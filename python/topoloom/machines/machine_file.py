@@ -189,6 +189,7 @@ def _import_file(
     speeds: GivenSpeeds | None = None,
     selection: Selection | None = None,
 ) -> MachineDescription:
+    from topoloom.importers.infiniband.adapters import describe_adapters
     from topoloom.importers.network_speeds import apply_given_speeds
     from topoloom.machines.import_formats import IMPORTERS
 
@@ -213,6 +214,8 @@ def _import_file(
                 error.lines = described.missing
                 raise error
             return described
+    if adapters := describe_adapters(text):
+        raise Error(f"{path}: {adapters}")
     known = ", ".join([*FORMATS, *(importer.name for importer in IMPORTERS)])
     raise Error(
         f"{path}: not a machine in a known format ({known}); "

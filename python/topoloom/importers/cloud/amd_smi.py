@@ -58,7 +58,7 @@ def read_amd_topology(text: str, xgmi: float = 0) -> MachineDescription:
         has = "has bandwidths" if linked else "has no xGMI"
         raise ParameterError("xgmi", f"is for xGMI without bandwidths; the file {has}")
     if linked:
-        rates, rate_remarks = _find_rates(linked, tables, xgmi, len(types.names))
+        rates, rate_remarks = _find_rates(linked, tables, xgmi, numa)
         described = describe_gpu_links(numa, rates)
         remarks += [*described.remarks, *rate_remarks]
         return replace(described, remarks=tuple(remarks))
@@ -138,7 +138,10 @@ def _read_number(table: GpuTable, a: int, b: int) -> int:
 
 
 def _find_rates(
-    pairs: list[tuple[int, int]], tables: dict[str, GpuTable], xgmi: float, count: int
+    pairs: list[tuple[int, int]],
+    tables: dict[str, GpuTable],
+    xgmi: float,
+    numa: list[int],
 ) -> tuple[dict[tuple[int, int], float], list[str]]:
     """Find the bytes/s of the pairs; return also remarks."""
     table = tables.get("bandwidth")
@@ -154,11 +157,22 @@ def _find_rates(
         return stated, []
     if xgmi:
         return {pair: xgmi for pair in rest}, []
-    rate, what = XGMI_ASSUMED, "MI250X"
-    if len(pairs) == count * (count - 1) // 2 and count == 8:
-        rate, what = 64e9, "MI300X"
+    rate, what = _assume_rate(len(pairs), numa)
     remark = (
-        f"assumed: {format_bandwidth(rate)} per direction, that of one link of {what}, "
+        f"assumed: {format_bandwidth(rate)} per direction, that of {what}, "
         f"for {counted(len(rest), 'xGMI link')} without a bandwidth"
     )
     return stated | {pair: rate for pair in rest}, [remark]
+
+
+def _assume_rate(pairs: int, numa: list[int]) -> tuple[float, str]:
+    """Return the bytes/s between two GPUs by the shape of a host, and the GPU."""
+    count = len(numa)
+    if pairs == count * (count - 1) // 2:
+        if count == 8:
+            return 64e9, "one link of MI300X"
+        # Two links join any two of the four APUs of a host, each a NUMA node: AMD's
+        # white paper on CDNA 3; Schieffer et al., arXiv 2508.11298.
+        if count == 4 and len(set(numa)) == count:
+            return 128e9, "two links of MI300A"
+    return XGMI_ASSUMED, "one link of MI250X"

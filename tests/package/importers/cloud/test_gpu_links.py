@@ -112,11 +112,12 @@ def format_rocm_smi(
     kinds: dict[tuple[int, int], str],
     weights: dict[tuple[int, int], str],
     count: int = 4,
+    sockets: int = 2,
 ) -> str:
     names = [f"GPU{gpu}" for gpu in range(count)]
     hops = {pair: "1" if kind == "XGMI" else "2" for pair, kind in kinds.items()}
     numa = "".join(
-        f"GPU[{gpu}]\t\t: (Topology) Numa Node: {2 * gpu // count}\n"
+        f"GPU[{gpu}]\t\t: (Topology) Numa Node: {sockets * gpu // count}\n"
         for gpu in range(count)
     )
     return (
@@ -140,6 +141,27 @@ def test_the_tables_of_rocm_smi_are_links() -> None:
     assert any("4 xGMI links without a bandwidth" in each for each in described.remarks)
     given = read_amd_topology(text, xgmi=7e9)
     assert set(list_gpu_rates(Machine(given.text), 4).values()) == {7e9}
+
+
+@pytest.mark.parametrize(
+    ("count", "sockets", "rate", "what"),
+    [
+        (4, 4, 128e9, "two links of MI300A"),
+        (4, 2, 50e9, "one link of MI250X"),
+        (8, 2, 64e9, "one link of MI300X"),
+    ],
+)
+def test_rates_of_a_full_mesh_follow_the_shape_of_the_host(
+    count: int, sockets: int, rate: float, what: str
+) -> None:
+    """Four MI300A of a host are a NUMA node each, joined by two links of 64 GB/s."""
+    kinds = dict.fromkeys(combinations(range(count), 2), "XGMI")
+    weights = dict.fromkeys(kinds, "15")
+    text = format_rocm_smi(kinds, weights, count, sockets)
+    described = read_amd_topology(text)
+    rates = list_gpu_rates(Machine(described.text), count)
+    assert set(rates.values()) == {rate}
+    assert any(f"that of {what}, for" in each for each in described.remarks)
 
 
 def test_the_tables_of_amd_smi_have_bandwidths() -> None:
