@@ -118,7 +118,6 @@ def test_all_formats_scale_alike(seed: int, tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("@ mpiP\n@ Command : a.out\n", "is a report of mpiP, which has no bytes per"),
-        ('<?xml version="1.0"?>\n<ipm version="2"/>', "is IPM's XML, which is not"),
         ("# darshan log version: 3.41\n", "is a log of Darshan"),
         ("%EventDef PajeDefineContainerType 0\n", "is a trace of Pajé"),
     ],

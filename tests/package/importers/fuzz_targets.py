@@ -151,6 +151,14 @@ HLO = (
     "replica_groups=[2,2]<=[4], use_global_device_ids=true, to_apply=add\n}\n"
 )
 GOAL = "num_ranks 2\nrank 0 {\na: send 8b to 1\n}\nrank 1 {\nb: recv 8b from 0\n}\n"
+IPM_JOB = """<?xml version="1.0"?><ipm_job_profile>
+<task mpi_rank="0" mpi_size="2"><hash nlog="2" nkey="2">
+<hent call="MPI_Send" bytes="8" orank="1" count="3">1 1 1</hent>
+<hent call="MPI_Bcast" bytes="8" orank="0" count="1">1 1 1</hent></hash></task>
+<task mpi_rank="1" mpi_size="2"><hash nlog="1" nkey="1">
+<hent call="MPI_Recv" bytes="8" orank="0" count="3">1 1 1</hent></hash></task>
+</ipm_job_profile>
+"""
 ACTIONS = (
     "0 init\n0 send 1 0 1e3 0\n0 bcast 100 1 0\n0 gather 6 6 0 3 3\n0 finalize\n"
     "1 init\n1 alltoallv 3 1 2 3 1 2 1 1\n1 scatterv 1 2 2 1 0 0\n1 finalize\n"
@@ -205,6 +213,9 @@ FILES = {
         "jobs.txt",
         partial(load_jobs, Machine("torus:3x4x5")),
         ("JOBID NODELIST\n1 0,1,2\n2 3\n",),
+    ),
+    "ipm": FileTarget(
+        "job.ipm.xml", partial(read_trace, kind="ipm", partial=True), (IPM_JOB,)
     ),
     "simgrid-ti": FileTarget(
         "t_0.txt", partial(read_trace, kind="simgrid-ti", partial=True), (ACTIONS,)

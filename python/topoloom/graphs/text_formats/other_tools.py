@@ -15,11 +15,6 @@ _NOT_READ = "which is not read"
 #: Begin of a file -> what it is, and why it is no communication graph.
 _TOOLS = (
     (re.compile(rb"@ mpiP\b"), "a report of mpiP", _NO_PAIRS),
-    (
-        re.compile(rb"\s*(?:<\?xml[^>]*>\s*)?<ipm(?:_job_profile)?\b"),
-        "IPM's XML",
-        _NOT_READ,
-    ),
     (re.compile(rb"# darshan log version"), "a log of Darshan", _NO_PAIRS),
     (re.compile(rb"__rec="), "a profile of Caliper", _NO_PAIRS),
     (re.compile(rb"%EventDef\b"), "a trace of Pajé", _NOT_READ),

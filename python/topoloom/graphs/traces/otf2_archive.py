@@ -10,6 +10,7 @@ which: sizes that are a multiple of the ranks are taken as those without MPI_IN_
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -63,10 +64,11 @@ def read_otf2(files: Sequence[Path]) -> Trace:
     if len(anchors) != 1:
         raise Error(f"{files[0]}: give one anchor file, such as traces.otf2")
     otf2 = import_optional("otf2", "reading traces of OTF2")
+    errors = otf2.error.Error, import_module("_otf2").Error
     try:
         with otf2.reader.open(str(anchors[0])) as archive:
             return _read_archive(archive, otf2)
-    except otf2.error.Error as error:
+    except errors as error:
         raise Error(f"{anchors[0]}: OTF2 cannot read it: {str(error)[:80]}") from None
 
 

@@ -16,6 +16,7 @@ from topoloom.graphs.traces.dumpi import HEAD, read_dumpi
 from topoloom.graphs.traces.flight_recorder import read_flight_recorder
 from topoloom.graphs.traces.hlo import read_hlo
 from topoloom.graphs.traces.inspector import read_inspector
+from topoloom.graphs.traces.ipm import IPM, read_ipm
 from topoloom.graphs.traces.kineto import read_kineto
 from topoloom.graphs.traces.otf2_archive import read_otf2
 from topoloom.graphs.traces.paraver import HEADER, read_paraver
@@ -43,6 +44,7 @@ _READERS: dict[str, Callable[[Sequence[Path]], Trace]] = {
     "paraver": read_paraver,
     "dumpi": read_dumpi,
     "simgrid-ti": read_simgrid_ti,
+    "ipm": read_ipm,
     "chakra": read_chakra,
 }
 #: format name -> description and reader
@@ -134,6 +136,8 @@ def _detect_by_head(head: bytes) -> str | None:
         return "paraver"
     if HEAD.match(head):
         return "dumpi"
+    if IPM.match(head):
+        return "ipm"
     if LINE.match(head) or lists_rank_files(head):
         return "simgrid-ti"
     if head[:1] == b"\x80" and b"entries" in head:
