@@ -17,6 +17,7 @@ from topoloom.graphs.npz import load_npz, save_npz
 from topoloom.support.file_kinds import GRAPH, check_file_kind
 from topoloom.support.files import open_regular, prefix_errors, read_bytes
 from topoloom.support.name_lookup import describe_unknown_name
+from topoloom.support.units import counted
 
 #: format name -> description, and suffixes of file names
 FORMATS = {
@@ -83,7 +84,7 @@ def read_graph(
         raise Error(f"the scale must be a positive number, not {scale:g}")
     if kind == "monitoring" or (kind is None and _is_monitoring(path)):
         check_scale(path, "monitoring", scale)
-        return ReadGraph(_load_monitoring(path))
+        return _load_monitoring(path)
     if kind is None:
         suffix = Path(path).suffix.lower()
         kind = next((k for k, (_, ends) in FORMATS.items() if suffix in ends), None)
@@ -169,7 +170,7 @@ def _parse_graph(
     if kind == "npz":
         return ReadGraph(load_npz(path)[0])
     if kind == "monitoring":
-        return ReadGraph(_core.read_monitoring(data))
+        return _read_monitoring(data)
     if kind == "goal":
         return ReadGraph(_load_operations(path).messages)
     if kind == "metis":
@@ -245,7 +246,7 @@ def _is_monitoring(path: str | Path) -> bool:
     )
 
 
-def _load_monitoring(path: str | Path) -> CommGraph:
+def _load_monitoring(path: str | Path) -> ReadGraph:
     if Path(path).is_dir():
         files = sorted(Path(path).glob("*.prof"))
     elif Path(path).exists():
@@ -262,9 +263,24 @@ def _load_monitoring(path: str | Path) -> CommGraph:
         for data in map(read_bytes, files)
     ]
     try:
-        return _core.read_monitoring(b"".join(parts))
+        return _read_monitoring(b"".join(parts))
     except Error as error:
         raise Error(_locate_error_line(str(error), files, parts)) from None
+
+
+def _read_monitoring(data: bytes) -> ReadGraph:
+    """Read what Open MPI 2 to 5 write; a remark counts lines of collectives.
+
+    Open MPI 2 writes the program's messages as I and its own as E, later versions the
+    other way round; both are counted.
+    """
+    graph = _core.read_monitoring(data)
+    calls = sum(line.startswith(b"C\t") for line in data.splitlines())
+    if not calls:
+        return ReadGraph(graph)
+    what = counted(calls, "line")
+    remark = f"{what} of collectives (C) left out: lines I have their messages"
+    return ReadGraph(graph, [remark])
 
 
 def _locate_error_line(what: str, files: list[Path], parts: list[bytes]) -> str:

@@ -14,7 +14,7 @@ from hypothesis import given, strategies as st
 
 from topoloom import CommGraph, Error, load_graph, save_graph
 from topoloom.graphs import stencil
-from topoloom.graphs.graph_file import FORMATS
+from topoloom.graphs.graph_file import FORMATS, read_graph
 from topoloom.graphs.npz import load_npz
 from topoloom.model import load_model
 from topoloom.schedules.choose import Call
@@ -169,6 +169,35 @@ def test_monitoring_output_of_all_ranks_is_read_from_a_directory(
     (folder / "phase_1_1.prof").write_text("E\t1\t2\tmany bytes\t1 msgs sent\n")
     with pytest.raises(Error, match=r"phase_1_1\.prof:1:"):
         load_graph(folder)
+
+
+@pytest.mark.parametrize(
+    ("text", "remarks"),
+    [
+        # Open MPI 2, and development versions of 3
+        (
+            "# POINT TO POINT\nI\t0\t1\t16 bytes\t2 msgs sent\t0,0,0,0,2\n"
+            "E\t0\t1\t4 bytes\t1 msgs sent\n# RMA\nR\t0\t1\t8 bytes\t1 msgs sent\n",
+            [],
+        ),
+        # Open MPI 3.1 to 5, as 4.1.4 wrote it
+        (
+            "# POINT TO POINT\nE\t0\t1\t16 bytes\t2 msgs sent\t0,0,0,0,2\n"
+            "I\t0\t1\t4 bytes\t1 msgs sent\n# OSC\nR\t0\t1\t8 bytes\t1 msgs sent\n"
+            "# COLLECTIVES\nC\t0\t1\t4 bytes\t1 msgs sent\n"
+            "D\tMPI_COMM_WORLD\tprocs: 0,1\nO2A\t0\t4 bytes\t1 msgs sent\n",
+            ["1 line of collectives (C) left out: lines I have their messages"],
+        ),
+    ],
+)
+def test_monitoring_output_of_all_versions_of_open_mpi(
+    text: str, remarks: list[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "p.0.prof"
+    path.write_text(text)
+    found = read_graph(path)
+    assert list(found.remarks) == remarks
+    assert list_edges(found.graph) == {(0, 1): 20, (1, 0): 8}
 
 
 def test_a_directory_without_monitoring_profiles_is_refused(tmp_path: Path) -> None:
