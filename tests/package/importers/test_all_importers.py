@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 from fat_tree_dump import make_fat_tree
+from simgrid_platforms import LISTED
 from test_cloud import AWS, GOOGLE, ORACLE
 from test_hwloc import VIRTUAL, UniformTopology
 from test_ibnetdiscover import CAPTURE
@@ -80,7 +81,7 @@ SAMPLES = {
     "oracle": [ORACLE],
     "kubernetes": [KUBERNETES, TPUS],
     "scotch": [target for target, _ in TARGETS],
-    "simgrid": [platform for platform, _ in PLATFORMS],
+    "simgrid": [*(platform for platform, _ in PLATFORMS), *LISTED],
 }
 
 

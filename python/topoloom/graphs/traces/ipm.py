@@ -17,6 +17,7 @@ from topoloom._core import Error
 from topoloom.graphs.traces.trace import Trace, check_rank_count
 from topoloom.graphs.traces.trace_files import read_content
 from topoloom.support.files import prefix_errors
+from topoloom.support.plain_text import is_number
 from topoloom.support.units import counted
 from topoloom.support.xml_tree import Element, read_xml
 
@@ -121,7 +122,7 @@ def _read_calls(trace: Trace, rank: int, task: Element, left_out: Counter[str]) 
 
 def _read_count(entry: Element) -> int:
     text = entry.require("count").strip()
-    if not text.isascii() or not text.isdigit() or len(text) > 19:
+    if not is_number(text) or len(text) > 19:
         entry.fail(f'count="{text[:40]}" is not an integer')
     if (count := int(text)) > _MAX_COUNT:
         entry.fail(f'count="{text}" is too large')

@@ -74,3 +74,36 @@ BACKBONE = (
     + format_route("b", "c", "lb bb lc")
     + format_route("a", "c", "la bb lc")
 )
+
+_HOSTS = '<host id="a" speed="1Gf"/><host id="b" speed="1Gf"/>'
+_LINKS = "".join(
+    f'<link id="{name}" bandwidth="{rate}GBps" latency="1us"/>'
+    for name, rate in (("k", 2), ("l", 3), ("m", 5))
+)
+#: Platforms whose routes are listed: a bypass, a bus of three hosts, and two peers.
+LISTED = [
+    f'<platform version="4.1"><zone id="w" routing="{routing}">{body}</zone></platform>'
+    for routing, body in (
+        (
+            "Floyd",
+            f'{_HOSTS}<router id="r"/>{_LINKS}'
+            '<route src="a" dst="r"><link_ctn id="k"/></route>'
+            '<route src="r" dst="b"><link_ctn id="l"/></route>'
+            '<bypassRoute src="a" dst="b"><link_ctn id="m"/></bypassRoute>',
+        ),
+        (
+            "Full",
+            f'{_HOSTS}<host id="c" speed="1Gf"/>{_LINKS}'
+            '<route src="a" dst="b"><link_ctn id="k"/></route>'
+            '<route src="b" dst="c"><link_ctn id="k"/></route>'
+            '<route src="c" dst="a"><link_ctn id="k"/></route>',
+        ),
+        (
+            "Vivaldi",
+            '<peer id="a" coordinates="1 2 3" speed="1Gf" bw_in="2GBps" '
+            'bw_out="3GBps"/>'
+            '<peer id="b" coordinates="4 5 6" speed="1Gf" bw_in="5GBps" '
+            'bw_out="7GBps"/>',
+        ),
+    )
+]
