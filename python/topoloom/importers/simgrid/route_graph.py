@@ -29,6 +29,10 @@ _PLACE = "\n"
 #: Name of the links without limit.
 _JOINT = ""
 _MAX_DETOURS = 200_000
+#: After as many guesses of a direction, all others are guessed in one pass.
+_MAX_GUESSES = 100
+#: How often links get vertices of their own before the platform is refused.
+_MAX_ROUNDS = 20
 Routes = Mapping[tuple[int, int], Sequence[Crossing]]
 #: A host, or the begin (False) or end (True) of a link in a direction.
 _End = int | tuple[str, bool, bool]
@@ -95,13 +99,15 @@ class _Directions:
     def resolve(self, routes: Routes) -> None:
         """Find the directions of all places, and join the ends of the links."""
         waiting = list(routes.items())
+        guesses = 0
         while waiting:
             left = [
                 (pair, route)
                 for pair, route in waiting
-                if not self._resolve_route(pair, route, guess=False)
+                if not self._resolve_route(pair, route, guesses > _MAX_GUESSES)
             ]
             if len(left) == len(waiting):
+                guesses += 1
                 self._resolve_route(*left[0], guess=True)
             waiting = left
 
@@ -193,6 +199,7 @@ def build_route_graph(
     }
     uses = Counter(crossing.link for route in routes.values() for crossing in route)
     detached: set[str] = set()
+    rounds = 0
     while True:
         directions = _Directions(stated, detached, uses)
         directions.resolve(routes)
@@ -200,7 +207,8 @@ def build_route_graph(
         faulty = directions.faulty or traced.faulty
         if not faulty:
             break
-        if faulty <= detached:
+        rounds += 1
+        if faulty <= detached or rounds > _MAX_ROUNDS:
             raise Error("the links of the routes do not determine their switches")
         detached |= faulty
     arcs, stops = _number_switches(
