@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import prod
 
+from topoloom.frameworks.expert_exchange import ExpertExchange
 from topoloom.frameworks.traffic_rules import (
     ELEMENT_BYTES,
     LayerCollectives,
@@ -59,6 +60,7 @@ def count_traffic(
     sequence: int,
     micro_batches: int,
     rules: TrafficRules,
+    exchange: ExpertExchange,
 ) -> list[Traffic]:
     """Compute a rank's traffic per training step of `micro_batches` single sequences.
 
@@ -82,9 +84,10 @@ def count_traffic(
     if model.experts > 1:
         # Dispatch and combine, forward and backward. Ranks that share an expert gather
         # the expert's tokens and scatter its results.
-        routed = 4 * model.active * activations * model.expert_layers * per_layer
-        step.send(["ep"], "alltoall", routed * (ep - 1) / ep)
-        step.send(["etp"], "ring", routed * (etp - 1))
+        elements = tokens * model.hidden / tp * model.expert_layers * per_layer
+        sent = exchange.count_bytes(model, ep, element)
+        step.send(["ep"], "alltoall", elements * sent)
+        step.send(["etp"], "ring", 4 * model.active * element * elements * (etp - 1))
     step.send(["pp"], "chain", 2 * activations * micro_batches)
     if "shard" in mesh:
         _count_shards(step, model, micro_batches, rules)
