@@ -97,6 +97,8 @@ class AxesDocument(TypedDict):
     """Predicted time of the framework's default in seconds; absent for a mesh."""
     other_variants: NotRequired[dict[str, float]]
     """Predicted seconds of other axis sizes; absent for a mesh."""
+    allow_split_physical_axes: NotRequired[bool]
+    """Whether the default requires this option of JAX; for a mesh."""
     default: AxisOrderFields
     """The default order."""
     named: AxisOrderFields

@@ -7,12 +7,14 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
 from topoloom._core import Allocation, AxisOrder, CommGraph, Error
+from topoloom.frameworks.jax_mesh import find_jax_order
 from topoloom.frameworks.job import Job
 from topoloom.frameworks.training_step import TrainingStep, parse_step
 from topoloom.graphs.axes import (
@@ -82,6 +84,9 @@ class MappedAxes:
     gpus_per_node
         Ranks per node, if the graph contains the messages of NCCL. Orders and times do
         not depend on this number.
+    is_split_by_jax
+        Whether the default is JAX's order of a mesh, and requires its option
+        ``allow_split_physical_axes``.
     """
 
     orders: MeshOrders | LayoutOrders
@@ -91,6 +96,7 @@ class MappedAxes:
     default: MappedAxes | None = None
     others: Mapping[str, float] = field(default_factory=dict)
     gpus_per_node: int | None = None
+    is_split_by_jax: bool = False
 
     @cached_property
     def graph(self) -> tuple[CommGraph, list[CommGraph]]:
@@ -211,6 +217,8 @@ class MappedAxes:
             document["settings"] = self.job.settings(orders.text(self.chosen))
             document["default_seconds"] = self.default_seconds
             document["other_variants"] = dict(self.others)
+        else:
+            document["allow_split_physical_axes"] = self.is_split_by_jax
         return document
 
     def _describe_order(self, order: AxisOrder) -> AxisOrderFields:
@@ -261,18 +269,25 @@ def map_axes(
     traffic: Sequence[Traffic] | TrainingStep,
     *,
     named: bool = False,
+    recorded: bool = False,
     progress: Progress | None = None,
 ) -> MappedAxes:
     """Find the fastest order of the axes; `named` allows only orders that have a name.
 
-    For a framework's job, only the framework's own orders are allowed. If the job
-    leaves a setting open and `traffic` is a training step, its fastest value is chosen.
+    The default of a mesh is JAX's order on a torus, and elsewhere the ranks on the
+    slots in order, as always if the job was `recorded`. For a framework's job, only the
+    framework's own orders are allowed. If the job leaves a setting open and `traffic`
+    is a training step, its fastest value is chosen.
     """
     if isinstance(mesh, Mapping):
         sends = _list_traffic(traffic, mesh)
-        orders = order_axes(allocation, mesh, sends, progress)
+        check_fit(mesh, prod(mesh.values()), allocation)
+        by_jax = None if recorded else find_jax_order(allocation, mesh)
+        pieces = by_jax.pieces if by_jax else []
+        orders = order_axes(allocation, mesh, sends, progress, pieces)
         chosen = orders.nested if named else orders.best
-        return MappedAxes(orders, chosen, mesh)
+        is_split = by_jax is not None and by_jax.is_split
+        return MappedAxes(orders, chosen, mesh, is_split_by_jax=is_split)
     check_fit(mesh.mesh, mesh.ranks, allocation)
     variants = mesh.variants() if isinstance(traffic, TrainingStep) else [mesh]
     mapped = [_map_job(allocation, one, traffic, named, progress) for one in variants]
