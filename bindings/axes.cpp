@@ -78,7 +78,14 @@ void bind_axes(nb::module_& m) {
         .def_ro("seconds", &AxisOrder::seconds, "Seconds by traffic.")
         .def_ro("ring_shapes", &AxisOrder::ring_shapes,
                 "By traffic: sizes of the rings that share its bytes, or nothing for one ring.")
-        .def_prop_ro("total", &AxisOrder::total, "Seconds of all traffic.");
+        .def_prop_ro("total", &AxisOrder::total, "Seconds of all traffic.")
+        .def(
+            "with_seconds",
+            [](AxisOrder order, std::vector<double> seconds) {
+                order.seconds = std::move(seconds);
+                return order;
+            },
+            "seconds"_a, "Returns a copy with other seconds by traffic.");
     m.def(
         "order_axes",
         [](const Allocation& allocation, const std::vector<std::uint32_t>& extents,

@@ -52,11 +52,14 @@ class Traffic(NamedTuple):
         One of `COLLECTIVES`.
     bytes
         Bytes that a rank sends.
+    calls
+        Number of calls that share these bytes.
     """
 
     axes: tuple[str, ...]
     collective: str
     bytes: int
+    calls: int = 1
 
     @property
     def name(self) -> str:

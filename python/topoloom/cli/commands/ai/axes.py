@@ -70,10 +70,10 @@ def command(
     """Map the axes of a training job onto a machine.
 
     Finds the order of the axes with the least communication time (the objective 'time',
-    summed over the axes), and splits axes if that helps. The default is the order
-    tp-cp-ep-dp-pp, then others as given, fastest first; on a torus, where JAX puts
-    these axes. For a framework, the output is the best order that it accepts, the
-    settings for it, and the gain of a placement on other slots.
+    summed over the axes), and splits axes if that helps. With NVLink, times are those
+    of NCCL. The default is tp-cp-ep-dp-pp, others as given, fastest first; on a torus,
+    JAX's order. For a framework, the output is the best order that it accepts, its
+    settings, and the gain on other slots.
 
     Axes and traffic come from --mesh and --traffic, from a --framework and --train, or
     from the --graph of a recorded or imported job. By default, ep uses alltoall, pp
@@ -320,6 +320,8 @@ def _print_result(
     if isinstance(problem.traffic, TrainingStep):
         billions = problem.traffic.model.weights / 1e9
         facts.append(("model", f"{billions:,.1f} billion weights"))
+    if mapped.has_nccl_times:
+        facts.append(("times", "by NCCL's model of bus bandwidths, not line rates"))
     if slots > ranks:
         facts.append(("idle", f"{slots - ranks:,} of {slots:,} slots"))
     if isinstance(orders, MeshOrders) and orders.back_and_forth(orders.best):
