@@ -13,7 +13,7 @@ HEAD = """# Topologies
 
 All topologies and options of the short text; [describe a
 machine](../how-to/machines/describe-a-machine.md) explains them. In TOML, body and
-options are keys of `[topology]`. `python docs/tables/topology_table.py` writes this page.
+options are keys of `[topology]`. `python docs/tables/topology_table.py` writes this.
 
 | text | what | body | example |
 | --- | --- | --- | --- |"""
