@@ -22,7 +22,7 @@ HEAD = """# Machines
 
 Pass any of these names to `--machine`. Each is a file in `machines/` with comments on
 what is inferred. Links are directed, distances are hops between different nodes, and
-the bisection counts both directions; it is a range if no halving is proven to be the worst.
+the bisection counts both directions; it is a range if no halving is proven the worst.
 On rails (`dgx-*-pod`, `*nvl72-row`) the average distance weighs links by their slowdown
 against NVLink. `python docs/tables/machine_table.py` writes this page.
 
