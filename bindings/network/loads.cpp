@@ -129,7 +129,7 @@ void bind_switch_loads(nb::module_& m) {
             "Buffers, of each virtual channel, and packets are in flits; a channel takes that many cycles, "
             "and\n"
             "crossing a switch that many after one for routing.\n"
-            "The result does not depend on the threads; 0: one per core. With `watch` packets take any "
+            "The result does not depend on the threads; 0: up to one per core. With `watch` packets take any "
             "virtual\n"
             "channel, and the measure ends with the first that wait for each other in a circle.");
     bind_alternatives(m, "routings", routings, "Lists routings: (name, help).");

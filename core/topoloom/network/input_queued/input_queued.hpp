@@ -22,7 +22,7 @@ namespace topoloom {
 /// its packet has left. A credit returns after the delay of the channel. Nodes accept all arriving flits.
 /// Source: W. Dally, B. Towles, Principles and Practices of Interconnection Networks, chapter 16.
 ///
-/// `seed` determines the random choices among split routes. Each of the threads (0: one per core) simulates a
+/// `seed` determines the random choices among split routes. Each of the threads (0: up to one per core) simulates a
 /// part of the routers; results do not depend on the number of threads. The network refers to the fabric, the
 /// paths and the workload. Throws Error for options that require_switch_options() rejects, and for fewer
 /// virtual channels than path classes. If `times` is empty, each channel has a delay of `options.channel`
