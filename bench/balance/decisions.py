@@ -54,7 +54,7 @@ def decide(repetitions: int) -> list[Decision]:
         count = min(SIZES[-1], allocation.slot_count)
         where = block_ranks(allocation, count)._asdict()
         loads = rng.integers(20, 29, count)
-        for method in ("curve", "transport", "auto"):
+        for method in ("curve(partners=order)", "transport", "auto"):
             seconds = _find_least_time(
                 partial(tl.tasks.balance, loads, method=method, **where),
                 min(repetitions, 3),

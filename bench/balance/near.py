@@ -23,8 +23,8 @@ MACHINES = {
 METHODS = (
     "alias",
     "qwalk",
+    "curve(partners=order)",
     "curve",
-    "curve(partners=nearest)",
     "transport(receives=0)",
     "transport(receives=1)",
     "auto",

@@ -42,9 +42,11 @@ BETWEEN = {
     "smpi/reduce": "binomial",
     "smpi/gather": "ompi_binomial",
 }
+#: The published method.
+ALONG_CURVE = "curve(partners=order)"
 #: Methods of the library, and a swap of walkers along a sorted list.
-METHODS = ("sweep", "alias", "qwalk", "curve", "transport", "swap")
-ON_MACHINE = ("curve", "transport", "transport(receives=0)")
+METHODS = ("sweep", "alias", "qwalk", ALONG_CURVE, "transport", "swap")
+ON_MACHINE = (ALONG_CURVE, "transport", "transport(receives=0)")
 DRAWN_METHODS = ("swap", "qwalk", "alias", "sweep", *ON_MACHINE)
 
 

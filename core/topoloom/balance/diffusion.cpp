@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "topoloom/balance/balancer.hpp"
+#include "topoloom/balance/near_network.hpp"
 #include "topoloom/balance/target_loads.hpp"
 
 namespace topoloom {
@@ -92,6 +93,12 @@ Plan integer_diffusion_plan(std::span<const std::int64_t> loads, const RankNetwo
                             std::uint32_t steps) {
     std::vector<std::int64_t> load(loads.begin(), loads.end());
     std::vector<std::int64_t> flow(network.pairs.size(), 0);
+    const auto move = [&](std::size_t pair, std::int64_t tasks) {
+        flow[pair] += tasks;
+        load[network.pairs[pair].low] -= tasks;
+        load[network.pairs[pair].high] += tasks;
+        return tasks != 0;
+    };
     bool moves = true;
     for (std::uint32_t done = 0; done < steps && moves; ++done) {
         moves = false;
@@ -99,12 +106,11 @@ Plan integer_diffusion_plan(std::span<const std::int64_t> loads, const RankNetwo
         for (std::size_t p = 0; p < flow.size(); ++p) {
             const auto [low, high] = network.pairs[p];
             const std::int64_t share = 1 + std::max(network.degree[low], network.degree[high]);
-            const std::int64_t tasks = (before[low] - before[high]) / share;  // towards zero
-            flow[p] += tasks;
-            load[low] -= tasks;
-            load[high] += tasks;
-            moves = moves || tasks != 0;
+            moves |= move(p, (before[low] - before[high]) / share);  // towards zero
         }
+        if (moves) continue;
+        for (std::size_t p = 0; p < flow.size(); ++p)
+            moves |= move(p, (load[network.pairs[p].low] - load[network.pairs[p].high]) / 2);
     }
     return convert_flow_to_plan(network, std::move(flow));
 }
@@ -148,14 +154,36 @@ Plan laplacian_plan(std::span<const std::int64_t> loads, const RankNetwork& netw
 
 namespace {
 
+enum class Neighbors { machine, ring, hypercube };
+
 struct FlowOptions {
-    NeighborRule neighbors = NeighborRule::hypercube;
+    Neighbors neighbors = Neighbors::machine;
     void visit(auto& field) {
-        field(
-            "neighbors", neighbors, Choices{"ring", "hypercube"},
-            "ranks between which tasks move; ring: adjacent ranks; hypercube: ranks that differ in one bit");
+        field("neighbors", neighbors, Choices{"machine", "ring", "hypercube"},
+              "ranks between which tasks move; machine: ranks on adjacent nodes, or as hypercube without a "
+              "machine; ring: adjacent ranks; hypercube: ranks that differ in one bit");
     }
 };
+
+/// Computes a plan on the network that the options name.
+template <class MakeFlowPlan>
+Plan make_plan_on_network(const BalanceProblem& problem, const FlowOptions& options,
+                          const MakeFlowPlan& make) {
+    const std::size_t ranks = problem.loads.size();
+    if (options.neighbors != Neighbors::machine || problem.machine == nullptr)
+        return make(
+            problem.loads,
+            make_rank_network(
+                options.neighbors == Neighbors::ring ? NeighborRule::ring : NeighborRule::hypercube, ranks));
+    const NumberedNetwork near = make_near_network(*problem.machine, problem.slots);
+    std::vector<std::int64_t> loads;
+    for (const std::uint32_t rank : near.rank_of_number) loads.push_back(problem.loads[rank]);
+    Plan plan = make(loads, near.network);
+    for (TaskMove& move : plan)
+        move = {Rank{near.rank_of_number[move.from.value]}, Rank{near.rank_of_number[move.to.value]},
+                move.tasks};
+    return make_plan(std::move(plan));
+}
 
 constexpr Range step_range{1, 1e6};
 
@@ -177,17 +205,21 @@ struct DiffusionOptions : IntegerDiffusionOptions {
 };
 
 Plan run_diffusion(const BalanceProblem& problem, const DiffusionOptions& options) {
-    return diffusion_plan(problem.loads, make_rank_network(options.neighbors, problem.loads.size()),
-                          options.order, options.steps);
+    return make_plan_on_network(problem, options, [&](const auto& loads, const RankNetwork& network) {
+        return diffusion_plan(loads, network, options.order, options.steps);
+    });
 }
 
 Plan run_integer_diffusion(const BalanceProblem& problem, const IntegerDiffusionOptions& options) {
-    return integer_diffusion_plan(problem.loads, make_rank_network(options.neighbors, problem.loads.size()),
-                                  options.steps);
+    return make_plan_on_network(problem, options, [&](const auto& loads, const RankNetwork& network) {
+        return integer_diffusion_plan(loads, network, options.steps);
+    });
 }
 
 Plan run_laplacian(const BalanceProblem& problem, const FlowOptions& options) {
-    return laplacian_plan(problem.loads, make_rank_network(options.neighbors, problem.loads.size()));
+    return make_plan_on_network(problem, options, [](const auto& loads, const RankNetwork& network) {
+        return laplacian_plan(loads, network);
+    });
 }
 
 }  // namespace
@@ -203,7 +235,7 @@ Balancer diffusion_balancer() {
 Balancer integer_diffusion_balancer() {
     return balancer<run_integer_diffusion>(
         {.name = "integer-diffusion",
-         .summary = "diffusion of whole tasks; ends when neighbors differ by at most their degree",
+         .summary = "diffusion of whole tasks, until neighbors differ by at most one",
          .source = "Sudheer 2012, ch. 5",
          .forwards_tasks = true});
 }

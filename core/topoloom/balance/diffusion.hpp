@@ -19,8 +19,9 @@ namespace topoloom {
 [[nodiscard]] Plan diffusion_plan(std::span<const std::int64_t> loads, const RankNetwork& network,
                                   std::uint32_t order, std::uint32_t steps);
 
-/// Computes a plan by diffusion of whole tasks: flows are rounded down in every step, until no task moves.
-/// Loads of neighbors may then differ by less than 1 + their larger degree. Source: Sudheer 2012, sec. 5.2.
+/// Computes a plan by diffusion of whole tasks: flows are rounded down in every step. Where no task moves, since loads
+/// of neighbors differ by less than 1 + their larger degree, pairs of neighbors in turn balance their two loads, until
+/// no neighbors differ by more than one task. Sources: Sudheer 2012, sec. 5.2; Cybenko 1989 (dimension exchange).
 [[nodiscard]] Plan integer_diffusion_plan(std::span<const std::int64_t> loads, const RankNetwork& network,
                                           std::uint32_t steps);
 

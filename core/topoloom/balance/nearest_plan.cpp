@@ -74,14 +74,15 @@ Plan nearest_plan(std::span<const std::int64_t> loads, std::span<const std::uint
 
 namespace {
 
-enum class Partners { order, nearest };
+enum class Partners { nearest, order };
 
 struct CurveOptions {
-    Partners partners = Partners::order;
+    Partners partners = Partners::nearest;
     void visit(auto& field) {
-        field("partners", partners, Choices{"order", "nearest"},
-              "order: the alias method with ranks in curve order; nearest: each receiver gets tasks from the "
-              "nearest sender along the curve, and loads end at the floor or ceiling of the mean");
+        field(
+            "partners", partners, Choices{"nearest", "order"},
+            "nearest: each receiver gets tasks from the nearest sender along the curve, and loads end at the "
+            "floor or ceiling of the mean; order: the alias method with ranks in curve order");
     }
 };
 
@@ -94,10 +95,11 @@ Plan run_curve(const BalanceProblem& problem, const CurveOptions& options) {
 }  // namespace
 
 Balancer curve_balancer() {
-    return balancer<run_curve>({.name = "curve",
-                                .summary = "the alias method along a Hilbert curve through the machine",
-                                .source = "Sudheer 2012, sec. 5.5",
-                                .needs_machine = true});
+    return balancer<run_curve>(
+        {.name = "curve",
+         .summary = "one sender for each receiver, near it along a Hilbert curve through the machine",
+         .source = "partners=order: Sudheer 2012, sec. 5.5",
+         .needs_machine = true});
 }
 
 }  // namespace topoloom

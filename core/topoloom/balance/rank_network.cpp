@@ -10,8 +10,6 @@ namespace topoloom {
 
 namespace {
 
-constexpr std::size_t no_pair = std::numeric_limits<std::size_t>::max();
-
 /// The outgoing pairs of every rank, in the direction of flow.
 struct OutgoingPairs {
     std::vector<std::size_t> first;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "topoloom/balance/plan.hpp"
@@ -12,6 +13,8 @@ namespace topoloom {
 /// In a ring, each rank is joined with the next; in a hypercube, with the existing ranks whose numbers differ
 /// in one bit.
 enum class NeighborRule { ring, hypercube };
+
+inline constexpr std::size_t no_pair = std::numeric_limits<std::size_t>::max();
 
 /// Two ranks, the lower first.
 struct RankPair {
@@ -24,7 +27,7 @@ struct RankNetwork {
     std::size_t ranks = 0;
     std::vector<RankPair> pairs;
     std::vector<std::uint32_t> degree;  // by rank
-    /// By rank: the pair of the rank and its parent in a spanning tree; none for rank 0.
+    /// By rank: the pair of the rank and its parent in a spanning tree; no_pair for rank 0. Parents have lower numbers.
     std::vector<std::size_t> pair_to_root;
 };
 

@@ -157,6 +157,18 @@ std::vector<Rank> choose_processes(const ObjectProgram& program, const std::stri
     return is_even && gains ? found : program.rank_of;
 }
 
+/// Throws Error if all processes are on one node of a larger machine, and at no distance from each other.
+void require_distances(const topoloom_process_map& process_map) {
+    const Machine& machine = process_map.machine;
+    const std::span<const Slot> slots = process_map.allocation.slots();
+    const Node first = machine.node(slots.front());
+    if (machine.node_count() == 1 || slots.size() == 1 || machine.node_spec().levels.distances().back() > 0 ||
+        !std::ranges::all_of(slots, [&](Slot slot) { return machine.node(slot) == first; }))
+        return;
+    fail("all ", slots.size(), " processes are on node ", first.value, " of ", machine.text(),
+         ", at distance 0: give the node of each process");
+}
+
 }  // namespace
 
 int topoloom_rebalance(const topoloom_process_map* process_map, const topoloom_objects* objects,
@@ -164,6 +176,7 @@ int topoloom_rebalance(const topoloom_process_map* process_map, const topoloom_o
                        uint32_t* process_of_object, topoloom_rebalance_result* result, char* error,
                        size_t error_size) {
     return run_guarded(error, error_size, [&] {
+        require_distances(*process_map);
         const ObjectProgram program(*process_map, *objects, *options);
         const std::vector<Rank> found = choose_processes(program, policy, *objects, *options);
         *result = {};

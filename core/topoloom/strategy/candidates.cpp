@@ -40,6 +40,9 @@ bool is_neither_reduce_scatter_nor_power_of_two(const Call& call, std::string_vi
 bool has_more_ranks(const Call& call, std::string_view k) {
     return parse_number(k) < static_cast<std::int64_t>(call.ranks);
 }
+bool divides_more_ranks(const Call& call, std::string_view k) {
+    return has_more_ranks(call, k) && call.ranks % static_cast<std::size_t>(parse_number(k)) == 0;
+}
 /// Allows radix = ranks: all ranks exchange in one round, which no other schedule of these operations does.
 bool has_at_least_ranks(const Call& call, std::string_view radix) {
     return call.operation != scan && call.operation != exscan &&
@@ -68,7 +71,7 @@ const std::vector<OptionVariants>& variants() {
         {"halving", "fold=odd,order", {"near"}, is_neither_reduce_scatter_nor_power_of_two},
         {"bruck", "radix", {"3", "4", "8"}, has_more_ranks},
         {"dissemination", "radix", {"3", "4", "8"}, has_at_least_ranks},
-        {"k-prefix", "k", {"2", "4", "16", "32"}, has_more_ranks},
+        {"k-prefix", "k", {"2", "4", "16", "32"}, divides_more_ranks},
         {"k-shift", "k", {"2", "4", "16", "32"}, has_more_ranks},
         {"hypercube-direct", "direct", {"1", "2", "4"}, has_more_dimensions},
     };

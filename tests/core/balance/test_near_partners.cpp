@@ -272,7 +272,8 @@ TEST_CASE(
             const Plan nearest = nearest_plan(one.loads, order);
             CHECK(nearest == reference_nearest_plan(one.loads, order));
             CHECK(loads_after(one.loads, nearest) == target_loads(one.loads));
-            const Plan curve = balance(one.problem(), "curve");
+            const Plan curve = balance(one.problem(), "curve(partners=order)");
+            CHECK(balance(one.problem(), "curve") == nearest);
             for (const Plan& plan : {nearest, curve}) {
                 CHECK(measure_plan(plan, one.loads.size()).max_receives <= 1);
                 CHECK((plan.empty() || rounds_of(one.loads, plan) == 1));
@@ -283,7 +284,7 @@ TEST_CASE(
     const Allocation allocation = Allocation::whole(line);
     const TaskCounts loads = random_loads(40, 9, rng);
     const BalanceProblem problem{loads, &line, allocation.slots()};
-    CHECK(balance(problem, "curve") == balance({loads}, "alias"));
+    CHECK(balance(problem, "curve(partners=order)") == balance({loads}, "alias"));
 }
 
 TEST_CASE("by each cost, auto is at least as good as every method that it tries") {
@@ -294,15 +295,46 @@ TEST_CASE("by each cost, auto is at least as good as every method that it tries"
             return count_task_hops(one.problem(), balance(one.problem(), method));
         };
         CHECK(hops("auto") <= hops("transport"));
-        CHECK(hops("auto") <= hops("curve(partners=nearest)"));
+        CHECK(hops("auto") <= hops("curve"));
         const std::size_t fewest = balance(one.problem(), "auto(cost=messages)").size();
         CHECK(fewest <= balance(one.problem(), "transport").size());
-        CHECK(fewest <= balance(one.problem(), "curve(partners=nearest)").size());
+        CHECK(fewest <= balance(one.problem(), "curve").size());
         CHECK(loads_after(one.loads, balance(one.problem(), "auto(cost=busiest-link)")) ==
               target_loads(one.loads));
     }
     const TaskCounts loads = random_loads(20, 9, rng);
     CHECK(balance({loads}, "auto") == balance({loads}, "alias"));
+}
+
+TEST_CASE("on a torus, diffusion moves tasks between ranks of adjacent nodes") {
+    Rng rng(16);
+    const Machine machine = make_machine("torus:10x10x10");
+    const Allocation allocation = Allocation::whole(machine);
+    TaskCounts loads;
+    for (int rank = 0; rank < 1000; ++rank) loads.push_back(20 + static_cast<std::int64_t>(rng.below(9)));
+    const BalanceProblem problem{loads, &machine, allocation.slots()};
+    for (const char* method : {"diffusion", "integer-diffusion", "laplacian"}) {
+        const Plan near = balance(problem, method);
+        const auto [least, most] = std::ranges::minmax(loads_after(loads, near));
+        CHECK(most - least <= 2);
+        for (const TaskMove& move : near) CHECK(count_task_hops(problem, {{move.from, move.to, 1}}) == 1);
+        CHECK(count_task_hops(problem, near) < 0.7 * count_task_hops(problem, balance({loads}, method)));
+    }
+}
+
+TEST_CASE("on every machine, diffusion and least-squares flows balance loads") {
+    Rng rng(17);
+    for (int draw = 0; draw < 10; ++draw) {
+        for (const std::string& text : machines) {
+            const NearCase one(text, rng);
+            const EvenLoad even = compute_even_load(one.loads);
+            for (const char* method : {"diffusion", "laplacian"}) {
+                const TaskCounts ends = loads_after(one.loads, balance(one.problem(), method));
+                CHECK(std::ranges::min(ends) >= even.floor);
+                CHECK(std::ranges::max(ends) <= even.ceiling);
+            }
+        }
+    }
 }
 
 TEST_CASE("near partners require a machine and a slot for each rank") {

@@ -10,7 +10,8 @@ namespace {
 
 /// A ring of objects, each of which sends 100 bytes to the next, on four processes of a mesh of 2 x 2 nodes.
 struct ObjectRing {
-    explicit ObjectRing(std::vector<std::uint32_t> present) : process(std::move(present)) {
+    explicit ObjectRing(std::vector<std::uint32_t> present, std::vector<std::int64_t> nodes = {0, 1, 2, 3})
+        : process(std::move(present)) {
         const std::size_t objects = process.size();
         for (std::size_t i = 0; i < objects; ++i) {
             first.push_back(i);
@@ -20,7 +21,6 @@ struct ObjectRing {
         bytes.assign(objects, 100);
         seconds.assign(objects, 1);
         moved_bytes.assign(objects, 1000);
-        const std::vector<std::int64_t> nodes{0, 1, 2, 3};
         REQUIRE(topoloom_process_map_on_machine("mesh:2x2", 4, 1, nodes.data(), &process_map, error,
                                                 sizeof error) == 0);
     }
@@ -50,6 +50,12 @@ struct ObjectRing {
 };
 
 }  // namespace
+
+TEST_CASE("processes that are all on one node of a machine without distances in nodes are refused") {
+    ObjectRing one_node({0, 1, 2, 3}, {2, 2, 2, 2});
+    CHECK_FALSE(one_node.rebalance("place"));
+    CHECK(std::string(one_node.error).starts_with("all 4 processes are on node 2 of mesh:2x2"));
+}
 
 TEST_CASE("policies balance loads") {
     for (const char* policy : {"greedy", "few-bytes", "alias", "diffusion", "repartition", "place"}) {

@@ -160,6 +160,18 @@ TEST_CASE("a load is reported as saturated even if only a few nodes cannot susta
     CHECK(is_saturated(0.6));
 }
 
+TEST_CASE("a load that exceeds the capacity by little is reported as saturated") {
+    // 4 nodes share a cable, through which at most 0.222 flits per node and cycle pass.
+    const auto is_saturated = [&](double load) {
+        LoadedRouters one("graph:8+2:0-8,1-8,2-8,3-8,4-9,5-9,6-9,7-9,8-9", "shift(by=4)", 4, {}, load);
+        const Budget budget;
+        Meter meter(budget);
+        return measure_load(*one.network, one.senders, {}, meter).saturated;
+    };
+    CHECK_FALSE(is_saturated(0.215));
+    CHECK(is_saturated(0.2235));
+}
+
 TEST_CASE("a measurement that is stopped is marked as stopped") {
     LoadedRouters one("torus:4x4", "uniform", 4, {}, 0.1);
     const Budget budget{.keep_going = [](std::uint64_t) { return false; }};

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <doctest.h>
 
+#include <bit>
+#include <string>
 #include <vector>
 
 #include "topoloom/schedule/check_schedule.hpp"
 #include "topoloom/schedule/collectives/registry.hpp"
+#include "topoloom/schedule/collectives/relay.hpp"
 
 using namespace topoloom;
 
@@ -21,14 +24,21 @@ std::vector<std::uint32_t> peers_of_rank_0(std::size_t ranks, std::string_view s
 
 }  // namespace
 
-TEST_CASE("relay schedules bring every block to every rank, for any k and any number of ranks") {
+TEST_CASE("relay schedules bring every block to every rank, for any supported k and any number of ranks") {
     for (std::size_t ranks = 1; ranks <= 40; ++ranks) {
-        for (const char* k : {"1", "2", "3", "4", "5", "8", "16", "64"}) {
-            for (const char* name : {"k-prefix(k=", "k-shift(k="}) {
-                for (const char* barrier : {",barrier=message)", ",barrier=stop)"}) {
-                    const auto schedule = make_schedule({Operation::allgather, ranks, Bytes{7}},
-                                                        std::string(name) + k + barrier);
-                    check_schedule(schedule);
+        for (const std::size_t k : {1, 2, 3, 4, 5, 8, 16, 64}) {
+            for (const RelayOrder order : {RelayOrder::prefix, RelayOrder::shift}) {
+                const std::string name = order == RelayOrder::prefix ? "k-prefix" : "k-shift";
+                for (const char* barrier : {"message", "stop"}) {
+                    const auto make = [&] {
+                        return make_schedule({Operation::allgather, ranks, Bytes{7}},
+                                             name + "(k=" + std::to_string(k) + ",barrier=" + barrier + ")");
+                    };
+                    const bool divides = std::has_single_bit(k) && ranks % k == 0;
+                    if (order == RelayOrder::prefix ? divides : k <= ranks)
+                        check_schedule(make());
+                    else
+                        CHECK_THROWS_WITH_AS(make(), doctest::Contains("is the largest"), Error);
                 }
             }
         }

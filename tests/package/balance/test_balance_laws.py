@@ -63,7 +63,7 @@ def test_near_partners_reaches_floor_or_ceiling_with_the_fewest_hops(
     if receives:
         assert near.measures["max_receives"] <= receives
     if receives == 0:
-        other = tl.tasks.balance(loads, method="curve(partners=nearest)", **where)
+        other = tl.tasks.balance(loads, method="curve", **where)
         assert count_moved_hops(near.plan, slots, machine) <= count_moved_hops(
             other.plan, slots, machine
         )

@@ -22,6 +22,9 @@ constexpr double student = 2.093;
 /// steady queues changes less.
 constexpr double all_behind = 0.02;
 constexpr double one_behind = 0.1;
+/// A run that reaches its limit before its mean is known is saturated too if the second half of it is this much slower
+/// than the first, and the lag grew by this share of the mean latency: slow growth, which the thresholds do not show.
+constexpr double slower_half = 1.25, lag_share = 0.5;
 
 double mean(std::span<const double> values) {
     return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
@@ -106,21 +109,32 @@ class LoadMeasurement {
     }
     /// Whether lags grow above a threshold, on average or at one node.
     [[nodiscard]] bool is_saturated() const {
-        const std::vector<std::uint64_t> lags = this->lags();
         const auto cycles = static_cast<double>(network_.cycle() - since_);
-        double sum = 0, most = 0;
-        for (std::size_t node = 0; node < lags.size(); ++node) {
-            const double more = static_cast<double>(lags[node]) - static_cast<double>(lags_[node]);
-            sum += more;
-            most = std::max(most, more);
-        }
-        const auto count = static_cast<double>(senders_.sender_count());
-        const bool is_behind = sum > all_behind * count * cycles || most > one_behind * cycles;
+        const Growth growth = lag_growth();
+        const bool is_behind = growth.mean > all_behind * cycles || growth.most > one_behind * cycles;
         if (is_behind) require_progress();
         return is_behind;
     }
+    /// Whether latencies still grow at the end of the measurement, from their batch means.
+    [[nodiscard]] bool is_growing(std::span<const double> means) const {
+        const double first = mean(means.first(means.size() / 2)), second = mean(means.last(means.size() / 2));
+        return second > slower_half * first && lag_growth().mean > lag_share * mean(means);
+    }
 
    private:
+    struct Growth {
+        double mean = 0, most = 0;  // cycles: over the sending nodes, and at one node
+    };
+    [[nodiscard]] Growth lag_growth() const {
+        const std::vector<std::uint64_t> lags = this->lags();
+        Growth growth;
+        for (std::size_t node = 0; node < lags.size(); ++node) {
+            const double more = static_cast<double>(lags[node]) - static_cast<double>(lags_[node]);
+            growth.mean += more / static_cast<double>(senders_.sender_count());
+            growth.most = std::max(growth.most, more);
+        }
+        return growth;
+    }
     /// Lag of each node in cycles: the age of its oldest unsent packet, whether the packet waits for the
     /// network or is held back.
     [[nodiscard]] std::vector<std::uint64_t> lags() const {
@@ -225,7 +239,10 @@ LoadMeasure measure_load(PacketNetwork& network, const LoadSource& senders, cons
                                 static_cast<double>(batches));
         measure.saturated = run.is_saturated();
         if (measure.saturated || measure.half_width <= effort.precision * mean(means)) break;
-        if (network.cycle() >= effort.max_cycles) break;
+        if (network.cycle() >= effort.max_cycles) {
+            measure.saturated = run.is_growing(means);
+            break;
+        }
         merge_pairs(means);
         cycles *= 2;
     }

@@ -29,8 +29,8 @@ struct LoadMeasure {
     double half_width = 0;    // half-width of the 95 % confidence interval of the mean
     double latency_p50 = 0;
     double latency_p99 = 0;
-    /// Whether latencies grow without bound: the lag grows by 2 % of the time on average over nodes, or by
-    /// 10 % at one node.
+    /// Whether latencies grow without bound: the lag grows by 2 % of the time on average over nodes, by 10 % at
+    /// one node, or latencies still grow at the limit of the measurement.
     bool saturated = false;
     bool complete = true;        // false if the run was stopped early
     std::uint64_t warm_up = 0;   // number of discarded cycles

@@ -249,7 +249,10 @@ struct RelayOptions {
     std::uint32_t k = 8;
     std::uint32_t barrier = 0;
     void visit(auto& field) {
-        field("k", k, {1, 1U << 30}, "ranks around each stop; reduced if the number of ranks requires it");
+        field(
+            "k", k, {1, 1U << 30},
+            "ranks around each stop; by default at most 8: k-shift takes up to the number of ranks, k-prefix "
+            "a power of two that divides it");
         field("barrier", barrier, Choices{"message", "stop"},
               "all ranks enter a barrier after each message or after each stop");
     }
@@ -258,7 +261,12 @@ struct RelayOptions {
 template <RelayOrder order>
 AnySchedule make_relay(const Call& call, std::string_view name, const OptionValues& values) {
     const auto options = read_options<RelayOptions>(name, values);
-    return Relay<order>(make_collective(require_equal_blocks(call, name)), options.k, options.barrier == 1);
+    const std::size_t k = largest_hop(order, call.ranks, options.k);
+    if (values.contains("k") && k != options.k)
+        fail("schedule '", name, "(k=", options.k, ")' is not for ", call.ranks, " ranks: k must be ",
+             order == RelayOrder::prefix ? "a power of two that divides them" : "at most their number",
+             "; below ", options.k, ", ", k, " is the largest");
+    return Relay<order>(make_collective(require_equal_blocks(call, name)), k, options.barrier == 1);
 }
 
 struct DirectDimensions {

@@ -16,21 +16,25 @@ namespace topoloom {
 ///           the ranks that did not get the block at the first stop
 enum class RelayOrder { prefix, shift };
 
+/// The largest k that this order supports among so many ranks, `most` at most.
+constexpr std::size_t largest_hop(RelayOrder order, std::size_t ranks, std::size_t most) {
+    return order == RelayOrder::prefix ? std::min(std::bit_floor(most), ranks & (~ranks + 1))
+                                       : std::min(most, ranks);
+}
+
 /// A round has one message of every rank or, if `rounds_are_stops`, all messages of a stop. It ends with a
 /// barrier. When blocks are sent from NIC memory, each is copied there once per stop; a stop with a single
 /// message sends from main memory. Source: Kumar 2005, eq. 4.5 and 4.6; for k = 1 the ring of eq. 4.3.
 template <RelayOrder order>
 class Relay {
    public:
-    /// Uses the largest supported k that does not exceed `hop`.
-    Relay(Collective collective, std::size_t hop, bool rounds_are_stops)
-        : collective_(std::move(collective)), rounds_are_stops_(rounds_are_stops) {
-        const std::size_t ranks = collective_.ranks();
-        k_ = order == RelayOrder::prefix ? std::min(std::bit_floor(hop), ranks & (~ranks + 1))
-                                         : std::min(hop, ranks);
-        before_ = order == RelayOrder::prefix ? 0 : k_ / 2;
-        stops_ = (ranks + k_ - 1) / k_;
-    }
+    /// `k` must be supported: largest_hop(order, ranks, k) == k.
+    Relay(Collective collective, std::size_t k, bool rounds_are_stops)
+        : collective_(std::move(collective)),
+          rounds_are_stops_(rounds_are_stops),
+          k_(k),
+          before_(order == RelayOrder::prefix ? 0 : k / 2),
+          stops_((collective_.ranks() + k - 1) / k) {}
 
     [[nodiscard]] const Collective& collective() const { return collective_; }
     [[nodiscard]] std::uint64_t rounds() const {

@@ -102,14 +102,14 @@ def command(
                without all loads
     qwalk      the first overloaded rank sends to the first underloaded rank; the
                fewest tasks move, but a rank may receive from many ranks
-    curve      on a machine: alias along a curve through the nodes; with
-               curve(partners=nearest), the nearest rank on the curve sends
+    curve      on a machine: the nearest rank along a curve through the nodes sends;
+               curve(partners=order) is alias along the curve
     transport  on a machine: the fewest hops if a rank receives from at most 2
                ranks; transport(receives=1) sets 1, receives=0 no limit
     diffusion  neighbors reduce their load difference step by step;
                diffusion(order=2) takes fewer steps
     integer-diffusion
-               diffusion of whole tasks, until neighbors' loads hardly differ
+               diffusion of whole tasks, until neighbors differ by at most 1
     laplacian  of all flows between neighbors, the least sum of squares
 
     Weighted tasks have no --method: they are moved until no rank's load exceeds the
