@@ -76,20 +76,34 @@ void bind_axes(nb::module_& m) {
             },
             "uint32 array (ranks,): the slot of each rank; the first axis is the fastest.")
         .def_ro("seconds", &AxisOrder::seconds, "Seconds by traffic.")
-        .def_prop_ro("total", &AxisOrder::total, "Seconds of all traffic.");
+        .def_ro("ring_shapes", &AxisOrder::ring_shapes,
+                "By traffic: sizes of the rings that share its bytes, or nothing for one ring.")
+        .def_prop_ro("total", &AxisOrder::total, "Seconds of all traffic.")
+        .def(
+            "with_seconds",
+            [](AxisOrder order, std::vector<double> seconds) {
+                order.seconds = std::move(seconds);
+                return order;
+            },
+            "seconds"_a, "Returns a copy with other seconds by traffic.");
     m.def(
         "order_axes",
         [](const Allocation& allocation, const std::vector<std::uint32_t>& extents,
-           const std::vector<Traffic>& traffic, const std::optional<Progress>& progress) {
+           const std::vector<Traffic>& traffic, const std::optional<Progress>& progress,
+           const std::vector<std::pair<std::uint32_t, std::uint32_t>>& pieces) {
             SearchMonitor monitor(progress);
             const Budget budget = make_budget(std::nullopt, std::nullopt, monitor);
-            AxisOrders orders =
-                monitor.run([&] { return order_axes(allocation, extents, make_traffics(traffic), budget); });
+            std::vector<AxisPiece> given;
+            for (const auto& [axis, size] : pieces) given.push_back({axis, size});
+            AxisOrders orders = monitor.run(
+                [&] { return order_axes(allocation, extents, make_traffics(traffic), budget, given); });
             return std::tuple(std::move(orders.given), std::move(orders.nested), std::move(orders.best));
         },
         "allocation"_a, "extents"_a, "traffic"_a, "progress"_a = nb::none(),
+        "pieces"_a = std::vector<std::pair<std::uint32_t, std::uint32_t>>(),
         "Orders axes: (as given, in their best order, also split). Traffic is (axes, collective, bytes per "
-        "rank). `progress` is called with the work done; False ends the search.");
+        "rank). `progress` is called with the work done; False ends the search. `pieces` is the given order, "
+        "as (axis, size), fastest first.");
     m.def(
         "order_layouts",
         [](const Allocation& allocation, const std::vector<std::vector<SeenTraffic>>& layouts,
@@ -108,11 +122,16 @@ void bind_axes(nb::module_& m) {
         "called with the work done; False ends the search.");
     m.def(
         "mesh_phases",
-        [](const std::vector<std::uint32_t>& extents, const Traffic& traffic) {
-            return mesh_phases(extents, make_traffic(traffic));
+        [](const std::vector<std::uint32_t>& extents, const Traffic& traffic,
+           std::vector<std::uint32_t> shape) {
+            MeshTraffic one = make_traffic(traffic);
+            one.shape = std::move(shape);
+            return mesh_phases(extents, one);
         },
-        "extents"_a, "traffic"_a, nb::call_guard<nb::gil_scoped_release>(),
-        "Makes the phases of one traffic of a mesh, whose first axis is the fastest.");
+        "extents"_a, "traffic"_a, "shape"_a = std::vector<std::uint32_t>(),
+        nb::call_guard<nb::gil_scoped_release>(),
+        "Makes the phases of one traffic of a mesh, whose first axis is the fastest. `shape` has the sizes "
+        "of the rings that share its bytes.");
 }
 
 }  // namespace topoloom::python

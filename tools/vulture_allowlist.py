@@ -27,6 +27,13 @@ on_files
 field_title_should_be_set
 typed_dict_schema
 
+# Read by JAX, or by the format of a table.
+coords
+slice_index
+core_on_chip
+device_kind
+meshes
+
 # Types of JSON documents, named in the text of a cast.
 AxisOperation
 AxisTraffic

@@ -15,6 +15,7 @@ from ai import (
     frameworks,
     groups,
     imported,
+    jax_meshes,
     nccl,
     profiler,
     recorded,
@@ -136,6 +137,10 @@ def _make_trace_table(_: argparse.Namespace) -> str:
     return imported.imported_table([*programs, imported.import_large()])
 
 
+def _make_jax_table(args: argparse.Namespace) -> str:
+    return jax_meshes.meshes_table(jax_meshes.compare(JAX, 500, args.seed))
+
+
 def _make_group_table(args: argparse.Namespace) -> str:
     return groups.groups_table(
         [
@@ -154,6 +159,7 @@ PARTS = {
     "experts": TableSource("axes.md", _make_expert_tables, (TORCH, SGLANG)),
     "pytorch": TableSource("axes.md", _make_pytorch_tables, (TORCH, DEEPSPEED)),
     "traces": TableSource("axes.md", _make_trace_table, (JAX,)),
+    "jax": TableSource("axes.md", _make_jax_table, (JAX,)),
     "groups": TableSource("axes.md", _make_group_table),
 }
 

@@ -10,11 +10,11 @@ from time import perf_counter
 import topoloom
 from topoloom._core import AxisOrder
 from topoloom.frameworks import MegatronJob, make_megatron_job
+from topoloom.frameworks.jax_mesh import find_jax_order
 from topoloom.frameworks.named_models import MODELS
 from topoloom.frameworks.training_step import TrainingStep
-from topoloom.graphs import LayoutOrders, MeshOrders
+from topoloom.graphs import LayoutOrders, MeshOrders, order_axes, order_layouts
 from topoloom.graphs.axes import parse_mesh
-from topoloom.tasks import map_axes
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ CASES = [
 
 
 def measure(case: Case, seconds: float) -> Result:
-    """Order the axes, then run the auto mapper for `seconds`.
+    """Order the axes at line rates, then run the auto mapper for `seconds`.
 
     The mapper starts from the rank numbers of the best order.
     """
@@ -142,13 +142,19 @@ def measure(case: Case, seconds: float) -> Result:
     traffic = step.traffic(job)
     allocation = case.allocation()
     start = perf_counter()
-    mapped = map_axes(allocation, job, traffic)
+    orders: MeshOrders | LayoutOrders
+    if isinstance(job, dict):
+        by_jax = find_jax_order(allocation, job)
+        pieces = by_jax.pieces if by_jax else []
+        orders = order_axes(allocation, job, traffic, default=pieces)
+    else:
+        orders = order_layouts(allocation, job.layouts(), traffic)
     search = perf_counter() - start
-    graph, phases = mapped.graph
+    graph, phases = orders.graph(orders.best)
     placement = topoloom.place(
         graph, allocation, seconds=seconds, objective="time", phases=phases
     ).placement
     auto = topoloom.placements.objective_value(
         graph, allocation, placement, objective="time", phases=phases
     )
-    return Result(case, mapped.orders, auto, search)
+    return Result(case, orders, auto, search)

@@ -14,7 +14,6 @@ from pathlib import Path
 
 from peers import instances, tables, tools
 from peers.best_known import BestKnownValue, BestKnownValues
-from peers.comparison import format_short_comparison
 from peers.instance import Instance
 from peers.measure import Run, make_unscored_run, measure
 from topoloom.support.plain_text import split_at_commas
@@ -52,12 +51,6 @@ def parse_options(argv: Sequence[str] | None = None) -> argparse.Namespace:
         help="run nothing; print tables of earlier results",
     )
     parser.add_argument("--markdown", type=Path, metavar="FILE")
-    parser.add_argument(
-        "--short",
-        type=Path,
-        metavar="FILE",
-        help="write a short table for a README to this file",
-    )
     parser.add_argument("--no-registry", action="store_true")
     chosen = parser.parse_args(argv)
     if chosen.sets is None:
@@ -118,8 +111,6 @@ def main() -> None:
     print(text)
     if args.markdown:
         tables.write_between_marks(args.markdown, text)
-    if args.short:
-        tables.write_between_marks(args.short, format_short_comparison(runs))
     if runs:
         draw_profiles(runs, best_known)
 

@@ -20,26 +20,22 @@ from topoloom.support.units import format_bandwidth
 
 HEAD = """# Machines
 
-The machines that `topoloom list machines` lists, by name; each is a file in `machines/`
-with comments on what is inferred. Figures are those of `topoloom machine show NAME`:
-links are directed, distances are hops between different nodes, and the bisection counts
-both directions. Where no halving is proven to be the worst, it is given as a range. On
-rails (`dgx-*-pod`, `*nvl72-row`) the average distance weighs links by how much slower
-than NVLink they are; the diameter is in links everywhere. The page is the output of
-`python docs/tables/machine_table.py`.
+Pass any of these names to `--machine`. Each is a file in `machines/` with comments on
+what is inferred. Links are directed, distances are hops between different nodes, and
+the bisection counts both directions; it is a range if no halving is proven the worst.
+On rails (`dgx-*-pod`, `*nvl72-row`) the average distance weighs links by their slowdown
+against NVLink. `python docs/tables/machine_table.py` writes this page.
 
 | name | what | nodes | links | diameter | average distance | bisection |
 | --- | --- | ---: | ---: | ---: | ---: | ---: |"""
 NODES = """
-## Cards and memory of a node
+## NICs and memory of a node
 
-The rate of a node's network cards in each direction, the cost of a message for its
-sender, its latency beside that and the links, the rate at which messages between ranks
-of one node are copied, and the cost of each of these for its sender. Where every node
-has a router, the first figure is the total rate at which a node may send. Many of these
-values are derived or assumed, as the comments in the files explain.
+NIC bandwidth in each direction (where every node has a router: the total rate of the
+node), startup and further latency of a message, and copy rate and startup of messages
+inside the node. Many values are derived or assumed: see the comments in the files.
 
-| name | cards | startup | latency | memory | startup of a copy |
+| name | NICs | startup | latency | memory | startup inside |
 | --- | --- | ---: | ---: | ---: | ---: |"""
 SOURCES = """
 ## Sources

@@ -11,10 +11,9 @@ from topoloom.machines.topology_forms import OptionForm, SectionForm, section_fo
 
 HEAD = """# Topologies
 
-What `topoloom list topologies` lists, with all options of the short text; [describe a
-machine](../how-to/machines/describe-a-machine.md) explains them. In TOML the body and
-the options are keys of `[topology]`. The page is the output of
-`python docs/tables/topology_table.py`.
+All topologies and options of the short text; [describe a
+machine](../how-to/machines/describe-a-machine.md) explains them. In TOML, body and
+options are keys of `[topology]`. `python docs/tables/topology_table.py` writes this.
 
 | text | what | body | example |
 | --- | --- | --- | --- |"""

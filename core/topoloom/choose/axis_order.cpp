@@ -35,14 +35,16 @@ class LineSearch {
         Flags back_and_forth;
     };
 
-    LineSearch(const LayoutEvaluator& mesh, grid::SlotLine line)
-        : mesh_(&mesh), line_(std::move(line)), known_(mesh.traffic_count()) {}
+    /// `has_row_rings`: whether a group may have a ring along each dimension of the network.
+    LineSearch(const LayoutEvaluator& mesh, grid::SlotLine line, bool has_row_rings)
+        : mesh_(&mesh), line_(std::move(line)), has_row_rings_(has_row_rings), known_(mesh.traffic_count()) {}
 
-    /// The axes in the order that the rank numbering gives them.
-    [[nodiscard]] Found make_given_order(std::size_t layout, Meter& meter) {
+    /// The order of these pieces, or of the axes as the rank numbering has them.
+    [[nodiscard]] Found make_given_order(std::size_t layout, Meter& meter,
+                                         std::span<const AxisPiece> pieces = {}) {
         const auto& extents = mesh_->layouts()[layout].extents;
-        Found found{layout, 0, {}, Flags(extents.size(), false)};
-        for (std::uint32_t axis = 0; axis < extents.size(); ++axis)
+        Found found{layout, 0, {pieces.begin(), pieces.end()}, Flags(extents.size(), false)};
+        for (std::uint32_t axis = 0; pieces.empty() && axis < extents.size(); ++axis)
             found.pieces.push_back({axis, extents[axis]});
         found.seconds = measure_seconds(found, meter);
         return found;
@@ -97,6 +99,7 @@ class LineSearch {
         AxisOrder order{{},
                         found.back_and_forth,
                         mesh_->place_ranks(found.layout, line_, found.pieces, found.back_and_forth),
+                        {},
                         {}};
         for (const AxisPiece& piece : found.pieces) {
             if (!order.pieces.empty() && order.pieces.back().axis == piece.axis) {
@@ -105,8 +108,11 @@ class LineSearch {
                 order.pieces.push_back(piece);
             }
         }
-        for (std::size_t t = 0; t < known_.size(); ++t)
-            order.seconds.push_back(measure_traffic_seconds(t, found));
+        for (std::size_t t = 0; t < known_.size(); ++t) {
+            const TrafficTime& time = measure_traffic(t, found);
+            order.seconds.push_back(time.seconds);
+            order.ring_shapes.push_back(time.ring_shape);
+        }
         return order;
     }
 
@@ -114,10 +120,15 @@ class LineSearch {
     static bool is_less(double a, double b) { return a < b * (1 - 1e-12); }
 
    private:
+    struct TrafficTime {
+        double seconds;
+        std::vector<std::uint32_t> ring_shape;  // MeshTraffic::shape
+    };
+
     [[nodiscard]] double measure_seconds(const Found& found, Meter& meter) {
         const std::size_t before = measured_;
         double sum = 0;
-        for (std::size_t t = 0; t < known_.size(); ++t) sum += measure_traffic_seconds(t, found);
+        for (std::size_t t = 0; t < known_.size(); ++t) sum += measure_traffic(t, found).seconds;
         meter.spend(measured_ - before);
         return sum;
     }
@@ -140,7 +151,7 @@ class LineSearch {
     }
     /// The time of one traffic. It depends only on the digits of the traffic's axes, so it is cached by these
     /// digits.
-    double measure_traffic_seconds(std::size_t t, const Found& found) {
+    const TrafficTime& measure_traffic(std::size_t t, const Found& found) {
         const LayoutInDigits& layout = mesh_->layouts()[found.layout];
         const TrafficInDigits& traffic = layout.traffic[t];
         DigitKey key;
@@ -154,19 +165,39 @@ class LineSearch {
                 append_digits(key, digits);
             }
         }
-        const auto [entry, is_new] = known_[t].try_emplace(std::move(key), 0);
-        if (is_new) {
-            entry->second = mesh_->measure_seconds(
-                traffic, mesh_->place_ranks(found.layout, line_, found.pieces, found.back_and_forth));
-            measured_ += LayoutEvaluator::count_messages(traffic);
+        const auto [entry, is_new] = known_[t].try_emplace(std::move(key));
+        TrafficTime& time = entry->second;
+        if (!is_new) return time;
+        const std::vector<Slot> slots =
+            mesh_->place_ranks(found.layout, line_, found.pieces, found.back_and_forth);
+        time.seconds = mesh_->measure_seconds(traffic, slots);
+        measured_ += LayoutEvaluator::count_messages(traffic);
+        const std::vector<std::uint32_t> shape = list_ring_shape(traffic, found);
+        if (shape.size() > 1) {
+            const double seconds = mesh_->measure_seconds(traffic, shape, slots);
+            measured_ += 2 * shape.size() * slots.size();
+            if (is_less(seconds, time.seconds)) time = {seconds, shape};
         }
-        return entry->second;
+        return time;
+    }
+    /// The shape of rings along each dimension of the network; empty if a group has only one ring.
+    [[nodiscard]] std::vector<std::uint32_t> list_ring_shape(const TrafficInDigits& traffic,
+                                                             const Found& found) const {
+        if (!has_row_rings_ || traffic.view.traffic.collective != MeshCollective::ring) return {};
+        std::vector<Digit> digits;
+        for (const std::uint32_t axis : traffic.axes) {
+            if (found.back_and_forth[axis]) return {};
+            const std::vector<Digit> own = list_digits(axis, found.pieces, line_, false);
+            digits.insert(digits.end(), own.begin(), own.end());
+        }
+        return list_row_parts(digits, line_);
     }
 
     const LayoutEvaluator* mesh_;  // a pointer, so that searches can be sorted
     grid::SlotLine line_;
-    std::vector<std::map<DigitKey, double>> known_;  // by traffic
-    std::size_t measured_ = 0;                       // messages
+    bool has_row_rings_;
+    std::vector<std::map<DigitKey, TrafficTime>> known_;  // by traffic
+    std::size_t measured_ = 0;                            // messages
 };
 
 /// The search along one line, and its starting orders, fastest first.
@@ -176,10 +207,10 @@ struct SearchedLine {
 };
 
 std::vector<SearchedLine> list_starts(const LayoutEvaluator& mesh, const Allocation& allocation,
-                                      std::size_t ranks) {
+                                      std::size_t ranks, bool has_row_rings) {
     std::vector<SearchedLine> starts;
     for (grid::SlotLine& line : grid::slot_lines(allocation, ranks, max_lines))
-        starts.push_back({{mesh, std::move(line)}, {}});
+        starts.push_back({{mesh, std::move(line), has_row_rings}, {}});
     return starts;
 }
 
@@ -205,12 +236,26 @@ void check_layouts(std::span<const MeshLayout> layouts) {
     }
 }
 
+void check_pieces(std::span<const std::uint32_t> extents, std::span<const AxisPiece> pieces) {
+    std::vector<std::uint32_t> sizes(extents.size(), 1);
+    for (const auto& [axis, size] : pieces) {
+        if (axis >= extents.size()) fail("the mesh has ", extents.size(), " axes, and no axis ", axis);
+        sizes[axis] *= size;
+    }
+    for (std::size_t axis = 0; axis < extents.size(); ++axis) {
+        if (!pieces.empty() && sizes[axis] != extents[axis])
+            fail("pieces of axis ", axis, " have ", sizes[axis], " ranks, the axis has ", extents[axis]);
+    }
+}
+
 }  // namespace
 
 double AxisOrder::total() const { return std::accumulate(seconds.begin(), seconds.end(), 0.0); }
 
 AxisOrders order_axes(const Allocation& allocation, std::span<const std::uint32_t> extents,
-                      std::span<const MeshTraffic> traffic, const Budget& budget) {
+                      std::span<const MeshTraffic> traffic, const Budget& budget,
+                      std::span<const AxisPiece> pieces) {
+    check_pieces(extents, pieces);
     if (extents.size() > max_axes)
         fail("a mesh of ", extents.size(), " axes; there may be at most ", max_axes);
     Meter meter(budget);
@@ -220,22 +265,23 @@ AxisOrders order_axes(const Allocation& allocation, std::span<const std::uint32_
     MeshLayout layout;
     for (const MeshTraffic& one : traffic) layout.push_back({axes, one});
     mesh.add_layout(layout, axes);
-    std::vector<SearchedLine> starts = list_starts(mesh, allocation, ranks);
+    std::vector<SearchedLine> starts = list_starts(mesh, allocation, ranks, allocation.machine().has_grid());
     search_in_parallel(starts.size(), 0, meter, [&](std::size_t i, Meter& own) {
         if (i == 0 || own.poll())
             starts[i].found = starts[i].search.find_best_unsplit_orders(0, starts_on_line, own);
     });
     LineSearch& allocated = starts.front().search;
-    AxisOrders orders{allocated.make_axis_order(allocated.make_given_order(0, meter)),
-                      allocated.make_axis_order(starts.front().found.front()),
-                      {}};
+    const LineSearch::Found given = allocated.make_given_order(0, meter, pieces);
+    AxisOrders orders{
+        allocated.make_axis_order(given), allocated.make_axis_order(starts.front().found.front()), {}};
+    if (!pieces.empty()) starts.front().found.push_back(given);
     const std::span<SearchedLine> best = select_promising(starts);
     search_in_parallel(best.size(), 0, meter, [&](std::size_t i, Meter& own) {
         for (LineSearch::Found& found : best[i].found) {
             if (own.poll()) found = best[i].search.exchange_axis_factors(found, own);
         }
     });
-    orders.best = orders.nested;
+    orders.best = LineSearch::is_less(given.seconds, orders.nested.total()) ? orders.given : orders.nested;
     for (SearchedLine& start : best) {
         for (const LineSearch::Found& found : start.found) {
             if (LineSearch::is_less(found.seconds, orders.best.total()))
@@ -252,7 +298,7 @@ LayoutOrders order_layouts(const Allocation& allocation, std::span<const MeshLay
     LayoutEvaluator mesh(allocation.machine());
     for (const MeshLayout& layout : layouts) mesh.add_layout(layout, find_common_mesh(layout));
     std::vector<SearchedLine> starts =
-        list_starts(mesh, allocation, mesh_size(layouts.front().front().extents));
+        list_starts(mesh, allocation, mesh_size(layouts.front().front().extents), false);
     search_in_parallel(starts.size(), 0, meter, [&](std::size_t i, Meter& own) {
         auto& [search, found] = starts[i];
         for (std::size_t layout = 0; layout < layouts.size(); ++layout) {

@@ -22,12 +22,14 @@ struct AxisOrder {
     std::vector<bool> back_and_forth;
     std::vector<Slot> slot_of_rank;  // in rank numbers, the first axis varies fastest
     std::vector<double> seconds;     // by traffic: the objective `time`, summed over its phases
+    /// By traffic: MeshTraffic::shape of its rings.
+    std::vector<std::vector<std::uint32_t>> ring_shapes;
 
     [[nodiscard]] double total() const;
 };
 
 struct AxisOrders {
-    AxisOrder given;   // the axes in input order, on the slots in allocation order
+    AxisOrder given;   // the default order, on the slots in allocation order
     AxisOrder nested;  // the best order of unsplit axes on the same slots
     AxisOrder best;    // the best of all orders tried
 };
@@ -46,14 +48,17 @@ struct LayoutOrders {
 /// communicate at the same time.
 /// Tries every order of the axes on each of slot_lines(). Then splits the axes of the best orders into prime
 /// factors, and exchanges pairs of factors until none gains. Stops after measuring 50 million messages per
-/// line. Rows may run back and forth.
+/// line. Rows may run back and forth. In a network with coordinates, a group that spans several rows has a ring
+/// along each dimension if that is faster, as the collectives of tori do.
 ///
 /// Orders are compared by the objective `time`. A traffic's time depends only on the pieces of its own axes,
 /// so most times are cached. Work counts measured messages; when the budget ends, returns the best orders so
-/// far. Deterministic. Throws Error if there are more ranks than slots or more than eight axes, and when
+/// far. Deterministic. `pieces` is the default order; if empty, the axes in input order. Throws Error if there
+/// are more ranks than slots or more than eight axes, pieces are not those of the axes, and when
 /// mesh_phases() does.
 [[nodiscard]] AxisOrders order_axes(const Allocation& allocation, std::span<const std::uint32_t> extents,
-                                    std::span<const MeshTraffic> traffic, const Budget& budget = {});
+                                    std::span<const MeshTraffic> traffic, const Budget& budget = {},
+                                    std::span<const AxisPiece> pieces = {});
 
 /// Like order_axes(), but ranks may be numbered only as in the given layouts. Tries every layout on each
 /// line, then exchanges pieces of the best ones as above, which moves ranks. All layouts contain the same

@@ -77,6 +77,29 @@ void append_digits(DigitKey& key, const std::vector<Digit>& digits) {
     }
 }
 
+std::vector<std::uint32_t> list_row_parts(const std::vector<Digit>& digits, const grid::SlotLine& line) {
+    std::vector<Digit> merged;
+    for (const Digit& digit : digits) {
+        if (!merged.empty() && merged.back().stride * merged.back().size == digit.stride) {
+            merged.back().size *= digit.size;
+        } else {
+            merged.push_back(digit);
+        }
+    }
+    std::vector<std::uint32_t> parts;
+    for (auto [size, stride] : merged) {
+        for (const std::size_t turn : line.turns) {
+            const std::size_t end = std::size_t{stride} * size;
+            if (turn <= stride || turn >= end || turn % stride != 0 || end % turn != 0) continue;
+            parts.push_back(static_cast<std::uint32_t>(turn / stride));
+            size = static_cast<std::uint32_t>(end / turn);
+            stride = static_cast<std::uint32_t>(turn);
+        }
+        parts.push_back(size);
+    }
+    return parts;
+}
+
 std::vector<std::uint32_t> find_common_mesh(const MeshLayout& layout) {
     std::set<std::uint32_t> strides{1};
     for (const ViewTraffic& one : layout) {
@@ -101,7 +124,7 @@ void LayoutEvaluator::add_layout(const MeshLayout& layout, std::vector<std::uint
     for (std::size_t t = 0; t < layout.size(); ++t) {
         auto [phases, is_new] = phases_[t].try_emplace(make_traffic_key(layout[t]));
         if (is_new) phases->second = mesh_phases(layout[t].extents, layout[t].traffic);
-        TrafficInDigits one{list_digits(layout[t]), {}, &phases->second};
+        TrafficInDigits one{list_digits(layout[t]), {}, &phases->second, layout[t]};
         for (const auto& [size, low] : one.digits) {
             std::uint32_t stride = 1;
             for (std::uint32_t axis = 0; axis < added.extents.size(); stride *= added.extents[axis++]) {
@@ -138,10 +161,23 @@ std::size_t LayoutEvaluator::count_messages(const TrafficInDigits& traffic) {
 
 double LayoutEvaluator::measure_seconds(const TrafficInDigits& traffic,
                                         std::span<const Slot> slot_of_rank) const {
-    if (traffic.phases->empty()) return 0;
+    return measure_phases(*traffic.phases, slot_of_rank);
+}
+
+double LayoutEvaluator::measure_seconds(const TrafficInDigits& traffic,
+                                        const std::vector<std::uint32_t>& ring_shape,
+                                        std::span<const Slot> slot_of_rank) const {
+    MeshTraffic rings = traffic.view.traffic;
+    rings.shape = ring_shape;
+    return measure_phases(mesh_phases(traffic.view.extents, rings), slot_of_rank);
+}
+
+double LayoutEvaluator::measure_phases(std::span<const CommGraph> phases,
+                                       std::span<const Slot> slot_of_rank) const {
+    if (phases.empty()) return 0;
     static const Objective time = objective_of(ObjectiveKind::time);
     PhasedObjective objective{time, {}};
-    for (const CommGraph& phase : *traffic.phases) objective.phases.push_back(&phase);
+    for (const CommGraph& phase : phases) objective.phases.push_back(&phase);
     return objective_key(machine_, objective, slot_of_rank).congestion;
 }
 

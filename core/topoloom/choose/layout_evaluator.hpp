@@ -32,6 +32,7 @@ struct TrafficInDigits {
     std::vector<Digit> digits;        // digits of rank numbers, by axis of the traffic
     std::vector<std::uint32_t> axes;  // the layout's axes to which the digits belong
     const std::vector<CommGraph>* phases;
+    ViewTraffic view;  // the traffic as given
 };
 
 struct LayoutInDigits {
@@ -47,6 +48,11 @@ struct LayoutInDigits {
 
 /// Appends digits whose rows all run forward to a key; merges digits that follow each other without a gap.
 void append_digits(DigitKey& key, const std::vector<Digit>& digits);
+
+/// The sizes of the parts of rows that digits fill, lowest digit first. A digit that spans several rows has a
+/// part for each dimension.
+[[nodiscard]] std::vector<std::uint32_t> list_row_parts(const std::vector<Digit>& digits,
+                                                        const grid::SlotLine& line);
 
 /// The coarsest mesh that divides all views; empty if it has too many axes.
 [[nodiscard]] std::vector<std::uint32_t> find_common_mesh(const MeshLayout& layout);
@@ -69,8 +75,15 @@ class LayoutEvaluator {
     [[nodiscard]] static std::size_t count_messages(const TrafficInDigits& traffic);
     [[nodiscard]] double measure_seconds(const TrafficInDigits& traffic,
                                          std::span<const Slot> slot_of_rank) const;
+    /// The time of a ring traffic whose rings have this shape.
+    [[nodiscard]] double measure_seconds(const TrafficInDigits& traffic,
+                                         const std::vector<std::uint32_t>& ring_shape,
+                                         std::span<const Slot> slot_of_rank) const;
 
    private:
+    [[nodiscard]] double measure_phases(std::span<const CommGraph> phases,
+                                        std::span<const Slot> slot_of_rank) const;
+
     const Machine& machine_;
     std::vector<LayoutInDigits> layouts_;
     std::vector<std::map<DigitKey, std::vector<CommGraph>>> phases_;  // by traffic; shared by all layouts

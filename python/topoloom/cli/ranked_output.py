@@ -47,7 +47,7 @@ def print_schedules(
         best=0,
         left=2,
         keep=["schedule", *times],
-        drop_first=["", "rounds", "messages", "bytes", "congestion"],
+        drop_first=["rounds", "messages", "bytes", "congestion"],
     )
     print_facts([("use it", use)] if use else [], written=written)
 

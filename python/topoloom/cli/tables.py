@@ -103,13 +103,10 @@ def format_lines(layout: Layout, rule: str = "─") -> tuple[list[str], list[lis
 def describe_omissions(layout: Layout) -> list[str]:
     """Say in lines which columns are equal in all rows, and which are left out."""
     lines = []
-    if layout.equal:
-        facts = "; ".join(
-            f"{each.name} {each.cells[0]}".strip() for each in layout.equal
-        )
+    equal = (f"{each.name} {each.cells[0]}".strip() for each in layout.equal)
+    if facts := "; ".join(filter(None, equal)):
         lines.append(f"equal in all rows: {facts}")
-    if layout.dropped:
-        names = "; ".join(each.name for each in layout.dropped if each.name)
+    if names := "; ".join(each.name for each in layout.dropped if each.name):
         lines.append(f"not shown: {names} (--json or a wider terminal has them)")
     return lines
 

@@ -67,6 +67,8 @@ class AxisTraffic(TypedDict):
     """The collective."""
     bytes: int
     """Bytes that a rank sends."""
+    calls: int
+    """Calls that share these bytes."""
 
 
 class MeshDocument(TypedDict):
@@ -97,6 +99,10 @@ class AxesDocument(TypedDict):
     """Predicted time of the framework's default in seconds; absent for a mesh."""
     other_variants: NotRequired[dict[str, float]]
     """Predicted seconds of other axis sizes; absent for a mesh."""
+    times: str
+    """`nccl`: by the time model of NCCL; or `line rates`."""
+    allow_split_physical_axes: NotRequired[bool]
+    """Whether the default requires this option of JAX; for a mesh."""
     default: AxisOrderFields
     """The default order."""
     named: AxisOrderFields

@@ -23,6 +23,8 @@ _KEYS = {
     "experts": ("n_routed_experts", "num_experts", "num_local_experts"),
     "active": ("num_experts_per_tok", "experts_per_token", "moe_topk"),
     "predicted": ("num_nextn_predict_layers",),
+    "expert_groups": ("n_group",),
+    "active_groups": ("topk_group",),
 }
 _FEED_FORWARD = ("intermediate_size", "n_inner", "ffn_dim")
 _LATENT = {
@@ -170,7 +172,16 @@ def _read_experts(config: _Config, experts: int, layers: int) -> dict[str, int]:
         "shared": shared,
         "dense_layers": layers - with_experts,
         "dense_ffn": config.size(("intermediate_size_mlp",), usual),
+        **_read_expert_groups(config),
     }
+
+
+def _read_expert_groups(config: _Config) -> dict[str, int]:
+    sizes = {
+        name: config.size(_KEYS[name], 0) for name in ("expert_groups", "active_groups")
+    }
+    is_limited = 0 < sizes["active_groups"] < sizes["expert_groups"]
+    return sizes if is_limited else {}
 
 
 def _count_expert_layers(config: _Config, layers: int) -> int:

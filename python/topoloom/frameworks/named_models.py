@@ -26,6 +26,8 @@ _DEEPSEEK_V3 = Model(
     rope_size=64,
     value_size=128,
     predicted=1,
+    expert_groups=8,
+    active_groups=4,
 )
 
 MODELS = {
@@ -59,6 +61,8 @@ MODELS = {
         dense_layers=1,
         vocabulary=163840,
         predicted=0,
+        expert_groups=0,
+        active_groups=0,
     ),
     # GLM-4.5 Team, GLM-4.5, arXiv:2508.06471.
     "GLM-4.5": Model(

@@ -30,7 +30,7 @@ class DataTypes(NamedTuple):
     activations
         Type of activations. With fp8, only tensors that are gathered for a matrix
         product have this type; sums, keys and values, tokens of experts and pipeline
-        stages have 2 bytes per element.
+        stages have 2 bytes per element. For tokens see `ExpertExchange`.
     """
 
     parameters: str = "bf16"

@@ -7,9 +7,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from topoloom._core import Error
+from topoloom.frameworks.expert_exchange import DISPATCHERS, ExpertExchange
 from topoloom.frameworks.job import Job
 from topoloom.frameworks.megatron import MegatronJob
 from topoloom.frameworks.model_config import read_model_config
@@ -25,7 +26,7 @@ from topoloom.graphs.axes import Traffic
 from topoloom.support.name_lookup import describe_unknown_name
 
 #: Keys of a step that are not dimensions of the model.
-STEP_KEYS = ("sequence", "batches", *DataTypes._fields)
+STEP_KEYS = ("sequence", "batches", *DataTypes._fields, *ExpertExchange._fields)
 
 #: First release of Megatron-Core in which tp may exceed the heads of keys and values.
 _SPLIT_HEADS_SINCE = (0, 16)
@@ -44,12 +45,15 @@ class TrainingStep(NamedTuple):
         Number of micro-batches per rank, with one sequence each.
     types
         Data types that replace the defaults of the framework, by field of `DataTypes`.
+    exchange
+        How tokens travel to experts.
     """
 
     model: Model
     sequence: int
     batches: int
     types: Mapping[str, str] = {}
+    exchange: ExpertExchange = ExpertExchange()
 
     def traffic(self, job: Mapping[str, int] | Job) -> list[Traffic]:
         """Compute a rank's traffic along the axes of a framework's job or of a mesh.
@@ -70,7 +74,9 @@ class TrainingStep(NamedTuple):
                 "--traffic"
             )
         rules = replace(rules, types=rules.types._replace(**self.types))
-        return count_traffic(self.model, axes, self.sequence, self.batches, rules)
+        return count_traffic(
+            self.model, axes, self.sequence, self.batches, rules, self.exchange
+        )
 
 
 def parse_step(text: str) -> TrainingStep:
@@ -90,6 +96,7 @@ def parse_step(text: str) -> TrainingStep:
     known = {name.lower().replace(" ", "-"): model for name, model in MODELS.items()}
     sizes: dict[str, int] = {"sequence": 4096, "batches": 8}
     types: dict[str, str] = {}
+    exchange: dict[str, Any] = {}
     own = [field.name for field in fields(Model)]
     optional = [field.name for field in fields(Model) if field.default == 0]
     chosen: Model | None = None
@@ -99,6 +106,8 @@ def parse_step(text: str) -> TrainingStep:
             chosen = _find_model(word, known)
         elif key in DataTypes._fields:
             types[key] = _parse_type(key, value)
+        elif key in ExpertExchange._fields:
+            exchange[key] = _parse_exchange(key, value)
         elif key not in (*sizes, *own):
             raise Error(describe_unknown_name("dimension", key, [*STEP_KEYS, *own]))
         elif value == "0" and key in optional:
@@ -109,7 +118,10 @@ def parse_step(text: str) -> TrainingStep:
             sizes[key] = int(value)
     given = {name: sizes[name] for name in own if name in sizes}
     model = _make_model(text, chosen, given, list(known))
-    return TrainingStep(model, sizes["sequence"], sizes["batches"], types)
+    _check_exchange(exchange, model)
+    return TrainingStep(
+        model, sizes["sequence"], sizes["batches"], types, ExpertExchange(**exchange)
+    )
 
 
 def _find_model(word: str, known: Mapping[str, Model]) -> Model:
@@ -165,6 +177,31 @@ def _parse_type(key: str, text: str) -> str:
     if text not in allowed:
         raise Error(f"{key} must be one of {', '.join(allowed)}, not '{text}'")
     return text
+
+
+def _parse_exchange(key: str, text: str) -> str | float:
+    """Parse the value of a field of `ExpertExchange`."""
+    if key == "dispatcher":
+        if text not in DISPATCHERS:
+            raise Error(describe_unknown_name("dispatcher", text, DISPATCHERS))
+        return text
+    if key in ("dispatch", "combine"):
+        return ELEMENT_BYTES[_parse_type(key, text)]
+    if key == "node" and re.fullmatch("[1-9][0-9]{0,3}", text):
+        return int(text)
+    if key == "visits" and re.fullmatch(r"[0-9]{1,4}(\.[0-9]{1,9})?", text):
+        return float(text)
+    kind = "an integer of 1 or more" if key == "node" else "a number such as 3.5"
+    raise Error(f"{key} must be {kind}, not '{text}'")
+
+
+def _check_exchange(exchange: Mapping[str, Any], model: Model) -> None:
+    """Raise an error if keys of the exchange of tokens have no effect."""
+    for key in exchange:
+        if model.experts == 1:
+            raise Error(f"{key} requires a model with experts")
+        if key in ("visits", "node") and exchange.get("dispatcher") != "deepep":
+            raise Error(f"{key} requires dispatcher=deepep")
 
 
 def _check_sizes(step: TrainingStep, axes: Mapping[str, int]) -> None:

@@ -40,6 +40,9 @@ class Model:
         `q_rank` is 0 if queries are not compressed.
     predicted
         Layers of multi-token prediction, which follow the others.
+    expert_groups, active_groups
+        Groups of consecutive experts, and the number of groups to which the router
+        limits a token; 0 without a limit.
     """
 
     layers: int
@@ -61,6 +64,8 @@ class Model:
     rope_size: int = 0
     value_size: int = 0
     predicted: int = 0
+    expert_groups: int = 0
+    active_groups: int = 0
 
     @property
     def all_layers(self) -> int:

@@ -13,10 +13,12 @@ tokens for multi-token prediction.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import prod
 
+from topoloom.frameworks.expert_exchange import ExpertExchange
 from topoloom.frameworks.traffic_rules import (
     ELEMENT_BYTES,
     LayerCollectives,
@@ -32,25 +34,32 @@ class _StepTraffic:
     def __init__(self, mesh: Mapping[str, int]) -> None:
         self.mesh = mesh
         self._sent: Counter[tuple[tuple[str, ...], str]] = Counter()
+        self._calls: Counter[tuple[tuple[str, ...], str]] = Counter()
 
     def size(self, axes: Sequence[str]) -> int:
         """Return the number of ranks of a group along the axes."""
         return prod(self.mesh.get(axis, 1) for axis in axes)
 
-    def send(self, axes: Sequence[str], collective: str, bytes: float) -> None:
-        """Add the bytes that a rank sends; axes of one rank do not count."""
+    def send(
+        self, axes: Sequence[str], collective: str, bytes: float, calls: float
+    ) -> None:
+        """Add the bytes that a rank sends in calls; axes of one rank do not count."""
         used = tuple(axis for axis in axes if self.mesh.get(axis, 1) > 1)
         self._sent[used, collective] += round(bytes)
+        self._calls[used, collective] += math.ceil(calls)
 
-    def gather(self, axes: Sequence[str], bytes: float) -> None:
+    def gather(self, axes: Sequence[str], bytes: float, calls: float) -> None:
         """Add collectives in rings over gathered or scattered buffers of `bytes`."""
         ranks = self.size(axes)
-        self.send(axes, "ring", bytes * (ranks - 1) / ranks)
+        self.send(axes, "ring", bytes * (ranks - 1) / ranks, calls)
 
     def list(self) -> list[Traffic]:
         """Return what is sent along axes of more than one rank."""
-        sent = self._sent.items()
-        return [Traffic(*way, bytes) for way, bytes in sent if way[0] and bytes]
+        return [
+            Traffic(*way, bytes, self._calls[way])
+            for way, bytes in self._sent.items()
+            if way[0] and bytes
+        ]
 
 
 def count_traffic(
@@ -59,6 +68,7 @@ def count_traffic(
     sequence: int,
     micro_batches: int,
     rules: TrafficRules,
+    exchange: ExpertExchange,
 ) -> list[Traffic]:
     """Compute a rank's traffic per training step of `micro_batches` single sequences.
 
@@ -72,20 +82,23 @@ def count_traffic(
     per_layer = micro_batches / pp  # of a rank
     tokens = sequence / cp
     element = rules.types.activation_bytes
-    _count_tensor_parallelism(step, model, tokens * micro_batches, rules)
+    _count_tensor_parallelism(step, model, tokens, micro_batches, rules)
     # Each rank has at least one whole head of keys and values. Forward: both to every
     # other rank; backward: the same, and gradients.
     keys_and_values = tokens * max(model.kv_heads / tp, 1) * model.kv_head_size
     passes = 3 * model.all_layers * per_layer
-    step.send(["cp"], "ring", passes * keys_and_values * element * (cp - 1))
+    step.send(["cp"], "ring", passes * keys_and_values * element * (cp - 1), passes)
     activations = tokens * model.hidden * element / tp
     if model.experts > 1:
         # Dispatch and combine, forward and backward. Ranks that share an expert gather
         # the expert's tokens and scatter its results.
-        routed = 4 * model.active * activations * model.expert_layers * per_layer
-        step.send(["ep"], "alltoall", routed * (ep - 1) / ep)
-        step.send(["etp"], "ring", routed * (etp - 1))
-    step.send(["pp"], "chain", 2 * activations * micro_batches)
+        elements = tokens * model.hidden / tp * model.expert_layers * per_layer
+        sent = exchange.count_bytes(model, ep, element)
+        calls = 4 * model.expert_layers * per_layer
+        step.send(["ep"], "alltoall", elements * sent, calls)
+        sent = 4 * model.active * element * (etp - 1)
+        step.send(["etp"], "ring", elements * sent, calls)
+    step.send(["pp"], "chain", 2 * activations * micro_batches, 2 * micro_batches)
     if "shard" in mesh:
         _count_shards(step, model, micro_batches, rules)
     else:
@@ -94,9 +107,13 @@ def count_traffic(
 
 
 def _count_tensor_parallelism(
-    step: _StepTraffic, model: Model, tokens: float, rules: TrafficRules
+    step: _StepTraffic,
+    model: Model,
+    tokens: float,
+    micro_batches: int,
+    rules: TrafficRules,
 ) -> None:
-    """Count what tensor parallelism gathers and scatters for the tokens of a step.
+    """Count what tensor parallelism gathers and scatters in micro-batches of tokens.
 
     Without experts, tp splits attention and feed-forward networks; with experts, those
     of attention, of dense layers and of shared experts.
@@ -132,11 +149,12 @@ def _count_tensor_parallelism(
             count(rules.output, model.hidden) + 3 * 2 * ELEMENT_BYTES["fp32"],
         ]
         found += max(ends) if pp > 1 else sum(ends)
-    step.gather(["tp"], tokens * found)
+    calls = model.all_layers * sum(rules.attention) + networks * sum(rules.feed_forward)
+    step.gather(["tp"], tokens * micro_batches * found, calls * micro_batches / pp)
     if model.kv_rank and rules.splits_latent:
         # Each rank computes gradients of its tokens; an allreduce adds them.
         latent_weights = model.latent_weights * model.all_layers / pp
-        step.gather(["tp"], 2 * types.gradient_bytes * latent_weights)
+        step.gather(["tp"], 2 * types.gradient_bytes * latent_weights, 0)
 
 
 def _count_weights(step: _StepTraffic, model: Model, rules: TrafficRules) -> float:
@@ -161,9 +179,11 @@ def _count_shards(
     experts = model.expert_weights * model.expert_layers / step.size(["tp", "pp"])
     weights = _count_weights(step, model, rules) + experts
     bytes = gathers * types.parameter_bytes + types.gradient_bytes
-    step.gather(along, batches * bytes * weights)
+    layers = batches * model.all_layers / step.size(["pp"])
+    step.gather(along, batches * bytes * weights, (gathers + 1) * layers)
     shard = weights / step.size(along)
-    step.gather(["replicate"], batches * 2 * types.gradient_bytes * shard)
+    sums = batches * 2 * types.gradient_bytes * shard
+    step.gather(["replicate"], sums, 2 * layers)
 
 
 def _count_replicas(step: _StepTraffic, model: Model, rules: TrafficRules) -> None:
@@ -176,5 +196,5 @@ def _count_replicas(step: _StepTraffic, model: Model, rules: TrafficRules) -> No
         copies, expert_copies = ["cp", "ep", "dp"], ["tp", "cp", "dp"]
     types = rules.types
     bytes = rules.gradient_passes * types.gradient_bytes + types.parameter_bytes
-    step.gather(copies, bytes * weights)
-    step.gather(expert_copies, bytes * experts)
+    step.gather(copies, bytes * weights, 2)
+    step.gather(expert_copies, bytes * experts, 2)

@@ -52,11 +52,14 @@ class Traffic(NamedTuple):
         One of `COLLECTIVES`.
     bytes
         Bytes that a rank sends.
+    calls
+        Number of calls that share these bytes.
     """
 
     axes: tuple[str, ...]
     collective: str
     bytes: int
+    calls: int = 1
 
     @property
     def name(self) -> str:
@@ -125,8 +128,8 @@ class MeshOrders(JobOrders):
         return [names[axis] for axis, back in enumerate(order.back_and_forth) if back]
 
     def graph(self, order: AxisOrder) -> tuple[CommGraph, list[CommGraph]]:
-        """Make the communication graph and its phases; `order` makes no difference."""
-        return mesh_graph(self.mesh, self.traffic)
+        """Make the communication graph of an order, and its phases."""
+        return mesh_graph(self.mesh, self.traffic, order.ring_shapes)
 
     def devices(self, order: AxisOrder) -> NDArray[np.int64]:
         """Return the device of each mesh position, as an array of the mesh's shape.
@@ -208,12 +211,14 @@ def order_axes(
     mesh: Mapping[str, int],
     traffic: Sequence[Traffic],
     progress: Callable[[int], bool] | None = None,
+    default: Sequence[tuple[str, int]] = (),
 ) -> MeshOrders:
     """Find the order of a mesh's axes that minimizes the time of the traffic.
 
     Time is the objective ``time``, summed over the entries of `traffic`, which are
     executed one after another. The groups of an entry communicate concurrently and
-    share links.
+    share links. On a torus, a group that spans several dimensions has a ring along
+    each of them if that is faster.
 
     Parameters
     ----------
@@ -222,6 +227,9 @@ def order_axes(
     progress
         Called regularly with the number of messages evaluated; if it returns False, the
         search ends with the best orders so far.
+    default
+        The default order: (axis, size) of the pieces along the slots, fastest first;
+        without pieces, `rank_order`.
 
     Raises
     ------
@@ -233,21 +241,31 @@ def order_axes(
     names = rank_order(mesh)
     extents = [mesh[name] for name in names]
     orders = _order_axes(
-        allocation, extents, [_number_axes(one, names) for one in traffic], progress
+        allocation,
+        extents,
+        [_number_axes(one, names) for one in traffic],
+        progress,
+        [(names.index(axis), size) for axis, size in default],
     )
     return MeshOrders(traffic, allocation, *orders, mesh)
 
 
 def mesh_graph(
-    mesh: Mapping[str, int], traffic: Sequence[Traffic]
+    mesh: Mapping[str, int],
+    traffic: Sequence[Traffic],
+    ring_shapes: Sequence[Sequence[int]] | None = None,
 ) -> tuple[CommGraph, list[CommGraph]]:
-    """Make the communication graph of a mesh, and the graphs of its phases."""
+    """Make the communication graph of a mesh, and the graphs of its phases.
+
+    `ring_shapes` has the sizes of the rings of each traffic; by default, a group has
+    one ring.
+    """
     names = rank_order(mesh)
     extents = [mesh[name] for name in names]
     phases = [
         phase
-        for one in traffic
-        for phase in mesh_phases(extents, _number_axes(one, names))
+        for one, shape in zip(traffic, ring_shapes or [()] * len(traffic), strict=True)
+        for phase in mesh_phases(extents, _number_axes(one, names), shape)
     ]
     return add_phases(phases, prod(extents)), phases
 

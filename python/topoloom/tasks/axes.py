@@ -7,13 +7,16 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
 from topoloom._core import Allocation, AxisOrder, CommGraph, Error
+from topoloom.frameworks.jax_mesh import find_jax_order
 from topoloom.frameworks.job import Job
+from topoloom.frameworks.nccl_times import NcclTimes, make_nccl_times
 from topoloom.frameworks.training_step import TrainingStep, parse_step
 from topoloom.graphs.axes import (
     MeshOrders,
@@ -26,13 +29,20 @@ from topoloom.graphs.axes import (
 )
 from topoloom.graphs.gpu_nodes import GPUS_PER_NODE
 from topoloom.graphs.graph_file import save_graph
-from topoloom.graphs.layouts import Layout, LayoutOrders, layout_graph, order_layouts
+from topoloom.graphs.layouts import (
+    Layout,
+    LayoutOrders,
+    View,
+    layout_graph,
+    order_layouts,
+)
 from topoloom.graphs.nccl_layouts import make_nccl_graph
 from topoloom.graphs.phases import make_phase_array
 from topoloom.graphs.profile import load_profile
 from topoloom.graphs.traces.mesh import InferredMesh, infer_mesh
 from topoloom.launch.scheduler_requests import SCHEDULERS
 from topoloom.nodes.hosts import slots_per_host
+from topoloom.placements import objective_value
 from topoloom.placements.placement_file import PlacementFile
 from topoloom.support.gain import gain
 from topoloom.support.parameter_error import ParameterError
@@ -82,6 +92,11 @@ class MappedAxes:
     gpus_per_node
         Ranks per node, if the graph contains the messages of NCCL. Orders and times do
         not depend on this number.
+    is_split_by_jax
+        Whether the default is JAX's order of a mesh, and requires its option
+        ``allow_split_physical_axes``.
+    has_nccl_times
+        Whether seconds are those of NCCL, rather than at line rates.
     """
 
     orders: MeshOrders | LayoutOrders
@@ -91,6 +106,8 @@ class MappedAxes:
     default: MappedAxes | None = None
     others: Mapping[str, float] = field(default_factory=dict)
     gpus_per_node: int | None = None
+    is_split_by_jax: bool = False
+    has_nccl_times: bool = False
 
     @cached_property
     def graph(self) -> tuple[CommGraph, list[CommGraph]]:
@@ -165,11 +182,20 @@ class MappedAxes:
     def placement_file(self, **about: Any) -> PlacementFile:
         """Return the placement file of the chosen order; `about` adds fields to it."""
         graph, _ = self.graph
+        placement = self.orders.placement(self.chosen)
+        seconds = self.chosen.total
+        if self.has_nccl_times:
+            rings, phases = self.orders.graph(self.chosen)
+            seconds = objective_value(
+                *(rings, self.orders.allocation, placement),
+                objective="time",
+                phases=phases,
+            )
         return PlacementFile.measured(
             graph,
             self.orders.allocation,
-            self.orders.placement(self.chosen),
-            self.chosen.total,
+            placement,
+            seconds,
             objective="time",
             mapper="axes",
             **about,
@@ -202,6 +228,7 @@ class MappedAxes:
         document: AxesDocument = {
             "machine": orders.allocation.machine.text,
             "mesh": dict(self.axes),
+            "times": "nccl" if self.has_nccl_times else "line rates",
             "default": self._describe_order(orders.given),
             "named": self._describe_order(orders.nested),
             "best": best,
@@ -211,6 +238,8 @@ class MappedAxes:
             document["settings"] = self.job.settings(orders.text(self.chosen))
             document["default_seconds"] = self.default_seconds
             document["other_variants"] = dict(self.others)
+        else:
+            document["allow_split_physical_axes"] = self.is_split_by_jax
         return document
 
     def _describe_order(self, order: AxisOrder) -> AxisOrderFields:
@@ -261,18 +290,31 @@ def map_axes(
     traffic: Sequence[Traffic] | TrainingStep,
     *,
     named: bool = False,
+    recorded: bool = False,
     progress: Progress | None = None,
 ) -> MappedAxes:
     """Find the fastest order of the axes; `named` allows only orders that have a name.
 
-    For a framework's job, only the framework's own orders are allowed. If the job
-    leaves a setting open and `traffic` is a training step, its fastest value is chosen.
+    The default of a mesh is JAX's order on a torus, and elsewhere the ranks on the
+    slots in order, as always if the job was `recorded`. For a framework's job, only the
+    framework's own orders are allowed. If the job leaves a setting open and `traffic`
+    is a training step, its fastest value is chosen.
     """
     if isinstance(mesh, Mapping):
         sends = _list_traffic(traffic, mesh)
-        orders = order_axes(allocation, mesh, sends, progress)
+        check_fit(mesh, prod(mesh.values()), allocation)
+        by_jax = None if recorded else find_jax_order(allocation, mesh)
+        pieces = by_jax.pieces if by_jax else []
+        orders = order_axes(allocation, mesh, sends, progress, pieces)
+        nccl = make_nccl_times(allocation)
+        if nccl is not None:
+            orders = _time_mesh(orders, nccl)
         chosen = orders.nested if named else orders.best
-        return MappedAxes(orders, chosen, mesh)
+        return MappedAxes(
+            *(orders, chosen, mesh),
+            is_split_by_jax=by_jax is not None and by_jax.is_split,
+            has_nccl_times=nccl is not None,
+        )
     check_fit(mesh.mesh, mesh.ranks, allocation)
     variants = mesh.variants() if isinstance(traffic, TrainingStep) else [mesh]
     mapped = [_map_job(allocation, one, traffic, named, progress) for one in variants]
@@ -302,6 +344,9 @@ def _map_job(
 ) -> MappedAxes:
     sends = _list_traffic(traffic, job)
     laid = order_layouts(allocation, job.layouts(), sends, progress)
+    nccl = make_nccl_times(allocation)
+    if nccl is not None:
+        laid = _time_layouts(laid, nccl)
     if laid.nested.total > (1 - _LEAST_GAIN) * laid.given.total:
         same = (laid.layouts[0], laid.layouts[0], laid.layouts[2])
         laid = replace(laid, nested=laid.given, layouts=same)
@@ -309,7 +354,36 @@ def _map_job(
         same = (laid.layouts[0], laid.layouts[1], laid.layouts[1])
         laid = replace(laid, best=laid.nested, layouts=same)
     chosen = laid.nested if named else laid.best
-    return MappedAxes(laid, chosen, job.axes, job)
+    return MappedAxes(laid, chosen, job.axes, job, has_nccl_times=nccl is not None)
+
+
+def _time_mesh(orders: MeshOrders, nccl: NcclTimes) -> MeshOrders:
+    """Return the orders of a mesh with the times of NCCL, none slower than another."""
+    view = tuple((name, orders.mesh[name]) for name in rank_order(orders.mesh))
+    given, nested, best = (
+        nccl.time_order(order, [view] * len(orders.traffic), orders.traffic)
+        for order in (orders.given, orders.nested, orders.best)
+    )
+    nested = min(given, nested, key=lambda order: order.total)
+    best = min(nested, best, key=lambda order: order.total)
+    return replace(orders, given=given, nested=nested, best=best)
+
+
+def _time_layouts(orders: LayoutOrders, nccl: NcclTimes) -> LayoutOrders:
+    """Return the orders of a framework's job with the times of NCCL."""
+
+    def time(order: AxisOrder) -> AxisOrder:
+        views: list[View] = []
+        sends = []
+        for one in orders.traffic:
+            view = orders.layout(order).view(one.axes)
+            axes = tuple(axis for axis, _ in view if axis in one.axes)
+            views.append(view)
+            sends.append(one._replace(axes=axes))
+        return nccl.time_order(order, views, sends)
+
+    given, nested, best = map(time, (orders.given, orders.nested, orders.best))
+    return replace(orders, given=given, nested=nested, best=best)
 
 
 def _list_traffic(

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <limits>
 #include <set>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "topoloom/base/error.hpp"
@@ -27,9 +29,11 @@ std::vector<Slot> make_slots(const std::vector<std::uint32_t>& numbers) {
 
 /// Reference: the predicted time in seconds, summed over all phases of all traffic.
 double reference_time(const Machine& machine, const Extents& extents, const std::vector<MeshTraffic>& traffic,
-                      const std::vector<Slot>& slots) {
+                      const std::vector<Slot>& slots, const std::vector<Extents>& ring_shapes = {}) {
     double sum = 0;
-    for (const MeshTraffic& one : traffic) {
+    for (std::size_t t = 0; t < traffic.size(); ++t) {
+        MeshTraffic one = traffic[t];
+        if (!ring_shapes.empty()) one.shape = ring_shapes[t];
         for (const CommGraph& phase : mesh_phases(extents, one))
             sum += objective_values(machine, {parse_objective("time"), {&phase}}, slots)[3];
     }
@@ -87,9 +91,9 @@ TEST_CASE(
         const AxisOrders orders = order_axes(allocation, extents, traffic);
         for (const AxisOrder& order : {orders.given, orders.nested, orders.best}) {
             const Placement placement(allocation, order.slot_of_rank);
-            CHECK(
-                order.total() ==
-                doctest::Approx(reference_time(machine, extents, traffic, order.slot_of_rank)).epsilon(1e-9));
+            CHECK(order.total() == doctest::Approx(reference_time(machine, extents, traffic,
+                                                                  order.slot_of_rank, order.ring_shapes))
+                                       .epsilon(1e-9));
             std::size_t ranks = 1;
             for (const AxisPiece& piece : order.pieces) ranks *= piece.size;
             CHECK(ranks == 48);
@@ -120,11 +124,38 @@ TEST_CASE("the best order is as good as the best of all orders of prime factors"
     }
 }
 
-TEST_CASE("a ring over two axes of a mesh goes back and forth, so that each step takes one link") {
-    const Machine machine = make_machine("mesh:2x8");
+TEST_CASE("a group that fills a torus has a ring along each dimension, which share the bytes") {
+    const std::vector<MeshTraffic> ring{{{0}, MeshCollective::ring, Bytes{1200}}};
+    for (const auto& [text, shape] : {std::pair{"torus:4x4", Extents{4, 4}}, {"torus:4x4x4", {4, 4, 4}}}) {
+        CAPTURE(text);
+        const Machine machine = make_machine(text);
+        const std::uint32_t ranks = shape.size() == 2 ? 16 : 64;
+        const AxisOrders orders = order_axes(Allocation::whole(machine), Extents{ranks}, ring);
+        CHECK(orders.given.ring_shapes == std::vector<Extents>{shape});
+        CHECK(orders.given.total() == 1200 / (2 * static_cast<double>(shape.size())));
+        CHECK(orders.best.total() == orders.given.total());
+    }
+}
+
+TEST_CASE("the default order may be given in pieces") {
+    const Machine machine = make_machine("torus:4x4");
     const Allocation allocation = Allocation::whole(machine);
     const std::vector<MeshTraffic> ring{{{0}, MeshCollective::ring, Bytes{1000}}};
-    const AxisOrders orders = order_axes(allocation, Extents{16}, ring);
+    const std::vector<AxisPiece> pieces{{1, 2}, {0, 2}, {1, 2}, {0, 2}};
+    const AxisOrders orders = order_axes(allocation, Extents{4, 4}, ring, {}, pieces);
+    CHECK(format_order(orders.given) == "b2 a2 b2 a2");
+    CHECK(orders.given.slot_of_rank[1] == Slot{2U});
+    CHECK(orders.given.slot_of_rank[2] == Slot{8U});
+    CHECK(orders.given.slot_of_rank[4] == Slot{1U});
+    CHECK_THROWS_WITH_AS((void)order_axes(allocation, Extents{4, 4}, ring, {}, std::span(pieces).first(3)),
+                         "pieces of axis 0 have 2 ranks, the axis has 4", Error);
+}
+
+TEST_CASE("an open ring over two axes of a mesh goes back and forth, so that each step takes one link") {
+    const Machine machine = make_machine("mesh:2x8");
+    const Allocation allocation = Allocation::whole(machine);
+    const std::vector<MeshTraffic> chain{{{0}, MeshCollective::chain, Bytes{1000}}};
+    const AxisOrders orders = order_axes(allocation, Extents{16}, chain);
     CHECK(orders.best.total() == 500);
     CHECK(orders.best.back_and_forth[0]);
     CHECK(orders.given.total() > 500);

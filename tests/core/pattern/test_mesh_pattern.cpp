@@ -54,6 +54,22 @@ TEST_CASE("a ring along an axis joins ranks with equal coordinates on all others
     CHECK(matrix_of({2, 3, 4}, {{2}, MeshCollective::ring, Bytes{bytes}}) == expected);
 }
 
+TEST_CASE("rings along the digits of a group share its bytes equally") {
+    const Extents extents{2, 3, 4};
+    const Dense rings = matrix_of(extents, {{1, 2}, MeshCollective::ring, Bytes{bytes}, {3, 4}});
+    const Dense inner = matrix_of(extents, {{1}, MeshCollective::ring, Bytes{bytes / 2}});
+    const Dense outer = matrix_of(extents, {{2}, MeshCollective::ring, Bytes{bytes / 2}});
+    for (std::size_t u = 0; u < rings.size(); ++u) {
+        for (std::size_t v = 0; v < rings.size(); ++v)
+            CHECK(rings[u][v].bytes == inner[u][v].bytes + outer[u][v].bytes);
+    }
+    const MeshTraffic all{{1, 2}, MeshCollective::ring, Bytes{bytes}};
+    CHECK(matrix_of(extents, {{1, 2}, MeshCollective::ring, Bytes{bytes}, {12, 1}}) ==
+          matrix_of(extents, all));
+    CHECK_THROWS_WITH_AS((void)mesh_phases(extents, {{1, 2}, MeshCollective::ring, Bytes{bytes}, {3, 3}}),
+                         "rings of a shape with 9 members in groups of 12", Error);
+}
+
 TEST_CASE("members of a group along several axes are numbered with the first axis fastest") {
     Dense expected = empty_matrix(24);
     for (std::size_t y = 0; y < 3; ++y) {

@@ -84,6 +84,8 @@ DEEPSEEK = {
     "first_k_dense_replace": 3,
     "moe_layer_freq": 1,
     "num_nextn_predict_layers": 1,
+    "n_group": 8,
+    "topk_group": 4,
     "vocab_size": 129280,
     "tie_word_embeddings": False,
 }

@@ -135,9 +135,9 @@ def test_printed_seconds_equal_the_time_objective() -> None:
     orders = order_mesh(
         "tpu-v4-cube", "tp=4,ep=4,dp=4", "tp=1GB,ep=2GB,dp=halving:1GB,dp+ep=1GB"
     )
-    graph, phases = mesh_graph(orders.mesh, orders.traffic)
-    assert len(phases) == 5
     for order in (orders.given, orders.nested, orders.best):
+        graph, phases = orders.graph(order)
+        assert len(phases) == 5
         value = objective_value(
             graph,
             orders.allocation,
@@ -147,6 +147,18 @@ def test_printed_seconds_equal_the_time_objective() -> None:
         )
         assert value == pytest.approx(order.total)
         assert sum(order.seconds) == pytest.approx(order.total)
+
+
+@pytest.mark.parametrize(
+    ("torus", "rings"), [("4x4", [4, 4]), ("8x4", [4, 8]), ("4x4x4", [4, 4, 4])]
+)
+def test_a_ring_along_a_whole_torus_uses_all_links(
+    torus: str, rings: list[int]
+) -> None:
+    ranks = np.prod(rings)
+    orders = order_mesh(f"torus:{torus},bandwidth=50GB/s", f"tp={ranks}", "tp=12GB")
+    assert orders.given.ring_shapes == [rings]
+    assert orders.given.total == pytest.approx(12 / 50 / (2 * len(rings)), rel=1e-3)
 
 
 def test_groups_of_16_leave_8_gpus_of_a_72_gpu_domain_idle() -> None:

@@ -14,7 +14,7 @@ from hypothesis import assume, given, strategies as st
 
 from topoloom import Error
 from topoloom._core import Allocation, Machine
-from topoloom.graphs.axes import parse_traffic
+from topoloom.graphs.axes import order_axes, parse_traffic
 from topoloom.launch.scheduler_requests import (
     SCHEDULERS,
     TopologyRequest,
@@ -22,7 +22,6 @@ from topoloom.launch.scheduler_requests import (
     format_request_lines,
 )
 from topoloom.nodes.hosts import list_nodes_of_hosts
-from topoloom.tasks.axes import map_axes
 from topoloom.tasks.machines.nested_segments import (
     HostGroups,
     count_fitting_hosts,
@@ -211,7 +210,7 @@ def test_the_predicted_time_assumes_the_worst_segment_placement() -> None:
     for seed in range(20):
         hosts = np.random.default_rng(seed).permutation(64)[:16]
         chosen = Allocation(machine, list_nodes_of_hosts(machine, hosts))
-        start = map_axes(chosen, mesh, traffic).default_seconds
+        start = order_axes(chosen, mesh, traffic).given.total
         assert start <= 1.01 * wanted.seconds[1]
 
 
@@ -288,7 +287,7 @@ def test_no_placement_in_the_requested_segments_takes_longer() -> None:
                 first = 16 * int(unit) + 4 * int(domain)
                 hosts += (first + random.permutation(4)).tolist()
         chosen = Allocation(machine, list_nodes_of_hosts(machine, np.array(hosts)))
-        assert map_axes(chosen, mesh, traffic).default_seconds <= 1.01 * wanted.taken
+        assert order_axes(chosen, mesh, traffic).given.total <= 1.01 * wanted.taken
 
 
 @st.composite

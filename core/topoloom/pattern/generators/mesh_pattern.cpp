@@ -66,6 +66,33 @@ CommGraph make_mesh_phase(const GroupMembers& members, const auto& emit) {
     });
 }
 
+/// Makes the phase of rings along the digits of member numbers, or of one ring if there is no shape.
+CommGraph make_ring_phase(const GroupMembers& members, const MeshTraffic& traffic) {
+    struct RingDigit {
+        std::size_t size, below;
+    };
+    std::vector<RingDigit> digits;
+    std::size_t count = 1;
+    for (const std::uint32_t size : traffic.shape) {
+        if (size > 1) digits.push_back({size, count});
+        count *= size;
+    }
+    if (traffic.shape.empty()) {
+        digits.push_back({members.count(), 1});
+    } else if (count != members.count()) {
+        fail("rings of a shape with ", count, " members in groups of ", members.count());
+    }
+    const Bytes part = divide_rounding_up(traffic.bytes, 1, 2 * digits.size());
+    return make_mesh_phase(members, [&](std::size_t i, const auto& send) {
+        for (const auto& [size, below] : digits) {
+            const std::size_t at = i / below % size;
+            const std::size_t first = i - at * below;
+            send(first + (at + 1) % size * below, part);
+            send(first + (at + size - 1) % size * below, part);
+        }
+    });
+}
+
 std::vector<CommGraph> make_halving_phases(const GroupMembers& members, Bytes bytes) {
     const std::size_t n = members.count();
     if (!std::has_single_bit(n)) {
@@ -103,10 +130,7 @@ std::vector<CommGraph> mesh_phases(std::span<const std::uint32_t> extents, const
     const Bytes half = divide_rounding_up(traffic.bytes, 1, 2);
     switch (traffic.collective) {
         case MeshCollective::ring:
-            phases.push_back(phase([&](std::size_t i, const auto& send) {
-                send((i + 1) % n, half);
-                send((i + n - 1) % n, half);
-            }));
+            phases.push_back(make_ring_phase(members, traffic));
             break;
         case MeshCollective::alltoall:
             if (n > (std::size_t{1} << 31) / members.ranks())

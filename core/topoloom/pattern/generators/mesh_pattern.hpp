@@ -28,6 +28,9 @@ struct MeshTraffic {
     std::vector<std::uint32_t> axes;  // indices of mesh axes
     MeshCollective collective;
     Bytes bytes;  // bytes that a member sends in total
+    /// For rings: sizes of the digits of member numbers, lowest first. Each digit has a ring of its own, and
+    /// all rings carry equal parts of the bytes at the same time. Empty for one ring of all members.
+    std::vector<std::uint32_t> shape = {};
 };
 
 /// Returns the number of ranks of a mesh. Throws Error if there are no axes, if an axis has no ranks, and for
@@ -36,8 +39,8 @@ struct MeshTraffic {
 
 /// Makes the phases of the traffic: several for halving, none for groups of one rank, otherwise one. Ranks
 /// are numbered so that the first axis of the mesh varies fastest. Fractional bytes are rounded up. Throws
-/// the same errors as mesh_size(). Throws Error for no axes, unknown or duplicate axes, negative bytes, and
-/// halving in groups whose size is not a power of two.
+/// the same errors as mesh_size(). Throws Error for no axes, unknown or duplicate axes, negative bytes, a shape
+/// whose product is not the size of a group, and halving in groups whose size is not a power of two.
 [[nodiscard]] std::vector<CommGraph> mesh_phases(std::span<const std::uint32_t> extents,
                                                  const MeshTraffic& traffic);
 

@@ -97,18 +97,27 @@ class InferredMesh(NamedTuple):
     def traffic(self) -> list[Traffic]:
         """Sum the bytes that a rank sends, by set of axes and collective."""
         sent: dict[tuple[tuple[str, ...], str], float] = defaultdict(float)
+        count: dict[tuple[tuple[str, ...], str], int] = defaultdict(int)
         for axes, name, bytes, calls, _ in self.operations:
             ranks = 1
             for axis in axes:
                 ranks *= self.mesh[axis]
             if name in ("chain", "ring"):
-                sent[axes, name] += bytes
+                way, total = (axes, name), float(bytes)
             elif name == "alltoallv":
-                sent[axes, "alltoall"] += bytes
+                way, total = (axes, "alltoall"), float(bytes)
             elif name in _SENT:
                 pattern, share = _SENT[name]
-                sent[axes, pattern] += share(ranks) * bytes * calls
-        return [Traffic(*way, round(sum_)) for way, sum_ in sent.items() if sum_ >= 1]
+                way, total = (axes, pattern), share(ranks) * bytes * calls
+            else:
+                continue
+            sent[way] += total
+            count[way] += calls
+        return [
+            Traffic(*way, round(sum_), max(count[way], 1))
+            for way, sum_ in sent.items()
+            if sum_ >= 1
+        ]
 
 
 def infer_mesh(profile: Profile) -> InferredMesh:

@@ -70,10 +70,10 @@ def command(
     """Map the axes of a training job onto a machine.
 
     Finds the order of the axes with the least communication time (the objective 'time',
-    summed over the axes), and splits axes if that helps. The baseline is the order
-    tp-cp-ep-dp-pp, then others as given, fastest first, on the slots as allocated. For
-    a framework, the output is the best order that it accepts, the settings for it, and
-    the gain of a placement on other slots.
+    summed over the axes), and splits axes if that helps. With NVLink, times are those
+    of NCCL. The default is tp-cp-ep-dp-pp, others as given, fastest first; on a torus,
+    JAX's order. For a framework, the output is the best order that it accepts, its
+    settings, and the gain on other slots.
 
     Axes and traffic come from --mesh and --traffic, from a --framework and --train, or
     from the --graph of a recorded or imported job. By default, ep uses alltoall, pp
@@ -139,6 +139,7 @@ def command(
             problem.job,
             problem.traffic,
             named=to in ("name", "settings"),
+            recorded=inferred is not None,
             progress=limit_search(search, watch),
         )
     if collectives != "expand":
@@ -319,6 +320,8 @@ def _print_result(
     if isinstance(problem.traffic, TrainingStep):
         billions = problem.traffic.model.weights / 1e9
         facts.append(("model", f"{billions:,.1f} billion weights"))
+    if mapped.has_nccl_times:
+        facts.append(("times", "by NCCL's model of bus bandwidths, not line rates"))
     if slots > ranks:
         facts.append(("idle", f"{slots - ranks:,} of {slots:,} slots"))
     if isinstance(orders, MeshOrders) and orders.back_and_forth(orders.best):
@@ -327,6 +330,9 @@ def _print_result(
         moved = (orders.best.slots != orders.nested.slots).sum()
         if moved:
             facts.append(("best", f"{moved:,} ranks on other slots; -o places them"))
+    if mapped.is_split_by_jax:
+        text = "create_device_mesh requires allow_split_physical_axes=True"
+        facts.append(("default", text))
     facts += _list_setting_facts(mapped, machine.has_bandwidths)
     usual = Machine(machine.text).remarks
     facts += [("remark", one) for one in machine.remarks if one not in usual]
