@@ -102,7 +102,7 @@ def command(
                without all loads
     qwalk      the first overloaded rank sends to the first underloaded rank; the
                fewest tasks move, but a rank may receive from many ranks
-    curve      on a machine: the nearest rank along a curve through the nodes sends;
+    curve      on a machine: the nearest rank on a curve through the nodes sends;
                curve(partners=order) is alias along the curve
     transport  on a machine: the fewest hops if a rank receives from at most 2
                ranks; transport(receives=1) sets 1, receives=0 no limit
