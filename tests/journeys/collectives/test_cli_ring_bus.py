@@ -32,6 +32,7 @@ def test_a_blade_is_split_with_the_least_crossing_traffic(topoloom: Command) -> 
     )
     shown = topoloom("ring-bus", "p16.npz").out
     assert "128.0 KiB (16 sets of 8 alike" in shown
+    assert topoloom("ring-bus", "p16.npz", "-m", "cell-blade").out == shown
     shown = topoloom("ring-bus", "p16.npz", "--halves", "worst").out
     assert "1.0 MiB (2 sets of 8 alike" in shown
 
@@ -42,6 +43,10 @@ def test_a_blade_is_split_with_the_least_crossing_traffic(topoloom: Command) -> 
         (["ring", "--by", "speed"], "no ranking 'speed'; there are: score, bandwidth"),
         (["ring", "--top", "0"], "1 or more, not 0"),
         (["nothing"], "nothing: No such file"),
+        (
+            ["ring", "-m", "cell-blade"],
+            "cell-blade is for 16 threads; 8 threads run on",
+        ),
     ],
 )
 def test_impossible_rankings_are_refused(

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from topoloom.tasks.bus.blade import Blade
 
 
-#: The default machine: the Cell processor.
-_MACHINE = "cell-eib"
+#: The machine of eight threads, the Cell processor, and that of sixteen: two of them.
+_PROCESSOR, _BLADE = "cell-eib", "cell-blade"
 
 
 def command(
@@ -119,7 +119,7 @@ def command(
       topoloom ring-bus ring
       topoloom ring-bus rd2 --assign leap2 --by-size 4KiB,16KiB,64KiB
       topoloom ring-bus p8.npz --top 20 -o elements.txt
-      topoloom ring-bus p16.npz --halves worst        16 threads on a blade
+      topoloom ring-bus p16.npz -m cell-blade --halves worst
     """
     from topoloom._core import Error
     from topoloom.cli.console import print_json
@@ -141,7 +141,13 @@ def command(
         raise Error(f"--by-size is for {ELEMENTS} threads on one bus")
     if by != SCORE and on_blade:
         raise Error(f"--by is for {ELEMENTS} threads on one bus")
-    at = load_nodes(machine or _MACHINE, AllocationSpec(allocation))[0].allocation
+    if machine == _BLADE and not on_blade:
+        raise Error(
+            f"{_BLADE} is for {THREADS} threads; {threads.rank_count} threads run on "
+            f"one of its processors, {_PROCESSOR}"
+        )
+    bus = _PROCESSOR if machine in (None, _BLADE) else machine
+    at = load_nodes(bus, AllocationSpec(allocation))[0].allocation
     assigned = assign_threads(
         threads,
         at,
