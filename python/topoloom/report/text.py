@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -31,13 +32,13 @@ HEAVIEST = 12  # number of rank pairs in the table next to the matrix
 
 
 class HeadlineNumber(NamedTuple):
-    """A headline number: its values before and after, its gain and its gap."""
+    """A headline number: its values before and after, its gain, and what is proven."""
 
     title: str
     before: str
     after: str
     gain: float | None  # gain in percent, from `topoloom.support.gain`
-    gap: float | None
+    proof: str  # a lower bound in words, or ""
 
 
 class RankPair(NamedTuple):
@@ -113,10 +114,19 @@ def _choose_numbers(
             format_measure(name, before.values[name], machine),
             format_measure(name, after.values[name], machine),
             gain(before.values[name], after.values[name]),
-            after.gaps.get(name),
+            _describe_proof(name, after, machine),
         )
         for name in chosen
     ]
+
+
+def _describe_proof(name: str, view: PlacementView, machine: Machine) -> str:
+    gap = view.gaps.get(name)
+    if gap is None:
+        return ""
+    if math.isclose(gap, 1, rel_tol=1e-9):
+        return "proven optimal"
+    return f"proven: not below {format_measure(name, view.values[name] / gap, machine)}"
 
 
 def _list_measures(

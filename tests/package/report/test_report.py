@@ -235,6 +235,18 @@ def test_an_increase_from_zero_has_no_percentage() -> None:
     assert "more, from none" in page
 
 
+def test_headline_numbers_say_what_is_proven() -> None:
+    report = make_report("mesh:4x4")
+    view, bounds = report.views[1], report.bounds
+    assert bounds is not None
+    hop_bytes, _, dilation = text.collect_page_texts(report)["numbers"]
+    assert hop_bytes.proof == f"proven: not below {bounds.hop_bytes:,}"
+    assert dilation.proof == ""
+    best = replace(view, gaps={"hop_bytes": 1.0})
+    shown = text.collect_page_texts(replace(report, views=[report.views[0], best]))
+    assert shown["numbers"][0].proof == "proven optimal"
+
+
 def test_the_histogram_counts_every_link_once() -> None:
     report = make_report()
     by = choose_load_unit(report.machine)
