@@ -322,6 +322,8 @@ def test_a_phone_does_not_scroll_sideways(browser: Any, report_file: Path) -> No
 
 def test_all_elements_have_names_for_screen_readers(open_page: OpenPage) -> None:
     page = open_page.page
+    slider = page.get_attribute("#scene-most", "aria-valuetext")
+    assert slider == get_text(page, "#scene-most-text") != ""
     unnamed = page.evaluate("""() => [...document.querySelectorAll(
         "button, input, canvas[tabindex], svg[role], [role=region], fieldset")]
       .filter(e => !(e.ariaLabel || e.getAttribute("aria-labelledby")

@@ -55,6 +55,7 @@ export class Scene {
     const most = all ? busy.length : untied(byLoad, busy, Math.round(10 * this.factor ** (this.most.value / 100)));
     const text = all && busy.length === links ? `all ${count(links)} links` : `the ${count(most)} busiest of ${count(links)} links`;
     document.getElementById("scene-most-text").textContent = text;
+    this.most.setAttribute("aria-valuetext", text);
     this.bins = Array.from({ length: BINS + 1 }, () => []);
     for (const link of byLoad.subarray(0, most)) {
       if (busy[link] === 0 && busy.length > MOST_IDLE) break;
