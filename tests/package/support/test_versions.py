@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A compiled core of a different version is rejected with a one-line error."""
+"""All parts have one version; a compiled core of another is refused in one line."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -38,3 +40,19 @@ def test_different_versions_of_core_and_package_are_refused(
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == message_prefix + LINE
     assert "Traceback" not in done.stderr or message_prefix.startswith("ImportError")
+
+
+@pytest.mark.parametrize(
+    ("file", "pattern"),
+    [
+        ("CMakeLists.txt", r"project\(topoloom VERSION (\S+) "),
+        ("mpi/CMakeLists.txt", r"project\(topoloom-mpi VERSION (\S+) "),
+        ("CITATION.cff", r"^version: (\S+)$"),
+        ("CHANGELOG.md", r"^## (\S+)"),
+    ],
+)
+def test_files_name_the_version_of_the_package(file: str, pattern: str) -> None:
+    text = (Path(__file__).resolve().parents[3] / file).read_text()
+    found = re.search(pattern, text, re.MULTILINE)
+    assert found is not None
+    assert found[1] == __version__
