@@ -177,7 +177,7 @@ TEST_CASE("schedules with non-default options perform their collectives") {
         run_programs({{bcast, ranks, Bytes{40}}, "chain(segment=7)"});
         run_programs({{reduce, ranks, Bytes{40}}, "chain(segment=7)"});
         run_programs({{bcast, ranks, Bytes{19}}, "scatter-allgather(cut=rounded-up)"});
-        run_programs({{allgather, ranks, Bytes{5}}, "k-prefix(k=4,barrier=stop)"});
+        run_programs({{allgather, ranks, Bytes{5}}, "k-prefix(barrier=stop)"});
         for (const Operation operation : {bcast, reduce})
             run_programs({{operation, ranks, Bytes{40}, Rank{ranks / 2}}, "two-trees(segment=7)"});
         for (const std::string_view radix : {"(radix=3)", "(radix=4)", "(radix=1000)"}) {
