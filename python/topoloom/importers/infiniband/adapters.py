@@ -79,8 +79,8 @@ def _list_ports(text: str) -> list[_Port]:
 def _split(head: re.Pattern[str], text: str) -> list[tuple[str, str]]:
     """Split a text at lines that match; return the name in each, and what follows."""
     found = list(head.finditer(text))
-    ends = [*(match.start() for match in found[1:]), len(text)]
+    starts = [match.start() for match in found]
     return [
         (match[1] or match[2], text[match.end() : end])
-        for match, end in zip(found, ends, strict=True)
+        for match, end in zip(found, [*starts[1:], len(text)], strict=False)
     ]
