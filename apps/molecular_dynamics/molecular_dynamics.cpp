@@ -5,7 +5,7 @@
 // neighboring patches, a compute object calculates the forces. A patch multicasts its positions once to each rank with
 // compute objects of this patch. Each rank returns the sum of their forces (Bhatele and Kale, PPL 18(4), 2008). Compute
 // objects also forward atoms that leave their patch. After half of the steps, objects are rebalanced by POLICY on
-// MACHINE. Rank 0 prints hop-bytes, and whether the energies of all steps equal those of a serial run. Under SimGrid, a
+// MACHINE; ranks of one host stand for its nodes. Rank 0 prints hop-bytes, and whether the energies of all steps equal those of a serial run. Under SimGrid, a
 // pair of atoms costs NS_PER_PAIR (an environment variable).
 #include <algorithm>
 #include <array>
@@ -218,6 +218,17 @@ bool print_result(const Box& box, int steps, const std::vector<double>& energies
     return is_right;
 }
 
+/// Whether all ranks are on one host. Then rank i stands for node i of the machine.
+bool shares_one_host(MPI_Comm comm) {
+    MPI_Comm here = MPI_COMM_NULL;
+    int ranks = 0, ranks_here = 0;
+    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
+    MPI_Comm_size(here, &ranks_here);
+    MPI_Comm_free(&here);
+    MPI_Comm_size(comm, &ranks);
+    return ranks_here == ranks;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -265,6 +276,7 @@ int main(int argc, char** argv) {
             if (part > 0) break;
             topoloom::RebalanceOptions options;
             if (argc > 5) options.machine = argv[5];
+            if (argc > 5 && shares_one_host(MPI_COMM_WORLD)) options.node = rank;
             result = scheduler.rebalance(argc > 4 ? argv[4] : "none", options);
         }
     }
