@@ -5,8 +5,8 @@
 // neighboring patches, a compute object calculates the forces. A patch multicasts its positions once to each rank with
 // compute objects of this patch. Each rank returns the sum of their forces (Bhatele and Kale, PPL 18(4), 2008). Compute
 // objects also forward atoms that leave their patch. After half of the steps, objects are rebalanced by POLICY on
-// MACHINE; ranks of one host stand for its nodes. Rank 0 prints hop-bytes, and whether the energies of all steps equal those of a serial run. Under SimGrid, a
-// pair of atoms costs NS_PER_PAIR (an environment variable).
+// MACHINE; ranks of one host stand for its nodes. Rank 0 prints hop-bytes, and whether the energies of all steps equal
+// those of a serial run. Under SimGrid, a pair of atoms costs NS_PER_PAIR (an environment variable).
 #include <algorithm>
 #include <array>
 #include <cmath>
