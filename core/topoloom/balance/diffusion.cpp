@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "topoloom/balance/balancer.hpp"
-#include "topoloom/balance/near_network.hpp"
+#include "topoloom/balance/machine_neighbors.hpp"
 #include "topoloom/balance/target_loads.hpp"
 
 namespace topoloom {
@@ -159,9 +159,11 @@ enum class Neighbors { machine, ring, hypercube };
 struct FlowOptions {
     Neighbors neighbors = Neighbors::machine;
     void visit(auto& field) {
-        field("neighbors", neighbors, Choices{"machine", "ring", "hypercube"},
-              "ranks between which tasks move; machine: ranks on adjacent nodes, or as hypercube without a "
-              "machine; ring: adjacent ranks; hypercube: ranks that differ in one bit");
+        field(
+            "neighbors", neighbors, Choices{"machine", "ring", "hypercube"},
+            "ranks between which tasks move; machine: ranks on adjacent nodes of a torus or mesh, else ranks "
+            "that differ in one bit of their position in the machine; ring: adjacent ranks; hypercube: ranks "
+            "that differ in one bit");
     }
 };
 
@@ -175,7 +177,7 @@ Plan make_plan_on_network(const BalanceProblem& problem, const FlowOptions& opti
             problem.loads,
             make_rank_network(
                 options.neighbors == Neighbors::ring ? NeighborRule::ring : NeighborRule::hypercube, ranks));
-    const NumberedNetwork near = make_near_network(*problem.machine, problem.slots);
+    const NumberedNetwork near = join_machine_neighbors(*problem.machine, problem.slots);
     std::vector<std::int64_t> loads;
     for (const std::uint32_t rank : near.rank_of_number) loads.push_back(problem.loads[rank]);
     Plan plan = make(loads, near.network);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/balance/near_network.hpp"
+#include "topoloom/balance/machine_neighbors.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -102,7 +102,7 @@ NumberedNetwork number_breadth_first(std::size_t ranks, std::uint32_t root, cons
 
 }  // namespace
 
-NumberedNetwork make_near_network(const Machine& machine, std::span<const Slot> slots) {
+NumberedNetwork join_machine_neighbors(const Machine& machine, std::span<const Slot> slots) {
     std::vector<std::uint32_t> order = near_order(machine, slots);
     RankPairs pairs = list_grid_pairs(machine, slots, order);
     if (pairs.empty()) return {make_rank_network(NeighborRule::hypercube, slots.size()), std::move(order)};

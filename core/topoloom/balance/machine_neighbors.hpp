@@ -20,6 +20,6 @@ struct NumberedNetwork {
 /// Joins ranks of one router in a chain, and ranks of adjacent routers of a torus or mesh one by one. Parts that are
 /// not joined so are joined along the machine's curve. Without a grid, joins ranks whose positions along the curve
 /// differ in one bit: low bits are the same node and the same switches. O(ranks log ranks).
-[[nodiscard]] NumberedNetwork make_near_network(const Machine& machine, std::span<const Slot> slots);
+[[nodiscard]] NumberedNetwork join_machine_neighbors(const Machine& machine, std::span<const Slot> slots);
 
 }  // namespace topoloom
