@@ -73,7 +73,9 @@ static bool is_within_world(MPI_Comm comm, int ranks) {
 static bool is_supported_comm(MPI_Comm comm) {
     int is_inter = 1, ranks = 0;
     MPI_Comm parent = MPI_COMM_NULL;
+#ifndef SMPI_H  // SimGrid spawns no processes
     PMPI_Comm_get_parent(&parent);
+#endif
     if (parent != MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &is_inter) != MPI_SUCCESS || is_inter)
         return false;
     PMPI_Comm_size(comm, &ranks);
