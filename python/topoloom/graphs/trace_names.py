@@ -13,6 +13,7 @@ TRACE_NAMES = {
     "paraver": "Paraver traces of Extrae, .prv",
     "dumpi": "text of SST's dumpi2ascii, a file per rank",
     "simgrid-ti": "time-independent traces of SimGrid (smpirun -trace-ti)",
+    "paje": "Pajé traces with messages, as of SimGrid (smpirun -trace)",
     "ipm": "XML of IPM 2 with IPM_LOG=full",
     "chakra": "Chakra execution traces, NAME.RANK.et, and groups",
 }

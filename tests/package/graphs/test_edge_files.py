@@ -119,7 +119,6 @@ def test_all_formats_scale_alike(seed: int, tmp_path: Path) -> None:
     [
         ("@ mpiP\n@ Command : a.out\n", "is a report of mpiP, which has no bytes per"),
         ("# darshan log version: 3.41\n", "is a log of Darshan"),
-        ("%EventDef PajeDefineContainerType 0\n", "is a trace of Pajé"),
     ],
 )
 def test_files_of_profilers_say_what_to_use(

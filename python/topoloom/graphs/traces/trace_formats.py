@@ -19,6 +19,7 @@ from topoloom.graphs.traces.inspector import read_inspector
 from topoloom.graphs.traces.ipm import IPM, read_ipm
 from topoloom.graphs.traces.kineto import read_kineto
 from topoloom.graphs.traces.otf2_archive import read_otf2
+from topoloom.graphs.traces.paje import HEAD as PAJE_HEAD, read_paje
 from topoloom.graphs.traces.paraver import HEADER, read_paraver
 from topoloom.graphs.traces.simgrid_ti import LINE, lists_rank_files, read_simgrid_ti
 from topoloom.graphs.traces.trace import Trace
@@ -44,6 +45,7 @@ _READERS: dict[str, Callable[[Sequence[Path]], Trace]] = {
     "paraver": read_paraver,
     "dumpi": read_dumpi,
     "simgrid-ti": read_simgrid_ti,
+    "paje": read_paje,
     "ipm": read_ipm,
     "chakra": read_chakra,
 }
@@ -136,6 +138,8 @@ def _detect_by_head(head: bytes) -> str | None:
         return "paraver"
     if HEAD.match(head):
         return "dumpi"
+    if PAJE_HEAD.match(head):
+        return "paje"
     if IPM.match(head):
         return "ipm"
     if LINE.match(head) or lists_rank_files(head):

@@ -19,7 +19,7 @@ _HEAD = """<?xml version="1.0"?>
 _ZONE = """  <zone id="machine" routing="Full">
 """
 #: Maximum number of nodes; routes between all pairs are then about 20 MB of text.
-_MAX_NODES = 300
+MAX_NODES = 300
 
 
 class IntraHostLink(NamedTuple):
@@ -44,15 +44,15 @@ def write_platform_with_all_routes(
     several routes.
     """
     nodes = machine.node_count
-    if nodes > _MAX_NODES:
+    if nodes > MAX_NODES:
         raise Error(
             f"{machine.name} is not a SimGrid cluster, and lists of the routes between "
-            f"all pairs are written for up to {_MAX_NODES} nodes, not {nodes:,}; "
+            f"all pairs are written for up to {MAX_NODES} nodes, not {nodes:,}; "
             "'topoloom simulate' writes those that a pattern needs"
         )
     hosts = {f"node-{node}.topoloom": node for node in range(nodes)}
     routes = {
-        (a, b): _find_route(machine, hosts[a], hosts[b])
+        (a, b): find_single_route(machine, hosts[a], hosts[b])
         for a, b in permutations(hosts, 2)
     }
     if inside is not None:
@@ -133,7 +133,8 @@ def write_routes(
     return _HEAD + remark + _ZONE + "\n".join(lines) + "\n  </zone>\n</platform>\n"
 
 
-def _find_route(machine: Machine, source: int, target: int) -> list[int]:
+def find_single_route(machine: Machine, source: int, target: int) -> list[int]:
+    """Return the links between two nodes; several routes are an error."""
     route = machine.route(source, target)
     if any(share < 1 for _, share in route):
         raise Error(

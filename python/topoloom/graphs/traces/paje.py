@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads traces of Pajé whose links are messages of ranks, as ``smpirun -trace`` writes.
+
+The header defines the fields of each event. A link starts in the sender's container and
+ends, with the same key, in the receiver's. SimGrid's keys are sender, receiver, tag and
+a number. With ``tracing/smpi/internals``, all messages are traced when they are sent;
+SimGrid 3.32 then also writes some when the call begins, with a wrong receiver for
+MPI_Sendrecv. So of the links within a call that sends one message, the last counts.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections import defaultdict, deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from topoloom._core import Error
+from topoloom.graphs.traces.trace import Trace
+from topoloom.graphs.traces.trace_files import read_content
+from topoloom.support.files import prefix_errors
+
+HEAD = re.compile(rb"(?:#[^\n]*\n)*%EventDef\b")
+_NUMBER = re.compile(r"([0-9]{1,7})\D*$")
+_SIMGRID_KEY = re.compile(r"[0-9]+_(-?[0-9]+)_(-?[0-9]+)_[0-9]+")
+_SIMGRID_STEM = "rank-"
+_ONE_MESSAGE = re.compile(r"PMPI_(?:I?[sbr]?send|Sendrecv\w*)", re.IGNORECASE)
+#: Calls whose messages are wrong or missing without internals.
+_NEEDS_INTERNALS = re.compile(
+    r"PMPI_\w*(?:sendrecv|bcast|reduce|all|gather|scatter|scan)", re.IGNORECASE
+)
+_CONTAINER, _VALUE = "PajeCreateContainer", "PajeDefineEntityValue"
+_PUSH, _POP = "PajePushState", "PajePopState"
+_START, _END = "PajeStartLink", "PajeEndLink"
+_EVENTS = (_CONTAINER, _VALUE, _PUSH, _POP, _START, _END)
+
+
+class _Event(NamedTuple):
+    name: str
+    fields: list[str]
+
+
+class _Start(NamedTuple):
+    """The start of a link: its key, the sender's container and its bytes."""
+
+    key: str
+    sender: str
+    bytes: int
+
+
+class _Link(NamedTuple):
+    """A message: containers of both ends, and its bytes."""
+
+    sender: str
+    receiver: str
+    bytes: int
+
+
+@dataclass
+class _Content:
+    """What a file has; `calls` are the names of states, `values` their aliases.
+
+    `last` is, for each container, the index in `starts` of a link within the current
+    call if that sends one message.
+    """
+
+    is_simgrid: bool = False
+    names: dict[str, str] = field(default_factory=dict)
+    values: dict[str, str] = field(default_factory=dict)
+    starts: list[_Start] = field(default_factory=list)
+    ends: dict[str, deque[str]] = field(default_factory=lambda: defaultdict(deque))
+    calls: dict[str, str] = field(default_factory=dict)
+    last: dict[str, int] = field(default_factory=dict)
+
+    def add(self, event: str, values: dict[str, str]) -> None:
+        """Add an event; raises KeyError or ValueError if its fields are wrong."""
+        if event == _CONTAINER:
+            self.names[values.get("Alias", values["Name"])] = values["Name"]
+        elif event == _VALUE:
+            self.values[values.get("Alias", values["Name"])] = values["Name"]
+        elif event in (_PUSH, _POP):
+            container = values["Container"]
+            name = values["Value"] if event == _PUSH else ""
+            self.calls[container] = self.values.get(name, name)
+            self.last.pop(container, None)
+        elif event == _START:
+            self._add_start(
+                _Start(values["Key"], values["StartContainer"], int(values["Size"]))
+            )
+        else:
+            self.ends[values["Key"]].append(values["EndContainer"])
+
+    def _add_start(self, start: _Start) -> None:
+        sends_one = self.is_simgrid and _ONE_MESSAGE.fullmatch(
+            self.calls.get(start.sender, "")
+        )
+        at = self.last.get(start.sender) if sends_one else None
+        if at is not None:
+            self.starts[at] = start
+            return
+        if sends_one:
+            self.last[start.sender] = len(self.starts)
+        self.starts.append(start)
+
+
+def read_paje(files: Sequence[Path]) -> Trace:
+    """Read the trace of one run; containers are ranks in the order of their numbers."""
+    if len(files) > 1:
+        raise Error(f"{files[1]}: give one trace of Pajé, of one run")
+    with prefix_errors(files[0]):
+        text = read_content(files[0]).decode(errors="replace")
+        content = _read_lines(text.splitlines())
+        links, lost = (_join_simgrid if content.is_simgrid else _join_links)(content)
+        ranks = _find_ranks(content, links)
+        trace = Trace(len(ranks))
+        trace.seen |= set(ranks.values())
+        for link in links:
+            trace.send(ranks[link.sender], ranks[link.receiver], link.bytes)
+    if lost:
+        trace.add_loss(f"{lost} messages without a sender or a receiver left out")
+    has_internals = any("_-" in start.key for start in content.starts)
+    if content.is_simgrid and not has_internals:
+        needed = filter(_NEEDS_INTERNALS.match, content.values.values())
+        if (call := next(needed, None)) is not None:
+            trace.add_loss(
+                f"the messages of {call.removeprefix('P')} are wrong or missing; trace "
+                "with --cfg=tracing/smpi/internals:yes"
+            )
+    return trace
+
+
+def _read_lines(lines: Iterable[str]) -> _Content:
+    events: dict[str, _Event] = {}
+    event: _Event | None = None
+    content = _Content()
+    for number, line in enumerate(lines, 1):
+        if line.startswith("#"):
+            content.is_simgrid = content.is_simgrid or "SimGrid" in line
+        if line.startswith("%"):
+            event = _read_definition(line[1:].split(), event, events)
+            continue
+        known = events.get(line.partition(" ")[0])
+        if known is None:
+            continue
+        try:
+            words = shlex.split(line)[1:]
+            content.add(known.name, dict(zip(known.fields, words, strict=False)))
+        except KeyError as missing:
+            raise Error(_describe_missing(number, known, missing.args[0])) from None
+        except ValueError:
+            raise Error(f"line {number}: is not an event of Pajé") from None
+    return content
+
+
+def _read_definition(
+    words: Sequence[str], event: _Event | None, events: dict[str, _Event]
+) -> _Event | None:
+    """Read a line of the header; return the event whose fields follow."""
+    if words[:1] == ["EventDef"] and len(words) == 3:
+        event = _Event(words[1], [])
+        if event.name in _EVENTS:
+            events[words[2]] = event
+    elif event is not None and len(words) == 2:
+        event.fields.append(words[0])
+    return event
+
+
+def _describe_missing(number: int, event: _Event, field: str) -> str:
+    if field == "Size":
+        return (
+            f"line {number}: the message has no size; for SimGrid, trace with "
+            "--cfg=tracing/smpi/display-sizes:yes"
+        )
+    return f"line {number}: {event.name} has no {field}"
+
+
+def _join_links(content: _Content) -> tuple[list[_Link], int]:
+    """Join starts and ends of links with the same key, in file order.
+
+    Also returns the number of links that lack one of both.
+    """
+    links, lost = [], 0
+    for key, sender, size in content.starts:
+        if content.ends[key]:
+            links.append(_Link(sender, content.ends[key].popleft(), size))
+        else:
+            lost += 1
+    return links, lost + sum(map(len, content.ends.values()))
+
+
+def _join_simgrid(content: _Content) -> tuple[list[_Link], int]:
+    """Read the receivers from SimGrid's keys: receives from any source lack ends."""
+    links, lost = [], 0
+    for key, sender, size in content.starts:
+        found = _SIMGRID_KEY.fullmatch(key)
+        if found is None:
+            lost += 1
+        elif int(found[1]) > 0:  # else MPI_PROC_NULL
+            links.append(_Link(sender, found[1], size))
+    return links, lost
+
+
+def _find_ranks(content: _Content, links: Sequence[_Link]) -> dict[str, int]:
+    """Find the ranks of containers: the last number of their names, from the lowest.
+
+    Containers that neither send nor receive are ranks if their names are like those of
+    containers that do.
+    """
+    names = content.names
+    linked = {each for link in links for each in (link.sender, link.receiver)}
+    if unknown := linked - names.keys():
+        raise Error(f"a link names the unknown container '{min(unknown)[:20]}'")
+    stems = {_NUMBER.sub("", names[alias]) for alias in linked}
+    if content.is_simgrid:
+        stems.add(_SIMGRID_STEM)
+    elif not linked:
+        raise Error("has no links between containers: no messages were traced")
+    found: dict[str, int] = {}
+    for alias, name in names.items():
+        if _NUMBER.sub("", name) in stems:
+            number = _NUMBER.search(name)
+            if number is None:
+                raise Error(f"the container '{name[:20]}' has no number as ranks have")
+            found[alias] = int(number[1])
+    if len(stems) > 1 or len(set(found.values())) < len(found):
+        some = ", ".join(f"'{stem[:20]}'" for stem in sorted(stems)[:3])
+        raise Error(f"containers of several kinds send messages: {some}")
+    if not found:
+        raise Error("has no ranks")
+    lowest = min(found.values())
+    return {alias: number - lowest for alias, number in found.items()}
