@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from topoloom import Error, Machine
-from topoloom.cli.run_output import note_unverified
+from topoloom.cli.output.run import note_unverified
 from topoloom.launch.host_placement import HostPlacement, host_placement
 from topoloom.launch.launcher import Launch
 from topoloom.preload.verify import AffinityReport, VerifyAgent, verify_agent

@@ -7,7 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 from topoloom.cli import completions
-from topoloom.cli.balanced_output import (
+from topoloom.cli.options.files import AsJson, Figure, GraphOption, PlacementOption
+from topoloom.cli.options.groups import flatten_option_groups
+from topoloom.cli.options.machines import AllocationOptions, MaybeMachineText
+from topoloom.cli.options.messages import MaybeBytes, MaybeRanks, method_option
+from topoloom.cli.options.searches import Seed
+from topoloom.cli.output.balanced import (
     DEFAULT_TOLERANCE,
     MAX_LISTED,
     TaskOptions,
@@ -15,11 +20,6 @@ from topoloom.cli.balanced_output import (
     list_machine_facts,
     list_time_facts,
 )
-from topoloom.cli.options.files import AsJson, Figure, GraphOption, PlacementOption
-from topoloom.cli.options.groups import flatten_option_groups
-from topoloom.cli.options.machines import AllocationOptions, MaybeMachineText
-from topoloom.cli.options.messages import MaybeBytes, MaybeRanks, method_option
-from topoloom.cli.options.searches import Seed
 from topoloom.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:

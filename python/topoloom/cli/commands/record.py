@@ -90,7 +90,7 @@ def command(
     from topoloom._core import Error
     from topoloom.cli.console import note, note_json
     from topoloom.cli.options.given import check_options_apply
-    from topoloom.cli.run_output import note_leftovers
+    from topoloom.cli.output.run import note_leftovers
     from topoloom.graphs.gpu_nodes import GPUS_PER_NODE
     from topoloom.launch.apply.torch_command import is_torchrun
     from topoloom.support.ending_signals import raise_on_signals
@@ -196,7 +196,7 @@ def _print_result(facts: ProgramFacts, output: Path) -> None:
     import sys
 
     from topoloom.cli.console import print_facts
-    from topoloom.cli.graph_output import format_mpi_time
+    from topoloom.cli.output.graph import format_mpi_time
     from topoloom.support.units import counted, format_bytes
 
     lines = [

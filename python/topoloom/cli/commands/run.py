@@ -224,7 +224,7 @@ def _run_job(
 ) -> int:
     """Run the program recorded or placed, and report."""
     from topoloom.cli.exit_status import Failure
-    from topoloom.cli.run_output import note_ended_run, note_leftovers
+    from topoloom.cli.output.run import note_ended_run, note_leftovers
     from topoloom.preload.record import NothingRecorded
     from topoloom.tasks.runs.explicit_run import run_explicitly
     from topoloom.tasks.runs.remembered_run import run_as_typed, run_remembered

@@ -110,7 +110,7 @@ def _list(
     store: RunStore, match: str | None, last: int, output: Path | None, as_json: bool
 ) -> None:
     from topoloom.cli.console import note, print_json
-    from topoloom.cli.runs_output import print_runs
+    from topoloom.cli.output.runs import print_runs
     from topoloom.tasks.runs.stored_runs import (
         export_runs,
         make_document,
@@ -144,7 +144,7 @@ def _show(
     store: RunStore, names: list[str], figure: Path | None, as_json: bool
 ) -> None:
     from topoloom.cli.console import print_json
-    from topoloom.cli.runs_output import print_run, print_runs
+    from topoloom.cli.output.runs import print_run, print_runs
     from topoloom.store.run_store import find_run
     from topoloom.tasks.runs.gain_estimate import estimate_gain
     from topoloom.tasks.runs.stored_runs import draw_runs, make_document
@@ -184,7 +184,7 @@ def _show(
 
 def _summarize(store: RunStore, by: str, match: str | None, as_json: bool) -> None:
     from topoloom.cli.console import print_json
-    from topoloom.cli.runs_output import print_summary
+    from topoloom.cli.output.runs import print_summary
     from topoloom.tasks.runs.stored_runs import select_runs
     from topoloom.tasks.runs.summary import summarize_runs
 

@@ -73,7 +73,7 @@ def command(
 
     from topoloom._core import Error
     from topoloom.cli.console import note, note_json
-    from topoloom.cli.run_output import make_location_printer, note_unverified
+    from topoloom.cli.output.run import make_location_printer, note_unverified
     from topoloom.launch.apply.torch_command import is_torchrun
     from topoloom.launch.apply.trial_run import check_files_on_hosts
     from topoloom.launch.launcher import Launch

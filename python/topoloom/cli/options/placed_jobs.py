@@ -148,7 +148,7 @@ def make_observer(quiet: bool) -> Observer:
     Printing never fails: standard error may be closed.
     """
     from topoloom.cli.console import note
-    from topoloom.cli.run_output import make_location_printer, note_placement
+    from topoloom.cli.output.run import make_location_printer, note_placement
     from topoloom.tasks.runs.remembered_job import Observer
 
     def remark(text: str) -> None:

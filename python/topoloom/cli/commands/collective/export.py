@@ -63,7 +63,7 @@ def command(
     """
     from topoloom.cli.command_line import command_line
     from topoloom.cli.console import print_json
-    from topoloom.cli.ranked_output import print_schedules
+    from topoloom.cli.output.ranked import print_schedules
     from topoloom.cli.suggested_command import insert_file_name
     from topoloom.schedules.exports.schedule_formats import find_format
     from topoloom.support.plain_text import split_at_commas

@@ -81,7 +81,7 @@ def command(
           --timeline call.svg -- srun -n 64
     """
     from topoloom.cli.exit_status import Interrupted
-    from topoloom.cli.measured_output import MeasuredFiles, write_measured
+    from topoloom.cli.output.measured import MeasuredFiles, write_measured
     from topoloom.figure.timeline import check_timeline
     from topoloom.support.plain_text import split_at_commas
     from topoloom.support.units import parse_bytes

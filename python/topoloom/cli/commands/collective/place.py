@@ -55,7 +55,7 @@ def command(
     from topoloom.cli.command_line import command_line
     from topoloom.cli.console import monitor_search, print_json
     from topoloom.cli.exit_status import Interrupted
-    from topoloom.cli.ranked_output import print_schedules
+    from topoloom.cli.output.ranked import print_schedules
     from topoloom.support.parameter_error import check_int64
     from topoloom.tasks.collectives.collective import rank_collective, read_platform
     from topoloom.tasks.collectives.collective_result import (

@@ -89,7 +89,7 @@ def command(
     from topoloom._core import Error
     from topoloom.cli.command_line import command_line
     from topoloom.cli.console import print_json
-    from topoloom.cli.ranked_output import print_schedules
+    from topoloom.cli.output.ranked import print_schedules
     from topoloom.tasks.collectives.collective import rank_collective, read_platform
     from topoloom.tasks.collectives.collective_result import (
         CollectiveResult,

@@ -59,7 +59,7 @@ def command(
     from topoloom._core import Error
     from topoloom.cli.console import make_progress_bar, print_json
     from topoloom.cli.exit_status import Interrupted
-    from topoloom.cli.ranked_output import print_schedules
+    from topoloom.cli.output.ranked import print_schedules
     from topoloom.simulate.switch_toml import load_given_or_machine_switch
     from topoloom.support.units import counted
     from topoloom.tasks.collectives.collective import rank_collective, read_platform

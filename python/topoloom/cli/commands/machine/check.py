@@ -143,7 +143,7 @@ def _locate_bad_parts(
     as_json: bool,
 ) -> int:
     from topoloom.cli.console import print_json
-    from topoloom.cli.probed_output import print_bad_parts
+    from topoloom.cli.output.probed import print_bad_parts
     from topoloom.tasks.machines.bad_parts import locate_bad_parts
 
     with suggest_partial():

@@ -22,7 +22,7 @@ def command(output: WriteDescription = None, as_json: AsJson = False) -> None:
       topoloom machine detect
       topoloom machine detect -o here.toml
     """
-    from topoloom.cli.shown_machine_output import print_machine
+    from topoloom.cli.output.shown_machine import print_machine
     from topoloom.machines.machine_names import DETECT
     from topoloom.tasks.machines.shown_machine import load_shown_machine
 

@@ -99,7 +99,7 @@ def command(
           --node 'gpu[1-4]=gpu.xml' --node cpu.xml
       topoloom machine import nodes.json --partial --network 1600Gbit/s
     """
-    from topoloom.cli.shown_machine_output import print_machine
+    from topoloom.cli.output.shown_machine import print_machine
     from topoloom.importers.machine_description import Selection
     from topoloom.support.units import parse_bandwidth
 

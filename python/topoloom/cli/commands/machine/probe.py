@@ -127,7 +127,7 @@ class _StageBars:
 
 def _print_result(findings: Findings, output: Path) -> None:
     from topoloom.cli.console import print_facts
-    from topoloom.cli.probed_output import print_probed
+    from topoloom.cli.output.probed import print_probed
 
     print_facts(
         [

@@ -32,7 +32,7 @@ def command(machine: MachineArgument, as_json: AsJson = False) -> None:
       topoloom machine show frontier
       topoloom machine show frontier+node:8:8 --json
     """
-    from topoloom.cli.shown_machine_output import print_machine
+    from topoloom.cli.output.shown_machine import print_machine
     from topoloom.tasks.machines.shown_machine import load_shown_machine
 
     print_machine(load_shown_machine(machine), as_json)

@@ -69,7 +69,7 @@ def _print_fit(fit: Fit, file: ModelFile, written: list[Path | None]) -> None:
     import numpy as np
 
     from topoloom.cli.console import print_facts, print_table
-    from topoloom.cli.model_output import print_lines
+    from topoloom.cli.output.model import print_lines
     from topoloom.model.model_toml import format_time
     from topoloom.support.units import format_size
 

@@ -31,7 +31,7 @@ def command(
       topoloom model show hdr -o costs.txt
     """
     from topoloom.cli.console import print_facts, print_json
-    from topoloom.cli.model_output import print_model
+    from topoloom.cli.output.model import print_model
     from topoloom.model.model_names import load_model
 
     file = load_model(model)

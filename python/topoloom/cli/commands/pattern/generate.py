@@ -144,7 +144,7 @@ def command(
       topoloom pattern generate molecular-dynamics --cells 7x7x5 -o md.npz
       topoloom pattern generate nccl-tree --ranks 64 --bytes 1MiB -o p.npz
     """
-    from topoloom.cli.graph_output import print_made_graph
+    from topoloom.cli.output.graph import print_made_graph
     from topoloom.graphs.gpu_nodes import GPUS_PER_NODE
     from topoloom.tasks.graphs.pattern import generate_pattern
 

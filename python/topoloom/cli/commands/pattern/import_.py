@@ -77,7 +77,7 @@ def command(
           --gpus-per-node 4 -o p.npz
       topoloom pattern import 'dumps/nccl_trace_rank_*' --partial -o p.npz
     """
-    from topoloom.cli.graph_output import print_made_graph
+    from topoloom.cli.output.graph import print_made_graph
     from topoloom.graphs.gpu_nodes import GPUS_PER_NODE
     from topoloom.tasks.graphs.pattern import import_pattern
 

@@ -26,7 +26,7 @@ def command(graph: GraphFile, figure: Figure = None, as_json: AsJson = False) ->
       topoloom pattern show p.npz --figure matrix.svg
     """
     from topoloom.cli.console import print_facts, print_json, print_table
-    from topoloom.cli.graph_output import format_mpi_time, list_totals
+    from topoloom.cli.output.graph import format_mpi_time, list_totals
     from topoloom.support.units import format_bytes
     from topoloom.tasks.graphs.shown_graph import show_graph
 

@@ -33,7 +33,7 @@ def print_machine(
 ) -> None:
     """Print a machine and the path of its written description, as text or JSON."""
     from topoloom.cli.console import print_facts, print_json
-    from topoloom.cli.probed_output import print_probed
+    from topoloom.cli.output.probed import print_probed
     from topoloom.machines.outline import outline
     from topoloom.machines.separate_parts import describe_parts, separate_parts
     from topoloom.tasks.machines.probe import read_probe_results
