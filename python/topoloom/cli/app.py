@@ -52,6 +52,7 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
         "run": Command("record, map, and launch a program with its placement", True),
         "runs": Command("list the runs that 'run' stored, and what placement gained"),
         "trial": Command("measure what a placement gains, in pairs of runs", True),
+        "study": Command("measure what placement, collectives and options change"),
         "record": Command("record who sends how much to whom in an MPI program", True),
         "map": Command("place the ranks of a job on its slots"),
         "compare": Command("try several mappers and print one table"),

@@ -61,6 +61,7 @@ from topoloom.documents.runs import (
     ShownRunDocument,
     TrialDocument,
 )
+from topoloom.documents.studies import StudyDocument
 
 #: The types of a command's documents; several if its arguments decide.
 DOCUMENTS: dict[str, tuple[Any, ...]] = {
@@ -71,6 +72,7 @@ DOCUMENTS: dict[str, tuple[Any, ...]] = {
         RunSummaryDocument,
         PrunedRunsDocument,
     ),
+    "study": (StudyDocument,),
     "trial": (TrialDocument,),
     "record": (RecordDocument,),
     "map": (MapDocument,),

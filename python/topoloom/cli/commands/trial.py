@@ -10,6 +10,7 @@ from topoloom.cli.options.files import AsJson
 from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.placed_jobs import PlacedJobOptions
 from topoloom.cli.options.programs import Program
+from topoloom.cli.options.runs import StartsNew
 from topoloom.cli.parameters import Option
 
 if TYPE_CHECKING:
@@ -33,9 +34,7 @@ def command(
             autocompletion=complete_words("placement", "mapper=", "collectives"),
         ),
     ] = "placement",
-    new: Annotated[
-        bool, Option("--new", help="Start a new trial instead of continuing the last.")
-    ] = False,
+    new: StartsNew = False,
     job: PlacedJobOptions,
     as_json: AsJson = False,
 ) -> int:

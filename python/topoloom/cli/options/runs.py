@@ -29,6 +29,11 @@ ProgramName = Annotated[
 ]
 
 
+StartsNew = Annotated[
+    bool, Option("--new", help="Start anew instead of continuing what was interrupted.")
+]
+
+
 class RememberingOptions(NamedTuple):
     """Options for recordings of earlier runs."""
 

@@ -149,14 +149,28 @@ def estimate_paired_change(times: Sequence[tuple[float, float]]) -> Change:
 
     Raises `topoloom.Error` if there are enough pairs, but no SciPy.
     """
-    used = [(before, after) for before, after in times if before > 0]
-    if len(used) < MIN_PAIRS:
-        return Change(len(used))
-    changes = np.array([100 * (after / before - 1) for before, after in used])
-    median = float(np.median(changes))
-    if np.ptp(changes) == 0:
-        return Change(len(used), median, median, median)
-    return Change(len(used), median, *_bootstrap((changes,), np.median))
+    return estimate_change(
+        [100 * (after / before - 1) for before, after in times if before > 0]
+    )
+
+
+def estimate_change(changes: Sequence[float]) -> Change:
+    """Estimate the median of independent changes in percent.
+
+    Raises `topoloom.Error` if there are enough changes, but no SciPy.
+    """
+    if len(changes) < MIN_PAIRS:
+        return Change(len(changes))
+    return Change(len(changes), *estimate_median(changes))
+
+
+def estimate_median(values: Sequence[float]) -> tuple[float, float, float]:
+    """Return the median of `MIN_PAIRS` values or more, and its 95 % interval."""
+    sample = np.array(values)
+    median = float(np.median(sample))
+    if np.ptp(sample) == 0:
+        return median, median, median
+    return median, *_bootstrap((sample,), np.median)
 
 
 def _bootstrap(

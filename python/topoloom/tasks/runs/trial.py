@@ -121,10 +121,10 @@ def run_trial(trial: Trial) -> TrialResult | Ended:
     log = remembered.log
     if not log.is_usable:
         raise Error(log.failure or "the run store cannot be used")
-    found = _find_recording(remembered)
+    found = find_stored_recording(remembered)
     if found is None:
         ended = run_remembered(remembered)
-        found = _find_recording(remembered)
+        found = find_stored_recording(remembered)
         if found is None:
             return ended
         log.restart()
@@ -136,7 +136,7 @@ def run_trial(trial: Trial) -> TrialResult | Ended:
     }
     for decision in decisions.values():
         if decision is not None:
-            _try_launcher(remembered, slots, decision)
+            try_launcher(remembered, slots, decision)
     tag, done = _find_earlier_runs(trial, decisions)
     status = 0
     for pair, variant in _list_missing(done, trial, tag):
@@ -169,7 +169,8 @@ def _decide(
     return decision
 
 
-def _find_recording(remembered: RememberedJob) -> tuple[str, RecordedJob] | None:
+def find_stored_recording(remembered: RememberedJob) -> tuple[str, RecordedJob] | None:
+    """Find and load the recording of a program; None if the store has none."""
     identity = remembered.identity
     assert identity is not None
     found = remembered.log.attempt(
@@ -184,7 +185,7 @@ def _find_recording(remembered: RememberedJob) -> tuple[str, RecordedJob] | None
     return name, recorded
 
 
-def _try_launcher(
+def try_launcher(
     remembered: RememberedJob, slots: LaunchSlots, decision: Decision
 ) -> None:
     """Start an empty program placed; raise an error if the launcher refuses that."""

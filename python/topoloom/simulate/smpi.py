@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs programs that were built with ``smpicc`` in SimGrid's MPI, on a machine.
+
+Messages cost the startup of the machine on both sides. Computation takes no simulated
+time, unless the program or an option of ``smpirun`` says otherwise.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from topoloom._core import Error, Machine
+from topoloom.importers.simgrid.platform import (
+    MAX_NODES,
+    IntraHostLink,
+    find_single_route,
+    write_routes,
+)
+from topoloom.importers.simgrid.platform_parts import NO_LIMIT
+from topoloom.simulate.simgrid import CONSTANT_FACTORS
+from topoloom.support.plain_text import is_number
+
+#: Settings with which links behave as the machine describes them. Unsuccessful polls
+#: take time, so that the clock of a polling rank advances.
+_SETTINGS = (
+    CONSTANT_FACTORS,
+    "network/TCP-gamma:0",
+    "network/crosstraffic:no",
+    "smpi/simulate-computation:no",
+    "smpi/host-speed:1Gf",
+    "smpi/grow-injected-times:no",
+    "smpi/iprobe:1e-7",
+    "smpi/test:1e-6",
+    "smpi/display-timing:yes",
+)
+#: Costs of blocking and nonblocking sends, and of receives.
+_OVERHEADS = ("os", "ois", "or")
+_TRACING = (
+    "tracing:yes",
+    "tracing/smpi:yes",
+    "tracing/smpi/internals:yes",  # the messages of collectives
+    "tracing/smpi/display-sizes:yes",
+)
+#: Options of smpirun whose value is the next word; those that are true are written
+#: here, and refused in a command.
+_VALUED = {
+    "-platform": True,
+    "-hostfile": True,
+    "-machinefile": True,
+    "-np": False,
+    "-n": False,
+    "-wrapper": False,
+    "-ext": False,
+}
+_CLOCK = re.compile(r"Simulated time: (\S+) seconds")
+
+
+class SmpiCommand(NamedTuple):
+    """A command of ``smpirun``: the number of ranks, its options and the program."""
+
+    ranks: int
+    options: tuple[str, ...]
+    program: tuple[str, ...]
+
+
+class SmpiLaunch(NamedTuple):
+    """A simulated run, in values that other processes can take.
+
+    Attributes
+    ----------
+    command
+        The program, the number of ranks, and options of ``smpirun``.
+    platform
+        A SimGrid platform, as text.
+    node_of_rank
+        The node of each rank.
+    startup
+        Seconds that a message costs its sender and its receiver.
+    environment
+        Variables in addition to those of the process.
+    preload
+        Library that is preloaded into the program, or "".
+    """
+
+    command: SmpiCommand
+    platform: str
+    node_of_rank: tuple[int, ...]
+    startup: float
+    environment: dict[str, str]
+    preload: str = ""
+
+
+class SmpiRun(NamedTuple):
+    """The exit status of a simulated run, its output, and the simulated seconds.
+
+    `seconds` is None if SimGrid printed no time, as after a failure.
+    """
+
+    status: int
+    output: str
+    errors: str
+    seconds: float | None
+
+
+def is_smpi_command(command: Sequence[str]) -> bool:
+    """Return whether a command starts a program in SimGrid's MPI."""
+    return bool(command) and Path(command[0]).name == "smpirun"
+
+
+def parse_smpi_command(command: Sequence[str]) -> SmpiCommand:
+    """Split a command of ``smpirun``.
+
+    Raises `topoloom.Error` if it has no number of ranks, or a platform of its own.
+    """
+    ranks, options = None, []
+    words = list(command[1:])
+    while words and words[0].startswith("-"):
+        word = words.pop(0)
+        if word not in _VALUED:
+            options.append(word)
+            continue
+        if _VALUED[word]:
+            raise Error(
+                f"the command has {word}, which is written for the machine; leave it "
+                "out"
+            )
+        if not words:
+            raise Error(f"{word} of smpirun has no value")
+        value = words.pop(0)
+        if word in ("-np", "-n"):
+            if not is_number(value) or len(value) > 7 or not int(value):
+                raise Error(f"{word} of smpirun is '{value}', expected 1 or more ranks")
+            ranks = int(value)
+        else:
+            options += [word, value]
+    if ranks is None:
+        raise Error("the command has no number of ranks, such as smpirun -np 64")
+    if not words:
+        raise Error("the command names no program after the options of smpirun")
+    return SmpiCommand(ranks, tuple(options), tuple(words))
+
+
+def run_in_smpi(launch: SmpiLaunch, trace: Path | None = None) -> SmpiRun:
+    """Simulate a program; `trace` is a file for all its messages, in Pajé's format.
+
+    Raises `topoloom.Error` if SimGrid is missing.
+    """
+    smpirun = shutil.which("smpirun")
+    if smpirun is None:
+        raise Error(
+            "SimGrid is not installed: there is no smpirun on PATH; Debian's package "
+            "is libsimgrid-dev"
+        )
+    command = launch.command
+    overhead = f"0:{launch.startup!r}:0"
+    settings = [*_SETTINGS, *(f"smpi/{name}:{overhead}" for name in _OVERHEADS)]
+    if trace is not None:
+        settings += [*_TRACING, f"tracing/filename:{trace}"]
+    with tempfile.TemporaryDirectory(prefix="topoloom-smpi-") as directory:
+        platform, hosts = Path(directory) / "platform.xml", Path(directory) / "hosts"
+        platform.write_text(launch.platform, encoding="utf-8")
+        lines = [f"{_host_name(node)}\n" for node in launch.node_of_rank]
+        hosts.write_text("".join(lines), encoding="utf-8")
+        words = [smpirun, "-np", str(command.ranks), "-platform", str(platform)]
+        words += ["-hostfile", str(hosts), "--log=root.thresh:error"]
+        words += ["--log=smpi_utils.thresh:info"]  # prints the simulated time
+        words += [f"--cfg={setting}" for setting in settings]
+        if launch.preload:
+            words += ["-wrapper", f"env LD_PRELOAD={launch.preload}"]
+        done = subprocess.run(
+            [*words, *command.options, *command.program],
+            env={**os.environ, **launch.environment},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
+        )
+    clock = _CLOCK.search(done.stderr) or _CLOCK.search(done.stdout)
+    seconds = float(clock[1]) if clock else None
+    return SmpiRun(done.returncode, done.stdout, done.stderr, seconds)
+
+
+def write_smpi_platform(machine: Machine, node_of_rank: Sequence[int]) -> str:
+    """Write the nodes of the ranks, and the routes between them.
+
+    Raises `topoloom.Error` if there are over 300 nodes, or messages have several
+    routes.
+    """
+    nodes = sorted(set(node_of_rank))
+    if len(nodes) > MAX_NODES:
+        raise Error(
+            f"the ranks are on {len(nodes):,} nodes; the routes between all pairs are "
+            f"written for up to {MAX_NODES}"
+        )
+    if not machine.has_bandwidths and machine.link_count:
+        raise Error(
+            f"{machine.name} gives no bandwidths, so there is no time to simulate; "
+            "describe them, such as 'bandwidth=10GB/s,latency=1us'"
+        )
+    hosts = {_host_name(node): node for node in nodes}
+    routes = {
+        (a, b): [] if a == b else find_single_route(machine, hosts[a], hosts[b])
+        for a in hosts
+        for b in hosts
+    }
+    inside = IntraHostLink(NO_LIMIT, machine.memory_startup)
+    about = (machine.node_latency, machine.memory_bandwidth, 0.0, 1.0, "", inside)
+    return write_routes(machine, hosts, routes, *about)
+
+
+def _host_name(node: int) -> str:
+    return f"node-{node}.topoloom"

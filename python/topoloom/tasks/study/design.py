@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Designs of a study: which combinations of levels are run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Any, NamedTuple
+
+from topoloom._core import Error
+from topoloom.tasks.study.factors import Factor, Level, Settings
+
+FULL, HALF, ONE_AT_A_TIME = DESIGNS = ("full", "half", "one-at-a-time")
+#: Factors below which main effects of a half are mixed with interactions of two.
+_MIN_FACTORS_OF_HALF = 4
+
+
+class Cell(NamedTuple):
+    """A combination of levels: the index of one level for each factor."""
+
+    indices: tuple[int, ...]
+    levels: tuple[Level, ...]
+
+    @property
+    def name(self) -> str:
+        """The levels, separated by commas."""
+        return ", ".join(level.name for level in self.levels)
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether all factors have their first level."""
+        return not any(self.indices)
+
+    def merge_settings(self) -> Settings:
+        """Merge the settings of all levels; one that two of them change is an error."""
+        merged = Settings()
+        for level in self.levels:
+            merged = _merge(merged, level, self.name)
+        return merged
+
+
+def _merge(merged: Settings, level: Level, name: str) -> Settings:
+    changed: dict[str, Any] = {}
+    for key in ("mapper", "collectives", "machine", "allocation"):
+        value = getattr(level.settings, key)
+        if value is None:
+            continue
+        if getattr(merged, key) is not None:
+            raise Error(f"two factors set the {key} of the cell '{name}'")
+        changed[key] = value
+    for key, value in level.settings.environment.items():
+        if merged.environment.get(key, value) != value:
+            raise Error(f"two factors set the variable {key} of the cell '{name}'")
+    return merged._replace(
+        arguments=(*merged.arguments, *level.settings.arguments),
+        environment={**merged.environment, **level.settings.environment},
+        **changed,
+    )
+
+
+def list_cells(factors: Sequence[Factor], design: str) -> list[Cell]:
+    """List the cells of a design, the baseline first.
+
+    ``full`` has all combinations; ``one-at-a-time`` the baseline and each other level
+    alone; ``half`` the combinations of two-level factors in which an even number of
+    factors has the second level (a fraction of resolution IV or higher: Box, Hunter and
+    Hunter, Statistics for Experimenters, 2005, chapter 6).
+
+    Raises
+    ------
+    topoloom.Error
+        If the design is unknown, or a half is not possible.
+    """
+    if design not in DESIGNS:
+        raise Error(f"there is no design '{design}'; designs are {', '.join(DESIGNS)}")
+    names = [factor.name for factor in factors]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise Error(f"the factor '{twice}' is given twice")
+    if design == HALF:
+        _check_half(factors)
+    chosen = [
+        Cell(indices, tuple(f.levels[i] for f, i in zip(factors, indices, strict=True)))
+        for indices in product(*(range(len(factor.levels)) for factor in factors))
+        if design == FULL
+        or (design == HALF and sum(indices) % 2 == 0)
+        or (design == ONE_AT_A_TIME and sum(map(bool, indices)) <= 1)
+    ]
+    for cell in chosen:
+        cell.merge_settings()
+    return chosen
+
+
+def _check_half(factors: Sequence[Factor]) -> None:
+    for factor in factors:
+        if len(factor.levels) != 2:
+            raise Error(
+                f"the factor '{factor.name}' has {len(factor.levels)} levels; a half "
+                "needs factors of two levels; use the full design"
+            )
+    if len(factors) < _MIN_FACTORS_OF_HALF:
+        raise Error(
+            f"a half of {len(factors)} factors cannot tell effects from interactions; "
+            f"use the full design, or {_MIN_FACTORS_OF_HALF} factors or more"
+        )

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs the cells of a study in SimGrid's MPI.
+
+The messages of each program are traced once, in launcher order; mappers place its ranks
+by these messages. All times are simulated, so that a cell runs once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import BrokenExecutor, Executor, Future, as_completed
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from topoloom._core import Allocation, CommGraph, Error
+from topoloom.graphs.graph_file import load_graph
+from topoloom.graphs.traces.trace_formats import read_trace
+from topoloom.simulate.smpi import (
+    SmpiCommand,
+    SmpiLaunch,
+    SmpiRun,
+    run_in_smpi,
+    write_smpi_platform,
+)
+from topoloom.store.program_identity import Segment, identify_program
+from topoloom.store.run_store import RunStore, make_key
+from topoloom.support.parameter_error import ParameterError
+from topoloom.support.version import __version__
+from topoloom.tasks.map import map_ranks
+from topoloom.tasks.objective import Objective
+from topoloom.tasks.problem import (
+    AllocationSpec,
+    Problem,
+    check_fit,
+    load_nodes,
+    select_launched_slots,
+)
+from topoloom.tasks.replaced_collectives import provide_collectives_setting
+from topoloom.tasks.study.cell_run import CellFailedError, CellRun, ReadTime
+
+if TYPE_CHECKING:
+    from topoloom.allocations.allocation_file import AllocatedHosts
+    from topoloom.graphs.profile import Profile
+    from topoloom.importers.machine_description import MachineDescription
+    from topoloom.placements.placement_file import PlacementFile
+    from topoloom.tasks.runs.stored_placement import Placing
+    from topoloom.tasks.study.design import Cell
+    from topoloom.tasks.study.factors import Settings
+
+
+#: Lines about the simulation itself.
+_TIMING = re.compile(r"Simulated time:|^The simulation took|actual computation of the")
+
+
+class SmpiJob(NamedTuple):
+    """A command of ``smpirun``, and the machine on which it runs unless a cell differs.
+
+    `collectives_library` returns the path of libtopoloom-collective for SimGrid.
+    """
+
+    command: SmpiCommand
+    machine: str | None
+    where: AllocationSpec
+    placing: Placing
+    read_time: ReadTime
+    collectives_library: Callable[[], Path]
+
+
+class SmpiCells:
+    """Runs cells in simulated time, several at once.
+
+    Files that the runs read exist until the exit of the context.
+    """
+
+    is_deterministic = True
+
+    def __init__(self, job: SmpiJob, store: RunStore, pool: Executor) -> None:
+        self._job = job
+        self._store = store
+        self._pool = pool
+        self._files = contextlib.ExitStack()
+        self._graphs: dict[str, CommGraph] = {}
+        self._placed: dict[str, PlacementFile] = {}
+        self._launches: dict[str, SmpiLaunch] = {}
+        self._facts: list[object] = []
+
+    def __enter__(self) -> SmpiCells:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._files.close()
+
+    def identify(self) -> list[object]:
+        """Return what determines the simulated times of the prepared cells."""
+        return ["smpi", __version__, self._facts]
+
+    def prepare(self, cell: Cell) -> float | None:
+        """Trace and place the program of a cell; return the predicted seconds."""
+        settings = cell.merge_settings()
+        job, command = self._job, self._job.command
+        command = command._replace(program=(*command.program, *settings.arguments))
+        machine = settings.machine or job.machine
+        if machine is None:
+            raise ParameterError("machine", "is missing; name one")
+        where = job.where
+        if settings.allocation is not None:
+            where = where._replace(allocation=settings.allocation)
+        at, described = _select_slots(machine, where, command.ranks)
+        launch = _make_launch(command, at.allocation, settings.environment)
+        graph = self._find_graph(launch)
+        problem = Problem(
+            graph, at.allocation.machine, at.allocation, at.hosts, described.node
+        )
+        file = self._place(launch, problem, settings.mapper or "block")
+        self._add_launch(cell, settings, file, launch)
+        predicted = file.values.get("predicted_seconds")
+        if settings.collectives is not None or predicted is None:
+            return None
+        return float(predicted)
+
+    def run_all(
+        self, cells: Sequence[Cell], repetition: int, tag: str
+    ) -> Iterator[tuple[Cell, CellRun]]:
+        """Simulate prepared cells; yield each with its run when it has ended."""
+        del repetition, tag
+        runs = {
+            self._pool.submit(run_in_smpi, self._launches[cell.name]): cell
+            for cell in cells
+        }
+        try:
+            for future in as_completed(runs):
+                yield runs[future], self._read_run(future)
+        finally:
+            for future in runs:
+                future.cancel()
+
+    def _read_run(self, future: Future[SmpiRun]) -> CellRun:
+        try:
+            done = future.result()
+        except BrokenExecutor as error:
+            return CellRun(1, None, f"the worker died: {error}")
+        if done.status != 0:
+            return CellRun(done.status, None, _describe_failure(done))
+        seconds = self._job.read_time(done.output)
+        if seconds is None:
+            seconds = done.seconds
+        if seconds is None:
+            return CellRun(1, None, "SimGrid printed no time")
+        return CellRun(0, seconds)
+
+    def _place(
+        self, launch: SmpiLaunch, problem: Problem, mapper: str
+    ) -> PlacementFile:
+        """Place the ranks, unless another cell has the same problem."""
+        allocation = problem.allocation
+        slots = hashlib.sha256(allocation.slots.tobytes()).hexdigest()
+        machine = problem.machine.text
+        key = make_key("placed", [_identify_program(launch), machine, slots, mapper])
+        if key not in self._placed:
+            placing = self._job.placing
+            self._placed[key] = map_ranks(
+                problem, Objective(placing.objective), mapper, search=placing.search
+            ).file
+        return self._placed[key]
+
+    def _add_launch(
+        self, cell: Cell, settings: Settings, file: PlacementFile, launch: SmpiLaunch
+    ) -> None:
+        nodes = (file.placement.slots // file.machine.slots_per_node).tolist()
+        launch = launch._replace(node_of_rank=tuple(nodes))
+        collectives = settings.collectives
+        self._facts.append(
+            [
+                _identify_program(launch),
+                hashlib.sha256(launch.platform.encode()).hexdigest(),
+                [nodes, launch.startup],
+                None if collectives is None else dict(collectives),
+            ]
+        )
+        setting = self._files.enter_context(
+            provide_collectives_setting(collectives, file, False)
+        )
+        if setting is not None:
+            launch = launch._replace(
+                environment={**launch.environment, "TOPOLOOM_COLLECTIVES": setting},
+                preload=str(self._job.collectives_library()),
+            )
+        self._launches[cell.name] = launch
+
+    def _find_graph(self, launch: SmpiLaunch) -> CommGraph:
+        """Load the messages of a program, or trace them in launcher order."""
+        key = make_key("trace in SimGrid", [*_identify_program(launch), __version__])
+        if key in self._graphs:
+            return self._graphs[key]
+        entry = self._store.read_entry(key)
+        path = None if entry is None else self._store.find_file(entry.get("recording"))
+        if path is None:
+            profile = _trace(launch)
+            name = self._store.add_file(".npz", profile.save)
+            self._store.write_entry(key, {"recording": name})
+            graph = profile.graph("expand")
+        else:
+            graph = load_graph(path)
+        self._graphs[key] = graph
+        return graph
+
+
+def _select_slots(
+    machine: str, where: AllocationSpec, ranks: int
+) -> tuple[AllocatedHosts, MachineDescription]:
+    """Return the slots that the launcher uses."""
+    given, described = load_nodes(machine, where)
+    empty = CommGraph.from_edges(ranks, [], [], [])
+    check_fit(empty, given.allocation, "the command")
+    return select_launched_slots(given, described, where, ranks)[0], described
+
+
+def _make_launch(
+    command: SmpiCommand, at: Allocation, environment: Mapping[str, str]
+) -> SmpiLaunch:
+    """Make the run in launcher order; the platform has all nodes of the allocation."""
+    machine = at.machine
+    nodes = at.slots[: command.ranks] // machine.slots_per_node
+    return SmpiLaunch(
+        command,
+        write_smpi_platform(machine, at.nodes.tolist()),
+        tuple(nodes.tolist()),
+        machine.startup,
+        dict(environment),
+    )
+
+
+def _identify_program(launch: SmpiLaunch) -> list[object]:
+    command = launch.command
+    program = identify_program(
+        [Segment("", command.program)], command.ranks, command.ranks, None
+    )
+    return [program.key, list(command.options), dict(launch.environment)]
+
+
+def _trace(launch: SmpiLaunch) -> Profile:
+    """Simulate the program in launcher order, and read all its messages."""
+    ranks = launch.command.ranks
+    with tempfile.TemporaryDirectory(prefix="topoloom-trace-") as directory:
+        file = Path(directory) / "run.trace"
+        done = run_in_smpi(launch, file)
+        if done.status != 0:
+            raise CellFailedError(f"the traced run: {_describe_failure(done)}")
+        profile = read_trace(file, "paje").profile
+    if profile.rank_count != ranks:
+        raise Error(
+            f"the traced run has messages of {profile.rank_count} ranks, but the "
+            f"command starts {ranks}"
+        )
+    return profile
+
+
+def _describe_failure(done: SmpiRun) -> str:
+    """Return the exit status and the error that SimGrid or the program printed."""
+    text = (done.errors or done.output).partition("Backtrace")[0]
+    lines = [
+        line.strip()
+        for line in text.splitlines()
+        if line.strip() and not _TIMING.search(line)
+    ]
+    fatal = next((line for line in lines if "CRITICAL" in line), "")
+    error = fatal.rpartition("CRITICAL] ")[2] or (lines[-1] if lines else "")
+    return f"exit status {done.status}" + (f": {error[:200]}" if error else "")
