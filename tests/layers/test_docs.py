@@ -138,10 +138,10 @@ def test_the_python_names_in_the_docs_exist() -> None:
 
 
 def test_the_docs_list_every_launcher_format_topology_and_machine() -> None:
-    launchers = (DOCS / "how-to" / "run" / "launchers.md").read_text()
+    exports = (DOCS / "how-to" / "run" / "export.md").read_text()
     machines = (DOCS / "how-to" / "machines" / "describe-a-machine.md").read_text()
     for entry in LAUNCH_FORMATS:
-        assert f"| `{entry.name}` |" in launchers
+        assert f"| `{entry.name}` |" in exports
     for name in section_forms():
         assert name in machines
     described = (DOCS / "reference" / "machines.md").read_text()
