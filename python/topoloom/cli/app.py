@@ -48,11 +48,10 @@ class Group(NamedTuple):
 
 
 SECTIONS: dict[str, dict[str, Command | Group]] = {
-    "Everyday commands": {
+    "Run jobs": {
         "run": Command("record, map, and launch a program with its placement", True),
         "runs": Command("list the runs that 'run' stored, and what placement gained"),
         "trial": Command("measure what a placement gains, in pairs of runs", True),
-        "study": Command("measure what placement, collectives and options change"),
         "record": Command("record who sends how much to whom in an MPI program", True),
         "map": Command("place the ranks of a job on its slots"),
         "compare": Command("try several mappers and print one table"),
@@ -60,6 +59,7 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
         "report": Command("show placements on one page: links, matrix, loads, nodes"),
         "export": Command("write a placement as a file for mpirun, srun and others"),
         "verify": Command("run a program and check where its ranks are"),
+        "joint": Command("place several jobs together to minimize interference"),
     },
     "Describe jobs and machines": {
         "pattern": Group(
@@ -102,14 +102,14 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
             "choose nodes for a job, or show or generate an allocation"
         ),
     },
-    "Prove and simulate": {
-        "bound": Command("prove lower bounds on the objective"),
-        "simulate": Command(
-            "simulate placements on the network, next to the prediction"
+    "AI jobs, collectives, balance": {
+        "ai": Group(
+            "place the parallel axes and the experts of AI models",
+            {
+                "axes": Command("map tensor, data and pipeline axes onto a machine"),
+                "experts": Command("place the experts of a model on GPUs"),
+            },
         ),
-    },
-    "Beyond the placement of one job": {
-        "joint": Command("place several jobs together to minimize interference"),
         "collective": Group(
             "rank, measure, export and place collectives",
             {
@@ -130,14 +130,14 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
                 "grid": Command("measure off-node traffic of a process grid's axes"),
             },
         ),
-        "ai": Group(
-            "place the parallel axes and the experts of AI models",
-            {
-                "axes": Command("map tensor, data and pipeline axes onto a machine"),
-                "experts": Command("place the experts of a model on GPUs"),
-            },
-        ),
         "balance": Command("compute a redistribution of tasks"),
+    },
+    "Study placements": {
+        "study": Command("measure what placement, collectives and options change"),
+        "bound": Command("prove lower bounds on the objective"),
+        "simulate": Command(
+            "simulate placements on the network, next to the prediction"
+        ),
         "ring-bus": Command(
             "rank assignments of threads to the elements of a ring bus"
         ),
