@@ -213,7 +213,7 @@ lint: $(stamps)/test-tools   ## formatting, style, types, spelling, unused Pytho
 	ruff format --check $(python)
 	ruff check $(python)
 	@clang-format --dry-run --Werror $(code)
-	codespell core bindings mpi nccl apps python tests bench docs machines README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md
+	codespell core bindings mpi nccl apps python tests bench docs machines packaging README.md CHANGELOG.md CONTRIBUTING.md CODE_OF_CONDUCT.md SECURITY.md
 	tools/check_functions.py
 	mypy
 	vulture

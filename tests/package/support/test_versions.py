@@ -12,6 +12,8 @@ import pytest
 
 from topoloom import __version__
 
+ROOT = Path(__file__).resolve().parents[3]
+SPACK = "packaging/spack/spack_repo/topoloom/packages"
 OTHER = "import topoloom.support.version as v; v.__version__ = '99.1'\n"
 LINE = (
     f"topoloom's compiled core is of version {__version__}, but its Python package is "
@@ -49,10 +51,21 @@ def test_different_versions_of_core_and_package_are_refused(
         ("mpi/CMakeLists.txt", r"project\(topoloom-mpi VERSION (\S+) "),
         ("CITATION.cff", r"^version: (\S+)$"),
         ("CHANGELOG.md", r"^## (\S+)"),
+        ("packaging/apptainer/container.def", r"^ +Version (\S+)$"),
+        ("packaging/conda/recipe.yaml", r"^  version: ([\d.]+)$"),
+        (f"{SPACK}/topoloom/package.py", r'^    version\("(\d\S+)", tag='),
+        (f"{SPACK}/topoloom/package.py", r'tag="v(\S+)"'),
+        (f"{SPACK}/py_topoloom/package.py", r'^    version\("(\d\S+)", tag='),
+        (f"{SPACK}/py_topoloom/package.py", r'tag="v(\S+)"'),
+        (f"packaging/modules/topoloom/{__version__}.lua", r"Version: (\S+)\""),
+        (f"packaging/modules/topoloom/{__version__}.lua", r'"/opt/topoloom/(\S+)"'),
+        ("docs/install.md", r"topoloom/([\d.]+)\.lua"),
+        ("docs/install.md", r"^prefix=/opt/topoloom/(\S+)$"),
+        ("docs/develop/packaging.md", r"dist/topoloom-([\d.]+)-"),
+        ("docs/develop/packaging.md", r"topoloom/([\d.]+)\.lua"),
     ],
 )
 def test_files_name_the_version_of_the_package(file: str, pattern: str) -> None:
-    text = (Path(__file__).resolve().parents[3] / file).read_text()
-    found = re.search(pattern, text, re.MULTILINE)
+    found = re.search(pattern, (ROOT / file).read_text(), re.MULTILINE)
     assert found is not None
     assert found[1] == __version__
