@@ -50,7 +50,7 @@ def main(graph_file: str, placement_file: str, picture: str) -> None:
             panel.text(
                 0.5,
                 -0.01,
-                f"{seconds * 1e6:.0f} µs",
+                f"{seconds * 1e6:.0f} us",
                 transform=panel.transAxes,
                 ha="center",
                 va="top",

@@ -346,7 +346,7 @@ class LaunchOrder:
         if not memory.all():
             raise ParameterError(
                 "memory_per_rank",
-                'requires the memory size of nodes; set memory_size = "512 GB" in '
+                'requires the memory size of nodes; set memory_size = "512 GiB" in '
                 "[node] of the machine's TOML (create one with 'topoloom machine "
                 "export MACHINE -o machine.toml'), or set the number of ranks per node",
             )

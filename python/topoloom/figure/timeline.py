@@ -63,7 +63,7 @@ def draw_timeline(path: str | Path, trace: CallTrace) -> None:
     with open_page(path, (8.6, 1.25 + _PER_RANK * max(trace.ranks, 4))) as figure:
         axes = figure.subplots()
         _draw_lanes(axes, trace, unit)
-        axes.set_xlabel(f"time in {name}".replace("us", "\N{MICRO SIGN}s"))
+        axes.set_xlabel(f"time in {name}")
         axes.set_ylabel("rank")
         axes.set_ylim(trace.ranks - 0.4, -0.6)
         axes.set_xlim(0, trace.seconds / unit)

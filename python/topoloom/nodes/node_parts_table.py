@@ -7,7 +7,7 @@
     devices = [
         { name = "cuda0", kind = "gpu", slots = "0-1", numa = 0, pci = "0000:17:00.0" },
     ]
-    memory_size = "512 GB"
+    memory_size = "512 GiB"
     shared = { numa = 24, package = 24 }  # slots of resources that are no levels
 """
 

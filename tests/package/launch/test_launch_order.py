@@ -200,5 +200,5 @@ def test_a_request_that_fits_no_node_is_refused(
 
 def test_memory_requests_require_known_memory_sizes() -> None:
     allocation = Allocation.whole(Machine("tree:2+node:4"))
-    with pytest.raises(Error, match='set memory_size = "512 GB" in \\[node\\]'):
+    with pytest.raises(Error, match='set memory_size = "512 GiB" in \\[node\\]'):
         LaunchOrder(memory_per_rank=1).select_used_slots(allocation, 2)

@@ -107,7 +107,7 @@ class RankLimitOptions(NamedTuple):
         Option(
             "--memory-per-rank",
             metavar="SIZE",
-            help="Memory per rank, such as 8GB, which limits the ranks per node; the "
+            help="Memory per rank, such as 8GiB, which limits the ranks per node; the "
             "machine's description must contain memory sizes.",
         ),
     ] = None
