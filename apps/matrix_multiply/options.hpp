@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Command line of matrix_multiply, and the process grid of each algorithm.
+#pragma once
+
+#include <mpi.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <numeric>
+#include <string>
+
+namespace matrix_multiply {
+
+inline const char* const usage =
+    "usage: matrix_multiply [--algorithm NAME] [--grid PxQ] [--copies C] [--block N] [--broadcast NAME]\n"
+    "                       [--tiles] [--overlap] [--times N] [--seed N] [--output FILE]\n"
+    "  --algorithm NAME  fox (q x q ranks), summa (P x Q ranks), or summa3d (q x q x C ranks: C copies of A "
+    "and B;\n"
+    "                    C divides q)                                       (default: summa)\n"
+    "  --grid PxQ        rows and columns of ranks, for summa               (default: as square as "
+    "possible)\n"
+    "  --copies C        for summa3d                                        (default: as many as possible)\n"
+    "  --block N         width of the blocks that are broadcast; the matrices have N times the least common\n"
+    "                    multiple of P and Q rows                           (default: 128)\n"
+    "  --broadcast NAME  library (MPI_Bcast), or pipeline (chains with segments of 64 KiB, by Topoloom)\n"
+    "                                                                       (default: library)\n"
+    "  --tiles           give each node a compact tile of the grid          (default: rank i has cell i)\n"
+    "  --overlap         broadcast the next block during the multiplication by the current one\n"
+    "  --times N         number of products                                 (default: 3)\n"
+    "  --seed N          of the matrices                                    (default: 1)\n"
+    "  --output FILE     write the product, row by row, as doubles\n";
+
+/// Extents of the process grid.
+struct Grid {
+    int layers = 1, rows = 0, columns = 0;
+};
+
+struct Options {
+    std::string algorithm = "summa", broadcast = "library", output;
+    Grid grid;       // rows = 0: chosen
+    int copies = 0;  // 0: chosen
+    int block = 128;
+    int times = 3;
+    int seed = 1;
+    bool tiles = false, overlap = false, help = false;
+};
+
+/// Parses a number from 1 to 100,000. Returns 0 for other text.
+inline int parse_count(const std::string& text) {
+    char* end = nullptr;
+    const long value = std::strtol(text.c_str(), &end, 10);
+    return text.empty() || *end != '\0' || value < 1 || value > 100'000 ? 0 : static_cast<int>(value);
+}
+
+/// Parses an option with a value. Returns an error message, or an empty string.
+inline std::string read_value(const std::string& word, const std::string& value, Options& options) {
+    const std::map<std::string, int*> counts{{"--copies", &options.copies},
+                                             {"--block", &options.block},
+                                             {"--times", &options.times},
+                                             {"--seed", &options.seed}};
+    if (word == "--output") {
+        options.output = value;
+    } else if (word == "--algorithm") {
+        if (value != "fox" && value != "summa" && value != "summa3d")
+            return "--algorithm is '" + value + "', expected fox, summa or summa3d";
+        options.algorithm = value;
+    } else if (word == "--broadcast") {
+        if (value != "library" && value != "pipeline")
+            return "--broadcast is '" + value + "', expected library or pipeline";
+        options.broadcast = value;
+    } else if (word == "--grid") {
+        const std::size_t cross = value.find('x');
+        if (cross != std::string::npos)
+            options.grid = {1, parse_count(value.substr(0, cross)), parse_count(value.substr(cross + 1))};
+        if (options.grid.rows == 0 || options.grid.columns == 0)
+            return "--grid is '" + value + "', expected two numbers such as 2x4";
+    } else if ((*counts.at(word) = parse_count(value)) == 0) {
+        return word + " is '" + value + "', expected a number from 1 to 100000";
+    }
+    return "";
+}
+
+/// Parses the command line. Returns an error message, or an empty string.
+inline std::string read_options(int argc, char** argv, Options& options) {
+    for (int i = 1; i < argc; ++i) {
+        const std::string word = argv[i];
+        if (word == "--tiles") {
+            options.tiles = true;
+        } else if (word == "--overlap") {
+            options.overlap = true;
+        } else if (word == "--help" || word == "-h") {
+            options.help = true;
+        } else if (word == "--algorithm" || word == "--grid" || word == "--copies" || word == "--block" ||
+                   word == "--broadcast" || word == "--times" || word == "--seed" || word == "--output") {
+            if (++i == argc) return word + " needs a value";
+            const std::string problem = read_value(word, argv[i], options);
+            if (!problem.empty()) return problem;
+        } else {
+            return "unknown option '" + word + "'; matrix_multiply --help lists them";
+        }
+    }
+    if (options.grid.rows != 0 && options.algorithm != "summa") return "--grid is only for --algorithm summa";
+    if (options.copies != 0 && options.algorithm != "summa3d")
+        return "--copies is only for --algorithm summa3d";
+    return "";
+}
+
+/// Returns the side of the square layers of a grid with this number of copies, or 0 if there is none.
+inline int find_side(int ranks, int copies) {
+    const int side = static_cast<int>(std::lround(std::sqrt(ranks / copies)));
+    return side * side * copies == ranks && side % copies == 0 ? side : 0;
+}
+
+/// Returns the number of copies for this number of ranks, or 0 if there is no grid.
+inline int find_copies(const Options& options, int ranks) {
+    if (options.algorithm == "fox") return find_side(ranks, 1) > 0 ? 1 : 0;
+    if (options.copies > 0) return find_side(ranks, options.copies) > 0 ? options.copies : 0;
+    for (int copies = static_cast<int>(std::cbrt(ranks) + 0.5); copies > 0; --copies)
+        if (find_side(ranks, copies) > 0) return copies;
+    return 0;
+}
+
+/// Returns an error message if an MPI call cannot count the elements of a block, or an empty string.
+inline std::string check_block(const Options& options) {
+    const auto [layers, rows, columns] = options.grid;
+    const double size = 1.0 * options.block * std::lcm(rows, columns);
+    return size * size / rows / columns < 0x1p31
+               ? ""
+               : "--block is " + std::to_string(options.block) + ", too large";
+}
+
+/// Chooses the extents of the grid. Returns an error message, or an empty string.
+inline std::string choose_grid(Options& options, int ranks) {
+    if (options.algorithm == "summa") {
+        if (options.grid.rows == 0) {
+            int sides[2] = {0, 0};
+            MPI_Dims_create(ranks, 2, sides);
+            options.grid = {1, sides[0], sides[1]};
+        }
+        const long wanted = 1L * options.grid.rows * options.grid.columns;
+        return wanted == ranks ? check_block(options)
+                               : "--grid needs " + std::to_string(wanted) + " ranks, but there are " +
+                                     std::to_string(ranks);
+    }
+    const int copies = find_copies(options, ranks);
+    if (copies > 0) {
+        const int side = find_side(ranks, copies);
+        options.grid = {copies, side, side};
+        return check_block(options);
+    }
+    int below = ranks, above = ranks;
+    while (below > 0 && find_copies(options, below) == 0) --below;
+    while (find_copies(options, above) == 0) ++above;
+    const std::string shape =
+        options.algorithm == "fox" ? "q x q ranks" : "q x q x C ranks, where C divides q";
+    return options.algorithm + " needs " + shape + ", but there are " + std::to_string(ranks) +
+           "; the nearest numbers are " + (below > 0 ? std::to_string(below) + " and " : "") +
+           std::to_string(above);
+}
+
+}  // namespace matrix_multiply
