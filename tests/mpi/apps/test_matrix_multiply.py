@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from built_libraries import compile_with_library
 from built_programs import ROOT
-from mpis import MPICH, OPEN_MPI_4, Mpi, check_output, run_to_end
+from mpis import MPICH, OPEN_MPI_4, Mpi, check_output, edges, record_run, run_to_end
 
 Job = tuple[Mpi, Path]
 
@@ -78,6 +78,17 @@ def test_bytes_per_rank_are_those_of_the_algorithm(job: Job) -> None:
         2 * (4 - own_panels) * block,
         (2 * steps_of_a_layer + copies) * block,
     ]
+
+
+def test_bytes_are_those_that_the_recorder_counts(job: Job, tmp_path: Path) -> None:
+    mpi, program = job
+    words = ["--algorithm", "fox", "--broadcast", "pipeline", "--block", 40]
+    profile = record_run(mpi, 4, program, *words, "--times", 1, folder=tmp_path)
+    sent = [0] * 4
+    for (kind, source, _), (size, _) in edges(profile, 0).items():
+        if kind == "send":
+            sent[source] += size
+    assert sent == [3 * 40 * 40 * 8] * 4
 
 
 @pytest.mark.parametrize(
