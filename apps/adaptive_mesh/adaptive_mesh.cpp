@@ -56,8 +56,11 @@ class Run {
         return true;
     }
 
-    /// Prints the result, and returns whether all cells equal those of a serial run.
-    [[nodiscard]] bool print_result() const {
+    /// Prints the result, and returns whether all cells equal those of a serial run. `seconds` is the time of all steps
+    /// on this rank.
+    [[nodiscard]] bool print_result(double seconds) const {
+        double slowest = 0;
+        MPI_Reduce(&seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
         const std::vector<Block> serial = mesh_.run_serially();
         struct {
             std::uint64_t bits = 0, blocks = 0, wrong = 0;
@@ -75,6 +78,7 @@ class Run {
             std::printf("the busiest rank has %.3f of the mean; %lld bytes moved, edges %lld bytes\n",
                         busiest_ / mesh_.steps, static_cast<long long>(moved_bytes_),
                         static_cast<long long>(edge_bytes_));
+            std::printf("time: %.4g s\n", slowest / mesh_.steps);
         }
         return is_right;
     }
@@ -238,8 +242,11 @@ int main(int argc, char** argv) {
     }
     Run run(mesh, argc > 3 ? argv[3] : "repartition", own, ranks);
     int steps = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double begin = MPI_Wtime();
     while (steps < mesh.steps && run.advance(steps + 1)) ++steps;
-    const bool is_complete = steps == mesh.steps, is_right = is_complete && run.print_result();
+    const double seconds = MPI_Wtime() - begin;
+    const bool is_complete = steps == mesh.steps, is_right = is_complete && run.print_result(seconds);
     MPI_Finalize();
     return is_right ? 0 : is_complete ? 1 : 2;
 }

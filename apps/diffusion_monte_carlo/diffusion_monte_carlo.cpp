@@ -133,10 +133,12 @@ class Run {
 
     /// Prints the energy, and returns whether it is correct.
     bool print_result() const {
-        double seconds = 0, processor[2] = {0, 0};
-        const double own = std::reduce(balancings_.begin(), balancings_.end());
+        double processor[2] = {0, 0};
+        const double own[2] = {std::reduce(balancings_.begin(), balancings_.end()),
+                               std::reduce(steps_.begin(), steps_.end())};
+        double seconds[2] = {0, 0};  // of balancing, of all steps
         std::vector<double> slowest(balancings_.size());
-        MPI_Reduce(&own, &seconds, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+        MPI_Reduce(own, seconds, 2, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
         MPI_Reduce(balancings_.data(), slowest.data(), static_cast<int>(slowest.size()), MPI_DOUBLE, MPI_MAX,
                    0, MPI_COMM_WORLD);
         MPI_Reduce(processor_, processor, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
@@ -150,8 +152,9 @@ class Run {
             std::printf("%s: energy %.17g, known %g; walkers %lld, ids %016llx\n", is_right ? good : "WRONG",
                         energy, options_.system.energy, total_, ids_);
             std::printf("balancing: %.3f us per step; median %.1f of %.1f us, processor time %.2f %%\n",
-                        1e6 * seconds / static_cast<double>(options_.steps), 1e6 * compute_median(slowest),
+                        1e6 * seconds[0] / static_cast<double>(options_.steps), 1e6 * compute_median(slowest),
                         1e6 * compute_median(steps_), 100 * processor[0] / processor[1]);
+            std::printf("time: %.4g s\n", seconds[1] / static_cast<double>(options_.steps));
         }
         return is_right;
     }

@@ -138,6 +138,7 @@ int run_steps(Options options) {
             std::printf("halo3d: verified in every cell, largest error %.2g\n", worst);
         else
             std::printf("halo3d: WRONG, largest error %.2g\n", worst);
+        std::printf("time: %.4g s\n", slowest / options.steps);
     }
     MPI_Comm_free(&grid);
     return right ? 0 : 1;

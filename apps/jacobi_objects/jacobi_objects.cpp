@@ -325,11 +325,13 @@ int main(int argc, char** argv) {
     const char* const right = "right";
 #endif
     auto [seconds, moved, is_right] = run_steps(options, ranks);
+    double slowest = 0;
     MPI_Allreduce(MPI_IN_PLACE, &is_right, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    MPI_Reduce(&seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     if (rank == 0)
-        std::printf("%s: %.4f ms per step, %lld blocks moved, hop-bytes %.6g to %.6g\n",
-                    is_right ? right : "WRONG", 1e3 * seconds, static_cast<long long>(moved.moved),
-                    moved.hop_bytes_before, moved.hop_bytes_after);
+        std::printf("%s: %.4f ms per step, %lld blocks moved, hop-bytes %.6g to %.6g\ntime: %.4g s\n",
+                    is_right ? right : "WRONG", 1e3 * slowest, static_cast<long long>(moved.moved),
+                    moved.hop_bytes_before, moved.hop_bytes_after, slowest);
     MPI_Finalize();
     return is_right ? 0 : 1;
 }

@@ -112,8 +112,10 @@ class Run {
         return sums[1] > 0 || step + 1 < options_.births;
     }
 
-    /// Prints the fractions, and returns whether they are correct.
-    bool print_result(std::int64_t steps) const {
+    /// Prints the fractions, and returns whether they are correct. `seconds` is the time of all steps on this rank.
+    bool print_result(std::int64_t steps, double seconds) const {
+        double slowest = 0;
+        MPI_Reduce(&seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
         Tally all;
         MPI_Allreduce(&tally_, &all, 4, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
         std::int64_t moved = 0;
@@ -136,6 +138,7 @@ class Run {
                 static_cast<long long>(steps),
                 static_cast<double>(busiest_) * ranks_ / static_cast<double>(flights_),
                 static_cast<long long>(moved), static_cast<long long>(flights_));
+            std::printf("time: %.4g s\n", slowest / static_cast<double>(steps));
         }
         return is_right;
     }
@@ -215,8 +218,10 @@ int main(int argc, char** argv) {
     }
     Run run(options, own, ranks);
     std::int64_t steps = 1;
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double begin = MPI_Wtime();
     while (run.run_step(steps - 1)) ++steps;
-    const bool is_right = run.print_result(steps);
+    const bool is_right = run.print_result(steps, MPI_Wtime() - begin);
     MPI_Finalize();
     return is_right ? 0 : 1;
 }

@@ -177,4 +177,5 @@ def stencil(
     )
     if output is None:
         return None
-    return [float(number) for number in re.findall(r"[0-9.]+(?:e[+-]\d+)?", output)]
+    line = output.splitlines()[0]
+    return [float(number) for number in re.findall(r"[0-9.]+(?:e[+-]\d+)?", line)]

@@ -23,12 +23,18 @@ def job(request: pytest.FixtureRequest) -> Job:
 
 
 def read_two_lines(job: Job, name: str, ranks: int, *words: object) -> list[str]:
-    """Run a self-checking program; its first line must not depend on the balancer."""
+    """Run a self-checking program; its first line must not depend on the balancer.
+
+    The third line is the time per step.
+    """
     mpi, programs = job
     done = run_to_end(mpi.command(ranks, programs[name], *words))
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith("right: ")
-    return done.stdout.splitlines()
+    *lines, time = done.stdout.splitlines()
+    assert time.startswith("time: ")
+    assert time.endswith(" s")
+    return lines
 
 
 @pytest.mark.parametrize("rod", [(0.8, 3), (1, 2)])

@@ -23,7 +23,10 @@ def test_matrices_are_transposed() -> None:
         assert output.startswith(
             f"overlap: {ranks} ranks, {ranks * rows} x {ranks * rows}: MPI "
         )
-        assert output.endswith("; verified\n")
+        assert "; verified\nright: every element was compared\ntime: " in output
+    for form in ("mpi", "topoloom"):
+        output = run(MPICH.command(2, program, 4, form))
+        assert output.startswith("right: every element was compared\ntime: ")
     odd = subprocess.run(
         MPICH.command(2, program, 3), capture_output=True, text=True, check=False
     )
