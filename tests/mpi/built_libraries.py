@@ -62,12 +62,12 @@ def compile_with_collectives(
 
 
 def compile_with_reordering(mpi: Mpi, source: Path) -> Path:
-    """Compile a C program with libtopoloom-mpi in its build folder."""
+    """Compile a program with libtopoloom-mpi in its build folder."""
     folder = _build_target(mpi, "topoloom-mpi")
     linked = [folder / "libtopoloom-mpi.so", f"-Wl,-rpath,{folder}"]
-    return _compile_linked(
-        mpi, source, "-O1", "-w", f"-I{ROOT / 'mpi/reorder'}", linked=linked
-    )
+    standard = "-std=c++20" if source.suffix == ".cpp" else "-std=gnu11"
+    words = [standard, "-O1", "-w", f"-I{ROOT / 'mpi/reorder'}"]
+    return _compile_linked(mpi, source, *words, linked=linked)
 
 
 def compile_with_library(
