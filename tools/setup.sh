@@ -39,6 +39,7 @@ need_test_programs() {
   want chromium chromium
   [ -e /usr/include/rdma/fabric.h ] || missing+=(libfabric-dev)
   pkg-config --exists openblas 2>/dev/null || missing+=(libopenblas-serial-dev)
+  [ -e /usr/include/fftw3.h ] || missing+=(libfftw3-dev)
   /usr/bin/python3 -c 'import simgrid' 2>/dev/null || missing+=(python3-simgrid)
   # The PATH of users can lack daemons and network tools.
   PATH=$PATH:/usr/sbin:/sbin want slurmctld slurm-wlm munge

@@ -77,13 +77,28 @@ def compile_with_library(
 
     `everywhere` options are also used to compile the library.
     """
-    library = _build_target(mpi, f"topoloom-{name}", everywhere) / name
-    linked: list[object] = [library / f"libtopoloom-{name}.so"]
-    linked += [f"-Wl,-rpath,{at}" for at in (library, find_core_library().parent)]
+    return compile_with_libraries(mpi, [name], source, *options, everywhere=everywhere)
+
+
+def compile_with_libraries(
+    mpi: Mpi,
+    names: Sequence[str],
+    source: Path,
+    *options: object,
+    everywhere: str = "",
+    linked: Sequence[object] = (),
+) -> Path:
+    """Compile a program with several libraries, and with others that are `linked`."""
+    folders = [
+        _build_target(mpi, f"topoloom-{name}", everywhere) / name for name in names
+    ]
+    core = find_core_library().parent
+    ours = [folder / f"libtopoloom-{folder.name}.so" for folder in folders]
+    paths = [f"-Wl,-rpath,{folder}" for folder in (*folders, core)]
     standard = "-std=c++20" if source.suffix == ".cpp" else "-std=gnu11"
-    words = [standard, "-O1", "-w", f"-I{ROOT / 'mpi' / name}", *options]
-    words += everywhere.split()
-    return _compile_linked(mpi, source, *words, linked=linked)
+    words = [standard, "-O1", "-w", *(f"-I{ROOT / 'mpi' / name}" for name in names)]
+    words += [*map(str, options), *everywhere.split()]
+    return _compile_linked(mpi, source, *words, linked=[*ours, *paths, *linked])
 
 
 def compile_sanitized(
