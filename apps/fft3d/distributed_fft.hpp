@@ -67,7 +67,7 @@ struct Decomposition {
 class DistributedFft {
    public:
     DistributedFft(const Options& options, const Decomposition& decomposition, MPI_Comm comm)
-        : grid_(options.grid), parts_(options.overlap ? 4 : 1) {
+        : grid_(options.grid), is_overlapped_(options.overlap) {
         int rank = 0;
         MPI_Comm_rank(comm, &rank);
         MPI_Comm_split(comm, rank / decomposition.columns, rank, &row_);
@@ -121,12 +121,12 @@ class DistributedFft {
             static_cast<std::size_t>(is_forward ? transpose.outer() : transpose.own_inner().count);
         const std::size_t length = rows > 0 ? source.size() / rows : 0;
         transpose.run(
-            is_forward, parts_,
+            is_forward, is_overlapped_,
             [&](const Range& part) {
                 transform_lines(source, is_forward, axis, static_cast<std::size_t>(part.first) * length,
                                 static_cast<std::size_t>(part.end()) * length);
             },
-            [this] { return parts_ > 1 && work_.do_slice(); });
+            [this] { return is_overlapped_ && work_.do_slice(); });
     }
     void transform_lines(std::vector<Complex>& data, bool is_forward, std::size_t axis, std::size_t first,
                          std::size_t end) {
@@ -144,7 +144,7 @@ class DistributedFft {
     }
 
     Extents grid_;
-    int parts_;
+    bool is_overlapped_;
     MPI_Comm row_ = MPI_COMM_NULL, column_ = MPI_COMM_NULL;
     std::unique_ptr<Transpose> first_, second_;
     std::array<std::array<fftw_plan_s*, 2>, 3> plans_{};

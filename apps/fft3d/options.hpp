@@ -18,8 +18,8 @@ inline const char* const usage =
     "  --decomposition NAME  pencils: blocks along two axes; slabs: along one axis    [pencils]\n"
     "  --transpose HOW       library: MPI_Alltoallv; direct, mesh, grid or hypercube:\n"
     "                        many-to-many of libtopoloom-objects with this strategy   [library]\n"
-    "  --overlap             split each transposition into four, and start one after the 1-D transforms\n"
-    "                        of its part; force work is done while transpositions are in flight\n"
+    "  --overlap             split a transposition into up to four parts, each sent while the next is\n"
+    "                        transformed; force work is done while parts are in flight\n"
     "  --steps N             transforms or steps that are timed, from 1 to 1000000    [1]\n"
     "  --charges N           charges of pme, even, from 2 to 100000000                [a tenth of the grid]\n"
     "  --force-work SECONDS  work of each rank and step, from 0 to 1000               [0]\n";

@@ -31,6 +31,7 @@ inline Range get_block(int total, int blocks, int which) {
 /// A pipeline of parts: compute a part, send its blocks, and store the blocks that arrive.
 struct Pipeline {
     int parts = 1;
+    bool is_overlapped = false;  // whether a part is sent while the next one is computed
     std::function<void(int part)> compute;
     std::function<std::size_t(int part, int from, int to)> count_elements;
     std::function<void(int part, int to, Complex* block)> pack;
@@ -61,7 +62,7 @@ class LibraryExchange : public Exchange {
             parts[p] = pack(pipeline, part);
             // MPI need not advance the earlier parts outside of its calls.
             MPI_Testall(part, requests.data(), &is_complete, MPI_STATUSES_IGNORE);
-            start(parts[p], pipeline.parts > 1 ? &requests[p] : nullptr);
+            start(parts[p], pipeline.is_overlapped ? &requests[p] : nullptr);
         }
         const auto test_all = [&] {
             MPI_Testall(pipeline.parts, requests.data(), &is_complete, MPI_STATUSES_IGNORE);
@@ -218,9 +219,13 @@ class Transpose {
 
     /// Calls `compute` for a range of the first axis of the source, then sends this range.
     template <typename Compute>
-    void run(bool is_forward, int parts, const Compute& compute, const std::function<bool()>& work) {
+    void run(bool is_forward, bool is_overlapped, const Compute& compute, const std::function<bool()>& work) {
+        // Equal on all ranks of the communicator. An empty part would still cost messages.
+        const int rows = is_forward ? outer_ : std::ranges::max(inner_blocks_, {}, &Range::count).count;
+        const int parts = is_overlapped ? std::clamp(rows, 1, 4) : 1;
         Pipeline pipeline;
         pipeline.parts = parts;
+        pipeline.is_overlapped = is_overlapped;
         pipeline.work = work;
         pipeline.compute = [&](int part) {
             compute(is_forward ? get_block(outer_, parts, part)

@@ -2,7 +2,7 @@
 // Parallel radix sort of uniform 64-bit keys, in four passes over digits of 16 bits: radix_sort --help.
 //
 // In each pass, ranks sum their histograms of 65,536 buckets, map consecutive buckets to ranks, and send keys to the
-// ranks of their buckets (Kumar 2005, section 7.3). The switch is how keys are sent. Under SimGrid, only messages take
+// ranks of their buckets (Kumar 2005, chapter 7). The switch is how keys are sent. Under SimGrid, only messages take
 // simulated time.
 #include <mpi.h>
 
