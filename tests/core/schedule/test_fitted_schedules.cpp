@@ -96,6 +96,7 @@ TEST_CASE(
     std::vector<Node> four_each;
     for (const Node node : first_nodes(120)) four_each.insert(four_each.end(), 4, node);
     CHECK(fitted_schedules(torus, four_each) == Texts{"disjoint-trees(grid=4x5x6x4)"});
+    CHECK(fitted_schedules(torus, std::span(four_each).first(four_each.size() - 3)).empty());
     four_each[3] = Node{1};
     CHECK(fitted_schedules(torus, four_each).empty());
 }

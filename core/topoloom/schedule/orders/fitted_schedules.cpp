@@ -95,6 +95,7 @@ void add_fitted_schedules(const BasicTorus<Width>& torus, std::span<const Node> 
         if (rank % of_router == 0) routers.push_back(router_of[rank]);
         if (router_of[rank] != routers.back()) return;
     }
+    if (router_of.size() % of_router != 0) return;  // the last router has fewer ranks
     std::optional<RankGrid> box = find_filled_box(torus, routers);
     if (!box || box->extents.empty()) return;
     if (of_router > 1) {
