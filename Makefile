@@ -15,7 +15,7 @@ sources     := $(shell find core bindings mpi -type f) CMakeLists.txt pyproject.
 python      := python tests bench docs tools
 code        := $(shell find core bindings mpi nccl apps bench tests -name '*.[ch]' -o -name '*.[ch]pp')
 
-.PHONY: help build demo test test-all core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-ai bench-ring-bus bench-balance bench-collectives bench-exchange bench-grids bench-persistent bench-preloaded bench-probe bench-remap bench-learning bench-network bench-programs bench-switches bench-defaults bench-objects bench-stream bench-report bench-validation bench-published bench-readings wheel test-wheel test-lowest lock fuzz fuzz-mutants fuzz-calls fuzz-collectives fuzz-network fuzz-signals checked asan tsan fmt lint tidy docs clean
+.PHONY: help build demo test test-all core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-ai bench-ring-bus bench-balance bench-collectives bench-exchange bench-grids bench-persistent bench-preloaded bench-probe bench-remap bench-applications bench-learning bench-network bench-programs bench-switches bench-defaults bench-objects bench-stream bench-report bench-validation bench-published bench-readings wheel test-wheel test-lowest lock fuzz fuzz-mutants fuzz-calls fuzz-collectives fuzz-network fuzz-signals checked asan tsan fmt lint tidy docs clean
 
 help:                        ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -67,6 +67,10 @@ bench-peers: build           ## compare with other mappers; ARGS='--sets stencil
 	tools/install_locked.py scipy
 	PYTHONPATH=bench python -m peers $(or $(ARGS),--scale)
 	[ -n '$(ARGS)' ] || python bench/qaplib/run.py ../shared/data/qaplib
+
+bench-applications: build    ## studies of the applications in SimGrid; ARGS='--docs docs' renews the page
+	tools/setup.sh test
+	PYTHONPATH=bench python -m applications $(ARGS)
 
 bench-contention: build      ## placements with the least congestion, compared with others; ARGS='--docs docs' renews the pages
 	tools/install_locked.py scipy

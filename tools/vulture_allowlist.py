@@ -34,6 +34,10 @@ core_on_chip
 device_kind
 meshes
 
+# Read by the templates of pages.
+zero
+change_text
+
 # Types of JSON documents, named in the text of a cast.
 AxisOperation
 AxisTraffic

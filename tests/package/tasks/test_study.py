@@ -60,7 +60,7 @@ def test_designs_have_their_cells() -> None:
     factors = [PLACEMENT, COLLECTIVES, OVERLAP]
     full = list_cells(factors, "full")
     assert len({cell.name for cell in full}) == len(full) == 12
-    assert full[0].is_baseline
+    assert full[0].indices == (0, 0, 0)
     single = list_cells(factors, "one-at-a-time")
     assert [sum(map(bool, cell.indices)) for cell in single] == [0, 1, 1, 1, 1]
     half = list_cells(make_two_level_factors(5), "half")

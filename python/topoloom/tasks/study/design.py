@@ -26,11 +26,6 @@ class Cell(NamedTuple):
         """The levels, separated by commas."""
         return ", ".join(level.name for level in self.levels)
 
-    @property
-    def is_baseline(self) -> bool:
-        """Whether all factors have their first level."""
-        return not any(self.indices)
-
     def merge_settings(self) -> Settings:
         """Merge the settings of all levels; one that two of them change is an error."""
         merged = Settings()

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What placement, collectives, algorithms and overlap bring to the applications."""
