@@ -102,7 +102,7 @@ graph_formats = complete_words(
     *("npz", "matrix-market", "metis", "dense", "edges", "dimacs", "gml", "graphml"),
     *("goal", "monitoring"),
     *("hlo", "flight-recorder", "kineto", "nccl-inspector"),
-    *("otf2", "paraver", "dumpi", "simgrid-ti", "ipm", "chakra"),
+    *("otf2", "paraver", "dumpi", "simgrid-ti", "paje", "ipm", "chakra"),
 )
 injections = _complete_core_names("injections")
 kinds = _complete_module_names("tasks.catalog", "CATALOG")

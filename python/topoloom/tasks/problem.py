@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -20,6 +21,7 @@ from topoloom._core import (
     Placement,
     Sharing,
     fragmented_allocation,
+    mappers,
     place,
 )
 from topoloom.allocations.allocation_file import AllocatedHosts, load_allocation
@@ -38,6 +40,7 @@ from topoloom.nodes.hosts import (
     slots_per_host,
 )
 from topoloom.nodes.node_parts import NodeParts
+from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.support.parameter_error import ParameterError, check_int64
 from topoloom.support.units import counted
 from topoloom.tasks.sharing import NO_SHARING, has_shared_slots
@@ -303,6 +306,17 @@ def place_like_launcher(
 def is_launcher_mapper(mapper: str) -> bool:
     """Return whether a mapper is ``launcher(LINE)``."""
     return mapper.startswith(_LAUNCHER) and mapper.endswith(")")
+
+
+def check_mapper_names(mapper: str) -> None:
+    """Raise an error if a part of a mapper, such as ``gge+swap(reach=3)``, is unknown."""
+    if is_launcher_mapper(mapper):
+        return
+    known = [str(each["name"]) for each in mappers()]
+    for part in re.split(r"\+(?![^()]*\))", mapper):
+        name = part.partition("(")[0].strip()
+        if name not in known:
+            raise Error(describe_unknown_name("mapper", name, known))
 
 
 def place_with_launcher(

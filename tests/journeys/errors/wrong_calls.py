@@ -20,6 +20,7 @@ VALUES = {
     "AxBxC": "4x4",
     "COSTS": "costs.txt",
     "FILE": "costs.txt",
+    "FILE|-- COMMAND": "none/mpirun -n 16 ./none",
     "GRAPH": "p.npz",
     "GRAPH|PATTERN": "p.npz",
     "JOB": "small.npz small.npz",
@@ -332,7 +333,7 @@ def list_odd_texts(command: CalledCommand) -> Iterator[WrongCall]:
 
 def is_program(parameter: click.Parameter) -> bool:
     """Return whether the values of a parameter are a command to run."""
-    return (parameter.metavar or "").startswith("-- ")
+    return "-- " in (parameter.metavar or "")
 
 
 MISTAKES: list[Callable[[CalledCommand], Iterator[WrongCall]]] = [

@@ -27,6 +27,7 @@ FREE = {
     *("N", "D", "K", "P", "X", "N|A-B,C", "RANK", "RANKS", "HOSTS", "-- OPTIONS"),
     *("SIZE", "SIZE,...", "BYTES", "TIME", "RATE", "SHARE", "FLITS", "LOAD,..."),
     *("AxBxC", "RANK=SLOT,...", "TOPOLOGY", "PART", "PROGRAM", "RUN", "TEXT"),
+    "REGEX",
 }
 Complete = Callable[[str], list[str]]
 

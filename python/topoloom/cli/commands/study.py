@@ -104,22 +104,16 @@ def command(
                    TOPOLOOM_COLLECTIVES
       any other    arguments that are added to the program; may be empty
 
-    A file has the same in TOML, and levels with several settings. The first level of
-    each factor is the baseline. An effect is the mean change by a level, with the 95 %
-    interval of the bootstrap; with less than 6 repetitions there is none.
-
-    A program that smpirun starts is simulated: it must be built with smpicc, and needs
-    neither a cluster nor repetitions. An interrupted study is continued by the same
-    command.
+    The first level of each factor is the baseline. A file (TOML) can also give a level
+    several settings. A program that is built with smpicc and started by smpirun is
+    simulated. An interrupted study is continued by the same command.
 
     \b
     Examples:
       topoloom study -m detect -- srun -n 512 ./app
-      topoloom study --vary placement=launcher,auto,greedy \\
+      topoloom study --vary placement=launcher,auto,gge \\
         --vary collectives=library,topoloom -m detect -- mpirun -n 64 ./app
-      topoloom study --vary overlap=,--overlap --metric 'time: (\\S+) s' \\
-        -m torus:4x4x4,bandwidth=10GB/s -- smpirun -np 64 ./app
-      topoloom study study.toml -o study.html
+      topoloom study -m torus:4x4x4,bandwidth=10GB/s -- smpirun -np 64 ./app
     """
     from topoloom.cli.console import make_progress_bar, note, print_json
     from topoloom.cli.output.study import print_study
@@ -196,6 +190,7 @@ def _check_job(job: PlacedJobOptions, settings: list[Settings]) -> None:
     """Check what can be wrong before the first run."""
     from topoloom._core import Error
     from topoloom.cli.options.searches import set_effort
+    from topoloom.tasks.problem import check_mapper_names
 
     if job.mapper != "auto":
         raise Error("--mapper is not for studies; add --vary placement=launcher,MAPPER")
@@ -204,6 +199,7 @@ def _check_job(job: PlacedJobOptions, settings: list[Settings]) -> None:
     job._replace(machine=machine).check()
     for each in settings:
         if each.mapper is not None:
+            check_mapper_names(each.mapper)
             set_effort(each.mapper, job.effort)
 
 

@@ -58,7 +58,7 @@ def command(
     Examples:
       topoloom trial -m detect -- srun -n 512 ./app
       topoloom trial --pairs 20 -m torus:4x4x4 -a 'n[00-63]' -- mpirun -n 64 ./app
-      topoloom trial --factor mapper=greedy,multisection -m detect -- srun ./app
+      topoloom trial --factor mapper=gge,multisection -m detect -- srun ./app
     """
     from topoloom._core import Error
     from topoloom.cli.console import note, note_json

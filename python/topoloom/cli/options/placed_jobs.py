@@ -57,9 +57,11 @@ class PlacedJobOptions(NamedTuple):
         from topoloom._core import Error
         from topoloom.graphs.profile import check_collectives
         from topoloom.tasks.objective import check_objective
+        from topoloom.tasks.problem import check_mapper_names
 
         check_objective(self.objective)
         check_collectives(self.collectives)
+        check_mapper_names(self.mapper)
         set_effort(self.mapper, self.effort)
         self.searching.make_search()
         if self.machine is None:

@@ -146,7 +146,8 @@ def _read_lines(lines: Iterable[str]) -> _Content:
         if known is None:
             continue
         try:
-            words = shlex.split(line)[1:]
+            # The parser of quotes is slow.
+            words = (shlex.split(line) if '"' in line else line.split())[1:]
             content.add(known.name, dict(zip(known.fields, words, strict=False)))
         except KeyError as missing:
             raise Error(_describe_missing(number, known, missing.args[0])) from None

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 #: Units of the SVG: width of the names, of the plot, and height of a row.
 NAMES, PLOT, ROW = 260.0, 420.0, 24.0
-_MARGIN, _MOST_TICKS = 14.0, 7
+_MARGIN, _MOST_TICKS = 24.0, 7
 _STEPS = (1, 2, 5)
 #: Changes in percent that are printed as 0.
 _ROUNDED = 0.05
