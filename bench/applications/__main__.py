@@ -26,10 +26,9 @@ HEAD = (
     "change in the program | best cell | speed-up |\n"
     "| --- | ---: | ---: | ---: | ---: | --- | --- | ---: |\n"
 )
-#: Libraries in the order in which they are linked, and other packages.
-LIBRARIES = ("objects", "stream", "balance", "collective")
-PACKAGES = {"fft3d": ["-lfftw3"], "lanczos": ["-lopenblas"]}
-PACKAGES["matrix_multiply"] = ["-lopenblas"]
+LIBRARIES = ("mpi", "collective")
+#: Other libraries of an application.
+PACKAGES = {"lanczos": ["-lopenblas"], "matrix_multiply": ["-lopenblas"]}
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -64,7 +63,7 @@ def _build_libraries(folder: Path) -> None:
         f"-DTOPOLOOM_INCLUDE_DIR={MPI.parent / 'core' / 'topoloom' / 'capi'}",
     ]
     run("cmake", "-S", MPI, "-B", folder / "mpi", *options)
-    targets = [f"topoloom-{name}" for name in (*LIBRARIES, "mpi")]
+    targets = [f"topoloom-{name}" for name in LIBRARIES]
     run("cmake", "--build", folder / "mpi", "--target", *targets)
 
 
