@@ -188,17 +188,17 @@ def run_in_smpi(launch: SmpiLaunch, trace: Path | None = None) -> SmpiRun:
     return SmpiRun(done.returncode, done.stdout, done.stderr, seconds)
 
 
-def write_smpi_platform(machine: Machine, node_of_rank: Sequence[int]) -> str:
-    """Write the nodes of the ranks, and the routes between them.
+def write_smpi_platform(machine: Machine, allocated: Sequence[int]) -> str:
+    """Write allocated nodes, and the routes between them.
 
     Raises `topoloom.Error` if there are over 300 nodes, or messages have several
     routes.
     """
-    nodes = sorted(set(node_of_rank))
+    nodes = sorted(set(allocated))
     if len(nodes) > MAX_NODES:
         raise Error(
-            f"the ranks are on {len(nodes):,} nodes; the routes between all pairs are "
-            f"written for up to {MAX_NODES}"
+            f"the allocation has {len(nodes):,} nodes, but the routes between all "
+            f"pairs are written for up to {MAX_NODES}; allocate fewer"
         )
     if not machine.has_bandwidths and machine.link_count:
         raise Error(

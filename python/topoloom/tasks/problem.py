@@ -309,7 +309,7 @@ def is_launcher_mapper(mapper: str) -> bool:
 
 
 def check_mapper_names(mapper: str) -> None:
-    """Raise an error if a part of a mapper, such as ``gge+swap(reach=3)``, is unknown."""
+    """Raise an error if a part of a mapper, such as ``gge+swap``, is unknown."""
     if is_launcher_mapper(mapper):
         return
     known = [str(each["name"]) for each in mappers()]

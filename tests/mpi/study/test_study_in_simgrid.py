@@ -98,6 +98,24 @@ def test_the_ranks_of_an_mpi_job_are_workers(program: Path) -> None:
     assert medians[2] - medians[0] == pytest.approx(2e-3, rel=1e-3)
 
 
+def test_a_metric_must_be_in_the_output(program: Path) -> None:
+    document = run_study(program, "--metric", "speed: ([0-9]+)")
+    whys = {cell["why_not"] for cell in document["cells"]}
+    assert whys == {"the output does not match the metric"}
+    assert list_medians(run_study(program))[0] > 0
+
+
+@pytest.mark.parametrize(
+    "options", [["--hosts", "a"], ["--fix", "0=1"], ["--bind", "core"]]
+)
+def test_options_of_launchers_are_refused(options: list[str], program: Path) -> None:
+    command = ["--", "smpirun", "-np", "2", program]
+    done = topoloom("study", *MACHINE, *options, "--store", "store", *command)
+    assert done.returncode == 2
+    [line] = done.stderr.splitlines()
+    assert options[0] in line
+
+
 @pytest.mark.parametrize(
     ("command", "why"),
     [

@@ -115,6 +115,7 @@ def command(
         --vary collectives=library,topoloom -m detect -- mpirun -n 64 ./app
       topoloom study -m torus:4x4x4,bandwidth=10GB/s -- smpirun -np 64 ./app
     """
+    from topoloom._core import Error
     from topoloom.cli.console import make_progress_bar, note, print_json
     from topoloom.cli.output.study import print_study
     from topoloom.simulate.smpi import is_smpi_command
@@ -132,10 +133,14 @@ def command(
     varied = [parse_factor(text) for text in factors or []] or list(described.factors)
     varied = varied or [parse_factor("placement=launcher,auto")]
     simulated = is_smpi_command(described.command)
-    repetitions = 1 if simulated else repetitions or described.repetitions or 10
+    repetitions = repetitions or described.repetitions or (1 if simulated else 10)
     metric = metric if metric is not None else described.metric
     read_time = make_time_reader(metric)
     _check_job(job, [level.settings for factor in varied for level in factor.levels])
+    if simulated:
+        _refuse_launch_options(job)
+    elif workers is not None:
+        raise Error("--workers is for simulated programs, which smpirun starts")
     store = RunStore(find_store(job.store))
     store.create()
     with contextlib.ExitStack() as stack:
@@ -145,7 +150,7 @@ def command(
                 _open_simulation(job, described.command, read_time, workers, store)
             )
         else:
-            runner = _make_launched_cells(job, described.command, metric)
+            runner = _make_launched_cells(job, described.command, read_time)
         preparing = stack.enter_context(make_progress_bar("preparing", unit="cells"))
         running = stack.enter_context(make_progress_bar("running", unit="runs"))
         result = run_study(
@@ -153,6 +158,7 @@ def command(
                 varied,
                 design or described.design or "full",
                 repetitions,
+                metric,
                 runner,
                 store,
                 new,
@@ -203,11 +209,23 @@ def _check_job(job: PlacedJobOptions, settings: list[Settings]) -> None:
             set_effort(each.mapper, job.effort)
 
 
+def _refuse_launch_options(job: PlacedJobOptions) -> None:
+    """Refuse options that are for real launchers, and have no meaning in SimGrid."""
+    from topoloom._core import Error
+
+    usual = PlacedJobOptions()
+    names = ("hosts", "fix", "collectives", "binding", "name")
+    for name in names:
+        if getattr(job, name) != getattr(usual, name):
+            option = "--cores-per-slot or --bind" if name == "binding" else f"--{name}"
+            raise Error(f"{option} is not for simulated programs; leave it out")
+
+
 @contextlib.contextmanager
 def _open_simulation(
     job: PlacedJobOptions,
     words: tuple[str, ...],
-    read_time: ReadTime,
+    read_time: ReadTime | None,
     workers: int | None,
     store: RunStore,
 ) -> Iterator[CellRunner]:
@@ -240,13 +258,12 @@ def _open_simulation(
 
 
 def _make_launched_cells(
-    job: PlacedJobOptions, words: tuple[str, ...], metric: str | None
+    job: PlacedJobOptions, words: tuple[str, ...], read_time: ReadTime | None
 ) -> CellRunner:
     """Return what runs the cells of a launcher's command."""
     from topoloom._core import Error
     from topoloom.launch.launchers.launcher_commands import read_command
     from topoloom.tasks.placed_run import Job
-    from topoloom.tasks.study.cell_run import make_time_reader
     from topoloom.tasks.study.launched_cells import LaunchedCells
 
     def make_job(settings: Settings) -> RememberedJob:
@@ -266,4 +283,4 @@ def _make_launched_cells(
             raise Error(unknown)
         return remembered
 
-    return LaunchedCells(make_job, make_time_reader(metric), metric is not None)
+    return LaunchedCells(make_job, read_time)

@@ -52,14 +52,26 @@ class CellRunner(Protocol):
 ReadTime = Callable[[str], float | None]
 
 
-def make_time_reader(pattern: str | None) -> ReadTime:
+def choose_time(read_time: ReadTime | None, output: str, total: float) -> CellRun:
+    """Return the run of a program that succeeded.
+
+    Its time is in the output, or `total` seconds without a metric.
+    """
+    if read_time is None:
+        return CellRun(0, total)
+    seconds = read_time(output)
+    if seconds is None:
+        return CellRun(1, None, "the output does not match the metric")
+    return CellRun(0, seconds)
+
+
+def make_time_reader(pattern: str | None) -> ReadTime | None:
     """Return what finds the time in a program's output by a regular expression.
 
-    Its first group is a number of seconds; the last match counts. Without a pattern,
-    the time is not in the output.
+    Its first group is a number of seconds; the last match counts.
     """
     if pattern is None:
-        return lambda _: None
+        return None
     try:
         expression = re.compile(pattern, re.MULTILINE)
     except re.error as error:

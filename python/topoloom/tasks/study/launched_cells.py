@@ -23,7 +23,12 @@ from topoloom.tasks.runs.remembered_job import LAUNCHER, PLACED, RememberedJob
 from topoloom.tasks.runs.remembered_run import describe_placement, run_remembered
 from topoloom.tasks.runs.stored_placement import Decision, decide_placement
 from topoloom.tasks.runs.trial import find_stored_recording, try_launcher
-from topoloom.tasks.study.cell_run import CellFailedError, CellRun, ReadTime
+from topoloom.tasks.study.cell_run import (
+    CellFailedError,
+    CellRun,
+    ReadTime,
+    choose_time,
+)
 from topoloom.tasks.verified_run import (
     preload_agent,
     run_verified,
@@ -52,18 +57,15 @@ class LaunchedCells:
 
     is_deterministic = False
 
-    def __init__(
-        self, make_job: MakeJob, read_time: ReadTime, needs_time: bool
-    ) -> None:
+    def __init__(self, make_job: MakeJob, read_time: ReadTime | None) -> None:
         self._make_job = make_job
         self._read_time = read_time
-        self._needs_time = needs_time
         self._prepared: dict[str, _Prepared] = {}
-        self._placements: list[object] = []
+        self._facts: list[object] = []
 
     def identify(self) -> list[object]:
-        """Return the programs and placements of the prepared cells."""
-        return ["launched", self._placements]
+        """Return what determines the runs of the prepared cells."""
+        return ["launched", self._facts]
 
     def prepare(self, cell: Cell) -> float | None:
         """Record and place the program of a cell; return the predicted seconds."""
@@ -96,7 +98,13 @@ class LaunchedCells:
         self._prepared[cell.name] = _Prepared(
             remembered, settings, slots, decision, recording
         )
-        self._placements.append([identity.key, decision.stored])
+        collectives = settings.collectives
+        self._facts.append(
+            [
+                *(identity.key, decision.stored, dict(settings.environment)),
+                None if collectives is None else dict(collectives),
+            ]
+        )
         predicted = decision.placed.file.values.get("predicted_seconds")
         if settings.collectives is not None or predicted is None:
             return None
@@ -122,16 +130,12 @@ class LaunchedCells:
                 status, wall = _launch(made, is_placed)
             output.seek(0)
             text = output.read().decode(errors="replace")
-        seconds = self._read_time(text)
-        if not self._needs_time and seconds is None:
-            seconds = wall
-        log.end(status, wall, study_seconds=seconds, interrupted=job.is_interrupted)
-        log.restart()
+        run = choose_time(self._read_time, text, wall)
         if status != 0 or job.is_interrupted:
-            return CellRun(status or 130, None, f"exit status {status}")
-        if seconds is None:
-            return CellRun(1, None, "the output has no time")
-        return CellRun(0, seconds)
+            run = CellRun(status or 130, None, f"exit status {status}")
+        log.end(status, wall, study_seconds=run.seconds, interrupted=job.is_interrupted)
+        log.restart()
+        return run
 
 
 def _launch(made: _Prepared, is_placed: bool) -> tuple[int, float]:

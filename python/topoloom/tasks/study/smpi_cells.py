@@ -40,7 +40,12 @@ from topoloom.tasks.problem import (
     select_launched_slots,
 )
 from topoloom.tasks.replaced_collectives import provide_collectives_setting
-from topoloom.tasks.study.cell_run import CellFailedError, CellRun, ReadTime
+from topoloom.tasks.study.cell_run import (
+    CellFailedError,
+    CellRun,
+    ReadTime,
+    choose_time,
+)
 
 if TYPE_CHECKING:
     from topoloom.allocations.allocation_file import AllocatedHosts
@@ -66,7 +71,7 @@ class SmpiJob(NamedTuple):
     machine: str | None
     where: AllocationSpec
     placing: Placing
-    read_time: ReadTime
+    read_time: ReadTime | None
     collectives_library: Callable[[], Path]
 
 
@@ -145,12 +150,9 @@ class SmpiCells:
             return CellRun(1, None, f"the worker died: {error}")
         if done.status != 0:
             return CellRun(done.status, None, _describe_failure(done))
-        seconds = self._job.read_time(done.output)
-        if seconds is None:
-            seconds = done.seconds
-        if seconds is None:
+        if done.seconds is None:
             return CellRun(1, None, "SimGrid printed no time")
-        return CellRun(0, seconds)
+        return choose_time(self._job.read_time, done.output, done.seconds)
 
     def _place(
         self, launch: SmpiLaunch, problem: Problem, mapper: str

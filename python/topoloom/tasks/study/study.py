@@ -150,6 +150,7 @@ def _describe_effect(
 class Study:
     """A study: its factors and design, who runs the cells, and how often.
 
+    `metric` finds the time in the output; None if that is the time of the whole run.
     `runner` is deterministic if one repetition is enough. An interrupted study is
     continued unless `is_new`. `preparing` and `running` report progress.
     """
@@ -157,6 +158,7 @@ class Study:
     factors: Sequence[Factor]
     design: str
     repetitions: int
+    metric: str | None
     runner: CellRunner
     store: RunStore
     is_new: bool
@@ -197,7 +199,8 @@ _Times = dict[tuple[str, int], float]
 
 def _find_earlier_runs(study: Study, cells: Sequence[Cell]) -> tuple[str, _Times]:
     """Find the times of the last such study; also its tag."""
-    facts = [study.runner.identify(), study.design, [cell.name for cell in cells]]
+    names = [cell.name for cell in cells]
+    facts = [study.runner.identify(), study.design, study.metric, names]
     prefix = make_key("study", facts)[:16]
     entry = None if study.is_new else study.store.read_entry(prefix)
     tag = entry.get("tag") if entry is not None else None
