@@ -10,20 +10,20 @@
 namespace car_parrinello {
 
 inline const char* const usage =
-    "usage: car_parrinello [--states N] [--planes N] [--steps N] [--mapping NAME] [--bucket N] [--check "
-    "NAME]\n"
+    "usage: car_parrinello [--states N] [--planes N] [--steps N] [--mapping NAME] [--bucket N]\n"
+    "                      [--check NAME]\n"
     "  --states N      electronic states, at most the square of --planes (default: 32)\n"
-    "  --planes N      planes of a state, of N x N points each (default: 25)\n"
-    "  --steps N       steps of the minimization (default: 2)\n"
-    "  --mapping NAME  what stays together on a rank (default: states)\n"
-    "                  states  the planes of a state\n"
+    "  --planes N      planes of a state, N x N points each (default: 25)\n"
+    "  --steps N       minimization steps (default: 2)\n"
+    "  --mapping NAME  data that a rank keeps together (default: states)\n"
+    "                  states  all planes of a state\n"
     "                  planes  the same plane of all states\n"
     "  --bucket N      states per message of a transposition (default: 1)\n"
-    "  --check NAME    serial: also compare states with a run on rank 0; sums: only orthonormality and "
-    "density\n"
-    "                  (default: serial)\n"
-    "Under SimGrid, a transform of a point, or a product in an overlap, costs NS_PER_POINT (an environment "
-    "variable).\n";
+    "  --check NAME    checks of the result (default: serial)\n"
+    "                  serial  orthonormality, density, and the states of a serial run on rank 0\n"
+    "                  sums    orthonormality and density\n"
+    "In SimGrid, transforming a point, or a product in an overlap, takes NS_PER_POINT nanoseconds\n"
+    "(environment variable).\n";
 
 struct Options {
     int states = 32, planes = 25, steps = 2, bucket = 1;

@@ -11,18 +11,18 @@
 namespace fft3d {
 
 inline const char* const usage =
-    "usage: fft3d [--mode fft|pme] [--grid NXxNYxNZ] [--decomposition pencils|slabs] [--transpose HOW]\n"
+    "usage: fft3d [--mode fft|pme] [--grid NXxNYxNZ] [--decomposition pencils|slabs] [--transpose NAME]\n"
     "             [--overlap] [--steps N] [--charges N] [--force-work SECONDS]\n"
     "  --mode NAME           fft: forward transforms; pme: particle-mesh Ewald steps  [fft]\n"
-    "  --grid NXxNYxNZ       points of the grid, from 1 to 4096 along each axis       [48x48x48]\n"
+    "  --grid NXxNYxNZ       grid points, from 1 to 4096 along each axis              [48x48x48]\n"
     "  --decomposition NAME  pencils: blocks along two axes; slabs: along one axis    [pencils]\n"
-    "  --transpose HOW       library: MPI_Alltoallv; direct, mesh, grid or hypercube:\n"
-    "                        many-to-many of libtopoloom-objects with this strategy   [library]\n"
-    "  --overlap             split a transposition into up to four parts, each sent while the next is\n"
-    "                        transformed; force work is done while parts are in flight\n"
-    "  --steps N             transforms or steps that are timed, from 1 to 1000000    [1]\n"
-    "  --charges N           charges of pme, even, from 2 to 100000000                [a tenth of the grid]\n"
-    "  --force-work SECONDS  work of each rank and step, from 0 to 1000               [0]\n";
+    "  --transpose NAME      library: MPI_Alltoallv; direct, mesh, grid or hypercube:\n"
+    "                        many-to-many of libtopoloom-objects by this strategy     [library]\n"
+    "  --overlap             split each transposition into up to four parts, each sent while the next is\n"
+    "                        transformed; do the force work while parts are in flight\n"
+    "  --steps N             timed transforms or steps, from 1 to 1000000             [1]\n"
+    "  --charges N           charges for pme, even, from 2 to 100000000               [a tenth of the grid]\n"
+    "  --force-work SECONDS  force work per rank and step, from 0 to 1000             [0]\n";
 
 using Extents = std::array<int, 3>;
 

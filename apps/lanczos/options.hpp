@@ -11,15 +11,14 @@ namespace lanczos {
 inline const char* const usage =
     "usage: lanczos [--matrix FILE | --size N --nonzeros K] [--seed N] [--iterations N] [--order ORDER]\n"
     "               [--overlap]\n"
-    "  --matrix FILE   symmetric Matrix Market file, coordinates           (default: a random matrix)\n"
+    "  --matrix FILE   symmetric Matrix Market file, coordinate format     (default: a random matrix)\n"
     "  --size N        rows of the random matrix                           (default: 2000)\n"
     "  --nonzeros K    mean number of nonzeros per row                     (default: 15)\n"
-    "  --seed N        of the matrix, the permutation and the start vector (default: 1)\n"
-    "  --iterations N  largest number of basis vectors                     (default: 30)\n"
-    "  --order ORDER   cells of consecutive ranks: dm or bdm by diagonals, cm or bcm by columns, of the "
-    "lower\n"
-    "                  triangle or of the balanced grid                    (default: dm)\n"
-    "  --overlap       overlap collectives of columns, those of rows, and local products\n";
+    "  --seed N        seed of matrix, permutation and start vector        (default: 1)\n"
+    "  --iterations N  maximum number of basis vectors                     (default: 30)\n"
+    "  --order ORDER   numbering of the ranks: by diagonals (dm) or columns (cm) of the lower triangle,\n"
+    "                  or by those of the balanced grid (bdm, bcm)         (default: dm)\n"
+    "  --overlap       overlap column collectives, row collectives and local products\n";
 
 struct Options {
     std::string matrix;

@@ -15,21 +15,18 @@ namespace matrix_multiply {
 inline const char* const usage =
     "usage: matrix_multiply [--algorithm NAME] [--grid PxQ] [--copies C] [--block N] [--broadcast NAME]\n"
     "                       [--tiles] [--overlap] [--times N] [--seed N] [--output FILE]\n"
-    "  --algorithm NAME  fox (q x q ranks), summa (P x Q ranks), or summa3d (q x q x C ranks: C copies of A "
-    "and B;\n"
-    "                    C divides q)                                       (default: summa)\n"
-    "  --grid PxQ        rows and columns of ranks, for summa               (default: as square as "
-    "possible)\n"
-    "  --copies C        for summa3d                                        (default: as many as possible)\n"
-    "  --block N         width of the blocks that are broadcast; the matrices have N times the least common\n"
-    "                    multiple of P and Q rows                           (default: 128)\n"
-    "  --broadcast NAME  library (MPI_Bcast), or pipeline (chains with segments of 64 KiB, by Topoloom)\n"
+    "  --algorithm NAME  fox (q x q ranks), summa (P x Q ranks) or summa3d (q x q x C ranks; C copies\n"
+    "                    of A and B, C divides q)                           (default: summa)\n"
+    "  --grid PxQ        rows and columns of ranks, for summa               (default: nearly square)\n"
+    "  --copies C        copies of A and B, for summa3d                     (default: as many as possible)\n"
+    "  --block N         block width; matrices have N x lcm(P, Q) rows      (default: 128)\n"
+    "  --broadcast NAME  library (MPI_Bcast) or pipeline (chains with 64 KiB segments, by Topoloom)\n"
     "                                                                       (default: library)\n"
     "  --tiles           give each node a compact tile of the grid          (default: rank i has cell i)\n"
-    "  --overlap         broadcast the next block during the multiplication by the current one\n"
+    "  --overlap         broadcast the next block during multiplication by the current one\n"
     "  --times N         number of products                                 (default: 3)\n"
-    "  --seed N          of the matrices                                    (default: 1)\n"
-    "  --output FILE     write the product, row by row, as doubles\n";
+    "  --seed N          seed of the matrices                               (default: 1)\n"
+    "  --output FILE     write the product, row by row, as binary doubles\n";
 
 /// Extents of the process grid.
 struct Grid {

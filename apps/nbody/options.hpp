@@ -14,20 +14,20 @@ inline const char* const usage =
     "usage: nbody [--bodies N] [--steps N] [--gather NAME] [--order NAME] [--check NAME]\n"
     "  --bodies N     bodies per rank (default: 250)\n"
     "  --steps N      leapfrog steps (default: 10)\n"
-    "  --gather NAME  all-gather of positions in each step (default: library)\n"
+    "  --gather NAME  allgather of positions in each step (default: library)\n"
     "                 library    MPI_Allgather\n"
-    "                 all-pairs  a message from each rank to each other rank\n"
+    "                 all-pairs  direct messages between all pairs of ranks\n"
     "                 hypercube  recursive doubling\n"
     "                 ring       pass blocks around a ring, and compute while they are in flight\n"
     "                 broadcast  gather on rank 0, then broadcast\n"
-    "  --order NAME   order of ranks (default: world)\n"
-    "                 world      of the launcher\n"
-    "                 remap      of topoloom_comm_order with the options in TOPOLOOM_ORDER\n"
-    "                 other      topoloom_comm_order's, such as fastest-edge-first, channel-aware, random\n"
-    "  --check NAME   what is checked beside momentum and energy (default: serial)\n"
-    "                 serial  positions, by a run on rank 0; ring: for up to 1000 steps\n"
-    "                 sums    nothing\n"
-    "Under SimGrid, the attraction of a body costs NS_PER_PAIR (an environment variable).\n";
+    "  --order NAME   rank order (default: world)\n"
+    "                 world      the launcher's order\n"
+    "                 remap      topoloom_comm_order with the options in TOPOLOOM_ORDER\n"
+    "                 other      of topoloom_comm_order, such as fastest-edge-first, channel-aware, random\n"
+    "  --check NAME   checks in addition to momentum and energy (default: serial)\n"
+    "                 serial  compare positions with a run on rank 0; with ring, for up to 1000 steps\n"
+    "                 sums    none\n"
+    "In SimGrid, a pair of bodies takes NS_PER_PAIR nanoseconds (environment variable).\n";
 
 struct Options {
     int bodies = 250, steps = 10;

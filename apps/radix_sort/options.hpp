@@ -12,7 +12,7 @@ namespace radix_sort {
 
 inline const char* const usage =
     "usage: radix_sort [--keys N] [--seed N] [--exchange NAME] [--dimensions N]\n"
-    "  --keys N         keys of each rank, from 0 to 16777216, fewer than 2^32 on all ranks  [10000]\n"
+    "  --keys N         keys per rank, from 0 to 16777216; fewer than 2^32 in total          [10000]\n"
     "  --seed N         seed of the keys, from 0 to 1000000000                               [1]\n"
     "  --exchange NAME  alltoallv: MPI_Alltoallv; combined: many-to-many of\n"
     "                   libtopoloom-objects along a mesh; sparse: topoloom_sparse_exchange;\n"

@@ -133,7 +133,7 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
         "balance": Command("compute a redistribution of tasks"),
     },
     "Study placements": {
-        "study": Command("measure what placement, collectives and options change"),
+        "study": Command("measure the effect of placement, collectives and options"),
         "bound": Command("prove lower bounds on the objective"),
         "simulate": Command(
             "simulate placements on the network, next to the prediction"

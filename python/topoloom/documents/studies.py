@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Documents about factorial experiments."""
+"""Documents of factorial experiments."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ class CellDocument(TypedDict):
     median: float | None
     """Median time in seconds; null without a run."""
     change: ChangeDocument
-    """Change from the baseline; its pairs are runs of one repetition."""
+    """Change from the baseline run of the same repetition."""
     predicted_seconds: float | None
-    """Predicted seconds of communication of a run; null if the model cannot predict."""
+    """Predicted communication time of a run, in seconds; null without a prediction."""
     why_not: str | None
-    """Why a run has no time; null if all have one."""
+    """Why a run failed; null if none did."""
 
 
 class EffectDocument(TypedDict):
-    """The change of the time by a level, or by two levels together."""
+    """A main effect, or an interaction of two factors."""
 
     factors: list[str]
     """The factor, or both factors of an interaction."""
@@ -53,7 +53,7 @@ class StudyDocument(TypedDict):
     """A factorial experiment."""
 
     exit_status: int
-    """0, or the exit status of the run that ended the study."""
+    """0, or the exit status of the run that interrupted the study."""
     design: str
     """`full`, `half` or `one-at-a-time`."""
     factors: list[FactorDocument]
@@ -61,10 +61,10 @@ class StudyDocument(TypedDict):
     cells: list[CellDocument]
     """The cells; the first is the baseline."""
     effects: list[EffectDocument]
-    """Mean change by each level; empty if it cannot be estimated."""
+    """Main effects; empty if they cannot be estimated."""
     interactions: list[EffectDocument]
-    """How much more two levels change together; only in a full design."""
+    """Interactions of two factors; empty unless the design is full."""
     right_orders: int
-    """Pairs of cells whose predicted order is the measured one."""
+    """Number of pairs of cells in predicted order."""
     ordered_pairs: int
-    """Pairs of cells with a predicted order."""
+    """Number of pairs of cells with a predicted order."""

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs programs that were built with ``smpicc`` in SimGrid's MPI, on a machine.
+"""Simulates programs that were built with ``smpicc`` in SMPI, the MPI of SimGrid.
 
-Messages cost the startup of the machine on both sides. Computation takes no simulated
-time, unless the program or an option of ``smpirun`` says otherwise.
+Each message costs its sender and its receiver the startup of the machine. Computation
+takes no simulated time, unless the program calls ``smpi_execute`` or an option of
+``smpirun`` changes that.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ from topoloom.importers.simgrid.platform_parts import NO_LIMIT
 from topoloom.simulate.simgrid import CONSTANT_FACTORS
 from topoloom.support.plain_text import is_number
 
-#: Settings with which links behave as the machine describes them. Unsuccessful polls
-#: take time, so that the clock of a polling rank advances.
+#: Settings that make links behave as the machine describes them. Unsuccessful polls
+#: take simulated time; otherwise a polling rank would never advance.
 _SETTINGS = (
     CONSTANT_FACTORS,
     "network/TCP-gamma:0",
@@ -40,7 +41,7 @@ _SETTINGS = (
     "smpi/test:1e-6",
     "smpi/display-timing:yes",
 )
-#: Costs of blocking and nonblocking sends, and of receives.
+#: Settings of the startup of blocking sends, nonblocking sends and receives.
 _OVERHEADS = ("os", "ois", "or")
 _TRACING = (
     "tracing:yes",
@@ -48,8 +49,8 @@ _TRACING = (
     "tracing/smpi/internals:yes",  # the messages of collectives
     "tracing/smpi/display-sizes:yes",
 )
-#: Options of smpirun whose value is the next word; those that are true are written
-#: here, and refused in a command.
+#: Options of smpirun whose value is the next word. Those with True are set by
+#: `run_in_smpi`, and refused in a command.
 _VALUED = {
     "-platform": True,
     "-hostfile": True,
@@ -63,7 +64,7 @@ _CLOCK = re.compile(r"Simulated time: (\S+) seconds")
 
 
 class SmpiCommand(NamedTuple):
-    """A command of ``smpirun``: the number of ranks, its options and the program."""
+    """An ``smpirun`` command: number of ranks, options and program."""
 
     ranks: int
     options: tuple[str, ...]
@@ -71,12 +72,12 @@ class SmpiCommand(NamedTuple):
 
 
 class SmpiLaunch(NamedTuple):
-    """A simulated run, in values that other processes can take.
+    """A simulated run; can be pickled for other processes.
 
     Attributes
     ----------
     command
-        The program, the number of ranks, and options of ``smpirun``.
+        The number of ranks, options of ``smpirun``, and the program.
     platform
         A SimGrid platform, as text.
     node_of_rank
@@ -84,7 +85,7 @@ class SmpiLaunch(NamedTuple):
     startup
         Seconds that a message costs its sender and its receiver.
     environment
-        Variables in addition to those of the process.
+        Variables that are added to those of this process.
     preload
         Library that is preloaded into the program, or "".
     """
@@ -100,7 +101,7 @@ class SmpiLaunch(NamedTuple):
 class SmpiRun(NamedTuple):
     """The exit status of a simulated run, its output, and the simulated seconds.
 
-    `seconds` is None if SimGrid printed no time, as after a failure.
+    `seconds` is None if SimGrid printed no time, for instance after a failure.
     """
 
     status: int
@@ -110,14 +111,15 @@ class SmpiRun(NamedTuple):
 
 
 def is_smpi_command(command: Sequence[str]) -> bool:
-    """Return whether a command starts a program in SimGrid's MPI."""
+    """Return whether a command is one of ``smpirun``."""
     return bool(command) and Path(command[0]).name == "smpirun"
 
 
 def parse_smpi_command(command: Sequence[str]) -> SmpiCommand:
-    """Split a command of ``smpirun``.
+    """Parse an ``smpirun`` command.
 
-    Raises `topoloom.Error` if it has no number of ranks, or a platform of its own.
+    Raises `topoloom.Error` if it has no number of ranks or no program, or sets the
+    platform or the hosts.
     """
     ranks, options = None, []
     words = list(command[1:])
@@ -128,8 +130,7 @@ def parse_smpi_command(command: Sequence[str]) -> SmpiCommand:
             continue
         if _VALUED[word]:
             raise Error(
-                f"the command has {word}, which is written for the machine; leave it "
-                "out"
+                f"{word} of smpirun is written for the machine; leave it out"
             )
         if not words:
             raise Error(f"{word} of smpirun has no value")
@@ -148,15 +149,15 @@ def parse_smpi_command(command: Sequence[str]) -> SmpiCommand:
 
 
 def run_in_smpi(launch: SmpiLaunch, trace: Path | None = None) -> SmpiRun:
-    """Simulate a program; `trace` is a file for all its messages, in Pajé's format.
+    """Simulate a program, and write a Pajé trace of all its messages to `trace`.
 
     Raises `topoloom.Error` if SimGrid is missing.
     """
     smpirun = shutil.which("smpirun")
     if smpirun is None:
         raise Error(
-            "SimGrid is not installed: there is no smpirun on PATH; Debian's package "
-            "is libsimgrid-dev"
+            "SimGrid is not installed: there is no smpirun on PATH; install "
+            "libsimgrid-dev (Debian, Ubuntu)"
         )
     command = launch.command
     overhead = f"0:{launch.startup!r}:0"
@@ -189,10 +190,10 @@ def run_in_smpi(launch: SmpiLaunch, trace: Path | None = None) -> SmpiRun:
 
 
 def write_smpi_platform(machine: Machine, allocated: Sequence[int]) -> str:
-    """Write allocated nodes, and the routes between them.
+    """Write a SimGrid platform of the allocated nodes and the routes between them.
 
-    Raises `topoloom.Error` if there are over 300 nodes, or messages have several
-    routes.
+    Raises `topoloom.Error` if there are more than 300 nodes, no bandwidths, or several
+    routes between two nodes.
     """
     nodes = sorted(set(allocated))
     if len(nodes) > MAX_NODES:
@@ -202,8 +203,8 @@ def write_smpi_platform(machine: Machine, allocated: Sequence[int]) -> str:
         )
     if not machine.has_bandwidths and machine.link_count:
         raise Error(
-            f"{machine.name} gives no bandwidths, so there is no time to simulate; "
-            "describe them, such as 'bandwidth=10GB/s,latency=1us'"
+            f"{machine.name} has no bandwidths, so no time can be simulated; add them, "
+            "such as 'bandwidth=10GB/s,latency=1us'"
         )
     hosts = {_host_name(node): node for node in nodes}
     routes = {

@@ -180,7 +180,7 @@ arguments = "--quiet"
         ("[factors]\nplacement = ['auto']", "'placement' has fewer than two levels"),
         ("[factors]\nplacement = ['auto', 'auto']", "the level 'auto' twice"),
         ("[factors.x.a]\nmaper = 'auto'\n[factors.x.b]", "has no 'maper'"),
-        ("[factors.x.a]\nmapper = 3\n[factors.x.b]", "mapper is not text"),
+        ("[factors.x.a]\nmapper = 3\n[factors.x.b]", "mapper is not a string"),
     ],
 )
 def test_errors_in_a_file_are_one_line(text: str, why: str, tmp_path: Path) -> None:

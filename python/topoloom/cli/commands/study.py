@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom study`: measure what placement, collectives and options change."""
+"""`topoloom study`: measure the effect of placement, collectives and options."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def command(
         list[str],
         Argument(
             metavar="FILE|-- COMMAND",
-            help="The description of a study (.toml), or the whole command, starting "
-            "with the launcher.",
+            help="A study file (.toml), or the whole command, starting with the "
+            "launcher.",
         ),
     ],
     *,
@@ -42,7 +42,7 @@ def command(
         Option(
             "--vary",
             metavar="FACTOR=LEVEL,LEVEL",
-            help="What to vary; may be repeated.",
+            help="Factor and its levels; may be repeated.",
             show_default="placement=launcher,auto",
             autocompletion=complete_words("placement=", "collectives="),
         ),
@@ -63,7 +63,7 @@ def command(
             "--repetitions",
             metavar="N",
             min=1,
-            help="Number of runs of each cell.",
+            help="Runs of each cell.",
             show_default="10, or 1 in SimGrid",
         ),
     ] = None,
@@ -72,7 +72,7 @@ def command(
         Option(
             "--metric",
             metavar="REGEX",
-            help="Where the output has the time in seconds, such as 'time: (\\S+) s'.",
+            help="Time in seconds in the output, such as 'time: (\\S+) s'.",
             show_default="wall time, or simulated time",
         ),
     ] = None,
@@ -82,7 +82,7 @@ def command(
             "--workers",
             metavar="N",
             min=1,
-            help="Number of simulations at once.",
+            help="Number of parallel simulations.",
             show_default="all cores",
         ),
     ] = None,
@@ -93,20 +93,20 @@ def command(
     ] = None,
     as_json: AsJson = False,
 ) -> int:
-    """Measure what placement, collectives and options change.
+    """Measure the effect of placement, collectives and options.
 
-    A study runs a program in all combinations of levels, its cells, in random order,
-    and repeats that. Levels of these factors are:
+    Run the program for each combination of levels (a cell), in random order, and repeat
+    that. Levels of a factor:
 
     \b
-      placement    'launcher', the launcher's order, or mappers
-      collectives  'library', MPI's own, 'topoloom', or settings as for
+      placement    'launcher' (the launcher's order), or mappers
+      collectives  'library' (those of MPI), 'topoloom', or settings as in
                    TOPOLOOM_COLLECTIVES
-      any other    arguments that are added to the program; may be empty
+      any other    arguments appended to the command; may be empty
 
-    The first level of each factor is the baseline. A file (TOML) can also give a level
+    All first levels together are the baseline. In a TOML file, a level can combine
     several settings. A program that is built with smpicc and started by smpirun is
-    simulated. An interrupted study is continued by the same command.
+    simulated. To continue an interrupted study, repeat the command.
 
     \b
     Examples:
@@ -140,7 +140,7 @@ def command(
     if simulated:
         _refuse_launch_options(job)
     elif workers is not None:
-        raise Error("--workers is for simulated programs, which smpirun starts")
+        raise Error("--workers is only for programs started by smpirun; leave it out")
     store = RunStore(find_store(job.store))
     store.create()
     with contextlib.ExitStack() as stack:
@@ -180,7 +180,7 @@ def command(
 
 
 def _read_description(words: list[str]) -> StudyFile:
-    """Read the file that the words name, or take them as the command."""
+    """Read the study file, or treat the words as the command of the program."""
     from topoloom._core import Error
     from topoloom.tasks.study.study_file import StudyFile, read_study_file
 
@@ -193,13 +193,13 @@ def _read_description(words: list[str]) -> StudyFile:
 
 
 def _check_job(job: PlacedJobOptions, settings: list[Settings]) -> None:
-    """Check what can be wrong before the first run."""
+    """Check the machine and the mappers before the first run."""
     from topoloom._core import Error
     from topoloom.cli.options.searches import set_effort
     from topoloom.tasks.problem import check_mapper_names
 
     if job.mapper != "auto":
-        raise Error("--mapper is not for studies; add --vary placement=launcher,MAPPER")
+        raise Error("--mapper is not allowed; use --vary placement=launcher,MAPPER")
     machines = [job.machine, *(each.machine for each in settings)]
     machine = next((each for each in machines if each is not None), None)
     job._replace(machine=machine).check()
@@ -210,7 +210,7 @@ def _check_job(job: PlacedJobOptions, settings: list[Settings]) -> None:
 
 
 def _refuse_launch_options(job: PlacedJobOptions) -> None:
-    """Refuse options that are for real launchers, and have no meaning in SimGrid."""
+    """Refuse options of real launchers, which have no meaning in SimGrid."""
     from topoloom._core import Error
 
     usual = PlacedJobOptions()
@@ -218,7 +218,7 @@ def _refuse_launch_options(job: PlacedJobOptions) -> None:
     for name in names:
         if getattr(job, name) != getattr(usual, name):
             option = "--cores-per-slot or --bind" if name == "binding" else f"--{name}"
-            raise Error(f"{option} is not for simulated programs; leave it out")
+            raise Error(f"{option} is not allowed with smpirun; leave it out")
 
 
 @contextlib.contextmanager
@@ -229,7 +229,7 @@ def _open_simulation(
     workers: int | None,
     store: RunStore,
 ) -> Iterator[CellRunner]:
-    """Yield what simulates the cells of a command of smpirun."""
+    """Yield the runner that simulates the cells of an smpirun command."""
     from topoloom._core import Error
     from topoloom.allocations.launch_order import OPEN_MPI
     from topoloom.preload.collectives import build_collective_library
@@ -260,7 +260,7 @@ def _open_simulation(
 def _make_launched_cells(
     job: PlacedJobOptions, words: tuple[str, ...], read_time: ReadTime | None
 ) -> CellRunner:
-    """Return what runs the cells of a launcher's command."""
+    """Return the runner that starts the cells with a real launcher."""
     from topoloom._core import Error
     from topoloom.launch.launchers.launcher_commands import read_command
     from topoloom.tasks.placed_run import Job

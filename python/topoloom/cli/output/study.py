@@ -52,21 +52,21 @@ def print_study(result: StudyResult) -> None:
                 ]
                 for each in result.effects
             ],
-            title="effects: mean change of the time by a level",
+            title="main effects: mean change in time due to a level",
             left=2,
         )
     if result.interactions:
         print_table(
-            ["levels", "more", "95 % interval"],
+            ["levels", "change", "95 % interval"],
             [
                 [
-                    " with ".join(each.levels),
+                    " x ".join(each.levels),
                     format_change(each.change),
                     format_interval(each.change),
                 ]
                 for each in result.interactions
             ],
-            title="interactions: how much more two levels change together",
+            title="interactions: change beyond the product of both effects",
             left=1,
         )
 

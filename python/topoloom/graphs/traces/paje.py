@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads traces of Pajé whose links are messages of ranks, as ``smpirun -trace`` writes.
+"""Reads Pajé traces whose links are messages between ranks, as of ``smpirun -trace``.
 
 The header defines the fields of each event. A link starts in the sender's container and
 ends, with the same key, in the receiver's. SimGrid's keys are sender, receiver, tag and
-a number. With ``tracing/smpi/internals``, all messages are traced when they are sent;
-SimGrid 3.32 then also writes some when the call begins, with a wrong receiver for
-MPI_Sendrecv. So of the links within a call that sends one message, the last counts.
+a number. With ``tracing/smpi/internals``, all messages are traced when they are sent.
+SimGrid 3.32 also writes some links when the call begins, with a wrong receiver for
+MPI_Sendrecv. The last link within a call that sends one message is therefore used.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NUMBER = re.compile(r"([0-9]{1,7})\D*$")
 _SIMGRID_KEY = re.compile(r"[0-9]+_(-?[0-9]+)_(-?[0-9]+)_[0-9]+")
 _SIMGRID_STEM = "rank-"
 _ONE_MESSAGE = re.compile(r"PMPI_(?:I?[sbr]?send|Sendrecv\w*)", re.IGNORECASE)
-#: Calls whose messages are wrong or missing without internals.
+#: Calls whose messages are wrong or missing without ``tracing/smpi/internals``.
 _NEEDS_INTERNALS = re.compile(
     r"PMPI_\w*(?:sendrecv|bcast|reduce|all|gather|scatter|scan)", re.IGNORECASE
 )
@@ -52,7 +52,7 @@ class _Start(NamedTuple):
 
 
 class _Link(NamedTuple):
-    """A message: containers of both ends, and its bytes."""
+    """A message: containers of the sender and the receiver, and its bytes."""
 
     sender: str
     receiver: str
@@ -61,10 +61,11 @@ class _Link(NamedTuple):
 
 @dataclass
 class _Content:
-    """What a file has; `calls` are the names of states, `values` their aliases.
+    """The contents of a file.
 
-    `last` is, for each container, the index in `starts` of a link within the current
-    call if that sends one message.
+    `values` are the names of states by alias, `calls` the current state of each
+    container. `last` is the index in `starts` of the link of the current call, for each
+    container whose call sends one message.
     """
 
     is_simgrid: bool = False
@@ -107,9 +108,9 @@ class _Content:
 
 
 def read_paje(files: Sequence[Path]) -> Trace:
-    """Read the trace of one run; containers are ranks in the order of their numbers."""
+    """Read the trace of one run; the numbers of containers order the ranks."""
     if len(files) > 1:
-        raise Error(f"{files[1]}: give one trace of Pajé, of one run")
+        raise Error(f"{files[1]}: give only one Pajé trace")
     with prefix_errors(files[0]):
         text = read_content(files[0]).decode(errors="replace")
         content = _read_lines(text.splitlines())
@@ -120,7 +121,7 @@ def read_paje(files: Sequence[Path]) -> Trace:
         for link in links:
             trace.send(ranks[link.sender], ranks[link.receiver], link.bytes)
     if lost:
-        trace.add_loss(f"{lost} messages without a sender or a receiver left out")
+        trace.add_loss(f"{lost} messages without a sender or a receiver were left out")
     has_internals = any("_-" in start.key for start in content.starts)
     if content.is_simgrid and not has_internals:
         needed = filter(_NEEDS_INTERNALS.match, content.values.values())
@@ -146,13 +147,13 @@ def _read_lines(lines: Iterable[str]) -> _Content:
         if known is None:
             continue
         try:
-            # The parser of quotes is slow.
+            # shlex is slow, and only needed for quotes.
             words = (shlex.split(line) if '"' in line else line.split())[1:]
             content.add(known.name, dict(zip(known.fields, words, strict=False)))
         except KeyError as missing:
             raise Error(_describe_missing(number, known, missing.args[0])) from None
         except ValueError:
-            raise Error(f"line {number}: is not an event of Pajé") from None
+            raise Error(f"line {number} is not a Pajé event") from None
     return content
 
 
@@ -181,7 +182,7 @@ def _describe_missing(number: int, event: _Event, field: str) -> str:
 def _join_links(content: _Content) -> tuple[list[_Link], int]:
     """Join starts and ends of links with the same key, in file order.
 
-    Also returns the number of links that lack one of both.
+    Also returns the number of links without a start or an end.
     """
     links, lost = [], 0
     for key, sender, size in content.starts:
@@ -193,7 +194,7 @@ def _join_links(content: _Content) -> tuple[list[_Link], int]:
 
 
 def _join_simgrid(content: _Content) -> tuple[list[_Link], int]:
-    """Read the receivers from SimGrid's keys: receives from any source lack ends."""
+    """Read receivers from SimGrid's keys: links to MPI_ANY_SOURCE have no end."""
     links, lost = [], 0
     for key, sender, size in content.starts:
         found = _SIMGRID_KEY.fullmatch(key)
@@ -205,10 +206,10 @@ def _join_simgrid(content: _Content) -> tuple[list[_Link], int]:
 
 
 def _find_ranks(content: _Content, links: Sequence[_Link]) -> dict[str, int]:
-    """Find the ranks of containers: the last number of their names, from the lowest.
+    """Find the ranks of containers: the last number in each name, minus the lowest.
 
-    Containers that neither send nor receive are ranks if their names are like those of
-    containers that do.
+    A container without messages is a rank if its name differs only in the number from
+    those of containers with messages.
     """
     names = content.names
     linked = {each for link in links for each in (link.sender, link.receiver)}
@@ -224,7 +225,7 @@ def _find_ranks(content: _Content, links: Sequence[_Link]) -> dict[str, int]:
         if _NUMBER.sub("", name) in stems:
             number = _NUMBER.search(name)
             if number is None:
-                raise Error(f"the container '{name[:20]}' has no number as ranks have")
+                raise Error(f"the container '{name[:20]}' has no number for its rank")
             found[alias] = int(number[1])
     if len(stems) > 1 or len(set(found.values())) < len(found):
         some = ", ".join(f"'{stem[:20]}'" for stem in sorted(stems)[:3])

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The button for colors; the pictures of a study are part of the page.
+// Enables the theme button; the charts are static SVG.
 
 import { followTheme } from "./paper.js";
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes an HTML page about a factorial experiment."""
+"""Writes the HTML page of a factorial experiment."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Computes the positions of a chart of effects: a point and an interval in each row."""
+"""Lays out the chart of effects: a point and an interval in each row."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-#: Units of the SVG: width of the names, of the plot, and height of a row.
+#: Width of the names, width of the plot, and height of a row, in units of the SVG.
 NAMES, PLOT, ROW = 260.0, 420.0, 24.0
 _MARGIN, _MOST_TICKS = 24.0, 7
 _STEPS = (1, 2, 5)
-#: Changes in percent that are printed as 0.
+#: Changes below this, in percent, are printed as 0.
 _ROUNDED = 0.05
 
 
 class PlottedEffect(NamedTuple):
-    """A change in percent and its interval; None without enough runs."""
+    """A change in percent and its 95 % interval; None without enough runs."""
 
     name: str
     change: float | None
@@ -28,7 +28,7 @@ class PlottedEffect(NamedTuple):
 class ChartRow(NamedTuple):
     """A row of the chart: positions of the point and of the ends of the interval.
 
-    `kind` is ``good`` for less time, ``bad`` for more, or ``same`` if the interval
+    `kind` is ``good`` if the interval is below 0, ``bad`` if above, ``same`` if it
     contains 0.
     """
 
@@ -42,7 +42,7 @@ class ChartRow(NamedTuple):
 
 
 class EffectChart(NamedTuple):
-    """The chart: rows, ticks as pairs of position and label, and its size."""
+    """The chart: rows, ticks (position and label), position of 0 %, and size."""
 
     rows: list[ChartRow]
     ticks: list[tuple[float, str]]
@@ -52,7 +52,7 @@ class EffectChart(NamedTuple):
 
 
 def lay_out_effects(effects: Sequence[PlottedEffect]) -> EffectChart:
-    """Compute the chart of effects on one axis in percent, which contains 0."""
+    """Lay out the effects along one axis in percent that contains 0."""
     known = [each for each in effects if each.change is not None]
     ends = [v for e in known for v in (e.change, e.low, e.high) if v is not None]
     low, high = min([0.0, *ends]), max([0.0, *ends])

@@ -15,12 +15,12 @@ from topoloom.support.version import __version__
 
 #: JavaScript modules of the page, in dependency order.
 SCRIPTS = ("paper.js", "study.js")
-#: Change in percent from which a cell of the matrix has the next stronger color.
+#: Changes in percent at which the color of a cell becomes one shade stronger.
 _SHADES = (2.0, 10.0, 25.0, 50.0)
 
 
 class CellOnPage(NamedTuple):
-    """A cell: its levels, and texts; `change` is the change in percent, or None."""
+    """A cell: its levels and formatted values; `change` is in percent, or None."""
 
     levels: tuple[str, ...]
     time: str
@@ -33,7 +33,7 @@ class CellOnPage(NamedTuple):
 
 
 class StudyOnPage(NamedTuple):
-    """What the page shows of a study; the first cell is the baseline."""
+    """The contents of the page; the first cell is the baseline."""
 
     command: str
     factors: Sequence[str]
@@ -78,7 +78,7 @@ def render_study(study: StudyOnPage) -> str:
 def _make_matrix(
     cells: Sequence[CellOnPage],
 ) -> tuple[list[str], list[_MatrixRow]]:
-    """Arrange cells in a table: the last factor in columns, all others in rows."""
+    """Arrange the cells: the last factor in columns, all others in rows."""
     columns = list(dict.fromkeys(cell.levels[-1] for cell in cells))
     names = dict.fromkeys(cell.levels[:-1] for cell in cells)
     found = {cell.levels: cell for cell in cells}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What one run of a cell gives: its time, and what the model predicts."""
+"""Runs of a cell: the interface that prepares and starts them, and their times."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from topoloom.tasks.study.design import Cell
 
 
 class CellRun(NamedTuple):
-    """A run of a cell: its exit status, and the time in seconds if it is known.
+    """A run of a cell: its exit status and its time in seconds.
 
-    `why` says why there is no time; "" if there is one.
+    `why` is the reason why `seconds` is None, otherwise "".
     """
 
     status: int
@@ -29,33 +29,33 @@ class CellFailedError(Error):
 class CellRunner(Protocol):
     """Runs the cells of a study."""
 
-    #: Whether all runs of a cell take the same time.
+    #: Whether all runs of a cell take exactly the same time.
     is_deterministic: bool
 
     def prepare(self, cell: Cell) -> float | None:
-        """Record and place what the cell needs; return the predicted seconds.
+        """Record and place the program of a cell; return the predicted seconds.
 
-        These are seconds of communication of the whole run; None if the model does not
-        know the cell. Raises `CellFailedError` if the program fails.
+        The prediction is the communication time of the whole run, or None if the model
+        does not cover the cell. Raises `CellFailedError` if the program fails.
         """
 
     def identify(self) -> list[object]:
-        """Return facts that make runs of two studies runs of the same cells."""
+        """Return what the prepared cells depend on; equal if a study can continue."""
 
     def run_all(
         self, cells: Sequence[Cell], repetition: int, tag: str
     ) -> Iterator[tuple[Cell, CellRun]]:
-        """Run prepared cells; yield each with its run when it has ended."""
+        """Run prepared cells; yield each with its run as soon as it ends."""
 
 
-#: Reads the seconds of a run from its output; None if they are not there.
+#: Reads the time of a run in seconds from its output; None if it is missing.
 ReadTime = Callable[[str], float | None]
 
 
 def choose_time(read_time: ReadTime | None, output: str, total: float) -> CellRun:
-    """Return the run of a program that succeeded.
+    """Return the run of a program that exited with status 0.
 
-    Its time is in the output, or `total` seconds without a metric.
+    Its time is read from the output, or is `total` seconds without a metric.
     """
     if read_time is None:
         return CellRun(0, total)
@@ -66,9 +66,10 @@ def choose_time(read_time: ReadTime | None, output: str, total: float) -> CellRu
 
 
 def make_time_reader(pattern: str | None) -> ReadTime | None:
-    """Return what finds the time in a program's output by a regular expression.
+    """Return a function that finds the time in the output of a program.
 
-    Its first group is a number of seconds; the last match counts.
+    The first group of the regular expression is the time in seconds. The last match is
+    used.
     """
     if pattern is None:
         return None
@@ -80,7 +81,7 @@ def make_time_reader(pattern: str | None) -> ReadTime | None:
         ) from None
     if expression.groups < 1:
         raise Error(
-            f"the metric '{pattern}' has no group for the number, such as in 'time: "
+            f"the metric '{pattern}' has no group for the seconds, such as 'time: "
             "(\\S+) s'"
         )
 

@@ -11,7 +11,7 @@ from topoloom._core import Error
 from topoloom.tasks.study.factors import Factor, Level, Settings
 
 FULL, HALF, ONE_AT_A_TIME = DESIGNS = ("full", "half", "one-at-a-time")
-#: Factors below which main effects of a half are mixed with interactions of two.
+#: With fewer factors, a half confounds main effects with two-factor interactions.
 _MIN_FACTORS_OF_HALF = 4
 
 
@@ -27,7 +27,7 @@ class Cell(NamedTuple):
         return ", ".join(level.name for level in self.levels)
 
     def merge_settings(self) -> Settings:
-        """Merge the settings of all levels; one that two of them change is an error."""
+        """Merge the settings of all levels; raise an error if two set the same one."""
         merged = Settings()
         for level in self.levels:
             merged = _merge(merged, level, self.name)
@@ -56,15 +56,15 @@ def _merge(merged: Settings, level: Level, name: str) -> Settings:
 def list_cells(factors: Sequence[Factor], design: str) -> list[Cell]:
     """List the cells of a design, the baseline first.
 
-    ``full`` has all combinations; ``one-at-a-time`` the baseline and each other level
-    alone; ``half`` the combinations of two-level factors in which an even number of
-    factors has the second level (a fraction of resolution IV or higher: Box, Hunter and
-    Hunter, Statistics for Experimenters, 2005, chapter 6).
+    ``full`` has all combinations, ``one-at-a-time`` the baseline and each other level
+    alone. ``half`` has the combinations of two-level factors in which an even number of
+    factors is at its second level: a fraction of resolution IV or higher (Box, Hunter
+    and Hunter, Statistics for Experimenters, 2005, chapter 6).
 
     Raises
     ------
     topoloom.Error
-        If the design is unknown, or a half is not possible.
+        If the design is unknown or impossible, or two levels set the same setting.
     """
     if design not in DESIGNS:
         raise Error(f"there is no design '{design}'; designs are {', '.join(DESIGNS)}")
@@ -91,10 +91,10 @@ def _check_half(factors: Sequence[Factor]) -> None:
         if len(factor.levels) != 2:
             raise Error(
                 f"the factor '{factor.name}' has {len(factor.levels)} levels; a half "
-                "needs factors of two levels; use the full design"
+                "needs two levels of each; use the full design"
             )
     if len(factors) < _MIN_FACTORS_OF_HALF:
         raise Error(
-            f"a half of {len(factors)} factors cannot tell effects from interactions; "
+            f"a half of {len(factors)} factors confounds effects with interactions; "
             f"use the full design, or {_MIN_FACTORS_OF_HALF} factors or more"
         )

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Effects of factors and their interactions, from the times of cells.
+"""Estimates main effects and two-factor interactions from the times of cells.
 
-Effects are differences of logarithms, so that they are changes in percent. Each
-repetition of all cells gives one estimate of each effect; the result is their median,
-with the 95 % interval of the bootstrap.
+Effects are differences of mean logarithms of times, converted to changes in percent.
+Each repetition is a block that gives one estimate of each effect; the result is the
+median of these estimates with its 95 % bootstrap interval.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ Floats = NDArray[np.float64]
 
 
 class Effect(NamedTuple):
-    """The mean change of the time by a level, over all levels of the other factors.
+    """A main effect: the mean change in time due to a level of a factor.
 
-    `change` has no value without enough repetitions.
+    The mean is over all levels of the other factors. Without enough repetitions, the
+    fields of `change` are None.
     """
 
     factor: str
@@ -35,7 +36,7 @@ class Effect(NamedTuple):
 
 
 class Interaction(NamedTuple):
-    """How much more two levels change the time together than one after the other."""
+    """The joint change of two levels, beyond the product of their separate changes."""
 
     factors: tuple[str, str]
     levels: tuple[str, str]
@@ -48,16 +49,16 @@ def estimate_effects(
     times: Sequence[Mapping[str, float]],
     is_deterministic: bool,
 ) -> list[Effect]:
-    """Estimate the effect of each level but the first by least squares.
+    """Estimate the main effect of each level except the first by least squares.
 
     Parameters
     ----------
     cells
-        The cells that have times.
+        Cells with times.
     times
-        For each repetition, the seconds of every cell, by its name.
+        For each repetition, the seconds of every cell by name.
     is_deterministic
-        Whether one repetition gives exact times.
+        Whether all runs of a cell take exactly the same time.
     """
     columns = [
         (number, index)
@@ -90,7 +91,7 @@ def estimate_interactions(
     design: str,
     is_deterministic: bool,
 ) -> list[Interaction]:
-    """Estimate the interactions of two factors; only in a full design without gaps."""
+    """Estimate two-factor interactions; none unless all cells of a full design ran."""
     expected = math.prod(len(factor.levels) for factor in factors)
     if design != FULL or len(cells) != expected or not len(times):
         return []
@@ -122,10 +123,10 @@ def count_right_orders(
     measured: Mapping[str, float],
     is_comparable: Callable[[Cell, Cell], bool],
 ) -> tuple[int, int]:
-    """Count the pairs of comparable cells whose predicted order is the measured one.
+    """Count the pairs of comparable cells that are predicted in their measured order.
 
-    Also returns the number of these pairs. Pairs with predictions that differ by less
-    than 1 % have no predicted order.
+    Also returns the number of compared pairs. Pairs whose predictions differ by less
+    than 1 % are not compared.
     """
     right = pairs = 0
     for one, other in combinations(cells, 2):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The factors of a study: what their levels change in the run of a program."""
+"""The factors of a study, and the settings that their levels change."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from typing import Any, NamedTuple
 from topoloom._core import Error
 from topoloom.preload.collectives import parse_settings
 
-#: Levels that leave a run as it is: the launcher's order, and MPI's collectives.
+#: Levels that change nothing: the launcher's order, and MPI's own collectives.
 LAUNCHER, LIBRARY = "launcher", "library"
-#: The level that replaces MPI's collectives, with default settings.
+#: The level that replaces MPI's collectives with default settings.
 REPLACED = "topoloom"
-#: Factors whose levels are values of one setting.
+#: Factors whose levels are values of the setting of that name.
 NAMED_FACTORS = ("placement", "collectives", "machine", "allocation")
 _SETTINGS = ("mapper", "collectives", "machine", "allocation")
 _COMMAS = re.compile(r",(?![^()]*\))")
 
 
 class Settings(NamedTuple):
-    """How a run differs from the command as typed; None is unchanged.
+    """Changes to the command as typed; None leaves a setting unchanged.
 
-    `collectives` contains options of libtopoloom-collective, `arguments` follow those
-    of the program, and `environment` adds variables to those of the launcher.
+    `collectives` are options of libtopoloom-collective, `arguments` are appended to the
+    command, and `environment` is added to the environment of the launcher.
     """
 
     mapper: str | None = None
@@ -37,14 +37,14 @@ class Settings(NamedTuple):
 
 
 class Level(NamedTuple):
-    """A value of a factor."""
+    """A level of a factor, and the settings that it changes."""
 
     name: str
     settings: Settings
 
 
 class Factor(NamedTuple):
-    """What is varied; the first level is the baseline."""
+    """A factor and its levels; the first level is the baseline."""
 
     name: str
     levels: tuple[Level, ...]
@@ -53,8 +53,8 @@ class Factor(NamedTuple):
 def parse_factor(text: str) -> Factor:
     """Parse ``NAME=LEVEL,LEVEL``; commas inside parentheses belong to a level.
 
-    Levels of other factors than `NAMED_FACTORS` are arguments of the program; an
-    empty one adds none.
+    Levels of factors other than `NAMED_FACTORS` are arguments of the program; an empty
+    level appends none.
     """
     name, equals, levels = text.partition("=")
     if not equals or not name.strip():
@@ -77,14 +77,14 @@ def parse_factor(text: str) -> Factor:
 
 
 def make_named_factor(name: str, values: Sequence[str]) -> Factor:
-    """Make the factor of a setting from the values of its levels."""
+    """Make one of the `NAMED_FACTORS` from the values of its levels."""
     return _check_factor(
         Factor(name, tuple(Level(value, _set(name, value)) for value in values))
     )
 
 
 def make_factor(name: str, levels: Mapping[str, Any]) -> Factor:
-    """Make a factor from tables of settings, one for each level."""
+    """Make a factor from a table of settings for each level."""
     made = []
     for level, settings in levels.items():
         where = f"the level '{level}' of the factor '{name}'"
@@ -123,7 +123,7 @@ def _read_settings(table: Mapping[str, Any], where: str) -> Settings:
                 raise Error(f"{where}: environment is not a table of variables")
             found[key] = {name: str(text) for name, text in value.items()}
         elif not isinstance(value, str):
-            raise Error(f"{where}: {key} is not text")
+            raise Error(f"{where}: {key} is not a string")
         elif key == "arguments":
             found[key] = split_words(value, where)
         elif key == "mapper":

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the cells of a study on a machine, with the user's launcher.
+"""Runs the cells of a study on a machine with the user's launcher.
 
-Every program is recorded once, in one more run. All measured runs are alike: none is
-recorded, and all preload the agent that verifies where the ranks are.
+An additional run records each program once. Measured runs are not recorded; all of them
+preload the agent that verifies where the ranks are, so its cost is the same in all.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from topoloom.tasks.study.design import Cell
     from topoloom.tasks.study.factors import Settings
 
-#: Makes the job of a cell from its settings.
+#: Makes the job of a cell from the settings of the cell.
 MakeJob = Callable[["Settings"], RememberedJob]
 
 
@@ -64,7 +64,7 @@ class LaunchedCells:
         self._facts: list[object] = []
 
     def identify(self) -> list[object]:
-        """Return what determines the runs of the prepared cells."""
+        """Return what determines the runs of all prepared cells."""
         return ["launched", self._facts]
 
     def prepare(self, cell: Cell) -> float | None:
@@ -113,7 +113,7 @@ class LaunchedCells:
     def run_all(
         self, cells: Sequence[Cell], repetition: int, tag: str
     ) -> Iterator[tuple[Cell, CellRun]]:
-        """Run prepared cells one after another, and store the runs."""
+        """Run prepared cells one at a time, and store the runs."""
         for cell in cells:
             yield cell, self._run(cell, repetition, tag)
 
@@ -164,7 +164,7 @@ def _launch(made: _Prepared, is_placed: bool) -> tuple[int, float]:
 
 @contextlib.contextmanager
 def _variables(environment: Mapping[str, str]) -> Iterator[None]:
-    """Set variables of this process, which launchers inherit."""
+    """Set environment variables of this process, which the launcher inherits."""
     before = {name: os.environ.get(name) for name in environment}
     os.environ.update(environment)
     try:

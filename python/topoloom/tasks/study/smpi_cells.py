@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the cells of a study in SimGrid's MPI.
+"""Runs the cells of a study in SMPI, the MPI of SimGrid.
 
-The messages of each program are traced once, in launcher order; mappers place its ranks
-by these messages. All times are simulated, so that a cell runs once.
+The messages of each program are traced once, in launcher order, and mappers place its
+ranks by that trace. Simulated times are deterministic, so each cell runs once.
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ if TYPE_CHECKING:
     from topoloom.tasks.study.factors import Settings
 
 
-#: Lines about the simulation itself.
+#: Lines that SMPI prints about the simulation, not the program.
 _TIMING = re.compile(r"Simulated time:|^The simulation took|actual computation of the")
 
 
 class SmpiJob(NamedTuple):
-    """A command of ``smpirun``, and the machine on which it runs unless a cell differs.
+    """An ``smpirun`` command, and the machine of all cells that do not set their own.
 
-    `collectives_library` returns the path of libtopoloom-collective for SimGrid.
+    `collectives_library` builds libtopoloom-collective for SMPI and returns its path.
     """
 
     command: SmpiCommand
@@ -76,9 +76,9 @@ class SmpiJob(NamedTuple):
 
 
 class SmpiCells:
-    """Runs cells in simulated time, several at once.
+    """Simulates cells in parallel.
 
-    Files that the runs read exist until the exit of the context.
+    Files that the runs read are deleted at the exit of the context.
     """
 
     is_deterministic = True
@@ -100,7 +100,7 @@ class SmpiCells:
         self._files.close()
 
     def identify(self) -> list[object]:
-        """Return what determines the simulated times of the prepared cells."""
+        """Return what determines the simulated times of all prepared cells."""
         return ["smpi", __version__, self._facts]
 
     def prepare(self, cell: Cell) -> float | None:
@@ -130,7 +130,7 @@ class SmpiCells:
     def run_all(
         self, cells: Sequence[Cell], repetition: int, tag: str
     ) -> Iterator[tuple[Cell, CellRun]]:
-        """Simulate prepared cells; yield each with its run when it has ended."""
+        """Simulate prepared cells; yield each with its run as soon as it ends."""
         del repetition, tag
         runs = {
             self._pool.submit(run_in_smpi, self._launches[cell.name]): cell
@@ -157,7 +157,7 @@ class SmpiCells:
     def _place(
         self, launch: SmpiLaunch, problem: Problem, mapper: str
     ) -> PlacementFile:
-        """Place the ranks, unless another cell has the same problem."""
+        """Place the ranks, or return the placement of a cell with the same problem."""
         allocation = problem.allocation
         slots = hashlib.sha256(allocation.slots.tobytes()).hexdigest()
         machine = problem.machine.text
@@ -194,7 +194,7 @@ class SmpiCells:
         self._launches[cell.name] = launch
 
     def _find_graph(self, launch: SmpiLaunch) -> CommGraph:
-        """Load the messages of a program, or trace them in launcher order."""
+        """Load the graph of a program, or trace the program in launcher order."""
         key = make_key("trace in SimGrid", [*_identify_program(launch), __version__])
         if key in self._graphs:
             return self._graphs[key]
@@ -214,7 +214,7 @@ class SmpiCells:
 def _select_slots(
     machine: str, where: AllocationSpec, ranks: int
 ) -> tuple[AllocatedHosts, MachineDescription]:
-    """Return the slots that the launcher uses."""
+    """Return the slots that the launcher uses, and the description of the machine."""
     given, described = load_nodes(machine, where)
     empty = CommGraph.from_edges(ranks, [], [], [])
     check_fit(empty, given.allocation, "the command")
@@ -224,7 +224,7 @@ def _select_slots(
 def _make_launch(
     command: SmpiCommand, at: Allocation, environment: Mapping[str, str]
 ) -> SmpiLaunch:
-    """Make the run in launcher order; the platform has all nodes of the allocation."""
+    """Make the run in launcher order; its platform has all nodes of the allocation."""
     machine = at.machine
     nodes = at.slots[: command.ranks] // machine.slots_per_node
     return SmpiLaunch(
@@ -245,7 +245,7 @@ def _identify_program(launch: SmpiLaunch) -> list[object]:
 
 
 def _trace(launch: SmpiLaunch) -> Profile:
-    """Simulate the program in launcher order, and read all its messages."""
+    """Simulate the program in launcher order, and read the trace of its messages."""
     ranks = launch.command.ranks
     with tempfile.TemporaryDirectory(prefix="topoloom-trace-") as directory:
         file = Path(directory) / "run.trace"
@@ -255,14 +255,14 @@ def _trace(launch: SmpiLaunch) -> Profile:
         profile = read_trace(file, "paje").profile
     if profile.rank_count != ranks:
         raise Error(
-            f"the traced run has messages of {profile.rank_count} ranks, but the "
-            f"command starts {ranks}"
+            f"the traced run has {profile.rank_count} ranks, but the command starts "
+            f"{ranks}"
         )
     return profile
 
 
 def _describe_failure(done: SmpiRun) -> str:
-    """Return the exit status and the error that SimGrid or the program printed."""
+    """Describe the exit status, and the error that SimGrid or the program printed."""
     text = (done.errors or done.output).partition("Backtrace")[0]
     lines = [
         line.strip()

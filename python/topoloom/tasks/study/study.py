@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the cells of a factorial experiment, and says what each factor changes."""
+"""Runs the cells of a factorial experiment, and estimates the effect of each factor."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
     from topoloom.documents.studies import CellDocument, EffectDocument, StudyDocument
     from topoloom.tasks.study.factors import Factor
 
-#: Called with the number of ended runs, and the number of all.
+#: Called with the number of completed runs and the total number.
 Report = Callable[[int, int], None]
-#: Exit statuses of runs that the user or the scheduler ended.
+#: Exit statuses of runs that the user or the scheduler interrupted.
 _ENDED_BY_SIGNAL = (129, 130, 143)
-#: Ratio of times from which a cell is faster than another one.
+#: Smallest speedup with which a cell counts as faster than the baseline.
 _FASTER = 1.001
 
 
 class CellTimes(NamedTuple):
-    """The times of a cell in seconds; `why` says why there are none.
+    """The times of a cell in seconds; `why` is the reason of a failure, or "".
 
-    `change` is the median change from the baseline, over repetitions. `predicted` are
-    the seconds of communication that the model predicts.
+    `change` is the median change from the baseline run of the same repetition.
+    `predicted` is the communication time that the model predicts, in seconds.
     """
 
     cell: Cell
@@ -56,8 +56,8 @@ class CellTimes(NamedTuple):
 class StudyResult(NamedTuple):
     """Times of all cells, and the effects of the factors.
 
-    `status` is 0, or the exit status of the run that ended the study. `right_orders`
-    is the number of pairs of cells in predicted order, and the number of pairs.
+    `status` is 0, or the exit status of the run that interrupted the study.
+    `right_orders` is the number of pairs of cells in predicted order, and of all pairs.
     """
 
     status: int
@@ -69,14 +69,15 @@ class StudyResult(NamedTuple):
     right_orders: tuple[int, int]
 
     def list_findings(self) -> list[str]:
-        """Say in lines which cell is fastest, and how good the prediction is."""
+        """List the fastest cell, the accuracy of the model, and failures."""
         lines = []
         done = [cell for cell in self.cells if cell.median is not None]
         if len(done) > 1 and not self.cells[0].why:
             lines.append(_describe_fastest(done))
         right, pairs = self.right_orders
         if pairs:
-            lines.append(f"predicted order: right in {right} of {pairs} pairs of cells")
+            share = f"correct in {right} of {pairs} pairs of cells"
+            lines.append(f"predicted order: {share}")
         failed = [cell for cell in self.cells if cell.why]
         lines += [f"no time for '{each.cell.name}': {each.why}" for each in failed]
         if self.status:
@@ -117,9 +118,9 @@ def _describe_fastest(done: Sequence[CellTimes]) -> str:
         return "no cell is faster than the baseline"
     text = f"{best.cell.name}, {ratio:.2f} times as fast as {base.cell.name}"
     if change.high is None:
-        return f"fastest, but without enough runs to be sure: {text}"
+        return f"fastest, but not enough runs for a 95 % interval: {text}"
     if change.high >= 0:
-        return f"no cell is faster than the baseline beyond chance; fastest: {text}"
+        return f"no cell is significantly faster than the baseline; fastest: {text}"
     return f"fastest: {text}"
 
 
@@ -148,11 +149,11 @@ def _describe_effect(
 
 @dataclass
 class Study:
-    """A study: its factors and design, who runs the cells, and how often.
+    """A study: its factors, its design, and the runner of its cells.
 
-    `metric` finds the time in the output; None if that is the time of the whole run.
-    `runner` is deterministic if one repetition is enough. An interrupted study is
-    continued unless `is_new`. `preparing` and `running` report progress.
+    `metric` is the regular expression of the time in the output; None for the time of
+    the whole run. An interrupted study is continued unless `is_new`. `preparing` and
+    `running` report progress.
     """
 
     factors: Sequence[Factor]
@@ -167,10 +168,10 @@ class Study:
 
 
 def run_study(study: Study) -> StudyResult:
-    """Prepare all cells, run what is missing, and compare.
+    """Prepare all cells, make the missing runs, and estimate effects.
 
-    The order of the cells within a repetition is random. A cell whose run fails is left
-    out of later repetitions and of the effects.
+    The order of the cells within a repetition is random. A cell whose run fails is
+    excluded from later repetitions and from the effects.
 
     Raises
     ------
@@ -198,7 +199,7 @@ _Times = dict[tuple[str, int], float]
 
 
 def _find_earlier_runs(study: Study, cells: Sequence[Cell]) -> tuple[str, _Times]:
-    """Find the times of the last such study; also its tag."""
+    """Find the tag and the times of the last study with the same cells."""
     names = [cell.name for cell in cells]
     facts = [study.runner.identify(), study.design, study.metric, names]
     prefix = make_key("study", facts)[:16]
@@ -227,7 +228,7 @@ def _run_missing(
     done: _Times,
     failed: dict[str, str],
 ) -> int:
-    """Run what is not done; return the exit status, and add why cells failed."""
+    """Make the missing runs; add times and failures; return the exit status."""
     total = len(cells) * study.repetitions
     for repetition in range(study.repetitions):
         order = random.Random(f"{tag}/{repetition}").sample(cells, len(cells))
@@ -294,7 +295,7 @@ def _compare(
 
 
 def _compare_with(base: Cell, cell: Cell, done: _Times, study: Study) -> Change:
-    """Estimate the change from the baseline, in pairs of one repetition."""
+    """Estimate the change from the baseline run of the same repetition."""
     pairs = [
         (done[base.name, n], done[cell.name, n])
         for n in range(study.repetitions)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads the description of a study (TOML)."""
+"""Reads study files (TOML)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TEXTS = ("command", "machine", "allocation", "design", "metric")
 
 
 class StudyFile(NamedTuple):
-    """What a file says about a study; None where it says nothing."""
+    """The contents of a study file; None for keys that it does not have."""
 
     command: tuple[str, ...] = ()
     machine: str | None = None
@@ -36,7 +36,7 @@ class StudyFile(NamedTuple):
 
 
 def read_study_file(path: str | Path) -> StudyFile:
-    """Read a description; errors name the file and the key."""
+    """Read a study file; errors name the file and the key."""
     table = read_toml(path)
     with prefix_errors(path):
         check_header(table, FORMAT, VERSION)
@@ -65,5 +65,5 @@ def _read_factor(name: str, value: Any) -> Factor:
             f"[factors.{name}.LEVEL]; {', '.join(NAMED_FACTORS)} can be lists"
         )
     if not isinstance(value, Sequence) or not all(isinstance(x, str) for x in value):
-        raise Error(f"the factor '{name}' is not a list of texts")
+        raise Error(f"the factor '{name}' is not a list of strings")
     return make_named_factor(name, value)

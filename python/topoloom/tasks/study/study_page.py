@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def write_study_page(path: Path, result: StudyResult, command: str) -> None:
-    """Write the page; `command` is the command of the program.
+    """Write the page of a study; `command` starts the program.
 
     Raises `topoloom.Error` if the name does not end with .html, and `OSError` if the
     file cannot be written.
@@ -38,7 +38,7 @@ def write_study_page(path: Path, result: StudyResult, command: str) -> None:
             for each in result.effects
         ],
         [
-            _plot_effect(" with ".join(each.levels), each.change)
+            _plot_effect(" x ".join(each.levels), each.change)
             for each in result.interactions
         ],
         result.design,

@@ -64,7 +64,7 @@ def test_a_link_without_end_makes_the_trace_incomplete(tmp_path: Path) -> None:
     ("events", "why"),
     [
         ("2 a c1\n", "the message has no size; for SimGrid"),
-        ("2 a c1 many\n", "is not an event of Pajé"),
+        ("2 a c1 many\n", "is not a Pajé event"),
         ("3 c9 a\n2 a c1 1\n", "unknown container 'c9'"),
         ("", "no messages were traced"),
         ('1 0 "node-0" n0\n2 a c1 1\n3 n0 a\n', "of several kinds"),
