@@ -100,8 +100,8 @@ def command(
 
     \b
       placement    'launcher' (the launcher's order), or mappers
-      collectives  'library' (those of MPI), 'topoloom', or settings as in
-                   TOPOLOOM_COLLECTIVES
+      collectives  'library' (MPI), 'topoloom', or TOPOLOOM_COLLECTIVES settings
+      machine      values of --machine without commas; likewise allocation
       any other    arguments appended to the command; may be empty
 
     All first levels together are the baseline. In a TOML file, a level can combine
