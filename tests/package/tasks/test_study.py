@@ -52,6 +52,8 @@ def test_levels_become_settings() -> None:
     ]
     assert [level.settings.mapper for level in PLACEMENT.levels][:2] == [None, "auto"]
     assert [level.settings.collectives for level in COLLECTIVES.levels] == [None, {}]
+    nodes = parse_factor("allocation=n[1,3],n[5,7]")
+    assert [level.settings.allocation for level in nodes.levels] == ["n[1,3]", "n[5,7]"]
     assert OVERLAP.levels[0].name == "without"
     assert OVERLAP.levels[1].settings.arguments == ("--overlap", "on")
 

@@ -18,7 +18,7 @@ REPLACED = "topoloom"
 #: Factors whose levels are values of the setting of that name.
 NAMED_FACTORS = ("placement", "collectives", "machine", "allocation")
 _SETTINGS = ("mapper", "collectives", "machine", "allocation")
-_COMMAS = re.compile(r",(?![^()]*\))")
+_COMMAS = re.compile(r",(?![^()\[\]]*[)\]])")
 
 
 class Settings(NamedTuple):
@@ -51,7 +51,7 @@ class Factor(NamedTuple):
 
 
 def parse_factor(text: str) -> Factor:
-    """Parse ``NAME=LEVEL,LEVEL``; commas inside parentheses belong to a level.
+    """Parse ``NAME=LEVEL,LEVEL``; commas inside () and [] belong to a level.
 
     Levels of factors other than `NAMED_FACTORS` are arguments of the program; an empty
     level appends none.

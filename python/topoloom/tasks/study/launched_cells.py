@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 MakeJob = Callable[["Settings"], RememberedJob]
 
 
-class _Prepared(NamedTuple):
+class _PreparedCell(NamedTuple):
     remembered: RememberedJob
     settings: Settings
     slots: LaunchSlots
@@ -60,7 +60,7 @@ class LaunchedCells:
     def __init__(self, make_job: MakeJob, read_time: ReadTime | None) -> None:
         self._make_job = make_job
         self._read_time = read_time
-        self._prepared: dict[str, _Prepared] = {}
+        self._prepared: dict[str, _PreparedCell] = {}
         self._facts: list[object] = []
 
     def identify(self) -> list[object]:
@@ -75,10 +75,10 @@ class LaunchedCells:
         assert identity is not None
         if not remembered.log.is_usable:
             raise Error(remembered.log.failure or "the run store cannot be used")
-        with _variables(settings.environment):
+        with _set_environment(settings.environment):
             found = find_stored_recording(remembered)
             if found is None:
-                with Path(os.devnull).open("wb") as file, _stdout_to(file.fileno()):
+                with Path(os.devnull).open("wb") as file, _redirect_stdout(file.fileno()):
                     ended = run_remembered(remembered)
                 found = find_stored_recording(remembered)
                 if found is None:
@@ -95,7 +95,7 @@ class LaunchedCells:
             )
             if settings.mapper is not None:
                 try_launcher(remembered, slots, decision)
-        self._prepared[cell.name] = _Prepared(
+        self._prepared[cell.name] = _PreparedCell(
             remembered, settings, slots, decision, recording
         )
         collectives = settings.collectives
@@ -126,7 +126,7 @@ class LaunchedCells:
         log.write(kind=PLACED if is_placed else LAUNCHER, **facts)
         job = remembered.job
         with tempfile.TemporaryFile() as output:
-            with _variables(made.settings.environment), _stdout_to(output.fileno()):
+            with _set_environment(made.settings.environment), _redirect_stdout(output.fileno()):
                 status, wall = _launch(made, is_placed)
             output.seek(0)
             text = output.read().decode(errors="replace")
@@ -138,7 +138,7 @@ class LaunchedCells:
         return run
 
 
-def _launch(made: _Prepared, is_placed: bool) -> tuple[int, float]:
+def _launch(made: _PreparedCell, is_placed: bool) -> tuple[int, float]:
     """Start the program; return its exit status and wall time."""
     remembered = made.remembered
     job, file = remembered.job, made.decision.placed.file
@@ -163,7 +163,7 @@ def _launch(made: _Prepared, is_placed: bool) -> tuple[int, float]:
 
 
 @contextlib.contextmanager
-def _variables(environment: Mapping[str, str]) -> Iterator[None]:
+def _set_environment(environment: Mapping[str, str]) -> Iterator[None]:
     """Set environment variables of this process, which the launcher inherits."""
     before = {name: os.environ.get(name) for name in environment}
     os.environ.update(environment)
@@ -178,7 +178,7 @@ def _variables(environment: Mapping[str, str]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _stdout_to(target: int) -> Iterator[None]:
+def _redirect_stdout(target: int) -> Iterator[None]:
     """Redirect standard output of this process and its children to a file."""
     kept = os.dup(1)
     try:

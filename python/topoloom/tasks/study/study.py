@@ -31,7 +31,7 @@ Report = Callable[[int, int], None]
 #: Exit statuses of runs that the user or the scheduler interrupted.
 _ENDED_BY_SIGNAL = (129, 130, 143)
 #: Smallest speedup with which a cell counts as faster than the baseline.
-_FASTER = 1.001
+_MIN_SPEEDUP = 1.001
 
 
 class CellTimes(NamedTuple):
@@ -114,7 +114,7 @@ def _describe_fastest(done: Sequence[CellTimes]) -> str:
     best = min(done, key=lambda each: each.median or 0)
     base, change = done[0], best.change
     ratio = (base.median or 0) / (best.median or 1)
-    if ratio < _FASTER:
+    if ratio < _MIN_SPEEDUP:
         return "no cell is faster than the baseline"
     text = f"{best.cell.name}, {ratio:.2f} times as fast as {base.cell.name}"
     if change.high is None:
