@@ -72,7 +72,7 @@ class StudyResult(NamedTuple):
         """List the fastest cell, the accuracy of the model, and failures."""
         lines = []
         done = [cell for cell in self.cells if cell.median is not None]
-        if len(done) > 1 and not self.cells[0].why:
+        if len(done) > 1 and done[0] is self.cells[0]:
             lines.append(_describe_fastest(done))
         right, pairs = self.right_orders
         if pairs:
