@@ -26,9 +26,13 @@ HEAD = (
     "change in the program | best cell | speed-up |\n"
     "| --- | ---: | ---: | ---: | ---: | --- | --- | ---: |\n"
 )
-LIBRARIES = ("mpi", "collective")
+LIBRARIES = ("mpi", "collective", "objects", "stream")
 #: Other libraries of an application.
-PACKAGES = {"lanczos": ["-lopenblas"], "matrix_multiply": ["-lopenblas"]}
+PACKAGES = {
+    "fft3d": ["-lfftw3"],
+    "lanczos": ["-lopenblas"],
+    "matrix_multiply": ["-lopenblas"],
+}
 
 
 def main(argv: Sequence[str] | None = None) -> None:

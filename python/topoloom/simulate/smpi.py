@@ -129,9 +129,7 @@ def parse_smpi_command(command: Sequence[str]) -> SmpiCommand:
             options.append(word)
             continue
         if _VALUED[word]:
-            raise Error(
-                f"{word} of smpirun is written for the machine; leave it out"
-            )
+            raise Error(f"{word} of smpirun is written for the machine; leave it out")
         if not words:
             raise Error(f"{word} of smpirun has no value")
         value = words.pop(0)

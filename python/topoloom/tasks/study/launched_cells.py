@@ -78,7 +78,10 @@ class LaunchedCells:
         with _set_environment(settings.environment):
             found = find_stored_recording(remembered)
             if found is None:
-                with Path(os.devnull).open("wb") as file, _redirect_stdout(file.fileno()):
+                with (
+                    Path(os.devnull).open("wb") as file,
+                    _redirect_stdout(file.fileno()),
+                ):
                     ended = run_remembered(remembered)
                 found = find_stored_recording(remembered)
                 if found is None:
@@ -126,7 +129,10 @@ class LaunchedCells:
         log.write(kind=PLACED if is_placed else LAUNCHER, **facts)
         job = remembered.job
         with tempfile.TemporaryFile() as output:
-            with _set_environment(made.settings.environment), _redirect_stdout(output.fileno()):
+            with (
+                _set_environment(made.settings.environment),
+                _redirect_stdout(output.fileno()),
+            ):
                 status, wall = _launch(made, is_placed)
             output.seek(0)
             text = output.read().decode(errors="replace")
