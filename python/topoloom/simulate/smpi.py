@@ -26,6 +26,7 @@ from topoloom.importers.simgrid.platform import (
 )
 from topoloom.importers.simgrid.platform_parts import NO_LIMIT
 from topoloom.simulate.simgrid import CONSTANT_FACTORS
+from topoloom.support.parameter_error import ParameterError
 from topoloom.support.plain_text import is_number
 
 #: Settings that make links behave as the machine describes them. Unsuccessful polls
@@ -195,9 +196,10 @@ def write_smpi_platform(machine: Machine, allocated: Sequence[int]) -> str:
     """
     nodes = sorted(set(allocated))
     if len(nodes) > MAX_NODES:
-        raise Error(
-            f"the allocation has {len(nodes):,} nodes, but the routes between all "
-            f"pairs are written for up to {MAX_NODES}; allocate fewer"
+        raise ParameterError(
+            "allocation",
+            f"has {len(nodes):,} nodes, but the routes between all pairs are written "
+            f"for up to {MAX_NODES}; name fewer",
         )
     if not machine.has_bandwidths and machine.link_count:
         raise Error(

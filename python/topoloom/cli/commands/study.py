@@ -121,6 +121,7 @@ def command(
     from topoloom.simulate.smpi import is_smpi_command
     from topoloom.store.location import find_store
     from topoloom.store.run_store import RunStore
+    from topoloom.support.files import check_page_name
     from topoloom.tasks.study.cell_run import make_time_reader
     from topoloom.tasks.study.factors import parse_factor
     from topoloom.tasks.study.study import Study, run_study
@@ -136,6 +137,8 @@ def command(
     repetitions = repetitions or described.repetitions or (1 if simulated else 10)
     metric = metric if metric is not None else described.metric
     read_time = make_time_reader(metric)
+    if output is not None:
+        check_page_name(output)
     _check_job(job, [level.settings for factor in varied for level in factor.levels])
     if simulated:
         _refuse_launch_options(job)
