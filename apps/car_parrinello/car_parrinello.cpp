@@ -23,8 +23,8 @@
 #include "fourier.hpp"
 #include "options.hpp"
 #include "orthonormalize.hpp"
-#include "physics.hpp"
-#include "serial.hpp"
+#include "point_formulas.hpp"
+#include "serial_reference.hpp"
 
 namespace car_parrinello {
 namespace {

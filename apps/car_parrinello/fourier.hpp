@@ -7,7 +7,7 @@
 
 #include <utility>
 
-#include "layout.hpp"
+#include "plane_distribution.hpp"
 #include "transposition.hpp"
 
 namespace car_parrinello {

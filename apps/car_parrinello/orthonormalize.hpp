@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "layout.hpp"
+#include "plane_distribution.hpp"
 
 namespace car_parrinello {
 

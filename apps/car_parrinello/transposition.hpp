@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "layout.hpp"
+#include "plane_distribution.hpp"
 
 namespace car_parrinello {
 

@@ -18,10 +18,10 @@
 #include <utility>
 #include <vector>
 
-#include "grid.hpp"
 #include "matrix.hpp"
 #include "options.hpp"
 #include "solver.hpp"
+#include "triangular_grid.hpp"
 
 extern "C" void dstev_(const char* job, const int* n, double* diagonal, double* off_diagonal, double* vectors,
                        const int* leading, double* work, int* info);

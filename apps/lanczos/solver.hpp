@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "grid.hpp"
 #include "matrix.hpp"
+#include "triangular_grid.hpp"
 
 namespace lanczos {
 

@@ -19,8 +19,8 @@
 #include <string>
 #include <vector>
 
+#include "matrix_part.hpp"
 #include "options.hpp"
-#include "part.hpp"
 #include "process_grid.hpp"
 
 namespace matrix_multiply {

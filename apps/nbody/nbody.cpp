@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "allgather.hpp"
 #include "bodies.hpp"
-#include "gather.hpp"
 #include "options.hpp"
 
 namespace nbody {

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "gather.hpp"
+#include "allgather.hpp"
 
 namespace nbody {
 

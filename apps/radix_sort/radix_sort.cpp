@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "exchange.hpp"
+#include "key_exchange.hpp"
 #include "options.hpp"
 
 namespace {

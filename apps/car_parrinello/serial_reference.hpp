@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-#include "physics.hpp"
+#include "point_formulas.hpp"
 
 namespace car_parrinello {
 

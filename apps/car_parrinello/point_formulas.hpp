@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "layout.hpp"
+#include "plane_distribution.hpp"
 
 namespace car_parrinello {
 
