@@ -8,6 +8,7 @@ import math
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,6 +36,19 @@ class Output(NamedTuple):
     text: str
     errors: str
     status: int
+
+
+@contextlib.contextmanager
+def redirect_stdout_to(target: int) -> Iterator[None]:
+    """Let standard output, also of children, be the file descriptor `target`."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(target, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def run_system_command(*command: str) -> Output:

@@ -160,15 +160,10 @@ def _run_verb(*words: str) -> None:
 @contextlib.contextmanager
 def _redirect_stdout() -> Iterator[None]:
     """Redirect stdout to stderr, also for child processes: stdout is for the JSON."""
-    sys.stdout.flush()
-    kept = os.dup(1)
-    os.dup2(2, 1)
-    try:
-        with contextlib.redirect_stdout(sys.stderr):
-            yield
-    finally:
-        os.dup2(kept, 1)
-        os.close(kept)
+    from topoloom.support.child_processes import redirect_stdout_to
+
+    with redirect_stdout_to(2), contextlib.redirect_stdout(sys.stderr):
+        yield
 
 
 def _print_json(output: Path) -> None:

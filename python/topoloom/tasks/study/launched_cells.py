@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from topoloom._core import Error
 from topoloom.launch.launcher import Launch
 from topoloom.launch.launchers.launcher_commands import LauncherCommand
+from topoloom.support.child_processes import redirect_stdout_to
 from topoloom.tasks.replaced_collectives import provide_collectives_setting
 from topoloom.tasks.runs.remembered_job import LAUNCHER, PLACED, RememberedJob
 from topoloom.tasks.runs.remembered_run import describe_placement, run_remembered
@@ -80,7 +81,7 @@ class LaunchedCells:
             if found is None:
                 with (
                     Path(os.devnull).open("wb") as file,
-                    _redirect_stdout(file.fileno()),
+                    redirect_stdout_to(file.fileno()),
                 ):
                     ended = run_remembered(remembered)
                 found = find_stored_recording(remembered)
@@ -131,7 +132,7 @@ class LaunchedCells:
         with tempfile.TemporaryFile() as output:
             with (
                 _set_environment(made.settings.environment),
-                _redirect_stdout(output.fileno()),
+                redirect_stdout_to(output.fileno()),
             ):
                 status, wall = _launch(made, is_placed)
             output.seek(0)
@@ -181,15 +182,3 @@ def _set_environment(environment: Mapping[str, str]) -> Iterator[None]:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
-
-
-@contextlib.contextmanager
-def _redirect_stdout(target: int) -> Iterator[None]:
-    """Redirect standard output of this process and its children to a file."""
-    kept = os.dup(1)
-    try:
-        os.dup2(target, 1)
-        yield
-    finally:
-        os.dup2(kept, 1)
-        os.close(kept)

@@ -89,6 +89,7 @@ class SmpiCells:
         self._pool = pool
         self._files = contextlib.ExitStack()
         self._graphs: dict[str, CommGraph] = {}
+        self._failures: dict[str, str] = {}
         self._placed: dict[str, PlacementFile] = {}
         self._launches: dict[str, SmpiLaunch] = {}
         self._facts: list[object] = []
@@ -116,12 +117,13 @@ class SmpiCells:
             where = where._replace(allocation=settings.allocation)
         at, described = _select_slots(machine, where, command.ranks)
         launch = _make_launch(command, at.allocation, settings.environment)
-        graph = self._find_graph(launch)
+        program = _identify_program(launch)
+        graph = self._find_graph(launch, program)
         problem = Problem(
             graph, at.allocation.machine, at.allocation, at.hosts, described.node
         )
-        file = self._place(launch, problem, settings.mapper or "block")
-        self._add_launch(cell, settings, file, launch)
+        file = self._place(program, problem, settings.mapper or "block")
+        self._facts.append([program, *self._add_launch(cell, settings, file, launch)])
         predicted = file.values.get("predicted_seconds")
         if settings.collectives is not None or predicted is None:
             return None
@@ -155,13 +157,13 @@ class SmpiCells:
         return choose_time(self._job.read_time, done.output, done.seconds)
 
     def _place(
-        self, launch: SmpiLaunch, problem: Problem, mapper: str
+        self, program: list[object], problem: Problem, mapper: str
     ) -> PlacementFile:
         """Place the ranks, or return the placement of a cell with the same problem."""
         allocation = problem.allocation
         slots = hashlib.sha256(allocation.slots.tobytes()).hexdigest()
         machine = problem.machine.text
-        key = make_key("placed", [_identify_program(launch), machine, slots, mapper])
+        key = make_key("placed", [program, machine, slots, mapper])
         if key not in self._placed:
             placing = self._job.placing
             self._placed[key] = map_ranks(
@@ -171,18 +173,11 @@ class SmpiCells:
 
     def _add_launch(
         self, cell: Cell, settings: Settings, file: PlacementFile, launch: SmpiLaunch
-    ) -> None:
+    ) -> list[object]:
+        """Add a run; return what determines its time besides the program."""
         nodes = (file.placement.slots // file.machine.slots_per_node).tolist()
         launch = launch._replace(node_of_rank=tuple(nodes))
         collectives = settings.collectives
-        self._facts.append(
-            [
-                _identify_program(launch),
-                hashlib.sha256(launch.platform.encode()).hexdigest(),
-                [nodes, launch.startup],
-                None if collectives is None else dict(collectives),
-            ]
-        )
         setting = self._files.enter_context(
             provide_collectives_setting(collectives, file, False)
         )
@@ -192,16 +187,27 @@ class SmpiCells:
                 preload=str(self._job.collectives_library()),
             )
         self._launches[cell.name] = launch
+        return [
+            hashlib.sha256(launch.platform.encode()).hexdigest(),
+            [nodes, launch.startup],
+            None if collectives is None else dict(collectives),
+        ]
 
-    def _find_graph(self, launch: SmpiLaunch) -> CommGraph:
+    def _find_graph(self, launch: SmpiLaunch, program: list[object]) -> CommGraph:
         """Load the graph of a program, or trace the program in launcher order."""
-        key = make_key("trace in SimGrid", [*_identify_program(launch), __version__])
+        key = make_key("trace in SimGrid", [*program, __version__])
         if key in self._graphs:
             return self._graphs[key]
+        if key in self._failures:
+            raise CellFailedError(self._failures[key])
         entry = self._store.read_entry(key)
         path = None if entry is None else self._store.find_file(entry.get("recording"))
         if path is None:
-            profile = _trace(launch)
+            try:
+                profile = _trace(launch)
+            except CellFailedError as error:
+                self._failures[key] = str(error)
+                raise
             name = self._store.add_file(".npz", profile.save)
             self._store.write_entry(key, {"recording": name})
             graph = profile.graph("expand")
