@@ -30,7 +30,8 @@ _MAX_BYTES = 32_768
 #: Timeout of libFuzzer for endless calls, above the limit of `fuzz_targets.run_target`
 _TIMEOUT_SECONDS = 60
 
-sys.path.insert(0, str(ROOT / "tests" / "package" / "importers"))
+IMPORTERS = ROOT / "tests" / "package" / "importers"
+sys.path[:0] = [str(IMPORTERS), str(IMPORTERS / "simgrid")]
 
 
 def main() -> int:

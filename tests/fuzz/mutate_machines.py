@@ -12,7 +12,8 @@ import itertools
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "package" / "importers"))
+IMPORTERS = Path(__file__).resolve().parents[1] / "package" / "importers"
+sys.path[:0] = [str(IMPORTERS), str(IMPORTERS / "simgrid")]
 
 
 def main() -> int:

@@ -231,7 +231,12 @@ def _load_operations(path: str | Path) -> OperationGraph:
 
 @functools.lru_cache(maxsize=1)
 def _read_operations(path: Path, _changed: int, _size: int) -> OperationGraph:
-    return read_goal(path.read_bytes())
+    try:
+        return read_goal(path.read_bytes())
+    except UnicodeDecodeError:  # The error would quote what is not text.
+        raise Error(
+            f"{path}: is not a GOAL file: it has bytes that are no text"
+        ) from None
 
 
 def _is_goal(head: bytes) -> bool:

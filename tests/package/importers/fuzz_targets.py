@@ -163,6 +163,43 @@ ACTIONS = (
     "0 init\n0 send 1 0 1e3 0\n0 bcast 100 1 0\n0 gather 6 6 0 3 3\n0 finalize\n"
     "1 init\n1 alltoallv 3 1 2 3 1 2 1 1\n1 scatterv 1 2 2 1 0 0\n1 finalize\n"
 )
+PAJE = """\
+#This file was generated using SimGrid-3.32.0
+%EventDef PajeDefineEntityValue 1
+% Alias string
+% Type string
+% Name string
+%EndEventDef
+%EventDef PajeCreateContainer 6
+% Time date
+% Alias string
+% Name string
+%EndEventDef
+%EventDef PajePushState 12
+% Time date
+% Container string
+% Value string
+%EndEventDef
+%EventDef PajeStartLink 15
+% Time date
+% StartContainer string
+% Key string
+% Size int
+%EndEventDef
+%EventDef PajeEndLink 16
+% Time date
+% EndContainer string
+% Key string
+%EndEventDef
+1 7 2 PMPI_Isend
+6 0.0 1 "rank-0"
+6 0.0 2 "rank-1"
+12 0.1 1 7
+15 0.1 1 1_2_5_1 100
+15 0.1 1 1_2_5_2 100
+15 0.2 2 2_1_-3334_3 8
+16 0.3 1 2_1_-3334_3
+"""
 PARAVER = (
     "#Paraver (17/01/26 at 16:09):8000_ns:1(3):1:2(1:1,1:1),1\nc:1:1:2:1:2\n"
     "3:1:1:1:1:5:6:2:1:2:1:7:8:99:4\n"
@@ -219,6 +256,9 @@ FILES = {
     ),
     "simgrid-ti": FileTarget(
         "t_0.txt", partial(read_trace, kind="simgrid-ti", partial=True), (ACTIONS,)
+    ),
+    "paje": FileTarget(
+        "t.trace", partial(read_trace, kind="paje", partial=True), (PAJE,)
     ),
     "paraver": FileTarget(
         "t.prv", partial(read_trace, kind="paraver", partial=True), (PARAVER,)

@@ -66,7 +66,7 @@ class _Call(NamedTuple):
     def numbers(self, key: str) -> list[int]:
         """Return an argument that is a list of integers, or one integer."""
         text = self.values.get(key, "")
-        if not re.fullmatch(r"\[?[0-9]+(?:, [0-9]+)*\]?", text):
+        if not re.fullmatch(r"\[?[0-9]{1,18}(?:, [0-9]{1,18})*\]?", text):
             self.fail(key)
         return [int(word) for word in re.findall("[0-9]+", text)]
 

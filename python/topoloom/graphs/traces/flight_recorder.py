@@ -33,7 +33,7 @@ _MEMO_OPCODES = {"PUT", "BINPUT", "LONG_BINPUT"}
 #: Items of nested lists per byte of a dump, when lists that it contains repeatedly are
 #: counted repeatedly.
 _MAX_ITEMS_PER_BYTE = 16
-_PEERS = re.compile(r"(send|recv) ([0-9]+)(?:->|<-)([0-9]+)")
+_PEERS = re.compile(r"(send|recv) ([0-9]{1,9})(?:->|<-)([0-9]{1,9})(?![0-9])")
 
 
 class _PlainUnpickler(pickle.Unpickler):

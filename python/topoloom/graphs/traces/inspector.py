@@ -185,6 +185,7 @@ def _parse_lines(
                 None if rank is None or size is None else (int(rank), int(size)),
             )
             size = int(header["n_ranks"])
+            _ = line.number, line.calls  # are numbers
         except (ValueError, KeyError, TypeError, AttributeError):
             if number == len(rows):
                 losses.append(f"{file}:{number}: the last line is truncated")

@@ -25,7 +25,7 @@ from topoloom.support.files import prefix_errors
 
 HEAD = re.compile(rb"(?:#[^\n]*\n)*%EventDef\b")
 _NUMBER = re.compile(r"([0-9]{1,7})\D*$")
-_SIMGRID_KEY = re.compile(r"[0-9]+_(-?[0-9]+)_(-?[0-9]+)_[0-9]+")
+_SIMGRID_KEY = re.compile(r"[0-9]+_(-?[0-9]{1,9})_-?[0-9]+_[0-9]+")
 _SIMGRID_STEM = "rank-"
 _ONE_MESSAGE = re.compile(r"PMPI_(?:I?[sbr]?send|Sendrecv\w*)", re.IGNORECASE)
 #: Calls whose messages are wrong or missing without ``tracing/smpi/internals``.

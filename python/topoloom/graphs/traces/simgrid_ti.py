@@ -56,6 +56,8 @@ _SILENT = [
     "comm_size",
     "comm_dup",
 ]
+#: Ranks for each one with actions above which memory for the others is not reserved.
+_MOST_MISSING = 1000
 LINE = re.compile(rb"\s*[0-9]+[ \t]+(?:init|compute)\b", re.IGNORECASE)
 
 
@@ -87,7 +89,13 @@ def read_simgrid_ti(files: Sequence[Path]) -> Trace:
                 lines.setdefault(int(words[0]), []).append((where, words[1:]))
     if not lines:
         raise Error(f"{files[0]}: has no actions of ranks")
-    check_rank_count(max(lines) + 1)
+    ranks = max(lines) + 1
+    check_rank_count(ranks)
+    if ranks > _MOST_MISSING * len(lines):
+        raise Error(
+            f"{files[0]}: has actions of {len(lines)} ranks, but names rank "
+            f"{ranks - 1:,}; give the files of all ranks"
+        )
     trace = Trace(max(lines) + 1)
     for rank, actions in lines.items():
         trace.seen.add(rank)

@@ -98,7 +98,9 @@ def find_rank(path: Path) -> int | None:
 def parse_ranks(value: Any) -> list[int] | None:
     """Parse a list of ranks, or a text such as ``[0, 2]``; None for other values."""
     if isinstance(value, str):
-        if not re.fullmatch(r"\s*\[?\s*[0-9]+(?:\s*,\s*[0-9]+)*\s*\]?\s*", value):
+        if not re.fullmatch(
+            r"\s*\[?\s*[0-9]{1,9}(?:\s*,\s*[0-9]{1,9})*\s*\]?\s*", value
+        ):
             return None
         return [int(one) for one in re.findall("[0-9]+", value)]
     if isinstance(value, list) and all(type(one) is int for one in value) and value:
