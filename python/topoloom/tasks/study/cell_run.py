@@ -5,10 +5,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from topoloom._core import Error
 from topoloom.tasks.study.design import Cell
+
+if TYPE_CHECKING:
+    from topoloom.placements.placement_file import PlacementFile
+    from topoloom.tasks.study.factors import Settings
 
 
 class CellRun(NamedTuple):
@@ -24,6 +28,17 @@ class CellRun(NamedTuple):
 
 class CellFailedError(Error):
     """Raised if a cell cannot be prepared because its program failed."""
+
+
+def get_prediction(file: PlacementFile, settings: Settings) -> float | None:
+    """Return the predicted seconds of a placement.
+
+    None if the model has none, as for replaced collectives.
+    """
+    seconds = file.values.get("predicted_seconds")
+    if settings.collectives is not None or seconds is None:
+        return None
+    return float(seconds)
 
 
 class CellRunner(Protocol):

@@ -29,6 +29,7 @@ from topoloom.tasks.study.cell_run import (
     CellRun,
     ReadTime,
     choose_time,
+    get_prediction,
 )
 from topoloom.tasks.verified_run import (
     preload_agent,
@@ -109,10 +110,7 @@ class LaunchedCells:
                 None if collectives is None else dict(collectives),
             ]
         )
-        predicted = decision.placed.file.values.get("predicted_seconds")
-        if settings.collectives is not None or predicted is None:
-            return None
-        return float(predicted)
+        return get_prediction(decision.placed.file, settings)
 
     def run_all(
         self, cells: Sequence[Cell], repetition: int, tag: str

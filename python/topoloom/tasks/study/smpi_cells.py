@@ -45,6 +45,7 @@ from topoloom.tasks.study.cell_run import (
     CellRun,
     ReadTime,
     choose_time,
+    get_prediction,
 )
 
 if TYPE_CHECKING:
@@ -124,10 +125,7 @@ class SmpiCells:
         )
         file = self._place(program, problem, settings.mapper or "block")
         self._facts.append([program, *self._add_launch(cell, settings, file, launch)])
-        predicted = file.values.get("predicted_seconds")
-        if settings.collectives is not None or predicted is None:
-            return None
-        return float(predicted)
+        return get_prediction(file, settings)
 
     def run_all(
         self, cells: Sequence[Cell], repetition: int, tag: str
