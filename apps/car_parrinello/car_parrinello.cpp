@@ -35,9 +35,9 @@ struct PlaneGroup {
     int root = 0;
 };
 
-class Run {
+class Simulation {
    public:
-    Run(const Options& options, int rank, int ranks)
+    Simulation(const Options& options, int rank, int ranks)
         : options_(options),
           rank_(rank),
           n_(options.planes),
@@ -56,12 +56,12 @@ class Run {
             }
         orthonormalize();
     }
-    ~Run() {
+    ~Simulation() {
         for (PlaneGroup& group : groups_)
             if (group.comm != MPI_COMM_NULL) MPI_Comm_free(&group.comm);
     }
-    Run(const Run&) = delete;
-    Run& operator=(const Run&) = delete;
+    Simulation(const Simulation&) = delete;
+    Simulation& operator=(const Simulation&) = delete;
 
     void run_step() {
         Planes real = state_fourier_.to_real(psi_);  // I
@@ -217,28 +217,15 @@ class Run {
     double density_error_ = 0;
 };
 
-int run_program(int argc, char** argv) {
-    int rank = 0, ranks = 1;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    Options options;
-    const std::string problem = read_options(argc, argv, options);
-    if (!problem.empty()) {
-        if (rank == 0) std::fprintf(stderr, "car_parrinello: %s\n", problem.c_str());
-        return 2;
-    }
-    if (options.help) {
-        if (rank == 0) std::fputs(usage, stdout);
-        return 0;
-    }
-    Run run(options, rank, ranks);
+int run(const Options& options, int rank, int ranks) {
+    Simulation simulation(options, rank, ranks);
     MPI_Barrier(MPI_COMM_WORLD);
     const double begin = MPI_Wtime();
-    for (int step = 0; step < options.steps; ++step) run.run_step();
+    for (int step = 0; step < options.steps; ++step) simulation.run_step();
     const double seconds = MPI_Wtime() - begin;
     double slowest = 0;
     MPI_Reduce(&seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-    const bool is_right = run.check();
+    const bool is_right = simulation.check();
     if (rank == 0) std::printf("time: %.4g s\n", slowest / options.steps);
     return is_right ? 0 : 1;
 }
@@ -247,8 +234,6 @@ int run_program(int argc, char** argv) {
 }  // namespace car_parrinello
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    const int status = car_parrinello::run_program(argc, argv);
-    MPI_Finalize();
-    return status;
+    return apps::run_program<car_parrinello::Options>(argc, argv, "car_parrinello", car_parrinello::usage,
+                                                      car_parrinello::run);
 }

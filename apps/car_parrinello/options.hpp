@@ -2,10 +2,9 @@
 // Command line of car_parrinello.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cstdlib>
 #include <string>
+
+#include "../shared/command_line.hpp"
 
 namespace car_parrinello {
 
@@ -28,64 +27,22 @@ inline const char* const usage =
 struct Options {
     int states = 32, planes = 25, steps = 2, bucket = 1;
     std::string mapping = "states", check = "serial";
-    bool help = false;
 };
 
-/// A number that an option sets.
-struct Number {
-    const char* name;
-    int least, most;
-    int* value;
-};
-
-/// Sets a number. Returns an error message, or an empty string.
-inline std::string set_number(const Number& number, const std::string& text) {
-    char* end = nullptr;
-    const long read = std::strtol(text.c_str(), &end, 10);
-    if (text.empty() || *end != '\0' || read < number.least || read > number.most)
-        return std::string(number.name) + " is '" + text + "', expected a number from " +
-               std::to_string(number.least) + " to " + std::to_string(number.most);
-    *number.value = static_cast<int>(read);
-    return "";
+inline void add_options(apps::CommandLine& line, Options& options) {
+    line.add_number("--states", 1, 4096, options.states);
+    line.add_number("--planes", 4, 200, options.planes);
+    line.add_number("--steps", 1, 100'000, options.steps);
+    line.add_choice("--mapping", {"states", "planes"}, options.mapping);
+    line.add_number("--bucket", 1, 4096, options.bucket);
+    line.add_choice("--check", {"serial", "sums"}, options.check);
 }
 
-/// Sets the value of an option. Returns an error message, or an empty string.
-inline std::string set_option(const std::string& word, const std::string& value, Options& options) {
-    const Number numbers[] = {{"--states", 1, 4096, &options.states},
-                              {"--planes", 4, 200, &options.planes},
-                              {"--steps", 1, 100'000, &options.steps},
-                              {"--bucket", 1, 4096, &options.bucket}};
-    for (const Number& number : numbers)
-        if (word == number.name) return set_number(number, value);
-    if (word == "--mapping") {
-        options.mapping = value;
-        return value == "states" || value == "planes"
-                   ? ""
-                   : "--mapping is '" + value + "', expected states or planes";
-    }
-    options.check = value;
-    return value == "serial" || value == "sums" ? "" : "--check is '" + value + "', expected serial or sums";
-}
-
-/// Parses the command line. Returns an error message, or an empty string.
-inline std::string read_options(int argc, char** argv, Options& options) {
-    const std::array names{"--states", "--planes", "--steps", "--bucket", "--mapping", "--check"};
-    for (int i = 1; i < argc; ++i) {
-        const std::string word = argv[i];
-        if (word == "--help") {
-            options.help = true;
-            continue;
-        }
-        if (std::ranges::find(names, word) == names.end())
-            return "unknown option '" + word + "'; car_parrinello --help lists them";
-        if (++i == argc) return word + " needs a value";
-        if (const std::string problem = set_option(word, argv[i], options); !problem.empty()) return problem;
-    }
-    if (options.states > options.planes * options.planes)
-        return "--states is " + std::to_string(options.states) +
-               ", expected at most the square of --planes, " +
-               std::to_string(options.planes * options.planes);
-    return "";
+inline std::string check_options(const apps::CommandLine& /*line*/, const Options& options, int /*ranks*/) {
+    const int points = options.planes * options.planes;
+    if (options.states <= points) return "";
+    return "--states is " + std::to_string(options.states) + ", expected at most the square of --planes, " +
+           std::to_string(points);
 }
 
 }  // namespace car_parrinello

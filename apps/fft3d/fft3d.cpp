@@ -15,9 +15,8 @@
 #include "options.hpp"
 #include "pme.hpp"
 
+namespace fft3d {
 namespace {
-
-using namespace fft3d;
 
 /// Largest difference of transforms, relative to the root mean square of the results; of energies and forces.
 constexpr double fft_tolerance = 1e-12, pme_tolerance = 1e-10;
@@ -225,7 +224,8 @@ Outcome run_pme(const Options& options, const Decomposition& d, DistributedFft& 
     return outcome;
 }
 
-bool run(const Options& options, int rank, int ranks) {
+/// Returns the exit status.
+int run(const Options& options, int rank, int ranks) {
     const Decomposition d(options, ranks);
     DistributedFft fft(options, d, MPI_COMM_WORLD);
     const Outcome outcome =
@@ -236,22 +236,12 @@ bool run(const Options& options, int rank, int ranks) {
         std::printf("%s: %s on %d x %d ranks, %s\ntime: %.4g s\ncomputation: %.4g s\n",
                     is_right ? "right" : "WRONG", options.mode.c_str(), d.rows, d.columns,
                     outcome.text.c_str(), outcome.times.step, outcome.times.computation);
-    return is_right != 0;
+    return is_right ? 0 : 1;
 }
 
 }  // namespace
+}  // namespace fft3d
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    int rank = 0, ranks = 1;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    fft3d::Options options;
-    const std::string error = fft3d::read_options(argc, argv, options);
-    int status = error.empty() ? 0 : 2;
-    if (rank == 0 && !error.empty()) std::fprintf(stderr, "fft3d: %s\n", error.c_str());
-    if (rank == 0 && error.empty() && options.help) std::fputs(fft3d::usage, stdout);
-    if (error.empty() && !options.help) status = run(options, rank, ranks) ? 0 : 1;
-    MPI_Finalize();
-    return status;
+    return apps::run_program<fft3d::Options>(argc, argv, "fft3d", fft3d::usage, fft3d::run);
 }

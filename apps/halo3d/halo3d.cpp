@@ -94,9 +94,7 @@ void print_traffic(const Options& options) {
     std::printf("halo3d: sends %lld bytes in %lld messages\n", bytes, messages);
 }
 
-int run_steps(Options options) {
-    int ranks = 0;
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+int run(Options options, int /*world_rank*/, int ranks) {
     if (options.grid[0] == 0) MPI_Dims_create(ranks, 3, options.grid.data());
     const std::array<int, 3> periods = {options.periodic, options.periodic, options.periodic};
     MPI_Comm grid = MPI_COMM_NULL;
@@ -144,33 +142,9 @@ int run_steps(Options options) {
     return right ? 0 : 1;
 }
 
-/// Returns an error message if the grid does not match the number of ranks, otherwise an empty string.
-std::string check_grid(const Options& options, int ranks) {
-    const long long wanted = 1LL * options.grid[0] * options.grid[1] * options.grid[2];
-    if (options.grid[0] == 0 || wanted == ranks) return "";
-    return "--grid needs " + std::to_string(wanted) + " ranks, but there are " + std::to_string(ranks);
-}
-
 }  // namespace
 }  // namespace halo3d
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    int rank = 0, ranks = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    halo3d::Options options;
-    std::string problem = halo3d::read_options(argc, argv, options);
-    if (problem.empty()) problem = halo3d::check_grid(options, ranks);
-    int status = 0;
-    if (!problem.empty()) {
-        if (rank == 0) std::fprintf(stderr, "halo3d: %s\n", problem.c_str());
-        status = 2;
-    } else if (options.help) {
-        if (rank == 0) std::fputs(halo3d::usage, stdout);
-    } else {
-        status = halo3d::run_steps(options);
-    }
-    MPI_Finalize();
-    return status;
+    return apps::run_program<halo3d::Options>(argc, argv, "halo3d", halo3d::usage, halo3d::run);
 }

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <array>
-#include <cstdlib>
-#include <optional>
 #include <string>
+
+#include "../shared/command_line.hpp"
 
 namespace halo3d {
 
@@ -27,61 +27,24 @@ struct Options {
     bool reorder = false;
     bool report = false;
     bool bytes = false;
-    bool help = false;
 };
 
-/// Parses an integer from 1 to a million.
-inline std::optional<int> parse_count(const std::string& text) {
-    char* end = nullptr;
-    const long value = std::strtol(text.c_str(), &end, 10);
-    if (text.empty() || *end != '\0' || value < 1 || value > 1'000'000) return std::nullopt;
-    return static_cast<int>(value);
+inline void add_options(apps::CommandLine& line, Options& options) {
+    line.add("--grid", "three numbers such as 4x2x2", [&options](const std::string& text) {
+        return apps::parse_extents(text, 1'000'000, options.grid);
+    });
+    line.add_number("--cells", 1, 1'000'000, options.cells);
+    line.add_number("--steps", 1, 1'000'000, options.steps);
+    line.add_flag("--periodic", options.periodic);
+    line.add_flag("--reorder", options.reorder);
+    line.add_flag("--report", options.report);
+    line.add_flag("--bytes", options.bytes);
 }
 
-/// Parses three numbers such as 4x2x2.
-inline std::optional<std::array<int, 3>> parse_grid(std::string text) {
-    std::array<int, 3> grid{};
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-        const std::size_t cross = axis < 2 ? text.find('x') : text.size();
-        const auto count = parse_count(text.substr(0, cross));
-        if (cross == std::string::npos || !count) return std::nullopt;
-        grid[axis] = *count;
-        text.erase(0, cross + 1);
-    }
-    return grid;
-}
-
-/// Parses the command line. Returns an error message, or an empty string.
-inline std::string read_options(int argc, char** argv, Options& options) {
-    for (int i = 1; i < argc; ++i) {
-        const std::string word = argv[i];
-        if (word == "--periodic")
-            options.periodic = true;
-        else if (word == "--reorder")
-            options.reorder = true;
-        else if (word == "--report")
-            options.report = true;
-        else if (word == "--bytes")
-            options.bytes = true;
-        else if (word == "--help" || word == "-h")
-            options.help = true;
-        else if (word == "--grid" || word == "--cells" || word == "--steps") {
-            if (++i == argc) return word + " needs a value";
-            const std::string value = argv[i];
-            if (word == "--grid") {
-                const auto grid = parse_grid(value);
-                if (!grid) return "--grid is '" + value + "', expected three numbers such as 4x2x2";
-                options.grid = *grid;
-                continue;
-            }
-            const auto count = parse_count(value);
-            if (!count) return word + " is '" + value + "', expected a number from 1 to 1000000";
-            (word == "--cells" ? options.cells : options.steps) = *count;
-        } else {
-            return "unknown option '" + word + "'; halo3d --help lists them";
-        }
-    }
-    return "";
+inline std::string check_options(const apps::CommandLine& /*line*/, const Options& options, int ranks) {
+    const long long wanted = 1LL * options.grid[0] * options.grid[1] * options.grid[2];
+    if (options.grid[0] == 0 || wanted == ranks) return "";
+    return "--grid needs " + std::to_string(wanted) + " ranks, but there are " + std::to_string(ranks);
 }
 
 }  // namespace halo3d

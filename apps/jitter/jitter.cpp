@@ -49,9 +49,9 @@ struct Exchange {
     std::vector<MPI_Request> sends, receives;
 };
 
-class Run {
+class NoisyRun {
    public:
-    Run(const Options& options, int rank, int ranks)
+    NoisyRun(const Options& options, int rank, int ranks)
         : options_(options),
           rank_(rank),
           ranks_(ranks),
@@ -158,8 +158,8 @@ class Run {
 
 /// Prints the result: the mean time of a step on the slowest rank, and the longest step, averaged over ranks. Returns
 /// whether the result is right.
-bool print_result(const Options& options, const Run& run, const std::vector<double>& seconds, double total,
-                  int rank, int ranks) {
+bool print_result(const Options& options, const NoisyRun& run, const std::vector<double>& seconds,
+                  double total, int rank, int ranks) {
     const long long own[2] = {run.wrong_results(), run.delays()};
     long long counts[2] = {0, 0};
     double slowest = 0;
@@ -176,33 +176,17 @@ bool print_result(const Options& options, const Run& run, const std::vector<doub
     return counts[0] == 0;
 }
 
-int run_program(int argc, char** argv) {
-    int rank = 0, ranks = 1;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    Options options;
-    const std::string problem = read_options(argc, argv, ranks, options);
-    if (!problem.empty()) {
-        if (rank == 0) std::fprintf(stderr, "jitter: %s\n", problem.c_str());
-        return 2;
-    }
-    if (options.help) {
-        if (rank == 0) std::fputs(usage, stdout);
-        return 0;
-    }
-    Run run(options, rank, ranks);
+int run(const Options& options, int rank, int ranks) {
+    NoisyRun noisy(options, rank, ranks);
     MPI_Barrier(MPI_COMM_WORLD);
     const double begin = MPI_Wtime();
-    const std::vector<double> seconds = run.run();
-    return print_result(options, run, seconds, MPI_Wtime() - begin, rank, ranks) ? 0 : 1;
+    const std::vector<double> seconds = noisy.run();
+    return print_result(options, noisy, seconds, MPI_Wtime() - begin, rank, ranks) ? 0 : 1;
 }
 
 }  // namespace
 }  // namespace jitter
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    const int status = jitter::run_program(argc, argv);
-    MPI_Finalize();
-    return status;
+    return apps::run_program<jitter::Options>(argc, argv, "jitter", jitter::usage, jitter::run);
 }

@@ -2,9 +2,9 @@
 // Command line of jitter.
 #pragma once
 
-#include <cstdio>
-#include <cstdlib>
 #include <string>
+
+#include "../shared/command_line.hpp"
 
 namespace jitter {
 
@@ -28,68 +28,27 @@ inline const char* const usage =
 struct Options {
     double work = 0.012, noise = 0.01, probability = 0.01;
     int steps = 50, seed = 1, lag = 1, messages = 0, bytes = 1024;
-    bool is_asynchronous = false, help = false;
+    bool is_asynchronous = false;
     std::string stretch = "none";
 };
 
-/// Parses a number from `least` to `most`. Returns false if it is none.
-inline bool parse_number(const std::string& text, double least, double most, double& number) {
-    char* end = nullptr;
-    number = std::strtod(text.c_str(), &end);
-    return !text.empty() && *end == '\0' && number >= least && number <= most;
+inline void add_options(apps::CommandLine& line, Options& options) {
+    line.add_number("--steps", 1, 1'000'000, options.steps);
+    line.add_number("--work", 0, 1, options.work);
+    line.add_number("--noise", 0, 1, options.noise);
+    line.add_number("--probability", 0, 1, options.probability);
+    line.add_number("--seed", 0, 1'000'000'000, options.seed);
+    line.add_flag("--asynchronous", options.is_asynchronous);
+    line.add_number("--lag", 1, 1000, options.lag);
+    line.add_number("--messages", 0, 1'000'000, options.messages);
+    line.add_number("--bytes", 1, 100'000'000, options.bytes);
+    line.add_choice("--stretch", {"none", "same", "any"}, options.stretch);
 }
 
-/// Parses the command line for a number of ranks. Returns an error message, or an empty string.
-inline std::string read_options(int argc, char** argv, int ranks, Options& options) {
-    struct {
-        const char* name;
-        double least, most;
-        double* real;
-        int* whole;
-    } const numbers[] = {
-        {"--steps", 1, 1e6, nullptr, &options.steps},
-        {"--work", 0, 1, &options.work, nullptr},
-        {"--noise", 0, 1, &options.noise, nullptr},
-        {"--probability", 0, 1, &options.probability, nullptr},
-        {"--seed", 0, 1e9, nullptr, &options.seed},
-        {"--lag", 1, 1000, nullptr, &options.lag},
-        {"--messages", 0, ranks - 1.0, nullptr, &options.messages},
-        {"--bytes", 1, 1e8, nullptr, &options.bytes},
-    };
-    for (int i = 1; i < argc; ++i) {
-        const std::string word = argv[i];
-        if (word == "--asynchronous" || word == "--help") {
-            (word == "--help" ? options.help : options.is_asynchronous) = true;
-            continue;
-        }
-        bool is_known = word == "--stretch";
-        for (const auto& number : numbers) is_known |= word == number.name;
-        if (!is_known) return "unknown option '" + word + "'; jitter --help lists them";
-        if (++i == argc) return word + " needs a value";
-        const std::string value = argv[i];
-        if (word == "--stretch") {
-            if (value != "none" && value != "same" && value != "any")
-                return "--stretch is '" + value + "', expected none, same or any";
-            options.stretch = value;
-        }
-        for (const auto& number : numbers) {
-            if (word != number.name) continue;
-            double read = 0;
-            const bool is_valid = parse_number(value, number.least, number.most, read);
-            const int whole = is_valid ? static_cast<int>(read) : 0;
-            if (!is_valid || (number.whole != nullptr && whole != read)) {
-                char range[64];
-                std::snprintf(range, sizeof range, "%.9g to %.9g", number.least, number.most);
-                return word + " is '" + value + "', expected " +
-                       (number.whole != nullptr ? "a whole number from " : "a number from ") + range;
-            }
-            if (number.whole != nullptr)
-                *number.whole = whole;
-            else
-                *number.real = read;
-        }
-    }
-    return "";
+inline std::string check_options(const apps::CommandLine& /*line*/, const Options& options, int ranks) {
+    if (options.messages < ranks) return "";
+    return "--messages is '" + std::to_string(options.messages) +
+           "', expected at most the number of other ranks, " + std::to_string(ranks - 1);
 }
 
 }  // namespace jitter

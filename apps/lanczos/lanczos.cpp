@@ -105,50 +105,22 @@ bool solve(const SymmetricMatrix& matrix, const Options& options, int grid_rows,
     return is_right != 0;
 }
 
-/// Returns the odd number of rows of the largest grid with at most this number of ranks.
-int find_grid_rows(int ranks) {
-    int rows = 1;
-    while ((rows + 2) * (rows + 3) / 2 <= ranks) rows += 2;
-    return rows;
-}
-
-std::string check_rank_count(int ranks) {
-    const int rows = find_grid_rows(ranks), below = rows * (rows + 1) / 2;
-    if (below == ranks) return "";
-    return std::to_string(ranks) +
-           " ranks are no triangular grid with an odd number of rows; the nearest numbers are " +
-           std::to_string(below) + " and " + std::to_string((rows + 2) * (rows + 3) / 2);
+/// Returns the exit status: 2 if the matrix cannot be read.
+int run(const Options& options, int rank, int ranks) {
+    SymmetricMatrix matrix;
+    if (options.matrix.empty()) {
+        matrix = SymmetricMatrix(options.size, options.nonzeros, options.seed);
+    } else {
+        const std::string problem = load_matrix(options.matrix, rank, matrix);
+        if (!problem.empty()) std::fprintf(stderr, "lanczos: %s\n", problem.c_str());
+        if (matrix.rows() == 0) return 2;
+    }
+    return solve(matrix, options, find_grid_rows(ranks), rank) ? 0 : 1;
 }
 
 }  // namespace
 }  // namespace lanczos
 
 int main(int argc, char** argv) {
-    using namespace lanczos;
-    MPI_Init(&argc, &argv);
-    int rank = 0, ranks = 0, status = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    Options options;
-    SymmetricMatrix matrix;
-    std::string problem = read_options(argc, argv, options);
-    const bool is_help = options.help && problem.empty();
-    if (problem.empty() && !is_help) problem = check_rank_count(ranks);
-    if (problem.empty() && !is_help) {
-        matrix = SymmetricMatrix(options.size, options.nonzeros, options.seed);
-        if (!options.matrix.empty()) {
-            matrix = SymmetricMatrix();
-            problem = load_matrix(options.matrix, rank, matrix);
-        }
-    }
-    if (!problem.empty() && rank == 0) std::fprintf(stderr, "lanczos: %s\n", problem.c_str());
-    if (is_help) {
-        if (rank == 0) std::fputs(usage, stdout);
-    } else if (matrix.rows() == 0) {
-        status = 2;
-    } else {
-        status = solve(matrix, options, find_grid_rows(ranks), rank) ? 0 : 1;
-    }
-    MPI_Finalize();
-    return status;
+    return apps::run_program<lanczos::Options>(argc, argv, "lanczos", lanczos::usage, lanczos::run);
 }

@@ -2,9 +2,9 @@
 // Command line of lanczos.
 #pragma once
 
-#include <cstdlib>
-#include <map>
 #include <string>
+
+#include "../shared/command_line.hpp"
 
 namespace lanczos {
 
@@ -28,45 +28,33 @@ struct Options {
     int iterations = 30;
     std::string order = "dm";
     bool overlap = false;
-    bool help = false;
 };
 
-/// Parses the command line. Returns an error message, or an empty string.
-inline std::string read_options(int argc, char** argv, Options& options) {
-    const std::map<std::string, int*> counts{{"--size", &options.size},
-                                             {"--nonzeros", &options.nonzeros},
-                                             {"--seed", &options.seed},
-                                             {"--iterations", &options.iterations}};
-    bool is_random = false;
-    for (int i = 1; i < argc; ++i) {
-        const std::string word = argv[i];
-        if (word == "--overlap") {
-            options.overlap = true;
-        } else if (word == "--help" || word == "-h") {
-            options.help = true;
-        } else if (word == "--matrix" || word == "--order" || counts.contains(word)) {
-            if (++i == argc) return word + " needs a value";
-            const std::string value = argv[i];
-            if (word == "--matrix") {
-                options.matrix = value;
-            } else if (word == "--order") {
-                if (value != "dm" && value != "cm" && value != "bdm" && value != "bcm")
-                    return "--order is '" + value + "', expected dm, cm, bdm or bcm";
-                options.order = value;
-            } else {
-                char* end = nullptr;
-                const long count = std::strtol(value.c_str(), &end, 10);
-                if (value.empty() || *end != '\0' || count < 1 || count > 100'000'000)
-                    return word + " is '" + value + "', expected a number from 1 to 100000000";
-                *counts.at(word) = static_cast<int>(count);
-                is_random |= word == "--size" || word == "--nonzeros";
-            }
-        } else {
-            return "unknown option '" + word + "'; lanczos --help lists them";
-        }
-    }
-    return is_random && !options.matrix.empty() ? "--matrix cannot be combined with --size or --nonzeros"
-                                                : "";
+inline void add_options(apps::CommandLine& line, Options& options) {
+    line.add_text("--matrix", options.matrix);
+    line.add_number("--size", 1, 100'000'000, options.size);
+    line.add_number("--nonzeros", 1, 100'000'000, options.nonzeros);
+    line.add_number("--seed", 1, 100'000'000, options.seed);
+    line.add_number("--iterations", 1, 100'000'000, options.iterations);
+    line.add_choice("--order", {"dm", "cm", "bdm", "bcm"}, options.order);
+    line.add_flag("--overlap", options.overlap);
+}
+
+/// Returns the odd number of rows of the largest grid with at most this number of ranks.
+inline int find_grid_rows(int ranks) {
+    int rows = 1;
+    while ((rows + 2) * (rows + 3) / 2 <= ranks) rows += 2;
+    return rows;
+}
+
+inline std::string check_options(const apps::CommandLine& line, const Options& /*options*/, int ranks) {
+    if (line.has("--matrix") && (line.has("--size") || line.has("--nonzeros")))
+        return "--matrix cannot be combined with --size or --nonzeros";
+    const int rows = find_grid_rows(ranks), below = rows * (rows + 1) / 2;
+    if (below == ranks) return "";
+    return std::to_string(ranks) +
+           " ranks are no triangular grid with an odd number of rows; the nearest numbers are " +
+           std::to_string(below) + " and " + std::to_string((rows + 2) * (rows + 3) / 2);
 }
 
 }  // namespace lanczos

@@ -233,7 +233,7 @@ double compute_bound(const Grid& grid, int size) {
 }
 
 /// Multiplies, checks and prints. Returns the exit status.
-int run(const Options& options, int rank) {
+int run(const Options& options, int rank, int /*ranks*/) {
     double time = MPI_Wtime();
     ProcessGrid grid(options);
     const double overhead = MPI_Wtime() - time;
@@ -268,21 +268,6 @@ int run(const Options& options, int rank) {
 }  // namespace matrix_multiply
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    int rank = 0, ranks = 0, status = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    matrix_multiply::Options options;
-    std::string problem = matrix_multiply::read_options(argc, argv, options);
-    if (problem.empty() && !options.help) problem = matrix_multiply::choose_grid(options, ranks);
-    if (!problem.empty()) {
-        if (rank == 0) std::fprintf(stderr, "matrix_multiply: %s\n", problem.c_str());
-        status = 2;
-    } else if (options.help) {
-        if (rank == 0) std::fputs(matrix_multiply::usage, stdout);
-    } else {
-        status = matrix_multiply::run(options, rank);
-    }
-    MPI_Finalize();
-    return status;
+    return apps::run_program<matrix_multiply::Options>(argc, argv, "matrix_multiply", matrix_multiply::usage,
+                                                       matrix_multiply::run);
 }

@@ -4,11 +4,12 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <cmath>
-#include <cstdlib>
-#include <map>
 #include <numeric>
 #include <string>
+
+#include "../shared/command_line.hpp"
 
 namespace matrix_multiply {
 
@@ -40,67 +41,28 @@ struct Options {
     int block = 128;
     int times = 3;
     int seed = 1;
-    bool tiles = false, overlap = false, help = false;
+    bool tiles = false, overlap = false;
 };
 
-/// Parses a number from 1 to 100,000. Returns 0 for other text.
-inline int parse_count(const std::string& text) {
-    char* end = nullptr;
-    const long value = std::strtol(text.c_str(), &end, 10);
-    return text.empty() || *end != '\0' || value < 1 || value > 100'000 ? 0 : static_cast<int>(value);
+inline bool parse_grid(const std::string& text, Grid& grid) {
+    std::array<int, 2> sides{};
+    const bool is_valid = apps::parse_extents(text, 100'000, sides);
+    grid = {1, sides[0], sides[1]};
+    return is_valid;
 }
 
-/// Parses an option with a value. Returns an error message, or an empty string.
-inline std::string read_value(const std::string& word, const std::string& value, Options& options) {
-    const std::map<std::string, int*> counts{{"--copies", &options.copies},
-                                             {"--block", &options.block},
-                                             {"--times", &options.times},
-                                             {"--seed", &options.seed}};
-    if (word == "--output") {
-        options.output = value;
-    } else if (word == "--algorithm") {
-        if (value != "fox" && value != "summa" && value != "summa3d")
-            return "--algorithm is '" + value + "', expected fox, summa or summa3d";
-        options.algorithm = value;
-    } else if (word == "--broadcast") {
-        if (value != "library" && value != "pipeline")
-            return "--broadcast is '" + value + "', expected library or pipeline";
-        options.broadcast = value;
-    } else if (word == "--grid") {
-        const std::size_t cross = value.find('x');
-        if (cross != std::string::npos)
-            options.grid = {1, parse_count(value.substr(0, cross)), parse_count(value.substr(cross + 1))};
-        if (options.grid.rows == 0 || options.grid.columns == 0)
-            return "--grid is '" + value + "', expected two numbers such as 2x4";
-    } else if ((*counts.at(word) = parse_count(value)) == 0) {
-        return word + " is '" + value + "', expected a number from 1 to 100000";
-    }
-    return "";
-}
-
-/// Parses the command line. Returns an error message, or an empty string.
-inline std::string read_options(int argc, char** argv, Options& options) {
-    for (int i = 1; i < argc; ++i) {
-        const std::string word = argv[i];
-        if (word == "--tiles") {
-            options.tiles = true;
-        } else if (word == "--overlap") {
-            options.overlap = true;
-        } else if (word == "--help" || word == "-h") {
-            options.help = true;
-        } else if (word == "--algorithm" || word == "--grid" || word == "--copies" || word == "--block" ||
-                   word == "--broadcast" || word == "--times" || word == "--seed" || word == "--output") {
-            if (++i == argc) return word + " needs a value";
-            const std::string problem = read_value(word, argv[i], options);
-            if (!problem.empty()) return problem;
-        } else {
-            return "unknown option '" + word + "'; matrix_multiply --help lists them";
-        }
-    }
-    if (options.grid.rows != 0 && options.algorithm != "summa") return "--grid is only for --algorithm summa";
-    if (options.copies != 0 && options.algorithm != "summa3d")
-        return "--copies is only for --algorithm summa3d";
-    return "";
+inline void add_options(apps::CommandLine& line, Options& options) {
+    line.add_choice("--algorithm", {"fox", "summa", "summa3d"}, options.algorithm);
+    line.add("--grid", "two numbers such as 2x4",
+             [&options](const std::string& text) { return parse_grid(text, options.grid); });
+    line.add_number("--copies", 1, 100'000, options.copies);
+    line.add_number("--block", 1, 100'000, options.block);
+    line.add_choice("--broadcast", {"library", "pipeline"}, options.broadcast);
+    line.add_flag("--tiles", options.tiles);
+    line.add_flag("--overlap", options.overlap);
+    line.add_number("--times", 1, 100'000, options.times);
+    line.add_number("--seed", 1, 100'000, options.seed);
+    line.add_text("--output", options.output);
 }
 
 /// Returns the side of the square layers of a grid with this number of copies, or 0 if there is none.
@@ -128,7 +90,10 @@ inline std::string check_block(const Options& options) {
 }
 
 /// Chooses the extents of the grid. Returns an error message, or an empty string.
-inline std::string choose_grid(Options& options, int ranks) {
+inline std::string check_options(const apps::CommandLine& line, Options& options, int ranks) {
+    if (line.has("--grid") && options.algorithm != "summa") return "--grid is only for --algorithm summa";
+    if (line.has("--copies") && options.algorithm != "summa3d")
+        return "--copies is only for --algorithm summa3d";
     if (options.algorithm == "summa") {
         if (options.grid.rows == 0) {
             int sides[2] = {0, 0};

@@ -45,9 +45,9 @@ void simulate_pairs([[maybe_unused]] std::size_t pairs) {
 #endif
 }
 
-class Run {
+class Simulation {
    public:
-    Run(MPI_Comm comm, const Options& options)
+    Simulation(MPI_Comm comm, const Options& options)
         : comm_(comm),
           options_(options),
           rank_(get_rank(comm)),
@@ -150,22 +150,10 @@ class Run {
     Sums before_;
 };
 
-int run_program(int argc, char** argv) {
-    int world_rank = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-    Options options;
-    const std::string problem = read_options(argc, argv, options);
-    if (!problem.empty()) {
-        if (world_rank == 0) std::fprintf(stderr, "nbody: %s\n", problem.c_str());
-        return 2;
-    }
-    if (options.help) {
-        if (world_rank == 0) std::fputs(usage, stdout);
-        return 0;
-    }
+int run(const Options& options, int /*rank*/, int /*ranks*/) {
     MPI_Comm comm = create_ordered_comm(options.order);
     if (comm == MPI_COMM_NULL) return 2;
-    const bool is_right = Run(comm, options).run();
+    const bool is_right = Simulation(comm, options).run();
     MPI_Comm_free(&comm);
     return is_right ? 0 : 1;
 }
@@ -174,8 +162,5 @@ int run_program(int argc, char** argv) {
 }  // namespace nbody
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    const int status = nbody::run_program(argc, argv);
-    MPI_Finalize();
-    return status;
+    return apps::run_program<nbody::Options>(argc, argv, "nbody", nbody::usage, nbody::run);
 }

@@ -2,10 +2,9 @@
 // Command line of nbody.
 #pragma once
 
-#include <algorithm>
-#include <cstdlib>
 #include <string>
 
+#include "../shared/command_line.hpp"
 #include "allgather.hpp"
 
 namespace nbody {
@@ -32,41 +31,18 @@ inline const char* const usage =
 struct Options {
     int bodies = 250, steps = 10;
     std::string gather = "library", order = "world", check = "serial";
-    bool help = false;
 };
 
-/// Parses the command line. Returns an error message, or an empty string.
-inline std::string read_options(int argc, char** argv, Options& options) {
-    for (int i = 1; i < argc; ++i) {
-        const std::string word = argv[i];
-        if (word == "--help") {
-            options.help = true;
-            continue;
-        }
-        const bool is_number = word == "--bodies" || word == "--steps";
-        if (!is_number && word != "--gather" && word != "--order" && word != "--check")
-            return "unknown option '" + word + "'; nbody --help lists them";
-        if (++i == argc) return word + " needs a value";
-        const std::string value = argv[i];
-        if (is_number) {
-            char* end = nullptr;
-            const long number = std::strtol(value.c_str(), &end, 10);
-            if (value.empty() || *end != '\0' || number < 1 || number > 100'000)
-                return word + " is '" + value + "', expected a number from 1 to 100000";
-            (word == "--bodies" ? options.bodies : options.steps) = static_cast<int>(number);
-        } else if (word == "--gather") {
-            if (std::ranges::find(gather_names, value) == gather_names.end())
-                return "--gather is '" + value +
-                       "', expected library, all-pairs, hypercube, ring or broadcast";
-            options.gather = value;
-        } else if (word == "--check") {
-            if (value != "serial" && value != "sums")
-                return "--check is '" + value + "', expected serial or sums";
-            options.check = value;
-        } else {
-            options.order = value;
-        }
-    }
+inline void add_options(apps::CommandLine& line, Options& options) {
+    line.add_number("--bodies", 1, 100'000, options.bodies);
+    line.add_number("--steps", 1, 100'000, options.steps);
+    line.add_choice("--gather", {gather_names.begin(), gather_names.end()}, options.gather);
+    line.add_text("--order", options.order);
+    line.add_choice("--check", {"serial", "sums"}, options.check);
+}
+
+inline std::string check_options(const apps::CommandLine& /*line*/, const Options& /*options*/,
+                                 int /*ranks*/) {
     return "";
 }
 

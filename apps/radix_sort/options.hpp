@@ -2,11 +2,10 @@
 // Command line of radix_sort.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cstdlib>
-#include <optional>
+#include <cstdint>
 #include <string>
+
+#include "../shared/command_line.hpp"
 
 namespace radix_sort {
 
@@ -19,58 +18,22 @@ inline const char* const usage =
     "                   streams: libtopoloom-stream                                          [alltoallv]\n"
     "  --dimensions N   dimensions of the virtual mesh of streams, from 1 to 4               [2]\n";
 
-inline const std::array<std::string, 4> exchanges{"alltoallv", "combined", "sparse", "streams"};
-
 struct Options {
     std::string exchange = "alltoallv";
     int keys = 10000, seed = 1, dimensions = 2;
-    bool help = false;
 };
 
-/// Parses an integer of a range.
-inline std::optional<int> parse_number(const std::string& text, int first, int last) {
-    char* end = nullptr;
-    const long value = std::strtol(text.c_str(), &end, 10);
-    if (text.empty() || *end != '\0' || value < first || value > last) return std::nullopt;
-    return static_cast<int>(value);
+inline void add_options(apps::CommandLine& line, Options& options) {
+    line.add_number("--keys", 0, 1 << 24, options.keys);
+    line.add_number("--seed", 0, 1'000'000'000, options.seed);
+    line.add_choice("--exchange", {"alltoallv", "combined", "sparse", "streams"}, options.exchange);
+    line.add_number("--dimensions", 1, 4, options.dimensions);
 }
 
-/// Parses the command line. Returns an error message, or an empty string.
-inline std::string read_options(int argc, char** argv, int ranks, Options& options) {
-    struct Number {
-        std::string name;
-        int first, last;
-        int* value;
-    };
-    const std::array<Number, 3> numbers{{{"--keys", 0, 1 << 24, &options.keys},
-                                         {"--seed", 0, 1'000'000'000, &options.seed},
-                                         {"--dimensions", 1, 4, &options.dimensions}}};
-    bool has_dimensions = false;
-    for (int i = 1; i < argc; ++i) {
-        const std::string word = argv[i];
-        if (word == "--help" || word == "-h") {
-            options.help = true;
-            continue;
-        }
-        const auto* const number = std::ranges::find(numbers, word, &Number::name);
-        if (word != "--exchange" && number == numbers.end())
-            return "unknown option '" + word + "'; radix_sort --help lists them";
-        if (++i == argc) return word + " needs a value";
-        const std::string value = argv[i];
-        if (word == "--exchange") {
-            if (std::ranges::find(exchanges, value) == exchanges.end())
-                return "--exchange is '" + value + "', expected alltoallv, combined, sparse or streams";
-            options.exchange = value;
-        } else if (const auto parsed = parse_number(value, number->first, number->last)) {
-            *number->value = *parsed;
-            has_dimensions |= word == "--dimensions";
-        } else {
-            return word + " is '" + value + "', expected a number from " + std::to_string(number->first) +
-                   " to " + std::to_string(number->last);
-        }
-    }
-    if (has_dimensions && options.exchange != "streams") return "--dimensions needs --exchange streams";
-    if (1LL * options.keys * ranks >= 1LL << 32)
+inline std::string check_options(const apps::CommandLine& line, const Options& options, int ranks) {
+    if (line.has("--dimensions") && options.exchange != "streams")
+        return "--dimensions needs --exchange streams";
+    if (std::int64_t{options.keys} * ranks >= std::int64_t{1} << 32)
         return "--keys is " + std::to_string(options.keys) + ", expected fewer than 2^32 keys on all ranks";
     return "";
 }

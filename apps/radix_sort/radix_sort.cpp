@@ -19,9 +19,8 @@
 #include "key_exchange.hpp"
 #include "options.hpp"
 
+namespace radix_sort {
 namespace {
-
-using namespace radix_sort;
 
 constexpr int digit_bits = 16, key_bits = 64;
 constexpr std::size_t bucket_count = std::size_t{1} << digit_bits;
@@ -127,8 +126,8 @@ std::unique_ptr<Exchange> make_exchange(const Options& options, int rank, int ra
     return std::make_unique<AlltoallvExchange>();
 }
 
-/// Makes, sorts and checks keys. Collective.
-bool run(const Options& options, int rank, int ranks) {
+/// Makes, sorts and checks keys. Returns the exit status. Collective.
+int run(const Options& options, int rank, int ranks) {
     std::seed_seq seeds{options.seed, rank};
     std::mt19937_64 draw(seeds);
     std::vector<Key> keys(static_cast<std::size_t>(options.keys));
@@ -145,22 +144,13 @@ bool run(const Options& options, int rank, int ranks) {
                     is_sorted ? "sorted" : "not sorted",
                     is_permutation ? "a permutation of the input" : "not a permutation of the input",
                     slowest[0], slowest[1]);
-    return is_sorted && is_permutation;
+    return is_sorted && is_permutation ? 0 : 1;
 }
 
 }  // namespace
+}  // namespace radix_sort
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    int rank = 0, ranks = 1;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    Options options;
-    const std::string error = read_options(argc, argv, ranks, options);
-    int status = error.empty() ? 0 : 2;
-    if (rank == 0 && !error.empty()) std::fprintf(stderr, "radix_sort: %s\n", error.c_str());
-    if (rank == 0 && error.empty() && options.help) std::fputs(usage, stdout);
-    if (error.empty() && !options.help) status = run(options, rank, ranks) ? 0 : 1;
-    MPI_Finalize();
-    return status;
+    return apps::run_program<radix_sort::Options>(argc, argv, "radix_sort", radix_sort::usage,
+                                                  radix_sort::run);
 }

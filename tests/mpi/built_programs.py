@@ -105,9 +105,14 @@ def _describe_compiler(compiler: object) -> str:
 
 
 def _hash_inputs(words: Iterable[object]) -> Iterable[str]:
-    """Hash the folders of sources and headers, since both include their neighbors."""
+    """Hash the folders of sources and headers, since both include their neighbors.
+
+    Applications also include headers of apps/shared.
+    """
     for word in map(str, words):
         if word.startswith("-I"):
             yield hash_folder(Path(word[2:]), "*")
         elif word.endswith(SOURCES):
-            yield hash_folder(Path(word).parent, "*")
+            folder = Path(word).parent
+            yield hash_folder(folder, "*")
+            yield hash_folder(folder.parent / "shared", "*")

@@ -79,7 +79,7 @@ def test_halo3d_reports_the_bytes_it_sends(tmp_path: Path) -> None:
     [
         (["--grid", "2x2"], "expected three numbers"),
         (["--grid", "2x2x2"], "needs 8 ranks, but there are 1"),
-        (["--cells", "many"], "expected a number"),
+        (["--cells", "many"], "expected a whole number"),
         (["--cells"], "needs a value"),
         (["--stpes", "3"], "unknown option"),
     ],

@@ -66,7 +66,7 @@ def test_simulated_buckets_save_messages(tmp_path: Path) -> None:
     ("words", "line"),
     [
         (["--states", "17", "--planes", "4"], "--states is 17, expected at most the "),
-        (["--planes", "3"], "--planes is '3', expected a number from 4 to 200"),
+        (["--planes", "3"], "--planes is '3', expected a whole number from 4 to 200"),
         (["--mapping", "all"], "--mapping is 'all', expected states or planes"),
         (["--bucket"], "--bucket needs a value"),
         (["--fast"], "unknown option '--fast'; car_parrinello --help lists them"),

@@ -118,7 +118,7 @@ def test_an_invalid_option_is_refused_in_one_line() -> None:
         (("--mode", "x"), "--mode is 'x', expected fft or pme"),
         (("--charges", 4), "--charges needs --mode pme"),
         (("--mode", "pme", "--grid", "9x9x3"), "--mode pme needs a --grid of 4"),
-        (("--force-work", "1s"), "--force-work is '1s', expected seconds from 0 to"),
+        (("--force-work", "1s"), "--force-work is '1s', expected a number from 0 to"),
         (("--steps",), "--steps needs a value"),
         (("--tile", 8), "unknown option '--tile'; fft3d --help lists them"),
     ]:

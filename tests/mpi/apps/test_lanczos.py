@@ -115,7 +115,7 @@ def test_an_invariant_subspace_ends_the_iteration(job: Job, tmp_path: Path) -> N
     [
         (4, [], "4 ranks are no triangular grid with an odd number of rows; the "),
         (1, ["--order", "mc"], "--order is 'mc', expected dm, cm, bdm or bcm"),
-        (1, ["--size", "0"], "--size is '0', expected a number from 1 to"),
+        (1, ["--size", "0"], "--size is '0', expected a whole number from 1 to"),
         (1, ["--matrix", "/dev/null"], "cannot read /dev/null"),
         (1, ["--lap"], "unknown option '--lap'; lanczos --help lists them"),
     ],

@@ -79,7 +79,7 @@ def test_combined_messages_take_less_simulated_time(tmp_path: Path) -> None:
 def test_an_invalid_option_is_refused_in_one_line() -> None:
     program = build(MPICH)
     for words, expected in [
-        (("--keys", -1), "--keys is '-1', expected a number from 0 to 16777216"),
+        (("--keys", -1), "--keys is '-1', expected a whole number from 0 to 16777216"),
         (
             ("--exchange", "x"),
             "--exchange is 'x', expected alltoallv, combined, sparse",
