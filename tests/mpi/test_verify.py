@@ -101,7 +101,7 @@ def test_unbound_ranks_are_distinguished_from_misplaced_ones(tmp_path: Path) -> 
     assert wrong.returncode == 1
     assert load_placement(now).placement.slots.tolist() == [0, 1]
     document = check_document(wrong.stderr)
-    assert document["written"] == {"file": str(now), "why_not": None, "unbound": []}
+    assert document["written"] == {"file": str(now), "reason": None, "unbound": []}
     assert document["exit_status"] == 0
     assert not document["holds"]
     [seen] = document["programs"]
@@ -162,11 +162,11 @@ def test_run_verifies_its_placement_or_reports_why_it_cannot(
     done = topoloom("run", *options, "--", *command)
     assert done.returncode == 0, done.stderr
     verified = check_document(done.stderr.splitlines()[-1])["verified"]
-    assert (verified["holds"], verified["why_not"]) == (True, None)
+    assert (verified["holds"], verified["reason"]) == (True, None)
     blind = topoloom("run", *options, "--mpicc", "nowhere", "--", *command)
     assert blind.returncode == 0, blind.stderr
     verified = check_document(blind.stderr.splitlines()[-1])["verified"]
-    assert verified["why_not"] == "there is no compiler 'nowhere'"
+    assert verified["reason"] == "there is no compiler 'nowhere'"
 
 
 def test_a_program_can_verify_itself(tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ class Verification(TypedDict):
 
     holds: bool
     """Whether all ranks are at their planned locations."""
-    why_not: str | None
+    reason: str | None
     """Why locations are unknown; else null."""
     programs: list[VerifiedProgram]
     """One entry for each MPI program of the command."""
@@ -123,7 +123,7 @@ class ActualPlacement(TypedDict):
 
     file: str | None
     """The file; null if it was not written."""
-    why_not: str | None
+    reason: str | None
     """Why the file was not written; else null."""
     unbound: list[int]
     """Ranks that may run on several slots; the first free one was assumed."""
@@ -188,7 +188,7 @@ class RunReport(TypedDict):
 
     file: str | None
     """File of the page; null if it was not written."""
-    why_not: str | None
+    reason: str | None
     """Why the page was not written; else null."""
 
 
@@ -248,7 +248,7 @@ class UnplacedRunDocument(TypedDict):
     """Exit status of the program."""
     recorded: bool
     """Whether the run was recorded."""
-    why_not: str
+    reason: str
     """Why the run was neither recorded nor placed; else empty."""
     next_run_placed: bool
     """Whether the next run of the program will be placed."""

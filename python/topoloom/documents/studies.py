@@ -30,7 +30,7 @@ class CellDocument(TypedDict):
     """Change from the baseline run of the same repetition."""
     predicted_seconds: float | None
     """Predicted communication time of a run, in seconds; null without a prediction."""
-    why_not: str | None
+    reason: str | None
     """Why a run failed; null if none did."""
 
 
@@ -64,7 +64,7 @@ class StudyDocument(TypedDict):
     """Main effects; empty if they cannot be estimated."""
     interactions: list[EffectDocument]
     """Interactions of two factors; empty unless the design is full."""
-    right_orders: int
+    pairs_in_predicted_order: int
     """Number of pairs of cells in predicted order."""
-    ordered_pairs: int
+    compared_pairs: int
     """Number of pairs of cells with a predicted order."""

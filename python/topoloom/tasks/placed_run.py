@@ -103,16 +103,16 @@ class ReportPage(NamedTuple):
     """The path of the report, and the error if writing failed."""
 
     path: Path
-    why_not: str | None
+    reason: str | None
 
     def summary(self) -> str:
         """Return the path or the error in one line."""
-        return f"no report: {self.why_not}" if self.why_not else f"see {self.path}"
+        return f"no report: {self.reason}" if self.reason else f"see {self.path}"
 
     def document(self) -> RunReport:
         """Return the fields of the ``--json`` output."""
-        file = None if self.why_not else str(self.path)
-        return {"file": file, "why_not": self.why_not}
+        file = None if self.reason else str(self.path)
+        return {"file": file, "reason": self.reason}
 
 
 class RecordedJob(NamedTuple):

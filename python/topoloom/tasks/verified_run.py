@@ -47,7 +47,7 @@ class VerifiedRun(NamedTuple):
     def document(self) -> Verification:
         """Return the fields of the ``--json`` output."""
         programs = [report.document() for report in self.reports]
-        return {"holds": self.is_verified, "why_not": self.why, "programs": programs}
+        return {"holds": self.is_verified, "reason": self.why, "programs": programs}
 
 
 @contextlib.contextmanager

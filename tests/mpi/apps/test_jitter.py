@@ -63,7 +63,10 @@ def test_a_delay_lengthens_simulated_steps(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["--messages", "2"], "--messages is '2', expected at most the number of other ranks, 1"),
+        (
+            ["--messages", "2"],
+            "--messages is '2', expected at most the number of other ranks, 1",
+        ),
         (["--lag", "1.5"], "--lag is '1.5', expected a whole number from 1 to 1000"),
         (["--probability", "2"], "--probability is '2', expected a number from 0 to 1"),
         (["--stretch", "all"], "--stretch is 'all', expected none, same or any"),

@@ -97,7 +97,11 @@ def test_bytes_are_those_that_the_recorder_counts(job: Job, tmp_path: Path) -> N
         (3, ["--algorithm", "fox"], "fox needs q x q ranks, but there are 3; the "),
         (2, ["--algorithm", "summa3d"], "summa3d needs q x q x C ranks, where C "),
         (2, ["--grid", "2x2"], "--grid needs 4 ranks, but there are 2"),
-        (1, ["--block", "0"], "--block is '0', expected a whole number from 1 to 100000"),
+        (
+            1,
+            ["--block", "0"],
+            "--block is '0', expected a whole number from 1 to 100000",
+        ),
         (1, ["--block", "99999"], "--block is 99999, too large"),
         (1, ["--times"], "--times needs a value"),
         (1, ["--tile"], "unknown option '--tile'; matrix_multiply --help lists them"),

@@ -60,7 +60,10 @@ def test_ranks_can_be_reordered(job: tuple[Mpi, Path]) -> None:
     ("words", "line"),
     [
         (["--gather", "tree"], "--gather is 'tree', expected library, all-pairs,"),
-        (["--bodies", "0"], "--bodies is '0', expected a whole number from 1 to 100000"),
+        (
+            ["--bodies", "0"],
+            "--bodies is '0', expected a whole number from 1 to 100000",
+        ),
         (["--steps"], "--steps needs a value"),
         (["--fast"], "unknown option '--fast'; nbody --help lists them"),
         (["--order", "nonsense"], "topoloom_comm_order: "),

@@ -65,7 +65,7 @@ def test_placement_and_collectives_change_the_simulated_time(program: Path) -> N
     times = dict(zip([*"abcdef"], list_medians(document), strict=True))
     assert times["e"] < 0.8 * min(times["a"], times["c"])
     assert times["b"] != times["a"]
-    assert document["right_orders"] == document["ordered_pairs"] == 3
+    assert document["pairs_in_predicted_order"] == document["compared_pairs"] == 3
     assert run_study(program, *vary) == document
     assert len(document["interactions"]) == 2
 
@@ -74,7 +74,7 @@ def test_a_cell_that_fails_costs_only_itself(program: Path) -> None:
     document = run_study(
         program, "--vary", "end=,--fail", "--vary", "wait=,--wait 1,--wait 2"
     )
-    whys = [cell["why_not"] for cell in document["cells"]]
+    whys = [cell["reason"] for cell in document["cells"]]
     assert [why is None for why in whys] == [True] * 3 + [False] * 3
     assert "exit status 3" in whys[3]
     first, second, third = list_medians(document)[:3]
@@ -100,7 +100,7 @@ def test_the_ranks_of_an_mpi_job_are_workers(program: Path) -> None:
 
 def test_a_metric_must_be_in_the_output(program: Path) -> None:
     document = run_study(program, "--metric", "speed: ([0-9]+)")
-    whys = {cell["why_not"] for cell in document["cells"]}
+    whys = {cell["reason"] for cell in document["cells"]}
     assert whys == {"the output does not match the metric"}
     assert list_medians(run_study(program))[0] > 0
 

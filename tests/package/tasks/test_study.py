@@ -12,7 +12,7 @@ import pytest
 from topoloom import Error
 from topoloom.tasks.study.design import Cell, list_cells
 from topoloom.tasks.study.effects import (
-    count_right_orders,
+    count_pairs_in_order,
     estimate_effects,
     estimate_interactions,
 )
@@ -143,7 +143,7 @@ def test_only_comparable_cells_with_predictions_are_ordered() -> None:
     predicted = dict(zip(names, [1.0, 5.0, 2.0, 5.0, 2.01, None], strict=True))
     measured = dict(zip(names, [1.0, 1.0, 3.0, 1.0, 0.5, 1.0], strict=True))
     is_same = lambda one, other: one.indices[1] == other.indices[1]  # noqa: E731
-    assert count_right_orders(cells, predicted, measured, is_same) == (1, 2)
+    assert count_pairs_in_order(cells, predicted, measured, is_same) == (1, 2)
 
 
 def test_a_file_describes_a_study(tmp_path: Path) -> None:

@@ -150,7 +150,7 @@ def _write_slots(
     if not quiet:
         note_assumption(seen.remark())
         note(f"topoloom: written {output}")
-    return {"file": str(output), "why_not": None, "unbound": seen.unbound}
+    return {"file": str(output), "reason": None, "unbound": seen.unbound}
 
 
 def _refuse_to_write(output: Path, why: str, quiet: bool) -> ActualPlacement:
@@ -158,7 +158,7 @@ def _refuse_to_write(output: Path, why: str, quiet: bool) -> ActualPlacement:
 
     if not quiet:
         note(f"topoloom: {output} was not written: {why}")
-    return {"file": None, "why_not": why, "unbound": []}
+    return {"file": None, "reason": why, "unbound": []}
 
 
 def _format_torch_locations(run: TorchRun, machine: Machine) -> str:

@@ -161,7 +161,7 @@ def _note_json(
             "command": remembered.job.program,
             "exit_status": ended.status,
             "recorded": ended.kind == "recorded",
-            "why_not": ended.why,
+            "reason": ended.why,
             "next_run_placed": decision is not None and decision.is_used,
             "block": predicted and cast("ObjectiveMeasures", predicted.block_values),
             "values": predicted and cast("ObjectiveMeasures", predicted.file.values),

@@ -117,7 +117,7 @@ def estimate_interactions(
     return found
 
 
-def count_right_orders(
+def count_pairs_in_order(
     cells: Sequence[Cell],
     predicted: Mapping[str, float | None],
     measured: Mapping[str, float],

@@ -17,7 +17,7 @@ from topoloom.tasks.study.design import Cell, list_cells
 from topoloom.tasks.study.effects import (
     Effect,
     Interaction,
-    count_right_orders,
+    count_pairs_in_order,
     estimate_effects,
     estimate_interactions,
 )
@@ -57,7 +57,8 @@ class StudyResult(NamedTuple):
     """Times of all cells, and the effects of the factors.
 
     `status` is 0, or the exit status of the run that interrupted the study.
-    `right_orders` is the number of pairs of cells in predicted order, and of all pairs.
+    `pair_counts` is the number of pairs of cells in predicted order, and of all
+    compared pairs.
     """
 
     status: int
@@ -66,7 +67,7 @@ class StudyResult(NamedTuple):
     cells: Sequence[CellTimes]
     effects: Sequence[Effect]
     interactions: Sequence[Interaction]
-    right_orders: tuple[int, int]
+    pair_counts: tuple[int, int]
 
     def list_findings(self) -> list[str]:
         """List the fastest cell, the accuracy of the model, and failures."""
@@ -74,7 +75,7 @@ class StudyResult(NamedTuple):
         done = [cell for cell in self.cells if cell.median is not None]
         if len(done) > 1 and done[0] is self.cells[0]:
             lines.append(_describe_fastest(done))
-        right, pairs = self.right_orders
+        right, pairs = self.pair_counts
         if pairs:
             share = f"correct in {right} of {pairs} pairs of cells"
             lines.append(f"predicted order: {share}")
@@ -105,8 +106,8 @@ class StudyResult(NamedTuple):
                 _describe_effect(list(each.factors), list(each.levels), each.change)
                 for each in self.interactions
             ],
-            "right_orders": self.right_orders[0],
-            "ordered_pairs": self.right_orders[1],
+            "pairs_in_predicted_order": self.pair_counts[0],
+            "compared_pairs": self.pair_counts[1],
         }
 
 
@@ -131,7 +132,7 @@ def _describe_cell(times: CellTimes) -> CellDocument:
         "median": times.median,
         "change": times.change.document(),
         "predicted_seconds": times.predicted,
-        "why_not": times.why or None,
+        "reason": times.why or None,
     }
 
 
@@ -290,7 +291,7 @@ def _compare(
         times,
         estimate_effects(study.factors, compared, blocks, exact),
         estimate_interactions(study.factors, compared, blocks, study.design, exact),
-        count_right_orders(compared, predicted, measured, _run_same_program),
+        count_pairs_in_order(compared, predicted, measured, _run_same_program),
     )
 
 
