@@ -20,11 +20,11 @@ from topoloom.support.units import format_seconds
 STUDIES = Path(__file__).parent
 APPS = MPI.parent / "apps"
 MARKS = "<!-- bench-applications: begin -->", "<!-- bench-applications: end -->"
-FACTORS = ("placement", "collectives", "program")
+#: Columns with main effects. A level named "streams" has a column of its own.
+COLUMNS = ("placement", "collectives", "algorithm", "overlap", "streams", "balance")
 HEAD = (
-    "| application | baseline | placement | collectives | program | "
-    "change in the program | best cell | speed-up |\n"
-    "| --- | ---: | ---: | ---: | ---: | --- | --- | ---: |\n"
+    f"| application | baseline | {' | '.join(COLUMNS)} | best | speed-up |\n"
+    f"| --- | ---: |{' --- |' * len(COLUMNS)} --- | ---: |\n"
 )
 LIBRARIES = ("mpi", "collective", "objects", "stream")
 #: Other libraries of an application.
@@ -102,19 +102,21 @@ def _run_study(study: Path, folder: Path) -> Any:
 
 
 def _format_row(name: str, study: Any) -> str:
-    """Format the effect of each factor, and the fastest cell."""
-    changes = {
-        effect["factors"][0]: f"{effect['change_percent']:+.0f} %"
-        for effect in study["effects"]
-    }
+    """Format the effect of each level, and the fastest cell."""
+    changes = dict.fromkeys(COLUMNS, "")
+    for effect in study["effects"]:
+        [factor], [level] = effect["factors"], effect["levels"]
+        column = next(
+            (word for word in (level, factor) if word in COLUMNS), "algorithm"
+        )
+        changes[column] = f"{effect['change_percent']:+.0f} %"
+        if column not in {"placement", "collectives", "streams"}:
+            changes[column] += f" {level}"
     cells = [cell for cell in study["cells"] if cell["median"] is not None]
     base = cells[0]["median"]
     best = min(cells, key=lambda cell: cell["median"])
-    levels = {factor["name"]: factor["levels"] for factor in study["factors"]}
-    program = " to ".join(levels.get("program", []))
-    row = [name, format_seconds(base)]
-    row += [changes.get(factor, "") for factor in FACTORS]
-    row += [program, ", ".join(best["levels"]), f"{base / best['median']:.2f}"]
+    row = [name, format_seconds(base), *changes.values()]
+    row += [", ".join(best["levels"]), f"{base / best['median']:.2f}"]
     return f"| {' | '.join(row)} |\n"
 
 
