@@ -70,7 +70,7 @@ def print_report(runs: Sequence[tuple[Case, dict[str, InterNodeBytes]]]) -> None
         )
     print_table(
         [
-            "",
+            "mapper",
             "bytes / ours",
             "at most",
             "more than ours",

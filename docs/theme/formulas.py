@@ -27,4 +27,6 @@ def typeset(found: re.Match[str]) -> str:
     tag, bracket, tex = found.groups()
     display = "block" if bracket == "[" else "inline"
     math = convert(html.unescape(tex).strip(), display=display)
-    return f'<{tag} class="formula">{math}</{tag}>'
+    # A long formula scrolls; the keyboard can do so only with the focus on it.
+    focus = ' tabindex="0"' if display == "block" else ""
+    return f'<{tag} class="formula"{focus}>{math}</{tag}>'
