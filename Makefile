@@ -165,6 +165,8 @@ bench-published: build       ## compare with every known published value; ARGS='
 bench-readings: build        ## readings of models whose source contradicts itself, compared with its measurements
 	PYTHONPATH=bench python -m readings ../shared/data/published.csv
 
+# Files in the wheel get the time of the commit: the same commit and compiler give the same bytes.
+wheel: export SOURCE_DATE_EPOCH = $(shell git log -1 --format=%ct 2>/dev/null || date +%s)
 wheel: build                 ## dist/: a manylinux wheel with the core inside
 	tools/setup.sh wheel
 	rm -rf build/wheel dist
