@@ -63,6 +63,11 @@ class ProgramIdentity(NamedTuple):
         """The key of runs with the same arguments."""
         return make_key("program", self._facts(self.arguments))
 
+    def key_in(self, directory: str) -> str:
+        """Return the key of runs with the same arguments in a directory."""
+        facts = [directory, self._facts(self.arguments)]
+        return make_key("program in a directory", facts)
+
     @property
     def like_key(self) -> str:
         """The key of runs with any arguments."""

@@ -69,10 +69,17 @@ def run_as_typed(remembered: RememberedJob, why: str) -> Ended:
 
 
 def find_recording(
-    store: RunStore, identity: ProgramIdentity, like: bool
+    store: RunStore, identity: ProgramIdentity, directory: str, like: bool
 ) -> tuple[str, Path] | None:
-    """Find the newest recording of a program: its name, and the file."""
-    for key in [identity.key, identity.like_key][: 1 + like]:
+    """Find the newest recording of a program: its name, and the file.
+
+    Recordings made in the directory come first: other directories can have other input
+    files of the same names.
+    """
+    keys = [identity.key_in(directory), identity.key]
+    if like:
+        keys.append(identity.like_key)
+    for key in keys:
         entry = store.read_entry(key)
         path = None if entry is None else store.find_file(entry.get("recording"))
         if entry is not None and path is not None:
@@ -85,7 +92,8 @@ def _load_recording(
 ) -> tuple[str, RecordedJob] | None:
     """Load the recording of a program; None if it has none that can be used."""
     assert remembered.identity is not None
-    found = find_recording(store, remembered.identity, remembered.like)
+    directory = remembered.log.record["directory"]
+    found = find_recording(store, remembered.identity, directory, remembered.like)
     if found is None:
         return None
     name, path = found
@@ -199,7 +207,11 @@ def _run_recorded(remembered: RememberedJob) -> Ended:
     facts: dict[str, object] = {}
     decision, why = None, log.failure or ""
     if recorded.graph is None and recordings[0] is not None:
-        has_entry = log.attempt(lambda store: find_recording(store, identity, False))
+        has_entry = log.attempt(
+            lambda store: find_recording(
+                store, identity, log.record["directory"], like=False
+            )
+        )
         then = "placed by it" if has_entry else "recorded again"
         why = (
             f"the recorded run ended with status {status}; the next one will be {then}"

@@ -101,7 +101,8 @@ class RunLog:
         self.record["recording"] = name
         if identity is not None and is_representative(profile):
             entry = {"recording": name, "run": self.record["id"]}
-            for key in (identity.key, identity.like_key):
+            here = identity.key_in(self.record["directory"])
+            for key in (here, identity.key, identity.like_key):
                 self.attempt(partial(RunStore.write_entry, key=key, entry=entry))
         return name
 

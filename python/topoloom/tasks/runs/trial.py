@@ -173,8 +173,11 @@ def find_stored_recording(remembered: RememberedJob) -> tuple[str, RecordedJob] 
     """Find and load the recording of a program; None if the store has none."""
     identity = remembered.identity
     assert identity is not None
-    found = remembered.log.attempt(
-        lambda store: find_recording(store, identity, remembered.like)
+    log = remembered.log
+    found = log.attempt(
+        lambda store: find_recording(
+            store, identity, log.record["directory"], remembered.like
+        )
     )
     if found is None:
         return None
