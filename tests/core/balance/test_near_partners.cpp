@@ -182,7 +182,8 @@ TEST_CASE("removing cycles of shipments never raises the cost and keeps what eac
     }
 }
 
-TEST_CASE("improving shipments in windows lowers their cost and keeps the final loads") {
+TEST_CASE("improving shipments in windows lowers their cost and keeps the final loads" *
+          doctest::test_suite("threads")) {
     Rng rng(17);
     const Machine machine = make_machine("torus:24x24x24");
     const Allocation allocation = fragmented_allocation(machine, 9000, 3, 1);

@@ -11,7 +11,7 @@
 
 using namespace topoloom;
 
-TEST_CASE("a value is computed once for any number of threads") {
+TEST_CASE("a value is computed once for any number of threads" * doctest::test_suite("threads")) {
     Lazy<int> value;
     std::atomic<int> times = 0;
     std::atomic<int> wrong = 0;

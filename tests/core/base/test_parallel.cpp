@@ -8,7 +8,8 @@
 
 using namespace topoloom;
 
-TEST_CASE("every chunk is processed exactly once, by a worker with an index below the number of threads") {
+TEST_CASE("every chunk is processed exactly once, by a worker with an index below the number of threads" *
+          doctest::test_suite("threads")) {
     for (const int threads : {1, 2, 5}) {
         for (const std::size_t chunks : {std::size_t{0}, std::size_t{1}, std::size_t{3}, std::size_t{100}}) {
             std::vector<std::atomic<int>> runs(chunks);
@@ -38,7 +39,8 @@ TEST_CASE("chunks cover each item once, in order, and only the last chunk may be
     }
 }
 
-TEST_CASE("a parallel sum of doubles is the same to the last bit for 1, 2 and 4 threads") {
+TEST_CASE("a parallel sum of doubles is the same to the last bit for 1, 2 and 4 threads" *
+          doctest::test_suite("threads")) {
     const Chunks chunks(100'000, 999);
     const auto part = [](Chunk chunk) {
         double sum = 0;
@@ -64,7 +66,7 @@ TEST_CASE("an exception of any worker reaches the caller and cancels the remaini
     }
 }
 
-TEST_CASE("the default number of threads is at least one") {
+TEST_CASE("the default number of threads is at least one" * doctest::test_suite("threads")) {
     CHECK(thread_count(0) >= 1);
     CHECK(thread_count(3) == 3);
 }

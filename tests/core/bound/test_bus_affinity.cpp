@@ -77,7 +77,8 @@ TEST_CASE("an affinity's score counts link loads in half messages") {
     CHECK(identity.peak == 4);
 }
 
-TEST_CASE("at best two messages of a ring of 16 threads cross between the blade's processors, at worst all") {
+TEST_CASE("at best two messages of a ring of 16 threads cross between the blade's processors, at worst all" *
+          doctest::test_suite("threads")) {
     const Bipartitions halves = rank_bipartitions(make_ring(16));
     CHECK(halves.best.crossing == Bytes{2 * 16384});
     CHECK(halves.optima == 16);
@@ -95,7 +96,7 @@ TEST_CASE("of the two sides of a bipartition, the one that sends more is on proc
     CHECK(halves.optima == 2);
 }
 
-TEST_CASE("unsupported numbers of threads are refused") {
+TEST_CASE("unsupported numbers of threads are refused" * doctest::test_suite("threads")) {
     const auto& bus = std::get<RingBus>(cell.topology());
     CHECK_THROWS_AS((void)rank_bus_affinities(bus, stations, make_ring(7)), Error);
     CHECK_THROWS_AS((void)rank_bipartitions(make_ring(7)), Error);

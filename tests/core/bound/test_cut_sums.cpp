@@ -120,7 +120,7 @@ TEST_CASE("the flow between all ranks finds the least bisection of a periodic gr
     CHECK(bound::flow_cuts(periodic, 1, meter)[18] == 10 * 2 * 6);
 }
 
-TEST_CASE("no placement has fewer hop-bytes than the sum over cuts") {
+TEST_CASE("no placement has fewer hop-bytes than the sum over cuts" * doctest::test_suite("threads")) {
     for (std::uint64_t seed = 0; seed < bound_case_count(150); seed += machine_texts().size()) {
         for_each_bound_case(
             5,

@@ -72,7 +72,8 @@ std::int64_t find_highest_bound(const BoundProblem& problem) {
 
 }  // namespace
 
-TEST_CASE("no random placement has fewer hop-bytes than the best bound, on any machine") {
+TEST_CASE("no random placement has fewer hop-bytes than the best bound, on any machine" *
+          doctest::test_suite("threads")) {
     for_each_bound_case(30, [](const CommGraph& graph, const Allocation& allocation, Rng& rng) {
         const BoundProblem problem(graph, allocation);
         const std::int64_t best = find_highest_bound(problem);

@@ -180,7 +180,7 @@ TEST_CASE("invalid input gives a one-line message") {
     CHECK(std::string(error) == "there a");
 }
 
-TEST_CASE("the same input gives the same order on any number of threads") {
+TEST_CASE("the same input gives the same order on any number of threads" * doctest::test_suite("threads")) {
     Groups groups;
     for (std::int64_t i = 0; i < 64; ++i) groups.push_back(i * 7 % 8);
     const ProcessMap process_map = ProcessMap::from_groups(1, 0, groups);

@@ -74,7 +74,7 @@ TEST_CASE("experts of one topic are placed on one node, within the allowed imbal
     }
 }
 
-TEST_CASE("threads do not change the placement of experts") {
+TEST_CASE("threads do not change the placement of experts" * doctest::test_suite("threads")) {
     const auto choices = make_topical_tokens(3);
     const auto loads = count_choices(choices);
     const std::vector<ExpertLayer> layers(3, ExpertLayer{loads, choices, 4});

@@ -91,7 +91,8 @@ TEST_CASE("routes that contain failures become shortest routes, and other routes
     CHECK(route_vertices(ring, 3, 1) == Stops{3, 4, 0, 1});
 }
 
-TEST_CASE("routes and hops of random forwarding tables match a walk through the tables") {
+TEST_CASE("routes and hops of random forwarding tables match a walk through the tables" *
+          doctest::test_suite("threads")) {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
         const RandomTables tabled = random_tables(7, static_cast<std::uint32_t>(seed % 6), seed);
         CAPTURE(tabled.text);

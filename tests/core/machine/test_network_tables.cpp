@@ -27,7 +27,7 @@ std::vector<Node> reversed_up_nodes(const Machine& machine) {
 
 }  // namespace
 
-TEST_CASE("matrices have the hops and distances of every pair") {
+TEST_CASE("matrices have the hops and distances of every pair" * doctest::test_suite("threads")) {
     for (const std::string& text : machine_texts()) {
         CAPTURE(text);
         const Machine machine = make_machine(text);

@@ -176,7 +176,7 @@ TEST_CASE("a cluster of many small units has correct distances, although its lea
     CHECK(machine.distance(Slot{0}, Slot{3}) == 6);
 }
 
-TEST_CASE("distances in large clusters equal their definition") {
+TEST_CASE("distances in large clusters equal their definition" * doctest::test_suite("threads")) {
     for (const std::string options :
          {"", ",cross=spine", ",rails=4", ",bandwidth=50GB/s,bandwidth.nvlink=450GB/s"}) {
         const Machine large = make_machine("rails:8:96:8" + options);

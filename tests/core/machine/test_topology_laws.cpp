@@ -157,7 +157,8 @@ TEST_CASE("unsplit routes visit their links in order") {
     });
 }
 
-TEST_CASE("hops equal the length of a shortest route, and given routes are no shorter") {
+TEST_CASE("hops equal the length of a shortest route, and given routes are no shorter" *
+          doctest::test_suite("threads")) {
     for_each_topology([](const Machine& machine, const auto& topology) {
         const Matrix hops = all_hops(machine, topology);
         const Matrix searched = breadth_first_hops(machine, topology);
@@ -278,7 +279,8 @@ TEST_CASE("the total distance of a point is the sum of its distances to all give
     });
 }
 
-TEST_CASE("a DistanceSum adds weighted distances to its points, and its lower bound never exceeds the sum") {
+TEST_CASE("a DistanceSum adds weighted distances to its points, and its lower bound never exceeds the sum" *
+          doctest::test_suite("threads")) {
     Rng rng(6);
     for_each_topology([&](const Machine& machine, const auto& topology) {
         const auto& geometry = topology.geometry();

@@ -22,7 +22,8 @@ AllocationShape shape_of(const Machine& machine, const std::vector<std::uint32_t
 
 }  // namespace
 
-TEST_CASE("link counts and loads equal their definitions on every topology") {
+TEST_CASE("link counts and loads equal their definitions on every topology" *
+          doctest::test_suite("threads")) {
     Rng rng(8);
     for_each_topology([&](const Machine& machine, const auto& network) {
         const Allocation allocation(machine, random_subset(machine.usable_nodes(), rng));

@@ -96,7 +96,7 @@ TEST_CASE("even if all links are requested, only loaded links are returned") {
     CHECK(hot.front().congestion == judgement.congestion_max);
 }
 
-TEST_CASE("one and two threads return the same links and contributors") {
+TEST_CASE("one and two threads return the same links and contributors" * doctest::test_suite("threads")) {
     const Machine machine = make_machine("torus:32x16x16");
     Rng rng(33);
     const CommGraph graph = random_pattern(8192, 40000, rng);

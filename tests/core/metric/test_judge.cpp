@@ -78,7 +78,7 @@ TEST_CASE("judge() agrees with the definition of every number on every kind of m
     }
 }
 
-TEST_CASE("one and two threads give bitwise equal results") {
+TEST_CASE("one and two threads give bitwise equal results" * doctest::test_suite("threads")) {
     const Machine machine = make_machine("torus:32x16x16,ties=split,bandwidth.y=half");
     const std::array<GridAxis, 3> grid{{{32}, {16}, {16}}};
     const CommGraph graph = stencil(grid, StencilShape::box, Bytes{1000});
@@ -90,7 +90,7 @@ TEST_CASE("one and two threads give bitwise equal results") {
     CHECK(hop_bytes(graph, machine, placement.slots(), 2) == one.hop_bytes);
 }
 
-TEST_CASE("loads of split routes do not depend on the number of threads") {
+TEST_CASE("loads of split routes do not depend on the number of threads" * doctest::test_suite("threads")) {
     const Machine machine = make_machine("dragonfly:9x4,nodes=2,routing=ugal+node:128");  // shares of 1/7
     Rng rng(24);
     const CommGraph graph = random_pattern(3 * ranks_per_chunk / 2, 30000, rng);

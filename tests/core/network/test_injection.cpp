@@ -131,7 +131,8 @@ TEST_CASE("a window that is never full adds replies but changes nothing else") {
     CHECK(found.offered == 0.1);
 }
 
-TEST_CASE("the window limits waiting packets, and threads do not change the result") {
+TEST_CASE("the window limits waiting packets, and threads do not change the result" *
+          doctest::test_suite("threads")) {
     const Machine machine = make_machine("torus:4x4");
     const LoadMeasure one = measure_injection(machine, "closed(window=4)", 1, 4, 1, "uniform");
     const LoadMeasure two = measure_injection(machine, "closed(window=4)", 1, 4, 2, "uniform");

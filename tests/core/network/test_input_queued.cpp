@@ -72,7 +72,7 @@ TEST_CASE("equal seeds give equal packets, different seeds different ones") {
     CHECK(run(5).by_latency != run(6).by_latency);
 }
 
-TEST_CASE("any number of threads gives the same packets at the same times") {
+TEST_CASE("any number of threads gives the same packets at the same times" * doctest::test_suite("threads")) {
     Rng rng(13);
     const char* const machines[] = {"torus:4x3", "mesh:3x3", "fattree:3:3", "dragonfly:4x2x2,routing=minimal",
                                     "rails:4:4:2"};

@@ -112,7 +112,8 @@ TEST_CASE("a rank sends only after the messages for which it waits have arrived"
     CHECK(ran.finish[7] == 7 * hop);
 }
 
-TEST_CASE("schedules send all packets on any machine, and end in the same cycle for any number of threads") {
+TEST_CASE("schedules send all packets on any machine, and end in the same cycle for any number of threads" *
+          doctest::test_suite("threads")) {
     Rng rng(3);
     const auto machines = testing::small_machines();
     for (int drawn = 0; drawn < 120; ++drawn) {

@@ -118,7 +118,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("route choices do not depend on the number of threads") {
+TEST_CASE("route choices do not depend on the number of threads" * doctest::test_suite("threads")) {
     for (const auto& [text, routing] :
          std::vector<std::pair<std::string, Routing>>{{"torus:4x4x2", Routing::minimal_adaptive},
                                                       {"fattree:4:4", Routing::minimal_adaptive},

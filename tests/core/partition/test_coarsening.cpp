@@ -75,7 +75,8 @@ TEST_CASE("grids, stars, cliques and isolated vertices shrink by at least a thir
     }
 }
 
-TEST_CASE("coarsening in windows is equal for any number of threads, and keeps the weight between clusters") {
+TEST_CASE("coarsening in windows is equal for any number of threads, and keeps the weight between clusters" *
+          doctest::test_suite("threads")) {
     const partition::WeightedGraph graph = random_graph(60'000, 6, 9, 3, Rng(3));
     const partition::Coarsening one = partition::coarsen(graph, 12, Rng(4), {}, 512, 1);
     const partition::Coarsening three = partition::coarsen(graph, 12, Rng(4), {}, 512, 3);

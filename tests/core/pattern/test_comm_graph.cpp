@@ -198,7 +198,7 @@ TEST_CASE("inconsistent compressed rows are refused") {
     CHECK_THROWS_AS((void)CommGraph::from_csr(Starts{0, 1}, peers, bytes), Error);
 }
 
-TEST_CASE("rows built on one thread and on several give the same graph") {
+TEST_CASE("rows built on one thread and on several give the same graph" * doctest::test_suite("threads")) {
     const auto emit = [](Rank u, const auto& add) {
         for (std::uint32_t step = 1; step < 20; ++step)
             add(Edge{Rank{(u.value * step) % 10'000}, Bytes{step}});

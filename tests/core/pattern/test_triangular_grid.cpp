@@ -202,7 +202,8 @@ TEST_CASE("orders and groups have names") {
                          "no order 'bmc' (did you mean 'dm'?); there are: dm, cm, bdm, bcm", Error);
 }
 
-TEST_CASE("hybrid_rows() returns an odd number of rows if ranks have several threads") {
+TEST_CASE("hybrid_rows() returns an odd number of rows if ranks have several threads" *
+          doctest::test_suite("threads")) {
     CHECK(hybrid_rows(95, 6) == 39);
     CHECK(hybrid_rows(191, 6) == 77);
     CHECK(hybrid_rows(24, 1) == 24);

@@ -191,7 +191,8 @@ TEST_CASE("annealing stops on request") {
     CHECK(asked == 3);
 }
 
-TEST_CASE("annealing by regions is never worse than its start, and equal for any number of threads") {
+TEST_CASE("annealing by regions is never worse than its start, and equal for any number of threads" *
+          doctest::test_suite("threads")) {
     for (const std::string& text : annealed_machines()) {
         CAPTURE(text);
         const Machine machine = make_machine(text);

@@ -224,7 +224,8 @@ TEST_CASE("migration cost counts even if the optimum for the pattern alone is kn
     CHECK(std::ranges::equal(place(problem, "auto(effort=fast)").placement.slots(), before.slots()));
 }
 
-TEST_CASE("a work budget is respected, and gives the same placement with one and two threads") {
+TEST_CASE("a work budget is respected, and gives the same placement with one and two threads" *
+          doctest::test_suite("threads")) {
     Rng rng(6);
     const Machine machine = make_machine("torus:6x6x6");
     const Allocation allocation = fragmented_allocation(machine, 150, 3, 1);

@@ -52,7 +52,8 @@ TEST_CASE("a budget that allows no preparation ends in block order") {
     }
 }
 
-TEST_CASE("every mapper ends soon after its work budget, the same for any number of threads") {
+TEST_CASE("every mapper ends soon after its work budget, the same for any number of threads" *
+          doctest::test_suite("threads")) {
     const Machine machine = make_machine("torus:16x12x10");
     const Allocation allocation = fragmented_allocation(machine, 1200, 5, 1);
     const CommGraph graph = random_geometric(1150, Bytes{100}, 1, 6);

@@ -61,7 +61,8 @@ TEST_CASE("a ring and a stencil that fit the torus are placed with one hop per m
     CHECK(value(grid, place(grid, "random+tabu(iterations=100000)").placement) == halo.total_bytes().value);
 }
 
-TEST_CASE("under a work budget, threads do not change the placement, and no result is worse than the start") {
+TEST_CASE("under a work budget, threads do not change the placement, and no result is worse than the start" *
+          doctest::test_suite("threads")) {
     const Machine machine = make_machine("torus:6x6x6");
     const Allocation allocation = fragmented_allocation(machine, 90, 3, 1);
     const CommGraph graph = random_geometric(83, Bytes{100}, 2, 6);

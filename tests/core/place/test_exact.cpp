@@ -62,7 +62,8 @@ TEST_CASE("exact includes migration cost") {
     });
 }
 
-TEST_CASE("with an exhausted budget, exact returns its best placement and bound, for any number of threads") {
+TEST_CASE("with an exhausted budget, exact returns its best placement and bound, for any number of threads" *
+          doctest::test_suite("threads")) {
     const Machine machine = make_machine("mesh:4x4");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = random_geometric(14, Bytes{100}, 2, 6);
@@ -102,7 +103,8 @@ TEST_CASE("minimum congestion is found and proven") {
     });
 }
 
-TEST_CASE("a ring of eight threads on a Cell processor loads no link with more than one message") {
+TEST_CASE("a ring of eight threads on a Cell processor loads no link with more than one message" *
+          doctest::test_suite("threads")) {
     const Machine cell = make_machine("ring:12,rings=2");
     std::vector<Node> elements;
     for (const std::uint32_t station : {10U, 1U, 9U, 2U, 8U, 3U, 7U, 4U}) elements.emplace_back(station);

@@ -108,7 +108,8 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("no improver makes a placement worse, and its result does not depend on the number of threads") {
+TEST_CASE("no improver makes a placement worse, and its result does not depend on the number of threads" *
+          doctest::test_suite("threads")) {
     const std::vector<std::string> names = mappers_for(Occupancy::alone, false);
     for (const std::string& text : machines_up_to(100)) {
         const Machine machine = make_machine(text);
@@ -135,7 +136,8 @@ TEST_CASE("no improver makes a placement worse, and its result does not depend o
     }
 }
 
-TEST_CASE("under any work budget every chain returns a valid placement, the same for any number of threads") {
+TEST_CASE("under any work budget every chain returns a valid placement, the same for any number of threads" *
+          doctest::test_suite("threads")) {
     const Machine machine = make_machine("torus:6x6x6");
     const Allocation allocation = fragmented_allocation(machine, 150, 3, 1);
     const CommGraph graph = random_geometric(140, Bytes{100}, 2, 6);

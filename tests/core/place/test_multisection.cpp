@@ -62,7 +62,8 @@ const std::vector<std::string>& multisection_chains() {
 
 }  // namespace
 
-TEST_CASE("multisection is valid on every machine and the same for any number of threads") {
+TEST_CASE("multisection is valid on every machine and the same for any number of threads" *
+          doctest::test_suite("threads")) {
     Rng rng(1);
     for (const std::string& text : machine_texts_with_node_levels()) {
         CAPTURE(text);
@@ -276,7 +277,7 @@ TEST_CASE("sorting by split keys keeps nodes at the same position of the network
     });
 }
 
-TEST_CASE("many ranks are divided the same way by any number of threads") {
+TEST_CASE("many ranks are divided the same way by any number of threads" * doctest::test_suite("threads")) {
     const Machine machine = make_machine("torus:35x35x35");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = random_geometric(40'000, Bytes{8}, 1, 5);

@@ -114,7 +114,8 @@ TEST_CASE("near lists of slots far from most others are exact") {
     }
 }
 
-TEST_CASE("near lists depend neither on the order of accesses nor on threads") {
+TEST_CASE("near lists depend neither on the order of accesses nor on threads" *
+          doctest::test_suite("threads")) {
     for (const std::string& text : near_list_machines()) {
         CAPTURE(text);
         const Machine machine = make_machine(text);

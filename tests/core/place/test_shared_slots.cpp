@@ -79,7 +79,8 @@ TEST_CASE("ranks of different loads can share slots") {
     }
 }
 
-TEST_CASE("placements on shared slots do not depend on the number of threads") {
+TEST_CASE("placements on shared slots do not depend on the number of threads" *
+          doctest::test_suite("threads")) {
     const Machine machine = make_machine("tree:4:6,distance=1:10");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = random_geometric(3000, Bytes{10}, 2, 6);

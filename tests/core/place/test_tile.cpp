@@ -226,7 +226,8 @@ TEST_CASE("tiles that do not fit a torus are ordered by a search, which leaves f
     CHECK(tiles.bytes < TilePlacement(graph, whole, "structure").bytes);
 }
 
-TEST_CASE("the placement and the work are the same for any number of threads") {
+TEST_CASE("the placement and the work are the same for any number of threads" *
+          doctest::test_suite("threads")) {
     const Machine machine = make_machine("torus:9x9+node:12");
     const Allocation whole = Allocation::whole(machine);
     for (const auto& graph : {grid_graph({30, 30}), grid_graph({13, 17}, true)}) {

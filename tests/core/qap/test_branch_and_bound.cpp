@@ -91,7 +91,8 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("the result does not depend on the number of threads, for any budget") {
+TEST_CASE("the result does not depend on the number of threads, for any budget" *
+          doctest::test_suite("threads")) {
     qap::QuadraticAssignment problem = nugent_12();
     for (std::size_t k = 0; k < 144; ++k) problem.linear.push_back(static_cast<std::int64_t>(k * 7 % 31));
     for (const std::uint64_t work : {1U, 10'000U, 100'000U, 1'000'000U, 1'000'000'000U}) {
