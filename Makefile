@@ -15,7 +15,7 @@ sources     := $(shell find core bindings mpi -type f) CMakeLists.txt pyproject.
 python      := python tests bench docs tools
 code        := $(shell find core bindings mpi nccl apps bench tests -name '*.[ch]' -o -name '*.[ch]pp')
 
-.PHONY: help build demo test test-all core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-ai bench-ring-bus bench-balance bench-collectives bench-exchange bench-grids bench-persistent bench-preloaded bench-probe bench-remap bench-applications bench-learning bench-network bench-programs bench-switches bench-defaults bench-objects bench-stream bench-report bench-validation bench-published bench-readings wheel test-wheel test-lowest lock fuzz fuzz-mutants fuzz-calls fuzz-collectives fuzz-network fuzz-signals checked asan tsan fmt lint tidy docs clean
+.PHONY: help build demo test test-all core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-ai bench-ring-bus bench-balance bench-collectives bench-exchange bench-grids bench-persistent bench-preloaded bench-probe bench-remap bench-applications bench-learning bench-network bench-programs bench-switches bench-defaults bench-objects bench-stream bench-report bench-validation bench-published bench-readings wheel wheels test-wheel test-lowest lock fuzz fuzz-mutants fuzz-calls fuzz-collectives fuzz-network fuzz-signals checked asan tsan fmt lint tidy docs clean
 
 help:                        ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -165,14 +165,17 @@ bench-published: build       ## compare with every known published value; ARGS='
 bench-readings: build        ## readings of models whose source contradicts itself, compared with its measurements
 	PYTHONPATH=bench python -m readings ../shared/data/published.csv
 
-# Files in the wheel get the time of the commit: the same commit and compiler give the same bytes.
-wheel: export SOURCE_DATE_EPOCH = $(shell git log -1 --format=%ct 2>/dev/null || date +%s)
+# Files in a wheel get the time of the commit: the same commit and compiler give the same bytes.
+wheel wheels: export SOURCE_DATE_EPOCH = $(shell git log -1 --format=%ct 2>/dev/null || date +%s)
 wheel: build                 ## dist/: a manylinux wheel with the core inside
 	tools/setup.sh wheel
 	rm -rf build/wheel dist
 	pip wheel -q $(pip_options) --no-deps -w build/wheel .
 	auditwheel repair -w dist build/wheel/*.whl
 	tools/wheel_of_commit.sh --record
+
+wheels: $(stamps)/package    ## dist/: the wheels of a release, for each Python; ARGS=3.12 builds one
+	tools/wheels.sh $(ARGS)
 
 test-wheel: wheel $(stamps)/test-tools   ## that wheel in an empty environment, on the journeys that need no cluster
 	tools/test_wheel.sh

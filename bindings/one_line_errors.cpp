@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "one_line_errors.hpp"
 
+#include <dlfcn.h>
 #include <nanobind/stl/string.h>
 
 #include <array>
@@ -133,9 +134,16 @@ constexpr std::array<vectorcallfunc, sizeof...(kinds)> calls(std::index_sequence
     return {&call_with_short_errors<kinds>...};
 }
 
+/// PyVectorcall_Function(), which all versions of Python export, but the headers of the stable ABI lack.
+vectorcallfunc get_vectorcall(PyObject* function) {
+    static auto* const get =
+        reinterpret_cast<vectorcallfunc (*)(PyObject*)>(dlsym(RTLD_DEFAULT, "PyVectorcall_Function"));
+    return get == nullptr ? nullptr : get(function);
+}
+
 void wrap_function(nb::handle function) {
     auto* const bound = reinterpret_cast<NanobindFunction*>(function.ptr());
-    const vectorcallfunc original = PyVectorcall_Function(function.ptr());
+    const vectorcallfunc original = get_vectorcall(function.ptr());
     if (original == nullptr || bound->call != original) return;
     constexpr auto ours = calls(std::make_index_sequence<original_calls.size()>());
     for (std::size_t kind = 0; kind < original_calls.size(); ++kind) {
