@@ -292,3 +292,21 @@ def test_a_gain_below_the_error_of_the_model_is_rejected_and_reported(
     named = topoloom(*words, "--objective", "time")
     assert "gains less" not in named.err
     assert "6.633 us" in named.out
+
+
+@pytest.mark.parametrize(("more", "is_kept"), [(10_000, True), (50_000, False)])
+def test_block_order_is_kept_unless_a_bandwidth_bound_gain_exceeds_a_percent(
+    more: int, is_kept: bool, topoloom: Command
+) -> None:
+    """Ranks 0 and 2, and 1 and 3, exchange more than the others: they share nodes."""
+    rows = [
+        [0 if a == b else 1_000_000 + more * ((a - b) % 2 == 0) for b in range(4)]
+        for a in range(4)
+    ]
+    Path("g.txt").write_text("".join(f"{' '.join(map(str, row))}\n" for row in rows))
+    words = ["map", "g.txt", "-m", "tree:2,bandwidth=1GB/s,latency=1us+node:2"]
+    document = topoloom(*words, "--json").json
+    assert (document["placement"] == [0, 1, 2, 3]) == is_kept
+    assert ("rejected" in document) == is_kept
+    best = topoloom(*words, "--objective", "time", "--json").json
+    assert best["placement"][0] // 2 == best["placement"][2] // 2
