@@ -14,7 +14,7 @@ from mpis import PROGRAMS, SIMGRID, build_program
 from own_process import topoloom
 
 from topoloom.graphs.graph_file import load_graph
-from topoloom.graphs.phases import edge_rows
+from topoloom.graphs.phases import add_phases, edge_rows, load_phases
 
 RANKS = 8
 MACHINE = ["--machine", "torus:8,bandwidth=1GB/s,latency=1us"]
@@ -134,3 +134,44 @@ def test_wrong_commands_are_refused(
     assert done.returncode == 2
     [line] = done.stderr.splitlines()
     assert why in line
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "limit"),
+    [(8, 4, 1.0), (4, 8, 0.9)],
+    ids=["launcher's order is best", "placement gains"],
+)
+def test_transpositions_are_phases_and_placement_does_not_slow_them_down(
+    rows: int,
+    columns: int,
+    limit: float,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Placed as one phase, the first loses 15 %, and the second gains nothing."""
+    monkeypatch.chdir(tmp_path)
+    size, times = 1 << 15, 3
+    program = build_program(SIMGRID, PROGRAMS / "runs" / "transpositions.c")
+    words = ["--machine", "torus:4x2,bandwidth=1GB/s,latency=1us+node:4", *METRIC]
+    words += ["--vary", "placement=launcher,auto", "--store", "store", "--json", "--"]
+    words += ["smpirun", "-np", rows * columns, program]
+    done = topoloom("study", *words, rows, columns, size, times)
+    assert done.returncode == 0, done.stderr
+    launcher, auto = list_medians(check_document(done.stdout))
+    assert auto <= limit * launcher
+    [file] = Path("store/files").glob("*/*.npz")
+    phases = load_phases(file)
+    found = [
+        [tuple(row) for row in edge_rows(phase).tolist() if row[2] >= size]
+        for phase in phases
+    ]
+    ranks = range(rows * columns)
+    amounts = (size * times, times)
+    pairs = [(a, b) for a in ranks for b in ranks if a != b]
+    assert [phase for phase in found if phase] == [
+        [(a, b, *amounts) for a, b in pairs if a // columns == b // columns],
+        [(a, b, *amounts) for a, b in pairs if a % columns == b % columns],
+    ]
+    assert (
+        edge_rows(add_phases(phases)).tolist() == edge_rows(load_graph(file)).tolist()
+    )

@@ -6,19 +6,26 @@ ends, with the same key, in the receiver's. SimGrid's keys are sender, receiver,
 a number. With ``tracing/smpi/internals``, all messages are traced when they are sent.
 SimGrid 3.32 also writes some links when the call begins, with a wrong receiver for
 MPI_Sendrecv. The last link within a call that sends one message is therefore used.
+
+The order of calls and of the ends of links gives the phases of the messages.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections import defaultdict, deque
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 from topoloom._core import Error
+from topoloom.graphs.traces.message_phases import (
+    MessageOrder,
+    SentMessage,
+    number_phases,
+)
 from topoloom.graphs.traces.trace import Trace
 from topoloom.graphs.traces.trace_files import read_content
 from topoloom.support.files import prefix_errors
@@ -32,6 +39,11 @@ _ONE_MESSAGE = re.compile(r"PMPI_(?:I?[sbr]?send|Sendrecv\w*)", re.IGNORECASE)
 _NEEDS_INTERNALS = re.compile(
     r"PMPI_\w*(?:sendrecv|bcast|reduce|all|gather|scatter|scan)", re.IGNORECASE
 )
+_COLLECTIVE = re.compile(
+    r"P?MPI_(?:I|Neighbor_)?(?:barrier|bcast|reduce|all(?:reduce|gather|toall)|gather|"
+    r"scatter|scan|exscan)\w*",
+    re.IGNORECASE,
+)
 _CONTAINER, _VALUE = "PajeCreateContainer", "PajeDefineEntityValue"
 _PUSH, _POP = "PajePushState", "PajePopState"
 _START, _END = "PajeStartLink", "PajeEndLink"
@@ -44,19 +56,22 @@ class _Event(NamedTuple):
 
 
 class _Start(NamedTuple):
-    """The start of a link: its key, the sender's container and its bytes."""
+    """The start of a link: its key, the sender's container and its bytes.
+
+    `number` counts the starts with this key.
+    """
 
     key: str
+    number: int
     sender: str
     bytes: int
 
 
 class _Link(NamedTuple):
-    """A message: containers of the sender and the receiver, and its bytes."""
+    """A message: its start, and the container of the receiver."""
 
-    sender: str
+    start: _Start
     receiver: str
-    bytes: int
 
 
 @dataclass
@@ -65,16 +80,18 @@ class _Content:
 
     `values` are the names of states by alias, `calls` the current state of each
     container. `last` is the index in `starts` of the link of the current call, for each
-    container whose call sends one message.
+    container whose call sends one message. `order` has messages by key and number.
     """
 
     is_simgrid: bool = False
     names: dict[str, str] = field(default_factory=dict)
     values: dict[str, str] = field(default_factory=dict)
     starts: list[_Start] = field(default_factory=list)
-    ends: dict[str, deque[str]] = field(default_factory=lambda: defaultdict(deque))
+    ends: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     calls: dict[str, str] = field(default_factory=dict)
     last: dict[str, int] = field(default_factory=dict)
+    order: MessageOrder = field(default_factory=MessageOrder)
+    started: Counter[str] = field(default_factory=Counter)
 
     def add(self, event: str, values: dict[str, str]) -> None:
         """Add an event; raises KeyError or ValueError if its fields are wrong."""
@@ -85,14 +102,20 @@ class _Content:
         elif event in (_PUSH, _POP):
             container = values["Container"]
             name = values["Value"] if event == _PUSH else ""
-            self.calls[container] = self.values.get(name, name)
+            call = self.values.get(name, name)
+            self.calls[container] = call
             self.last.pop(container, None)
+            self.order.begin_call(container, _COLLECTIVE.fullmatch(call) is not None)
         elif event == _START:
-            self._add_start(
-                _Start(values["Key"], values["StartContainer"], int(values["Size"]))
-            )
+            key, sender = values["Key"], values["StartContainer"]
+            size = int(values["Size"])
+            self._add_start(_Start(key, self.started[key], sender, size))
+            self.order.send(sender, (key, self.started[key]))
+            self.started[key] += 1
         else:
-            self.ends[values["Key"]].append(values["EndContainer"])
+            key, receiver = values["Key"], values["EndContainer"]
+            self.order.receive(receiver, (key, len(self.ends[key])))
+            self.ends[key].append(receiver)
 
     def _add_start(self, start: _Start) -> None:
         sends_one = self.is_simgrid and _ONE_MESSAGE.fullmatch(
@@ -118,8 +141,7 @@ def read_paje(files: Sequence[Path]) -> Trace:
         ranks = _find_ranks(content, links)
         trace = Trace(len(ranks))
         trace.seen |= set(ranks.values())
-        for link in links:
-            trace.send(ranks[link.sender], ranks[link.receiver], link.bytes)
+        _add_messages(trace, links, ranks, content.order)
     if lost:
         trace.add_loss(f"{lost} messages without a sender or a receiver were left out")
     has_internals = any("_-" in start.key for start in content.starts)
@@ -131,6 +153,23 @@ def read_paje(files: Sequence[Path]) -> Trace:
                 "with --cfg=tracing/smpi/internals:yes"
             )
     return trace
+
+
+def _add_messages(
+    trace: Trace, links: Sequence[_Link], ranks: Mapping[str, int], order: MessageOrder
+) -> None:
+    levels = order.find_levels()
+    messages = [
+        SentMessage(
+            levels[start.key, start.number],
+            ranks[start.sender],
+            ranks[receiver],
+            start.bytes,
+        )
+        for start, receiver in links
+    ]
+    for each, phase in zip(messages, number_phases(messages), strict=True):
+        trace.send(each.source, each.target, each.bytes, phase=phase)
 
 
 def _read_lines(lines: Iterable[str]) -> _Content:
@@ -184,24 +223,25 @@ def _join_links(content: _Content) -> tuple[list[_Link], int]:
 
     Also returns the number of links without a start or an end.
     """
-    links, lost = [], 0
-    for key, sender, size in content.starts:
-        if content.ends[key]:
-            links.append(_Link(sender, content.ends[key].popleft(), size))
-        else:
-            lost += 1
-    return links, lost + sum(map(len, content.ends.values()))
+    ends = content.ends
+    links = [
+        _Link(start, ends[start.key][start.number])
+        for start in content.starts
+        if start.number < len(ends[start.key])
+    ]
+    lost = len(content.starts) + sum(map(len, ends.values())) - 2 * len(links)
+    return links, lost
 
 
 def _join_simgrid(content: _Content) -> tuple[list[_Link], int]:
     """Read receivers from SimGrid's keys: links to MPI_ANY_SOURCE have no end."""
     links, lost = [], 0
-    for key, sender, size in content.starts:
-        found = _SIMGRID_KEY.fullmatch(key)
+    for start in content.starts:
+        found = _SIMGRID_KEY.fullmatch(start.key)
         if found is None:
             lost += 1
         elif int(found[1]) > 0:  # else MPI_PROC_NULL
-            links.append(_Link(sender, found[1], size))
+            links.append(_Link(start, found[1]))
     return links, lost
 
 
@@ -212,7 +252,7 @@ def _find_ranks(content: _Content, links: Sequence[_Link]) -> dict[str, int]:
     those of containers with messages.
     """
     names = content.names
-    linked = {each for link in links for each in (link.sender, link.receiver)}
+    linked = {each for link in links for each in (link.start.sender, link.receiver)}
     if unknown := linked - names.keys():
         raise Error(f"a link names the unknown container '{min(unknown)[:20]}'")
     stems = {_NUMBER.sub("", names[alias]) for alias in linked}

@@ -51,7 +51,7 @@ class Trace:
         self._observed: dict[_Call, Counter[int]] = defaultdict(Counter)
         self._exchanges: dict[tuple[int, ...], Counter[int]] = defaultdict(Counter)
         self._uneven: dict[tuple[int, ...], None] = {}
-        self._messages: Counter[tuple[str, int, int, int]] = Counter()
+        self._messages: Counter[tuple[int, str, int, int, int]] = Counter()
 
     def add(
         self,
@@ -113,13 +113,19 @@ class Trace:
             self._send_parts(rank, members, parts, calls)
 
     def send(
-        self, source: int, target: int, bytes: int, calls: int = 1, kind: str = "send"
+        self,
+        source: int,
+        target: int,
+        bytes: int,
+        calls: int = 1,
+        kind: str = "send",
+        phase: int = 0,
     ) -> None:
         """Count messages; messages of collectives have the kind ``direct``."""
         self._check_ranks((source, target), distinct=False)
         if bytes < 0 or calls < 0:
             raise Error(f"has {calls} messages of {bytes} bytes")
-        self._messages[kind, source, target, bytes] += calls
+        self._messages[phase, kind, source, target, bytes] += calls
 
     def add_uneven_group(self, members: Sequence[int]) -> None:
         """Add a group whose collectives are counted as messages between ranks."""
@@ -169,8 +175,8 @@ class Trace:
         for members in self._uneven:
             numbers.setdefault(members, len(numbers))
         traffic = [
-            (0, KINDS.index(kind), source, target, bytes * calls, calls)
-            for (kind, source, target, bytes), calls in self._messages.items()
+            (phase, KINDS.index(kind), source, target, bytes * calls, calls)
+            for (phase, kind, source, target, bytes), calls in self._messages.items()
         ]
         return Profile(
             self.ranks,

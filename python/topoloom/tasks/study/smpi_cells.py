@@ -2,7 +2,8 @@
 """Runs the cells of a study in SMPI, the MPI of SimGrid.
 
 The messages of each program are traced once, in launcher order, and mappers place its
-ranks by that trace. Simulated times are deterministic, so each cell runs once.
+ranks by the graph and the phases of that trace. Simulated times are deterministic, so
+each cell runs once.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from topoloom._core import Allocation, CommGraph, Error
 from topoloom.graphs.graph_file import load_graph
+from topoloom.graphs.phases import load_phases
 from topoloom.graphs.traces.trace_formats import read_trace
 from topoloom.simulate.smpi import (
     SmpiCommand,
@@ -76,6 +78,13 @@ class SmpiJob(NamedTuple):
     collectives_library: Callable[[], Path]
 
 
+class _Traced(NamedTuple):
+    """The graph of a program, and its phases; () for one phase."""
+
+    graph: CommGraph
+    phases: Sequence[CommGraph]
+
+
 class SmpiCells:
     """Simulates cells in parallel.
 
@@ -89,7 +98,7 @@ class SmpiCells:
         self._store = store
         self._pool = pool
         self._files = contextlib.ExitStack()
-        self._graphs: dict[str, CommGraph] = {}
+        self._traced: dict[str, _Traced] = {}
         self._failures: dict[str, str] = {}
         self._placed: dict[str, PlacementFile] = {}
         self._launches: dict[str, SmpiLaunch] = {}
@@ -119,11 +128,12 @@ class SmpiCells:
         at, described = _select_slots(machine, where, command.ranks)
         launch = _make_launch(command, at.allocation, settings.environment)
         program = _identify_program(launch)
-        graph = self._find_graph(launch, program)
+        traced = self._find_trace(launch, program)
         problem = Problem(
-            graph, at.allocation.machine, at.allocation, at.hosts, described.node
+            traced.graph, at.allocation.machine, at.allocation, at.hosts, described.node
         )
-        file = self._place(program, problem, settings.mapper or "block")
+        mapper = settings.mapper or "block"
+        file = self._place(program, problem, traced.phases, mapper)
         self._facts.append([program, *self._add_launch(cell, settings, file, launch)])
         return get_prediction(file, settings)
 
@@ -155,7 +165,11 @@ class SmpiCells:
         return choose_time(self._job.read_time, done.output, done.seconds)
 
     def _place(
-        self, program: list[object], problem: Problem, mapper: str
+        self,
+        program: list[object],
+        problem: Problem,
+        phases: Sequence[CommGraph],
+        mapper: str,
     ) -> PlacementFile:
         """Place the ranks, or return the placement of a cell with the same problem."""
         allocation = problem.allocation
@@ -164,9 +178,9 @@ class SmpiCells:
         key = make_key("placed", [program, machine, slots, mapper])
         if key not in self._placed:
             placing = self._job.placing
-            self._placed[key] = map_ranks(
-                problem, Objective(placing.objective), mapper, search=placing.search
-            ).file
+            objective = Objective(placing.objective, phases)
+            mapped = map_ranks(problem, objective, mapper, search=placing.search)
+            self._placed[key] = mapped.file
         return self._placed[key]
 
     def _add_launch(
@@ -191,11 +205,11 @@ class SmpiCells:
             None if collectives is None else dict(collectives),
         ]
 
-    def _find_graph(self, launch: SmpiLaunch, program: list[object]) -> CommGraph:
-        """Load the graph of a program, or trace the program in launcher order."""
-        key = make_key("trace in SimGrid", [*program, __version__])
-        if key in self._graphs:
-            return self._graphs[key]
+    def _find_trace(self, launch: SmpiLaunch, program: list[object]) -> _Traced:
+        """Load the messages of a program, or trace the program in launcher order."""
+        key = make_key("phases in SimGrid", [*program, __version__])
+        if key in self._traced:
+            return self._traced[key]
         if key in self._failures:
             raise CellFailedError(self._failures[key])
         entry = self._store.read_entry(key)
@@ -208,11 +222,10 @@ class SmpiCells:
                 raise
             name = self._store.add_file(".npz", profile.save)
             self._store.write_entry(key, {"recording": name})
-            graph = profile.graph("expand")
-        else:
-            graph = load_graph(path)
-        self._graphs[key] = graph
-        return graph
+            path = self._store.find_file(name)
+            assert path is not None
+        self._traced[key] = _Traced(load_graph(path), load_phases(path))
+        return self._traced[key]
 
 
 def _select_slots(
