@@ -3,7 +3,7 @@
 
 A pattern file contains ``phases``, an int64 array of shape (m, 5): phase, source,
 target, bytes, messages; ``phase_names`` is optional. A recorded run has one phase per
-level of ``MPI_Pcontrol``.
+level of ``MPI_Pcontrol``, a Pajé trace those of `graphs.traces.message_phases`.
 """
 
 from __future__ import annotations

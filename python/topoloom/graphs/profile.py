@@ -96,7 +96,11 @@ class Profile:
 
     @property
     def phases(self) -> list[int]:
-        """Levels of ``MPI_Pcontrol`` with traffic; level 0 is before the first call."""
+        """Phases with traffic.
+
+        Of a recording, they are levels of ``MPI_Pcontrol``; level 0 is before its first
+        call.
+        """
         levels = np.concatenate([self.traffic[:, 0], self.records[:, 0]])
         return [int(level) for level in np.unique(levels)]
 
@@ -160,7 +164,7 @@ class Profile:
             ``expand`` adds collectives as messages of an MPI library, ``nccl`` as
             messages of NCCL; ``keep`` and ``drop`` do not add them.
         phase
-            A level of ``MPI_Pcontrol``; by default all levels.
+            One of `phases`; by default all of them.
         gpus_per_node
             Ranks per node, for ``nccl``.
 
