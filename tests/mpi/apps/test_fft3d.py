@@ -12,7 +12,16 @@ import pytest
 from built_libraries import compile_with_libraries
 from built_programs import ROOT
 from faults import run_with_fault
-from mpis import MPICH, OPEN_MPI_4, SIMGRID, Mpi, check_output, run_to_end
+from mpis import (
+    MPICH,
+    OPEN_MPI_4,
+    SIMGRID,
+    Mpi,
+    check_output,
+    edges,
+    record_run,
+    run_to_end,
+)
 
 from objects.programs import format_switch_platform, run_simulated
 
@@ -51,6 +60,19 @@ def test_every_transposition_gives_the_serial_transform(mpi: Mpi) -> None:
         assert first.startswith("right: "), words
         assert time.startswith("time: ")
         assert computation.startswith("computation: ")
+
+
+def test_a_recording_has_a_phase_for_each_transposition(tmp_path: Path) -> None:
+    rows, columns = 3, 2
+    words = (build(OPEN_MPI_4), "--grid", "12x7x5", "--steps", 2)
+    profile = record_run(OPEN_MPI_4, rows * columns, *words, folder=tmp_path)
+    ranks = range(rows * columns)
+    both = [(a, b) for a in ranks for b in ranks if a != b]
+    in_rows, in_columns = (
+        sorted(pair for _, *pair in edges(profile, n)) for n in (1, 2)
+    )
+    assert in_rows == [[a, b] for a, b in both if a // columns == b // columns]
+    assert in_columns == [[a, b] for a, b in both if a % columns == b % columns]
 
 
 def test_the_pme_energy_is_close_to_that_of_an_ewald_sum() -> None:
