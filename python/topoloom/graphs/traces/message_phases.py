@@ -7,6 +7,10 @@ are a step, any other block is a step of its own. The level of a step is one mor
 that of the last step that it had to wait for: the logical clock of L. Lamport
 (Communications of the ACM 21, 1978). Messages of a level can be in flight together.
 Levels in which the same pairs of ranks communicate, as in iterations, are one phase.
+
+The rounds of a collective are not phases: ranks do not wait for the slowest, so rounds
+overlap. For the alltoall of ``apps/transpose`` in SimGrid, times of rounds, added up,
+order placements wrongly; the time of all its messages at once orders them rightly.
 """
 
 from __future__ import annotations

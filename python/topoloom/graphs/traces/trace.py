@@ -153,7 +153,10 @@ class Trace:
     @property
     def messages(self) -> Mapping[tuple[str, int, int, int], int]:
         """Number of messages by kind, source, target and bytes."""
-        return self._messages
+        found = Counter[tuple[str, int, int, int]]()
+        for (_, kind, source, target, bytes), calls in self._messages.items():
+            found[kind, source, target, bytes] += calls
+        return found
 
     @property
     def missing(self) -> list[int]:

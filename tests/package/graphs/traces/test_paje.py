@@ -60,16 +60,19 @@ def test_a_link_without_end_makes_the_trace_incomplete(tmp_path: Path) -> None:
     assert read(tmp_path / "t.trace", events, partial=True) == {(1, 3, 10, 1)}
 
 
-def test_a_message_that_waits_for_another_is_in_the_next_phase(tmp_path: Path) -> None:
-    chain = "2 a c0 10\n3 c1 a\n2 b c1 20\n3 c2 b\n"
-    calls = "".join(f"4 c{rank} MPI_Bcast\n" for rank in range(4))
-    cases = {chain: [0, 1], calls + chain: [0, 0], calls + chain + chain: [0, 0]}
-    for number, (events, expected) in enumerate(cases.items()):
+def test_messages_that_wait_for_others_are_in_later_phases(tmp_path: Path) -> None:
+    chain, last = "2 a c0 10\n3 c1 a\n2 b c1 20\n3 c2 b\n", "2 d c0 5\n3 c3 d\n"
+    bcast, barrier = (
+        "".join(f"4 c{rank} {name}\n" for rank in range(4))
+        for name in ("MPI_Bcast", "PMPI_Barrier")
+    )
+    expected = {chain + last: [0, 1, 0], bcast + chain + barrier + last: [0, 0, 1]}
+    for number, (events, phases) in enumerate(expected.items()):
         path = tmp_path / f"{number}.trace"
         path.write_text(HEADER + RANKS + events)
         profile = read_trace(path).profile
-        assert profile.traffic[:, 0].tolist() == expected
-        assert profile.traffic[:, 2:4].tolist() == [[0, 1], [1, 2]]
+        assert profile.traffic[:, 2:4].tolist() == [[0, 1], [1, 2], [0, 3]]
+        assert profile.traffic[:, 0].tolist() == phases
 
 
 @pytest.mark.parametrize(
