@@ -46,6 +46,11 @@ class SlotTree {
         return slots_->space().sum_distances(indices, weights, extra);
     }
 
+    /// The value of a sum at one slot.
+    [[nodiscard]] std::uint64_t cost(const SlotSpace::DistanceSum& sum, Position position) const {
+        return sum.at(slots_->index(position));
+    }
+
     /// Offers slots to `best`, nearest parts first. best.is_candidate(value) tells whether a slot with this
     /// value, or a part with this joined value, is a candidate; best.can_improve(value, bound) tells whether
     /// one whose cost is at least `bound` could be better; best.offer(position, value, cost) stores the slot

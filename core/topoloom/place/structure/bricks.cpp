@@ -15,6 +15,7 @@
 #include "topoloom/place/preparation.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/place/state/rank_grid.hpp"
+#include "topoloom/place/structure/balance_computes.hpp"
 #include "topoloom/place/structure/brick_shells.hpp"
 #include "topoloom/place/structure/patch_halving.hpp"
 #include "topoloom/place/structure/proxy_slots.hpp"
@@ -193,6 +194,8 @@ std::variant<Placement, Rank> place_patches_and_computes(const Problem& problem,
 }  // namespace
 
 Placement place_bricks(const Problem& problem, Meter& meter, const BricksOptions& options) {
+    if (options.like_source && options.equally_far)
+        fail("bricks: choose=source places computes near their patches; leave out computes=anywhere");
     if (!charge_preparation(meter, problem) && problem.capacity().one_rank_per_slot())
         return fall_back_to_block(problem);
     std::optional<Patches> patches =
@@ -201,7 +204,9 @@ Placement place_bricks(const Problem& problem, Meter& meter, const BricksOptions
         fail(
             "bricks: no patches and computes are recognized; say which ranks are patches, as in "
             "bricks(cells=6x6x4)");
-    auto placed = place_patches_and_computes(problem, *patches, options.equally_far, meter);
+    auto placed = options.like_source
+                      ? balance_computes(problem, *patches, meter)
+                      : place_patches_and_computes(problem, *patches, options.equally_far, meter);
     if (const Rank* rank = std::get_if<Rank>(&placed)) {
         fail("rank ", rank->value, " of load ", problem.graph().load(*rank),
              " no longer fits on any slot; allow more imbalance or larger capacities");

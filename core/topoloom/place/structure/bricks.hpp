@@ -13,11 +13,14 @@ namespace topoloom::structure {
 struct BricksOptions {
     Extents cells;
     bool equally_far = false;
+    bool like_source = false;
 
     void visit(auto& field) {
         field("cells", cells, "grid of the patches, which are the first ranks; none: recognized");
         field("computes", equally_far, Choices{"near", "anywhere"},
               "to slots near their patches, or as if all slots but those of their patches were equally far");
+        field("choose", like_source, Choices{"proxies", "source"},
+              "prefer slots with proxies, or, as the paper: ignore proxies, start from earlier slots");
     }
 };
 
@@ -31,10 +34,12 @@ struct BricksOptions {
 /// the brick adds fewer hop-bytes. `anywhere` models a balancer that ignores distances: it uses the slot with
 /// most of the patches or, if none has any, the least loaded slot.
 ///
+/// `source` ignores proxies and starts from the earlier placement, see balance_computes.hpp.
+///
 /// Source: A. Bhatele, L. V. Kale, Benefits of Topology Aware Mapping for Mesh Interconnects, PPL 18(4),
 /// 2008, sec. 5. The load threshold of the source is the slot capacity here, see Sharing. Throws Error if the
-/// ranks are not patches followed by their computes, if no grid of cells is recognized, and if a compute fits
-/// on no slot. Takes O(ranks log ranks) if the brick or slots near it have spare capacity, or if full regions
+/// ranks are not patches followed by their computes, if no grid of cells is recognized, if a compute fits on
+/// no slot, and for `source` with `anywhere`. Takes O(ranks log ranks) if the brick or slots near it have spare capacity, or if full regions
 /// can be pruned.
 [[nodiscard]] Placement place_bricks(const Problem& problem, Meter& meter, const BricksOptions& options);
 
